@@ -88,13 +88,6 @@ StageOptions stage_options(const Scenario& scenario, const RunOptions& options) 
   return stages;
 }
 
-cuda::Driver loaded_driver(const GpuOptions& options) {
-  std::variant<cuda::Driver, cuda::MissingDriver> loaded = cuda::load_driver(options.library);
-  if (const auto* missing = std::get_if<cuda::MissingDriver>(&loaded))
-    throw NoGpus(missing->reason);
-  return std::get<cuda::Driver>(std::move(loaded));
-}
-
 /// Runs the stages, and puts their results into a report.
 class Run {
  public:
@@ -269,18 +262,13 @@ class Run {
 
   /// Values that are compared with the host's take their places.
   void run_on_gpus(bool moves) {
-    if (const std::optional<std::string> why = why_not_on_gpus()) {
+    if (const auto why = why_not_on_gpus(scenario_, report_.memory, leaves_out_)) {
       label("GPUs: not run (" + *why + ")");
       return;
     }
-    cuda::ExecutorOptions how;
-    how.limit = scenario_.cluster.device.memory;
-    how.observe_all = moves;
-    how.measured_runs = options_.gpus->measured_runs;
-    how.measured = options_.gpus->measured;
-    const cuda::Driver driver = loaded_driver(*options_.gpus);
-    cuda::GpuRun run = cuda::execute(driver, program_, lowered(), scenario_.memory, report_.memory,
-                                     moves ? initial_values() : DeviceValues(program_), how);
+    cuda::GpuRun run =
+        orrery::run_on_gpus(scenario_, lowered(), report_.memory,
+                            moves ? std::optional(initial_values()) : std::nullopt, *options_.gpus);
     digests_.emplace_back("GPUs", run.digest);
     if (moves) {
       check(gpu_values_agree(program_, *report_.values, run.values));
@@ -290,15 +278,6 @@ class Run {
     check(guards_whole(run.facts));
     label(labels_of_gpus(scenario_));
     report_.gpus = std::move(run.facts);
-  }
-
-  std::optional<std::string> why_not_on_gpus() const {
-    if (leaves_out_)
-      return "iterations are left out";
-    const std::optional<Bytes>& memory = scenario_.cluster.device.memory;
-    if (memory && report_.memory.largest_peak() > *memory)
-      return "a device holds more than its memory";
-    return std::nullopt;
   }
 
   void describe_times() {
@@ -486,7 +465,7 @@ std::string too_large(const Overflow& overflow) {
 
 Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
   if (options.gpus)
-    loaded_driver(*options.gpus);  // what is missing is said before anything else
+    loaded_driver(options.gpus->library);  // what is missing is said before anything else
   const Iterations iterations = {options.iterations_budget, options.data == Data::On};
   const std::shared_ptr<const Scenario> scenario =
       with_iterations(std::move(given), options.limits, iterations);

@@ -5,28 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "models/scenario/bounds.h"
 #include "models/scenario/scenario.h"
-#include "simulator/values/cuda/executor.h"
+#include "verifier/gpus.h"
 #include "verifier/report.h"
 
 namespace orrery {
-
-/// A run on the GPUs that are there, beside the modelled one.
-struct GpuOptions {
-  std::string library = cuda::kDriverLibrary;
-  uint32_t measured_runs = 5;  // after the one whose values are taken
-  cuda::Measured measured = cuda::Measured::Ops;
-};
-
-/// Why nothing can run on GPUs. what() is one line.
-class NoGpus : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Whether to move data: Auto moves it when all values together fit `data_budget`.
 enum class Data : uint8_t { Auto, On, Off };

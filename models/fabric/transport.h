@@ -37,6 +37,10 @@ struct ProtocolFigures {
   std::optional<BytesPerSecond> channel_rate;  // the most of a channel, flags included
   std::optional<BytesPerSecond> reduce_rate;   // in place of the device's
   std::optional<BytesPerSecond> store_rate;    // of a received message that is not sent on
+  /// At which a received message that is also sent on is stored; absent: on the way, in no time.
+  std::optional<BytesPerSecond> forward_rate = {};
+  /// Of a reduction that is sent on and not stored, in place of the other.
+  std::optional<BytesPerSecond> forward_reduce_rate = {};
   /// Of what a rank copies of its own operand, in place of the device's.
   std::optional<BytesPerSecond> copy_rate = {};
   Origin slot_origin = {};  // for errors; figures that differ only in places are equal

@@ -164,6 +164,8 @@ class ClusterWriter {
     add_quantity("channel_rate", protocol.channel_rate);
     add_quantity("reduce_rate", protocol.reduce_rate);
     add_quantity("store_rate", protocol.store_rate);
+    add_quantity("forward_rate", protocol.forward_rate);
+    add_quantity("forward_reduce_rate", protocol.forward_reduce_rate);
     add_quantity("copy_rate", protocol.copy_rate);
     return JsonText::object(std::move(members));
   }

@@ -33,9 +33,11 @@ constexpr std::string_view kVersion = "1";
 class ScenarioReader {
  public:
   ScenarioReader(DocumentNode root, const Limits& limits, LongLoops long_loops,
-                 const KeptIterations& kept, Diagnostics& diagnostics)
+                 const std::optional<Cluster>& cluster, const KeptIterations& kept,
+                 Diagnostics& diagnostics)
       : fields_(root, diagnostics),
         limits_(limits),
+        cluster_(cluster),
         long_loops_(long_loops),
         kept_(kept),
         diagnostics_(diagnostics) {}
@@ -61,7 +63,7 @@ class ScenarioReader {
       name = read_text(*node, "a name", diagnostics_).value_or("");
     std::optional<ClusterReading> cluster;
     if (const auto node = fields_.required("cluster"))
-      cluster = read_cluster(*node, limits_, diagnostics_);
+      cluster = cluster_ ? ClusterReading{*cluster_} : read_cluster(*node, limits_, diagnostics_);
     std::optional<Mesh> mesh;
     if (const auto node = fields_.required("mesh"))
       mesh = read_mesh(*node,
@@ -320,6 +322,7 @@ class ScenarioReader {
   std::optional<DocumentNode> then_;
   std::vector<OutputReading> outputs_;
   const Limits& limits_;
+  const std::optional<Cluster>& cluster_;
   const LongLoops long_loops_;
   const KeptIterations& kept_;
   Diagnostics& diagnostics_;
@@ -339,8 +342,9 @@ class ScenarioReader {
 /// iterations is read so after the others, so that its loops have the same parts.
 class Tries {
  public:
-  Tries(DocumentNode root, const Limits& limits, const Diagnostics& diagnostics)
-      : root_(root), limits_(limits), diagnostics_(diagnostics) {}
+  Tries(DocumentNode root, const Limits& limits, const std::optional<Cluster>& cluster,
+        const Diagnostics& diagnostics)
+      : root_(root), limits_(limits), cluster_(cluster), diagnostics_(diagnostics) {}
 
   Scenario read(LongLoops wanted) {
     std::optional<Scenario> scenario = try_to_read(LongLoops::LeftOut);
@@ -374,7 +378,7 @@ class Tries {
   std::optional<Scenario> try_to_read(LongLoops long_loops) {
     error_.reset();
     Diagnostics diagnostics = diagnostics_;
-    ScenarioReader reader(root_, limits_, long_loops, kept_, diagnostics);
+    ScenarioReader reader(root_, limits_, long_loops, cluster_, kept_, diagnostics);
     std::optional<Scenario> scenario;
     try {
       scenario = reader.read();
@@ -390,6 +394,7 @@ class Tries {
 
   DocumentNode root_;
   const Limits& limits_;
+  const std::optional<Cluster>& cluster_;
   const Diagnostics& diagnostics_;
   KeptIterations kept_;
   // Of the last try:
@@ -402,7 +407,7 @@ class Tries {
 }  // namespace
 
 Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits,
-                       LongLoops long_loops) {
+                       LongLoops long_loops, const std::optional<Cluster>& cluster) {
   Diagnostics diagnostics(std::move(file_name));
   if (text.size() > static_cast<size_t>(limits.file))
     diagnostics.add(beyond(limits, &Limits::file, static_cast<int64_t>(text.size())));
@@ -411,11 +416,12 @@ Scenario read_scenario(std::string file_name, std::string_view text, const Limit
   const std::optional<DocumentNode> root = document.root();
   if (!root || !is_object(*root, "a scenario, an object", diagnostics))
     diagnostics.throw_if_any();
-  return Tries(*root, limits, diagnostics).read(long_loops);
+  return Tries(*root, limits, cluster, diagnostics).read(long_loops);
 }
 
-Scenario load_scenario(const std::string& path, const Limits& limits, LongLoops long_loops) {
-  return read_scenario(path, load_text(path, limits), limits, long_loops);
+Scenario load_scenario(const std::string& path, const Limits& limits, LongLoops long_loops,
+                       const std::optional<Cluster>& cluster) {
+  return read_scenario(path, load_text(path, limits), limits, long_loops, cluster);
 }
 
 }  // namespace orrery

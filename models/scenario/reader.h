@@ -2,6 +2,7 @@
 
 // Reads a scenario's JSON text, or reports all its errors at once.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,12 +12,15 @@
 
 namespace orrery {
 
-/// `file_name` is for messages. Throws InputError with all errors, each with its position.
+/// `file_name` is for messages. `cluster`: in place of that of the text, which is not looked at.
+/// Throws InputError with all errors, each with its position.
 Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits = {},
-                       LongLoops long_loops = LongLoops::LeftOut);
+                       LongLoops long_loops = LongLoops::LeftOut,
+                       const std::optional<Cluster>& cluster = {});
 
 /// Reads the file. Throws InputError where it cannot be read, too.
 Scenario load_scenario(const std::string& path, const Limits& limits = {},
-                       LongLoops long_loops = LongLoops::LeftOut);
+                       LongLoops long_loops = LongLoops::LeftOut,
+                       const std::optional<Cluster>& cluster = {});
 
 }  // namespace orrery

@@ -83,6 +83,8 @@ class ProtocolReader {
     quantity("channel_rate", Dimension::Rate, kRates, protocol_.channel_rate);
     quantity("reduce_rate", Dimension::Rate, {.least = 1}, protocol_.reduce_rate);
     quantity("store_rate", Dimension::Rate, {.least = 1}, protocol_.store_rate);
+    quantity("forward_rate", Dimension::Rate, {.least = 1}, protocol_.forward_rate);
+    quantity("forward_reduce_rate", Dimension::Rate, {.least = 1}, protocol_.forward_reduce_rate);
     quantity("copy_rate", Dimension::Rate, {.least = 1}, protocol_.copy_rate);
     fields_.finish();
     return std::move(protocol_);

@@ -136,8 +136,11 @@ CollectiveFigures ScheduleMaker::figures(const Method& method, const Schedule& s
   if (protocol->peer_launch)
     figures.launch += *protocol->peer_launch * most_peers(schedule);
   if (protocol->reduce_rate)
-    figures.rates.reduce = protocol->reduce_rate;
+    figures.rates.reduce = figures.rates.reduce_held = protocol->reduce_rate;
+  if (protocol->forward_reduce_rate)
+    figures.rates.reduce_held = protocol->forward_reduce_rate;
   figures.rates.store = protocol->store_rate;
+  figures.rates.forward = protocol->forward_rate;
   if (protocol->copy_rate)
     figures.rates.copy = protocol->copy_rate;
   figures.messages = {protocol->share, protocol->overhead.value_or(Duration()),

@@ -113,8 +113,10 @@ ORRERY_HOST_DEVICE constexpr bool moves_data(StepForm step, Half half) {
 /// The actions of a half that take time. Each covers all elements of the payload.
 struct TimedActions {
   bool combines = false;  // a reduction
+  bool holds = false;     // the reduction is kept for the send half, and not stored
   bool copies = false;    // inside the device's memory
   bool stores = false;    // what was received, by a step that does not send it on
+  bool forwards = false;  // stores what was received, by a step that sends it on
   bool sends = false;
 };
 
@@ -124,15 +126,18 @@ ORRERY_HOST_DEVICE constexpr TimedActions timed_actions(StepForm step, Half half
   bool took = false;
   for_each_action(step, half, [&](Action action) {
     work.combines |= action.kind == ActionKind::Combine;
+    work.holds |= action.kind == ActionKind::Hold && work.combines;
     work.copies |= action.kind == ActionKind::Store && read;
     work.stores |= action.kind == ActionKind::Store && took;
     work.sends |= action.kind == ActionKind::Emit;
     read |= action.kind == ActionKind::Read;
     took |= action.kind == ActionKind::Take;
   });
-  // A reduction already writes its result, and what is sent on is stored on the way.
+  // A reduction already writes its result.
   work.copies = work.copies && !work.combines;
-  work.stores = work.stores && !work.combines && !step.to;
+  work.stores = work.stores && !work.combines;
+  work.forwards = work.stores && step.to;
+  work.stores = work.stores && !step.to;
   return work;
 }
 

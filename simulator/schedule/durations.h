@@ -51,14 +51,16 @@ inline LocalDuration local_duration(const Cost& cost, const DeviceFigures& devic
 
 /// The rates at which a device works on data in a collective. Without one, that work takes no time.
 struct DataRates {
-  std::optional<BytesPerSecond> reduce;  // of a payload that is combined
-  std::optional<BytesPerSecond> copy;    // inside the device's memory
-  std::optional<BytesPerSecond> store;   // from a slot, of a payload that is not sent on
+  std::optional<BytesPerSecond> reduce;            // of a payload that is combined
+  std::optional<BytesPerSecond> copy;              // inside the device's memory
+  std::optional<BytesPerSecond> store;             // from a slot, of a payload that is not sent on
+  std::optional<BytesPerSecond> forward = {};      // from a slot, of a payload that is also sent on
+  std::optional<BytesPerSecond> reduce_held = {};  // of a combined payload that is only sent on
   friend bool operator==(const DataRates&, const DataRates&) = default;
 };
 
 inline DataRates data_rates(const DeviceFigures& device) {
-  return {device.reduce_rate, device.copy_rate, std::nullopt};
+  return {device.reduce_rate, device.copy_rate, std::nullopt, std::nullopt, device.reduce_rate};
 }
 
 /// What a message takes besides its links.
@@ -115,18 +117,22 @@ struct PayloadDurations {
   Duration copy;
   Duration store;
   Duration message;
+  Duration forward = {};
+  Duration held_reduction = {};
 };
 
 inline PayloadDurations payload_durations(Bytes size, const DataRates& rates,
                                           Duration message = {}) {
-  return {reduction_duration(size, rates), copy_duration(size, rates), at_rate(size, rates.store),
-          message};
+  return {reduction_duration(size, rates), copy_duration(size, rates),
+          at_rate(size, rates.store),      message,
+          at_rate(size, rates.forward),    at_rate(size, rates.reduce_held)};
 }
 
 /// Whether the actions take time at these rates, whatever the payload. A message always may.
 constexpr bool take_time(TimedActions actions, const DataRates& rates) {
-  return (actions.combines && rates.reduce) || (actions.copies && rates.copy) ||
-         (actions.stores && rates.store) || actions.sends;
+  return (actions.combines && (actions.holds ? rates.reduce_held : rates.reduce)) ||
+         (actions.copies && rates.copy) || (actions.stores && rates.store) ||
+         (actions.forwards && rates.forward) || actions.sends;
 }
 
 /// From when a message was sent until it is at its receiver. `links` is the latency of its route.
@@ -142,11 +148,13 @@ constexpr Instant arrival(Instant sent, Duration latency) {
 constexpr Duration half_duration(TimedActions work, const PayloadDurations& payload) {
   Duration total;
   if (work.combines)
-    total += payload.reduction;
+    total += work.holds ? payload.held_reduction : payload.reduction;
   if (work.copies)
     total += payload.copy;
   if (work.stores)
     total += payload.store;
+  if (work.forwards)
+    total += payload.forward;
   if (work.sends)
     total += payload.message;
   return total;

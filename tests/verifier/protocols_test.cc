@@ -102,6 +102,9 @@ TEST_CASE("protocols: flags take their share of links, and a channel has a rate 
 
 TEST_CASE("protocols: only the last step of a ring copies what it receives out of its slot") {
   CHECK(gather(R"({"store_rate": "2 GB/s"})") == Duration((2 + 15 + 2) * kUs));
+  // The two steps before it copy what they send on only where that has a rate.
+  CHECK(gather(R"({"store_rate": "2 GB/s", "forward_rate": "4 GB/s"})") ==
+        Duration((2 + 15 + 2 * 1 + 2) * kUs));
   OneOp scatter;
   scatter.op = R"("op": "psum_scatter", "tiled": true)";
   scatter.protocols = R"("p": {"store_rate": "2 GB/s"})";
@@ -109,6 +112,9 @@ TEST_CASE("protocols: only the last step of a ring copies what it receives out o
   CHECK(took(scatter.run()) == Duration((2 + 3 * 2) * kUs));
   scatter.protocols = R"("p": {"reduce_rate": "2 GB/s"})";
   CHECK(took(scatter.run()) == Duration(2 * kUs + 3 * (2 * kUs + kUs / 2)));
+  // The first two reductions are only sent on.
+  scatter.protocols = R"("p": {"reduce_rate": "2 GB/s", "forward_reduce_rate": "4 GB/s"})";
+  CHECK(took(scatter.run()) == Duration(2 * kUs + 3 * 2 * kUs + kUs / 2 + 2 * kUs / 4));
 }
 
 TEST_CASE("protocols: a channel copies a rank's own part, before it sends it in a ring") {

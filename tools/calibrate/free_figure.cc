@@ -68,6 +68,8 @@ class Finder {
     member("channel_rate", &ProtocolFigures::channel_rate);
     member("reduce_rate", &ProtocolFigures::reduce_rate);
     member("store_rate", &ProtocolFigures::store_rate);
+    member("forward_rate", &ProtocolFigures::forward_rate);
+    member("forward_reduce_rate", &ProtocolFigures::forward_reduce_rate);
     member("copy_rate", &ProtocolFigures::copy_rate);
   }
 

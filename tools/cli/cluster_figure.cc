@@ -24,10 +24,23 @@ namespace {
 constexpr const char* kOption = "--cluster-figure";
 
 /// The keys of a protocol that are figures.
-constexpr std::array<std::string_view, 15> kOfProtocol = {
-    "slot",         "slots",          "channels",    "channel_bytes", "pieces",
-    "launch",       "channel_launch", "peer_launch", "overhead",      "latency",
-    "channel_rate", "reduce_rate",    "store_rate",  "copy_rate",     "efficiency"};
+constexpr std::array<std::string_view, 17> kOfProtocol = {"slot",
+                                                          "slots",
+                                                          "channels",
+                                                          "channel_bytes",
+                                                          "pieces",
+                                                          "launch",
+                                                          "channel_launch",
+                                                          "peer_launch",
+                                                          "overhead",
+                                                          "latency",
+                                                          "channel_rate",
+                                                          "reduce_rate",
+                                                          "store_rate",
+                                                          "copy_rate",
+                                                          "efficiency",
+                                                          "forward_rate",
+                                                          "forward_reduce_rate"};
 constexpr std::array<std::string_view, 7> kOfCluster = {
     "bandwidth", "latency", "memory", "memory_bandwidth", "launch", "reduce_rate", "copy_rate"};
 

@@ -23,8 +23,11 @@ Outcome run_command_line(std::vector<std::string> arguments, const Terminal& ter
   const auto tell = [&](const std::string& text) {
     terminal.err << terminal.err_style.bad("orrery") << ": " << text << "\n";
   };
+  std::string on_gpus = "--backend cuda";
   try {
     const Command command = parse_command_line(std::move(arguments));
+    if (std::holds_alternative<CalibrateCudaCommand>(command))
+      on_gpus = "calibrate cuda";
     return std::visit([&](const auto& chosen) { return execute(chosen, terminal); }, command);
   } catch (const InputError& error) {
     terminal.err << error.what() << "\n";
@@ -33,10 +36,10 @@ Outcome run_command_line(std::vector<std::string> arguments, const Terminal& ter
     tell(fmt::format("a quantity of the input is too large: {}", error.what()));
     return Outcome::WrongInput;
   } catch (const NoGpus& error) {
-    tell(fmt::format("--backend cuda: {}", error.what()));
+    tell(fmt::format("{}: {}", on_gpus, error.what()));
     return Outcome::WrongInput;
   } catch (const cuda::CudaError& error) {
-    tell(fmt::format("--backend cuda: the driver failed in {}", error.what()));
+    tell(fmt::format("{}: the driver failed in {}", on_gpus, error.what()));
     return Outcome::WrongInput;
   } catch (const std::bad_alloc&) {
     tell("the input needs more memory than there is");

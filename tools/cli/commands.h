@@ -46,6 +46,7 @@ struct RunCommand {
   Encoding encoding = Encoding::Values;
   TextOptions text;  // what a text report shows
   OnUndecided undecided = OnUndecided::Fail;
+  std::optional<std::string> cluster;   // of the catalog, or a file, in place of the scenario's
   std::vector<std::string> figures;     // of the cluster, each NAME=VALUE
   std::vector<std::string> algorithms;  // each OP=ALGORITHM
   Backend backend = Backend::Host;
@@ -95,6 +96,7 @@ struct PerfCommand {
   std::string root = "0";
   std::optional<std::string> output;       // a JSON file
   std::optional<std::string> data_budget;  // of values that are checked
+  Backend backend = Backend::Host;         // Cuda: times are measured
   uint64_t seed = 0;
   std::vector<std::string> unread;     // flags that were given and say nothing here: "-z"
   std::vector<std::string> arguments;  // all, with the command's own name first
@@ -112,6 +114,13 @@ struct CalibrateCommand {
   bool validates = true;                  // by leaving out each number of ranks
   int evaluations = 500;                  // of one fit, at most
   Limits limits;
+};
+
+struct CalibrateCudaCommand {
+  std::string output;
+  uint32_t devices = 8;             // virtual ones
+  std::optional<std::string> most;  // bytes of the largest node
+  std::optional<std::string> date;  // of the figures' sources; the day of the run
 };
 
 struct ValidateCommand {
@@ -149,7 +158,7 @@ struct Message {
 };
 
 using Command = std::variant<RunCommand, DiffCommand, ProveCommand, PerfCommand, CalibrateCommand,
-                             ValidateCommand, ShowCommand, Message>;
+                             CalibrateCudaCommand, ValidateCommand, ShowCommand, Message>;
 
 /// Reads the arguments, without the program's own name.
 Command parse_command_line(std::vector<std::string> arguments);
@@ -160,6 +169,7 @@ Outcome execute(const DiffCommand& command, const Terminal& terminal);
 Outcome execute(const ProveCommand& command, const Terminal& terminal);
 Outcome execute(const PerfCommand& command, const Terminal& terminal);
 Outcome execute(const CalibrateCommand& command, const Terminal& terminal);
+Outcome execute(const CalibrateCudaCommand& command, const Terminal& terminal);
 Outcome execute(const ValidateCommand& command, const Terminal& terminal);
 Outcome execute(const ShowCommand& command, const Terminal& terminal);
 Outcome execute(const Message& command, const Terminal& terminal);

@@ -59,6 +59,10 @@ void add_perf(CLI::App& app, PerfCommand& perf) {
                   "Values are checked where all of a call take at most so much (default: 256 MiB)")
       ->type_name("BYTES");
   command.add_option("--seed", perf.seed, "Of the values")->type_name("N");
+  add_choice<Backend>(command, "--backend", perf.backend,
+                      {{"host", Backend::Host}, {"cuda", Backend::Cuda}},
+                      "Where times come from; host: our model. cuda: the GPUs that are there, on "
+                      "which the cluster's schedules run");
   add_limits(command, perf.limits);
   command.allow_extras();  // so that the nearest flag can be named
   command.callback([&command] {
@@ -76,14 +80,43 @@ void add_perf(CLI::App& app, PerfCommand& perf) {
       "  orrery perf all_reduce -b 8 -e 8G -f 2 -g 8 --cluster a100-sxm-8\n"
       "  orrery perf alltoall_perf -b 1M -e 64M -f 4 -g 8 -d bfloat16 --cluster h100-sxm-8\n"
       "  orrery perf all_gather -g 4 -J all_gather.json --cluster my-cluster.json\n"
+      "  orrery perf all_reduce -b 1M -e 1G -f 4 -g 8 --cluster my-gpu.json --backend cuda\n"
       "Exit codes: 0 nothing is wrong, 1 some #wrong is not 0, 2 the input is wrong, 3 a bug in "
       "orrery.\n");
 }
 
-void add_calibrate(CLI::App& app, CalibrateCommand& calibrate) {
-  CLI::App& parent = *app.add_subcommand(
-      "calibrate", "Fit how a cluster passes messages to times that were measured");
+namespace {
+
+void add_calibrate_cuda(CLI::App& parent, CalibrateCudaCommand& calibrate) {
+  CLI::App& command = *parent.add_subcommand(
+      "cuda", "To what is measured on the GPUs that are there, for run --backend cuda");
+  command.add_option("-o,--output", calibrate.output, "Write the cluster to this file")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--devices", calibrate.devices, "Virtual devices, over all GPUs (default: 8)")
+      ->check(whole_number(1, 4096))
+      ->type_name("N");
+  command
+      .add_option(
+          "--most", calibrate.most,
+          "The largest copy that is measured; each virtual device takes three times as much "
+          "memory (default: 256 MiB)")
+      ->type_name("BYTES");
+  command
+      .add_option("--date", calibrate.date,
+                  "The date of the figures, which the file tells (default: today, in UTC)")
+      ->type_name("DATE");
+  command.footer(
+      "Examples:\n  orrery calibrate cuda -o my-gpu.json\n"
+      "  orrery run SCENARIO --cluster my-gpu.json --backend cuda\n");
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CalibrateCudaCommand& on_gpus) {
+  CLI::App& parent = *app.add_subcommand("calibrate", "Fit a cluster to times that were measured");
   parent.require_subcommand(1);
+  add_calibrate_cuda(parent, on_gpus);
   CLI::App& command = *parent.add_subcommand("nccl-tests", "To tables of nccl-tests");
   command
       .add_option("TABLE", calibrate.tables,

@@ -50,7 +50,7 @@ void add_limits(CLI::App& command, Limits& limits);
 
 /// The commands about tables of nccl-tests.
 void add_perf(CLI::App& app, PerfCommand& perf);
-void add_calibrate(CLI::App& app, CalibrateCommand& calibrate);
+void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CalibrateCudaCommand& on_gpus);
 void add_validate(CLI::App& app, ValidateCommand& validate);
 
 }  // namespace orrery

@@ -88,6 +88,10 @@ void add_run(CLI::App& app, RunCommand& run) {
   add_choice<std::optional<Measure>>(
       command, "--measure", run.measure, {{"ops", Measure::Ops}, {"steps", Measure::Steps}},
       "With --backend cuda: of what begin and end are taken in one more run (default: ops)");
+  command
+      .add_option("--cluster", run.cluster,
+                  "In place of the scenario's: a cluster of the catalog, or a file with one")
+      ->type_name("NAME|FILE");
   add_figures(command, run.figures);
   add_limits(command, run.options.limits);
   command.footer(
@@ -99,6 +103,7 @@ void add_run(CLI::App& app, RunCommand& run) {
       "  orrery run scenarios/quickstart.json --trace trace.json\n"
       "  orrery run scenarios/quickstart.json --explain r\n"
       "  orrery run scenarios/quickstart.json --backend cuda\n"
+      "  orrery run scenarios/quickstart.json --cluster h100-sxm-8\n"
       "  orrery run scenarios            all scenarios below the folder, with a summary\n"
       "  orrery run huge.json --limit devices=2000000 --limit \"data=16 GiB\"\n" +
       std::string(kExitCodes));
@@ -296,13 +301,14 @@ Command parse_command_line(std::vector<std::string> arguments) {
   PerfCommand perf;
   perf.arguments = arguments;
   CalibrateCommand calibrate;
+  CalibrateCudaCommand calibrate_cuda;
   ValidateCommand validate;
   ShowCommand show;
   add_run(app, run);
   add_diff(app, diff);
   add_prove(app, prove);
   add_perf(app, perf);
-  add_calibrate(app, calibrate);
+  add_calibrate(app, calibrate, calibrate_cuda);
   add_validate(app, validate);
   std::string shell;
   add_show(app, show);
@@ -330,8 +336,11 @@ Command parse_command_line(std::vector<std::string> arguments) {
     return prove;
   if (app.got_subcommand("perf"))
     return perf;
-  if (app.got_subcommand("calibrate"))
+  if (app.got_subcommand("calibrate")) {
+    if (app.get_subcommand("calibrate")->got_subcommand("cuda"))
+      return calibrate_cuda;
     return calibrate;
+  }
   if (app.got_subcommand("validate"))
     return validate;
   return show;

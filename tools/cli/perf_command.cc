@@ -1,4 +1,4 @@
-// orrery perf: the table of a program of nccl-tests, by our model.
+// orrery perf: the table of a program of nccl-tests, by our model, or measured on GPUs.
 
 #include <algorithm>
 #include <filesystem>
@@ -23,6 +23,7 @@
 #include "tools/nccl_tests/decimal.h"
 #include "tools/nccl_tests/perf.h"
 #include "tools/nccl_tests/writer.h"
+#include "verifier/gpus.h"
 
 namespace orrery {
 namespace {
@@ -207,6 +208,10 @@ Outcome execute(const PerfCommand& command, const Terminal& terminal) {
   if (command.data_budget)
     request.data_budget = size_named("--data-budget", *command.data_budget);
   request.seed = command.seed;
+  if (command.backend == Backend::Cuda) {
+    request.gpus_library = terminal.library_of_cuda();
+    loaded_driver(*request.gpus_library);  // what is missing is said before anything else
+  }
   request.limits = command.limits;
   const Cluster cluster = with_figures(cluster_given("--cluster", command.cluster, command.limits),
                                        command.figures, command.limits);
@@ -215,9 +220,10 @@ Outcome execute(const PerfCommand& command, const Terminal& terminal) {
                                 fmt::join(command.unread, ", "));
 
   PerfTable made = perf_table(request, cluster);
-  const NcclOrigin origin{fmt::format("modelled on {}, {}", cluster.name, version_text()),
-                          std::move(made.assumed), made.reduced_most,
-                          program_arguments(command, collective)};
+  const NcclOrigin origin{
+      fmt::format("{}, {}", made.measured_on.value_or("modelled on " + cluster.name),
+                  version_text()),
+      std::move(made.assumed), made.reduced_most, program_arguments(command, collective)};
   if (command.output) {
     const std::string file = json_file(*command.output);
     write_file(file, nccl_json(made.table, origin));

@@ -85,6 +85,8 @@ class Runner {
       options_.gpus = gpu_options();
     else if (command.measured_runs || command.measure)
       refuse(command.measure ? "--measure" : "--measured-runs", "is of runs with --backend cuda");
+    if (command.cluster)
+      cluster_ = cluster_given("--cluster", *command.cluster, options_.limits);
     if (command.values.empty())
       return;
     if (command.format != Format::Json)
@@ -114,8 +116,7 @@ class Runner {
  private:
   GpuOptions gpu_options() const {
     GpuOptions gpus;
-    if (!terminal_.cuda_library.empty())
-      gpus.library = terminal_.cuda_library;
+    gpus.library = terminal_.library_of_cuda();
     if (command_.measured_runs)
       gpus.measured_runs = *command_.measured_runs;
     if (command_.measure == Measure::Steps)
@@ -155,8 +156,8 @@ class Runner {
     try {
       // What is asked of a single iteration needs them all.
       const bool all = command_.explain || command_.trace || options_.data == Data::On;
-      Scenario scenario =
-          load_scenario(file, options_.limits, all ? LongLoops::WrittenOut : LongLoops::LeftOut);
+      Scenario scenario = load_scenario(file, options_.limits,
+                                        all ? LongLoops::WrittenOut : LongLoops::LeftOut, cluster_);
       if (!command_.figures.empty()) {
         scenario.cluster =
             with_figures(std::move(scenario.cluster), command_.figures, options_.limits);
@@ -239,6 +240,7 @@ class Runner {
   const Terminal& terminal_;
   Style style_;
   RunOptions options_;
+  std::optional<Cluster> cluster_;  // in place of those of the scenarios
   bool several_ = false;
   Verdict verdict_ = Verdict::Holds;  // of all together; what is refused fails
   std::vector<std::string> reports_;

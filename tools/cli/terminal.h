@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string>
 
+#include "simulator/values/cuda/driver/driver.h"
 #include "tools/report/style.h"
 
 namespace orrery {
@@ -18,6 +19,11 @@ struct Terminal {
   Style err_style;                // of err
   bool progress = false;          // whether err may show progress lines that are overwritten
   std::string cuda_library = {};  // the driver of CUDA; empty: the system's
+
+  /// The file to load as the driver.
+  std::string library_of_cuda() const {
+    return cuda_library.empty() ? cuda::kDriverLibrary : cuda_library;
+  }
 };
 
 /// stdout and stderr: colours on a terminal unless NO_COLOR is set, ASCII where its locale is not

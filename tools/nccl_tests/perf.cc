@@ -129,6 +129,8 @@ class Perf {
       if (settings_.checks > 0)
         row.out_of_place->wrong = 0;
       row.in_place = row.out_of_place;
+    } else if (request_.gpus_library) {
+      measure(call, row);
     } else {
       NcclProgram made = program_of(call);
       const CallTime times = time_of(call, made.program);
@@ -140,6 +142,52 @@ class Perf {
     if (!checked_in_place(call.collective))
       row.in_place->wrong.reset();
     result_.table.rows.push_back(std::move(row));
+  }
+
+  void measure(const NcclCall& call, NcclRow& row) {
+    row.out_of_place =
+        measured_figures(call, row.size, settings_.checks > 0 ? Values::Checked : Values::Not);
+    row.in_place = measured_figures(call, row.size, Values::Not);
+    row.in_place->wrong = row.out_of_place->wrong;
+  }
+
+  enum class Values : uint8_t { Checked, Not };
+
+  NcclFigures measured_figures(const NcclCall& call, Bytes size, Values values) {
+    NcclProgram made = program_of(call);
+    const bool checks =
+        values == Values::Checked && values_size(made.program) <= request_.data_budget.count();
+    RunOptions options = run_options();
+    options.data = checks ? Data::Auto : Data::Off;
+    options.gpus = GpuOptions{*request_.gpus_library,
+                              static_cast<uint32_t>(std::max<int64_t>(1, settings_.iterations)),
+                              cuda::Measured::Whole};
+    const Report report = orrery::run(scenario_of(std::move(made)), options);
+    if (!report.gpus)
+      refuse_perf(request_.collective,
+                  fmt::format("{}: a rank holds more than the memory of a device of cluster {}",
+                              size_text(size), cluster_.name));
+    Duration sum;
+    for (const Duration run : report.gpus->measurement->runs)
+      sum += run;
+    const auto runs = static_cast<int64_t>(report.gpus->measurement->runs.size());
+    NcclFigures figures = figures_of(call, size, Duration(sum.count() / runs));
+    if (checks)
+      figures.wrong = wrong_of(report);
+    describe_gpus(*report.gpus);
+    return figures;
+  }
+
+  void describe_gpus(const cuda::GpuFacts& gpus) {
+    if (result_.measured_on)
+      return;
+    result_.table.device_names = {gpus.gpus.front().name};
+    result_.measured_on =
+        fmt::format("measured on {} of {} ({}), with the schedules of {}",
+                    counted(static_cast<int64_t>(gpus.memory.size()), "virtual device"),
+                    counted(static_cast<int64_t>(gpus.gpus.size()), "GPU"), gpus.gpus.front().name,
+                    cluster_.name);
+    result_.assumed.emplace_back("in place: a second measurement out of place");
   }
 
   /// Without a time, no bandwidths.
@@ -183,23 +231,35 @@ class Perf {
   std::optional<int64_t> wrong_of(NcclProgram made) {
     if (values_size(made.program) > request_.data_budget.count())
       return std::nullopt;
-    Scenario scenario{.file = program_name(request_.collective),
-                      .name = program_name(request_.collective),
-                      .cluster = cluster_,
-                      .memory = {},
-                      .program = std::move(made.program),
-                      .arrays = std::move(made.arrays),
-                      .expectations = {}};
+    return wrong_of(orrery::run(scenario_of(std::move(made)), run_options()));
+  }
+
+  Scenario scenario_of(NcclProgram made) const {
+    return {.file = program_name(request_.collective),
+            .name = program_name(request_.collective),
+            .cluster = cluster_,
+            .memory = {},
+            .program = std::move(made.program),
+            .arrays = std::move(made.arrays),
+            .expectations = {}};
+  }
+
+  RunOptions run_options() const {
     RunOptions options;
     options.seed = request_.seed;
     options.data_budget = request_.data_budget;
     options.slack_budget = 0;
     options.limits = request_.limits;
-    const Report report = orrery::run(std::move(scenario), options);
-    const std::string_view compared = info(CheckKind::ValuesOracle).name;
+    return options;
+  }
+
+  /// By the values of the report, which on GPUs must be the host's and stay in their places.
+  std::optional<int64_t> wrong_of(const Report& report) {
     std::optional<int64_t> wrong;
     for (const Check& check : report.checks) {
-      if (check.name != compared)
+      if (check.name != info(CheckKind::ValuesOracle).name &&
+          check.name != info(CheckKind::ValuesGpus).name &&
+          check.name != info(CheckKind::MemoryGuards).name)
         continue;
       if (check.verdict == Verdict::Fails) {
         result_.wrong.push_back(check.said());

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a program of nccl-tests would print on a cluster, by our model: times of the schedules that
-// lowering makes, values of the host executor against the definitions.
+// What a program of nccl-tests would print on a cluster: times of the schedules that lowering
+// makes, by our model or measured on GPUs; their values against the definitions.
 
 #include <cstdint>
 #include <optional>
@@ -31,11 +31,14 @@ struct PerfRequest {
   std::vector<uint32_t> roots;                    // of those with a root; ranks
   Bytes data_budget = Bytes(int64_t{256} << 20);  // of all values of one call on all ranks
   uint64_t seed = 0;
+  /// The driver's library: if given, times are measured on the GPUs that are there.
+  std::optional<std::string> gpus_library = {};
   Limits limits;
 };
 
 struct PerfTable {
   NcclTable table;
+  std::optional<std::string> measured_on = {};  // "measured on 8 virtual devices of .."
   std::vector<std::string> assumed;  // by the times, each once: "reduce_rate: infinite (not given)"
   std::optional<Bytes> reduced_most;  // the largest size, where the settings' does not fit a device
   std::vector<std::string> wrong;     // a sentence for each row with wrong elements
@@ -47,12 +50,17 @@ struct PerfTable {
 /// N/A where the settings ask for no check, values are above the budget or undecided, and in place
 /// of what nccl-tests does not check there (alltoall, sendrecv).
 ///
+/// Measured times are the mean over the settings' iterations of launches of a graph that does one
+/// call, launch included. Values are those of the GPUs, which must be the host's too. A program
+/// here has no call in place: those columns are of a second measurement out of place, which
+/// `assumed` says.
+///
 /// The largest size is, as nccl-tests limits it, a third of the memory of a device (a half without
 /// a check) less a part that it leaves free. It is in the settings as it was asked for.
 ///
 /// Throws InputError where the cluster has fewer devices than ranks, a call cannot be lowered, or
 /// there are too many rows. Likewise for too many ranks of a gather or scatter, and for ranks of a
-/// hypercube that are no power of 2.
+/// hypercube that are no power of 2. Measured ones also throw as run() does: NoGpus, CudaError.
 PerfTable perf_table(const PerfRequest& request, const Cluster& cluster);
 
 }  // namespace orrery

@@ -26,6 +26,12 @@ void write_ops(JsonWriter& json, const Report& report, const cuda::Measurement& 
       json.object([&] {
         json.key("id").value(report.scenario->program.op(op.op).name);
         write_span(json, span->second);
+        if (const auto moved = moved_bytes(measured, op.op, span->second)) {
+          json.key("bytes").value(moved->bytes.count());
+          json.key("bytes_per_second").value(moved->rate.count());
+          if (moved->of_copies)
+            json.key("of_copies").value(*moved->of_copies);
+        }
         json.key("simulated_start_ps").value(op.start.picoseconds());
         json.key("simulated_end_ps").value(op.end.picoseconds());
       });
@@ -51,6 +57,20 @@ void write_steps(JsonWriter& json, const Report& report, const cuda::Measurement
   });
 }
 
+void write_copies(JsonWriter& json, const std::optional<cuda::CopyRates>& copies) {
+  if (!copies)
+    return json.value(nullptr);
+  json.object([&] {
+    json.key("bytes").value(copies->size.count());
+    json.key("rates_Bps").array([&] {
+      for (const BytesPerSecond rate : copies->in_gpu)
+        json.value(rate.count());
+    });
+    if (copies->to_next)
+      json.key("peer_rate_Bps").value(copies->to_next->count());
+  });
+}
+
 void write_measured(JsonWriter& json, const Report& report) {
   const std::optional<cuda::Measurement>& measured = report.gpus->measurement;
   const std::optional<RunTimes> times = measured ? run_times(*measured) : std::nullopt;
@@ -62,6 +82,7 @@ void write_measured(JsonWriter& json, const Report& report) {
         json.value(run.count());
     });
     json.key("makespan_ps").value(times->median.count());
+    write_copies(json.key("copies"), measured->copies);
     write_ops(json.key("ops"), report, *measured);
     const bool steps = std::ranges::any_of(
         measured->spans, [](const auto& entry) { return entry.first.part.step.has_value(); });

@@ -26,7 +26,7 @@ class GpusText {
     std::string text = line(runs());
     for (const std::string& gpu : gpus())
       text += line(gpu);
-    return text + line(devices()) + line(graph()) + table();
+    return text + line(devices()) + line(graph()) + line(copies()) + table();
   }
 
  private:
@@ -93,16 +93,41 @@ class GpusText {
                        counted(static_cast<int64_t>(gpus_.graphs), "graph"), launches);
   }
 
+  /// What 100 % is.
+  std::string copies() const {
+    if (!gpus_.measurement)
+      return "";
+    const std::optional<cuda::CopyRates>& copies = gpus_.measurement->copies;
+    if (!copies)
+      return "copies not measured: too little memory is free";
+    BytesPerSecond all;
+    for (const BytesPerSecond rate : copies->in_gpu)
+      all += rate;
+    const size_t gpus = copies->in_gpu.size();
+    const std::string peer =
+        copies->to_next ? fmt::format("; {} from GPU 0 to GPU 1", rate_text(*copies->to_next)) : "";
+    return fmt::format("copies of {}: {}{}, so that they read and write {}: 100 %{}",
+                       size_text(copies->size), rate_text(all),
+                       gpus == 1 ? "" : fmt::format(" on {} GPUs", gpus), rate_text(all * 2), peer);
+  }
+
+  /// "1234.5 GB/s": for display.
+  static std::string rate_text(BytesPerSecond rate) {
+    return fmt::format("{:.1f} GB/s", static_cast<double>(rate.count()) / 1e9);
+  }
+
   /// From an op's beginning on the first device to its end on the last: simulated, and measured.
-  /// Of ops that are shown together, the last that was measured.
+  /// Of ops that are shown together, the last that was measured. Of collectives, how fast they
+  /// moved their bytes.
   std::string table() const {
     if (!gpus_.measurement)
       return "";
     const std::map<OpId, MeasuredSpan> spans = spans_of_ops(*gpus_.measurement);
     using Align = Table::Align;
-    Table table({Align::Left, Align::Left, Align::Right, Align::Right});
+    Table table({Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right});
     const char* const unit = style_.ascii() ? "us" : "µs";
-    table.row({"id", "op", fmt::format("simulated, {}", unit), fmt::format("measured, {}", unit)});
+    table.row({"id", "op", fmt::format("simulated, {}", unit), fmt::format("measured, {}", unit),
+               "GB/s", "of copies"});
     size_t without = 0;
     const auto row = [&](const std::string& id, std::span<const OpReport* const> runs) {
       const auto measured = std::find_if(
@@ -114,8 +139,12 @@ class GpusText {
       const OpReport& run = **measured;
       const MeasuredSpan& span = spans.at(run.op);
       const Op& op = report_.scenario->program.op(run.op);
-      table.row({shortened(id, kNameWidth, style_), op_name(op.kind, op.issue),
-                 microseconds_text(run.end - run.start), microseconds_text(span.end - span.begin)});
+      const auto moved = moved_bytes(*gpus_.measurement, run.op, span);
+      table.row(
+          {shortened(id, kNameWidth, style_), op_name(op.kind, op.issue),
+           microseconds_text(run.end - run.start), microseconds_text(span.end - span.begin),
+           moved ? fmt::format("{:.1f}", static_cast<double>(moved->rate.count()) / 1e9) : "",
+           moved && moved->of_copies ? fmt::format("{:.1f} %", *moved->of_copies * 100) : ""});
     };
     for (const OpEntry& entry : folded_.entries) {
       row(entry.id, entry.runs);

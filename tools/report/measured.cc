@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "models/base/int128.h"
+
 namespace orrery {
 namespace {
 
@@ -31,6 +33,26 @@ std::map<std::pair<OpId, LogicalId>, MeasuredSpan> spans_on_devices(
   for (const auto& [timed, span] : measurement.spans)
     add(spans, {timed.part.op, timed.device}, span);
   return spans;
+}
+
+std::optional<MovedBytes> moved_bytes(const cuda::Measurement& measurement, OpId op,
+                                      const MeasuredSpan& span) {
+  const auto found = measurement.moved.find(op);
+  const Duration took = span.end - span.begin;
+  if (found == measurement.moved.end() || found->second == Bytes() || took <= Duration())
+    return std::nullopt;
+  MovedBytes moved{found->second,
+                   BytesPerSecond(checked_narrow(Int128{found->second.count()} *
+                                                 kPicosecondsPerSecond / took.count())),
+                   std::nullopt};
+  BytesPerSecond copied;
+  if (measurement.copies)
+    for (const BytesPerSecond rate : measurement.copies->in_gpu)
+      copied += rate;
+  if (copied > BytesPerSecond())
+    moved.of_copies =
+        static_cast<double>(moved.rate.count()) / (2 * static_cast<double>(copied.count()));
+  return moved;
 }
 
 std::map<OpId, MeasuredSpan> spans_of_ops(const cuda::Measurement& measurement) {

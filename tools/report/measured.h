@@ -32,4 +32,16 @@ std::map<std::pair<OpId, LogicalId>, MeasuredSpan> spans_on_devices(
 /// Of each op over all devices.
 std::map<OpId, MeasuredSpan> spans_of_ops(const cuda::Measurement& measurement);
 
+/// How fast a collective op moved its bytes. docs/cuda.md, "Bytes per second", says what is
+/// counted.
+struct MovedBytes {
+  Bytes bytes;                      // read and written, on all devices
+  BytesPerSecond rate;              // over the op's time; rounded down
+  std::optional<double> of_copies;  // a fraction of what copies alone read and write per second
+};
+
+/// Empty for an op that moves nothing, or whose span is none.
+std::optional<MovedBytes> moved_bytes(const cuda::Measurement& measurement, OpId op,
+                                      const MeasuredSpan& span);
+
 }  // namespace orrery

@@ -17,6 +17,7 @@
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/values/cuda/cause_edges.h"
+#include "simulator/values/cuda/copy_rates.h"
 #include "simulator/values/cuda/driver/driver.h"
 #include "simulator/values/cuda/driver/gpus.h"
 #include "simulator/values/cuda/gpu_graph.h"
@@ -39,7 +40,7 @@ struct ExecutorOptions {
   bool observe_all = true;
   /// Runs that are measured; none without any.
   uint32_t measured_runs = 0;
-  Measured measured = Measured::Ops;
+  Measured measured = Measured::Ops;               // Whole: neither spans nor the rates of copies
   uint32_t most_nodes = kMostNodes;                // of a graph of the driver
   std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant
 };
@@ -53,7 +54,10 @@ struct DeviceUse {
 
 struct Measurement {
   std::vector<Duration> runs;             // of the whole, one after another
-  std::map<Timed, GpuGraph::Span> spans;  // of one more run
+  std::map<Timed, GpuGraph::Span> spans;  // of one more run, if asked for
+  /// Per collective op: what its kernels and copies read and write, on all devices.
+  std::map<OpId, Bytes> moved;
+  std::optional<CopyRates> copies;  // of the same GPUs, after the runs
 };
 
 /// What a run on GPUs was, beside its values.

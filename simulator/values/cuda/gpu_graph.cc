@@ -5,13 +5,11 @@
 #include <utility>
 #include <variant>
 
+#include "simulator/values/cuda/kernel_launches.h"
+
 namespace orrery::cuda {
 
 namespace {
-
-/// So many threads hide the latency of memory; more work a thread loops over.
-constexpr unsigned int kThreadsOfBlock = 256;
-constexpr int kBlocksOfMultiprocessor = 8;
 
 /// Makes the graphs of the driver, one after another.
 class Parts {
@@ -40,10 +38,7 @@ class Parts {
     nodes_[id.index()] = std::visit(
         [&]<class What>(const What& what) {
           if constexpr (std::is_same_v<What, KernelCall>) {
-            const std::string name = entry_point(what.kernel);
-            return graph_->add_kernel({modules_[number]->function(name), blocks(gpu, what.items),
-                                       kThreadsOfBlock, what.argument},
-                                      after_);
+            return graph_->add_kernel(launch_of(what, gpu, *modules_[number]), after_);
           } else if constexpr (std::is_same_v<What, Copy>) {
             return graph_->add_copy(gpu, what.to, what.from, what.size, after_);
           } else if constexpr (std::is_same_v<What, Fill>) {
@@ -74,12 +69,6 @@ class Parts {
     for (const WorkId before : work_.after(id))
       if (made_in_[before.index()] == part_)
         after_.push_back(nodes_[before.index()]);
-  }
-
-  static unsigned int blocks(const Gpu& gpu, int64_t items) {
-    const int64_t most = int64_t{gpu.info().multiprocessors} * kBlocksOfMultiprocessor;
-    const int64_t needed = (items + kThreadsOfBlock - 1) / kThreadsOfBlock;
-    return static_cast<unsigned int>(std::clamp(needed, int64_t{1}, std::max(most, int64_t{1})));
   }
 
   const WorkGraph& work_;

@@ -45,11 +45,16 @@ void RunningCollective::enter(Node node, const Entry& entry, Dependencies& after
   member.places = member_places(collective_, folding_, entry.storage,
                                 [&](Bytes size) { return take_beside(node, size, after); });
   const auto area = [&](Area named) { return member.places.areas[static_cast<size_t>(named)]; };
+  const int64_t input = schedule_.extent().input;
   if (member.places.enters && entry.joined.empty()) {
     for (KernelCall& call :
          entering_calls(collective_, folding_, *entry.storage.operand_dtype, Rank(node.index()),
                         {area(Area::Input), entry.storage.operand}))
-      making_.chain({std::move(call), device(node), {entry.op}}, after);
+      making_.chain({std::move(call),
+                     device(node),
+                     {entry.op},
+                     itemsize(*entry.storage.operand_dtype) * input + bytes(input)},
+                    after);
   }
   for (Copy copy : entry.joined) {
     copy.to += area(Area::Input);
@@ -139,9 +144,9 @@ void RunningCollective::put(AtWork& at, DevicePointer target) {
   if (elements == 0)
     return;
   if (at.right != 0)
-    making_.chain(
-        {combine_call(folding_, at.step.combine, {target, from, at.right}, elements), device, part},
-        at.after);
+    making_.chain({combine_call(folding_, at.step.combine, {target, from, at.right}, elements),
+                   device, part, bytes(elements) * 3},
+                  at.after);
   else if (target != from)
     making_.chain({Copy{target, from, bytes(elements)}, device, part}, at.after);
 }
@@ -164,7 +169,9 @@ void RunningCollective::exit(Node node, const std::optional<ValueType>& type, De
   for (KernelCall& call :
        leaving_calls(collective_, folding_, *type,
                      {member.result, member.places.areas[static_cast<size_t>(Area::Output)]}))
-    making_.chain({std::move(call), device(node), {member.op}}, after);
+    making_.chain(
+        {std::move(call), device(node), {member.op}, bytes(type->shape.elements()) + type->size()},
+        after);
 }
 
 void RunningCollective::left(Node node, const Frontier& ended) {

@@ -52,7 +52,18 @@ struct Work {
   std::variant<KernelCall, Copy, Fill, Join> what;
   LogicalId device;  // whose GPU does it
   PartOf part;
+  Bytes of_kernel = {};  // what a kernel of a collective reads and writes
 };
+
+/// The bytes that the work reads and writes: a copy does both with each of its bytes. Not known of
+/// the kernels of local ops: 0.
+inline Bytes bytes_of(const Work& work) {
+  if (const auto* const copy = std::get_if<Copy>(&work.what))
+    return copy->size * 2;
+  if (const auto* const fill = std::get_if<Fill>(&work.what))
+    return fill->size;
+  return work.of_kernel;
+}
 
 class WorkGraph {
  public:

@@ -30,7 +30,7 @@ TEST_CASE("transport: every figure of a protocol is read") {
 "mine": {"algorithms": "ring", "ops": "psum", "efficiency": "2/3", "slot": "96 B", "slots": 5,
 "channels": 7, "channel_bytes": "11 B", "pieces": 9, "launch": "1 us", "channel_launch": "2 us", "peer_launch": "3 us",
 "overhead": "4 us", "latency": "5 us", "channel_rate": "6 B/s", "reduce_rate": "7 B/s",
-"store_rate": "8 B/s", "copy_rate": "10 B/s"},
+"store_rate": "8 B/s", "forward_rate": "12 B/s", "forward_reduce_rate": "13 B/s", "copy_rate": "10 B/s"},
 "ll128": {}, "ll": {"efficiency": "1"}}})");
   const Scenario scenario = read_scenario("f", s.text());
   REQUIRE(scenario.cluster.transport.has_value());
@@ -54,6 +54,8 @@ TEST_CASE("transport: every figure of a protocol is read") {
   mine.channel_rate = BytesPerSecond(6);
   mine.reduce_rate = BytesPerSecond(7);
   mine.store_rate = BytesPerSecond(8);
+  mine.forward_rate = BytesPerSecond(12);
+  mine.forward_reduce_rate = BytesPerSecond(13);
   mine.copy_rate = BytesPerSecond(10);
   CHECK(protocols[0] == mine);
   CHECK(mine.largest_message() == Bytes(64));
@@ -69,7 +71,7 @@ TEST_CASE("transport: it is written and read back, with the sources of its figur
 "channel_rate": {"value": "6 GB/s", "label": "data sheet", "source": "a sheet", "date": "2026"}},
 "simple": {"launch": "1 us", "channel_launch": "2 us", "peer_launch": "3 us", "overhead": "4 us",
 "latency": "5 us", "reduce_rate": "7 B/s", "store_rate": "8 B/s", "channels": 3,
-"channel_bytes": "9 B", "copy_rate": "10 B/s",
+"channel_bytes": "9 B", "copy_rate": "10 B/s", "forward_rate": "12 B/s", "forward_reduce_rate": "13 B/s",
 "efficiency": {"value": "7/8", "label": "l", "source": "s", "date": "d"}}}})");
   const Scenario scenario = read_scenario("f", s.text());
   const std::string text = write_scenario(scenario);

@@ -103,14 +103,18 @@ TEST_CASE("actions: a half moves data where an action touches a payload") {
 TEST_CASE("actions: which halves take time") {
   const auto work = [](StepForm form, Half half) {
     const TimedActions of = timed_actions(form, half);
-    return std::string(of.combines ? "combines " : "") + (of.copies ? "copies " : "") +
-           (of.sends ? "sends" : "");
+    return std::string(of.combines ? "combines " : "") + (of.holds ? "holds " : "") +
+           (of.copies ? "copies " : "") + (of.stores ? "stores " : "") +
+           (of.forwards ? "forwards " : "") + (of.sends ? "sends" : "");
   };
   CHECK(work({true, true, true, true, true}, Half::Receive) == "combines ");
   CHECK(work({true, true, true, true, true}, Half::Send) == "sends");
   CHECK(work({false, false, true, true, false}, Half::Receive) == "copies ");
   CHECK(work({false, false, true, true, true}, Half::Receive) == "combines ");
-  CHECK(work({true, false, false, true, false}, Half::Receive).empty());  // arrives in its target
+  CHECK(work({true, true, true, false, true}, Half::Receive) == "combines holds ");
+  CHECK(work({true, true, false, false, false}, Half::Receive).empty());  // holds a message
+  CHECK(work({true, false, false, true, false}, Half::Receive) == "stores ");
+  CHECK(work({true, true, false, true, false}, Half::Receive) == "forwards ");
 }
 
 TEST_CASE("actions: a packed step unpacks to the same") {

@@ -43,15 +43,19 @@ TEST_CASE("durations: a rate in parts of a byte per second takes as many times a
 }
 
 TEST_CASE("durations: a half takes the sum of its actions") {
-  const PayloadDurations payload = {Duration(1), Duration(10), Duration(1'000), Duration(100)};
+  const PayloadDurations payload = {Duration(1),   Duration(10),     Duration(1'000),
+                                    Duration(100), Duration(10'000), Duration(100'000)};
   StepForm form;
   form.source = form.target = form.to = true;  // it copies what it reads, and sends it
   CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(10));
   CHECK(half_duration(timed_actions(form, Half::Send), payload) == Duration(100));
   form.from = form.combine = true;  // it reduces a message into its target
   CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(1));
-  form.combine = form.source = false;  // it stores a message
-  CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(0));
+  form.target = false;  // it reduces a message, and only sends that on
+  CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(100'000));
+  form.target = true;
+  form.combine = form.source = false;  // it stores a message, and sends it on
+  CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(10'000));
   form.to = false;  // it stores a message and does not send it on
   CHECK(half_duration(timed_actions(form, Half::Receive), payload) == Duration(1'000));
   form.combine = form.source = true;
@@ -64,6 +68,23 @@ TEST_CASE("durations: only a rate makes the storing of a message take time") {
   CHECK_FALSE(take_time(stores, {kGiga, kGiga, {}}));
   CHECK(take_time(stores, {{}, {}, kGiga}));
   CHECK(payload_durations(Bytes(3), {{}, {}, kHalf}).store == Duration(6'000));
+}
+
+TEST_CASE("durations: what is sent on has rates of its own") {
+  TimedActions forwards;
+  forwards.forwards = true;
+  CHECK_FALSE(take_time(forwards, {kGiga, kGiga, kGiga, {}, kGiga}));
+  CHECK(take_time(forwards, {{}, {}, {}, kGiga}));
+  CHECK(payload_durations(Bytes(3), {{}, {}, {}, kHalf}).forward == Duration(6'000));
+  TimedActions held;
+  held.combines = held.holds = true;
+  CHECK_FALSE(take_time(held, {kGiga, kGiga, kGiga, kGiga, {}}));
+  CHECK(take_time(held, {{}, {}, {}, {}, kGiga}));
+  CHECK(payload_durations(Bytes(3), {{}, {}, {}, {}, kHalf}).held_reduction == Duration(6'000));
+  // A device has one rate for all reductions.
+  DeviceFigures device;
+  device.reduce_rate = kHalf;
+  CHECK(data_rates(device).reduce_held == kHalf);
 }
 
 TEST_CASE("durations: a protocol adds an overhead, and flags to what links carry") {

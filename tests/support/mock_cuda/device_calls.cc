@@ -75,7 +75,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
     s.check_device(device);
     switch (attribute) {
       case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-        *value = 4;
+        *value = s.settings.multiprocessors;
         return;
       case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
         *value = s.settings.compute_capability / 10;

@@ -36,11 +36,15 @@ void set(MockCudaSettings& settings, std::string_view setting) {
   MOCK_CUDA_SETTING(memory)
   MOCK_CUDA_SETTING(granularity)
   MOCK_CUDA_SETTING(stray_copy)
+  MOCK_CUDA_SETTING(multiprocessors)
+  MOCK_CUDA_SETTING(computes)
   MOCK_CUDA_SETTING(launch_ps)
   MOCK_CUDA_SETTING(kernel_ps)
   MOCK_CUDA_SETTING(thread_ps)
+  MOCK_CUDA_SETTING(product_ps)
   MOCK_CUDA_SETTING(copy_ps)
   MOCK_CUDA_SETTING(bytes_per_second)
+  MOCK_CUDA_SETTING(sharing)
 #undef MOCK_CUDA_SETTING
   throw std::invalid_argument(std::string(kVariable) + ": " + std::string(setting));
 }

@@ -9,8 +9,8 @@
 //   streams, in random order. That goes for writes and fills by the host too, in the default
 //   stream. The items of a kernel are split at random, and the parts shuffled.
 // - The clock is made up: a launch begins when its stream's work before has ended, a node when the
-//   nodes that it waits for have ended, and each takes the time below. So times do not depend on
-//   the random order.
+//   nodes that it waits for have ended, and each takes the time below (graph_clock.h). So times do
+//   not depend on the random order. What other launches do at the same time does not slow it down.
 // - Misuse is an error, and is written down.
 //
 // In another process, such as that of the command line, it is controlled by the environment
@@ -28,14 +28,19 @@ struct MockCudaSettings {
   int32_t driver_version = 13000;
   uint64_t memory = uint64_t{1} << 30;       // of each device
   uint64_t granularity = uint64_t{1} << 16;  // of memory; a multiple of 4096
+  int32_t multiprocessors = 4;               // of each device
+  int32_t computes = 1;                      // 0: work takes its time, and moves nothing
   int64_t stray_copy = 0;  // this one of the copies that run, from 1, writes a byte too many
 
-  // The clock, in picoseconds; a copy or fill takes copy_ps and its bytes at the rate.
+  // The clock, in picoseconds; a copy or fill takes copy_ps and its bytes at the rate. Of a kernel
+  // kernel_ps, and of a copy copy_ps, are latency; the rest is moving data.
   int64_t launch_ps = 5'000'000;  // of a graph
   int64_t kernel_ps = 2'000'000;
   int64_t thread_ps = 10;  // more for each thread of a kernel
+  int64_t product_ps = 0;  // more for each product of a dot_general
   int64_t copy_ps = 1'000'000;
   int64_t bytes_per_second = 1'000'000'000'000;
+  int32_t sharing = 0;  // 1: what moves data at the same time on one device shares its memory
 };
 
 // Names of entry points are those of NVIDIA's documentation: "cuMemCreate", "cuGraphInstantiate".

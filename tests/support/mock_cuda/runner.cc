@@ -29,7 +29,7 @@ void Runner::launch(Stream& stream, const std::shared_ptr<Plan>& plan) {
   launch.plan = plan;
   launch.number = ++launched_;
   launch.left = plan->nodes.size();
-  launch.ends.resize(launch.left);
+  launch.clocked.resize(launch.left);
   for (size_t n = 0; n < launch.left; ++n) {
     const Node& node = plan->nodes[n];
     launch.waits.push_back(node.after.size());
@@ -118,40 +118,51 @@ void Runner::run_node(Stream& stream, size_t which) {
   launch.ready[which] = launch.ready.back();
   launch.ready.pop_back();
 
-  int64_t start = launch.begin;
-  for (const size_t before : plan.nodes[n].after)
-    start = std::max(start, launch.ends[before]);
-  int64_t takes = 0;
+  ClockedNode& clocked = launch.clocked[n];
   try {
-    takes = perform(plan.nodes[n].work, start);
+    clocked = perform(plan.nodes[n].work);
   } catch (const Misuse& misuse) {
     log_.write_down("a node that runs", misuse.what());
     failure_ = misuse.code();
   }
+  clocked.after = plan.nodes[n].after;
   nodes_run_ += plan.launch_ps ? 1 : 0;
-  launch.ends[n] = start + takes;
   for (const size_t next : plan.successors[n])
     if (--launch.waits[next] == 0)
       launch.ready.push_back(next);
-  if (--launch.left > 0)
-    return;
-  plan.free_at = *std::max_element(launch.ends.begin(), launch.ends.end());
+  if (--launch.left == 0)
+    end_launch(stream);
+}
+
+void Runner::end_launch(Stream& stream) {
+  const Launch& launch = stream.launches.front();
+  Plan& plan = *launch.plan;
+  const std::vector<int64_t> ends =
+      ends_of(launch.clocked, launch.begin, settings_.sharing != 0 ? Sharing::Yes : Sharing::No);
+  for (size_t n = 0; n < plan.nodes.size(); ++n) {
+    if (const auto* const record = std::get_if<RecordWork>(&plan.nodes[n].work)) {
+      Event& event = things_.events.at(record->event);
+      --event.pending;
+      event.time = ends[n];
+    }
+  }
+  plan.free_at = *std::max_element(ends.begin(), ends.end());
   stream.now = plan.free_at;
   plan.in_flight.pop_front();
   stream.launches.pop_front();
 }
 
-int64_t Runner::perform(const Work& work, int64_t start) {
-  return std::visit(Overloaded{[&](const KernelWork& kernel) { return run_kernel(kernel); },
-                               [&](const CopyWork& copy) { return run_copy(copy); },
-                               [&](const FillWork& fill) { return run_fill(fill); },
-                               [&](const WriteWork& write) { return run_write(write); },
-                               [&](const RecordWork& record) { return run_record(record, start); },
-                               [](JoinWork) { return int64_t{0}; }},
-                    work);
+ClockedNode Runner::perform(const Work& work) {
+  return std::visit(
+      Overloaded{[&](const KernelWork& kernel) { return run_kernel(kernel); },
+                 [&](const CopyWork& copy) { return run_copy(copy); },
+                 [&](const FillWork& fill) { return run_fill(fill); },
+                 [&](const WriteWork& write) { return run_write(write); },
+                 [](RecordWork) { return ClockedNode(); }, [](JoinWork) { return ClockedNode(); }},
+      work);
 }
 
-int64_t Runner::run_kernel(const KernelWork& work) {
+ClockedNode Runner::run_kernel(const KernelWork& work) {
   things_.functions.at(work.function);  // its module was not unloaded
   const uint64_t parts = 1 + random_.below(std::min(work.threads, kMostParts));
   std::vector<int64_t> order(parts);
@@ -160,47 +171,50 @@ int64_t Runner::run_kernel(const KernelWork& work) {
   for (uint64_t p = parts; p > 1; --p)
     std::swap(order[p - 1], order[random_.below(p)]);
   for (const int64_t first : order)
-    work.kernel->run(work.argument.data(), first, static_cast<int64_t>(parts));
-  return settings_.kernel_ps + settings_.thread_ps * static_cast<int64_t>(work.threads);
+    if (settings_.computes != 0)
+      work.kernel->run(work.argument.data(), first, static_cast<int64_t>(parts));
+  return {settings_.kernel_ps,
+          settings_.thread_ps * static_cast<int64_t>(work.threads) +
+              settings_.product_ps * products_of(work),
+          things_.functions.at(work.function).device,
+          {}};
 }
 
-int64_t Runner::copy_time(size_t size) const {
+ClockedNode Runner::copying(size_t size, int device) const {
   const auto bytes = static_cast<double>(size);
-  return settings_.copy_ps +
-         static_cast<int64_t>(bytes * 1e12 / static_cast<double>(settings_.bytes_per_second));
+  return {settings_.copy_ps,
+          static_cast<int64_t>(bytes * 1e12 / static_cast<double>(settings_.bytes_per_second)),
+          device,
+          {}};
 }
 
-int64_t Runner::run_copy(const CopyWork& work) {
+ClockedNode Runner::run_copy(const CopyWork& work) {
   const auto at = [&](cuda::CUdeviceptr address) {
     return memory_.bytes(address, work.size, work.device, cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
   };
-  std::memmove(at(work.to), at(work.from), work.size);
+  std::byte* const to = at(work.to);
+  const std::byte* const from = at(work.from);
+  if (settings_.computes != 0)
+    std::memmove(to, from, work.size);
   if (++copies_run_ == settings_.stray_copy)
     *memory_.bytes(work.to + work.size, 1, work.device, cuda::CUDA_ERROR_ILLEGAL_ADDRESS) ^=
         std::byte{0xff};
-  return copy_time(work.size);
+  return copying(work.size, work.device);
 }
 
-int64_t Runner::run_fill(const FillWork& work) {
+ClockedNode Runner::run_fill(const FillWork& work) {
   std::byte* const to =
       memory_.bytes(work.to, work.size, work.device, cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
-  for (size_t at = 0; at < work.size; at += work.element_size)
+  for (size_t at = 0; settings_.computes != 0 && at < work.size; at += work.element_size)
     std::memcpy(to + at, &work.value, work.element_size);
-  return copy_time(work.size);
+  return copying(work.size, work.device);
 }
 
-int64_t Runner::run_write(const WriteWork& work) {
+ClockedNode Runner::run_write(const WriteWork& work) {
   std::byte* const to =
       memory_.bytes(work.to, work.bytes.size(), work.device, cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
   std::memcpy(to, work.bytes.data(), work.bytes.size());
-  return copy_time(work.bytes.size());
-}
-
-int64_t Runner::run_record(const RecordWork& work, int64_t start) {
-  Event& event = things_.events.at(work.event);
-  --event.pending;
-  event.time = start;
-  return 0;
+  return copying(work.bytes.size(), work.device);
 }
 
 }  // namespace orrery::mock_cuda

@@ -43,13 +43,14 @@ class Runner {
   void run_one();
   void run_node(Stream& stream, size_t which);
   /// Does it, and returns how long it takes.
-  int64_t perform(const Work& work, int64_t start);
-  int64_t run_kernel(const KernelWork& work);
-  int64_t run_copy(const CopyWork& work);
-  int64_t run_fill(const FillWork& work);
-  int64_t run_write(const WriteWork& work);
-  int64_t run_record(const RecordWork& work, int64_t start);
-  int64_t copy_time(size_t size) const;
+  ClockedNode perform(const Work& work);
+  ClockedNode run_kernel(const KernelWork& work);
+  ClockedNode run_copy(const CopyWork& work);
+  ClockedNode run_fill(const FillWork& work);
+  ClockedNode run_write(const WriteWork& work);
+  ClockedNode copying(size_t size, int device) const;
+  /// Of a launch all of whose nodes have run.
+  void end_launch(Stream& stream);
 
   MockCudaSettings settings_;
   Things& things_;

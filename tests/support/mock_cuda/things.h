@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/mock_cuda/graph_clock.h"
 #include "tests/support/mock_cuda/handles.h"
 #include "tests/support/mock_cuda/work.h"
 
@@ -49,8 +50,8 @@ struct Launch {
   uint64_t number = 0;
   std::vector<size_t> waits;  // per node: those before it that have not ended
   std::vector<size_t> ready;
-  std::vector<int64_t> ends;
-  size_t left = 0;  // nodes
+  std::vector<ClockedNode> clocked;  // per node, once it has run
+  size_t left = 0;                   // nodes
   bool begun = false;
   int64_t begin = 0;
 };

@@ -1,8 +1,11 @@
 #include "tests/support/mock_cuda/work.h"
 
+#include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "models/base/overloaded.h"
+#include "simulator/values/cuda/kernels/dot.h"
 
 namespace orrery::mock_cuda {
 
@@ -19,6 +22,15 @@ bool may_touch(const Work& work, cuda::CUdeviceptr address, size_t size) {
                  [&](const WriteWork& write) { return overlap(write.to, write.bytes.size()); },
                  [](const RecordWork&) { return false; }, [](JoinWork) { return false; }},
       work);
+}
+
+int64_t products_of(const KernelWork& work) {
+  const std::string_view name = work.kernel->entry_point;
+  if (!name.starts_with("orrery_dot_") && !name.starts_with("orrery_any_dot_"))
+    return 0;
+  cuda::DotArgs dot;
+  std::memcpy(&dot, work.argument.data(), sizeof(dot));
+  return dot.batch.items * dot.rows.items * dot.columns.items * dot.depth.items;
 }
 
 Plan::Plan(std::vector<Node> nodes_of_graph, std::optional<int64_t> launch)

@@ -20,6 +20,10 @@ struct KernelWork {
   std::vector<std::byte> argument;
   uint64_t threads;
 };
+
+/// How many products a dot_general sums; of other kernels 0.
+int64_t products_of(const KernelWork& work);
+
 struct CopyWork {
   cuda::CUdeviceptr to;
   cuda::CUdeviceptr from;

@@ -228,7 +228,8 @@ TEST_CASE("cluster figure: every figure of a transport") {
        "transport/mine/peer_launch=3 us", "transport/mine/overhead=4 us",
        "transport/mine/latency=5 us", "transport/mine/channel_rate=6 B/s",
        "transport/mine/reduce_rate=7 B/s", "transport/mine/store_rate=8 B/s",
-       "transport/mine/copy_rate=10 B/s", "transport/host_launch/psum=9 us"},
+       "transport/mine/copy_rate=10 B/s", "transport/mine/forward_rate=12 B/s",
+       "transport/mine/forward_reduce_rate=13 B/s", "transport/host_launch/psum=9 us"},
       {});
   TransportFigures expected;
   ProtocolFigures& mine = expected.protocols.emplace_back();
@@ -247,6 +248,8 @@ TEST_CASE("cluster figure: every figure of a transport") {
   mine.reduce_rate = BytesPerSecond(7);
   mine.store_rate = BytesPerSecond(8);
   mine.copy_rate = BytesPerSecond(10);
+  mine.forward_rate = BytesPerSecond(12);
+  mine.forward_reduce_rate = BytesPerSecond(13);
   expected.host_launch = {{"psum", Duration(9 * kUs)}};
   CHECK(made.transport == expected);
 }
@@ -320,7 +323,7 @@ TEST_CASE("cluster figure: of a transport, what is refused") {
   const std::string figures =
       "expected one of slot, slots, channels, channel_bytes, pieces, launch, channel_launch, "
       "peer_launch, overhead, latency, channel_rate, reduce_rate, store_rate, copy_rate, "
-      "efficiency, got ";
+      "efficiency, forward_rate, forward_reduce_rate, got ";
   CHECK(refused("transport/mine/latencyy=1 us", kTransport) ==
         "transport/mine/latencyy: " + figures + "\"latencyy\"; did you mean \"latency\"?");
   CHECK(refused("transport/mine/algorithms=ring", kTransport) ==

@@ -52,16 +52,20 @@ TEST_CASE("run on GPUs: the text report has a section of them") {
   //   s: a copy of 8 KiB, three combinations           7.02 us
   //   g: seven copies of 8 KiB                         7.06 us
   //   r: three combinations, seven copies of 8 KiB    13.07 us
+  // A copy of 127 x 64 KiB, the whole 64 KiB in 1/128 of what is free, takes 1 us and 8.323 us:
+  // 892.7 GB/s. Of each 8 KiB, on each of eight devices, a copy reads and writes two and a
+  // combination three: s has 11 x 64 KiB, g 14, and r 23.
   CHECK(
       between(run.out, "\nGPUS\n", "\nMEMORY") ==
       R"(  measured 32.15 µs, the median of 5 runs, which took 32.15 µs to 32.15 µs; simulated 42.96 µs
   Mock GPU 0 (compute capability 9.0, 1 GiB), CUDA 13.0
   8 virtual devices, arenas of 832 KiB in all, 384 KiB beside them
   168 nodes in 1 graph
-  id  op                  simulated, µs  measured, µs
-  s   psum_scatter_start          10.05          7.02
-  g   all_gather                  10.05          7.06
-  r   psum                        12.69         13.07
+  copies of 7.938 MiB: 892.7 GB/s, so that they read and write 1785.5 GB/s: 100 %
+  id  op                  simulated, µs  measured, µs   GB/s  of copies
+  s   psum_scatter_start          10.05          7.02  102.6      5.7 %
+  g   all_gather                  10.05          7.06  130.0      7.3 %
+  r   psum                        12.69         13.07  115.3      6.5 %
   not shown: 2 ops without kernels and copies
 )");
   CHECK(left_over() == "");
@@ -90,10 +94,41 @@ TEST_CASE("run on GPUs: the JSON report has a key of them, and the rest is as wi
     "measured": {
       "runs_ps": [32153599,32153599],
       "makespan_ps": 32153599,
+      "copies": {
+        "bytes": 8323072,
+        "rates_Bps": [892739217288]
+      },
       "ops": [
-        {"id":"s","start_ps":5000000,"end_ps":12023552,"simulated_start_ps":0,"simulated_end_ps":10053308},
-        {"id":"g","start_ps":12023552,"end_ps":19080896,"simulated_start_ps":20222447,"simulated_end_ps":30275755},
-        {"id":"r","start_ps":19080896,"end_ps":32153599,"simulated_start_ps":30275755,"simulated_end_ps":42961371}
+        {
+          "id": "s",
+          "start_ps": 5000000,
+          "end_ps": 12023552,
+          "bytes": 720896,
+          "bytes_per_second": 102639803905,
+          "of_copies": 0.0574858827288911,
+          "simulated_start_ps": 0,
+          "simulated_end_ps": 10053308
+        },
+        {
+          "id": "g",
+          "start_ps": 12023552,
+          "end_ps": 19080896,
+          "bytes": 917504,
+          "bytes_per_second": 130006982796,
+          "of_copies": 0.0728135273316101,
+          "simulated_start_ps": 20222447,
+          "simulated_end_ps": 30275755
+        },
+        {
+          "id": "r",
+          "start_ps": 19080896,
+          "end_ps": 32153599,
+          "bytes": 1507328,
+          "bytes_per_second": 115303468609,
+          "of_copies": 0.0645784717284369,
+          "simulated_start_ps": 30275755,
+          "simulated_end_ps": 42961371
+        }
       ]
     })");
   Json with = Json::parse(run.out);

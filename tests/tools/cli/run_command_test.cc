@@ -59,6 +59,47 @@ TEST_CASE("run: JSON reports say that they are undecided, allowed or not") {
   CHECK(two.out.find("], \"holds\": false, \"verdict\": \"undecided\"}\n") != std::string::npos);
 }
 
+TEST_CASE("run: another cluster in place of the scenario's, of a file or of the catalog") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("small.json", small_scenario());
+  const std::string cluster = folder.file(
+      "cluster.json",
+      R"({"devices": 3, "topology": "ring", "bandwidth": "1 GB/s", "latency": "100 us"})");
+  const auto has = [&](const std::vector<std::string>& more, const std::string& text) {
+    std::vector<std::string> arguments = {"run", file, "--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ran run = ran(arguments);
+    CHECK(run.outcome == Outcome::Holds);
+    return run.out.find(text) != std::string::npos;
+  };
+  // 8 B in one message each way: 8 ns and the latency.
+  CHECK(has({}, "\"makespan_ps\": 1008000,"));
+  CHECK(has({"--cluster", cluster}, "\"makespan_ps\": 100008000,"));
+  CHECK(
+      has({"--cluster", cluster, "--cluster-figure", "latency=5 us"}, "\"makespan_ps\": 5008000,"));
+  CHECK(ran({"run", file, "--cluster", "h100-sxm-8"}).out.find("h100-sxm-8") != std::string::npos);
+}
+
+TEST_CASE("run: another cluster must have the devices and the links that the scenario names") {
+  const TemporaryFolder folder;
+  const std::string small = folder.file("small.json", small_scenario());
+  const std::string one = folder.file("one.json", R"({"devices": 1, "topology": "ring"})");
+  const std::string faulty = folder.file(
+      "faulty.json", small_scenario(R"(, "faults": [{"cut_link": {"from": 0, "to": 1}}])"));
+  const Ran few = ran({"run", small, "--cluster", one});
+  CHECK(few.outcome == Outcome::WrongInput);
+  CHECK(few.out == "");
+  CHECK(few.err ==
+        small + ":3:13: /mesh: expected a mesh of at most 1 devices, the cluster's, got 2\n");
+  const Ran links = ran({"run", faulty, "--cluster", "h100-sxm-8"});
+  CHECK(links.outcome == Outcome::WrongInput);
+  CHECK(links.err == faulty +
+                         ":6:51: /faults/0/cut_link: expected a link of the cluster, got device 0 "
+                         "-> device 1; from device 0, links lead to switch \"switch\"\n");
+  CHECK(ran({"run", small, "--cluster", "h100"}).err ==
+        "--cluster: the catalog has no \"h100\"; `orrery show catalog` lists what it has\n");
+}
+
 TEST_CASE("run: of several files the worst outcome counts, and each has a line") {
   const TemporaryFolder folder;
   folder.file("below/b.json", small_scenario(kTooLong));

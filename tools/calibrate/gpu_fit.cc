@@ -1,0 +1,128 @@
+#include "tools/calibrate/gpu_fit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "models/base/amount_text.h"
+#include "models/base/diagnostics.h"
+#include "tools/calibrate/free_figure.h"
+#include "tools/calibrate/gpu_names.h"
+
+namespace orrery {
+namespace {
+
+constexpr double kPicoseconds = 1e12;  // in a second
+
+struct Point {
+  int64_t amount = 0;
+  int64_t time = 0;  // ps
+};
+
+/// A straight line: time in ps is latency + each * amount.
+struct Line {
+  double latency = 0;
+  double each = 0;
+
+  double at(int64_t amount) const { return latency + each * static_cast<double>(amount); }
+};
+
+/// With u = 1 / time and v = amount / time it minimises the sum of (latency u + each v - 1)^2.
+Line least_squares(std::span<const Point> points) {
+  double uu = 0;
+  double uv = 0;
+  double vv = 0;
+  double u_all = 0;
+  double v_all = 0;
+  for (const Point& point : points) {
+    const double u = 1 / static_cast<double>(point.time);
+    const double v = static_cast<double>(point.amount) * u;
+    uu += u * u;
+    uv += u * v;
+    vv += v * v;
+    u_all += u;
+    v_all += v;
+  }
+  const double determinant = uu * vv - uv * uv;
+  const Line line = {(u_all * vv - v_all * uv) / determinant,
+                     (v_all * uu - u_all * uv) / determinant};
+  return line.latency >= 0 ? line : Line{0, v_all / vv};
+}
+
+int64_t amount_of(const cuda::MeasuredWork& work) {
+  return work.kind == cuda::WorkKind::Dot ? work.flops.count() : work.bytes.count();
+}
+
+/// The least, and those from a sixteenth of the most on.
+std::vector<Point> fitted_to(const std::vector<Point>& points) {
+  std::vector<Point> some;
+  std::copy_if(points.begin(), points.end(), std::back_inserter(some), [&](const Point& point) {
+    return point.amount == points.front().amount || point.amount >= points.back().amount / 16;
+  });
+  return some;
+}
+
+void fit(std::vector<Point> points, GpuFit& result) {
+  const auto refuse = [&] {
+    throw InputError("what was measured",
+                     {{{},
+                       fmt::format("{}: expected times that grow with sizes, got {} ps and {} ps",
+                                   name_of(result), points.front().time, points.back().time)}});
+  };
+  std::sort(points.begin(), points.end(),
+            [](const Point& a, const Point& b) { return a.amount < b.amount; });
+  result.least = points.front().amount;
+  result.most = points.back().amount;
+  if (result.least == result.most || points.front().time <= 0 ||
+      std::any_of(points.begin(), points.end(), [](const Point& point) { return point.time <= 0; }))
+    refuse();
+  const Line line = least_squares(fitted_to(points));
+  if (line.each <= 0)
+    refuse();
+  result.latency = Duration(line.latency < 1 ? 0 : three_digits(line.latency));
+  result.rate = three_digits(kPicoseconds / line.each);
+  const Line rounded = {static_cast<double>(result.latency.count()),
+                        kPicoseconds / static_cast<double>(result.rate)};
+  for (const Point& point : points)
+    result.errors.push_back(rounded.at(point.amount) / static_cast<double>(point.time) - 1);
+}
+
+}  // namespace
+
+double GpuFit::mean_error() const {
+  double sum = 0;
+  for (const double error : errors)
+    sum += std::abs(error);
+  return sum / static_cast<double>(errors.size());
+}
+
+double GpuFit::worst_error() const {
+  return *std::max_element(errors.begin(), errors.end(),
+                           [](double a, double b) { return std::abs(a) < std::abs(b); });
+}
+
+std::vector<GpuFit> fit_gpu_works(std::span<const cuda::MeasuredWork> works) {
+  std::vector<GpuFit> fits;
+  std::vector<std::vector<Point>> points;
+  for (const cuda::MeasuredWork& work : works) {
+    const auto same = [&](const GpuFit& fit) {
+      return fit.kind == work.kind && fit.dtype == work.dtype && fit.at_once == work.at_once;
+    };
+    const auto known = std::find_if(fits.begin(), fits.end(), same);
+    const auto at = static_cast<size_t>(known - fits.begin());
+    if (known == fits.end()) {
+      GpuFit& added = fits.emplace_back();
+      added.kind = work.kind;
+      added.dtype = work.dtype;
+      added.at_once = work.at_once;
+      points.emplace_back();
+    }
+    points[at].push_back({amount_of(work), work.node.count()});
+  }
+  for (size_t f = 0; f < fits.size(); ++f)
+    fit(std::move(points[f]), fits[f]);
+  return fits;
+}
+
+}  // namespace orrery

@@ -1,0 +1,39 @@
+#pragma once
+
+// What measured nodes of GPU work are fitted by: a latency, and a rate. Pure: it knows no driver.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/array/dtype.h"
+#include "models/base/quantity.h"
+#include "simulator/values/cuda/measure.h"
+
+namespace orrery {
+
+/// One kind of work by so many virtual devices of a GPU at once: a node takes
+/// latency + amount / rate. Amounts are bytes; of Dot, flops.
+struct GpuFit {
+  cuda::WorkKind kind = cuda::WorkKind::Copy;
+  Dtype dtype = Dtype::F32;
+  uint32_t at_once = 1;
+  Duration latency;   // three digits
+  int64_t rate = 1;   // amount per second, of each of the virtual devices; three digits
+  int64_t least = 0;  // the amounts that were measured
+  int64_t most = 0;
+  /// modelled / measured - 1 of each amount, in their order.
+  std::vector<double> errors;
+
+  double mean_error() const;   // of absolute values
+  double worst_error() const;  // that furthest from 0
+};
+
+/// A fit of each kind, dtype and number at once, in the order in which they first come. It
+/// minimises the squares of the relative errors of the least amount, which tells the latency, and
+/// of those from a sixteenth of the most on, which tell the rate. Those between may fit in a GPU's
+/// caches: nothing is fitted to them, and their errors are told too. A latency is at least 0.
+/// Throws InputError where times do not grow with amounts.
+std::vector<GpuFit> fit_gpu_works(std::span<const cuda::MeasuredWork> works);
+
+}  // namespace orrery

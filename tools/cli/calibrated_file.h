@@ -1,0 +1,21 @@
+#pragma once
+
+// What the commands that write calibrated clusters share.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace orrery {
+
+/// The date that figures are given: the one asked for, or the day of the run, in UTC. Refuses one
+/// that a file cannot hold.
+std::string calibration_date(const std::optional<std::string>& asked);
+
+/// Refuses a text that the written file cannot hold.
+void require_label(std::string_view option, const std::string& text);
+
+/// Refuses a file that cannot be written, before work that takes minutes.
+void require_writable(const std::string& path);
+
+}  // namespace orrery
