@@ -480,8 +480,8 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
     throw InputError(scenario->file, {{overflow.key(), overflow.what()}});
   } catch (const Overflow& overflow) {
     throw InputError(scenario->file, {{{}, too_large(overflow)}});
-  } catch (const cuda::UnfitGpu& little) {
-    throw NoGpus(little.what());
+  } catch (const cuda::UnfitGpu& unfit) {
+    throw NoGpus(unfit.what());
   }
 }
 

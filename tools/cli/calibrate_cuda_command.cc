@@ -6,6 +6,7 @@
 
 #include "models/scenario/cluster_writer.h"
 #include "simulator/values/cuda/measure.h"
+#include "simulator/values/cuda/unfit_gpu.h"
 #include "tools/calibrate/gpu_cluster.h"
 #include "tools/calibrate/gpu_fit.h"
 #include "tools/calibrate/gpu_text.h"
@@ -32,8 +33,10 @@ Outcome execute(const CalibrateCudaCommand& command, const Terminal& terminal) {
   cuda::GpuMeasurements measured;
   try {
     measured = cuda::measure(driver, options);
-  } catch (const cuda::UnfitGpu& little) {
+  } catch (const cuda::TooLittleMemory& little) {
     throw NoGpus(fmt::format("{}; --most takes less", little.what()));
+  } catch (const cuda::UnfitGpu& unfit) {
+    throw NoGpus(unfit.what());
   }
   const std::vector<GpuFit> fits = fit_gpu_works(measured.works);
   write_file(command.output, cluster_text(gpu_cluster(measured, fits, date)).lines());

@@ -22,8 +22,6 @@ namespace {
 /// Of canaries: any, as long as it is the same when they are written and checked.
 constexpr uint64_t kCanarySeed = 0x6f72726572790001U;
 
-constexpr int kLeastCapability = 8;
-
 /// What is copied to the host, with its place there.
 struct Observations {
   std::vector<Observed> list;  // `to` from the start of the host's memory
@@ -71,7 +69,7 @@ class Executor {
     run_.facts.driver = driver_.version;
     for (size_t g = 0; g < gpus_.size(); ++g)
       run_.facts.gpus.push_back(gpus_[g].info());
-    check_gpus();
+    check_fit(gpus_);
     make_memory();
     upload_arguments();
     const Image image = kernel_image();
@@ -110,19 +108,6 @@ class Executor {
       host_ = std::make_unique<PinnedMemory>(gpus_[0], observed_.size + guards);
   }
 
-  /// The kernels are compiled for compute capability 8.0; arenas are virtual memory.
-  void check_gpus() const {
-    for (size_t g = 0; g < gpus_.size(); ++g) {
-      const GpuInfo& info = gpus_[g].info();
-      if (info.major < kLeastCapability)
-        throw UnfitGpu(
-            fmt::format("GPU {} ({}) has compute capability {}.{}: expected {}.0 or newer", g,
-                        info.name, info.major, info.minor, kLeastCapability));
-      if (!info.virtual_memory)
-        throw UnfitGpu(fmt::format("GPU {} ({}) has no virtual memory management", g, info.name));
-    }
-  }
-
   /// Before anything is allocated.
   void check_free(const std::vector<Bytes>& beside) const {
     std::vector<Bytes> needed(gpus_.size());
@@ -134,9 +119,9 @@ class Executor {
     for (size_t g = 0; g < gpus_.size(); ++g) {
       const Bytes free = gpus_[g].memory().free;
       if (needed[g] > free)
-        throw UnfitGpu(fmt::format("GPU {} ({}) has {} free, and the virtual devices on it need {}",
-                                   g, gpus_[g].info().name, quantity_text(free),
-                                   quantity_text(needed[g])));
+        throw TooLittleMemory(
+            fmt::format("GPU {} ({}) has {} free, and the virtual devices on it need {}", g,
+                        gpus_[g].info().name, quantity_text(free), quantity_text(needed[g])));
     }
   }
 

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,16 +20,10 @@
 #include "simulator/values/cuda/driver/driver.h"
 #include "simulator/values/cuda/driver/gpus.h"
 #include "simulator/values/cuda/gpu_graph.h"
+#include "simulator/values/cuda/unfit_gpu.h"
 #include "simulator/values/values.h"
 
 namespace orrery::cuda {
-
-/// A GPU that cannot run the program: it has too little memory, or lacks what all programs need.
-/// what() is one line.
-class UnfitGpu : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 struct ExecutorOptions {
   /// Of each virtual device: addresses are reserved for all of it. Empty: for its arena alone.

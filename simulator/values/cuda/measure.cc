@@ -16,11 +16,11 @@
 #include "models/program/op_needs.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/values/cuda/driver/arena.h"
-#include "simulator/values/cuda/executor.h"
 #include "simulator/values/cuda/kernels/collective_calls.h"
 #include "simulator/values/cuda/kernels/image.h"
 #include "simulator/values/cuda/kernels/local_calls.h"
 #include "simulator/values/cuda/node_timer.h"
+#include "simulator/values/cuda/unfit_gpu.h"
 
 namespace orrery::cuda {
 
@@ -94,6 +94,7 @@ class Measuring {
   }
 
   GpuMeasurements run() {
+    check_fit(gpus_);
     make_memory();
     const Image image = kernel_image();
     for (size_t g = 0; g < gpus_.size(); ++g)
@@ -117,7 +118,7 @@ class Measuring {
       const Bytes needed = each * int64_t{on_gpu_};
       const Bytes free = gpus_[g].memory().free;
       if (needed > free)
-        throw UnfitGpu(fmt::format(
+        throw TooLittleMemory(fmt::format(
             "GPU {} ({}) has {} free, and measuring {} there takes {}", g, gpus_[g].info().name,
             quantity_text(free), counted(on_gpu_, "virtual device"), quantity_text(needed)));
       for (uint32_t d = 0; d < on_gpu_; ++d)

@@ -49,7 +49,7 @@ struct MeasureOptions {
 
 /// Sizes grow by factors of 4 up to the most, from 4 KiB or a little more. Numbers of virtual
 /// devices are 1, 2, and all of a GPU. On several GPUs the first is measured, which stands for all.
-/// Throws CudaError, and UnfitGpu (executor.h).
+/// Throws CudaError, and UnfitGpu.
 GpuMeasurements measure(const Driver& driver, const MeasureOptions& options);
 
 }  // namespace orrery::cuda

@@ -12,7 +12,7 @@
 #include <doctest/doctest.h>
 
 #include "simulator/values/cuda/copy_rates.h"
-#include "simulator/values/cuda/executor.h"
+#include "simulator/values/cuda/unfit_gpu.h"
 #include "tests/support/mock_cuda/mock_control.h"
 
 namespace orrery::test {
@@ -118,7 +118,7 @@ TEST_CASE("measure: too little memory is said before anything is allocated") {
   std::string said;
   try {
     cuda::measure(driver, kSmall);
-  } catch (const cuda::UnfitGpu& little) {
+  } catch (const cuda::TooLittleMemory& little) {
     said = little.what();
   }
   // Three buffers of 64 KiB for each.
