@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -67,6 +70,40 @@ TEST_CASE("jax corpus: every program has the results of JAX") {
   // Bounds are for few elements, and decide nearly all of them.
   CHECK(compared.by_bits > 9 * compared.within_bounds);
   CHECK(compared.within_bounds > 9 * compared.undecided);
+}
+
+/// Per op, how often a backward pass goes through it: an operand of the op depends on what the
+/// gradient is with respect to.
+std::map<std::string, size_t> differentiated(const std::vector<std::string>& lines) {
+  using Json = nlohmann::json;
+  const auto names = [](const Json& one_or_more) {
+    return one_or_more.is_string() ? std::set{one_or_more.get<std::string>()}
+                                   : one_or_more.get<std::set<std::string>>();
+  };
+  std::map<std::string, size_t> counts;
+  for (const std::string& line : lines) {
+    const Json json = Json::parse(line);
+    std::set<std::string> active = names(json.at("transform").at("vjp").at("with_respect_to"));
+    for (const Json& op : json.at("program")) {
+      const std::set<std::string> of = names(op.value("of", Json::array()));
+      if (std::ranges::none_of(of, [&](const std::string& id) { return active.contains(id); }))
+        continue;
+      active.merge(names(op.at("id")));
+      ++counts[op.at("op").get<std::string>()];
+    }
+  }
+  return counts;
+}
+
+TEST_CASE("jax corpus: backward passes go through each local op that rounds or has parts") {
+  const std::map<std::string, size_t> counts = differentiated(all_lines("gradients-"));
+  std::istringstream ops(
+      "add sub mul div max min neg exp log sqrt rsqrt logistic sin cos real imag conj complex "
+      "convert_element_type dot_general reduce_sum reduce_max reduce_min scatter_add");
+  for (std::string op; ops >> op;) {
+    CAPTURE(op);
+    CHECK((counts.contains(op) && counts.at(op) >= 20));
+  }
 }
 
 TEST_CASE("jax corpus: every backward pass has the gradients of JAX") {
