@@ -133,8 +133,9 @@ TEST_CASE("jax corpus: the training step of a small block has the values of JAX"
   const std::string folder = ORRERY_SOURCE_ROOT "/scenarios/";
   CHECK(step_of(lines[0]) == step_of(load_text(folder + "llama3-small-train-step.json", Limits())));
   const Compared compared = replay_all(lines).compared;
-  // Gradients have gone through a hundred ops, and some elements are no larger than the worst case.
-  CHECK(compared.by_bits + compared.within_bounds > 4 * compared.undecided);
+  // f64 leaves room for a hundred roundings.
+  CHECK(compared.within_bounds > 40'000);
+  CHECK(compared.undecided == 0);
 }
 
 /// Two devices: the sum 0.1 + 0.2 in f32, whose bits are 0x3e99999a.
