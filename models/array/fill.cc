@@ -26,9 +26,13 @@ Tensor filled(Dtype dtype, Shape shape, Next next) {
 
 }  // namespace
 
-bool has_number(Dtype dtype, double value) {
+bool has_number(Dtype dtype, const NumberOrPair& number) {
   if (is_complex(dtype))
-    return has_number(part_dtype(dtype), value);
+    return has_number(part_dtype(dtype), number.re) &&
+           has_number(part_dtype(dtype), number.im.value_or(0));
+  if (number.im)
+    return false;
+  const double value = number.re;
   if (is_float(dtype)) {
     const double rounded = convert(full(dtype, Shape(), value), Dtype::F64).as<double>()[0];
     return std::isnan(value)   ? std::isnan(rounded)
@@ -47,8 +51,10 @@ bool has_exactly(Dtype dtype, double value) {
          convert(full(dtype, Shape(), value), Dtype::F64).as<double>()[0] == value;
 }
 
-Tensor full(Dtype dtype, Shape shape, double value) {
-  const arith::F64 element = arith::round<arith::F64>(value);
+Tensor full(Dtype dtype, Shape shape, const NumberOrPair& value) {
+  ORRERY_CHECK(!value.im || is_complex(dtype), "only complex elements have an imaginary part");
+  const arith::C128 element = {arith::round<arith::F64>(value.re),
+                               arith::round<arith::F64>(value.im.value_or(0))};
   return filled(dtype, std::move(shape), [&](size_t) { return element; });
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/array/combine.h"
+#include "models/array/number_or_pair.h"
 #include "models/array/numerics.h"
 #include "models/array/rows.h"
 #include "models/array/tensor.h"
@@ -76,7 +77,7 @@ int64_t element_as_index(const Tensor& indices, int64_t element);
 /// without it NaN (floats; NaN + 0i of complex dtypes), the smallest number (signed), the largest
 /// (unsigned), true (pred). Clip requires rows.
 Tensor take(const Tensor& operand, const Tensor& indices, size_t axis, OutOfRange mode,
-            std::optional<double> fill = std::nullopt);
+            std::optional<NumberOrPair> fill = std::nullopt);
 
 /// The operand, with each row of the updates added to its row indices[i] along `axis`, in the order
 /// of i. The updates have the shape that take gives. Those without a row go nowhere. Requires a
@@ -122,14 +123,14 @@ Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& di
 Dtype dot_sum_dtype(Dtype lhs, Dtype rhs, Dtype preferred);
 
 /// Whether an element of the dtype may be given as `value`: a float that it rounds to, neither an
-/// infinity nor 0 where `value` is none (of a complex dtype, a float of its parts); an integer that
-/// it has.
-bool has_number(Dtype dtype, double value);
+/// infinity nor 0 where `value` is none; an integer that it has. Of a complex dtype both parts are
+/// floats of its parts' dtype, and other dtypes have no pairs.
+bool has_number(Dtype dtype, const NumberOrPair& value);
 /// Whether it has that number itself, so that nothing is rounded. Requires a finite one.
 bool has_exactly(Dtype dtype, double value);
 
-/// Every element is `value`, converted.
-Tensor full(Dtype dtype, Shape shape, double value);
+/// Every element is `value`, converted. Requires a complex dtype where it is a pair.
+Tensor full(Dtype dtype, Shape shape, const NumberOrPair& value);
 
 /// 0, 1, 2, ... in row-major order, each converted.
 Tensor iota(Dtype dtype, Shape shape);

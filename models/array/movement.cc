@@ -153,7 +153,7 @@ int64_t element_as_index(const Tensor& indices, int64_t element) {
 }
 
 Tensor take(const Tensor& operand, const Tensor& indices, size_t axis, OutOfRange mode,
-            std::optional<double> fill) {
+            std::optional<NumberOrPair> fill) {
   const Shape& from = operand.shape();
   ORRERY_CHECK(axis < from.rank(), "rows are taken along a dimension of the operand");
   const int64_t rows = from[axis];

@@ -11,7 +11,7 @@ bool holds(const Attribute& attribute, ParameterKind kind) {
     case ParameterKind::Integer:
       return std::holds_alternative<int64_t>(attribute);
     case ParameterKind::Number:
-      return std::holds_alternative<double>(attribute);
+      return std::holds_alternative<NumberOrPair>(attribute);
     case ParameterKind::Text:
       return std::holds_alternative<std::string>(attribute);
     case ParameterKind::Names:
@@ -43,7 +43,7 @@ std::string_view description(ParameterKind kind) {
     case ParameterKind::Integer:
       return "an integer";
     case ParameterKind::Number:
-      return "a number";
+      return "a number or [re, im]";
     case ParameterKind::Text:
       return "a string";
     case ParameterKind::Names:

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/array/dtype.h"
+#include "models/array/number_or_pair.h"
 #include "models/base/quantity.h"
 
 namespace orrery {
@@ -22,7 +23,7 @@ namespace orrery {
 enum class ParameterKind : uint8_t {
   Boolean,       // bool
   Integer,       // int64_t
-  Number,        // double: 1.5, or "Infinity", "-Infinity", "NaN"
+  Number,        // NumberOrPair: 1.5, or "Infinity", "-Infinity", "NaN", or a pair of them
   Text,          // std::string
   Names,         // std::vector<std::string>: one axis name of the mesh, or a list of them
   Integers,      // std::vector<int64_t>
@@ -43,9 +44,9 @@ struct Work {
   friend auto operator<=>(const Work&, const Work&) = default;
 };
 
-using Attribute =
-    std::variant<bool, int64_t, double, std::string, std::vector<std::string>, std::vector<int64_t>,
-                 std::vector<std::vector<int64_t>>, Dtype, Flops, Bytes, Work>;
+using Attribute = std::variant<bool, int64_t, NumberOrPair, std::string, std::vector<std::string>,
+                               std::vector<int64_t>, std::vector<std::vector<int64_t>>, Dtype,
+                               Flops, Bytes, Work>;
 
 /// Whether `attribute` is the alternative that holds parameters of this kind.
 bool holds(const Attribute& attribute, ParameterKind kind);
@@ -65,7 +66,7 @@ class Attributes {
 
   bool boolean(std::string_view name) const { return get<bool>(name); }
   int64_t integer(std::string_view name) const { return get<int64_t>(name); }
-  double number(std::string_view name) const { return get<double>(name); }
+  const NumberOrPair& number(std::string_view name) const { return get<NumberOrPair>(name); }
   const std::string& text(std::string_view name) const { return get<std::string>(name); }
   const std::vector<std::string>& names(std::string_view name) const {
     return get<std::vector<std::string>>(name);

@@ -109,7 +109,7 @@ TypeOutcome take(const TypeContext& context) {
   if (auto error = rows_error(context, operand, indices))
     return *error;
   const bool clips = out_of_range(context.attributes) == OutOfRange::Clip;
-  const std::optional<double> fill = fill_value(context.attributes);
+  const std::optional<NumberOrPair> fill = fill_value(context.attributes);
   if (clips && fill)
     return TypeError{"fill_value", "expected a value with mode fill alone, got one with clip"};
   if (fill)
@@ -118,8 +118,9 @@ TypeOutcome take(const TypeContext& context) {
   // A fill value that is not 0 cannot be a sum of copies.
   return typed(operand.dtype,
                shape_of_rows(operand.shape, indices.shape, context.attributes.integer("axis")),
-               indexed_states(context.mesh, context.operands.first(1), context.operands.subspan(1),
-                              clips || fill == 0.0 ? Linearity::Linear : Linearity::Nonlinear));
+               indexed_states(
+                   context.mesh, context.operands.first(1), context.operands.subspan(1),
+                   clips || (fill && fill->is_zero()) ? Linearity::Linear : Linearity::Nonlinear));
 }
 
 TypeOutcome scatter_add(const TypeContext& context) {

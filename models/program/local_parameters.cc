@@ -26,7 +26,7 @@ OutOfRange out_of_range(const Attributes& attributes) {
   return attributes.text("mode") == "clip" ? OutOfRange::Clip : OutOfRange::Fill;
 }
 
-std::optional<double> fill_value(const Attributes& attributes) {
+std::optional<NumberOrPair> fill_value(const Attributes& attributes) {
   if (!attributes.has("fill_value"))
     return std::nullopt;
   return attributes.number("fill_value");

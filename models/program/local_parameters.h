@@ -20,7 +20,7 @@ std::vector<DimensionPadding> paddings(const Attributes& attributes);
 
 /// Of take and scatter_add: "mode".
 OutOfRange out_of_range(const Attributes& attributes);
-std::optional<double> fill_value(const Attributes& attributes);
+std::optional<NumberOrPair> fill_value(const Attributes& attributes);
 
 /// Of select_n. More are selected in several passes, each of which reads what says the case.
 inline constexpr int64_t kMostCasesInOnePass = 440;

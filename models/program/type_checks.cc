@@ -35,12 +35,14 @@ std::optional<TypeError> unordered_error(std::string_view parameter, Dtype dtype
                   name(dtype))};
 }
 
-std::optional<TypeError> number_error(std::string_view parameter, Dtype dtype, double value) {
+std::optional<TypeError> number_error(std::string_view parameter, Dtype dtype,
+                                      const NumberOrPair& value) {
   if (has_number(dtype, value))
     return std::nullopt;
-  return TypeError{std::string(parameter),
-                   fmt::format("expected a value of {}, got {}", name(dtype),
-                               element_text(full(Dtype::F64, Shape(), value), 0))};
+  return TypeError{
+      std::string(parameter),
+      fmt::format("expected a value of {}, got {}", name(dtype),
+                  element_text(full(value.im ? Dtype::C128 : Dtype::F64, Shape(), value), 0))};
 }
 
 Parameter scratch_parameter() {

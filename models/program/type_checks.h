@@ -22,7 +22,8 @@ std::optional<TypeError> dimension_error(std::string_view parameter, int64_t dim
 std::optional<TypeError> unordered_error(std::string_view parameter, Dtype dtype);
 
 /// What is wrong with `value`, given as `parameter`, as an element of the dtype.
-std::optional<TypeError> number_error(std::string_view parameter, Dtype dtype, double value);
+std::optional<TypeError> number_error(std::string_view parameter, Dtype dtype,
+                                      const NumberOrPair& value);
 
 /// "scratch": what an op needs beside operands and results while it runs. Of GPU libraries, their
 /// workspace.

@@ -202,7 +202,7 @@ class ArrayReader {
       fields.finish();
       return init;
     }
-    const std::optional<double> value = read_number(node, diagnostics_);
+    const std::optional<NumberOrPair> value = read_number_or_pair(node, diagnostics_);
     // The largest integers of 64 bits are no doubles; a fill with the nearest one gives them.
     Tensor scalar(dtype, Shape({}));
     const auto is_written = [&] {

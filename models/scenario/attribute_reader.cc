@@ -82,7 +82,7 @@ std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
     case ParameterKind::Integer:
       return attribute(read_integer(node, "a whole number", kAnyInteger, diagnostics));
     case ParameterKind::Number:
-      return attribute(read_number(node, diagnostics));
+      return attribute(read_number_or_pair(node, diagnostics));
     case ParameterKind::Text:
       return attribute(read_text(node, "a text", diagnostics));
     case ParameterKind::Names:

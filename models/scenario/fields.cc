@@ -203,6 +203,27 @@ std::optional<double> read_number(DocumentNode node, Diagnostics& diagnostics) {
   return value;
 }
 
+std::optional<NumberOrPair> read_number_or_pair(DocumentNode node, Diagnostics& diagnostics) {
+  if (node.kind() != DocumentNode::Kind::List) {
+    const std::optional<double> value = read_number(node, diagnostics);
+    return value ? std::optional<NumberOrPair>(*value) : std::nullopt;
+  }
+  if (node.size() != 2) {
+    diagnostics.add(
+        node.origin(),
+        fmt::format("expected a number or [real part, imaginary part], got a list of {}",
+                    node.size()));
+    return std::nullopt;
+  }
+  std::vector<double> parts;
+  for (const DocumentNode part : node)
+    if (const std::optional<double> value = read_number(part, diagnostics))
+      parts.push_back(*value);
+  if (parts.size() != 2)
+    return std::nullopt;
+  return NumberOrPair(parts[0], parts[1]);
+}
+
 std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& diagnostics) {
   const std::optional<std::string> text = read_text(node, "a dtype such as \"f32\"", diagnostics);
   if (!text)

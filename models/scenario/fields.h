@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/array/dtype.h"
+#include "models/array/number_or_pair.h"
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
@@ -47,6 +48,8 @@ std::optional<int64_t> read_integer(DocumentNode node, std::string_view what, In
 /// A number, or "Infinity", "-Infinity", "NaN". A 64-bit integer must be exact as a double, or the
 /// largest of s64 or u64, to which conversion saturates.
 std::optional<double> read_number(DocumentNode node, Diagnostics& diagnostics);
+/// A number as above, or a pair of them: [real part, imaginary part].
+std::optional<NumberOrPair> read_number_or_pair(DocumentNode node, Diagnostics& diagnostics);
 
 std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& diagnostics);
 

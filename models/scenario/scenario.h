@@ -21,7 +21,7 @@ namespace orrery {
 /// How an argument's elements are made.
 struct IotaInit {};  // 0, 1, 2, ... over the global array
 struct FillInit {
-  double value = 0;
+  NumberOrPair value = 0;
 };  // every element
 struct RandomInit {
   uint64_t seed = 0;  // and the run's

@@ -36,6 +36,11 @@ JsonText number_text(double value) {
   return JsonText::raw(fmt::format("{}", value));
 }
 
+JsonText number_text(const NumberOrPair& value) {
+  return value.im ? JsonText::list({number_text(value.re), number_text(*value.im)})
+                  : number_text(value.re);
+}
+
 template <class Items, class Write>
 JsonText list_text(const Items& items, Write write) {
   std::vector<JsonText> texts;
@@ -66,7 +71,7 @@ JsonText attribute_text(const Attribute& attribute, ParameterKind kind) {
       Overloaded{
           [](bool value) { return JsonText::raw(value ? "true" : "false"); },
           [](int64_t value) { return integer_text(value); },
-          [](double value) { return number_text(value); },
+          [](const NumberOrPair& value) { return number_text(value); },
           [](const std::string& value) { return JsonText::text(value); },
           [](const std::vector<std::string>& value) { return name_or_names_text(value); },
           [](const std::vector<int64_t>& value) { return integers_text(value); },

@@ -25,7 +25,7 @@ class Transposed {
              Diagnostics& diagnostics)
       : program_(program), checks_(checks), request_(request), diagnostics_(diagnostics) {
     for (const Op& op : program.ops)
-      if ((op.kind == OpKind::Full && op.attributes.number("fill_value") == 0) ||
+      if ((op.kind == OpKind::Full && op.attributes.number("fill_value").is_zero()) ||
           (is_cast(op.kind) && zeros_.contains(op.operands.front())))
         zeros_.insert(op.results.front());
   }
@@ -127,7 +127,7 @@ class Transposed {
       return fmt::format("{} is not linear in {}", name, where);
     };
     if (op.kind == OpKind::Take && op.attributes.has("fill_value") &&
-        op.attributes.number("fill_value") != 0)
+        !op.attributes.number("fill_value").is_zero())
       return fmt::format("{} is not linear with a fill_value that is not 0", name);
     switch (rules(op.kind).linear_in) {
       case LinearIn::None:

@@ -143,7 +143,7 @@ Case read_case(std::string_view line, size_t index, Numerics numerics) {
     if (array.size() > 3)
       scenario["arrays"][id]["varying"] = array.at(3);
   }
-  Case made{{}, numerics, {}};
+  Case made{{}, numerics, {}, given.contains("transform")};
   for (const auto& [id, result] : given.at("results").items()) {
     const auto comparison = result.at(0).get<std::string>();
     const auto dtype = result.at(1).get<std::string>();

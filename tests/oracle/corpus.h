@@ -32,6 +32,7 @@ struct Case {
   std::string scenario;  // as text; all of `expected` are outputs
   Numerics numerics;
   std::vector<Expected> expected;
+  bool transformed = false;  // a transform makes what runs
 };
 
 /// By XlaCpu all reductions name the algorithm one_shot. `index` selects one of several topologies.

@@ -1,7 +1,10 @@
-// replay_corpus CORPUS FOLDER: replays a corpus that tools/oracle wrote, and prints a table of what
-// it covers. Each program of which a result disagrees with JAX's is written to FOLDER as a scenario
-// that expects JAX's; then the exit status is 1.
+// replay_corpus DISAGREE ABORTED CORPUS...: replays corpora that tools/oracle wrote. Prints a table
+// of the ops of the programs without a transform, and for each corpus how many programs ran, how
+// many disagree, and on how many XLA aborts: their files are in a folder in ABORTED that is named
+// as the corpus. Each program of which a result disagrees with JAX's is written to such a folder in
+// DISAGREE as a scenario that expects JAX's; then the exit status is 1.
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -17,56 +20,106 @@
 namespace orrery::test {
 namespace {
 
-int replay_corpus(const std::string& corpus, const std::filesystem::path& folder) {
-  Coverage coverage;
+namespace fs = std::filesystem;
+
+/// What a corpus was found to be.
+struct Figures {
+  size_t ran = 0;
+  size_t disagree = 0;
   Compared compared;
-  size_t disagreeing = 0;
-  const std::vector<std::string> lines = lines_of(corpus);
-  const auto replay_by = [&](size_t i, Numerics numerics) {
-    const Case made = read_case(lines[i], i, numerics);
-    const bool xla = numerics == Numerics::XlaCpu;
-    const std::filesystem::path file =
-        folder / fmt::format("program-{}{}.json", i, xla ? "-xla-cpu" : "");
+};
+
+class Corpora {
+ public:
+  explicit Corpora(fs::path disagree) : disagree_(std::move(disagree)) {}
+
+  Figures replay_all(const fs::path& corpus) {
+    const std::vector<std::string> lines = lines_of(corpus.string());
+    Figures figures{lines.size(), 0, {}};
+    for (size_t i = 0; i < lines.size(); ++i) {
+      bool agrees = true;
+      for (const Numerics numerics : numerics_of(lines[i])) {
+        const bool xla = numerics == Numerics::XlaCpu;
+        const std::string name = fmt::format("program-{}{}.json", i, xla ? "-xla-cpu" : "");
+        const fs::path file = disagree_ / corpus.stem() / name;
+        agrees = replay_one(read_case(lines[i], i, numerics), file, figures.compared) && agrees;
+      }
+      figures.disagree += agrees ? 0 : 1;
+    }
+    return figures;
+  }
+
+  /// Of the programs without a transform.
+  const Coverage& coverage() const { return coverage_; }
+
+ private:
+  /// Whether it agrees; else it is written to the file.
+  bool replay_one(const Case& made, const fs::path& file, Compared& compared) {
     const auto disagrees = [&](const std::string& scenario, const std::string& what) {
-      ++disagreeing;
-      std::filesystem::create_directories(folder);
+      fs::create_directories(file.parent_path());
       std::ofstream(file) << scenario;
       fmt::print("{}: {}\n", file.string(), what);
+      return false;
     };
     try {
       const Replay found = replay(made);
-      if (xla)
-        coverage.add(found.report.scenario->program);
+      if (made.numerics == Numerics::XlaCpu && !made.transformed)
+        coverage_.add(found.report.scenario->program);
       compared.add(found.compared);
-      if (!found.disagreements.empty()) {
-        const Disagreement& first = found.disagreements.front();
-        disagrees(with_expectation(made, *first.expected), first.what);
-      }
+      if (found.disagreements.empty())
+        return true;
+      const Disagreement& first = found.disagreements.front();
+      return disagrees(with_expectation(made, *first.expected), first.what);
     } catch (const InputError& error) {
-      disagrees(made.scenario, error.what());
+      return disagrees(made.scenario, error.what());
     }
-  };
-  for (size_t i = 0; i < lines.size(); ++i)
-    for (const Numerics numerics : numerics_of(lines[i]))
-      replay_by(i, numerics);
-  fmt::print("{}", coverage.table());
-  fmt::print(
-      "{} programs: {} disagree. Elements: {} equal, {} within bounds, {} undecided (their bounds "
-      "are as large as they are).\n",
-      lines.size(), disagreeing, compared.by_bits, compared.within_bounds, compared.undecided);
-  return disagreeing == 0 ? 0 : 1;
+  }
+
+  fs::path disagree_;
+  Coverage coverage_;
+};
+
+/// The programs that tools/oracle wrote there, each beside what XLA said.
+size_t programs_in(const fs::path& folder) {
+  if (!fs::exists(folder))
+    return 0;
+  return static_cast<size_t>(
+      std::count_if(fs::directory_iterator(folder), fs::directory_iterator(),
+                    [](const auto& entry) { return entry.path().extension() == ".json"; }));
+}
+
+int replay_corpora(const fs::path& disagree, const fs::path& aborted,
+                   const std::vector<fs::path>& files) {
+  Corpora corpora(disagree);
+  std::string lines;
+  bool all_agree = true;
+  for (const fs::path& corpus : files) {
+    const Figures figures = corpora.replay_all(corpus);
+    const Compared& compared = figures.compared;
+    all_agree = all_agree && figures.disagree == 0;
+    lines += fmt::format(
+        "{}: {} ran, {} disagree, XLA aborts on {} more. Elements: {} equal, {} within bounds, {} "
+        "undecided (their bounds are as large as they are).\n",
+        corpus.stem().string(), figures.ran, figures.disagree, programs_in(aborted / corpus.stem()),
+        compared.by_bits, compared.within_bounds, compared.undecided);
+  }
+  if (corpora.coverage().cells() > 0)
+    fmt::print("{}", corpora.coverage().table());
+  fmt::print("{}", lines);
+  return all_agree ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace orrery::test
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    fmt::print(stderr, "usage: replay_corpus CORPUS FOLDER\n");
+  if (count < 4) {
+    fmt::print(stderr, "usage: replay_corpus DISAGREE ABORTED CORPUS...\n");
     return 2;
   }
   try {
-    return orrery::test::replay_corpus(arguments[1], arguments[2]);
+    return orrery::test::replay_corpora(arguments[1], arguments[2],
+                                        {arguments + 3, arguments + count});
   } catch (const std::exception& error) {
     fmt::print(stderr, "replay_corpus: {}\n", error.what());
     return 3;

@@ -1,10 +1,13 @@
 #include "verifier/oracle/discrete_bounds.h"
 
 #include <limits>
+#include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 #include "tests/verifier/bounded.h"
+#include "verifier/oracle/bound_tensor.h"
 #include "verifier/oracle/nearness.h"
 
 using namespace orrery;
@@ -31,6 +34,32 @@ TEST_CASE("bounds: a comparison of rounded floats is exact where they are furthe
   check_unknown(bounded, "one", {true});
   check_unknown(bounded, "second", {false});
   check_unknown(bounded, "selected", {true, false});
+}
+
+/// Of the array "r" of two rows of two: the element is compared with the largest of its row.
+std::vector<double> of_largest(Bounded& bounded, const std::string& compared) {
+  bounded.rig.op("reduce_max", "largest", {"r"}, {{"axes", Integers{1}}});
+  bounded.rig.op("broadcast_in_dim", "spread", {"largest"},
+                 {{"shape", Integers{2, 2}}, {"broadcast_dimensions", Integers{0}}});
+  bounded.rig.op("eq", "is", {compared, "spread"});
+  return bounded.of("is");
+}
+
+TEST_CASE("bounds: which rounded float is the largest is exact where no other is as near") {
+  // The second row's elements differ by one unit in the last place, and both sums may be off by as
+  // much as half of one.
+  const Tensor half = tensor(Dtype::F32, {2, 2}, {1, 2, 1, 1 + 0x1p-23});
+  Bounded bounded({half, half});
+  bounded.rig.op("add", "r", {"s", "s"});
+  CHECK(of_largest(bounded, "r") == std::vector<double>{0, 0, kNoBound, kNoBound});
+}
+
+TEST_CASE("bounds: an equal float of another array may not be exactly equal") {
+  const Tensor half = tensor(Dtype::F32, {2, 2}, {1, 2, 3, 5});
+  Bounded bounded({half, half});
+  bounded.rig.op("add", "r", {"s", "s"});
+  bounded.rig.op("add", "again", {"s", "s"});
+  CHECK(of_largest(bounded, "again") == std::vector<double>{0, kNoBound, 0, kNoBound});
 }
 
 TEST_CASE("bounds: a rounded float makes exact integers where its error spans no other") {

@@ -8,81 +8,54 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from batches import random_batch, run_batches
-from corpus import batch_line, gradient_line
 from dtypes import DTYPES
 from generator import Generator
-from gradients import random_gradient, run_gradients
-from survive import Numbered, run_in_processes
+from kinds import BATCHES, GRADIENTS, PROGRAMS, Kind
+from survive import Numbered, Survivor, run_in_processes
 
 # Programs that are compiled together.
 BATCH = 200
 
 
-def _numbered(generator: Generator, programs: int) -> Iterator[list[Numbered]]:
+def _numbered(kind: Kind, generator: Generator, programs: int, seed: int) -> Iterator[list[Numbered]]:
+    rng = random.Random(seed)
     for first in range(0, programs, BATCH):
-        batch = []
-        for number in range(first, min(first + BATCH, programs)):
-            program = generator.next()
-            batch.append(Numbered(number, program, program.outputs(all_results=number % 8 == 7)))
-        yield batch
+        numbers = range(first, min(first + BATCH, programs))
+        yield [Numbered(number, kind.make(generator, rng, number)) for number in numbers]
 
 
-def without_transform(generator: Generator, programs: int, processes: int, folder: Path) -> None:
+def run(kind: Kind, generator: Generator, programs: int, seed: int, processes: int, folder: Path) -> None:
     begun = time.monotonic()
     done = aborted = 0
-    for lines in run_in_processes(_numbered(generator, programs), processes, folder):
+    survivor = Survivor(kind.name, kind.lines, kind.aborted, folder)
+    for lines in run_in_processes(_numbered(kind, generator, programs, seed), processes, survivor):
         for line in lines:
             if line is not None:
                 print(line)
         done += len(lines)
         aborted += lines.count(None)
-        print(f"oracle: {done} programs in {time.monotonic() - begun:.0f} s", file=sys.stderr)
+        print(f"oracle: {done} {kind.plural} in {time.monotonic() - begun:.0f} s", file=sys.stderr)
     if aborted:
-        print(f"oracle: XLA aborts on {aborted} of {done} programs, which are left out: {folder}", file=sys.stderr)
-
-
-def gradients(generator: Generator, programs: int, seed: int) -> None:
-    rng = random.Random(seed)
-    begun = time.monotonic()
-    for first in range(0, programs, BATCH):
-        batch = [random_gradient(generator, rng) for _ in range(min(BATCH, programs - first))]
-        for gradient, line in zip(batch, run_gradients(batch, rng)):
-            print(gradient_line(gradient, line["found"], line["states"]))
-        done = first + len(batch)
-        print(f"oracle: {done} gradients in {time.monotonic() - begun:.0f} s", file=sys.stderr)
-
-
-def batches(generator: Generator, programs: int, seed: int) -> None:
-    rng = random.Random(seed)
-    begun = time.monotonic()
-    for first in range(0, programs, BATCH):
-        made = [random_batch(generator, rng) for _ in range(min(BATCH, programs - first))]
-        for batch, found in zip(made, run_batches(made)):
-            print(batch_line(batch, found))
-        done = first + len(made)
-        print(f"oracle: {done} batches in {time.monotonic() - begun:.0f} s", file=sys.stderr)
+        print(f"oracle: XLA aborts on {aborted} of {done} {kind.plural}, which are left out: {folder}", file=sys.stderr)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="oracle", description=__doc__)
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--gradients", action="store_true", help="with the transform vjp")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--gradients", action="store_true", help="with the transform vjp")
+    kinds.add_argument("--batches", action="store_true", help="with the transform batch")
     parser.add_argument("--dtypes", default=",".join(DTYPES), help="of the first arguments of programs, such as c64,c128")
     parser.add_argument("--often", default="", help="every other op is one of these, such as take,scatter_add")
-    parser.add_argument("--batches", action="store_true", help="with the transform batch")
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)), help="that run JAX at once")
     parser.add_argument(
         "--aborted", type=Path, default=Path("build/oracle/aborted"), help="folder of the programs on which XLA aborts"
     )
     given = parser.parse_args()
     generator = Generator(given.seed, given.dtypes.split(","), given.often.split(",") if given.often else [])
-    if given.gradients:
-        return gradients(generator, given.programs, given.seed)
-    if given.batches:
-        return batches(generator, given.programs, given.seed)
-    without_transform(generator, given.programs, given.processes, given.aborted)
+    kind = GRADIENTS if given.gradients else BATCHES if given.batches else PROGRAMS
+    run(kind, generator, given.programs, given.seed, given.processes, given.aborted)
 
 
 if __name__ == "__main__":

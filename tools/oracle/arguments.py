@@ -85,5 +85,5 @@ def new_argument(
         value = Value(name, dtype, shape, "moved", largest, integral=True)
         return program.add_argument(value, _array(dtype, elements, whole))
     fractions = [_fraction(rng, kind == "positive") for _ in range(count)]
-    value = Value(name, dtype, shape, "moved", 1, nonzero=True)
+    value = Value(name, dtype, shape, "moved", 1, nonzero=True, positive=kind == "positive")
     return program.add_argument(value, _array(dtype, fractions, whole))

@@ -1,5 +1,6 @@
 """Programs with the transform batch, and what jax.vmap computes of them under shard_map."""
 
+import math
 import random
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,7 @@ class Batch:
 
     def comparison(self, value: Value) -> str:
         """Over the batched axis XLA sums in an order of its own."""
-        return "bound" if self.axis and value.dtype.is_float and value.comparison != "moved" else value.comparison
+        return "bound" if self.axis and value.dtype.rounds and value.comparison != "moved" else value.comparison
 
 
 def random_batch(generator: Generator, rng: random.Random) -> Batch:
@@ -77,24 +78,28 @@ def _entries(program: Program, of_devices: np.ndarray, axis: str | None, size: i
     return [place.reshape(len(of_devices) // size, *shape) for place in moved]
 
 
-def _mapped(batch: Batch) -> Any:
-    """A function of the arguments of all devices, the devices along dimension 0."""
-    devices = np.array(jax.devices()[: batch.devices]).reshape(*batch.mesh.values())
-    mesh = Mesh(devices, tuple(batch.mesh))
-    ops = batch.program.json_ops()
+def mapped(axes: dict[str, int], ops: list[dict[str, Any]], batch: dict[str, Any]) -> Any:
+    """A function of the arguments of all devices, the devices along dimension 0, and of an array that it gives back.
+    The values of the batch's `out_axes` have it along dimension 0."""
+    devices = np.array(jax.devices()[: math.prod(axes.values())]).reshape(*axes.values())
+    mesh = Mesh(devices, tuple(axes))
+    given = {"axis_name": batch["axis_name"]} if "axis_name" in batch else {}
 
     def of_one(values: dict[str, Any]) -> dict[str, Any]:
         found = run_ops(ops, values, started=False)
-        return {value.name: found[value.name] for value in batch.outputs}
+        return {name: found[name] for name in batch["out_axes"]}
 
     def of_one_device(arguments: dict[str, Any], used: Any) -> tuple[dict[str, Any], Any]:
         values = {name: x[0] for name, x in arguments.items()}
-        given: dict[str, Any] = {"axis_name": batch.axis} if batch.axis else {}
-        found = jax.vmap(of_one, in_axes=(batch.in_axes,), axis_size=batch.size, **given)(values)
+        found = jax.vmap(of_one, in_axes=(batch["in_axes"],), axis_size=batch["size"], **given)(values)
         return {name: x[None] for name, x in found.items()}, used
 
-    spec = PartitionSpec(tuple(batch.mesh))
+    spec = PartitionSpec(tuple(axes))
     return jax.shard_map(of_one_device, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
+
+
+def _mapped(batch: Batch) -> Any:
+    return mapped(batch.mesh, batch.program.json_ops(), batch.transform()["batch"])
 
 
 def _used(batch: Batch) -> np.ndarray:

@@ -24,67 +24,22 @@ def _bits(per_device: np.ndarray) -> str:
     return first if bits == first * len(per_device) else bits
 
 
-def gradient_line(gradient: Gradient, found: dict[str, np.ndarray], states: dict[str, list[str]]) -> str:
-    """Likewise with a transform; an array may have the axes over which it varies after its bits."""
-    program, of = gradient.program, gradient.of
-    types = {value.name: value for value in program.values}
-    arrays = {
-        name: [types[name].dtype.name, types[name].shape, _bits(data)] for name, data in program.data.items()
-    }
-    cotangent = gradient.cotangent()
-    arrays[cotangent] = [of.dtype.name, of.shape, to_hex(found[cotangent]), *([states[of.name]] if states else [])]
-    results = {
-        "ct_" + x.name: ["bound", x.dtype.name, x.shape, _bits(found["ct_" + x.name])] for x in gradient.arguments
-    }
-    line = {
-        "numerics": "ieee",
-        "check_types": gradient.typed,
-        "mesh": program.mesh,
-        "arrays": arrays,
-        "program": program.json_ops(),
-        "transform": gradient.transform(),
-        "results": results,
-    }
-    return json.dumps(line, separators=(",", ":"))
+def _text(scenario: dict[str, Any], results: dict[str, Any]) -> str:
+    return json.dumps({**scenario, "results": results}, separators=(",", ":"))
 
 
-def batch_line(batch: Batch, found: dict[str, np.ndarray]) -> str:
-    """Likewise; the arrays have the batch along a dimension."""
-    program = batch.program
-    types = {value.name: value for value in program.values}
-    results = {}
-    for value in batch.outputs:
-        array = found[value.name]
-        assert array.dtype == value.dtype.numpy, (value, array.dtype)
-        results[value.name] = [batch.comparison(value), value.dtype.name, array.shape[1:], _bits(array)]
-    line = {
-        "numerics": "ieee" if program.ieee else "xla-cpu",
-        "mesh": batch.mesh,
-        "arrays": {
-            name: [types[name].dtype.name, data.shape[1:], _bits(data)] for name, data in batch.data.items()
-        },
-        "program": program.json_ops(),
-        "transform": batch.transform(),
-        "results": results,
-    }
-    return json.dumps(line, separators=(",", ":"))
+def _arrays(program: Program, data: dict[str, np.ndarray]) -> dict[str, list[Any]]:
+    dtypes = {value.name: value.dtype.name for value in program.values}
+    return {name: [dtypes[name], array.shape[1:], _bits(array)] for name, array in data.items()}
 
 
 def _scenario(program: Program) -> dict[str, Any]:
-    types = {value.name: value for value in program.values}
     return {
         "numerics": "ieee" if program.ieee else "xla-cpu",
         "mesh": program.mesh,
-        "arrays": {
-            name: [types[name].dtype.name, types[name].shape, _bits(data)] for name, data in program.data.items()
-        },
+        "arrays": _arrays(program, program.data),
         "program": program.json_ops(),
     }
-
-
-def aborted_line(program: Program, outputs: list[Value]) -> str:
-    """Of a program without results: what rerun.py reads."""
-    return json.dumps({**_scenario(program), "outputs": [value.name for value in outputs]})
 
 
 def corpus_line(program: Program, outputs: list[Value], found: Results) -> str:
@@ -94,4 +49,62 @@ def corpus_line(program: Program, outputs: list[Value], found: Results) -> str:
         assert array.dtype == value.dtype.numpy, (value, array.dtype)
         assert array.shape == (program.devices, *value.shape), (value, array.shape)
         results[value.name] = [value.comparison, value.dtype.name, value.shape, _bits(array)]
-    return json.dumps({**_scenario(program), "results": results}, separators=(",", ":"))
+    return _text(_scenario(program), results)
+
+
+def _gradient_scenario(gradient: Gradient, cotangent: np.ndarray, varying: list[list[str]]) -> dict[str, Any]:
+    program, of = gradient.program, gradient.of
+    given = [of.dtype.name, of.shape, to_hex(cotangent), *varying]
+    return {
+        "numerics": "ieee",
+        "check_types": gradient.typed,
+        "mesh": program.mesh,
+        "arrays": {**_arrays(program, program.data), gradient.cotangent(): given},
+        "program": program.json_ops(),
+        "transform": gradient.transform(),
+    }
+
+
+def gradient_line(gradient: Gradient, found: dict[str, np.ndarray], states: dict[str, list[str]]) -> str:
+    """Likewise with a transform; an array may have the axes over which it varies after its bits."""
+    results = {
+        "ct_" + x.name: ["bound", x.dtype.name, x.shape, _bits(found["ct_" + x.name])] for x in gradient.arguments
+    }
+    cotangent = found[gradient.cotangent()]
+    return _text(_gradient_scenario(gradient, cotangent, list(states.values())), results)
+
+
+def _batch_scenario(batch: Batch) -> dict[str, Any]:
+    program = batch.program
+    return {
+        "numerics": "ieee" if program.ieee else "xla-cpu",
+        "mesh": batch.mesh,
+        "arrays": _arrays(program, batch.data),
+        "program": program.json_ops(),
+        "transform": batch.transform(),
+    }
+
+
+def batch_line(batch: Batch, found: dict[str, np.ndarray]) -> str:
+    """Likewise; the arrays have the batch along a dimension."""
+    results = {}
+    for value in batch.outputs:
+        array = found[value.name]
+        assert array.dtype == value.dtype.numpy, (value, array.dtype)
+        results[value.name] = [batch.comparison(value), value.dtype.name, array.shape[1:], _bits(array)]
+    return _text(_batch_scenario(batch), results)
+
+
+# Of those on which XLA aborts, without results: what rerun.py reads.
+
+
+def aborted_program(program: Program, outputs: list[Value]) -> str:
+    return json.dumps({**_scenario(program), "outputs": [value.name for value in outputs]})
+
+
+def aborted_gradient(gradient: Gradient) -> str:
+    return json.dumps(_gradient_scenario(gradient, gradient.given, []))
+
+
+def aborted_batch(batch: Batch) -> str:
+    return json.dumps(_batch_scenario(batch))

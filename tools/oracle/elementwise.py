@@ -75,7 +75,8 @@ def unary(m: LocalMaker, op: str) -> Op | None:
             return m.op(op, [x], facts.exact(m.name(), x.dtype, x.shape, [x]))
         # We make all NaNs one, and XLA changes their sign.
         comparison = loosest(["exact", x.comparison])
-        return m.op(op, [x], replace(facts.moved(m.name(), [x], x.shape), minus_zero=True, comparison=comparison))
+        moved = facts.moved(m.name(), [x], x.shape)
+        return m.op(op, [x], replace(moved, positive=False, minus_zero=True, comparison=comparison))
     if not x.dtype.rounds or x.magnitude > MOST_EXPONENT or x.tiny or x.nan:
         return None
     return m.op(op, [x], _transcendental(m, op, x))
@@ -88,7 +89,8 @@ def _transcendental(m: LocalMaker, op: str, x: Value) -> Value | None:
         return None
     grows = op == "exp" or (x.dtype.is_complex and op in ("sin", "cos"))
     magnitude = math.exp(x.magnitude) if grows else MOST_EXPONENT
-    nan = x.nan or op in ("log", "rsqrt", "sqrt")
+    # Complex operands of these are not zero.
+    nan = x.nan or (op in ("log", "rsqrt", "sqrt") and not (x.positive or x.dtype.is_complex))
     # Near the ends of their range exp and logistic would be subnormal in f8.
     if x.dtype.bits == 8 and op in ("exp", "logistic") and x.magnitude > 2:
         return None
@@ -126,7 +128,7 @@ def conj(m: LocalMaker) -> Op | None:
     # We make all NaNs one.
     comparison = loosest(["exact", x.comparison])
     moved = facts.moved(m.name(), [x], x.shape)
-    return m.op("conj", [x], replace(moved, dtype=DTYPES[name], minus_zero=True, comparison=comparison))
+    return m.op("conj", [x], replace(moved, dtype=DTYPES[name], positive=False, minus_zero=True, comparison=comparison))
 
 
 def complex_(m: LocalMaker) -> Op | None:
@@ -176,6 +178,8 @@ def convert_element_type(m: LocalMaker) -> Op | None:
             return None
         wider = to.part.bits > x.dtype.part.bits and not (x.dtype.name == "bf16" and to.name == "f16")
         result = replace(facts.moved(name, [x], x.shape), dtype=to)
+        if to.is_complex and not x.dtype.is_complex:
+            result = replace(result, positive=False)  # the imaginary part is zero
         if x.dtype.is_complex and not to.is_complex:
             result = replace(result, nonzero=False)
         if wider:

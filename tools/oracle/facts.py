@@ -26,6 +26,7 @@ def moved(name: str, operands: list[Value], shape: tuple[int, ...], zeros: bool 
         magnitude=max(x.magnitude for x in operands),
         integral=all(x.integral for x in operands),
         nonzero=all(x.nonzero for x in operands) and not zeros,
+        positive=all(x.positive for x in operands) and not zeros,
         nan=any(x.nan for x in operands),
         minus_zero=any(x.minus_zero for x in operands),
         tiny=any(x.tiny for x in operands),

@@ -1,5 +1,6 @@
 """Programs with the transform vjp, and what jax.vjp computes of them under shard_map."""
 
+import math
 import random
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,7 @@ class Gradient:
     typed: bool  # whether states are checked
     overlap: bool
     recompute: list[str] | str
+    given: np.ndarray  # the cotangent: [device, ...]
 
     def cotangent(self) -> str:
         return "ct_" + self.of.name
@@ -97,54 +99,65 @@ def random_gradient(generator: Generator, rng: random.Random) -> Gradient:
             recompute: list[str] | str = []
             if rng.random() < 0.3:
                 recompute = "all" if rng.random() < 0.5 else [rng.choice(ops).results[0].name]
-            return Gradient(kept, of, arguments, typed, rng.random() < 0.3, recompute)
+            overlap = rng.random() < 0.3
+            return Gradient(kept, of, arguments, typed, overlap, recompute, _cotangent(program, of, rng))
 
 
-def _mapped(gradient: Gradient, states: dict[str, list[str]]) -> Any:
-    """A function of the arguments and of the cotangent, of all devices, the devices along dimension 0. Where states are
-    checked, the copies of a cotangent that is invarying are added first."""
-    program = gradient.program
-    devices = jax.devices()[: program.devices]
-    mesh = Mesh(np.array(devices).reshape(*program.mesh.values()), tuple(program.mesh))
-    ops = program.json_ops()
-    names = [x.name for x in gradient.arguments]
+def _cotangent(program: Program, of: Value, rng: random.Random) -> np.ndarray:
+    scratch = Program(program.mesh)
+    cotangent = new_argument(rng, scratch, of.dtype, of.shape, rng.choice(["small", "fractions"]))
+    return scratch.data[cotangent.name]
+
+
+def mapped(
+    axes: dict[str, int], ops: list[dict[str, Any]], vjp: dict[str, Any], typed: bool, states: dict[str, list[str]]
+) -> Any:
+    """A function of the arguments and of the cotangent, of all devices, the devices along dimension 0, and of an array
+    that it gives back. Where states are checked, the copies of a cotangent that is invarying are added first, and the
+    axes over which it varies go to `states`."""
+    devices = jax.devices()[: math.prod(axes.values())]
+    mesh = Mesh(np.array(devices).reshape(*axes.values()), tuple(axes))
+    of = vjp["of"]
 
     def of_one_device(arguments: dict[str, Any], cotangent: Any, used: Any) -> tuple[dict[str, Any], Any]:
         values = {name: x[0] for name, x in arguments.items()}
         cotangent = cotangent[0]
 
         def forward(floats: dict[str, Any]) -> Any:
-            return run_ops(ops, {**values, **floats}, started=False)[gradient.of.name]
+            return run_ops(ops, {**values, **floats}, started=False)[of]
 
-        result, pull = jax.vjp(forward, {name: values[name] for name in names})
-        if gradient.typed:
-            varying = [axis for axis in program.mesh if axis in jax.typeof(result).manual_axis_type.varying]
-            states[gradient.of.name] = varying
-            missing = tuple(axis for axis in program.mesh if axis not in varying)
+        result, pull = jax.vjp(forward, {name: values[name] for name in vjp["with_respect_to"]})
+        if typed:
+            varying = [axis for axis in axes if axis in jax.typeof(result).manual_axis_type.varying]
+            states[of] = varying
+            missing = tuple(axis for axis in axes if axis not in varying)
             cotangent = lax.psum(cotangent, missing) if missing else cotangent
         found = pull(cotangent)[0]
         results = {"ct_" + name: x[None] for name, x in found.items()}
-        results[gradient.cotangent()] = cotangent[None]
+        results["ct_" + of] = cotangent[None]
         return results, used
 
-    spec = PartitionSpec(tuple(program.mesh))
-    return jax.shard_map(of_one_device, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=gradient.typed)
+    spec = PartitionSpec(tuple(axes))
+    return jax.shard_map(of_one_device, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=typed)
 
 
-def _data(gradient: Gradient, rng: random.Random) -> tuple[Any, ...]:
+def _mapped(gradient: Gradient, states: dict[str, list[str]]) -> Any:
+    program = gradient.program
+    return mapped(program.mesh, program.json_ops(), gradient.transform()["vjp"], gradient.typed, states)
+
+
+def _data(gradient: Gradient) -> tuple[Any, ...]:
     """What the function of a gradient takes."""
-    scratch = Program(gradient.program.mesh)
-    new_argument(rng, scratch, gradient.of.dtype, gradient.of.shape, rng.choice(["small", "fractions"]))
-    return gradient.program.data, scratch.data["v0"], np.zeros(gradient.program.devices, np.int32)
+    return gradient.program.data, gradient.given, np.zeros(gradient.program.devices, np.int32)
 
 
-def run_gradients(gradients: list[Gradient], rng: random.Random) -> list[dict[str, Any]]:
+def run_gradients(gradients: list[Gradient]) -> list[dict[str, Any]]:
     """What JAX finds for each, and the axes over which the cotangent of `of` varies where states are checked. Where JAX
     refuses the states of a program, it is run without the check."""
     lines: list[dict[str, Any]] = [{} for _ in gradients]
     for devices in sorted({gradient.program.devices for gradient in gradients}):
         chosen = [i for i, gradient in enumerate(gradients) if gradient.program.devices == devices]
-        given = [_data(gradients[i], rng) for i in chosen]
+        given = [_data(gradients[i]) for i in chosen]
         for i, arguments in zip(chosen, given):
             try:
                 jax.eval_shape(_mapped(gradients[i], {}), *arguments)

@@ -56,12 +56,17 @@ def _scatter_add(array: Array, updates: Array, indices: Array, axis: int, mode: 
     return rows.add(updates, mode="drop")
 
 
+def _number(given: float | list[float]) -> complex:
+    """Of an element of a scenario, which may be a pair of parts."""
+    return complex(*given) if isinstance(given, list) else given
+
+
 def _local(op: str, operands: list[Array], given: dict[str, Any]) -> Array:
     """Ops whose parameters jax.lax has under other names, or none at all."""
     if op == "convert_element_type":
         return lax.convert_element_type(operands[0], DTYPES[given["new_dtype"]].numpy)
     if op == "full":
-        return lax.full(given["shape"], given["fill_value"], DTYPES[given["dtype"]].numpy)
+        return lax.full(given["shape"], _number(given["fill_value"]), DTYPES[given["dtype"]].numpy)
     if op == "iota":
         return lax.broadcasted_iota(DTYPES[given["dtype"]].numpy, given["shape"], given["dimension"])
     if op == "concatenate":
@@ -73,7 +78,8 @@ def _local(op: str, operands: list[Array], given: dict[str, Any]) -> Array:
     if op == "dynamic_update_slice":
         return lax.dynamic_update_slice(operands[0], operands[1], operands[2:])
     if op == "take":
-        return jnp.take(operands[0], operands[1], **given)
+        fill = {"fill_value": _number(given["fill_value"])} if "fill_value" in given else {}
+        return jnp.take(operands[0], operands[1], **{**given, **fill})
     if op == "scatter_add":
         return _scatter_add(*operands, given["axis"], given["mode"])
     if op in ("reduce_sum", "reduce_max", "reduce_min"):

@@ -41,6 +41,12 @@ class LocalMaker:
         data = np.array([element() for _ in range(count)]).astype(DTYPES[dtype].numpy).reshape(whole)
         return self.program.add_argument(Value(self.name(), DTYPES[dtype], shape, "moved"), data)
 
+    def number(self, dtype: Dtype) -> int | list[int]:
+        """For all elements; of complex dtypes often a pair of both parts."""
+        if dtype.is_complex and self.rng.random() < 0.7:
+            return [self.rng.randint(-4, 4), self.rng.randint(-4, 4)]
+        return self.rng.randint(0, 1 if dtype.kind == "pred" or dtype.bits == 8 else 4)
+
     def which_shape(self) -> tuple[int, ...]:
         return () if self.rng.random() < 0.3 else self.x.shape
 

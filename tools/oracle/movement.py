@@ -128,14 +128,17 @@ def take(m: LocalMaker) -> Op | None:
     indices = m.constant_argument(
         m.rng.choice(["s32", "s64", "u8"]), count, lambda: m.rng.randint(0, m.x.shape[axis] + 1)
     )
-    mode = m.rng.choice(["fill", "clip"])
+    parameters: dict[str, object] = {"axis": axis, "mode": m.rng.choice(["fill", "clip"])}
     shape = m.x.shape[:axis] + count + m.x.shape[axis + 1 :]
     result = facts.moved(m.name(), [m.x], shape, zeros=True)
-    if mode == "fill":  # with NaNs or the limits of the dtype
-        result = replace(
-            result, comparison=loosest([m.x.comparison, "exact"]), nan=m.x.dtype.rounds, integral=False
-        )
-    return m.op("take", [m.x, indices], result, {"axis": axis, "mode": mode})
+    if parameters["mode"] == "fill":
+        result = replace(result, comparison=loosest([m.x.comparison, "exact"]))
+        if m.rng.random() < 0.5:
+            parameters["fill_value"] = m.number(m.x.dtype)
+            result = replace(result, magnitude=max(result.magnitude, 8))
+        else:  # with NaNs or the limits of the dtype
+            result = replace(result, nan=m.x.dtype.rounds, integral=False)
+    return m.op("take", [m.x, indices], result, parameters)
 
 
 def scatter_add(m: LocalMaker) -> Op | None:

@@ -29,6 +29,7 @@ class Value:
     magnitude: float = 0  # no finite element is larger
     integral: bool = False  # all are integers
     nonzero: bool = False  # none is zero
+    positive: bool = False  # each is positive; of complex numbers both parts
     nan: bool = False  # there may be NaNs and infinities
     minus_zero: bool = False  # there may be -0
     tiny: bool = False  # there may be subnormals

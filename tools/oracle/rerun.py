@@ -5,12 +5,15 @@ import json
 import math
 import sys
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
 
+import batches
+import gradients
+import oracle
 from dtypes import DTYPES, from_hex
-from oracle import mapped
 
 
 def _array(devices: int, dtype: str, shape: list[int], bits: str) -> np.ndarray:
@@ -20,13 +23,24 @@ def _array(devices: int, dtype: str, shape: list[int], bits: str) -> np.ndarray:
     return np.broadcast_to(elements.reshape(count, *shape), (devices, *shape))
 
 
-def main() -> None:
-    line = json.loads(Path(sys.argv[1]).read_text())
-    devices = math.prod(line["mesh"].values())
+def _run(line: dict[str, Any]) -> dict[str, Any]:
+    mesh, ops = line["mesh"], line["program"]
+    devices = math.prod(mesh.values())
     arrays = {name: _array(devices, *array) for name, array in line["arrays"].items()}
-    run = jax.jit(mapped(line["mesh"], line["program"], line["outputs"]))
-    found, _ = run(arrays, np.zeros(devices, np.int32))
-    for name, value in found.items():
+    used = np.zeros(devices, np.int32)
+    transform = line.get("transform", {})
+    if "vjp" in transform:
+        vjp = transform["vjp"]
+        cotangent = arrays.pop("ct_" + vjp["of"])
+        run = jax.jit(gradients.mapped(mesh, ops, vjp, line["check_types"], {}))
+        return run(arrays, cotangent, used)[0]
+    if "batch" in transform:
+        return jax.jit(batches.mapped(mesh, ops, transform["batch"]))(arrays, used)[0]
+    return jax.jit(oracle.mapped(mesh, ops, line["outputs"]))(arrays, used)[0]
+
+
+def main() -> None:
+    for name, value in _run(json.loads(Path(sys.argv[1]).read_text())).items():
         print(name, value)
 
 

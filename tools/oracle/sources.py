@@ -30,10 +30,12 @@ def _shape(m: LocalMaker, least: int) -> list[int]:
 
 def full(m: LocalMaker, dtype: Dtype) -> Op | None:
     shape = _shape(m, 0)
-    value = m.rng.randint(0, 1 if dtype.kind == "pred" or dtype.bits == 8 else 4)
+    value = m.number(dtype)
+    parts = value if isinstance(value, list) else [value, 0] if dtype.is_complex else [value]
     result = Value(
-        m.name(), dtype, tuple(shape), "exact", magnitude=value, integral=True, nonzero=value != 0, constant=True
-    )
+        m.name(), dtype, tuple(shape), "exact", magnitude=sum(abs(part) for part in parts), integral=True,
+        nonzero=0 not in parts, positive=min(parts) > 0, constant=True,
+    )  # fmt: skip
     return m.op("full", [], result, {"shape": shape, "fill_value": value, "dtype": dtype.name})
 
 

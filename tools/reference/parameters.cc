@@ -54,8 +54,8 @@ constexpr std::array kSummaries = {
               "rendezvous: it holds none"},
     Described{
         "fill_value",
-        "the value of every element, of complex dtypes the real part beside an imaginary one of "
-        "0 (`complex` makes others); of take, of those that have no row"},
+        "the value of every element, of complex dtypes also [real part, imaginary part]; of take, "
+        "of those that have no row"},
     Described{"flops", "the floating point operations that it takes"},
     Described{"in_place_of",
               "the operand, counted from 0, over which the result is written: it is as large, and "
@@ -102,8 +102,9 @@ std::string shown(const Attribute& value) {
     return *boolean ? "true" : "false";
   if (const auto* integer = std::get_if<int64_t>(&value))
     return fmt::format("{}", *integer);
-  if (const auto* number = std::get_if<double>(&value))
-    return fmt::format("{}", *number);
+  if (const auto* number = std::get_if<NumberOrPair>(&value))
+    return number->im ? fmt::format("[{}, {}]", number->re, *number->im)
+                      : fmt::format("{}", number->re);
   if (const auto* text = std::get_if<std::string>(&value))
     return fmt::format("\"{}\"", *text);
   if (const auto* names = std::get_if<std::vector<std::string>>(&value))

@@ -128,7 +128,7 @@ Json value_schema(const Parameter& parameter, OpKind kind) {
     case ParameterKind::Integer:
       return integers(parameter);
     case ParameterKind::Number:
-      return reference("number");
+      return reference("number_or_pair");
     case ParameterKind::Text: {
       if (!parameter.choices.empty())
         return {{"enum", parameter.choices}};

@@ -19,6 +19,7 @@
 #include "verifier/oracle/discrete_bounds.h"
 #include "verifier/oracle/flushed_bounds.h"
 #include "verifier/oracle/local_bounds.h"
+#include "verifier/oracle/own_extremum.h"
 #include "verifier/oracle/settled.h"
 #include "verifier/oracle/sum_error.h"
 
@@ -36,6 +37,7 @@ class Bounds {
         values_(values),
         rounded_by_(rounded_by),
         futures_(program),
+        own_extrema_(program),
         bounds_(program) {
     for (const Argument& argument : program.arguments)
       for (uint32_t d = 0; d < program.mesh.devices(); ++d)
@@ -55,6 +57,8 @@ class Bounds {
     for (const ValueId result : op.results)
       of.results.push_back(&*values_.at(result, device));
     std::vector<Tensor> bounds = local_bounds(program_, op, device, of, rounded_by_);
+    if (const auto axes = own_extrema_.axes(op))
+      bounds[0] = with_known_extrema(std::move(bounds[0]), *of.results[0], *of.errors[0], *axes);
     for (size_t r = 0; r < op.results.size(); ++r)
       bounds_.at(op.results[r], device) = std::move(bounds[r]);
   }
@@ -179,6 +183,7 @@ class Bounds {
   const DeviceValues& values_;
   const RoundedBy rounded_by_;
   const Futures futures_;
+  const OwnExtrema own_extrema_;
   std::map<CollectiveId, std::vector<Tensor>> sizes_;
   DeviceValues bounds_;
 };

@@ -21,7 +21,8 @@
 //  - a result that is not finite: infinite, since in another order nothing may overflow; but 0
 //    where it follows from exact infinities and NaNs;
 //  - integers and pred: 0, so that they are compared bit for bit; but infinite where the errors of
-//    operands may change them, as of a comparison of two floats that are nearer than their errors;
+//    operands may change them, as of a comparison of two floats that are nearer than their errors
+//    (but own_extremum.h);
 //  - an element that such an integer or pred brings (select_n, dynamic_slice): infinite.
 // Of complex elements, a bound is on the distance in the plane, |a - b|, and |x| and |r| are
 // magnitudes. The formulas are those of floats, except for these:

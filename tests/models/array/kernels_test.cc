@@ -169,6 +169,8 @@ TEST_CASE("full: which numbers a dtype has") {
   CHECK_FALSE((has_number(Dtype::F16, 65520) || has_number(Dtype::F16, 1e-9)));
   CHECK((has_number(Dtype::F8E5M2, kInfinity) && has_number(Dtype::F8E5M2, kNan)));
   CHECK((has_number(Dtype::C64, 0.1) && !has_number(Dtype::C64, 1e39)));
+  CHECK((has_number(Dtype::C64, {0, kNan}) && !has_number(Dtype::C64, {0, 1e39})));
+  CHECK((has_number(Dtype::C128, {0, 1e39}) && !has_number(Dtype::F64, {1, 0})));
   CHECK((!has_number(Dtype::F8E4M3FN, kInfinity) && has_number(Dtype::F8E4M3FN, kNan)));
 }
 
@@ -177,6 +179,8 @@ TEST_CASE("full: one value everywhere, converted") {
   CHECK(full(Dtype::BF16, {2}, 1.5) == of(Dtype::BF16, {1.5, 1.5}));
   CHECK(full(Dtype::Pred, {2}, 1).as<uint8_t>()[1] == 1);
   CHECK(full(Dtype::F16, {}, 1e6).as<uint16_t>()[0] == 0x7c00);
+  CHECK(element_text(full(Dtype::C64, {2}, {0.1, -2}), 1) == "[0.1,-2]");
+  CHECK(element_text(full(Dtype::C128, {}, 3), 0) == "[3,0]");
   CHECK(full(Dtype::F32, {}, -std::numeric_limits<double>::quiet_NaN()).as<uint32_t>()[0] ==
         0x7fc00000U);
 }

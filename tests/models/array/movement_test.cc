@@ -388,6 +388,9 @@ TEST_CASE("take: fills with NaN, the smallest, the largest, or true") {
   CHECK(filled(Dtype::S8) == "-128");
   CHECK(filled(Dtype::U8) == "255");
   CHECK(filled(Dtype::Pred) == "true");
+  const Tensor given =
+      take(Tensor(Dtype::C64, {1}), outside, 0, OutOfRange::Fill, NumberOrPair(1, -2));
+  CHECK(element_text(given, 0) == "[1,-2]");
 }
 
 TEST_CASE("take: element i of the result is the operand's at the row its index names") {

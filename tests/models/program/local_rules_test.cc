@@ -249,6 +249,21 @@ TEST_CASE("full: the shape and dtype of its parameters") {
         "s32[2,3]");
 }
 
+TEST_CASE("full: a number for any dtype, a pair for complex ones") {
+  const auto filled = [](Dtype dtype, NumberOrPair value) {
+    return outcome(OpKind::Full, {},
+                   {{"shape", Numbers{2}}, {"fill_value", value}, {"dtype", dtype}});
+  };
+  CHECK(filled(Dtype::C64, 2) == "c64[2]");
+  CHECK(filled(Dtype::C128, {1.5, -2}) == "c128[2]");
+  CHECK(filled(Dtype::F32, {1.5, 0}) == "fill_value: expected a value of f32, got [1.5,0]");
+  CHECK(filled(Dtype::S8, {1, 2}) == "fill_value: expected a value of s8, got [1,2]");
+  // The parts of c64 are f32.
+  CHECK(filled(Dtype::C64, 1e39) == "fill_value: expected a value of c64, got 1e+39");
+  CHECK(filled(Dtype::C64, {0, -1e39}) == "fill_value: expected a value of c64, got [0,-1e+39]");
+  CHECK(filled(Dtype::C64, {1, 1e-60}) == "fill_value: expected a value of c64, got [1,1e-60]");
+}
+
 TEST_CASE("compute: a result only with a shape") {
   const Given without = {{"flops", Flops(6)}, {"bytes", Bytes(4)}, {"dtype", Dtype::BF16}};
   CHECK(outcome(OpKind::Compute, {}, without) == "nothing");

@@ -77,11 +77,26 @@ TEST_CASE("take: a fill value is of the dtype, and goes with mode fill") {
       "fill_value: expected a value with mode fill alone, got one with clip");
 }
 
+TEST_CASE("take: a fill value of a complex dtype may be a pair") {
+  const auto filled = [](Dtype dtype, NumberOrPair fill) {
+    const std::vector<ValueType> operands = {of_rows(dtype, {3}), of_rows(Dtype::S32, {2})};
+    return rows_outcome(OpKind::Take, operands, {{"axis", 0}, {"fill_value", fill}});
+  };
+  CHECK(filled(Dtype::C64, {1, -2}) == "c64[2]");
+  CHECK(filled(Dtype::F32, {1, -2}) == "fill_value: expected a value of f32, got [1,-2]");
+}
+
 TEST_CASE("take: of unreduced sums where what is outside gives 0") {
   const Mesh mesh({{"x", 2}});
   const std::vector<ValueType> operands = {type(Dtype::F32, {4}, "U"), type(Dtype::S32, {2}, "I")};
   CHECK(test::outcome(mesh, OpKind::Take, operands, {{"axis", 0}, {"fill_value", 0.0}}) ==
         "f32[2]{U:x}");
+  const std::vector<ValueType> complex = {type(Dtype::C64, {4}, "U"), type(Dtype::S32, {2}, "I")};
+  const auto of_complex = [&](NumberOrPair fill) {
+    return test::outcome(mesh, OpKind::Take, complex, {{"axis", 0}, {"fill_value", fill}});
+  };
+  CHECK(of_complex({0, 0}) == "c64[2]{U:x}");
+  CHECK(of_complex({0, 1}) != "c64[2]{U:x}");
 }
 
 }  // namespace

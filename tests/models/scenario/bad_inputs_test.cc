@@ -98,6 +98,11 @@ TEST_CASE("bad input: a fill that the dtype does not have") {
   CHECK(init("f16", "65520") == "expected a value of f16, got 65520");
   CHECK(init("f8e4m3fn", "\"Infinity\"") == "expected a value of f8e4m3fn, got \"Infinity\"");
   CHECK(init("f32", "1e-60") == "expected a value of f32, got 1e-60");
+  CHECK(init("f32", "[1, 0]") == "expected a value of f32, got a list");
+  CHECK(init("c64", "[0, 1e39]") == "expected a value of c64, got a list");
+  CHECK(init("c64", "[0]") == "expected a number or [real part, imaginary part], got a list of 1");
+  CHECK(init("c64", "[0, null]") ==
+        R"(expected a number, "Infinity", "-Infinity" or "NaN", got null)");
   CHECK(init("s8", R"({"random": 1, "values": "fractions"})") ==
         "expected \"integers\", the values that s8 has, got \"fractions\"");
 }
@@ -106,6 +111,27 @@ TEST_CASE("bad input: a fill_value that the dtype does not have") {
   Small s;
   s.program = R"([{"id": "r", "op": "full", "shape": [2], "dtype": "u8", "fill_value": 256}])";
   CHECK(refusal(s.text()).find("full \"r\": expected a value of u8, got 256") != std::string::npos);
+}
+
+TEST_CASE("bad input: a fill_value that is no element of a complex dtype") {
+  const auto filled = [](const std::string& dtype, const std::string& value) {
+    Small s;
+    s.program = R"([{"id": "r", "op": "full", "shape": [2], "dtype": ")" + dtype +
+                R"(", "fill_value": )" + value + "}]";
+    const std::string found = refusal(s.text());
+    return found.substr(found.find("/program"));
+  };
+  const std::string at = "/program/0/fill_value";
+  CHECK(filled("c64", "[1, 2, 3]") ==
+        at + ": expected a number or [real part, imaginary part], got a list of 3");
+  CHECK(filled("c64", "[]") ==
+        at + ": expected a number or [real part, imaginary part], got a list of 0");
+  CHECK(filled("c64", R"([1, "2"])") ==
+        at + R"(/1: expected a number, "Infinity", "-Infinity" or "NaN", got "2")");
+  CHECK(filled("c64", "[[1], 2]") ==
+        at + R"(/0: expected a number, "Infinity", "-Infinity" or "NaN", got a list)");
+  CHECK(filled("f32", "[1, 2]") == at + ": full \"r\": expected a value of f32, got [1,2]");
+  CHECK(filled("c64", "[1, 1e39]") == at + ": full \"r\": expected a value of c64, got [1,1e+39]");
 }
 
 TEST_CASE("bad input: two names of one value are compared") {

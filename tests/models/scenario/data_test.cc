@@ -151,9 +151,11 @@ TEST_CASE("initial value: of complex dtypes both parts are random, and random by
   }
 }
 
-TEST_CASE("initial value: numbers and counts of complex dtypes are real; literals have two parts") {
+TEST_CASE("initial value: numbers and counts of complex dtypes are real; pairs have two parts") {
   CHECK(part(with_array(R"({"shape": [2], "dtype": "c64", "init": 1.5})"), 0) ==
         test::complex_numbers(Dtype::C64, {{1.5, 0}, {1.5, 0}}));
+  CHECK(part(with_array(R"({"shape": [2], "dtype": "c64", "init": [1.5, "-Infinity"]})"), 0) ==
+        test::complex_numbers(Dtype::C64, {{1.5, -test::kInf}, {1.5, -test::kInf}}));
   CHECK(part(with_array(R"({"shape": [2], "dtype": "c128", "init": "iota"})"), 0) ==
         test::complex_numbers(Dtype::C128, {{0, 0}, {1, 0}}));
   const Scenario s = with_array(R"({"local_shape": [2], "dtype": "c64",

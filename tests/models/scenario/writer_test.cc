@@ -66,6 +66,17 @@ TEST_CASE("writer: the text is laid out as a person would write it") {
 )");
 }
 
+TEST_CASE("writer: complex numbers, as pairs where they were given so") {
+  Small s;
+  s.arrays = R"({"a": {"shape": [2], "dtype": "c64", "init": [0.5, "NaN"]}})";
+  s.program = R"([{"id": "f", "op": "full", "shape": [2], "fill_value": [1, -0.0], "dtype": "c64"},
+{"id": "g", "op": "full", "shape": [2], "fill_value": 1, "dtype": "c64"}])";
+  const std::string text = write_scenario(read_scenario("f", s.text()));
+  CHECK(text.find(R"("init": [0.5, "NaN"])") != std::string::npos);
+  CHECK(text.find(R"("fill_value": [1, -0])") != std::string::npos);
+  CHECK(text.find(R"("fill_value": 1,)") != std::string::npos);
+}
+
 TEST_CASE("writer: clusters of every form") {
   for (
       const std::string cluster :

@@ -1,14 +1,17 @@
+#include <algorithm>
 #include <set>
 #include <string>
 
 #include <doctest/doctest.h>
 
+#include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
 #include "models/program/rules.h"
 #include "models/scenario/reader.h"
 #include "tests/tools/reference/examples.h"
 #include "tools/reference/op_reference.h"
 #include "tools/reference/parameters.h"
+#include "tools/report/figures.h"
 #include "verifier/run.h"
 
 namespace orrery::test {
@@ -24,6 +27,46 @@ TEST_CASE("docs/scenario.md: every example is read, runs and holds") {
 
 TEST_CASE("docs/ops.md: matches the rules; tools/update_golden writes it") {
   CHECK(text_of("docs/ops.md") == op_reference());
+}
+
+/// What the first list holds while the first op of the backward pass runs.
+Bytes held_between_passes(const Report& report) {
+  const Program& program = report.scenario->program;
+  const std::vector<OpId>& ops = program.threads.front().issue_order;
+  const auto first = std::find_if(ops.begin(), ops.end(), [&](OpId op) {
+    return program.op(op).name.find(".bwd") != std::string::npos;
+  });
+  REQUIRE(first != ops.end());
+  return report.memory.threads.front().live[static_cast<size_t>(first - ops.begin())];
+}
+
+TEST_CASE("docs/training.md: the table has the figures of both scenarios") {
+  const auto run_of = [](const std::string& name) {
+    RunOptions options;
+    options.data = Data::Off;
+    const std::string path = "scenarios/llama3-8b-train-step" + name + ".json";
+    return run(read_scenario(path, text_of(path)), options);
+  };
+  const Report keeps = run_of("");
+  const Report recomputes = run_of("-recompute");
+  const auto row = [&](const std::string& what, auto figure) {
+    return "| " + what + " | " + figure(keeps) + " | " + figure(recomputes) + " |\n";
+  };
+  const std::string table =
+      row("time",
+          [](const Report& report) { return time_text(report.completion->makespan - Instant()); }) +
+      row("of it exposed communication",
+          [](const Report& report) { return time_text(most_exposed(report)->exposed); }) +
+      row("peak of memory",
+          [](const Report& report) { return size_text(report.memory.largest_peak()); }) +
+      row("held between the passes",
+          [](const Report& report) { return size_text(held_between_passes(report)); });
+  CAPTURE(table);
+  const std::string document = text_of("docs/training.md");
+  CHECK(document.find(table) != std::string::npos);
+  const Bytes saved = held_between_passes(keeps) - held_between_passes(recomputes);
+  CAPTURE(size_text(saved));
+  CHECK(document.find(size_text(saved) + " for each") != std::string::npos);
 }
 
 /// The values of all keys "op" in it.

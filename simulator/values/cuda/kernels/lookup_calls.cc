@@ -73,7 +73,7 @@ KernelCalls dynamic_update_slice_calls(const LocalSite& site) {
 namespace {
 
 /// An element of what take gives for an index without a row.
-Tensor fill_of_take(Dtype dtype, std::optional<double> fill) {
+Tensor fill_of_take(Dtype dtype, const std::optional<NumberOrPair>& fill) {
   if (fill)
     return full(dtype, Shape(), *fill);
   Tensor element(dtype, Shape());

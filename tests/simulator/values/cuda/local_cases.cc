@@ -200,6 +200,10 @@ LocalCase part_case(OpKind kind, Dtype dtype, Random& random) {
   return made;
 }
 
+NumberOrPair fill_of(Dtype dtype) {
+  return is_complex(dtype) ? NumberOrPair(1, -2) : NumberOrPair(1);
+}
+
 std::optional<LocalCase> rows_case(OpKind kind, Dtype dtype, Random& random) {
   if (kind == OpKind::ScatterAdd && dtype == Dtype::Pred)
     return std::nullopt;
@@ -216,7 +220,7 @@ std::optional<LocalCase> rows_case(OpKind kind, Dtype dtype, Random& random) {
     dims.insert(at, indices.dims().begin(), indices.dims().end());
     made.operands.push_back(random_bits(dtype, Shape(dims), random));
   } else if (!clips && random.below(2) == 0) {
-    made.attributes.emplace_back("fill_value", 1.0);
+    made.attributes.emplace_back("fill_value", fill_of(dtype));
   }
   made.operands.push_back(random_indices(indices, shape[axis], random));
   return made;
@@ -348,7 +352,7 @@ std::optional<LocalCase> random_local(OpKind kind, Dtype dtype, Random& random) 
     case OpKind::ReduceMin:
       return reduce_case(kind, dtype, random);
     case OpKind::Full:
-      return LocalCase{{}, {{"shape", dims}, {"fill_value", 1.0}, {"dtype", dtype}}};
+      return LocalCase{{}, {{"shape", dims}, {"fill_value", fill_of(dtype)}, {"dtype", dtype}}};
     case OpKind::Iota: {
       if (dtype == Dtype::Pred)
         return std::nullopt;
