@@ -345,12 +345,15 @@ OneOp random_op(Random& random) {
   const int64_t copy = random.between(50, 5000);
   const int64_t pieces = random.between(1, 5);
   const int64_t least = random.between(1, 600);
+  const int64_t forward = random.between(50, 5000);
+  const int64_t forward_reduce = random.between(50, 5000);
   one.protocols = fmt::format(
       R"("p": {{"efficiency": "{}/{}", "slot": "{} B", "slots": {}, "channels": {},
 "channel_bytes": "{} B", "pieces": {}, "overhead": "{} ns", "latency": "{} ns", "channel_rate": "{} MB/s",
-"store_rate": "{} MB/s", "reduce_rate": "{} MB/s", "copy_rate": "{} MB/s"}})",
+"store_rate": "{} MB/s", "reduce_rate": "{} MB/s", "copy_rate": "{} MB/s", "forward_rate": "{} MB/s",
+"forward_reduce_rate": "{} MB/s"}})",
       data, wire, slot, slots, channels, least, pieces, overhead, latency, rate, store, reduce,
-      copy);
+      copy, forward, forward_reduce);
   return one;
 }
 

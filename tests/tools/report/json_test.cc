@@ -207,8 +207,21 @@ TEST_CASE("JSON report: of a run on GPUs, these, the graph and what was measured
     "measured": {
       "runs_ps": [2000000,1800000,2600000,1900000],
       "makespan_ps": 1950000,
+      "copies": {
+        "bytes": 268435456,
+        "rates_Bps": [1250000000000]
+      },
       "ops": [
-        {"id":"s","start_ps":400000,"end_ps":1500000,"simulated_start_ps":0,"simulated_end_ps":1500000}
+        {
+          "id": "s",
+          "start_ps": 400000,
+          "end_ps": 1500000,
+          "bytes": 2200000,
+          "bytes_per_second": 2000000000000,
+          "of_copies": 0.8,
+          "simulated_start_ps": 0,
+          "simulated_end_ps": 1500000
+        }
       ],
       "steps": [
         {

@@ -64,8 +64,9 @@ GPUS
   NVIDIA H100 80GB HBM3 (compute capability 9.0, 80 GiB), CUDA 13.0
   2 virtual devices, arenas of 1 KiB in all, 256 B beside them
   10 nodes in 1 graph
-  id  op                  simulated, µs  measured, µs
-  s   psum_scatter_start           1.50          1.10
+  copies of 256 MiB: 1250.0 GB/s, so that they read and write 2500.0 GB/s: 100 %
+  id  op                  simulated, µs  measured, µs    GB/s  of copies
+  s   psum_scatter_start           1.50          1.10  2000.0     80.0 %
   not shown: 2 ops without kernels and copies
 )text");
 }
@@ -76,11 +77,25 @@ TEST_CASE("text report: GPUs that are alike are counted; graphs that are launche
   report.gpus->graphs = 2;
   report.gpus->launches = 1001;
   report.gpus->measurement->runs.resize(1);
+  report.gpus->measurement->copies->in_gpu.push_back(BytesPerSecond(750'000'000'000));
+  report.gpus->measurement->copies->to_next = BytesPerSecond(50'000'000'000);
   const std::string text = gpus_section(report, Style(Colours::Plain, Letters::Ascii));
   CHECK(text.find("  measured 2 us, in one run; simulated 1.5 us\n") != std::string::npos);
   CHECK(text.find("  2 x NVIDIA H100 80GB HBM3 (compute") != std::string::npos);
   CHECK(text.find("  10 nodes in 2 graphs, launched 1,001 times in a run\n") != std::string::npos);
-  CHECK(text.find("simulated, us  measured, us\n") != std::string::npos);
+  CHECK(text.find("simulated, us  measured, us    GB/s  of copies\n") != std::string::npos);
+  // The op moves 2 of 4 TB/s.
+  CHECK(text.find("  copies of 256 MiB: 2000.0 GB/s on 2 GPUs, so that they read and write 4000.0 "
+                  "GB/s: 100 %; 50.0 GB/s from GPU 0 to GPU 1\n") != std::string::npos);
+  CHECK(text.find(" 50.0 %\n") != std::string::npos);
+}
+
+TEST_CASE("text report: without a rate of copies there is no share of it") {
+  Report report = report_on_gpu();
+  report.gpus->measurement->copies.reset();
+  const std::string text = gpus_section(report);
+  CHECK(text.find("  copies not measured: too little memory is free\n") != std::string::npos);
+  CHECK(text.find("1.10  2000.0\n") != std::string::npos);
 }
 
 TEST_CASE("text report: exposed time of several programs is a share of all their time") {
