@@ -12,6 +12,10 @@
 namespace orrery::test {
 namespace {
 
+std::string root() {
+  return ORRERY_SOURCE_ROOT;
+}
+
 /// What tools/gpu/carry makes, with two scenarios.
 class Carried {
  public:
@@ -20,7 +24,7 @@ class Carried {
     std::filesystem::create_symlink(ORRERY_GPU_PROGRAMS_BINARY, path("gpu_programs"));
     std::filesystem::create_directory(path("scenarios"));
     for (const char* const scenario : {"quickstart.json", "two-programs-hang.json"})
-      std::filesystem::copy(in_tree(std::string("scenarios/") + scenario),
+      std::filesystem::copy(root() + "/scenarios/" + scenario,
                             path(std::string("scenarios/") + scenario));
     folder_.file("commit", "0123\n");
   }
@@ -28,14 +32,14 @@ class Carried {
   /// The record and what is said of progress, on a mock with these settings.
   Launched check(const std::string& settings) const {
     return shell("ORRERY_GPU_CHECK_SMALL=1 ORRERY_LIBCUDA=" + MockControl::library() +
-                 " ORRERY_MOCK_CUDA=" + settings + " " + in_tree("tools/gpu/check") + " " +
+                 " ORRERY_MOCK_CUDA=" + settings + " " + root() + "/tools/gpu/check" + " " +
                  path(""));
   }
 
  private:
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
 
-  Folder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_CASE("tools/gpu/check: a record of what holds") {
