@@ -33,8 +33,9 @@ std::string name_of(const GpuFit& fit) {
 std::string amount_text(const GpuFit& fit, int64_t amount) {
   if (fit.kind != cuda::WorkKind::Dot)
     return size_text(Bytes(amount));
-  constexpr double kMillion = 1e6;
-  return fmt::format("{:.3g} MFLOP", static_cast<double>(amount) / kMillion);
+  const auto flops = static_cast<double>(amount);
+  return flops < 1e9 ? fmt::format("{:.3g} MFLOP", flops / 1e6)
+                     : fmt::format("{:.3g} GFLOP", flops / 1e9);
 }
 
 std::string rate_text(const GpuFit& fit, int64_t rate) {
