@@ -140,10 +140,12 @@ Case read_case(std::string_view line, size_t index, Numerics numerics) {
         {"dtype", dtype},
         {"encoding", "bits"},
         {"per_device", bits_of(on_all(tensors(dtype, shape, bits), devices, dtype, shape))}};
-    if (array.size() > 3)
+    if (array.size() > 3 && array.at(3).is_object())
+      scenario["arrays"][id].update(array.at(3));
+    else if (array.size() > 3)
       scenario["arrays"][id]["varying"] = array.at(3);
   }
-  Case made{{}, numerics, {}};
+  Case made{{}, numerics, {}, {}};
   for (const auto& [id, result] : given.at("results").items()) {
     const auto comparison = result.at(0).get<std::string>();
     const auto dtype = result.at(1).get<std::string>();
@@ -155,6 +157,9 @@ Case read_case(std::string_view line, size_t index, Numerics numerics) {
                              on_all(tensors(dtype, shape, bits), devices, dtype, shape)});
     scenario["outputs"].push_back(id);
   }
+  if (given.contains("types"))
+    for (const auto& [id, type] : given.at("types").items())
+      made.types.push_back({id, type.get<std::string>()});
   made.scenario = scenario.dump();
   return made;
 }

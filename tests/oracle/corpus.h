@@ -28,10 +28,17 @@ struct Expected {
   std::vector<Tensor> per_device;
 };
 
+/// The type that JAX gives a value, as a report has it: "f32[2,3]{V:x}".
+struct ExpectedType {
+  std::string name;  // of the value
+  std::string type;
+};
+
 struct Case {
   std::string scenario;  // as text; all of `expected` are outputs
   Numerics numerics;
   std::vector<Expected> expected;
+  std::vector<ExpectedType> types;  // of a program whose types are checked
 };
 
 /// By XlaCpu all reductions name the algorithm one_shot. `index` selects one of several topologies.

@@ -40,7 +40,9 @@ int replay_corpus(const std::string& corpus, const std::filesystem::path& folder
       compared.add(found.compared);
       if (!found.disagreements.empty()) {
         const Disagreement& first = found.disagreements.front();
-        disagrees(with_expectation(made, *first.expected), first.what);
+        disagrees(
+            first.expected == nullptr ? made.scenario : with_expectation(made, *first.expected),
+            first.what);
       }
     } catch (const InputError& error) {
       disagrees(made.scenario, error.what());
@@ -51,9 +53,10 @@ int replay_corpus(const std::string& corpus, const std::filesystem::path& folder
       replay_by(i, numerics);
   fmt::print("{}", coverage.table());
   fmt::print(
-      "{} programs: {} disagree. Elements: {} equal, {} within bounds, {} undecided (their bounds "
-      "are as large as they are).\n",
-      lines.size(), disagreeing, compared.by_bits, compared.within_bounds, compared.undecided);
+      "{} programs: {} disagree. Types: {} compared. Elements: {} equal, {} within bounds, {} "
+      "undecided (their bounds are as large as they are).\n",
+      lines.size(), disagreeing, compared.types, compared.by_bits, compared.within_bounds,
+      compared.undecided);
   return disagreeing == 0 ? 0 : 1;
 }
 

@@ -14,24 +14,26 @@ from dtypes import DTYPES
 from generator import Generator
 from gradients import random_gradient, run_gradients
 from survive import Numbered, run_in_processes
+from typed import TypedGenerator
 
 # Programs that are compiled together.
 BATCH = 200
 
 
-def _numbered(generator: Generator, programs: int) -> Iterator[list[Numbered]]:
+def _numbered(generators: list[Generator], programs: int) -> Iterator[list[Numbered]]:
+    """Programs of the generators in turn."""
     for first in range(0, programs, BATCH):
         batch = []
         for number in range(first, min(first + BATCH, programs)):
-            program = generator.next()
+            program = generators[number % len(generators)].next()
             batch.append(Numbered(number, program, program.outputs(all_results=number % 8 == 7)))
         yield batch
 
 
-def without_transform(generator: Generator, programs: int, processes: int, folder: Path) -> None:
+def without_transform(generators: list[Generator], programs: int, processes: int, folder: Path) -> None:
     begun = time.monotonic()
     done = aborted = 0
-    for lines in run_in_processes(_numbered(generator, programs), processes, folder):
+    for lines in run_in_processes(_numbered(generators, programs), processes, folder):
         for line in lines:
             if line is not None:
                 print(line)
@@ -72,17 +74,21 @@ def main() -> None:
     parser.add_argument("--dtypes", default=",".join(DTYPES), help="of the first arguments of programs, such as c64,c128")
     parser.add_argument("--often", default="", help="every other op is one of these, such as take,scatter_add")
     parser.add_argument("--batches", action="store_true", help="with the transform batch")
+    parser.add_argument("--typed", action="store_true", help="with the check of types")
+    parser.add_argument("--mixed", action="store_true", help="every fourth program is typed")
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)), help="that run JAX at once")
     parser.add_argument(
         "--aborted", type=Path, default=Path("build/oracle/aborted"), help="folder of the programs on which XLA aborts"
     )
     given = parser.parse_args()
-    generator = Generator(given.seed, given.dtypes.split(","), given.often.split(",") if given.often else [])
+    settings = (given.seed, given.dtypes.split(","), given.often.split(",") if given.often else [])
+    generator = TypedGenerator(*settings) if given.typed else Generator(*settings)
     if given.gradients:
         return gradients(generator, given.programs, given.seed)
     if given.batches:
         return batches(generator, given.programs, given.seed)
-    without_transform(generator, given.programs, given.processes, given.aborted)
+    generators = [generator] * 3 + [TypedGenerator(*settings)] if given.mixed else [generator]
+    without_transform(generators, given.programs, given.processes, given.aborted)
 
 
 if __name__ == "__main__":

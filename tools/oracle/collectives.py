@@ -14,8 +14,17 @@ GROUPED = (
     "psum", "pmean", "pmax", "pmin", "all_gather", "psum_scatter", "all_to_all", "pswapaxes",
 )  # fmt: skip
 UNEQUAL = ("psum", "pmax", "pmin")
-TILED = ("all_gather", "psum_scatter", "all_to_all")
+TILED = (
+    "all_gather", "psum_scatter", "all_to_all", "unreduced_psum_scatter", "all_gather_invariant", "all_gather_reduced",
+)  # fmt: skip
 ONE_AXIS = ("pargmax", "pargmin")
+# Those that are another one between other states.
+_SAME_ELEMENTS = {
+    "unreduced_psum": "psum",
+    "unreduced_psum_scatter": "psum_scatter",
+    "all_gather_invariant": "all_gather",
+    "all_gather_reduced": "all_gather",
+}
 COLLECTIVES = GROUPED + ONE_AXIS + ("ppermute", "pshuffle", "pbroadcast")
 
 
@@ -27,6 +36,7 @@ class Form:
     groups: str  # "all", "equal" or "unequal"
     axes: str  # "none", "one" or "several"
     tiled: bool | None  # of ops that have it
+    to: str = "varying"  # of all_gather; of pcast also from where: "reduced to varying"
 
 
 def forms(op: str, mesh: dict[str, int]) -> list[Form]:
@@ -44,11 +54,11 @@ def forms(op: str, mesh: dict[str, int]) -> list[Form]:
     ]
 
 
-def _axes(rng: random.Random, mesh: dict[str, int], op: str, form: Form) -> list[str]:
+def _axes(rng: random.Random, mesh: dict[str, int], op: str, form: Form, among: list[str]) -> list[str]:
     if form.axes == "none":
         return []
-    count = 1 if form.axes == "one" else rng.randint(2, len(mesh))
-    names = rng.sample(list(mesh), count)
+    count = 1 if form.axes == "one" else rng.randint(2, len(among))
+    names = rng.sample(among, count)
     # JAX sorts the ranks of a permutation by device, whatever the order of the names.
     return sorted(names, key=list(mesh).index) if op in ("ppermute", "pshuffle") else names
 
@@ -79,7 +89,7 @@ class Maker:
         self.parameters: dict[str, Any] = {}
 
     def make(self, op: str) -> Value | None:
-        made: Value | None = getattr(self, op)()
+        made: Value | None = getattr(self, _SAME_ELEMENTS.get(op, op))()
         return made
 
     def _sum(self, shape: tuple[int, ...]) -> Value | None:
@@ -211,9 +221,11 @@ class Maker:
         return facts.moved(self.name, [self.x], self.x.shape)
 
 
-def random_collective(rng: random.Random, program: Program, op: str, x: Value, form: Form) -> Op | None:
-    """Nothing where no such collective of x is legal."""
-    names = _axes(rng, program.mesh, op, form)
+def random_collective(
+    rng: random.Random, program: Program, op: str, x: Value, form: Form, among: list[str] | None = None
+) -> Op | None:
+    """Over axes that are `among` these, or any. Nothing where no such collective of x is legal."""
+    names = _axes(rng, program.mesh, op, form, list(program.mesh) if among is None else among)
     size = 1
     for name in names:
         size *= program.mesh[name]
@@ -231,4 +243,6 @@ def random_collective(rng: random.Random, program: Program, op: str, x: Value, f
     parameters.update(maker.parameters)
     if form.tiled is not None:
         parameters["tiled"] = form.tiled
+    if form.to != "varying":
+        parameters["to"] = form.to
     return Op((facts.of_op(result, op, [x]),), op, (x,), parameters, form.started)

@@ -3,6 +3,9 @@
 {"numerics": "ieee", "mesh": {"x": 2}, "arrays": {"v0": ["f32", [3], BITS]}, "program": [...],
  "results": {"v1": ["exact", "f32", [3], BITS]}}
 
+Where types are checked, an array has its states after the bits, as {"varying": ["x"], "unreduced": ["y"]}, the line
+says "check_types": true, and "types" has the type that JAX gives each value: {"v1": "f32[3]{V:x}"}.
+
 BITS are the elements of all devices, in order, in hexadecimal; of one device alone where all have the same. "exact" is
 one of program.COMPARISONS. "numerics" is "ieee" where those hold too, but for roundings."""
 
@@ -15,7 +18,7 @@ from batches import Batch
 from dtypes import to_hex
 from gradients import Gradient
 from oracle import Results
-from program import Program, Value
+from program import Program, Value, type_text
 
 
 def _bits(per_device: np.ndarray) -> str:
@@ -25,17 +28,15 @@ def _bits(per_device: np.ndarray) -> str:
 
 
 def gradient_line(gradient: Gradient, found: dict[str, np.ndarray], states: dict[str, list[str]]) -> str:
-    """Likewise with a transform; an array may have the axes over which it varies after its bits."""
+    """Likewise with a transform."""
     program, of = gradient.program, gradient.of
-    types = {value.name: value for value in program.values}
-    arrays = {
-        name: [types[name].dtype.name, types[name].shape, _bits(data)] for name, data in program.data.items()
-    }
+    arrays = _arrays(program)
     cotangent = gradient.cotangent()
-    arrays[cotangent] = [of.dtype.name, of.shape, to_hex(found[cotangent]), *([states[of.name]] if states else [])]
-    results = {
-        "ct_" + x.name: ["bound", x.dtype.name, x.shape, _bits(found["ct_" + x.name])] for x in gradient.arguments
-    }
+    arrays[cotangent] = [of.dtype.name, of.shape, _bits(found[cotangent])]
+    results = {}
+    for x in gradient.arguments:
+        name = gradient.sums().get("ct_" + x.name, "ct_" + x.name)
+        results[name] = ["bound", x.dtype.name, x.shape, _bits(found[name])]
     line = {
         "numerics": "ieee",
         "check_types": gradient.typed,
@@ -43,8 +44,18 @@ def gradient_line(gradient: Gradient, found: dict[str, np.ndarray], states: dict
         "arrays": arrays,
         "program": program.json_ops(),
         "transform": gradient.transform(),
-        "results": results,
     }
+    if program.states:
+        of_cotangents = gradient.states()
+        arrays[cotangent].append(of_cotangents[cotangent].json())
+        if gradient.then():
+            line["then"] = gradient.then()
+        line["types"] = {
+            "ct_" + x.name: type_text(x, of_cotangents["ct_" + x.name]) for x in gradient.arguments
+        }
+    elif states:
+        arrays[cotangent].append({"varying": states[of.name]})
+    line["results"] = results
     return json.dumps(line, separators=(",", ":"))
 
 
@@ -70,16 +81,32 @@ def batch_line(batch: Batch, found: dict[str, np.ndarray]) -> str:
     return json.dumps(line, separators=(",", ":"))
 
 
-def _scenario(program: Program) -> dict[str, Any]:
+def _arrays(program: Program) -> dict[str, list[Any]]:
     types = {value.name: value for value in program.values}
-    return {
+    arrays: dict[str, list[Any]] = {
+        name: [types[name].dtype.name, types[name].shape, _bits(data)] for name, data in program.data.items()
+    }
+    if program.states:
+        for name, array in arrays.items():
+            array.append(program.states[name].json())
+    return arrays
+
+
+def _types(program: Program) -> dict[str, str]:
+    states = program.states or {}
+    return {result.name: type_text(result, states[result.name]) for op in program.ops for result in op.results}
+
+
+def _scenario(program: Program) -> dict[str, Any]:
+    scenario = {
         "numerics": "ieee" if program.ieee else "xla-cpu",
         "mesh": program.mesh,
-        "arrays": {
-            name: [types[name].dtype.name, types[name].shape, _bits(data)] for name, data in program.data.items()
-        },
+        "arrays": _arrays(program),
         "program": program.json_ops(),
     }
+    if program.states:
+        scenario |= {"check_types": True, "types": _types(program)}
+    return scenario
 
 
 def aborted_line(program: Program, outputs: list[Value]) -> str:

@@ -16,6 +16,8 @@ def form_names(form: Form) -> list[str]:
         names.append(f"{form.groups} ranks")
     if form.tiled is not None:
         names.append("tiled" if form.tiled else "untiled")
+    if form.to != "varying":
+        names.append(form.to)
     return names
 
 

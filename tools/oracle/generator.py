@@ -34,12 +34,12 @@ class Generator:
     def next(self) -> Program:
         deep = self.made % 2 == 0
         self.made += 1
-        program = Program(dict(self.rng.choice(MESHES)))
+        program = self._new_program()
         dtype = self._dtype()
         # Special floats may be moved, compared and selected only, so they have programs of their own.
         kinds = ["small", "fractions", "positive"] + (["special"] if dtype.rounds else [])
         kind = self.rng.choice(kinds)
-        length = self.rng.randint(5, 10) if deep else self.rng.randint(2, 8)
+        length = self._length(deep)
         last: Value | None = None
         while len(program.ops) < length or (deep and max(program.depth.values()) < 3):
             chained = last is not None and (deep or self.rng.random() < 0.4)
@@ -47,6 +47,16 @@ class Generator:
             if op:
                 last = op.results[0]
         return program
+
+    def _new_program(self) -> Program:
+        return Program(dict(self.rng.choice(MESHES)))
+
+    def _length(self, deep: bool) -> int:
+        """The least number of ops."""
+        return self.rng.randint(5, 10) if deep else self.rng.randint(2, 8)
+
+    def _choices(self, program: Program, dtype: str) -> list[tuple[str, Form | None]]:
+        return choices(program.mesh, dtype)
 
     def _dtype(self) -> Dtype:
         """Half of the times the rarest; comparisons and conversions bring some dtypes often."""
@@ -56,7 +66,7 @@ class Generator:
 
     def _op(self, program: Program, x: Value | None, dtype: Dtype, kind: str) -> Op | None:
         """Adds an op of x, or of a new argument."""
-        found = choices(program.mesh, dtype.name)
+        found = self._choices(program, dtype.name)
         if x is not None:
             found = [(op, form) for op, form in found if form or takes_values(op)]
         self.rng.shuffle(found)

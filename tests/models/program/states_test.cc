@@ -418,6 +418,25 @@ TEST_CASE("dynamic_update_slice: the result varies along what any start index va
   CHECK(update("II", "IV") == "f32[4,4]{V:y}");
 }
 
+TEST_CASE("indexed updates: an index that varies casts what is reduced there, as any operand does") {
+  const auto update = [](const std::string& array, const std::string& part,
+                         const std::string& start) {
+    return outcome(mesh(), OpKind::DynamicUpdateSlice,
+                   {type(Dtype::F32, {4}, array), type(Dtype::F32, {2}, part),
+                    type(Dtype::S32, {}, start)},
+                   {});
+  };
+  // As JAX 0.10.2: the array becomes varying over x by pvary, the part by reduced_vary_cast.
+  CHECK(update("IV", "RV", "VI") == "f32[4]{V:(x,y)}");
+  CHECK(update("RR", "VI", "IV") == "f32[4]{V:(x,y)}");
+  // Where no index varies, nothing casts them; an index is named only where they fit.
+  const std::string differ =
+      "of: expected operands that are all reduced over x, got f32[4] and f32[2]{R:x}; preduced "
+      "over x makes it reduced";
+  CHECK(update("II", "RI", "IV") == differ);
+  CHECK(update("II", "RI", "UI") == differ);
+}
+
 TEST_CASE("take: of an unreduced operand only without filling") {
   const auto take = [](const std::string& mode) {
     return outcome(mesh(), OpKind::Take, {type(Dtype::F32, {4}, "UI"), type(Dtype::S32, {3}, "II")},
