@@ -56,32 +56,48 @@ Replayed replay_all(const std::vector<std::string>& lines) {
   return all;
 }
 
-TEST_CASE("jax corpus: every program has the results of JAX") {
-  const std::vector<std::string> lines = all_lines("seed-");
+const std::vector<std::string> kNone = {};
+
+TEST_CASE("jax corpus: every program has the results of JAX, and every type") {
+  std::vector<std::string> lines = all_lines("seed-");
   CHECK(lines.size() >= 4000);
+  const std::vector<std::string> typed = all_lines("typed-");
+  CHECK(typed.size() >= 1000);
+  lines.insert(lines.end(), typed.begin(), typed.end());
   const auto [coverage, compared] = replay_all(lines);
   MESSAGE(coverage.table());
-  // More with each op, dtype and form.
-  CHECK(coverage.cells() == 2044);
-  CHECK(coverage.least() >= 20);
+  // An op, dtype or form that no program has is below, too.
+  CHECK(coverage.below(20) == kNone);
+  CHECK(coverage.beyond() == kNone);
+  CHECK(compared.types > 10'000);
   // Bounds are for few elements, and decide nearly all of them.
   CHECK(compared.by_bits > 9 * compared.within_bounds);
   CHECK(compared.within_bounds > 9 * compared.undecided);
 }
 
-TEST_CASE("jax corpus: every backward pass has the gradients of JAX") {
+TEST_CASE("jax corpus: every backward pass has the gradients of JAX, and of each op there are 20") {
   const std::vector<std::string> lines = all_lines("gradients-");
   CHECK(lines.size() >= 2000);
   const Compared compared = replay_all(lines).compared;
+  CHECK(compared.types >= 300);
   // A gradient of sums that cancel is not decided.
   CHECK(compared.by_bits + compared.within_bounds > 9 * compared.undecided);
+  TransformCoverage coverage;
+  for (const std::string& line : lines)
+    coverage.add(forward_ops(line));
+  CHECK(coverage.below(TransformCoverage::Transform::Vjp, 20) == kNone);
 }
 
-TEST_CASE("jax corpus: every batched program has the results of jax.vmap") {
+TEST_CASE(
+    "jax corpus: every batched program has the results of jax.vmap, and of each op there are 20") {
   const std::vector<std::string> lines = all_lines("batches-");
   CHECK(lines.size() >= 500);
   const Compared compared = replay_all(lines).compared;
   CHECK(compared.by_bits > 9 * compared.within_bounds);
+  TransformCoverage coverage;
+  for (const std::string& line : lines)
+    coverage.add(forward_ops(line));
+  CHECK(coverage.below(TransformCoverage::Transform::Batch, 20) == kNone);
 }
 
 /// The ops, the transform and what follows of a scenario or of a corpus line.
@@ -114,6 +130,17 @@ std::vector<std::string> disagreements(const std::string& line,
   for (const Disagreement& disagreement : replay(made).disagreements)
     texts.push_back(disagreement.what);
   return texts;
+}
+
+TEST_CASE("jax corpus: a type that is not JAX's is found") {
+  const auto line = [](const std::string& type) {
+    return R"({"numerics":"ieee","check_types":true,"mesh":{"x":2},"arrays":{"a":["f32",[1],"3f800000",{"varying":["x"]}]},)"
+           R"("program":[{"id":"s","op":"psum","of":"a","axis_name":"x"}],"types":{"s":")" +
+           type + R"("},"results":{"s":["exact","f32",[1],"40000000"]}})";
+  };
+  CHECK(disagreements(line("f32[1]")).empty());
+  CHECK(disagreements(line("f32[1]{V:x}")) ==
+        std::vector<std::string>{"s: Its type is f32[1], and JAX has f32[1]{V:x}."});
 }
 
 TEST_CASE("jax corpus: a bit too many is found where results are compared by bits") {

@@ -75,6 +75,7 @@ def main() -> None:
     parser.add_argument("--often", default="", help="every other op is one of these, such as take,scatter_add")
     parser.add_argument("--batches", action="store_true", help="with the transform batch")
     parser.add_argument("--typed", action="store_true", help="with the check of types")
+    parser.add_argument("--states", action="store_true", help="of --typed: most ops go from state to state")
     parser.add_argument("--mixed", action="store_true", help="every fourth program is typed")
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)), help="that run JAX at once")
     parser.add_argument(
@@ -82,7 +83,7 @@ def main() -> None:
     )
     given = parser.parse_args()
     settings = (given.seed, given.dtypes.split(","), given.often.split(",") if given.often else [])
-    generator = TypedGenerator(*settings) if given.typed else Generator(*settings)
+    generator = TypedGenerator(*settings, states=given.states) if given.typed else Generator(*settings)
     if given.gradients:
         return gradients(generator, given.programs, given.seed)
     if given.batches:

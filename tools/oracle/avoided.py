@@ -21,12 +21,12 @@ _WITH_GRADIENT = (
 _STARTED = ("psum", "all_gather", "psum_scatter", "all_to_all", "ppermute")
 
 
-def has_start(op: str, axes: tuple[str, ...], given: dict[str, Any], elements: int) -> bool:
-    """Else the sync op is run, whose result is done(start(x)). Over no axes a start gives no future. Empty arrays, a
+def has_start(op: str, axes: tuple[str | int, ...], given: dict[str, Any], elements: int) -> bool:
+    """Else the sync op is run, whose result is done(start(x)). Over no axes a start gives no future, nor over dimensions alone. Empty arrays, a
     psum over unequal groups and an untiled psum_scatter refuse to be lowered; so does an all_to_all with another
     concat_axis than split_axis, which is more than one operation, and untiled it squeezes a future. An all_gather_start
     to invarying gives an array, which has no done."""
-    if op not in _STARTED or not axes or elements == 0 or given.get("to") == "invarying":
+    if op not in _STARTED or not all(isinstance(axis, str) for axis in axes) or not axes or elements == 0 or given.get("to") == "invarying":
         return False
     if op in ("psum_scatter", "all_to_all") and not given["tiled"]:
         return False
@@ -63,6 +63,22 @@ def lowers_reduced(op: str, dtype: Dtype) -> bool:
     return op != "logistic" and not (op == "conj" and not dtype.is_complex) and not (op in ("sin", "cos") and dtype.is_complex)
 
 
+def broadcasts(op: Op, states: dict[str, States]) -> bool:
+    """What runs in the place of a pbroadcast (jax_program.py) casts its operand to varying, and a pbroadcast does not."""
+    return op.name != "pbroadcast" or set(axes_of(op)) <= set(states[op.operands[0].name].varying)
+
+
+def refuses_rightly(op: Op) -> bool:
+    """Whether an op that JAX refuses for the states of operands has no meaning in these states: some that are linear are
+    not implemented in JAX, nor is a sum over groups where types are checked. Nor has it extrema over no axes, nor slices at
+    starts that are reduced, which it compares with 0."""
+    if op.name in ("neg", "sub", "real", "imag", "conj", "complex") or "axis_index_groups" in op.parameters:
+        return False
+    if op.name in ("dynamic_slice", "dynamic_update_slice"):
+        return False
+    return op.parameters.get("axis_name") != []
+
+
 def converts_linearly(op: Op) -> bool:
     """JAX converts unreduced values to any dtype. Among others than floats and complex numbers the sum of what is converted
     is not what the sum is converted to: of 0.5 and 0.5 in s32 the one is 0, and the other 1."""
@@ -73,12 +89,10 @@ def is_typed_alike(op: Op, states: dict[str, States]) -> bool:
     """Whether JAX gives an op the states that it should. What it does instead is in docs/ops.md, "Where JAX differs": in
     sums of unreduced preds, extrema over groups, extrema and means of what is unreduced over another axis, indices that
     are unreduced, and by the ops of _FORGETS and of _MIXES."""
-    if op.name in ("psum", "psum_scatter") and op.operands[0].dtype.kind == "pred" and states[op.operands[0].name].unreduced:
+    sums = op.name in ("psum", "psum_scatter", "pmean")
+    if sums and op.operands[0].dtype.kind == "pred" and states[op.operands[0].name].unreduced:
         return False
     if op.name in ("pmax", "pmin") and "axis_index_groups" in op.parameters:
-        return False
-    # What runs in the place of a pbroadcast casts to varying, and a pbroadcast does not.
-    if op.name == "pbroadcast" and not set(axes_of(op)) <= set(states[op.operands[0].name].varying):
         return False
     if op.operands and states[op.operands[0].name].reduced and not lowers_reduced(op.name, op.operands[0].dtype):
         return False

@@ -1,5 +1,6 @@
 """Random collectives: axes, groups, tiles, permutations, and what is known of their results."""
 
+import math
 import random
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,8 @@ TILED = (
     "all_gather", "psum_scatter", "all_to_all", "unreduced_psum_scatter", "all_gather_invariant", "all_gather_reduced",
 )  # fmt: skip
 ONE_AXIS = ("pargmax", "pargmin")
+# Those that reduce dimensions of the operand too.
+_WITH_DIMENSIONS = ("psum", "pmax", "pmin")
 # Those that are another one between other states.
 _SAME_ELEMENTS = {
     "unreduced_psum": "psum",
@@ -36,6 +39,7 @@ class Form:
     groups: str  # "all", "equal" or "unequal"
     axes: str  # "none", "one" or "several"
     tiled: bool | None  # of ops that have it
+    dimensions: bool = False  # whether over dimensions of the operand too
     to: str = "varying"  # of all_gather; of pcast also from where: "reduced to varying"
 
 
@@ -45,12 +49,14 @@ def forms(op: str, mesh: dict[str, int]) -> list[Form]:
         axes += ["none"] + (["several"] if len(mesh) > 1 else [])
     groups = ["all"] + (["equal"] if op in GROUPED else []) + (["unequal"] if op in UNEQUAL else [])
     return [
-        Form(started, grouping, over, tiled)
+        Form(started, grouping, over, tiled, dimensions)
         for started in (False, True)
         for grouping in groups
         for over in axes
-        for tiled in ((False, True) if op in TILED else (None,))
-        if not (over == "none" and (grouping != "all" or tiled is not None))
+        for tiled in ((False, True) if op in TILED and over != "none" else (None,))
+        for dimensions in ((False, True) if op in _WITH_DIMENSIONS else (False,))
+        if not (over == "none" and grouping != "all")
+        if not (dimensions and grouping != "all")
     ]
 
 
@@ -221,6 +227,19 @@ class Maker:
         return facts.moved(self.name, [self.x], self.x.shape)
 
 
+def _over_dimensions(op: str, x: Value, dimensions: list[int]) -> Value | None:
+    """What a collective works on that reduces these dimensions first, on each device."""
+    shape = tuple(extent for d, extent in enumerate(x.shape) if d not in dimensions)
+    if op != "psum":
+        return facts.extremum("", [x], shape)
+    if x.dtype.kind == "pred":
+        return facts.exact("", DTYPES["s32"], shape, [x])
+    if not x.dtype.rounds:
+        return facts.exact("", x.dtype, shape, [x])
+    terms = x.elements // max(math.prod(shape), 1)
+    return facts.rounded("", [x], shape, x.magnitude * terms, integral=True, collective=True, certain=False)
+
+
 def random_collective(
     rng: random.Random, program: Program, op: str, x: Value, form: Form, among: list[str] | None = None
 ) -> Op | None:
@@ -236,7 +255,16 @@ def random_collective(
             return None
         parameters["axis_index_groups"] = groups
         size = max(len(group) for group in groups)
-    maker = Maker(rng, program.next_name(), x, size, form)
+    reduced: Value | None = x
+    if form.dimensions:
+        if x.rank == 0 or x.elements == 0:
+            return None
+        dimensions = rng.sample(range(x.rank), rng.randint(1, x.rank))
+        parameters["axis_name"] = rng.sample([*names, *dimensions], len(names) + len(dimensions))
+        reduced = _over_dimensions(op, x, dimensions)
+    if reduced is None:
+        return None
+    maker = Maker(rng, program.next_name(), reduced, size, form)
     result = maker.make(op)
     if result is None or result.elements > MOST_ELEMENTS:
         return None

@@ -30,6 +30,7 @@ class Generator:
         self.often = often  # ops of which every other one is, where it can be
         self.coverage = Coverage()
         self.made = 0
+        self.rarest = RAREST
 
     def next(self) -> Program:
         deep = self.made % 2 == 0
@@ -71,7 +72,7 @@ class Generator:
             found = [(op, form) for op, form in found if form or takes_values(op)]
         self.rng.shuffle(found)
         found.sort(key=lambda choice: self.coverage.least(choice[0], dtype.name, choice[1]))
-        rarest = found[:RAREST] + self.rng.sample(found, min(RAREST, len(found)))
+        rarest = found[: self.rarest] + self.rng.sample(found, min(RAREST, len(found)))
         if self.often and self.rng.random() < 0.5:
             rarest = [choice for choice in found if choice[0] in self.often] + rarest
         for name, form in rarest:

@@ -200,7 +200,7 @@ def _runs(gradient: Gradient) -> bool:
     given = _data(gradient, random.Random(0))
     try:
         jax.jit(_mapped_with_states(gradient)).lower(*_distinct(gradient, given))
-    except (ValueError, TypeError, NotImplementedError, AssertionError):
+    except Exception:  # noqa: BLE001  # of any kind
         return False
     return True
 

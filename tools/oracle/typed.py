@@ -24,7 +24,7 @@ from program import Op, Program, Value
 from states import States, equal_copies
 
 # The state that an op takes along its axes.
-_TAKES = {
+TAKES = {
     "unreduced_psum": "unreduced",
     "unreduced_psum_scatter": "unreduced",
     "all_gather_invariant": "varying",
@@ -34,13 +34,15 @@ _TAKES = {
     "vary_unreduced_cast": "varying",
     "reduced_vary_cast": "reduced",
 }
-_CASTS = ("pvary", "preduced", "vary_unreduced_cast", "reduced_vary_cast", "pcast")
+CASTS = ("pvary", "preduced", "vary_unreduced_cast", "reduced_vary_cast", "pcast")
 _PCASTS = (("invarying", "varying"), ("invarying", "reduced"), ("varying", "unreduced"), ("reduced", "varying"))
-_COLLECTIVES = tuple(op for op in _TAKES if op not in _CASTS)
+_COLLECTIVES = tuple(op for op in TAKES if op not in CASTS)
 
 # Small ones: most of a line are elements.
 _MESHES = ({"x": 2}, {"x": 3}, {"x": 2, "y": 2}, {"x": 2, "y": 2}, {"x": 2, "y": 3}, {"x": 2, "y": 2, "z": 2})
+_SEVERAL_AXES = ({"x": 2, "y": 2}, {"x": 2, "y": 2}, {"x": 2, "y": 2}, {"x": 2, "y": 1, "z": 2})
 _MOST_ELEMENTS = 6
+_MOST_OF_RESULTS = 12
 
 
 def typed_choices(mesh: dict[str, int], dtype: str) -> list[tuple[str, Form | None]]:
@@ -50,10 +52,10 @@ def typed_choices(mesh: dict[str, int], dtype: str) -> list[tuple[str, Form | No
         if avoided.sums_unreduced(op, DTYPES[dtype]):
             found += [(op, form) for form in forms(op, mesh)]
     found += [("all_gather", replace(form, to=to)) for form in forms("all_gather", mesh) for to in ("invarying", "reduced") if form.groups == "all"]
-    for op in _CASTS:
+    for op in CASTS:
         for axes in ("none", "one", "several") if len(mesh) > 1 else ("none", "one"):
             casts = [f"{a} to {b}" for a, b in _PCASTS] if op == "pcast" else ["varying"]
-            found += [(op, Form(False, "all", axes, None, to)) for to in casts if not (op == "pcast" and axes == "none" and to != casts[0])]
+            found += [(op, Form(False, "all", axes, None, to=to)) for to in casts if not (op == "pcast" and axes == "none" and to != casts[0])]
     return found
 
 
@@ -100,9 +102,17 @@ class TypedProgram(Program):
 
 
 class TypedGenerator(Generator):
+    """With `states` long programs, of which most ops go from state to state."""
+
+    def __init__(self, seed: int, dtypes: list[str], often: list[str], states: bool = False):
+        super().__init__(seed, dtypes, often)
+        self.states = states
+        if states:  # few of them fit the states of a value
+            self.rarest = 200
+
     def next(self) -> TypedProgram:
         while True:
-            mesh = dict(self.rng.choice(_MESHES))
+            mesh = dict(self.rng.choice(_SEVERAL_AXES if self.states else _MESHES))
             made: list[TypedProgram] = []
 
             def trace(x: Any) -> Any:
@@ -140,29 +150,37 @@ class TypedGenerator(Generator):
         return self._tracing
 
     def _length(self, deep: bool) -> int:
+        if self.states:
+            return self.rng.randint(12, 18)
         return self.rng.randint(4, 7) if deep else self.rng.randint(2, 5)
 
     def _choices(self, program: Program, dtype: str) -> list[tuple[str, Form | None]]:
-        """Half of the times of those that go from state to state."""
-        if self.rng.random() < 0.5:
+        """Half of the times of those that go from state to state, or more often."""
+        if self.rng.random() < (0.9 if self.states else 0.5):
             return typed_choices(program.mesh, dtype)
-        return choices(program.mesh, dtype)
+        # Over dimensions JAX's check refuses all.
+        return [(op, form) for op, form in choices(program.mesh, dtype) if not (form and form.dimensions)]
 
     def _try(self, program: Program, name: str, form: Form | None, x: Value | None, dtype: Dtype, kind: str) -> Op | None:
         assert isinstance(program, TypedProgram)
-        if name in _TAKES or name in _CASTS or (form and form.to != "varying"):
+        if name in TAKES or name in CASTS or (form and form.to != "varying"):
             assert form
             op = self._typed(program, name, form, x, dtype, kind)
         else:
             op = super()._try(program, name, form, x, dtype, kind)
         if op is None or not avoided.is_typed_alike(op, program.states):
             return None
+        if not avoided.broadcasts(op, program.states):
+            return self._no_broadcast(program, op)
         try:
             program.trace(op)
         except Refused as refusal:
             self.refused(program, op, str(refusal))
             return None
-        return op
+        return op if max(result.elements for result in op.results) <= (6 if self.states else _MOST_OF_RESULTS) else None
+
+    def _no_broadcast(self, program: TypedProgram, op: Op) -> None:
+        """A pbroadcast of what does not vary."""
 
     def refused(self, program: TypedProgram, op: Op, said: str) -> None:
         """JAX refuses the op, after those of the program."""
@@ -170,17 +188,21 @@ class TypedGenerator(Generator):
     def _typed(
         self, program: TypedProgram, name: str, form: Form, x: Value | None, dtype: Dtype, kind: str
     ) -> Op | None:
-        takes = _TAKES.get(name) or (form.to.split(" ")[0] if name == "pcast" else "varying")
+        takes = TAKES.get(name) or (form.to.split(" ")[0] if name == "pcast" else "varying")
         if x is None:
             program.wanted = takes if self.rng.random() < 0.7 else None
             x = new_argument(self.rng, program, dtype, self._shape(program), kind)
             program.wanted = None
-        among = program.states[x.name].axes(takes, program.mesh)
+        among = self._over(program, x, takes)
         if len(among) < {"none": 0, "one": 1, "several": 2}[form.axes]:
             return None
-        if name in _CASTS:
+        if name in CASTS:
             return self._cast(program, name, form, x, among)
         return random_collective(self.rng, program, name, x, form, among)
+
+    def _over(self, program: TypedProgram, x: Value, takes: str) -> list[str]:
+        """Axes, of which some are the op's."""
+        return program.states[x.name].axes(takes, program.mesh)
 
     def _cast(self, program: TypedProgram, name: str, form: Form, x: Value, among: list[str]) -> Op:
         count = {"none": 0, "one": 1}.get(form.axes) if form.axes != "several" else self.rng.randint(2, len(among))
@@ -194,5 +216,5 @@ class TypedGenerator(Generator):
     def _shape(self, program: Program) -> tuple[int, ...]:
         while True:
             shape = super()._shape(program)
-            if int(np.prod(shape, dtype=np.int64)) <= _MOST_ELEMENTS:
+            if int(np.prod(shape, dtype=np.int64)) <= (4 if self.states else _MOST_ELEMENTS):
                 return shape

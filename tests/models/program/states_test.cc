@@ -379,6 +379,15 @@ TEST_CASE("concatenate: parts are all unreduced along an axis, or none is") {
   CHECK(local(OpKind::Concatenate, {"UI", "UI", "VI"}, {{"dimension", 0}}) ==
         "of: expected operands that are all unreduced over x, got f32[2]{U:x}, f32[2]{U:x} and "
         "f32[2]{V:x}; vary_unreduced_cast over x makes it unreduced");
+  CHECK(local(OpKind::Concatenate, {"UI", "RI"}, {{"dimension", 0}}) ==
+        "of: expected operands that are all unreduced over x, got f32[2]{U:x} and f32[2]{R:x}");
+}
+
+TEST_CASE("what is computed of a reduced value alone is reduced") {
+  for (const OpKind kind : {OpKind::Logistic, OpKind::Conj, OpKind::Sin, OpKind::Cos})
+    CHECK(outcome(mesh(), kind, {type(Dtype::C64, {2}, "RI")}, {}) == "c64[2]{R:x}");
+  CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VR")},
+                {{"axis_name", Names{"x"}}}) == "s32[2]{R:y}");
 }
 
 TEST_CASE("dot_general: an unreduced operand is refused") {
@@ -418,13 +427,14 @@ TEST_CASE("dynamic_update_slice: the result varies along what any start index va
   CHECK(update("II", "IV") == "f32[4,4]{V:y}");
 }
 
-TEST_CASE("indexed updates: an index that varies casts what is reduced there, as any operand does") {
+TEST_CASE(
+    "indexed updates: an index that varies casts what is reduced there, as any operand does") {
   const auto update = [](const std::string& array, const std::string& part,
                          const std::string& start) {
-    return outcome(mesh(), OpKind::DynamicUpdateSlice,
-                   {type(Dtype::F32, {4}, array), type(Dtype::F32, {2}, part),
-                    type(Dtype::S32, {}, start)},
-                   {});
+    return outcome(
+        mesh(), OpKind::DynamicUpdateSlice,
+        {type(Dtype::F32, {4}, array), type(Dtype::F32, {2}, part), type(Dtype::S32, {}, start)},
+        {});
   };
   // As JAX 0.10.2: the array becomes varying over x by pvary, the part by reduced_vary_cast.
   CHECK(update("IV", "RV", "VI") == "f32[4]{V:(x,y)}");
