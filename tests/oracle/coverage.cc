@@ -133,6 +133,15 @@ constexpr std::array kLeftOut = {
     LeftOut{"compute", "", "stands for what is not written out"},
     LeftOut{"pmean", "unequal groups", "JAX divides by the size of the first group"},
     LeftOut{"pmean", "no axes", "JAX gives f64", Dtype::Pred},
+    LeftOut{"unreduced_psum", "no axes", "gives back its operand, whatever the dtype"},
+    LeftOut{"unreduced_psum_scatter", "no axes", "gives back its operand, whatever the dtype"},
+    LeftOut{"all_gather_invariant", "no axes", "gives back its operand, whatever the dtype"},
+    LeftOut{"all_gather_reduced", "no axes", "gives back its operand, whatever the dtype"},
+    LeftOut{"pvary", "no axes", "gives back its operand, whatever the dtype"},
+    LeftOut{"preduced", "no axes", "gives back its operand, whatever the dtype"},
+    LeftOut{"vary_unreduced_cast", "no axes", "gives back its operand, whatever the dtype"},
+    LeftOut{"reduced_vary_cast", "no axes", "gives back its operand, whatever the dtype"},
+    LeftOut{"pcast", "no axes", "gives back its operand, whatever the dtype"},
     LeftOut{"pargmax", "several axes", "of one axis alone"},
     LeftOut{"pargmin", "several axes", "of one axis alone"},
     LeftOut{"pargmax", "no axes", "of one axis alone"},
@@ -302,6 +311,9 @@ constexpr auto kVjp = TransformCoverage::Transform::Vjp;
 constexpr auto kBatch = TransformCoverage::Transform::Batch;
 constexpr std::array kLeftOutOf = {
     LeftOutOf{kVjp, "pbroadcast", "JAX's gradient of it is a TypeError"},
+    LeftOutOf{kVjp, "log", "may be NaN, of which there are no cotangents in a corpus"},
+    LeftOutOf{kVjp, "sqrt", "may be NaN, of which there are no cotangents in a corpus"},
+    LeftOutOf{kVjp, "rsqrt", "may be NaN, of which there are no cotangents in a corpus"},
 };
 
 bool is_left_out_of(TransformCoverage::Transform transform, std::string_view op) {

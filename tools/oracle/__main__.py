@@ -73,6 +73,7 @@ def main() -> None:
     parser.add_argument("--gradients", action="store_true", help="with the transform vjp")
     parser.add_argument("--dtypes", default=",".join(DTYPES), help="of the first arguments of programs, such as c64,c128")
     parser.add_argument("--often", default="", help="every other op is one of these, such as take,scatter_add")
+    parser.add_argument("--forms", default="", help="of these, such as 'none axes,dimensions': then most are, in long programs")
     parser.add_argument("--batches", action="store_true", help="with the transform batch")
     parser.add_argument("--typed", action="store_true", help="with the check of types")
     parser.add_argument("--states", action="store_true", help="of --typed: most ops go from state to state")
@@ -82,13 +83,16 @@ def main() -> None:
         "--aborted", type=Path, default=Path("build/oracle/aborted"), help="folder of the programs on which XLA aborts"
     )
     given = parser.parse_args()
-    settings = (given.seed, given.dtypes.split(","), given.often.split(",") if given.often else [])
-    generator = TypedGenerator(*settings, states=given.states) if given.typed else Generator(*settings)
+    dtypes, often = given.dtypes.split(","), given.often.split(",") if given.often else []
+    generator = Generator(given.seed, dtypes, often, given.forms.split(",") if given.forms else [])
+    typed = TypedGenerator(given.seed, dtypes, often, given.states)
+    if given.typed:
+        generator = typed
     if given.gradients:
         return gradients(generator, given.programs, given.seed)
     if given.batches:
         return batches(generator, given.programs, given.seed)
-    generators = [generator] * 3 + [TypedGenerator(*settings)] if given.mixed else [generator]
+    generators = [generator] * 3 + [typed] if given.mixed else [generator]
     without_transform(generators, given.programs, given.processes, given.aborted)
 
 

@@ -150,7 +150,7 @@ def is_batched(op: Op, axis: str | None) -> bool:
     drops that axis from a permutation over several, and its local maxima of special floats are not those of a collective;
     it has no groups over it, and neither have we. All else that it refuses it says."""
     axes = axes_of(op)
-    if op.name == "psum_scatter" and not op.parameters["tiled"] and axes != [axis]:
+    if op.name in ("psum_scatter", "unreduced_psum_scatter") and not op.parameters.get("tiled") and axes not in ([], [axis]):
         return False
     if axis is None or axis not in axes:
         return True

@@ -11,7 +11,9 @@ from jax.sharding import Mesh, PartitionSpec
 import avoided
 from generator import Generator
 from jax_program import run_ops
+from jax_states import entered, spec_of, states_of, varying
 from program import Program, Value
+from states import distinct_copies
 
 
 @dataclass
@@ -48,7 +50,9 @@ def random_batch(generator: Generator, rng: random.Random) -> Batch:
     """One that JAX can run."""
     while True:
         program = generator.next()
-        axis = rng.choice(list(program.mesh)) if len(program.mesh) > 1 and rng.random() < 0.5 else None
+        # A value has no state along a batched axis, so types are checked along those that are left.
+        takes_place = len(program.mesh) > 1 and program.states is None and rng.random() < 0.5
+        axis = rng.choice(list(program.mesh)) if takes_place else None
         if not all(avoided.is_batched(op, axis) for op in program.ops):
             continue
         size = program.mesh[axis] if axis else rng.randint(1, 3)
@@ -82,6 +86,7 @@ def _mapped(batch: Batch) -> Any:
     devices = np.array(jax.devices()[: batch.devices]).reshape(*batch.mesh.values())
     mesh = Mesh(devices, tuple(batch.mesh))
     ops = batch.program.json_ops()
+    states = batch.program.states
 
     def of_one(values: dict[str, Any]) -> dict[str, Any]:
         found = run_ops(ops, values, started=False)
@@ -93,8 +98,27 @@ def _mapped(batch: Batch) -> Any:
         found = jax.vmap(of_one, in_axes=(batch.in_axes,), axis_size=batch.size, **given)(values)
         return {name: x[None] for name, x in found.items()}, used
 
+    def of_one_device_typed(arguments: dict[str, Any], used: Any) -> tuple[dict[str, Any], Any]:
+        assert states is not None
+        values = {name: entered(x[0], states[name]) for name, x in arguments.items()}
+        found = jax.vmap(of_one, in_axes=(batch.in_axes,), axis_size=batch.size)(values)
+        for name, x in found.items():
+            assert states_of(x, batch.mesh) == states[name], name
+        return {name: varying(x, batch.mesh)[None] for name, x in found.items()}, used
+
     spec = PartitionSpec(tuple(batch.mesh))
-    return jax.shard_map(of_one_device, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
+    if states is None:
+        return jax.shard_map(of_one_device, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
+    in_specs = ({name: spec_of(states[name], batch.mesh) for name in batch.data}, spec)
+    return jax.shard_map(of_one_device_typed, mesh=mesh, in_specs=in_specs, out_specs=spec, check_vma=True)
+
+
+def _given(batch: Batch) -> dict[str, np.ndarray]:
+    """The arguments of _mapped()."""
+    states = batch.program.states
+    if states is None:
+        return batch.data
+    return {name: distinct_copies(data, states[name], batch.mesh) for name, data in batch.data.items()}
 
 
 def _used(batch: Batch) -> np.ndarray:
@@ -104,7 +128,7 @@ def _used(batch: Batch) -> np.ndarray:
 def _runs(batch: Batch) -> bool:
     """JAX refuses many collectives over a batched axis, each in its own way; see avoided.is_batched."""
     try:
-        found, _ = jax.eval_shape(_mapped(batch), batch.data, _used(batch))
+        found, _ = jax.eval_shape(_mapped(batch), _given(batch), _used(batch))
     except (ValueError, TypeError, NotImplementedError, AssertionError, IndexError, KeyError, NameError):
         return False
     return all(
@@ -119,7 +143,7 @@ def run_batches(batches: list[Batch]) -> list[dict[str, np.ndarray]]:
         chosen = [i for i, batch in enumerate(batches) if batch.devices == devices]
         functions = [_mapped(batches[i]) for i in chosen]
         together = jax.jit(lambda arguments, functions=functions: [f(*a) for f, a in zip(functions, arguments)])
-        for i, (found, _) in zip(chosen, together([(batches[i].data, _used(batches[i])) for i in chosen])):
+        for i, (found, _) in zip(chosen, together([(_given(batches[i]), _used(batches[i])) for i in chosen])):
             results[i] = {name: np.asarray(x) for name, x in found.items()}
     jax.clear_caches()
     return results

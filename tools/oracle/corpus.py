@@ -10,6 +10,7 @@ BITS are the elements of all devices, in order, in hexadecimal; of one device al
 one of program.COMPARISONS. "numerics" is "ieee" where those hold too, but for roundings."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,22 +63,31 @@ def gradient_line(gradient: Gradient, found: dict[str, np.ndarray], states: dict
 def batch_line(batch: Batch, found: dict[str, np.ndarray]) -> str:
     """Likewise; the arrays have the batch along a dimension."""
     program = batch.program
-    types = {value.name: value for value in program.values}
+    values = {value.name: value for value in program.values}
     results = {}
     for value in batch.outputs:
         array = found[value.name]
         assert array.dtype == value.dtype.numpy, (value, array.dtype)
         results[value.name] = [batch.comparison(value), value.dtype.name, array.shape[1:], _bits(array)]
+    arrays: dict[str, list[Any]] = {
+        name: [values[name].dtype.name, data.shape[1:], _bits(data)] for name, data in batch.data.items()
+    }
     line = {
         "numerics": "ieee" if program.ieee else "xla-cpu",
         "mesh": batch.mesh,
-        "arrays": {
-            name: [types[name].dtype.name, data.shape[1:], _bits(data)] for name, data in batch.data.items()
-        },
+        "arrays": arrays,
         "program": program.json_ops(),
         "transform": batch.transform(),
-        "results": results,
     }
+    if program.states:
+        for name, array in arrays.items():
+            array.append(program.states[name].json())
+        line["check_types"] = True
+        line["types"] = {
+            value.name: type_text(replace(value, shape=found[value.name].shape[1:]), program.states[value.name])
+            for value in batch.outputs
+        }
+    line["results"] = results
     return json.dumps(line, separators=(",", ":"))
 
 

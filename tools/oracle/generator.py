@@ -4,7 +4,7 @@ import random
 
 from arguments import new_argument
 from collectives import Form, random_collective
-from coverage import Coverage, choices
+from coverage import Coverage, choices, form_names
 from dtypes import DTYPES, Dtype
 from local_ops import random_local_op, takes_values
 from program import Op, Program, Value
@@ -24,10 +24,11 @@ RAREST = 12
 class Generator:
     """Programs in a sequence that depends on the seed alone. Rare ops, dtypes and forms are preferred."""
 
-    def __init__(self, seed: int, dtypes: list[str], often: list[str]):
+    def __init__(self, seed: int, dtypes: list[str], often: list[str], forms: list[str] | None = None):
         self.rng = random.Random(seed)
         self.dtypes = [DTYPES[name] for name in dtypes]  # of a program's first arguments
         self.often = often  # ops of which every other one is, where it can be
+        self.forms = forms or []  # of these ops: then most are, and programs are long
         self.coverage = Coverage()
         self.made = 0
         self.rarest = RAREST
@@ -54,6 +55,8 @@ class Generator:
 
     def _length(self, deep: bool) -> int:
         """The least number of ops."""
+        if self.forms:
+            return self.rng.randint(12, 18)
         return self.rng.randint(5, 10) if deep else self.rng.randint(2, 8)
 
     def _choices(self, program: Program, dtype: str) -> list[tuple[str, Form | None]]:
@@ -73,8 +76,8 @@ class Generator:
         self.rng.shuffle(found)
         found.sort(key=lambda choice: self.coverage.least(choice[0], dtype.name, choice[1]))
         rarest = found[: self.rarest] + self.rng.sample(found, min(RAREST, len(found)))
-        if self.often and self.rng.random() < 0.5:
-            rarest = [choice for choice in found if choice[0] in self.often] + rarest
+        if self.often and self.rng.random() < (0.9 if self.forms else 0.5):
+            rarest = [choice for choice in found if self._is_often(*choice)] + rarest
         for name, form in rarest:
             for _ in range(1 if x else TRIES):
                 values, data = list(program.values), dict(program.data)
@@ -85,6 +88,11 @@ class Generator:
                     return op
                 program.values, program.data = values, data
         return self._op(program, None, dtype, kind) if x else None
+
+    def _is_often(self, op: str, form: Form | None) -> bool:
+        if op not in self.often or not self.forms:
+            return op in self.often
+        return form is not None and any(name in self.forms for name in form_names(form))
 
     def _try(
         self, program: Program, name: str, form: Form | None, x: Value | None, dtype: Dtype, kind: str

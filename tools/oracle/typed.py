@@ -1,6 +1,7 @@
 """Random programs whose types are checked: arguments of all states, and the ops that go from state to state. JAX says of
 each op, as it is added, whether it is legal, and which states its results have."""
 
+import copy
 import random
 from dataclasses import replace
 from typing import Any
@@ -46,16 +47,18 @@ _MOST_OF_RESULTS = 12
 
 
 def typed_choices(mesh: dict[str, int], dtype: str) -> list[tuple[str, Form | None]]:
-    """Those that go from state to state, with all forms."""
+    """Those that go from state to state, with all forms; but over no axes, where all give their operand back."""
     found: list[tuple[str, Form | None]] = []
     for op in _COLLECTIVES:
         if avoided.sums_unreduced(op, DTYPES[dtype]):
-            found += [(op, form) for form in forms(op, mesh)]
-    found += [("all_gather", replace(form, to=to)) for form in forms("all_gather", mesh) for to in ("invarying", "reduced") if form.groups == "all"]
+            found += [(op, form) for form in forms(op, mesh) if form.axes != "none"]
+    for form in forms("all_gather", mesh):
+        if form.groups == "all" and form.axes != "none":
+            found += [("all_gather", replace(form, to=to)) for to in ("invarying", "reduced")]
     for op in CASTS:
-        for axes in ("none", "one", "several") if len(mesh) > 1 else ("none", "one"):
+        for axes in ("one", "several") if len(mesh) > 1 else ("one",):
             casts = [f"{a} to {b}" for a, b in _PCASTS] if op == "pcast" else ["varying"]
-            found += [(op, Form(False, "all", axes, None, to=to)) for to in casts if not (op == "pcast" and axes == "none" and to != casts[0])]
+            found += [(op, Form(False, "all", axes, None, to=to)) for to in casts]
     return found
 
 
@@ -111,6 +114,7 @@ class TypedGenerator(Generator):
             self.rarest = 200
 
     def next(self) -> TypedProgram:
+        before = copy.deepcopy(self.coverage)
         while True:
             mesh = dict(self.rng.choice(_SEVERAL_AXES if self.states else _MESHES))
             made: list[TypedProgram] = []
@@ -130,6 +134,7 @@ class TypedGenerator(Generator):
             program.traced = {}
             if program.outputs(all_results=False):
                 return program
+            self.coverage = copy.deepcopy(before)
 
     def _close(self, program: Program) -> TypedProgram:
         """Adds the sums of unreduced results, of which alone JAX shows the elements."""
@@ -194,7 +199,7 @@ class TypedGenerator(Generator):
             x = new_argument(self.rng, program, dtype, self._shape(program), kind)
             program.wanted = None
         among = self._over(program, x, takes)
-        if len(among) < {"none": 0, "one": 1, "several": 2}[form.axes]:
+        if len(among) < {"one": 1, "several": 2}[form.axes]:
             return None
         if name in CASTS:
             return self._cast(program, name, form, x, among)
@@ -205,8 +210,7 @@ class TypedGenerator(Generator):
         return program.states[x.name].axes(takes, program.mesh)
 
     def _cast(self, program: TypedProgram, name: str, form: Form, x: Value, among: list[str]) -> Op:
-        count = {"none": 0, "one": 1}.get(form.axes) if form.axes != "several" else self.rng.randint(2, len(among))
-        axes = self.rng.sample(among, count or 0)
+        axes = self.rng.sample(among, 1 if form.axes == "one" else self.rng.randint(2, len(among)))
         parameters: dict[str, Any] = {"axis_name": axes[0] if len(axes) == 1 else axes}
         if name == "pcast":
             parameters["to"] = form.to.split(" ")[-1]
