@@ -117,7 +117,7 @@ std::vector<std::string> all_forms(const OpRules& of) {
   return forms;
 }
 
-/// What no corpus has: an op, or a form of it, or that of a dtype.
+/// Of which a corpus need have none: an op, or a form of it, or that of a dtype.
 struct LeftOut {
   std::string_view op;
   std::string_view form;
@@ -133,6 +133,9 @@ constexpr std::array kLeftOut = {
     LeftOut{"compute", "", "stands for what is not written out"},
     LeftOut{"pmean", "unequal groups", "JAX divides by the size of the first group"},
     LeftOut{"pmean", "no axes", "JAX gives f64", Dtype::Pred},
+    LeftOut{"all_gather", "no axes", "gives back its operand, whatever the dtype"},
+    LeftOut{"psum_scatter", "no axes", "gives back its operand, whatever the dtype"},
+    LeftOut{"all_to_all", "no axes", "gives back its operand, whatever the dtype"},
     LeftOut{"unreduced_psum", "no axes", "gives back its operand, whatever the dtype"},
     LeftOut{"unreduced_psum_scatter", "no axes", "gives back its operand, whatever the dtype"},
     LeftOut{"all_gather_invariant", "no axes", "gives back its operand, whatever the dtype"},
@@ -142,6 +145,7 @@ constexpr std::array kLeftOut = {
     LeftOut{"vary_unreduced_cast", "no axes", "gives back its operand, whatever the dtype"},
     LeftOut{"reduced_vary_cast", "no axes", "gives back its operand, whatever the dtype"},
     LeftOut{"pcast", "no axes", "gives back its operand, whatever the dtype"},
+    LeftOut{"psum", "dimensions", "is of the s32 that count preds on a device", Dtype::Pred},
     LeftOut{"pargmax", "several axes", "of one axis alone"},
     LeftOut{"pargmin", "several axes", "of one axis alone"},
     LeftOut{"pargmax", "no axes", "of one axis alone"},
@@ -259,16 +263,6 @@ std::vector<std::string> Coverage::below(uint64_t least) const {
   return texts;
 }
 
-std::vector<std::string> Coverage::beyond() const {
-  const std::vector<Cell> required = required_cells();
-  const std::set<Cell> known(required.begin(), required.end());
-  std::vector<std::string> texts;
-  for (const auto& [cell, count] : cells_)
-    if (known.count(cell) == 0)
-      texts.push_back(text(cell));
-  return texts;
-}
-
 std::string Coverage::table() const {
   std::map<Row, std::map<Dtype, uint64_t>> rows;
   for (const Cell& cell : required_cells())
@@ -311,6 +305,12 @@ constexpr auto kVjp = TransformCoverage::Transform::Vjp;
 constexpr auto kBatch = TransformCoverage::Transform::Batch;
 constexpr std::array kLeftOutOf = {
     LeftOutOf{kVjp, "pbroadcast", "JAX's gradient of it is a TypeError"},
+    LeftOutOf{kBatch, "unreduced_psum", "JAX has no batch of it under shard_map"},
+    LeftOutOf{kBatch, "unreduced_psum_scatter", "JAX has no batch of it under shard_map"},
+    LeftOutOf{kBatch, "vary_unreduced_cast", "JAX has no batch of it under shard_map"},
+    LeftOutOf{kBatch, "all_gather_reduced", "JAX has no batch of it under shard_map"},
+    LeftOutOf{kBatch, "axis_index", "has no operand, so nothing of it is batched"},
+    LeftOutOf{kBatch, "axis_size", "has no operand, so nothing of it is batched"},
     LeftOutOf{kVjp, "log", "may be NaN, of which there are no cotangents in a corpus"},
     LeftOutOf{kVjp, "sqrt", "may be NaN, of which there are no cotangents in a corpus"},
     LeftOutOf{kVjp, "rsqrt", "may be NaN, of which there are no cotangents in a corpus"},

@@ -36,8 +36,6 @@ class Coverage {
 
   /// The required cells of which there are fewer, as "psum started f32: 12".
   std::vector<std::string> below(uint64_t count) const;
-  /// The cells that are not required, as "psum started f32".
-  std::vector<std::string> beyond() const;
 
  private:
   uint64_t count(const Cell& cell) const;

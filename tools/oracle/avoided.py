@@ -116,9 +116,20 @@ def is_typed_alike(op: Op, states: dict[str, States]) -> bool:
 
 
 def has_states(op: Op) -> bool:
-    """JAX's check of states refuses groups, and psum over no axes of what varies nowhere; pbroadcast is not run as such."""
+    """JAX's check of states refuses groups, dimensions, and psum over no axes of what varies nowhere; pbroadcast is not run
+    as such."""
+    if any(not isinstance(axis, str) for axis in axes_of(op)):
+        return False
     named = op.parameters.get("axis_name") != [] and "axis_index_groups" not in op.parameters
     return named and op.name != "pbroadcast"
+
+
+def goes_back_by_slices(ops: list[Op]) -> bool:
+    """The gradient of an all_gather to invarying is a dynamic_slice, and those of updates and of rows are others, which XLA
+    merges with it as slices() says: of ct = [0 ... 7] on 2 devices, all_gather_invariant of a
+    dynamic_update_slice(x of [4], y of [3], 2) has on device 0 for y the gradient [1, 2, 3], and XLA gives [2, 3, 4]."""
+    gathers = any(op.name == "all_gather_invariant" or op.parameters.get("to") == "invarying" for op in ops)
+    return gathers and any(op.name in ("dynamic_slice", "dynamic_update_slice", "take", "scatter_add") for op in ops)
 
 
 def has_cotangent(x: Value) -> bool:

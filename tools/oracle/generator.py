@@ -15,6 +15,10 @@ MESHES = (
     {"x": 2, "y": 2, "z": 2}, {"x": 2, "y": 1, "z": 3}, {"x": 1, "y": 2, "z": 2},
 )  # fmt: skip
 
+# Of long programs, of which most of a line would be elements.
+SMALL_MESHES = ({"x": 2}, {"x": 2, "y": 2})
+MOST_SMALL = 4
+
 # Of an op that is tried, how many operands.
 TRIES = 8
 # How many of the rarest ops are tried for the next one of a program.
@@ -51,7 +55,7 @@ class Generator:
         return program
 
     def _new_program(self) -> Program:
-        return Program(dict(self.rng.choice(MESHES)))
+        return Program(dict(self.rng.choice(SMALL_MESHES if self.forms else MESHES)))
 
     def _length(self, deep: bool) -> int:
         """The least number of ops."""
@@ -113,7 +117,7 @@ class Generator:
             size = extent
             for other in shape:
                 size *= other
-            if size <= 12:
+            if size <= (MOST_SMALL if self.forms else 12):
                 shape.append(extent)
         if self.rng.random() < 0.02:
             shape = [0, *shape[:1]]

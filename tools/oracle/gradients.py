@@ -79,7 +79,7 @@ def _slice(program: Program, of: Value) -> list[Op]:
 def _gradient_of(program: Program, of: Value, typed: bool) -> tuple[list[Op], list[Value]] | None:
     """The ops of the slice, and the arguments with a gradient; nothing where there is none, or none in JAX."""
     ops = _slice(program, of)
-    if not ops:
+    if not ops or avoided.goes_back_by_slices(ops):
         return None
     read = [operand for op in ops for operand in op.operands]
     arguments = {x.name: x for x in read if x.name in program.data and avoided.has_cotangent(x)}

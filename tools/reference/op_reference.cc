@@ -143,6 +143,8 @@ constexpr std::string_view kDifferences =
     "| `psend`, `precv` in a batch | an error in the rule | batched as `ppermute` |\n"
     "| an untiled `psum_scatter` of a batch whose dimension is after `scatter_dimension` | the "
     "batch is along another dimension of the result | along the dimension before |\n"
+    "| `vary_unreduced_cast`, `unreduced_psum`, `unreduced_psum_scatter`, `all_gather_reduced` in "
+    "a batch under `shard_map` | not implemented | batched as others |\n"
     "| a `ppermute` over the batched axis that has no pair for some rank | refused, or takes the "
     "place of rank 0 | zeros there |\n"
     "| a started collective in a batch or a gradient | refused | batched as one; goes back as its "
