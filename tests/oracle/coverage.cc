@@ -307,6 +307,8 @@ constexpr std::array kLeftOutOf = {
     LeftOutOf{kVjp, "pbroadcast", "JAX's gradient of it is a TypeError"},
     LeftOutOf{kBatch, "unreduced_psum", "JAX has no batch of it under shard_map"},
     LeftOutOf{kBatch, "unreduced_psum_scatter", "JAX has no batch of it under shard_map"},
+    LeftOutOf{kBatch, "preduced", "JAX has no batch of it under shard_map"},
+    LeftOutOf{kBatch, "reduced_vary_cast", "JAX has no batch of it under shard_map"},
     LeftOutOf{kBatch, "vary_unreduced_cast", "JAX has no batch of it under shard_map"},
     LeftOutOf{kBatch, "all_gather_reduced", "JAX has no batch of it under shard_map"},
     LeftOutOf{kBatch, "axis_index", "has no operand, so nothing of it is batched"},
