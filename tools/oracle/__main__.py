@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--gradients", action="store_true", help="with the transform vjp")
     parser.add_argument("--dtypes", default=",".join(DTYPES), help="of the first arguments of programs, such as c64,c128")
     parser.add_argument("--often", default="", help="every other op is one of these, such as take,scatter_add")
-    parser.add_argument("--forms", default="", help="of these, such as dimensions: then most are, in long programs")
+    parser.add_argument("--forms", default="", help="of --often, such as dimensions: then most are, in long programs")
     parser.add_argument("--batches", action="store_true", help="with the transform batch")
     parser.add_argument("--typed", action="store_true", help="with the check of types")
     parser.add_argument("--states", action="store_true", help="of --typed: most ops go from state to state")

@@ -26,7 +26,9 @@ def has_start(op: str, axes: tuple[str | int, ...], given: dict[str, Any], eleme
     psum over unequal groups and an untiled psum_scatter refuse to be lowered; so does an all_to_all with another
     concat_axis than split_axis, which is more than one operation, and untiled it squeezes a future. An all_gather_start
     to invarying gives an array, which has no done."""
-    if op not in _STARTED or not all(isinstance(axis, str) for axis in axes) or not axes or elements == 0 or given.get("to") == "invarying":
+    if op not in _STARTED or not axes or not all(isinstance(axis, str) for axis in axes):
+        return False
+    if elements == 0 or given.get("to") == "invarying":
         return False
     if op in ("psum_scatter", "all_to_all") and not given["tiled"]:
         return False
@@ -60,7 +62,9 @@ _MIXES = ("concatenate", "pad", "select_n")
 def lowers_reduced(op: str, dtype: Dtype) -> bool:
     """Of a reduced operand these are accepted as they are traced, and refused as they are lowered: what they are made of
     has constants, which are invarying."""
-    return op != "logistic" and not (op == "conj" and not dtype.is_complex) and not (op in ("sin", "cos") and dtype.is_complex)
+    if dtype.is_complex:
+        return op not in ("logistic", "sin", "cos")
+    return op not in ("logistic", "conj")
 
 
 def broadcasts(op: Op, states: dict[str, States]) -> bool:
@@ -70,11 +74,11 @@ def broadcasts(op: Op, states: dict[str, States]) -> bool:
 
 def refuses_rightly(op: Op) -> bool:
     """Whether an op that JAX refuses for the states of operands has no meaning in these states: some that are linear are
-    not implemented in JAX, nor is a sum over groups where types are checked. Nor has it extrema over no axes, nor slices at
-    starts that are reduced, which it compares with 0."""
+    not implemented in JAX, nor is a sum over groups where types are checked. Nor has it extrema over no axes, nor slices and
+    rows at indices that are reduced, which it compares with 0."""
     if op.name in ("neg", "sub", "real", "imag", "conj", "complex") or "axis_index_groups" in op.parameters:
         return False
-    if op.name in ("dynamic_slice", "dynamic_update_slice"):
+    if op.name in _MOVED:
         return False
     return op.parameters.get("axis_name") != []
 
@@ -161,7 +165,8 @@ def is_batched(op: Op, axis: str | None) -> bool:
     drops that axis from a permutation over several, and its local maxima of special floats are not those of a collective;
     it has no groups over it, and neither have we. All else that it refuses it says."""
     axes = axes_of(op)
-    if op.name in ("psum_scatter", "unreduced_psum_scatter") and not op.parameters.get("tiled") and axes not in ([], [axis]):
+    untiled = op.name in ("psum_scatter", "unreduced_psum_scatter") and not op.parameters.get("tiled")
+    if untiled and axes not in ([], [axis]):
         return False
     if axis is None or axis not in axes:
         return True

@@ -273,7 +273,7 @@ def refused_for_states(of_a_kind: int, seed: int) -> list[dict[str, Any]]:
     while any(len(refusals) < of_a_kind for refusals in found.values()):
         refusing.found.clear()
         refusing.next()
-        few = any(len(found[kind]) < of_a_kind for kind in ("boundary", "loop", "done of a value", "future read as a value"))
+        few = any(len(found[kind]) < of_a_kind for kind in KINDS[-4:])  # of the next three
         others = [make(generator, rng) for make in (boundary, loop, future)] if few else []
         for refusal in [*refusing.found, *others]:
             if refusal is not None:
@@ -307,7 +307,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--states", action="store_true", help="for states of values, boundaries, loops and futures")
     given = parser.parse_args()
-    lines = refused_for_states(given.programs // len(KINDS), given.seed) if given.states else refused(given.programs, given.seed)
+    of_a_kind = given.programs // len(KINDS)
+    lines = refused_for_states(of_a_kind, given.seed) if given.states else refused(given.programs, given.seed)
     for line in lines:
         print(json.dumps(line, separators=(",", ":")))
 

@@ -1,5 +1,5 @@
-"""python3 tools/oracle/thin.py --by forms|numbers|ops BASE... -- FILE...: rewrites the corpus files FILE without the lines
-that tests do not ask for: the longest first, lines are left out as long as BASE and FILE have 20 of each op that they had.
+"""python3 tools/oracle/thin.py --by forms|numbers|ops BASE... -- FILE...: rewrites the corpus files FILE without the
+lines that tests do not ask for. The longest first, lines are left out as long as BASE and FILE have 20 of each op.
 
 forms    ops are told apart by dtype and form, as the coverage of programs does (tests/oracle/coverage.cc)
 numbers  by real and complex numbers, as that of gradients does

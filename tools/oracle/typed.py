@@ -1,5 +1,5 @@
-"""Random programs whose types are checked: arguments of all states, and the ops that go from state to state. JAX says of
-each op, as it is added, whether it is legal, and which states its results have."""
+"""Random programs whose types are checked: arguments of all states, and the ops that go from state to state. JAX says
+of each op, as it is added, whether it is legal, and which states its results have."""
 
 import copy
 import random
@@ -82,7 +82,10 @@ class TypedProgram(Program):
         common = self.wanted or (self._rng.choice(names) if self._rng.random() < 0.5 else None)
         given = {axis: common or self._rng.choice(names) for axis in self.mesh}
         return States(
-            *(tuple(axis for axis in self.mesh if given[axis] == state) for state in ("varying", "unreduced", "reduced"))
+            *(
+                tuple(axis for axis in self.mesh if given[axis] == state)
+                for state in ("varying", "unreduced", "reduced")
+            )
         )
 
     def add_argument(self, value: Value, data: np.ndarray) -> Value:
@@ -166,7 +169,9 @@ class TypedGenerator(Generator):
         # Over dimensions JAX's check refuses all.
         return [(op, form) for op, form in choices(program.mesh, dtype) if not (form and form.dimensions)]
 
-    def _try(self, program: Program, name: str, form: Form | None, x: Value | None, dtype: Dtype, kind: str) -> Op | None:
+    def _try(
+        self, program: Program, name: str, form: Form | None, x: Value | None, dtype: Dtype, kind: str
+    ) -> Op | None:
         assert isinstance(program, TypedProgram)
         if name in TAKES or name in CASTS or (form and form.to != "varying"):
             assert form

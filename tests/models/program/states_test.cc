@@ -146,6 +146,8 @@ TEST_CASE("pmean: reduces like psum, but rounds, so an unreduced operand is refu
 
 TEST_CASE("pargmax: refuses an unreduced operand, as pmax does") {
   const Given over_x = {{"axis_name", Names{"x"}}};
+  CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "VR")},
+                {{"axis_name", Names{"x"}}}) == "f32[2]{R:y}");
   CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VV")}, over_x) == "s32[2]{V:y}");
   CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "IV")}, over_x) == "s32[2]{V:y}");
   CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VU")}, over_x) ==
