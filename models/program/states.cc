@@ -227,23 +227,28 @@ StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operand
 
 StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
                              std::span<const ValueType> indices, Linearity linearity) {
-  StatesOutcome joined = joined_states(mesh, moved, linearity);
-  if (std::holds_alternative<TypeError>(joined))
-    return joined;
-  const AxisStates& states = std::get<AxisStates>(joined);
+  StatesOutcome of_moved = joined_states(mesh, moved, linearity);
+  const auto* states = std::get_if<AxisStates>(&of_moved);
   std::vector<ValueType> all(moved.begin(), moved.end());
   for (const ValueType& index : indices) {
     all.push_back(index);
-    for (size_t a = 0; a < states.size(); ++a) {
+    for (size_t a = 0; a < mesh.axes().size(); ++a) {
       if (index.axes[a] == AxisState::Unreduced)
-        return wrong_operand(
-            fmt::format("expected indices that are nowhere unreduced, got {}{}", text(index, mesh),
-                        hint(mesh, a, AxisState::Unreduced, {{AxisState::Invarying}})));
+        return states == nullptr
+                   ? of_moved
+                   : wrong_operand(fmt::format(
+                         "expected indices that are nowhere unreduced, got {}{}", text(index, mesh),
+                         hint(mesh, a, AxisState::Unreduced, {{AxisState::Invarying}})));
       if (index.axes[a] != AxisState::Varying)
-        all.back().axes[a] = states[a];
+        all.back().axes[a] = states != nullptr ? (*states)[a] : moved[0].axes[a];
     }
   }
-  return joined_states(mesh, all, linearity);
+  // Moved operands that do not fit each other do where an index varies, and all are cast to
+  // varying.
+  StatesOutcome of_all = joined_states(mesh, all, linearity);
+  if (states == nullptr && std::holds_alternative<TypeError>(of_all))
+    return of_moved;
+  return of_all;
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -99,7 +100,56 @@ Json folding_by_one_shot(Json ops) {
   return ops;
 }
 
+bool is_complex_named(const std::string& dtype) {
+  const std::optional<Dtype> found = dtype_named(dtype);
+  require(found.has_value(), "unknown dtype " + dtype);
+  return is_complex(*found);
+}
+
+/// Whether the results of an op are complex, of which the operand that it works on is or is not.
+bool has_complex_result(OpKind kind, const Json& op, bool operand) {
+  if (op.contains("new_dtype"))
+    return is_complex_named(op.at("new_dtype"));
+  switch (kind) {
+    case OpKind::Real:
+    case OpKind::Imag:
+    case OpKind::Eq:
+    case OpKind::Ne:
+      return false;
+    case OpKind::Conj:
+    case OpKind::Complex:
+      return true;
+    default:
+      return operand;
+  }
+}
+
 }  // namespace
+
+std::vector<ForwardOp> forward_ops(std::string_view line) {
+  const Json given = Json::parse(line);
+  std::map<std::string, bool> complex;  // by value
+  for (const auto& [id, array] : given.at("arrays").items())
+    complex[id] = is_complex_named(array.at(0));
+  std::vector<ForwardOp> ops;
+  for (const Json& op : given.at("program")) {
+    const std::optional<OpName> found = op_named(op.at("op").get<std::string>());
+    require(found.has_value(), "unknown op " + op.at("op").get<std::string>());
+    bool operand = op.contains("dtype") && is_complex_named(op.at("dtype"));
+    if (op.contains("of")) {
+      const Json& of = op.at("of");
+      const size_t first = found->kind == OpKind::SelectN ? 1 : 0;
+      operand = complex.at((of.is_array() ? of.at(first) : of).get<std::string>());
+    }
+    const bool result = has_complex_result(found->kind, op, operand);
+    const Json& id = op.at("id");
+    for (const Json& one : id.is_array() ? id : Json::array({id}))
+      complex[one.get<std::string>()] = result;
+    if (found->kind != OpKind::Done)
+      ops.push_back({found->kind, operand});
+  }
+  return ops;
+}
 
 std::string_view name(Comparison comparison) {
   return kComparisons[static_cast<size_t>(comparison)];
@@ -140,10 +190,12 @@ Case read_case(std::string_view line, size_t index, Numerics numerics) {
         {"dtype", dtype},
         {"encoding", "bits"},
         {"per_device", bits_of(on_all(tensors(dtype, shape, bits), devices, dtype, shape))}};
-    if (array.size() > 3)
+    if (array.size() > 3 && array.at(3).is_object())
+      scenario["arrays"][id].update(array.at(3));
+    else if (array.size() > 3)
       scenario["arrays"][id]["varying"] = array.at(3);
   }
-  Case made{{}, numerics, {}, given.contains("transform")};
+  Case made{{}, numerics, {}, given.contains("transform"), {}};
   for (const auto& [id, result] : given.at("results").items()) {
     const auto comparison = result.at(0).get<std::string>();
     const auto dtype = result.at(1).get<std::string>();
@@ -155,6 +207,9 @@ Case read_case(std::string_view line, size_t index, Numerics numerics) {
                              on_all(tensors(dtype, shape, bits), devices, dtype, shape)});
     scenario["outputs"].push_back(id);
   }
+  if (given.contains("types"))
+    for (const auto& [id, type] : given.at("types").items())
+      made.types.push_back({id, type.get<std::string>()});
   made.scenario = scenario.dump();
   return made;
 }

@@ -10,6 +10,7 @@
 
 #include "models/array/numerics.h"
 #include "models/array/tensor.h"
+#include "models/program/op.h"
 
 namespace orrery::test {
 
@@ -28,16 +29,32 @@ struct Expected {
   std::vector<Tensor> per_device;
 };
 
+/// An op of a program as it is before a transform.
+struct ForwardOp {
+  OpKind op;
+  bool complex;  // whether what it works on is, or without operands its result
+};
+
+/// The type that JAX gives a value, as a report has it: "f32[2,3]{V:x}".
+struct ExpectedType {
+  std::string name;  // of the value
+  std::string type;
+};
+
 struct Case {
   std::string scenario;  // as text; all of `expected` are outputs
   Numerics numerics;
   std::vector<Expected> expected;
   bool transformed = false;  // a transform makes what runs
+  std::vector<ExpectedType> types;  // of a program whose types are checked
 };
 
 /// By XlaCpu all reductions name the algorithm one_shot. `index` selects one of several topologies.
 /// Throws for a line that has another form.
 Case read_case(std::string_view line, size_t index, Numerics numerics);
+
+/// The ops of a line, without its transform.
+std::vector<ForwardOp> forward_ops(std::string_view line);
 
 /// By which JAX's results are ours: XlaCpu, and Ieee where that differs by roundings alone.
 std::vector<Numerics> numerics_of(std::string_view line);

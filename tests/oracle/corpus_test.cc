@@ -9,6 +9,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "models/scenario/reader.h"
@@ -59,66 +61,50 @@ Replayed replay_all(const std::vector<std::string>& lines) {
   return all;
 }
 
-TEST_CASE("jax corpus: every program has the results of JAX") {
-  const std::vector<std::string> lines = all_lines("seed-");
+/// In a line, so that a failed check shows all.
+std::string line_of(const std::vector<std::string>& texts) {
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+TEST_CASE("jax corpus: every program has the results of JAX, and every type") {
+  std::vector<std::string> lines = all_lines("seed-");
   CHECK(lines.size() >= 4000);
+  const std::vector<std::string> typed = all_lines("typed-");
+  CHECK(typed.size() >= 700);
+  lines.insert(lines.end(), typed.begin(), typed.end());
   const auto [coverage, compared] = replay_all(lines);
   MESSAGE(coverage.table());
-  // More with each op, dtype and form.
-  CHECK(coverage.cells() == 2044);
-  CHECK(coverage.least() >= 20);
+  // An op, dtype or form that no program has is below, too.
+  CHECK(line_of(coverage.below(20)) == "");
+  CHECK(compared.types > 10'000);
   // Bounds are for few elements, and decide nearly all of them.
   CHECK(compared.by_bits > 9 * compared.within_bounds);
   CHECK(compared.within_bounds > 9 * compared.undecided);
 }
 
-/// Per op, how often a backward pass goes through it: an operand of the op depends on what the
-/// gradient is with respect to.
-std::map<std::string, size_t> differentiated(const std::vector<std::string>& lines) {
-  using Json = nlohmann::json;
-  const auto names = [](const Json& one_or_more) {
-    return one_or_more.is_string() ? std::set{one_or_more.get<std::string>()}
-                                   : one_or_more.get<std::set<std::string>>();
-  };
-  std::map<std::string, size_t> counts;
-  for (const std::string& line : lines) {
-    const Json json = Json::parse(line);
-    std::set<std::string> active = names(json.at("transform").at("vjp").at("with_respect_to"));
-    for (const Json& op : json.at("program")) {
-      const std::set<std::string> of = names(op.value("of", Json::array()));
-      if (std::ranges::none_of(of, [&](const std::string& id) { return active.contains(id); }))
-        continue;
-      active.merge(names(op.at("id")));
-      ++counts[op.at("op").get<std::string>()];
-    }
-  }
-  return counts;
-}
-
-TEST_CASE("jax corpus: backward passes go through each local op that rounds or has parts") {
-  const std::map<std::string, size_t> counts = differentiated(all_lines("gradients-"));
-  std::istringstream ops(
-      "add sub mul div max min neg exp log sqrt rsqrt logistic sin cos real imag conj complex "
-      "convert_element_type dot_general reduce_sum reduce_max reduce_min scatter_add");
-  for (std::string op; ops >> op;) {
-    CAPTURE(op);
-    CHECK((counts.contains(op) && counts.at(op) >= 20));
-  }
-}
-
-TEST_CASE("jax corpus: every backward pass has the gradients of JAX") {
+TEST_CASE("jax corpus: every backward pass has the gradients of JAX, and of each op there are 20") {
   const std::vector<std::string> lines = all_lines("gradients-");
   CHECK(lines.size() >= 2000);
   const Compared compared = replay_all(lines).compared;
+  CHECK(compared.types >= 300);
   // A gradient of sums that cancel is not decided.
   CHECK(compared.by_bits + compared.within_bounds > 9 * compared.undecided);
+  TransformCoverage coverage;
+  for (const std::string& line : lines)
+    coverage.add(forward_ops(line));
+  CHECK(line_of(coverage.below(TransformCoverage::Transform::Vjp, 20)) == "");
 }
 
-TEST_CASE("jax corpus: every batched program has the results of jax.vmap") {
+TEST_CASE(
+    "jax corpus: every batched program has the results of jax.vmap, and of each op there are 20") {
   const std::vector<std::string> lines = all_lines("batches-");
   CHECK(lines.size() >= 500);
   const Compared compared = replay_all(lines).compared;
   CHECK(compared.by_bits > 9 * compared.within_bounds);
+  TransformCoverage coverage;
+  for (const std::string& line : lines)
+    coverage.add(forward_ops(line));
+  CHECK(line_of(coverage.below(TransformCoverage::Transform::Batch, 20)) == "");
 }
 
 /// The ops, the transform and what follows of a scenario or of a corpus line.
@@ -152,6 +138,17 @@ std::vector<std::string> disagreements(const std::string& line,
   for (const Disagreement& disagreement : replay(made).disagreements)
     texts.push_back(disagreement.what);
   return texts;
+}
+
+TEST_CASE("jax corpus: a type that is not JAX's is found") {
+  const auto line = [](const std::string& type) {
+    return R"({"numerics":"ieee","check_types":true,"mesh":{"x":2},"arrays":{"a":["f32",[1],"3f800000",{"varying":["x"]}]},)"
+           R"("program":[{"id":"s","op":"psum","of":"a","axis_name":"x"}],"types":{"s":")" +
+           type + R"("},"results":{"s":["exact","f32",[1],"40000000"]}})";
+  };
+  CHECK(disagreements(line("f32[1]")).empty());
+  CHECK(disagreements(line("f32[1]{V:x}")) ==
+        std::vector<std::string>{"s: Its type is f32[1], and JAX has f32[1]{V:x}."});
 }
 
 TEST_CASE("jax corpus: a bit too many is found where results are compared by bits") {

@@ -23,6 +23,15 @@ class Comparer {
       values_.emplace(name, value);
   }
 
+  void compare(const ExpectedType& expected) {
+    const Program& program = replay_.report.scenario->program;
+    const std::string got = text(program.value(values_.at(expected.name)).type, program.mesh);
+    ++replay_.compared.types;
+    if (got != expected.type)
+      replay_.disagreements.push_back({nullptr, fmt::format("{}: Its type is {}, and JAX has {}.",
+                                                            expected.name, got, expected.type)});
+  }
+
   void compare(const Expected& expected) {
     const ValueId value = values_.at(expected.name);
     for (size_t d = 0; d < expected.per_device.size(); ++d) {
@@ -106,8 +115,10 @@ Replay replay(const Case& made) {
   Replay replay{run(read_scenario("corpus", made.scenario, options.limits), options), {}, {}};
   for (const Check& check : replay.report.checks)
     if (check.verdict == Verdict::Fails)
-      replay.disagreements.push_back({&made.expected.front(), check.name + ": " + check.message});
+      replay.disagreements.push_back({nullptr, check.name + ": " + check.message});
   Comparer comparer(replay, made.numerics);
+  for (const ExpectedType& expected : made.types)
+    comparer.compare(expected);
   for (const Expected& expected : made.expected)
     comparer.compare(expected);
   return replay;

@@ -12,17 +12,19 @@
 namespace orrery::test {
 
 struct Disagreement {
-  const Expected* expected;
-  std::string what;  // a sentence
+  const Expected* expected;  // null: of a type, or of a check that fails
+  std::string what;          // a sentence
 };
 
-/// How many elements of results a replay compared.
+/// How many elements of results, and how many types, a replay compared.
 struct Compared {
+  size_t types = 0;
   size_t by_bits = 0;
   size_t within_bounds = 0;
   size_t undecided = 0;  // they differ by less than a bound that is as large as they are
 
   void add(const Compared& more) {
+    types += more.types;
     by_bits += more.by_bits;
     within_bounds += more.within_bounds;
     undecided += more.undecided;

@@ -69,7 +69,9 @@ class Corpora {
       if (found.disagreements.empty())
         return true;
       const Disagreement& first = found.disagreements.front();
-      return disagrees(with_expectation(made, *first.expected), first.what);
+      return disagrees(
+          first.expected == nullptr ? made.scenario : with_expectation(made, *first.expected),
+          first.what);
     } catch (const InputError& error) {
       return disagrees(made.scenario, error.what());
     }
@@ -98,10 +100,10 @@ int replay_corpora(const fs::path& disagree, const fs::path& aborted,
     const Compared& compared = figures.compared;
     all_agree = all_agree && figures.disagree == 0;
     lines += fmt::format(
-        "{}: {} ran, {} disagree, XLA aborts on {} more. Elements: {} equal, {} within bounds, {} "
-        "undecided (their bounds are as large as they are).\n",
+        "{}: {} ran, {} disagree, XLA aborts on {} more. Types: {} compared. Elements: {} equal, {} "
+        "within bounds, {} undecided (their bounds are as large as they are).\n",
         corpus.stem().string(), figures.ran, figures.disagree, programs_in(aborted / corpus.stem()),
-        compared.by_bits, compared.within_bounds, compared.undecided);
+        compared.types, compared.by_bits, compared.within_bounds, compared.undecided);
   }
   if (corpora.coverage().cells() > 0)
     fmt::print("{}", corpora.coverage().table());

@@ -131,6 +131,17 @@ TEST_CASE("differences: what is linear in addends is done to each") {
   CHECK(sum_of(complex + R"({"id": "r", "op": "imag", "of": "c"})", "[-20, -200]") == "");
 }
 
+TEST_CASE("differences: unreduced preds are counted") {
+  // Invarying preds [false, true] on 4 devices, as addends.
+  CHECK(failures(kArrays,
+                 R"({"id": "d", "op": "pvary", "of": "p", "axis_name": "x"},
+                    {"id": "r", "op": "vary_unreduced_cast", "of": "d", "axis_name": "x"},
+                    {"id": "s", "op": "unreduced_psum", "of": "r", "axis_name": "x"},
+                    {"id": "m", "op": "pmean", "of": "r", "axis_name": "x"})",
+                 R"("s": [[0, 4], [0, 4], [0, 4], [0, 4]], "m": [[0, 1], [0, 1], [0, 1], [0, 1]])",
+                 kChecked) == "");
+}
+
 TEST_CASE("differences: rows of addends are addends") {
   CHECK(sum_of(R"({"id": "r", "op": "take", "of": ["u", "k"], "axis": 0, "mode": "clip"})",
                "[100, 100]") == "");

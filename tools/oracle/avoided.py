@@ -4,10 +4,13 @@ from typing import Any
 
 from dtypes import Dtype
 from program import Op, Program, Value
+from states import States
 
 # Ops of floats that have a gradient in JAX.
 _WITH_GRADIENT = (
     "psum", "pmean", "all_gather", "psum_scatter", "all_to_all", "pswapaxes", "ppermute", "pshuffle",
+    "unreduced_psum", "unreduced_psum_scatter", "all_gather_invariant", "all_gather_reduced",
+    "pvary", "preduced", "vary_unreduced_cast", "reduced_vary_cast", "pcast",
     "add", "sub", "mul", "div", "max", "min", "neg", "exp", "log", "sqrt", "rsqrt", "logistic", "sin", "cos",
     "real", "imag", "conj", "complex", "select_n", "convert_element_type", "reshape", "transpose", "slice", "concatenate", "split", "pad",
     "broadcast_in_dim", "dynamic_slice", "dynamic_update_slice", "take", "scatter_add", "optimization_barrier", "reduce_sum", "reduce_max",
@@ -18,11 +21,14 @@ _WITH_GRADIENT = (
 _STARTED = ("psum", "all_gather", "psum_scatter", "all_to_all", "ppermute")
 
 
-def has_start(op: str, axes: tuple[str, ...], given: dict[str, Any], elements: int) -> bool:
-    """Else the sync op is run, whose result is done(start(x)). Over no axes a start gives no future. Empty arrays, a
+def has_start(op: str, axes: tuple[str | int, ...], given: dict[str, Any], elements: int) -> bool:
+    """Else the sync op is run, whose result is done(start(x)). Over no axes a start gives no future, nor over dimensions alone. Empty arrays, a
     psum over unequal groups and an untiled psum_scatter refuse to be lowered; so does an all_to_all with another
-    concat_axis than split_axis, which is more than one operation, and untiled it squeezes a future."""
-    if op not in _STARTED or not axes or elements == 0:
+    concat_axis than split_axis, which is more than one operation, and untiled it squeezes a future. An all_gather_start
+    to invarying gives an array, which has no done."""
+    if op not in _STARTED or not axes or not all(isinstance(axis, str) for axis in axes):
+        return False
+    if elements == 0 or given.get("to") == "invarying":
         return False
     if op in ("psum_scatter", "all_to_all") and not given["tiled"]:
         return False
@@ -31,10 +37,103 @@ def has_start(op: str, axes: tuple[str, ...], given: dict[str, Any], elements: i
     return equal(given.get("axis_index_groups"))
 
 
+def sums_unreduced(op: str, dtype: Dtype) -> bool:
+    """JAX's sums of unreduced preds are preds, while its psum counts them in s32, as we do."""
+    return not (op in ("unreduced_psum", "unreduced_psum_scatter") and dtype.kind == "pred")
+
+
+# Of the ops that move by indices, how many operands are moved; the others are indices.
+_MOVED = {"dynamic_slice": 1, "take": 1, "dynamic_update_slice": 2, "scatter_add": 2}
+
+
+def _moved_and_indices(op: Op) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    if op.name == "select_n":
+        return op.operands[1:], op.operands[:1]
+    count = _MOVED.get(op.name, len(op.operands))
+    return op.operands[:count], op.operands[count:]
+
+
+# In which JAX forgets states of the operands.
+_FORGETS = ("pargmax", "pargmin", "reduce_max", "reduce_min", "take", "scatter_add", "dot_general")
+# Which it lets mix unreduced and other operands, or reduced and invarying ones.
+_MIXES = ("concatenate", "pad", "select_n")
+
+
+def lowers_reduced(op: str, dtype: Dtype) -> bool:
+    """Of a reduced operand these are accepted as they are traced, and refused as they are lowered: what they are made of
+    has constants, which are invarying."""
+    if dtype.is_complex:
+        return op not in ("logistic", "sin", "cos")
+    return op not in ("logistic", "conj")
+
+
+def broadcasts(op: Op, states: dict[str, States]) -> bool:
+    """What runs in the place of a pbroadcast (jax_program.py) casts its operand to varying, and a pbroadcast does not."""
+    return op.name != "pbroadcast" or set(axes_of(op)) <= set(states[op.operands[0].name].varying)
+
+
+def refuses_rightly(op: Op) -> bool:
+    """Whether an op that JAX refuses for the states of operands has no meaning in these states: some that are linear are
+    not implemented in JAX, nor is a sum over groups where types are checked. Nor has it extrema over no axes, nor slices and
+    rows at indices that are reduced, which it compares with 0."""
+    if op.name in ("neg", "sub", "real", "imag", "conj", "complex") or "axis_index_groups" in op.parameters:
+        return False
+    if op.name in _MOVED:
+        return False
+    return op.parameters.get("axis_name") != []
+
+
+def converts_linearly(op: Op) -> bool:
+    """JAX converts unreduced values to any dtype. Among others than floats and complex numbers the sum of what is converted
+    is not what the sum is converted to: of 0.5 and 0.5 in s32 the one is 0, and the other 1."""
+    return op.operands[0].dtype.rounds and op.results[0].dtype.rounds
+
+
+def is_typed_alike(op: Op, states: dict[str, States]) -> bool:
+    """Whether JAX gives an op the states that it should. What it does instead is in docs/ops.md, "Where JAX differs": in
+    sums of unreduced preds, extrema over groups, extrema and means of what is unreduced over another axis, indices that
+    are unreduced, and by the ops of _FORGETS and of _MIXES."""
+    sums = op.name in ("psum", "psum_scatter", "pmean")
+    if sums and op.operands[0].dtype.kind == "pred" and states[op.operands[0].name].unreduced:
+        return False
+    if op.name in ("pmax", "pmin") and "axis_index_groups" in op.parameters:
+        return False
+    if op.operands and states[op.operands[0].name].reduced and not lowers_reduced(op.name, op.operands[0].dtype):
+        return False
+    if op.name == "convert_element_type" and states[op.operands[0].name].unreduced and not converts_linearly(op):
+        return False
+    # Of an empty array .at[] gives back the array itself, whatever the states of the updates and indices.
+    if op.name == "scatter_add" and op.operands[1].elements == 0:
+        return False
+    moved, indices = _moved_and_indices(op)
+    if any(states[x.name].unreduced for x in indices):
+        return False
+    if op.name in ("pmean", "pmax", "pmin") and not set(states[moved[0].name].unreduced) <= set(axes_of(op)):
+        return False
+    for axis in {axis for x in moved for axis in states[x.name].unreduced + states[x.name].reduced}:
+        along = {states[x.name].along(axis) for x in moved}
+        if op.name in _FORGETS and along & {"unreduced", "reduced"}:
+            return False
+        if op.name in _MIXES and len(along) > 1 and ("unreduced" in along or "invarying" in along):
+            return False
+    return True
+
+
 def has_states(op: Op) -> bool:
-    """JAX's check of states refuses groups, and psum over no axes of what varies nowhere; pbroadcast is not run as such."""
+    """JAX's check of states refuses groups, dimensions, and psum over no axes of what varies nowhere; pbroadcast is not run
+    as such."""
+    if any(not isinstance(axis, str) for axis in axes_of(op)):
+        return False
     named = op.parameters.get("axis_name") != [] and "axis_index_groups" not in op.parameters
     return named and op.name != "pbroadcast"
+
+
+def goes_back_by_slices(ops: list[Op]) -> bool:
+    """The gradient of an all_gather to invarying is a dynamic_slice, and those of updates and of rows are others, which XLA
+    merges with it as slices() says: of ct = [0 ... 7] on 2 devices, all_gather_invariant of a
+    dynamic_update_slice(x of [4], y of [3], 2) has on device 0 for y the gradient [1, 2, 3], and XLA gives [2, 3, 4]."""
+    gathers = any(op.name == "all_gather_invariant" or op.parameters.get("to") == "invarying" for op in ops)
+    return gathers and any(op.name in ("dynamic_slice", "dynamic_update_slice", "take", "scatter_add") for op in ops)
 
 
 def has_cotangent(x: Value) -> bool:
@@ -56,13 +155,18 @@ def has_gradient(op: Op, passed: list[Value]) -> bool:
     return True
 
 
+def axes_of(op: Op) -> list[str]:
+    axes = op.parameters.get("axis_name", [])
+    return [axes] if isinstance(axes, str) else list(axes)
+
+
 def is_batched(op: Op, axis: str | None) -> bool:
     """JAX puts the batch of an untiled psum_scatter along a wrong dimension. Over the axis whose place the batch takes it
     drops that axis from a permutation over several, and its local maxima of special floats are not those of a collective;
     it has no groups over it, and neither have we. All else that it refuses it says."""
-    axes = op.parameters.get("axis_name", [])
-    axes = [axes] if isinstance(axes, str) else axes
-    if op.name == "psum_scatter" and not op.parameters["tiled"] and axes != [axis]:
+    axes = axes_of(op)
+    untiled = op.name in ("psum_scatter", "unreduced_psum_scatter") and not op.parameters.get("tiled")
+    if untiled and axes not in ([], [axis]):
         return False
     if axis is None or axis not in axes:
         return True

@@ -12,7 +12,9 @@ from jax.sharding import Mesh, PartitionSpec
 import avoided
 from generator import Generator
 from jax_program import run_ops
+from jax_states import entered, spec_of, states_of, varying
 from program import Program, Value
+from states import distinct_copies
 
 
 @dataclass
@@ -49,7 +51,9 @@ def random_batch(generator: Generator, rng: random.Random) -> Batch:
     """One that JAX can run."""
     while True:
         program = generator.next()
-        axis = rng.choice(list(program.mesh)) if len(program.mesh) > 1 and rng.random() < 0.5 else None
+        # A value has no state along a batched axis, so types are checked along those that are left.
+        takes_place = len(program.mesh) > 1 and program.states is None and rng.random() < 0.5
+        axis = rng.choice(list(program.mesh)) if takes_place else None
         if not all(avoided.is_batched(op, axis) for op in program.ops):
             continue
         size = program.mesh[axis] if axis else rng.randint(1, 3)
@@ -98,7 +102,41 @@ def mapped(axes: dict[str, int], ops: list[dict[str, Any]], batch: dict[str, Any
     return jax.shard_map(of_one_device, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
 
 
+def _mapped_with_states(batch: Batch) -> Any:
+    """Likewise of a program with states, of the distinct copies of the arguments."""
+    devices = np.array(jax.devices()[: batch.devices]).reshape(*batch.mesh.values())
+    mesh = Mesh(devices, tuple(batch.mesh))
+    ops = batch.program.json_ops()
+    states = batch.program.states
+    assert states is not None
+
+    def of_one(values: dict[str, Any]) -> dict[str, Any]:
+        found = run_ops(ops, values, started=False)
+        return {value.name: found[value.name] for value in batch.outputs}
+
+    def of_one_device(arguments: dict[str, Any], used: Any) -> tuple[dict[str, Any], Any]:
+        values = {name: entered(x[0], states[name]) for name, x in arguments.items()}
+        found = jax.vmap(of_one, in_axes=(batch.in_axes,), axis_size=batch.size)(values)
+        for name, x in found.items():
+            assert states_of(x, batch.mesh) == states[name], name
+        return {name: varying(x, batch.mesh)[None] for name, x in found.items()}, used
+
+    spec = PartitionSpec(tuple(batch.mesh))
+    in_specs = ({name: spec_of(states[name], batch.mesh) for name in batch.data}, spec)
+    return jax.shard_map(of_one_device, mesh=mesh, in_specs=in_specs, out_specs=spec, check_vma=True)
+
+
+def _given(batch: Batch) -> dict[str, np.ndarray]:
+    """The arguments of _mapped()."""
+    states = batch.program.states
+    if states is None:
+        return batch.data
+    return {name: distinct_copies(data, states[name], batch.mesh) for name, data in batch.data.items()}
+
+
 def _mapped(batch: Batch) -> Any:
+    if batch.program.states is not None:
+        return _mapped_with_states(batch)
     return mapped(batch.mesh, batch.program.json_ops(), batch.transform()["batch"])
 
 
@@ -109,7 +147,7 @@ def _used(batch: Batch) -> np.ndarray:
 def _runs(batch: Batch) -> bool:
     """JAX refuses many collectives over a batched axis, each in its own way; see avoided.is_batched."""
     try:
-        found, _ = jax.eval_shape(_mapped(batch), batch.data, _used(batch))
+        found, _ = jax.eval_shape(_mapped(batch), _given(batch), _used(batch))
     except (ValueError, TypeError, NotImplementedError, AssertionError, IndexError, KeyError, NameError):
         return False
     return all(
@@ -124,7 +162,7 @@ def run_batches(batches: list[Batch]) -> list[dict[str, np.ndarray]]:
         chosen = [i for i, batch in enumerate(batches) if batch.devices == devices]
         functions = [_mapped(batches[i]) for i in chosen]
         together = jax.jit(lambda arguments, functions=functions: [f(*a) for f, a in zip(functions, arguments)])
-        for i, (found, _) in zip(chosen, together([(batches[i].data, _used(batches[i])) for i in chosen])):
+        for i, (found, _) in zip(chosen, together([(_given(batches[i]), _used(batches[i])) for i in chosen])):
             results[i] = {name: np.asarray(x) for name, x in found.items()}
     jax.clear_caches()
     return results

@@ -1,5 +1,6 @@
 """Random collectives: axes, groups, tiles, permutations, and what is known of their results."""
 
+import math
 import random
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,8 +15,19 @@ GROUPED = (
     "psum", "pmean", "pmax", "pmin", "all_gather", "psum_scatter", "all_to_all", "pswapaxes",
 )  # fmt: skip
 UNEQUAL = ("psum", "pmax", "pmin")
-TILED = ("all_gather", "psum_scatter", "all_to_all")
+TILED = (
+    "all_gather", "psum_scatter", "all_to_all", "unreduced_psum_scatter", "all_gather_invariant", "all_gather_reduced",
+)  # fmt: skip
 ONE_AXIS = ("pargmax", "pargmin")
+# Those that reduce dimensions of the operand too.
+_WITH_DIMENSIONS = ("psum", "pmax", "pmin")
+# Those that are another one between other states.
+_SAME_ELEMENTS = {
+    "unreduced_psum": "psum",
+    "unreduced_psum_scatter": "psum_scatter",
+    "all_gather_invariant": "all_gather",
+    "all_gather_reduced": "all_gather",
+}
 COLLECTIVES = GROUPED + ONE_AXIS + ("ppermute", "pshuffle", "pbroadcast")
 
 
@@ -27,6 +39,8 @@ class Form:
     groups: str  # "all", "equal" or "unequal"
     axes: str  # "none", "one" or "several"
     tiled: bool | None  # of ops that have it
+    dimensions: bool = False  # whether over dimensions of the operand too
+    to: str = "varying"  # of all_gather; of pcast also from where: "reduced to varying"
 
 
 def forms(op: str, mesh: dict[str, int]) -> list[Form]:
@@ -35,20 +49,22 @@ def forms(op: str, mesh: dict[str, int]) -> list[Form]:
         axes += ["none"] + (["several"] if len(mesh) > 1 else [])
     groups = ["all"] + (["equal"] if op in GROUPED else []) + (["unequal"] if op in UNEQUAL else [])
     return [
-        Form(started, grouping, over, tiled)
+        Form(started, grouping, over, tiled, dimensions)
         for started in (False, True)
         for grouping in groups
         for over in axes
-        for tiled in ((False, True) if op in TILED else (None,))
-        if not (over == "none" and (grouping != "all" or tiled is not None))
+        for tiled in ((False, True) if op in TILED and over != "none" else (None,))
+        for dimensions in ((False, True) if op in _WITH_DIMENSIONS else (False,))
+        if not (over == "none" and grouping != "all")
+        if not (dimensions and grouping != "all")
     ]
 
 
-def _axes(rng: random.Random, mesh: dict[str, int], op: str, form: Form) -> list[str]:
+def _axes(rng: random.Random, mesh: dict[str, int], op: str, form: Form, among: list[str]) -> list[str]:
     if form.axes == "none":
         return []
-    count = 1 if form.axes == "one" else rng.randint(2, len(mesh))
-    names = rng.sample(list(mesh), count)
+    count = 1 if form.axes == "one" else rng.randint(2, len(among))
+    names = rng.sample(among, count)
     # JAX sorts the ranks of a permutation by device, whatever the order of the names.
     return sorted(names, key=list(mesh).index) if op in ("ppermute", "pshuffle") else names
 
@@ -79,7 +95,7 @@ class Maker:
         self.parameters: dict[str, Any] = {}
 
     def make(self, op: str) -> Value | None:
-        made: Value | None = getattr(self, op)()
+        made: Value | None = getattr(self, _SAME_ELEMENTS.get(op, op))()
         return made
 
     def _sum(self, shape: tuple[int, ...]) -> Value | None:
@@ -211,9 +227,24 @@ class Maker:
         return facts.moved(self.name, [self.x], self.x.shape)
 
 
-def random_collective(rng: random.Random, program: Program, op: str, x: Value, form: Form) -> Op | None:
-    """Nothing where no such collective of x is legal."""
-    names = _axes(rng, program.mesh, op, form)
+def _over_dimensions(op: str, x: Value, dimensions: list[int]) -> Value | None:
+    """What a collective works on that reduces these dimensions first, on each device."""
+    shape = tuple(extent for d, extent in enumerate(x.shape) if d not in dimensions)
+    if op != "psum":
+        return facts.extremum("", [x], shape)
+    if x.dtype.kind == "pred":
+        return facts.exact("", DTYPES["s32"], shape, [x])
+    if not x.dtype.rounds:
+        return facts.exact("", x.dtype, shape, [x])
+    terms = x.elements // max(math.prod(shape), 1)
+    return facts.rounded("", [x], shape, x.magnitude * terms, integral=True, collective=True, certain=False)
+
+
+def random_collective(
+    rng: random.Random, program: Program, op: str, x: Value, form: Form, among: list[str] | None = None
+) -> Op | None:
+    """Over axes that are `among` these, or any. Nothing where no such collective of x is legal."""
+    names = _axes(rng, program.mesh, op, form, list(program.mesh) if among is None else among)
     size = 1
     for name in names:
         size *= program.mesh[name]
@@ -224,11 +255,22 @@ def random_collective(rng: random.Random, program: Program, op: str, x: Value, f
             return None
         parameters["axis_index_groups"] = groups
         size = max(len(group) for group in groups)
-    maker = Maker(rng, program.next_name(), x, size, form)
+    reduced: Value | None = x
+    if form.dimensions:
+        if x.rank == 0 or x.elements == 0:
+            return None
+        dimensions = rng.sample(range(x.rank), rng.randint(1, x.rank))
+        parameters["axis_name"] = rng.sample([*names, *dimensions], len(names) + len(dimensions))
+        reduced = _over_dimensions(op, x, dimensions)
+    if reduced is None:
+        return None
+    maker = Maker(rng, program.next_name(), reduced, size, form)
     result = maker.make(op)
     if result is None or result.elements > MOST_ELEMENTS:
         return None
     parameters.update(maker.parameters)
     if form.tiled is not None:
         parameters["tiled"] = form.tiled
+    if form.to != "varying":
+        parameters["to"] = form.to
     return Op((facts.of_op(result, op, [x]),), op, (x,), parameters, form.started)

@@ -3,10 +3,14 @@
 {"numerics": "ieee", "mesh": {"x": 2}, "arrays": {"v0": ["f32", [3], BITS]}, "program": [...],
  "results": {"v1": ["exact", "f32", [3], BITS]}}
 
+Where types are checked, an array has its states after the bits, as {"varying": ["x"], "unreduced": ["y"]}, the line
+says "check_types": true, and "types" has the type that JAX gives each value: {"v1": "f32[3]{V:x}"}.
+
 BITS are the elements of all devices, in order, in hexadecimal; of one device alone where all have the same. "exact" is
 one of program.COMPARISONS. "numerics" is "ieee" where those hold too, but for roundings."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +19,7 @@ from batches import Batch
 from dtypes import to_hex
 from gradients import Gradient
 from oracle import Results
-from program import Program, Value
+from program import Program, Value, type_text
 
 
 def _bits(per_device: np.ndarray) -> str:
@@ -30,16 +34,25 @@ def _text(scenario: dict[str, Any], results: dict[str, Any]) -> str:
 
 def _arrays(program: Program, data: dict[str, np.ndarray]) -> dict[str, list[Any]]:
     dtypes = {value.name: value.dtype.name for value in program.values}
-    return {name: [dtypes[name], array.shape[1:], _bits(array)] for name, array in data.items()}
+    states = program.states
+    return {
+        name: [dtypes[name], array.shape[1:], _bits(array), *([states[name].json()] if states else [])]
+        for name, array in data.items()
+    }
 
 
 def _scenario(program: Program) -> dict[str, Any]:
-    return {
+    scenario: dict[str, Any] = {
         "numerics": "ieee" if program.ieee else "xla-cpu",
         "mesh": program.mesh,
         "arrays": _arrays(program, program.data),
         "program": program.json_ops(),
     }
+    if program.states:
+        states = program.states
+        types = {result.name: type_text(result, states[result.name]) for op in program.ops for result in op.results}
+        scenario |= {"check_types": True, "types": types}
+    return scenario
 
 
 def corpus_line(program: Program, outputs: list[Value], found: Results) -> str:
@@ -52,10 +65,11 @@ def corpus_line(program: Program, outputs: list[Value], found: Results) -> str:
     return _text(_scenario(program), results)
 
 
-def _gradient_scenario(gradient: Gradient, cotangent: np.ndarray, varying: list[list[str]]) -> dict[str, Any]:
+def _gradient_scenario(gradient: Gradient, cotangent: np.ndarray, varying: list[str] | None) -> dict[str, Any]:
+    """`varying`: the axes over which the cotangent varies, of a program whose states JAX has checked."""
     program, of = gradient.program, gradient.of
-    given = [of.dtype.name, of.shape, to_hex(cotangent), *varying]
-    return {
+    given: list[Any] = [of.dtype.name, of.shape, _bits(cotangent)]
+    line = {
         "numerics": "ieee",
         "check_types": gradient.typed,
         "mesh": program.mesh,
@@ -63,26 +77,39 @@ def _gradient_scenario(gradient: Gradient, cotangent: np.ndarray, varying: list[
         "program": program.json_ops(),
         "transform": gradient.transform(),
     }
+    if program.states:
+        states = gradient.states()
+        given.append(states[gradient.cotangent()].json())
+        if gradient.then():
+            line["then"] = gradient.then()
+        line["types"] = {"ct_" + x.name: type_text(x, states["ct_" + x.name]) for x in gradient.arguments}
+    elif varying is not None:
+        given.append({"varying": varying})
+    return line
 
 
 def gradient_line(gradient: Gradient, found: dict[str, np.ndarray], states: dict[str, list[str]]) -> str:
-    """Likewise with a transform; an array may have the axes over which it varies after its bits."""
-    results = {
-        "ct_" + x.name: ["bound", x.dtype.name, x.shape, _bits(found["ct_" + x.name])] for x in gradient.arguments
-    }
+    """Likewise with a transform."""
+    results = {}
+    for x in gradient.arguments:
+        name = gradient.sums().get("ct_" + x.name, "ct_" + x.name)
+        results[name] = ["bound", x.dtype.name, x.shape, _bits(found[name])]
     cotangent = found[gradient.cotangent()]
-    return _text(_gradient_scenario(gradient, cotangent, list(states.values())), results)
+    return _text(_gradient_scenario(gradient, cotangent, states.get(gradient.of.name)), results)
 
 
 def _batch_scenario(batch: Batch) -> dict[str, Any]:
     program = batch.program
-    return {
+    line = {
         "numerics": "ieee" if program.ieee else "xla-cpu",
         "mesh": batch.mesh,
         "arrays": _arrays(program, batch.data),
         "program": program.json_ops(),
         "transform": batch.transform(),
     }
+    if program.states:
+        line["check_types"] = True
+    return line
 
 
 def batch_line(batch: Batch, found: dict[str, np.ndarray]) -> str:
@@ -92,7 +119,14 @@ def batch_line(batch: Batch, found: dict[str, np.ndarray]) -> str:
         array = found[value.name]
         assert array.dtype == value.dtype.numpy, (value, array.dtype)
         results[value.name] = [batch.comparison(value), value.dtype.name, array.shape[1:], _bits(array)]
-    return _text(_batch_scenario(batch), results)
+    line = _batch_scenario(batch)
+    states = batch.program.states
+    if states:
+        line["types"] = {
+            value.name: type_text(replace(value, shape=found[value.name].shape[1:]), states[value.name])
+            for value in batch.outputs
+        }
+    return _text(line, results)
 
 
 # Of those on which XLA aborts, without results: what rerun.py reads.
@@ -103,7 +137,7 @@ def aborted_program(program: Program, outputs: list[Value]) -> str:
 
 
 def aborted_gradient(gradient: Gradient) -> str:
-    return json.dumps(_gradient_scenario(gradient, gradient.given, []))
+    return json.dumps(_gradient_scenario(gradient, gradient.given, None))
 
 
 def aborted_batch(batch: Batch) -> str:

@@ -14,8 +14,12 @@ def form_names(form: Form) -> list[str]:
     names = ["started" if form.started else "sync", f"{form.axes} axes"]
     if form.axes != "none":
         names.append(f"{form.groups} ranks")
+    if form.dimensions:
+        names.append("dimensions")
     if form.tiled is not None:
         names.append("tiled" if form.tiled else "untiled")
+    if form.to != "varying":
+        names.append(form.to)
     return names
 
 

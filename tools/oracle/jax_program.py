@@ -5,6 +5,7 @@ from typing import Any
 
 import jax.numpy as jnp
 from jax import lax
+from jax._src import core
 from jax._src.lax import parallel
 
 import avoided
@@ -26,6 +27,10 @@ def _pbroadcast(x: Array, axes: tuple[str, ...], source: int) -> Array:
     return lax.all_gather(x, axes)[source] if axes else x
 
 
+def _pcast(x: Array, axes: tuple[str, ...], to: str) -> Array:
+    return lax.pcast(x, axes, to=to)
+
+
 _COLLECTIVES: dict[str, Callable[..., Array]] = {
     "psum": lax.psum,
     "pmean": lax.pmean,
@@ -40,6 +45,15 @@ _COLLECTIVES: dict[str, Callable[..., Array]] = {
     "ppermute": lax.ppermute,
     "pshuffle": lax.pshuffle,
     "pbroadcast": _pbroadcast,
+    "unreduced_psum": parallel.unreduced_psum,
+    "unreduced_psum_scatter": parallel.unreduced_psum_scatter,
+    "all_gather_invariant": parallel.all_gather_invariant,
+    "all_gather_reduced": parallel.all_gather_reduced,
+    "pvary": parallel.pvary,
+    "preduced": parallel.preduced,
+    "vary_unreduced_cast": parallel.vary_unreduced_cast,
+    "reduced_vary_cast": core.reduced_vary_cast,
+    "pcast": _pcast,
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from dtypes import Dtype
+from states import States
 
 # How a result is compared, from the strictest to the loosest:
 #   moved  bit for bit, NaNs too: the elements of arguments, only moved
@@ -50,6 +51,11 @@ class Value:
         return len(self.shape)
 
 
+def type_text(value: Value, states: States) -> str:
+    """As a report has it: "f32[2,3]{V:x}"."""
+    return f"{value.dtype.name}[{','.join(map(str, value.shape))}]{states.text()}"
+
+
 @dataclass(frozen=True)
 class Op:
     results: tuple[Value, ...]
@@ -84,6 +90,7 @@ class Program:
         self.values: list[Value] = []
         self.ops: list[Op] = []
         self.depth: dict[str, int] = {}
+        self.states: dict[str, States] | None = None  # of all values, where types are checked
 
     @property
     def devices(self) -> int:
@@ -106,10 +113,13 @@ class Program:
             self.depth[result.name] = depth
 
     def outputs(self, all_results: bool) -> list[Value]:
-        """The results that no op reads, or all."""
+        """The results that no op reads, or all; but for unreduced ones, of which JAX shows no copies."""
         read = {operand.name for op in self.ops for operand in op.operands}
         return [
-            result for op in self.ops for result in op.results if all_results or result.name not in read
+            result
+            for op in self.ops
+            for result in op.results
+            if (all_results or result.name not in read) and not (self.states and self.states[result.name].unreduced)
         ]
 
     @property

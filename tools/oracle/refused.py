@@ -17,6 +17,8 @@ from dtypes import DTYPES
 from generator import Generator
 from jax_program import run_ops
 from program import Op, Program, Value
+from refused_states import KINDS, Refusal, RefusingGenerator, boundary, future, loop
+from typed import TypedGenerator
 
 OpJson = dict[str, Any]
 # Makes the op wrong; false where it has nothing to make wrong.
@@ -246,7 +248,7 @@ def refused(count: int, seed: int) -> list[dict[str, Any]]:
             i, ops = hit
             # Ops after the wrong one would only add to the message.
             says = _refusal(program, ops[: i + 1])
-            if says is None:
+            if says is None or says.startswith("KeyError"):  # an id that no value has yet
                 continue
             of_kind[kind] += 1
             types = {value.name: value for value in program.values}
@@ -263,12 +265,51 @@ def refused(count: int, seed: int) -> list[dict[str, Any]]:
     return made
 
 
+def refused_for_states(of_a_kind: int, seed: int) -> list[dict[str, Any]]:
+    """As many of each kind."""
+    generator, rng = TypedGenerator(seed, list(DTYPES), []), random.Random(seed)
+    refusing = RefusingGenerator(seed)
+    found: dict[str, list[Refusal]] = {kind: [] for kind in KINDS}
+    while any(len(refusals) < of_a_kind for refusals in found.values()):
+        refusing.found.clear()
+        refusing.next()
+        few = any(len(found[kind]) < of_a_kind for kind in KINDS[-4:])  # of the next three
+        others = [make(generator, rng) for make in (boundary, loop, future)] if few else []
+        for refusal in [*refusing.found, *others]:
+            if refusal is not None:
+                found[refusal.kind].append(refusal)
+    return [_line(refusal) for refusals in found.values() for refusal in refusals[:of_a_kind]]
+
+
+def _line(refusal: Refusal) -> dict[str, Any]:
+    program = refusal.program
+    types = {value.name: value for value in program.values}
+    assert program.states is not None
+    line = {
+        "mesh": program.mesh,
+        "check_types": True,
+        "arrays": {
+            name: [types[name].dtype.name, types[name].shape, program.states[name].json()] for name in program.data
+        },
+        "program": refusal.ops,
+        "kind": refusal.kind,
+        "operands": refusal.operands,
+        "jax": refusal.said.split("\n")[0][:160],
+    }
+    if refusal.outputs:
+        line["outputs"] = refusal.outputs
+    return line
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="refused", description=__doc__)
     parser.add_argument("--programs", type=int, default=260)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--states", action="store_true", help="for states of values, boundaries, loops and futures")
     given = parser.parse_args()
-    for line in refused(given.programs, given.seed):
+    of_a_kind = given.programs // len(KINDS)
+    lines = refused_for_states(of_a_kind, given.seed) if given.states else refused(given.programs, given.seed)
+    for line in lines:
         print(json.dumps(line, separators=(",", ":")))
 
 

@@ -146,6 +146,8 @@ TEST_CASE("pmean: reduces like psum, but rounds, so an unreduced operand is refu
 
 TEST_CASE("pargmax: refuses an unreduced operand, as pmax does") {
   const Given over_x = {{"axis_name", Names{"x"}}};
+  CHECK(outcome(mesh(), OpKind::Pmean, {type(Dtype::F32, {2}, "VR")},
+                {{"axis_name", Names{"x"}}}) == "f32[2]{R:y}");
   CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VV")}, over_x) == "s32[2]{V:y}");
   CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "IV")}, over_x) == "s32[2]{V:y}");
   CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VU")}, over_x) ==
@@ -379,6 +381,15 @@ TEST_CASE("concatenate: parts are all unreduced along an axis, or none is") {
   CHECK(local(OpKind::Concatenate, {"UI", "UI", "VI"}, {{"dimension", 0}}) ==
         "of: expected operands that are all unreduced over x, got f32[2]{U:x}, f32[2]{U:x} and "
         "f32[2]{V:x}; vary_unreduced_cast over x makes it unreduced");
+  CHECK(local(OpKind::Concatenate, {"UI", "RI"}, {{"dimension", 0}}) ==
+        "of: expected operands that are all unreduced over x, got f32[2]{U:x} and f32[2]{R:x}");
+}
+
+TEST_CASE("what is computed of a reduced value alone is reduced") {
+  for (const OpKind kind : {OpKind::Logistic, OpKind::Conj, OpKind::Sin, OpKind::Cos})
+    CHECK(outcome(mesh(), kind, {type(Dtype::C64, {2}, "RI")}, {}) == "c64[2]{R:x}");
+  CHECK(outcome(mesh(), OpKind::Pargmax, {type(Dtype::F32, {2}, "VR")},
+                {{"axis_name", Names{"x"}}}) == "s32[2]{R:y}");
 }
 
 TEST_CASE("dot_general: an unreduced operand is refused") {
@@ -416,6 +427,26 @@ TEST_CASE("dynamic_update_slice: the result varies along what any start index va
   };
   CHECK(update("VI", "II") == "f32[4,4]{V:x}");
   CHECK(update("II", "IV") == "f32[4,4]{V:y}");
+}
+
+TEST_CASE(
+    "indexed updates: an index that varies casts what is reduced there, as any operand does") {
+  const auto update = [](const std::string& array, const std::string& part,
+                         const std::string& start) {
+    return outcome(
+        mesh(), OpKind::DynamicUpdateSlice,
+        {type(Dtype::F32, {4}, array), type(Dtype::F32, {2}, part), type(Dtype::S32, {}, start)},
+        {});
+  };
+  // As JAX 0.10.2: the array becomes varying over x by pvary, the part by reduced_vary_cast.
+  CHECK(update("IV", "RV", "VI") == "f32[4]{V:(x,y)}");
+  CHECK(update("RR", "VI", "IV") == "f32[4]{V:(x,y)}");
+  // Where no index varies, nothing casts them; an index is named only where they fit.
+  const std::string differ =
+      "of: expected operands that are all reduced over x, got f32[4] and f32[2]{R:x}; preduced "
+      "over x makes it reduced";
+  CHECK(update("II", "RI", "IV") == differ);
+  CHECK(update("II", "RI", "UI") == differ);
 }
 
 TEST_CASE("take: of an unreduced operand only without filling") {
