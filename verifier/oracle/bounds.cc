@@ -29,12 +29,13 @@ namespace {
 class Bounds {
  public:
   Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values,
-         RoundedBy rounded_by)
+         RoundedBy rounded_by, const std::vector<bool>& given)
       : program_(program),
         lowered_(lowered),
         lists_(program, lowered),
         values_(values),
         rounded_by_(rounded_by),
+        given_(given),
         futures_(program),
         bounds_(program) {
     for (const Argument& argument : program.arguments)
@@ -47,6 +48,11 @@ class Bounds {
 
   void local(OpId id, LogicalId device) {
     const Op& op = program_.op(id);
+    if (is_given(op)) {
+      for (const ValueId result : op.results)
+        bounds_.at(result, device) = Tensor(Dtype::F64, program_.value(result).type.shape);
+      return;
+    }
     LocalValues of;
     for (const ValueId operand : op.operands) {
       of.operands.push_back(&*values_.at(operand, device));
@@ -70,7 +76,7 @@ class Bounds {
     const ValueType& type = program_.value(op.results.front()).type;
     std::vector<ExchangedOperand> owned;
     std::vector<const Tensor*> errors;
-    if (!takes_result(op))
+    if (!takes_result(op) || is_given(op))
       return set(op, device, Tensor(Dtype::F64, type.shape));
     const Shape given_shape = exchanged_types(program_, op).operand.shape;
     // Of members without one, also where a wrong schedule ended before a member had its operand.
@@ -147,6 +153,11 @@ class Bounds {
   }
 
  private:
+  /// Whether the op's results are: all of them are, or none.
+  bool is_given(const Op& op) const {
+    return !given_.empty() && !op.results.empty() && given_[op.results.front().index()];
+  }
+
   /// What a member gives; empty where it gives nothing, or a wrong schedule ended before it had it.
   std::optional<ExchangedOperand> given(CollectiveId id, Node node) const {
     const LogicalId device = lowered_.collective(id).members[node.index()];
@@ -178,6 +189,7 @@ class Bounds {
   const ProgramLists lists_;
   const DeviceValues& values_;
   const RoundedBy rounded_by_;
+  const std::vector<bool>& given_;
   const Futures futures_;
   std::map<CollectiveId, std::vector<Tensor>> sizes_;
   DeviceValues bounds_;
@@ -186,8 +198,9 @@ class Bounds {
 }  // namespace
 
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
-                          const DeviceValues& values, RoundedBy rounded_by) {
-  Bounds bounds(program, lowered, values, rounded_by);
+                          const DeviceValues& values, RoundedBy rounded_by,
+                          const std::vector<bool>& given) {
+  Bounds bounds(program, lowered, values, rounded_by, given);
   walk(program, lowered, bounds, with_concrete);
   return bounds.take();
 }

@@ -92,8 +92,7 @@ DotFacts FastProducts::facts() const {
 Graph FastProducts::graph_of(const Product& work, size_t gpu) const {
   const OnGpu& on = gpus_[gpu];
   const Matmul& matmul = on.found.at(work.product);
-  return Graph::captured(on.stream,
-                         [&] { matmul.give(on.stream, work.to, work.rhs, work.lhs); });
+  return Graph::captured(on.stream, [&] { matmul.give(on.stream, work.to, work.rhs, work.lhs); });
 }
 
 }  // namespace orrery::cuda

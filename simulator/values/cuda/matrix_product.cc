@@ -102,8 +102,7 @@ std::optional<MatrixOperand> operand_of(const Rows& rows) {
 
 /// The largest power of 2 that divides the address of a value.
 int64_t alignment_of(const Program& program, ValueId id, Bytes of_buffers) {
-  const int64_t bits =
-      kMostAlignment | of_buffers.count() | program.value(id).offset.count();
+  const int64_t bits = kMostAlignment | of_buffers.count() | program.value(id).offset.count();
   return bits & -bits;
 }
 
@@ -144,12 +143,11 @@ std::variant<MatrixProduct, NoProduct> matrix_product(const Program& program, co
   const std::optional<MatrixOperand> right_operand = operand_of(r);
   if (!left_operand || !right_operand)
     return NoProduct{"its batch dimensions are the innermost"};
-  MatrixProduct product{lhs.dtype,     result.dtype,         l.batch.extent,
-                        l.free.extent, r.free.extent,        l.contracting.extent,
+  MatrixProduct product{lhs.dtype,     result.dtype,   l.batch.extent,
+                        l.free.extent, r.free.extent,  l.contracting.extent,
                         *left_operand, *right_operand, 0};
-  const int64_t largest =
-      std::max({product.batch, product.rows, product.columns, product.depth, product.lhs.leading,
-                product.rhs.leading});
+  const int64_t largest = std::max({product.batch, product.rows, product.columns, product.depth,
+                                    product.lhs.leading, product.rhs.leading});
   if (largest > std::numeric_limits<int32_t>::max())
     return NoProduct{"a matrix of 2^31 rows or columns"};
   product.lhs.alignment = alignment_of(program, op.operands[0], alignment);

@@ -2,9 +2,9 @@
 
 // Which dot_general is a product of matrices as cuBLASLt does them.
 //
-// It is where each operand's batch, free and contracting dimensions are three even rows of elements:
-// each group like one dimension, in any order. One of the last two must have its elements side by
-// side. Nothing is transposed or copied for it.
+// It is where each operand's batch, free and contracting dimensions are three even rows of
+// elements: each group like one dimension, in any order. One of the last two must have its elements
+// side by side. Nothing is transposed or copied for it.
 
 #include <compare>
 #include <cstdint>

@@ -6,6 +6,7 @@
 
 #include "models/base/check.h"
 #include "models/base/overloaded.h"
+#include "tests/support/mock_cuda/product.h"
 
 namespace orrery::mock_cuda {
 namespace {
@@ -40,6 +41,17 @@ void Runner::launch(Stream& stream, const std::shared_ptr<Plan>& plan) {
   }
   plan->in_flight.push_back(launch.number);
   stream.launches.push_back(std::move(launch));
+}
+
+void Runner::give(Stream& stream, Work work) {
+  if (!stream.captured)
+    return launch(stream,
+                  std::make_shared<Plan>(std::vector<Node>{{std::move(work), {}}}, std::nullopt));
+  std::vector<Node>& nodes = stream.captured->nodes;
+  std::vector<size_t> after;
+  if (!nodes.empty())
+    after.push_back(nodes.size() - 1);
+  nodes.push_back({std::move(work), std::move(after)});
 }
 
 void Runner::finish(const Stream& stream) {
@@ -146,6 +158,7 @@ int64_t Runner::perform(const Work& work, int64_t start) {
                                [&](const CopyWork& copy) { return run_copy(copy); },
                                [&](const FillWork& fill) { return run_fill(fill); },
                                [&](const WriteWork& write) { return run_write(write); },
+                               [&](const ProductWork& product) { return run_product(product); },
                                [&](const RecordWork& record) { return run_record(record, start); },
                                [](JoinWork) { return int64_t{0}; }},
                     work);
@@ -196,6 +209,13 @@ int64_t Runner::run_write(const WriteWork& work) {
       memory_.bytes(work.to, work.bytes.size(), work.device, cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
   std::memcpy(to, work.bytes.data(), work.bytes.size());
   return copy_time(work.bytes.size());
+}
+
+int64_t Runner::run_product(const ProductWork& work) {
+  if (settings_.computes != 0)
+    multiply(work, memory_, settings_.product_errors != 0);
+  return settings_.kernel_ps +
+         settings_.product_ps * work.d.batch * work.d.rows * work.d.columns * work.depth();
 }
 
 int64_t Runner::run_record(const RecordWork& work, int64_t start) {

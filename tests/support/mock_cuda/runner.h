@@ -21,6 +21,8 @@ class Runner {
 
   /// Gives a stream a run of `plan`. Nothing runs yet.
   void launch(Stream& stream, const std::shared_ptr<Plan>& plan);
+  /// Gives a stream one thing to do; one that is captured keeps it for the graph.
+  void give(Stream& stream, Work work);
 
   /// Gives the default stream of a device one thing to do.
   void launch_by_default(int device, Work work);
@@ -48,6 +50,7 @@ class Runner {
   int64_t run_copy(const CopyWork& work);
   int64_t run_fill(const FillWork& work);
   int64_t run_write(const WriteWork& work);
+  int64_t run_product(const ProductWork& work);
   int64_t run_record(const RecordWork& work, int64_t start);
   int64_t copy_time(size_t size) const;
 

@@ -84,9 +84,8 @@ struct cublasLtMatmulHeuristicResult_t {
     (cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribute, const void* value, \
      size_t size))                                                                                \
   X(cublasLtMatmulDescDestroy, (cublasLtMatmulDesc_t operation))                                  \
-  X(cublasLtMatrixLayoutCreate,                                                                   \
-    (cublasLtMatrixLayout_t * layout, cudaDataType_t type, uint64_t rows, uint64_t columns,       \
-     int64_t leading))                                                                            \
+  X(cublasLtMatrixLayoutCreate, (cublasLtMatrixLayout_t * layout, cudaDataType_t type,            \
+                                 uint64_t rows, uint64_t columns, int64_t leading))               \
   X(cublasLtMatrixLayoutSetAttribute,                                                             \
     (cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttribute_t attribute, const void* value, \
      size_t size))                                                                                \

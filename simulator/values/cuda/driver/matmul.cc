@@ -39,8 +39,8 @@ Matmul::Matmul(const CublasLtHandle& handle, const MatmulShape& shape)
   library.cublasLtMatmulDescCreate.must(
       what, &operation, shape.compute,
       shape.compute == CUBLAS_COMPUTE_64F ? CUDA_R_64F : CUDA_R_32F);
-  operation_ = Owned<cublasLtMatmulDesc_t, cublasStatus_t>(library.cublasLtMatmulDescDestroy,
-                                                           operation);
+  operation_ =
+      Owned<cublasLtMatmulDesc_t, cublasStatus_t>(library.cublasLtMatmulDescDestroy, operation);
   const auto transpose = [&](cublasLtMatmulDescAttributes_t which, bool transposed) {
     const cublasOperation_t value = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     library.cublasLtMatmulDescSetAttribute.must(what, operation, which, &value, sizeof(value));
@@ -67,9 +67,9 @@ Matmul::Layout Matmul::layout(cudaDataType_t type, int64_t rows, int64_t columns
   const auto batch = static_cast<int32_t>(shape_.batch);
   library.cublasLtMatrixLayoutSetAttribute.must(what, layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
                                                 &batch, sizeof(batch));
-  library.cublasLtMatrixLayoutSetAttribute.must(
-      what, layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &batch_stride,
-      sizeof(batch_stride));
+  library.cublasLtMatrixLayoutSetAttribute.must(what, layout,
+                                                CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                                &batch_stride, sizeof(batch_stride));
   return owned;
 }
 
@@ -94,9 +94,9 @@ bool Matmul::find_algorithm() {
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, shape_.result_alignment);
   cublasLtMatmulHeuristicResult_t found{};
   int count = 0;
-  const cublasStatus_t code = library.cublasLtMatmulAlgoGetHeuristic(
-      handle_->get(), operation_.get(), a_.get(), b_.get(), d_.get(), d_.get(), preference, 1,
-      &found, &count);
+  const cublasStatus_t code =
+      library.cublasLtMatmulAlgoGetHeuristic(handle_->get(), operation_.get(), a_.get(), b_.get(),
+                                             d_.get(), d_.get(), preference, 1, &found, &count);
   if (code != CUBLAS_STATUS_SUCCESS && code != CUBLAS_STATUS_NOT_SUPPORTED)
     throw CublasLtError(library.cublasLtMatmulAlgoGetHeuristic.name(), code, purpose());
   algorithm_ = found.algo;

@@ -39,8 +39,8 @@ struct MatmulOperand {
   friend auto operator<=>(const MatmulOperand&, const MatmulOperand&) = default;
 };
 
-/// D = op(A) op(B), `batch` times: D is m x n, a sum has k products. D lies column by column without
-/// gaps, one after another.
+/// D = op(A) op(B), `batch` times: D is m x n, a sum has k products. D lies column by column
+/// without gaps, one after another.
 struct MatmulShape {
   cudaDataType_t operands{};
   cudaDataType_t result{};
