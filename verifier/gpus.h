@@ -14,11 +14,11 @@ namespace orrery {
 
 struct GpuOptions {
   std::string library = cuda::kDriverLibrary;
-  /// Whether dot_general is done by cuBLASLt where it can be, in any order of adding.
-  bool fast_dot = false;
-  std::string cublaslt = {};   // its file; empty: that of the system
   uint32_t measured_runs = 5;  // after the one whose values are taken
   cuda::Measured measured = cuda::Measured::Ops;
+  /// Whether dot_general is done by cuBLASLt where it can be, in any order of adding.
+  bool fast_dot = false;
+  std::string cublaslt = {};  // its file; empty: that of the system
 };
 
 /// Why nothing can run on GPUs. what() is one line.

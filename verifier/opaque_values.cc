@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "models/program/dependent_values.h"
 #include "models/program/rules.h"
-#include "verifier/dependent_values.h"
 
 namespace orrery {
 

@@ -82,9 +82,9 @@ TEST_CASE("VALUES.GPUS names the first element that differs") {
   const HostRun run = rig.run();
   const DeviceValues& host = run.values;
   DeviceValues gpus = host;
-  CHECK(gpu_values_agree(rig.program, host, gpus).holds());
+  CHECK(gpu_values_agree(rig.program, rig.lowered, host, gpus).holds());
   set_element_bits(*gpus.at(rig.value("r"), LogicalId(1)), 2, 34);
-  const Check check = gpu_values_agree(rig.program, host, gpus);
+  const Check check = gpu_values_agree(rig.program, rig.lowered, host, gpus);
   CHECK(check.verdict == Verdict::Fails);
   CHECK(check.message == "\"r\" on device 1: element 2 is 34 on the GPUs and 33 on the host.");
 }

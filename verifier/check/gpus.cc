@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "models/array/text.h"
+#include "models/program/dependent_values.h"
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/names.h"
-#include "verifier/dependent_values.h"
 #include "verifier/oracle/bounds.h"
 #include "verifier/oracle/compare.h"
 #include "verifier/oracle/nearness.h"
@@ -54,7 +54,8 @@ class GpuValues {
         ". {} that depend on --fast-dot were compared within the bounds of both sides' roundings.",
         within_bounds_);
     if (loose_ > 0)
-      text += fmt::format(" Of {} their elements the bounds are as large as the values.", loose_);
+      text +=
+          fmt::format(" In {} of their elements the bounds are as large as the values.", loose_);
     if (unbounded_ > 0)
       text += fmt::format(" Not compared: {} elements of which no bound is known, the first in {}.",
                           unbounded_, first_unbounded_);

@@ -106,15 +106,13 @@ int64_t alignment_of(const Program& program, ValueId id, Bytes of_buffers) {
   return bits & -bits;
 }
 
-/// Why the dtypes are none that are summed by cuBLASLt as by dot_general.
-std::optional<NoProduct> wrong_dtypes(Dtype lhs, Dtype rhs, Dtype result) {
-  if (lhs != rhs)
-    return NoProduct{fmt::format("{} times {}", name(lhs), name(rhs))};
-  const bool narrow = lhs == Dtype::F16 || lhs == Dtype::BF16;
-  if (!narrow && lhs != Dtype::F32 && lhs != Dtype::F64)
-    return NoProduct{std::string(name(lhs))};
-  if (result != lhs && !(narrow && result == Dtype::F32))
-    return NoProduct{fmt::format("{} from {}", name(result), name(lhs))};
+/// Why the dtypes are none that cuBLASLt sums as dot_general does. Both operands have one.
+std::optional<NoProduct> wrong_dtypes(Dtype operands, Dtype result) {
+  const bool narrow = operands == Dtype::F16 || operands == Dtype::BF16;
+  if (!narrow && operands != Dtype::F32 && operands != Dtype::F64)
+    return NoProduct{std::string(name(operands))};
+  if (result != operands && !(narrow && result == Dtype::F32))
+    return NoProduct{fmt::format("{} from {}", name(result), name(operands))};
   return std::nullopt;
 }
 
@@ -125,7 +123,7 @@ std::variant<MatrixProduct, NoProduct> matrix_product(const Program& program, co
   const ValueType& lhs = program.value(op.operands[0]).type;
   const ValueType& rhs = program.value(op.operands[1]).type;
   const ValueType& result = program.value(op.results[0]).type;
-  if (auto wrong = wrong_dtypes(lhs.dtype, rhs.dtype, result.dtype))
+  if (auto wrong = wrong_dtypes(lhs.dtype, result.dtype))
     return std::move(*wrong);
   if (lhs.shape.elements() == 0 || rhs.shape.elements() == 0)
     return NoProduct{"no elements"};

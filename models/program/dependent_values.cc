@@ -1,4 +1,4 @@
-#include "verifier/dependent_values.h"
+#include "models/program/dependent_values.h"
 
 #include <optional>
 
