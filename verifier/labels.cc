@@ -127,9 +127,10 @@ std::vector<std::string> labels_of_gpus(const Scenario& scenario, const cuda::Gp
       in_order += count;
       why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", reason, count);
     }
+    const size_t fast = facts.dots->by_cublaslt.size();
     labels.push_back(
-        fmt::format("--fast-dot: {} dot_generals by cuBLASLt, {} in the stated order{}",
-                    facts.dots->by_cublaslt.size(), in_order, why.empty() ? "" : " (" + why + ")"));
+        fmt::format("--fast-dot: {} dot_general{} by cuBLASLt, {} in the stated order{}", fast,
+                    fast == 1 ? "" : "s", in_order, why.empty() ? "" : " (" + why + ")"));
   }
   return labels;
 }

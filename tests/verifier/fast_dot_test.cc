@@ -164,6 +164,25 @@ TEST_CASE("fast dot: comparisons of what is nearer than its errors are not compa
                     others));
 }
 
+TEST_CASE("fast dot: what follows from a comparison that came out alike is compared") {
+  // Each row's largest element is equal to it on both sides, though both have errors.
+  HostRig rig({{"x", 2}});
+  give_product(rig, Dtype::F32, 1);
+  rig.op("reduce_max", "most", {"d"}, {{"axes", Integers{1}}});
+  rig.op("broadcast_in_dim", "wide", {"most"},
+         {{"shape", Integers{6, 5}}, {"broadcast_dimensions", Integers{0}}});
+  rig.op("eq", "is_most", {"d", "wide"});
+  rig.op("exp", "other", {"d"});
+  rig.op("select_n", "chosen", {"is_most", "d", "other"});
+  cuda::GpuRun gpus = run_fast(rig);
+  CHECK(checked(rig, gpus).verdict == Verdict::Holds);
+  Tensor& chosen = *gpus.values.at(rig.value("chosen"), LogicalId(1));
+  set_element_from_double(chosen, 7, 100);
+  const Check check = checked(rig, gpus);
+  CHECK(check.verdict == Verdict::Fails);
+  CHECK(check.message.find("\"chosen\" on device 1: element 7 is 100") == 0);
+}
+
 TEST_CASE("fast dot: where the bounds decide no element of a value, it is undecided") {
   HostRig rig({{"x", 1}});
   // The sum is 2^-30, of terms that add up to 2: in f32 any order may give 0.

@@ -34,8 +34,9 @@ class GpuValues {
       : program_(program), host_(host), gpus_(gpus), same_bits_(program.values.size(), true) {
     for (const auto& [value, product] : dependent_values(program, products))
       same_bits_[value.index()] = false;
+    const OtherRun on_gpus{gpus, same_bits_};
     if (!products.empty())
-      bounds_ = error_bounds(program, lowered, host, RoundedBy::CublasLt, same_bits_);
+      bounds_ = error_bounds(program, lowered, host, RoundedBy::CublasLt, &on_gpus);
   }
 
   Check check() {

@@ -1,8 +1,10 @@
 #include "verifier/oracle/bounds.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -29,13 +31,13 @@ namespace {
 class Bounds {
  public:
   Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values,
-         RoundedBy rounded_by, const std::vector<bool>& given)
+         RoundedBy rounded_by, const OtherRun* other)
       : program_(program),
         lowered_(lowered),
         lists_(program, lowered),
         values_(values),
         rounded_by_(rounded_by),
-        given_(given),
+        other_(other),
         futures_(program),
         bounds_(program) {
     for (const Argument& argument : program.arguments)
@@ -48,7 +50,7 @@ class Bounds {
 
   void local(OpId id, LogicalId device) {
     const Op& op = program_.op(id);
-    if (is_given(op)) {
+    if (has_same_bits(op)) {
       for (const ValueId result : op.results)
         bounds_.at(result, device) = Tensor(Dtype::F64, program_.value(result).type.shape);
       return;
@@ -62,7 +64,7 @@ class Bounds {
       of.results.push_back(&*values_.at(result, device));
     std::vector<Tensor> bounds = local_bounds(program_, op, device, of, rounded_by_);
     for (size_t r = 0; r < op.results.size(); ++r)
-      bounds_.at(op.results[r], device) = std::move(bounds[r]);
+      bounds_.at(op.results[r], device) = where_alike(op.results[r], device, std::move(bounds[r]));
   }
 
   void enter(CollectiveId, Node, OpId) {}
@@ -76,7 +78,7 @@ class Bounds {
     const ValueType& type = program_.value(op.results.front()).type;
     std::vector<ExchangedOperand> owned;
     std::vector<const Tensor*> errors;
-    if (!takes_result(op) || is_given(op))
+    if (!takes_result(op) || has_same_bits(op))
       return set(op, device, Tensor(Dtype::F64, type.shape));
     const Shape given_shape = exchanged_types(program_, op).operand.shape;
     // Of members without one, also where a wrong schedule ended before a member had its operand.
@@ -153,9 +155,26 @@ class Bounds {
   }
 
  private:
-  /// Whether the op's results are: all of them are, or none.
-  bool is_given(const Op& op) const {
-    return !given_.empty() && !op.results.empty() && given_[op.results.front().index()];
+  /// Whether both runs have the same results, bit for bit: all of them, or none.
+  bool has_same_bits(const Op& op) const {
+    return other_ != nullptr && !op.results.empty() &&
+           other_->same_bits[op.results.front().index()];
+  }
+
+  /// The bound of a value, 0 for integers and preds that both runs have.
+  Tensor where_alike(ValueId value, LogicalId device, Tensor bound) const {
+    if (other_ == nullptr || is_inexact(program_.value(value).type.dtype))
+      return bound;
+    const std::optional<Tensor>& one = values_.at(value, device);
+    const std::optional<Tensor>& two = other_->values.at(value, device);
+    if (!one || !two)
+      return bound;
+    const size_t size = static_cast<size_t>(itemsize(one->dtype()).count());
+    const std::span<double> bounds = bound.as<double>();
+    for (size_t i = 0; i < bounds.size(); ++i)
+      if (std::memcmp(one->bytes().data() + i * size, two->bytes().data() + i * size, size) == 0)
+        bounds[i] = 0;
+    return bound;
   }
 
   /// What a member gives; empty where it gives nothing, or a wrong schedule ended before it had it.
@@ -166,6 +185,8 @@ class Bounds {
 
   /// Sets the bound of a collective's result.
   void set(const Op& op, LogicalId device, Tensor bound) {
+    if (const std::optional<ValueId> result = futures_.result(op))
+      bound = where_alike(*result, device, std::move(bound));
     for (const ValueId value : futures_.results(op))
       bounds_.at(value, device) = bound;
     bounds_.at(op.results.front(), device) = std::move(bound);
@@ -189,7 +210,7 @@ class Bounds {
   const ProgramLists lists_;
   const DeviceValues& values_;
   const RoundedBy rounded_by_;
-  const std::vector<bool>& given_;
+  const OtherRun* const other_;
   const Futures futures_;
   std::map<CollectiveId, std::vector<Tensor>> sizes_;
   DeviceValues bounds_;
@@ -198,9 +219,8 @@ class Bounds {
 }  // namespace
 
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
-                          const DeviceValues& values, RoundedBy rounded_by,
-                          const std::vector<bool>& given) {
-  Bounds bounds(program, lowered, values, rounded_by, given);
+                          const DeviceValues& values, RoundedBy rounded_by, const OtherRun* other) {
+  Bounds bounds(program, lowered, values, rounded_by, other);
   walk(program, lowered, bounds, with_concrete);
   return bounds.take();
 }

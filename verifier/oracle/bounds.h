@@ -47,12 +47,20 @@
 
 namespace orrery {
 
+/// Another run of the same program, with which values are compared.
+struct OtherRun {
+  const DeviceValues& values;
+  const std::vector<bool>& same_bits;  // per value: whether both runs have the same, bit for bit
+};
+
 /// Per value and device, an f64 tensor of the value's shape; empty for values without a tensor.
 /// `values` is the host executor's result for a program that ends. By RoundedBy::Xla they bound
-/// what XLA computes of the same arguments. Values that are `given`, by id, are as exact as
-/// arguments; none are where it is empty.
+/// what XLA computes of the same arguments.
+///
+/// With `other`, exact arithmetic takes what both runs have alike: the values of same_bits, and
+/// each integer and pred that is the same in both. These have a bound of 0.
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
                           const DeviceValues& values, RoundedBy rounded_by = RoundedBy::Orrery,
-                          const std::vector<bool>& given = {});
+                          const OtherRun* other = nullptr);
 
 }  // namespace orrery
