@@ -201,7 +201,8 @@ const std::optional<Tensor>& Expectations::tensor(const ComparedValue& value,
 
 const DeviceValues& Expectations::bounds() {
   if (!bounds_)
-    bounds_ = error_bounds(evidence_.scenario.program, evidence_.lowered, *evidence_.values);
+    bounds_ = error_bounds(evidence_.scenario.program, evidence_.lowered, *evidence_.values,
+                           evidence_.rounded_by);
   return *bounds_;
 }
 

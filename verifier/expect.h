@@ -13,6 +13,7 @@
 #include "simulator/time/completion.h"
 #include "simulator/values/values.h"
 #include "verifier/check/names.h"
+#include "verifier/oracle/float_format.h"
 #include "verifier/report.h"
 
 namespace orrery {
@@ -26,6 +27,7 @@ struct Evidence {
   const std::optional<DeviceValues>& values;
   std::string undecided;  // a sentence on why there are no values or no times; else empty
   std::span<const Check> checks;
+  RoundedBy rounded_by = RoundedBy::Orrery;  // the values
 };
 
 /// One check for each expectation, with its JSON pointer. An expectation on values or times that

@@ -12,6 +12,13 @@ cuda::Driver loaded_driver(const std::string& library) {
   return std::get<cuda::Driver>(std::move(loaded));
 }
 
+cuda::CublasLt loaded_cublaslt(const std::string& library) {
+  std::variant<cuda::CublasLt, cuda::MissingCublasLt> loaded = cuda::load_cublaslt(library);
+  if (const auto* missing = std::get_if<cuda::MissingCublasLt>(&loaded))
+    throw NoFastDot(missing->reason);
+  return std::get<cuda::CublasLt>(std::move(loaded));
+}
+
 std::optional<std::string> why_not_on_gpus(const Scenario& scenario, const MemoryProfile& memory,
                                            bool leaves_out) {
   if (leaves_out)
@@ -31,6 +38,9 @@ cuda::GpuRun run_on_gpus(const Scenario& scenario, const Lowered& lowered,
   how.measured_runs = options.measured_runs;
   how.measured = options.measured;
   const cuda::Driver driver = loaded_driver(options.library);
+  std::optional<cuda::CublasLt> cublaslt;
+  if (options.fast_dot)
+    how.cublaslt = &cublaslt.emplace(loaded_cublaslt(options.cublaslt));
   if (!arguments)
     arguments.emplace(scenario.program);
   return cuda::execute(driver, scenario.program, lowered, scenario.memory, memory,

@@ -113,13 +113,25 @@ std::vector<std::string> labels_of_loops(const Scenario& scenario, uint64_t iter
   return labels;
 }
 
-std::vector<std::string> labels_of_gpus(const Scenario& scenario) {
+std::vector<std::string> labels_of_gpus(const Scenario& scenario, const cuda::GpuFacts& facts) {
   std::vector<std::string> labels;
   const std::vector<Op>& ops = scenario.program.ops;
   if (std::any_of(ops.begin(), ops.end(), [](const Op& op) { return rules(op.kind).opaque; }))
     labels.emplace_back("GPUs: compute runs as nothing, and gives its stand-in value");
   if (!scenario.faults.empty())
     labels.emplace_back("GPUs: faults are not applied");
+  if (facts.dots) {
+    uint32_t in_order = 0;
+    std::string why;
+    for (const auto& [reason, count] : facts.dots->in_order) {
+      in_order += count;
+      why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", reason, count);
+    }
+    const size_t fast = facts.dots->by_cublaslt.size();
+    labels.push_back(
+        fmt::format("--fast-dot: {} dot_general{} by cuBLASLt, {} in the stated order{}", fast,
+                    fast == 1 ? "" : "s", in_order, why.empty() ? "" : " (" + why + ")"));
+  }
   return labels;
 }
 

@@ -10,6 +10,7 @@
 #include "simulator/lower/faults.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
+#include "simulator/values/cuda/executor.h"
 
 namespace orrery {
 
@@ -25,7 +26,7 @@ std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lower
 std::vector<std::string> labels_of_loops(const Scenario& scenario, uint64_t iterations_budget,
                                          const std::optional<Completion>& completion);
 
-/// What a run on GPUs does not do.
-std::vector<std::string> labels_of_gpus(const Scenario& scenario);
+/// What a run on GPUs does not do, or not as the host.
+std::vector<std::string> labels_of_gpus(const Scenario& scenario, const cuda::GpuFacts& facts);
 
 }  // namespace orrery

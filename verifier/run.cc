@@ -271,12 +271,15 @@ class Run {
                             moves ? std::optional(initial_values()) : std::nullopt, *options_.gpus);
     digests_.emplace_back("GPUs", run.digest);
     if (moves) {
-      check(gpu_values_agree(program_, *report_.values, run.values));
+      std::vector<OpId> products;
+      if (run.facts.dots)
+        products = run.facts.dots->by_cublaslt;
+      check(gpu_values_agree(program_, lowered(), *report_.values, run.values, products));
       report_.values = std::move(run.values);
     }
     check(arenas_agree(report_.memory, run.facts));
     check(guards_whole(run.facts));
-    label(labels_of_gpus(scenario_));
+    label(labels_of_gpus(scenario_, run.facts));
     report_.gpus = std::move(run.facts);
   }
 
@@ -332,11 +335,17 @@ class Run {
                         name, steps, options_.proof_piece_budget));
   }
 
+  RoundedBy rounded_by() const {
+    const bool by_cublaslt =
+        report_.gpus && report_.gpus->dots && !report_.gpus->dots->by_cublaslt.empty();
+    return by_cublaslt ? RoundedBy::CublasLt : RoundedBy::Orrery;
+  }
+
   void check_expectations() {
     const std::string undecided = undecided_.empty() ? undecided_values_ : undecided_;
     const std::vector<Check> so_far = report_.checks;
     const Evidence evidence{scenario_,      lowered(), report_.memory, report_.completion,
-                            report_.values, undecided, so_far};
+                            report_.values, undecided, so_far,         rounded_by()};
     Expectations expectations(evidence);
     for (const Expectation& expectation : scenario_.expectations)
       check(expectations.check(expectation));
@@ -466,6 +475,8 @@ std::string too_large(const Overflow& overflow) {
 Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
   if (options.gpus)
     loaded_driver(options.gpus->library);  // what is missing is said before anything else
+  if (options.gpus && options.gpus->fast_dot)
+    loaded_cublaslt(options.gpus->cublaslt);
   const Iterations iterations = {options.iterations_budget, options.data == Data::On};
   const std::shared_ptr<const Scenario> scenario =
       with_iterations(std::move(given), options.limits, iterations);

@@ -45,7 +45,7 @@ struct Case {
   std::string scenario;  // as text; all of `expected` are outputs
   Numerics numerics;
   std::vector<Expected> expected;
-  bool transformed = false;  // a transform makes what runs
+  bool transformed = false;         // a transform makes what runs
   std::vector<ExpectedType> types;  // of a program whose types are checked
 };
 

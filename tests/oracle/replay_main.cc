@@ -100,7 +100,8 @@ int replay_corpora(const fs::path& disagree, const fs::path& aborted,
     const Compared& compared = figures.compared;
     all_agree = all_agree && figures.disagree == 0;
     lines += fmt::format(
-        "{}: {} ran, {} disagree, XLA aborts on {} more. Types: {} compared. Elements: {} equal, {} "
+        "{}: {} ran, {} disagree, XLA aborts on {} more. Types: {} compared. Elements: {} equal, "
+        "{} "
         "within bounds, {} undecided (their bounds are as large as they are).\n",
         corpus.stem().string(), figures.ran, figures.disagree, programs_in(aborted / corpus.stem()),
         compared.types, compared.by_bits, compared.within_bounds, compared.undecided);

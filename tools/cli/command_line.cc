@@ -9,6 +9,7 @@
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
+#include "simulator/values/cuda/driver/cublaslt_error.h"
 #include "simulator/values/cuda/driver/cuda_error.h"
 #include "tools/cli/commands.h"
 
@@ -40,6 +41,12 @@ Outcome run_command_line(std::vector<std::string> arguments, const Terminal& ter
     return Outcome::WrongInput;
   } catch (const cuda::CudaError& error) {
     tell(fmt::format("{}: the driver failed in {}", on_gpus, error.what()));
+    return Outcome::WrongInput;
+  } catch (const NoFastDot& error) {
+    tell(fmt::format("--fast-dot: {}", error.what()));
+    return Outcome::WrongInput;
+  } catch (const cuda::CublasLtError& error) {
+    tell(fmt::format("--fast-dot: cuBLASLt failed in {}", error.what()));
     return Outcome::WrongInput;
   } catch (const std::bad_alloc&) {
     tell("the input needs more memory than there is");

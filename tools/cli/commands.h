@@ -52,6 +52,7 @@ struct RunCommand {
   Backend backend = Backend::Host;
   std::optional<uint32_t> measured_runs;  // on GPUs
   std::optional<Measure> measure;         // on GPUs
+  bool fast_dot = false;                  // on GPUs
   RunOptions options;
 };
 

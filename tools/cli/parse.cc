@@ -88,6 +88,9 @@ void add_run(CLI::App& app, RunCommand& run) {
   add_choice<std::optional<Measure>>(
       command, "--measure", run.measure, {{"ops", Measure::Ops}, {"steps", Measure::Steps}},
       "With --backend cuda: of what begin and end are taken in one more run (default: ops)");
+  command.add_flag("--fast-dot", run.fast_dot,
+                   "With --backend cuda: dot_general by cuBLASLt, in tensor cores, where it is a "
+                   "product of matrices; what depends on it is compared within error bounds");
   command
       .add_option("--cluster", run.cluster,
                   "In place of the scenario's: a cluster of the catalog, or a file with one")

@@ -83,8 +83,11 @@ class Runner {
         options_(command.options) {
     if (command.backend == Backend::Cuda)
       options_.gpus = gpu_options();
-    else if (command.measured_runs || command.measure)
-      refuse(command.measure ? "--measure" : "--measured-runs", "is of runs with --backend cuda");
+    else if (command.measured_runs || command.measure || command.fast_dot)
+      refuse(command.fast_dot  ? "--fast-dot"
+             : command.measure ? "--measure"
+                               : "--measured-runs",
+             "is of runs with --backend cuda");
     if (command.cluster)
       cluster_ = cluster_given("--cluster", *command.cluster, options_.limits);
     if (command.values.empty())
@@ -117,6 +120,8 @@ class Runner {
   GpuOptions gpu_options() const {
     GpuOptions gpus;
     gpus.library = terminal_.library_of_cuda();
+    gpus.fast_dot = command_.fast_dot;
+    gpus.cublaslt = terminal_.cublaslt_library;
     if (command_.measured_runs)
       gpus.measured_runs = *command_.measured_runs;
     if (command_.measure == Measure::Steps)

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "simulator/values/cuda/driver/cublaslt.h"
 #include "simulator/values/cuda/driver/driver.h"
 
 namespace orrery {
@@ -43,7 +44,8 @@ Terminal standard_terminal() {
           style_of(STDOUT_FILENO),
           style_of(STDERR_FILENO),
           isatty(STDERR_FILENO) != 0,
-          std::string(environment(cuda::kDriverLibraryVariable))};
+          std::string(environment(cuda::kDriverLibraryVariable)),
+          std::string(environment(cuda::kCublasLtLibraryVariable))};
 }
 
 }  // namespace orrery

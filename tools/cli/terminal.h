@@ -15,10 +15,11 @@ namespace orrery {
 struct Terminal {
   std::ostream& out;
   std::ostream& err;
-  Style style;                    // of out
-  Style err_style;                // of err
-  bool progress = false;          // whether err may show progress lines that are overwritten
-  std::string cuda_library = {};  // the driver of CUDA; empty: the system's
+  Style style;                        // of out
+  Style err_style;                    // of err
+  bool progress = false;              // whether err may show progress lines that are overwritten
+  std::string cuda_library = {};      // the driver of CUDA; empty: the system's
+  std::string cublaslt_library = {};  // likewise
 
   /// The file to load as the driver.
   std::string library_of_cuda() const {
@@ -27,7 +28,8 @@ struct Terminal {
 };
 
 /// stdout and stderr: colours on a terminal unless NO_COLOR is set, ASCII where its locale is not
-/// UTF-8. The driver of CUDA is what ORRERY_LIBCUDA names, if it is set.
+/// UTF-8. The driver of CUDA is what ORRERY_LIBCUDA names, and cuBLASLt what ORRERY_LIBCUBLASLT
+/// names, if these are set.
 Terminal standard_terminal();
 
 }  // namespace orrery

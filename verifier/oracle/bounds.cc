@@ -1,8 +1,10 @@
 #include "verifier/oracle/bounds.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,12 +32,13 @@ namespace {
 class Bounds {
  public:
   Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values,
-         RoundedBy rounded_by)
+         RoundedBy rounded_by, const OtherRun* other)
       : program_(program),
         lowered_(lowered),
         lists_(program, lowered),
         values_(values),
         rounded_by_(rounded_by),
+        other_(other),
         futures_(program),
         own_extrema_(program),
         bounds_(program) {
@@ -49,6 +52,11 @@ class Bounds {
 
   void local(OpId id, LogicalId device) {
     const Op& op = program_.op(id);
+    if (has_same_bits(op)) {
+      for (const ValueId result : op.results)
+        bounds_.at(result, device) = Tensor(Dtype::F64, program_.value(result).type.shape);
+      return;
+    }
     LocalValues of;
     for (const ValueId operand : op.operands) {
       of.operands.push_back(&*values_.at(operand, device));
@@ -60,7 +68,7 @@ class Bounds {
     if (const auto axes = own_extrema_.axes(op))
       bounds[0] = with_known_extrema(std::move(bounds[0]), *of.results[0], *of.errors[0], *axes);
     for (size_t r = 0; r < op.results.size(); ++r)
-      bounds_.at(op.results[r], device) = std::move(bounds[r]);
+      bounds_.at(op.results[r], device) = where_alike(op.results[r], device, std::move(bounds[r]));
   }
 
   void enter(CollectiveId, Node, OpId) {}
@@ -74,7 +82,7 @@ class Bounds {
     const ValueType& type = program_.value(op.results.front()).type;
     std::vector<ExchangedOperand> owned;
     std::vector<const Tensor*> errors;
-    if (!takes_result(op))
+    if (!takes_result(op) || has_same_bits(op))
       return set(op, device, Tensor(Dtype::F64, type.shape));
     const Shape given_shape = exchanged_types(program_, op).operand.shape;
     // Of members without one, also where a wrong schedule ended before a member had its operand.
@@ -151,6 +159,28 @@ class Bounds {
   }
 
  private:
+  /// Whether both runs have the same results, bit for bit: all of them, or none.
+  bool has_same_bits(const Op& op) const {
+    return other_ != nullptr && !op.results.empty() &&
+           other_->same_bits[op.results.front().index()];
+  }
+
+  /// The bound of a value, 0 for integers and preds that both runs have.
+  Tensor where_alike(ValueId value, LogicalId device, Tensor bound) const {
+    if (other_ == nullptr || is_inexact(program_.value(value).type.dtype))
+      return bound;
+    const std::optional<Tensor>& one = values_.at(value, device);
+    const std::optional<Tensor>& two = other_->values.at(value, device);
+    if (!one || !two)
+      return bound;
+    const size_t size = static_cast<size_t>(itemsize(one->dtype()).count());
+    const std::span<double> bounds = bound.as<double>();
+    for (size_t i = 0; i < bounds.size(); ++i)
+      if (std::memcmp(one->bytes().data() + i * size, two->bytes().data() + i * size, size) == 0)
+        bounds[i] = 0;
+    return bound;
+  }
+
   /// What a member gives; empty where it gives nothing, or a wrong schedule ended before it had it.
   std::optional<ExchangedOperand> given(CollectiveId id, Node node) const {
     const LogicalId device = lowered_.collective(id).members[node.index()];
@@ -159,6 +189,8 @@ class Bounds {
 
   /// Sets the bound of a collective's result.
   void set(const Op& op, LogicalId device, Tensor bound) {
+    if (const std::optional<ValueId> result = futures_.result(op))
+      bound = where_alike(*result, device, std::move(bound));
     for (const ValueId value : futures_.results(op))
       bounds_.at(value, device) = bound;
     bounds_.at(op.results.front(), device) = std::move(bound);
@@ -182,6 +214,7 @@ class Bounds {
   const ProgramLists lists_;
   const DeviceValues& values_;
   const RoundedBy rounded_by_;
+  const OtherRun* const other_;
   const Futures futures_;
   const OwnExtrema own_extrema_;
   std::map<CollectiveId, std::vector<Tensor>> sizes_;
@@ -191,8 +224,8 @@ class Bounds {
 }  // namespace
 
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
-                          const DeviceValues& values, RoundedBy rounded_by) {
-  Bounds bounds(program, lowered, values, rounded_by);
+                          const DeviceValues& values, RoundedBy rounded_by, const OtherRun* other) {
+  Bounds bounds(program, lowered, values, rounded_by, other);
   walk(program, lowered, bounds, with_concrete);
   return bounds.take();
 }

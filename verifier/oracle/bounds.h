@@ -18,6 +18,8 @@
 //    e + u |r| + half_smallest;
 //  - dot_general with K terms, accumulated with roundoff v:
 //    sum (|x| e_y + |y| e_x + e_x e_y) + (K + 1) v sum |x y| + u |r| + half_smallest;
+//    by cuBLASLt, of f16 and bf16, 3 (K + 1) v sum |x y|: see tensor_core_factor(),
+//    local_bounds.cc;
 //  - a result that is not finite: infinite, since in another order nothing may overflow; but 0
 //    where it follows from exact infinities and NaNs;
 //  - integers and pred: 0, so that they are compared bit for bit; but infinite where the errors of
@@ -37,6 +39,8 @@
 // that may have been flushed to 0: + the smallest normal number. Every bound is enlarged by 2^-20
 // of itself, which covers the roundings of the bounds' own arithmetic in doubles.
 
+#include <vector>
+
 #include "models/program/program.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/values/values.h"
@@ -44,10 +48,20 @@
 
 namespace orrery {
 
+/// Another run of the same program, with which values are compared.
+struct OtherRun {
+  const DeviceValues& values;
+  const std::vector<bool>& same_bits;  // per value: whether both runs have the same, bit for bit
+};
+
 /// Per value and device, an f64 tensor of the value's shape; empty for values without a tensor.
 /// `values` is the host executor's result for a program that ends. By RoundedBy::Xla they bound
 /// what XLA computes of the same arguments.
+///
+/// With `other`, exact arithmetic takes what both runs have alike: the values of same_bits, and
+/// each integer and pred that is the same in both. These have a bound of 0.
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
-                          const DeviceValues& values, RoundedBy rounded_by = RoundedBy::Orrery);
+                          const DeviceValues& values, RoundedBy rounded_by = RoundedBy::Orrery,
+                          const OtherRun* other = nullptr);
 
 }  // namespace orrery

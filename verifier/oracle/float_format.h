@@ -11,12 +11,13 @@
 
 namespace orrery {
 
-/// Whose roundings a bound is of: those of our values, by the program's numerics; or those of XLA
+/// Whose roundings a bound is of: those of our values, by the program's numerics; the same, with
+/// dot_general by cuBLASLt, which adds in any order, f16 and bf16 in tensor cores; or those of XLA
 /// on the CPU, as jax 0.10.2 has it. Beside what Numerics::XlaCpu says, XLA adds in any order,
 /// leaves out roundings to narrow dtypes between ops that it joins, or rounds to a wider dtype
 /// before; multiplies by the rounded reciprocal of a constant instead of dividing by it; and has
 /// less exact functions.
-enum class RoundedBy : uint8_t { Orrery, Xla };
+enum class RoundedBy : uint8_t { Orrery, CublasLt, Xla };
 
 /// With rounding to nearest, a result r of magnitude up to `largest` has an error of at most
 /// unit_roundoff x |r| + half_smallest. Sums and differences have at most unit_roundoff x |r|,

@@ -24,6 +24,19 @@ namespace orrery {
 
 namespace {
 
+/// How many times (K + 1) v sum |x y| a sum of K products may be off.
+///
+/// Tensor cores multiply f16 and bf16 exactly. They add at least 4 products to a sum at once: each
+/// addend is cut off below the last bit of f32 of the largest one, and so is the new sum (Fasi,
+/// Higham, Mikaitis, Pranesh: Numerical behavior of NVIDIA tensor cores, PeerJ Comput. Sci. 7:e330,
+/// 2021). Each cut is up to 2 v sum |x y|. There are K cuts of products, and two of sums for each
+/// of at most (K + 3) / 4 additions: 2 (K + (K + 3) / 2) <= 3 (K + 1).
+/// Others are multiplied and added with one rounding to nearest, or two.
+double tensor_core_factor(Dtype operands, RoundedBy rounded_by) {
+  const bool narrow = operands == Dtype::F16 || operands == Dtype::BF16;
+  return rounded_by == RoundedBy::CublasLt && narrow ? 3 : 1;
+}
+
 Tensor sum(const Tensor& a, const Tensor& b) {
   return elementwise(Binary::Add, a, b);
 }
@@ -276,8 +289,9 @@ class LocalBounds {
         format_of(dot_sum_dtype(values[0]->dtype(), values[1]->dtype(), result.dtype()));
     const FloatFormat format = format_of(result.dtype());
     const bool has_parts = is_complex(result.dtype());
-    const double roundings = (count + (has_parts ? 3 : 1)) * accumulated.unit_roundoff;
-    const double smallest = (has_parts ? 3 : 1) * count * accumulated.half_smallest;
+    const double cuts = tensor_core_factor(values[0]->dtype(), rounded_by_);
+    const double roundings = cuts * (count + (has_parts ? 3 : 1)) * accumulated.unit_roundoff;
+    const double smallest = cuts * (has_parts ? 3 : 1) * count * accumulated.half_smallest;
     const Tensor sizes = magnitudes(result);
     Tensor bound = each(carried, [&](double error, size_t i) {
       return error + roundings * products.as<double>()[i] + smallest +

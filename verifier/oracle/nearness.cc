@@ -1,6 +1,7 @@
 #include "verifier/oracle/nearness.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "models/array/arith.h"
@@ -22,12 +23,14 @@ Nearness nearness_of_inexact(const Tensor& a, const Tensor& bound_a, const Tenso
   for (size_t i = 0; i < static_cast<size_t>(a.elements()); ++i) {
     const E x = a.as<E>()[i];
     const E y = b.as<E>()[i];
+    const double allowed = bound_a.as<double>()[i] + bound_b.as<double>()[i];
+    const double larger = std::max(sizes_a.as<double>()[i], sizes_b.as<double>()[i]);
+    const bool decides = by_bound({0, larger}, allowed) == Verdict::Holds;
+    nearness.decided += decides ? 1 : 0;
     if (arith::same_value(x, y))
       continue;
     const auto element = static_cast<int64_t>(i);
-    const double allowed = bound_a.as<double>()[i] + bound_b.as<double>()[i];
     const double found = apart.as<double>()[i];
-    const double larger = std::max(sizes_a.as<double>()[i], sizes_b.as<double>()[i]);
     const Verdict verdict = by_bound({found, larger}, allowed);
     if (verdict == Verdict::Fails) {
       nearness.wrong = element;
@@ -35,6 +38,8 @@ Nearness nearness_of_inexact(const Tensor& a, const Tensor& bound_a, const Tenso
     }
     if (verdict == Verdict::Undecided && !nearness.undecided)
       nearness.undecided = element;
+    if (!decides)
+      ++(std::isinf(allowed) ? nearness.unbounded : nearness.loose);
     if (found > nearness.largest.found)
       nearness.largest = {found, allowed};
   }
@@ -51,13 +56,17 @@ Nearness nearness(const Tensor& a, const Tensor& bound_a, const Tensor& b, const
     } else {
       Nearness nearness;
       for (size_t i = 0; i < static_cast<size_t>(a.elements()) && !nearness.wrong; ++i) {
+        const bool exact = bound_a.as<double>()[i] == 0 && bound_b.as<double>()[i] == 0;
+        nearness.decided += exact ? 1 : 0;
         if (arith::same_value(a.as<E>()[i], b.as<E>()[i]))
           continue;
-        const bool exact = bound_a.as<double>()[i] == 0 && bound_b.as<double>()[i] == 0;
-        if (exact)
+        if (exact) {
           nearness.wrong = static_cast<int64_t>(i);
-        else if (!nearness.undecided)
+          break;
+        }
+        if (!nearness.undecided)
           nearness.undecided = static_cast<int64_t>(i);
+        ++nearness.unbounded;
       }
       return nearness;
     }

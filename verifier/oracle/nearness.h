@@ -15,6 +15,10 @@ namespace orrery {
 struct Nearness {
   std::optional<int64_t> wrong;      // the first that differs by more than its bound
   std::optional<int64_t> undecided;  // the first of which its bound decides nothing
+  // Of the elements before a wrong one:
+  int64_t decided = 0;    // whose bound is less than they are; those that are equal too
+  int64_t loose = 0;      // that differ by no more than a bound that is as large as they are
+  int64_t unbounded = 0;  // that differ, and of which no bound is known
   /// The largest difference of any element, and the bound there (at the first of several).
   struct Difference {
     double found = 0;

@@ -62,6 +62,8 @@ class Executor {
         layout_(program, lowered, policy, profile),
         observed_(observations(program, options.observe_all)),
         gpus_(driver, std::min(gpu_count(driver), static_cast<int>(devices_))) {
+    if (options.cublaslt != nullptr)
+      products_.emplace(*options.cublaslt, gpus_, program, policy.alignment);
     run_.values = std::move(arguments);
   }
 
@@ -70,6 +72,8 @@ class Executor {
     for (size_t g = 0; g < gpus_.size(); ++g)
       run_.facts.gpus.push_back(gpus_[g].info());
     check_fit(gpus_);
+    if (products_)
+      run_.facts.dots = products_->facts();
     make_memory();
     upload_arguments();
     const Image image = kernel_image();
@@ -137,6 +141,8 @@ class Executor {
     BuildOptions options;
     options.bases = std::move(bases);
     options.omitted_cause = options_.omitted_cause;
+    if (products_)
+      options.products = products_->by_op();
     if (host) {
       options.observed = observed_.list;
       for (Observed& each : options.observed)
@@ -150,10 +156,12 @@ class Executor {
     return host_ ? reinterpret_cast<uintptr_t>(host_->bytes().data()) : DevicePointer{0};
   }
 
+  const FastProducts* products() const { return products_ ? &*products_ : nullptr; }
+
   void run_for_values(const Stream& stream) {
     const Built built = build(bases(), host());
     const GpuGraph graph(built.graph, program_, gpus_, modules_, Measured::Whole,
-                         options_.most_nodes);
+                         options_.most_nodes, products());
     graph.launch(stream);
     stream.synchronize("the program");
     download();
@@ -220,7 +228,7 @@ class Executor {
     run_.facts.nodes = built.graph.size();
     Measurement& measurement = run_.facts.measurement.emplace();
     const GpuGraph whole(built.graph, program_, gpus_, modules_, Measured::Whole,
-                         options_.most_nodes);
+                         options_.most_nodes, products());
     run_.facts.graphs = whole.graphs();
     run_.facts.launches = whole.launches();
     const Event begin(gpus_[0]);
@@ -236,7 +244,7 @@ class Executor {
     if (options_.measured == Measured::Whole)
       return;
     const GpuGraph parts(built.graph, program_, gpus_, modules_, options_.measured,
-                         options_.most_nodes);
+                         options_.most_nodes, products());
     // One moment on all GPUs, before the run.
     std::vector<Event> starts;
     Graph together(driver_);
@@ -263,6 +271,7 @@ class Executor {
   const ArenaLayout layout_;
   const Observations observed_;
   const Gpus gpus_;
+  std::optional<FastProducts> products_;                // where cuBLASLt is to do them
   std::vector<std::unique_ptr<DeviceArena>> arenas_;    // per device
   std::vector<std::unique_ptr<DeviceArena>> beside_;    // per device
   std::vector<Bytes> uploaded_;                         // per device: the end of its last argument

@@ -33,8 +33,10 @@ struct ExecutorOptions {
   bool observe_all = true;
   /// Runs that are measured; none without any.
   uint32_t measured_runs = 0;
-  Measured measured = Measured::Ops;               // Whole: neither spans nor the rates of copies
-  uint32_t most_nodes = kMostNodes;                // of a graph of the driver
+  Measured measured = Measured::Ops;  // Whole: neither spans nor the rates of copies
+  uint32_t most_nodes = kMostNodes;   // of a graph of the driver
+  /// Does each dot_general that it can, in whichever order it adds. Outlives the run.
+  const CublasLt* cublaslt = nullptr;
   std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant
 };
 
@@ -61,6 +63,7 @@ struct GpuFacts {
   uint32_t nodes = 0;                 // of what is measured, if anything is
   size_t graphs = 0;                  // of the driver
   size_t launches = 0;                // of them
+  std::optional<DotFacts> dots;       // where cuBLASLt was to do them
   std::optional<std::string> damage;  // what was written outside of its place
   std::optional<Measurement> measurement;
 };
@@ -74,7 +77,7 @@ struct GpuRun {
 };
 
 /// `arguments` holds the program's arguments on every device. Requires a program with all
-/// iterations of its loops, that ends. Throws CudaError and UnfitGpu.
+/// iterations of its loops, that ends. Throws CudaError, CublasLtError and UnfitGpu.
 GpuRun execute(const Driver& driver, const Program& program, const Lowered& lowered,
                const MemoryPolicy& policy, const MemoryProfile& profile, DeviceValues arguments,
                const ExecutorOptions& options);

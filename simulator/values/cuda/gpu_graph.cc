@@ -15,11 +15,12 @@ namespace {
 class Parts {
  public:
   Parts(const WorkGraph& work, size_t devices, const Gpus& gpus,
-        std::vector<std::unique_ptr<KernelModule>>& modules)
+        std::vector<std::unique_ptr<KernelModule>>& modules, const FastProducts* products)
       : work_(work),
         devices_(devices),
         gpus_(gpus),
         modules_(modules),
+        products_(products),
         nodes_(work.size()),
         made_in_(work.size(), 0) {}
 
@@ -43,6 +44,8 @@ class Parts {
             return graph_->add_copy(gpu, what.to, what.from, what.size, after_);
           } else if constexpr (std::is_same_v<What, Fill>) {
             return graph_->add_fill(gpu, what.at, what.size, what.value, after_);
+          } else if constexpr (std::is_same_v<What, Product>) {
+            return graph_->add_child(products_->graph_of(what, number), after_);
           } else {
             return graph_->add_join(after_);
           }
@@ -75,6 +78,7 @@ class Parts {
   const size_t devices_;
   const Gpus& gpus_;
   std::vector<std::unique_ptr<KernelModule>>& modules_;
+  const FastProducts* const products_;
   std::vector<GraphNode> nodes_;  // per work
   std::vector<GraphNode> after_;
   std::optional<Graph> graph_;
@@ -121,11 +125,11 @@ size_t gpu_of(LogicalId device, size_t devices, size_t gpus) {
 
 GpuGraph::GpuGraph(const WorkGraph& work, const Program& program, const Gpus& gpus,
                    std::vector<std::unique_ptr<KernelModule>>& modules, Measured measured,
-                   uint32_t most_nodes)
+                   uint32_t most_nodes, const FastProducts* products)
     : devices_(program.mesh.devices()) {
   GraphParts divided = graph_parts(work, program, most_nodes);
   launches_ = std::move(divided.launches);
-  Parts parts(work, devices_, gpus, modules);
+  Parts parts(work, devices_, gpus, modules, products);
   for (const std::vector<WorkId>& part : divided.parts) {
     parts.begin_part();
     for (const WorkId id : part)

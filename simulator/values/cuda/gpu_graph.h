@@ -14,6 +14,7 @@
 #include "simulator/values/cuda/driver/gpus.h"
 #include "simulator/values/cuda/driver/graph.h"
 #include "simulator/values/cuda/driver/kernel_module.h"
+#include "simulator/values/cuda/fast_products.h"
 #include "simulator/values/cuda/graph_parts.h"
 #include "simulator/values/cuda/work_graph.h"
 
@@ -35,10 +36,11 @@ enum class Measured : uint8_t { Whole, Ops, Steps };
 
 class GpuGraph {
  public:
-  /// `modules`: one for each GPU. Throws CudaError.
+  /// `modules`: one for each GPU. `products`: where the work has any. Throws CudaError and
+  /// CublasLtError.
   GpuGraph(const WorkGraph& work, const Program& program, const Gpus& gpus,
            std::vector<std::unique_ptr<KernelModule>>& modules, Measured measured,
-           uint32_t most_nodes = kMostNodes);
+           uint32_t most_nodes = kMostNodes, const FastProducts* products = nullptr);
 
   void launch(const Stream& stream) const;
 

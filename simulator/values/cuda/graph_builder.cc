@@ -28,6 +28,7 @@ class GraphBuilder {
         futures_(program),
         making_{{}, CauseEdges(options.omitted_cause), {program, layout, options.bases}, {}, {}},
         events_(lists_, making_.graph, making_.causes),
+        products_(options.products),
         guards_to_(options.guards),
         running_(lowered.collectives.size()) {
     for (const Observed& each : options.observed)
@@ -56,8 +57,12 @@ class GraphBuilder {
     const std::vector<DevicePointer> results = making_.memory.addresses(device, thread, op.results);
     for (const ValueId result : op.results)
       guard(result, device, thread, id, after);
-    for (KernelCall& call : local_calls(program_, op, device, {operands, results}))
-      making_.chain({std::move(call), device, {id}}, after);
+    if (const auto product = products_.find(id); product != products_.end())
+      making_.chain({Product{product->second, results[0], operands[0], operands[1]}, device, {id}},
+                    after);
+    else
+      for (KernelCall& call : local_calls(program_, op, device, {operands, results}))
+        making_.chain({std::move(call), device, {id}}, after);
     for (const ValueId result : op.results) {
       look_at_guard(result, device, thread, id, after);
       observe(result, device, thread, id, after);
@@ -181,6 +186,7 @@ class GraphBuilder {
   const Futures futures_;
   Making making_;
   ListEvents events_;
+  const std::map<OpId, MatrixProduct>& products_;
   const std::optional<DevicePointer> guards_to_;
   std::vector<Guard> guards_;
   std::vector<std::optional<RunningCollective>> running_;  // per collective

@@ -8,6 +8,7 @@
 // by the receive half. The credit of a step says which slot is free.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct BuildOptions {
   std::vector<Observed> observed;
   /// In the host's memory, for the copies of guards; without it results are not guarded.
   std::optional<DevicePointer> guards = {};
+  std::map<OpId, MatrixProduct> products = {};     // of ops that cuBLASLt does
   std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant
 };
 

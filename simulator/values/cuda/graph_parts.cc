@@ -64,7 +64,7 @@ class Content {
 
  private:
   struct Node {
-    std::variant<KernelCall, Copy, Fill, Join> what;
+    decltype(Work::what) what;
     LogicalId device;
     std::vector<uint32_t> after;
     friend bool operator==(const Node&, const Node&) = default;

@@ -1,7 +1,8 @@
 #pragma once
 
-// What a run does on the GPUs: kernels and copies, and which of them each one waits for. It knows
-// addresses, but no driver: graph_builder.h makes it from the schedules, executor.h hands it over.
+// What a run does on the GPUs: kernels, copies and products, and which of them each one waits for.
+// It knows addresses, but no driver: graph_builder.h makes it from the schedules, executor.h hands
+// it over.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "models/base/quantity.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/values/cuda/kernels/kernel_call.h"
+#include "simulator/values/cuda/matrix_product.h"
 
 namespace orrery::cuda {
 
@@ -36,6 +38,15 @@ struct Fill {
   friend bool operator==(const Fill&, const Fill&) = default;
 };
 
+/// Products of matrices by cuBLASLt.
+struct Product {
+  MatrixProduct product;
+  DevicePointer to = 0;
+  DevicePointer lhs = 0;
+  DevicePointer rhs = 0;
+  friend bool operator==(const Product&, const Product&) = default;
+};
+
 /// Does nothing: ends when all that it waits for has ended.
 struct Join {
   friend bool operator==(const Join&, const Join&) = default;
@@ -49,14 +60,14 @@ struct PartOf {
 };
 
 struct Work {
-  std::variant<KernelCall, Copy, Fill, Join> what;
+  std::variant<KernelCall, Copy, Fill, Product, Join> what;
   LogicalId device;  // whose GPU does it
   PartOf part;
   Bytes of_kernel = {};  // what a kernel of a collective reads and writes
 };
 
 /// The bytes that the work reads and writes: a copy does both with each of its bytes. Not known of
-/// the kernels of local ops: 0.
+/// local ops' kernels and products: 0.
 inline Bytes bytes_of(const Work& work) {
   if (const auto* const copy = std::get_if<Copy>(&work.what))
     return copy->size * 2;

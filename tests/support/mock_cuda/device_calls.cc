@@ -146,6 +146,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     lives(s.things.modules);
     lives(s.things.streams);
     lives(s.things.events);
+    lives(s.things.cublaslt_handles);
   });
 }
 

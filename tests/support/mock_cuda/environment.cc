@@ -38,6 +38,8 @@ void set(MockCudaSettings& settings, std::string_view setting) {
   MOCK_CUDA_SETTING(stray_copy)
   MOCK_CUDA_SETTING(multiprocessors)
   MOCK_CUDA_SETTING(computes)
+  MOCK_CUDA_SETTING(algorithms)
+  MOCK_CUDA_SETTING(product_errors)
   MOCK_CUDA_SETTING(launch_ps)
   MOCK_CUDA_SETTING(kernel_ps)
   MOCK_CUDA_SETTING(thread_ps)

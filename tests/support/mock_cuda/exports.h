@@ -1,7 +1,8 @@
 #pragma once
 
-// The entry points of the driver, declared as the library exports them.
+// The entry points of the driver and of cuBLASLt, declared as the library exports them.
 
+#include "simulator/values/cuda/driver/cublaslt_types.h"
 #include "simulator/values/cuda/driver/entry_points.h"
 
 namespace orrery::cuda {
@@ -10,5 +11,9 @@ namespace orrery::cuda {
   extern "C" __attribute__((visibility("default"))) CUresult exported parameters;
 ORRERY_CUDA_ENTRY_POINTS(MOCK_CUDA_EXPORT)
 #undef MOCK_CUDA_EXPORT
+#define MOCK_CUBLASLT_EXPORT(name, parameters) \
+  extern "C" __attribute__((visibility("default"))) cublasStatus_t name parameters;
+ORRERY_CUBLASLT_ENTRY_POINTS(MOCK_CUBLASLT_EXPORT)
+#undef MOCK_CUBLASLT_EXPORT
 
 }  // namespace orrery::cuda

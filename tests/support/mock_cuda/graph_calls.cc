@@ -108,6 +108,37 @@ CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode
   });
 }
 
+// The nodes of the child, which wait for what it waits for, and one that ends after them.
+CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                                  size_t after_count, CUgraph child) {
+  return call("cuGraphAddChildGraphNode", [&](State& s) {
+    if (child == graph)
+      throw Misuse(CUDA_ERROR_INVALID_VALUE, "a graph is a child of itself");
+    const std::vector<mock_cuda::Node> added = s.things.graphs.at(child).nodes;
+    add_node(s, {node, graph, after, after_count}, mock_cuda::JoinWork{});
+    mock_cuda::Graph& whole = s.things.graphs.at(graph);
+    const size_t first = whole.nodes.size();  // of the child; the join before it begins it
+    std::vector<bool> last(added.size(), true);
+    for (const mock_cuda::Node& each : added) {
+      mock_cuda::Node& copy = whole.nodes.emplace_back(each);
+      for (size_t& before : copy.after) {
+        last[before] = false;
+        before += first;
+      }
+      if (copy.after.empty())
+        copy.after.push_back(first - 1);
+    }
+    mock_cuda::Node end{mock_cuda::JoinWork{}, {}};
+    for (size_t n = 0; n < added.size(); ++n)
+      if (last[n])
+        end.after.push_back(first + n);
+    if (added.empty())
+      end.after.push_back(first - 1);
+    whole.index[mock_cuda::number_of(*node)] = whole.nodes.size();
+    whole.nodes.push_back(std::move(end));
+  });
+}
+
 CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                                    size_t after_count, CUevent event) {
   return call("cuGraphAddEventRecordNode", [&](State& s) {
@@ -132,6 +163,8 @@ CUresult cuGraphExecDestroy(CUgraphExec exec) {
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   return call("cuGraphLaunch", [&](State& s) {
+    if (s.things.streams.at(stream).captured)
+      throw Misuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is captured");
     s.runner.launch(s.things.streams.at(stream), s.things.execs.at(exec));
   });
 }

@@ -12,6 +12,7 @@
 //   nodes that it waits for have ended, and each takes the time below (graph_clock.h). So times do
 //   not depend on the random order. What other launches do at the same time does not slow it down.
 // - Misuse is an error, and is written down.
+// - The same library exports cuBLASLt, whose products add from the last one to the first.
 //
 // In another process, such as that of the command line, it is controlled by the environment
 // (environment.h).
@@ -30,14 +31,16 @@ struct MockCudaSettings {
   uint64_t granularity = uint64_t{1} << 16;  // of memory; a multiple of 4096
   int32_t multiprocessors = 4;               // of each device
   int32_t computes = 1;                      // 0: work takes its time, and moves nothing
-  int64_t stray_copy = 0;  // this one of the copies that run, from 1, writes a byte too many
+  int64_t stray_copy = 0;      // this one of the copies that run, from 1, writes a byte too many
+  int32_t algorithms = 1;      // 0: cuBLASLt finds none
+  int32_t product_errors = 0;  // 1: products by cuBLASLt are wrong in one element
 
   // The clock, in picoseconds; a copy or fill takes copy_ps and its bytes at the rate. Of a kernel
   // kernel_ps, and of a copy copy_ps, are latency; the rest is moving data.
   int64_t launch_ps = 5'000'000;  // of a graph
   int64_t kernel_ps = 2'000'000;
   int64_t thread_ps = 10;  // more for each thread of a kernel
-  int64_t product_ps = 0;  // more for each product of a dot_general
+  int64_t product_ps = 0;  // more for each product of a dot_general, also by cuBLASLt
   int64_t copy_ps = 1'000'000;
   int64_t bytes_per_second = 1'000'000'000'000;
   int32_t sharing = 0;  // 1: what moves data at the same time on one device shares its memory

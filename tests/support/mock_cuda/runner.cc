@@ -6,6 +6,7 @@
 
 #include "models/base/check.h"
 #include "models/base/overloaded.h"
+#include "tests/support/mock_cuda/product.h"
 
 namespace orrery::mock_cuda {
 namespace {
@@ -40,6 +41,17 @@ void Runner::launch(Stream& stream, const std::shared_ptr<Plan>& plan) {
   }
   plan->in_flight.push_back(launch.number);
   stream.launches.push_back(std::move(launch));
+}
+
+void Runner::give(Stream& stream, Work work) {
+  if (!stream.captured)
+    return launch(stream,
+                  std::make_shared<Plan>(std::vector<Node>{{std::move(work), {}}}, std::nullopt));
+  std::vector<Node>& nodes = stream.captured->nodes;
+  std::vector<size_t> after;
+  if (!nodes.empty())
+    after.push_back(nodes.size() - 1);
+  nodes.push_back({std::move(work), std::move(after)});
 }
 
 void Runner::finish(const Stream& stream) {
@@ -158,6 +170,7 @@ ClockedNode Runner::perform(const Work& work) {
                  [&](const CopyWork& copy) { return run_copy(copy); },
                  [&](const FillWork& fill) { return run_fill(fill); },
                  [&](const WriteWork& write) { return run_write(write); },
+                 [&](const ProductWork& product) { return run_product(product); },
                  [](RecordWork) { return ClockedNode(); }, [](JoinWork) { return ClockedNode(); }},
       work);
 }
@@ -215,6 +228,15 @@ ClockedNode Runner::run_write(const WriteWork& work) {
       memory_.bytes(work.to, work.bytes.size(), work.device, cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
   std::memcpy(to, work.bytes.data(), work.bytes.size());
   return copying(work.bytes.size(), work.device);
+}
+
+ClockedNode Runner::run_product(const ProductWork& work) {
+  if (settings_.computes != 0)
+    multiply(work, memory_, settings_.product_errors != 0);
+  return {settings_.kernel_ps,
+          settings_.product_ps * work.d.batch * work.d.rows * work.d.columns * work.depth(),
+          work.device,
+          {}};
 }
 
 }  // namespace orrery::mock_cuda

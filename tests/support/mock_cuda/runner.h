@@ -21,6 +21,8 @@ class Runner {
 
   /// Gives a stream a run of `plan`. Nothing runs yet.
   void launch(Stream& stream, const std::shared_ptr<Plan>& plan);
+  /// Gives a stream one thing to do; one that is captured keeps it for the graph.
+  void give(Stream& stream, Work work);
 
   /// Gives the default stream of a device one thing to do.
   void launch_by_default(int device, Work work);
@@ -48,6 +50,7 @@ class Runner {
   ClockedNode run_copy(const CopyWork& work);
   ClockedNode run_fill(const FillWork& work);
   ClockedNode run_write(const WriteWork& work);
+  ClockedNode run_product(const ProductWork& work);
   ClockedNode copying(size_t size, int device) const;
   /// Of a launch all of whose nodes have run.
   void end_launch(Stream& stream);

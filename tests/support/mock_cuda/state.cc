@@ -59,6 +59,10 @@ std::string alive_text(State& s) {
   add(things.events.size(), "event", "events");
   add(things.graphs.size(), "graph", "graphs");
   add(things.execs.size(), "executable graph", "executable graphs");
+  add(things.cublaslt_handles.size(), "handle of cuBLASLt", "handles of cuBLASLt");
+  add(things.operations.size(), "operation of cuBLASLt", "operations of cuBLASLt");
+  add(things.layouts.size(), "layout of cuBLASLt", "layouts of cuBLASLt");
+  add(things.preferences.size(), "preference of cuBLASLt", "preferences of cuBLASLt");
   add(s.memory.reservations(), "reservation", "reservations");
   add(s.memory.mappings(), "mapping", "mappings");
   add(s.memory.handles(), "memory handle", "memory handles");

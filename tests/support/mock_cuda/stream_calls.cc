@@ -1,5 +1,8 @@
 // Entry points: streams, events, and kernels that are launched by themselves.
 
+#include <optional>
+#include <utility>
+
 #include "tests/support/mock_cuda/exports.h"
 #include "tests/support/mock_cuda/launch_argument.h"
 #include "tests/support/mock_cuda/state.h"
@@ -9,7 +12,6 @@ namespace orrery::cuda {
 using mock_cuda::call;
 using mock_cuda::CallKind;
 using mock_cuda::Misuse;
-using mock_cuda::Plan;
 using mock_cuda::Refusal;
 using mock_cuda::State;
 
@@ -21,10 +23,10 @@ void tell_failure(const State& s) {
     throw Refusal{s.runner.failure()};
 }
 
-void launch_alone(State& s, CUstream stream, mock_cuda::Work work) {
-  s.runner.launch(
-      s.things.streams.at(stream),
-      std::make_shared<Plan>(std::vector<mock_cuda::Node>{{std::move(work), {}}}, std::nullopt));
+/// A stream that is captured runs nothing, so that nothing waits for it.
+void must_run(const mock_cuda::Stream& stream) {
+  if (stream.captured)
+    throw Misuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is captured");
 }
 
 }  // namespace
@@ -38,6 +40,7 @@ CUresult cuStreamCreate(CUstream* stream, unsigned int) {
 // What the stream still has to do goes on.
 CUresult cuStreamDestroy_v2(CUstream stream) {
   return call("cuStreamDestroy", CallKind::Destroys, [&](State& s) {
+    must_run(s.things.streams.at(stream));
     s.things.destroyed_streams.push_back(std::move(s.things.streams.at(stream)));
     s.things.streams.remove(stream);
   });
@@ -45,12 +48,38 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 
 CUresult cuStreamSynchronize(CUstream stream) {
   return call("cuStreamSynchronize", [&](State& s) {
-    if (stream == nullptr)
+    if (stream == nullptr) {
       s.runner.finish_default(s.context().device);
-    else
+    } else {
+      must_run(s.things.streams.at(stream));
       s.runner.finish(s.things.streams.at(stream));
+    }
     tell_failure(s);
   });
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode) {
+  return call("cuStreamBeginCapture", [&](State& s) {
+    mock_cuda::Stream& begun = s.things.streams.at(stream);
+    if (begun.captured)
+      throw Misuse(CUDA_ERROR_ILLEGAL_STATE, "the stream is captured already");
+    begun.captured.emplace();
+  });
+}
+
+// One that is to fail ends the capture all the same, and makes no graph.
+CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  *graph = nullptr;
+  std::optional<mock_cuda::Graph> captured;
+  const CUresult code = call("cuStreamEndCapture", CallKind::Destroys, [&](State& s) {
+    mock_cuda::Stream& ended = s.things.streams.at(stream);
+    if (!ended.captured)
+      throw Misuse(CUDA_ERROR_ILLEGAL_STATE, "the stream is not captured");
+    captured = std::exchange(ended.captured, std::nullopt);
+  });
+  if (code == CUDA_SUCCESS)
+    *graph = mock_cuda::state().things.graphs.add(std::move(*captured));
+  return code;
 }
 
 CUresult cuEventCreate(CUevent* event, unsigned int) {
@@ -70,7 +99,8 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   return call("cuEventRecord", [&](State& s) {
     if (s.things.events.at(event).device != s.things.streams.at(stream).device)
       throw Misuse(CUDA_ERROR_INVALID_HANDLE, "the event and the stream are of two devices");
-    launch_alone(s, stream, mock_cuda::RecordWork{event});
+    must_run(s.things.streams.at(stream));
+    s.runner.give(s.things.streams.at(stream), mock_cuda::RecordWork{event});
   });
 }
 
@@ -106,7 +136,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
     mock_cuda::KernelWork work = mock_cuda::kernel_work(s, node);
     if (s.things.functions.at(function).device != s.things.streams.at(stream).device)
       throw Misuse(CUDA_ERROR_INVALID_HANDLE, "the kernel and the stream are of two devices");
-    launch_alone(s, stream, std::move(work));
+    s.runner.give(s.things.streams.at(stream), std::move(work));
   });
 }
 

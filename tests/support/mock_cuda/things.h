@@ -2,6 +2,7 @@
 
 // What the driver's handles stand for.
 
+#include <array>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -58,8 +59,24 @@ struct Launch {
 
 struct Stream {
   int device;
-  std::deque<Launch> launches;  // the first one runs
-  int64_t now = 0;              // when the last one ended
+  std::deque<Launch> launches;         // the first one runs
+  int64_t now = 0;                     // when the last one ended
+  std::optional<Graph> captured = {};  // what it was given since its capture began, in a row
+};
+
+struct CublasLtHandle {
+  int device;
+};
+struct Operation {
+  cuda::cublasComputeType_t compute;
+  cuda::cudaDataType_t scale;
+  bool transposed_a = false;
+  bool transposed_b = false;
+};
+struct Preference {
+  uint64_t workspace = 0;
+  uint32_t reduction_schemes = 7;                             // any
+  std::array<uint32_t, 4> alignments = {256, 256, 256, 256};  // of A, B, C and D
 };
 
 struct Things {
@@ -72,6 +89,10 @@ struct Things {
   Handles<cuda::CUevent, Event> events{"event"};
   Handles<cuda::CUgraph, Graph> graphs{"graph"};
   Handles<cuda::CUgraphExec, std::shared_ptr<Plan>> execs{"executable graph"};
+  Handles<cuda::cublasLtHandle_t, CublasLtHandle> cublaslt_handles{"handle of cuBLASLt"};
+  Handles<cuda::cublasLtMatmulDesc_t, Operation> operations{"operation of cuBLASLt"};
+  Handles<cuda::cublasLtMatrixLayout_t, Layout> layouts{"layout of cuBLASLt"};
+  Handles<cuda::cublasLtMatmulPreference_t, Preference> preferences{"preference of cuBLASLt"};
 };
 
 }  // namespace orrery::mock_cuda

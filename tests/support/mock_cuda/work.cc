@@ -20,7 +20,8 @@ bool may_touch(const Work& work, cuda::CUdeviceptr address, size_t size) {
                  },
                  [&](const FillWork& fill) { return overlap(fill.to, fill.size); },
                  [&](const WriteWork& write) { return overlap(write.to, write.bytes.size()); },
-                 [](const RecordWork&) { return false; }, [](JoinWork) { return false; }},
+                 [](const ProductWork&) { return true; }, [](const RecordWork&) { return false; },
+                 [](JoinWork) { return false; }},
       work);
 }
 

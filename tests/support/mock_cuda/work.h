@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "simulator/values/cuda/driver/cublaslt_types.h"
 #include "simulator/values/cuda/driver/types.h"
 #include "simulator/values/cuda/kernels/host_kernels.h"
 
@@ -43,12 +44,37 @@ struct WriteWork {
   std::vector<std::byte> bytes;
   int device;
 };
+/// A matrix as cuBLASLt has it: column by column, several of them one after another.
+struct Layout {
+  cuda::cudaDataType_t type;
+  int64_t rows;
+  int64_t columns;
+  int64_t leading;
+  int64_t batch = 1;
+  int64_t batch_stride = 0;
+};
+/// D = op(A) op(B).
+struct ProductWork {
+  cuda::cublasComputeType_t compute;
+  bool transposed_a;
+  bool transposed_b;
+  Layout a;
+  Layout b;
+  Layout d;
+  cuda::CUdeviceptr to;
+  cuda::CUdeviceptr from_a;
+  cuda::CUdeviceptr from_b;
+  int device;
+
+  int64_t depth() const { return transposed_a ? a.rows : a.columns; }
+};
 struct RecordWork {
   cuda::CUevent event;
 };
 struct JoinWork {};
 
-using Work = std::variant<KernelWork, CopyWork, FillWork, WriteWork, RecordWork, JoinWork>;
+using Work =
+    std::variant<KernelWork, CopyWork, FillWork, WriteWork, ProductWork, RecordWork, JoinWork>;
 
 struct Node {
   Work work;

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "simulator/values/cuda/driver/cublaslt.h"
 #include "tests/support/mock_cuda/mock_control.h"
 #include "tests/tools/cli/chrome_trace.h"
 #include "tests/tools/cli/files.h"
@@ -29,6 +30,13 @@ Ran ran_on_mock(std::vector<std::string> arguments, const MockCudaSettings& sett
   mock().reset(settings);
   arguments.insert(arguments.end(), {"--backend", "cuda"});
   return ran(std::move(arguments), MockControl::library());
+}
+
+/// The same with --fast-dot, by the mock's cuBLASLt.
+Ran ran_fast_on_mock(std::vector<std::string> arguments, const MockCudaSettings& settings = {}) {
+  mock().reset(settings);
+  arguments.insert(arguments.end(), {"--backend", "cuda", "--fast-dot"});
+  return ran(std::move(arguments), MockControl::library(), MockControl::library());
 }
 
 /// What is left on the driver, and what was misused there.
@@ -314,6 +322,7 @@ TEST_CASE("run on GPUs: what is of measurements needs them") {
     return run.err;
   };
   CHECK(error({"--measure", "ops"}) == "--measure: is of runs with --backend cuda\n");
+  CHECK(error({"--fast-dot"}) == "--fast-dot: is of runs with --backend cuda\n");
   CHECK(error({"--measured-runs", "3"}) == "--measured-runs: is of runs with --backend cuda\n");
 }
 
@@ -340,6 +349,86 @@ TEST_CASE("run on GPUs: a program that hangs does not run there") {
   CHECK(run.out.find("\nGPUS\n") == std::string::npos);
   CHECK(run.out.find("  · GPUs: not run (the program cannot end)\n") != std::string::npos);
   CHECK(mock().calls("cuGraphLaunch") == 0);
+  CHECK(left_over() == "");
+}
+
+/// f32[8,16] by f32[16,4], a product of s32, and their uses, on two devices.
+constexpr const char* kProducts = R"({
+  "orrery": 1,
+  "name": "products",
+  "cluster": {"devices": 2, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us",
+              "flops": {"f32": "10 TFLOP/s", "s32": "10 TFLOP/s"}},
+  "mesh": {"x": 2},
+  "arrays": {
+    "a": {"shape": [16, 16], "dtype": "f32", "spec": ["x"], "init": "random"},
+    "b": {"shape": [16, 4], "dtype": "f32", "init": "random"},
+    "i": {"shape": [4], "dtype": "s32", "init": "ones"}
+  },
+  "program": [
+    {"id": "d", "op": "dot_general", "of": ["a", "b"], "dimension_numbers": [[[1], [0]], [[], []]]},
+    {"id": "s", "op": "psum", "of": "d", "axis_name": "x"},
+    {"id": "n", "op": "dot_general", "of": ["i", "i"], "dimension_numbers": [[[0], [0]], [[], []]]}
+  ],
+  "outputs": ["s", "n"]
+})";
+
+TEST_CASE("run on GPUs: with --fast-dot the report says what cuBLASLt did and how it is compared") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("products.json", kProducts);
+  const Ran run = ran_fast_on_mock({"run", file, "--format", "json"});
+  CHECK(run.err == "");
+  REQUIRE(run.outcome == Outcome::Holds);
+  const Json report = Json::parse(run.out);
+  const Json& labels = report["labels"];
+  CHECK(std::count(labels.begin(), labels.end(),
+                   "--fast-dot: 1 dot_general by cuBLASLt, 1 in the stated order (s32: 1)") == 1);
+  std::map<std::string, std::string> messages;
+  for (const Json& check : report["checks"])
+    messages[check["name"]] = check["message"];
+  // "n" on two devices, and "d" and "s".
+  CHECK(messages["VALUES.GPUS"] ==
+        "2 values of the GPUs are those of the host executor, bit for bit. 4 that depend on "
+        "--fast-dot were compared within the bounds of both sides' roundings.");
+  CHECK(left_over() == "");
+  // Without it nothing of the kind is there.
+  const Ran plain = ran_on_mock({"run", file, "--format", "json"});
+  CHECK(plain.outcome == Outcome::Holds);
+  CHECK(plain.out.find("fast-dot") == std::string::npos);
+  CHECK(mock().calls("cublasLtCreate") == 0);
+}
+
+TEST_CASE("run on GPUs: a product by cuBLASLt that is wrong fails") {
+  const TemporaryFolder folder;
+  const Ran run =
+      ran_fast_on_mock({"run", folder.file("products.json", kProducts)}, {.product_errors = 1});
+  CHECK(run.outcome == Outcome::Fails);
+  CHECK(run.out.find("\"d\" on device 0: element 0 is ") != std::string::npos);
+  CHECK(left_over() == "");
+}
+
+TEST_CASE("run on GPUs: --fast-dot without cuBLASLt, one line and 2") {
+  mock().reset();
+  const Ran run = ran({"run", quickstart(), "--backend", "cuda", "--fast-dot"},
+                      MockControl::library(), "/nowhere/libcublasLt.so.13");
+  CHECK(run.outcome == Outcome::WrongInput);
+  CHECK(run.out == "");
+  CHECK(run.err ==
+        "orrery: --fast-dot: cuBLASLt is not there: /nowhere/libcublasLt.so.13: cannot open shared "
+        "object file: No such file or directory\n");
+}
+
+TEST_CASE("run on GPUs: where cuBLASLt fails, the call, the code and 2") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("products.json", kProducts);
+  mock().reset();
+  mock().fail("cublasLtMatmul", 1, static_cast<cuda::CUresult>(cuda::CUBLAS_STATUS_INTERNAL_ERROR));
+  const Ran run = ran({"run", file, "--backend", "cuda", "--fast-dot"}, MockControl::library(),
+                      MockControl::library());
+  CHECK(run.outcome == Outcome::WrongInput);
+  CHECK(run.out == "");
+  CHECK(run.err ==
+        "orrery: --fast-dot: cuBLASLt failed in cublasLtMatmul: CUBLAS_STATUS_INTERNAL_ERROR (14): "
+        "1 product, 8 x 16 by 16 x 4\n");
   CHECK(left_over() == "");
 }
 

@@ -16,11 +16,12 @@ struct Ran {
   std::string err;
 };
 
-/// `cuda_library`: the driver of CUDA; the system's if it is empty.
-inline Ran ran(std::vector<std::string> arguments, const std::string& cuda_library = {}) {
+/// `cuda_library`: the driver of CUDA; the system's if it is empty. So of cuBLASLt.
+inline Ran ran(std::vector<std::string> arguments, const std::string& cuda_library = {},
+               const std::string& cublaslt_library = {}) {
   std::ostringstream out;
   std::ostringstream err;
-  const Terminal terminal{out, err, Style(), Style(), false, cuda_library};
+  const Terminal terminal{out, err, Style(), Style(), false, cuda_library, cublaslt_library};
   const Outcome outcome = run_command_line(std::move(arguments), terminal);
   return {outcome, out.str(), err.str()};
 }

@@ -57,6 +57,8 @@
   X(cuStreamCreate, cuStreamCreate, (CUstream * stream, unsigned int flags))                      \
   X(cuStreamDestroy, cuStreamDestroy_v2, (CUstream stream))                                       \
   X(cuStreamSynchronize, cuStreamSynchronize, (CUstream stream))                                  \
+  X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode))   \
+  X(cuStreamEndCapture, cuStreamEndCapture, (CUstream stream, CUgraph * graph))                   \
   X(cuEventCreate, cuEventCreate, (CUevent * event, unsigned int flags))                          \
   X(cuEventDestroy, cuEventDestroy_v2, (CUevent event))                                           \
   X(cuEventRecord, cuEventRecord, (CUevent event, CUstream stream))                               \
@@ -77,6 +79,9 @@
   X(cuGraphAddMemsetNode, cuGraphAddMemsetNode,                                                   \
     (CUgraphNode * node, CUgraph graph, const CUgraphNode* after, size_t after_count,             \
      const CUDA_MEMSET_NODE_PARAMS* fill, CUcontext context))                                     \
+  X(cuGraphAddChildGraphNode, cuGraphAddChildGraphNode,                                           \
+    (CUgraphNode * node, CUgraph graph, const CUgraphNode* after, size_t after_count,             \
+     CUgraph child))                                                                              \
   X(cuGraphAddEmptyNode, cuGraphAddEmptyNode,                                                     \
     (CUgraphNode * node, CUgraph graph, const CUgraphNode* after, size_t after_count))            \
   X(cuGraphAddEventRecordNode, cuGraphAddEventRecordNode,                                         \

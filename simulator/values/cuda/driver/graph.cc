@@ -12,6 +12,24 @@ Graph::Graph(const Driver& driver) : driver_(&driver) {
   graph_ = Owned(driver.cuGraphDestroy, graph);
 }
 
+Graph Graph::captured(const Stream& stream, const std::function<void()>& give) {
+  const Driver& driver = stream.gpu().driver();
+  // Relaxed: what is given may also load a module, which other modes forbid.
+  driver.cuStreamBeginCapture.must("a stream whose work becomes a graph", stream.get(),
+                                   CU_STREAM_CAPTURE_MODE_RELAXED);
+  CUgraph graph = nullptr;
+  try {
+    give();
+  } catch (...) {
+    driver.cuStreamEndCapture(stream.get(), &graph);
+    if (graph != nullptr)
+      driver.cuGraphDestroy(graph);
+    throw;
+  }
+  driver.cuStreamEndCapture.must("a stream whose work becomes a graph", stream.get(), &graph);
+  return Graph(driver, graph);
+}
+
 GraphNode Graph::add_kernel(const KernelLaunch& launch, std::span<const GraphNode> after) {
   LaunchArgument argument(launch);
   CUDA_KERNEL_NODE_PARAMS node{};
@@ -81,6 +99,15 @@ GraphNode Graph::add_record(const Event& event, std::span<const GraphNode> after
   driver_->cuGraphAddEventRecordNode.must(
       [&] { return fmt::format("node {} of a graph, an event", node_count_); }, &added,
       graph_.get(), after.data(), after.size(), event.get());
+  ++node_count_;
+  return added;
+}
+
+GraphNode Graph::add_child(const Graph& child, std::span<const GraphNode> after) {
+  GraphNode added = nullptr;
+  driver_->cuGraphAddChildGraphNode.must(
+      [&] { return fmt::format("node {} of a graph, a graph itself", node_count_); }, &added,
+      graph_.get(), after.data(), after.size(), child.get());
   ++node_count_;
   return added;
 }

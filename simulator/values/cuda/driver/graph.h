@@ -3,6 +3,7 @@
 // Work whose order is given by edges: built once, launched many times.
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "models/base/quantity.h"
@@ -19,9 +20,13 @@ class Graph {
  public:
   /// Throws CudaError.
   explicit Graph(const Driver& driver);
+  /// Of what `give` gives to the stream, which does not run there. Requires that the stream has
+  /// nothing else to do. Throws CudaError, and what `give` throws.
+  static Graph captured(const Stream& stream, const std::function<void()>& give);
 
   CUgraph get() const { return graph_.get(); }
   const Driver& driver() const { return *driver_; }
+  /// Of those that were added.
   size_t node_count() const { return node_count_; }
 
   // Each node begins when all nodes of `after` have ended; none is named twice there. What the
@@ -38,8 +43,13 @@ class Graph {
   GraphNode add_join(std::span<const GraphNode> after);
   /// Takes the moment.
   GraphNode add_record(const Event& event, std::span<const GraphNode> after);
+  /// Does all that `child` does, of which it is a copy. One node, however many that has.
+  GraphNode add_child(const Graph& child, std::span<const GraphNode> after);
 
  private:
+  Graph(const Driver& driver, CUgraph graph)
+      : driver_(&driver), graph_(driver.cuGraphDestroy, graph) {}
+
   const Driver* driver_;
   Owned<CUgraph> graph_;
   size_t node_count_ = 0;

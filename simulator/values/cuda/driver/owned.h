@@ -1,6 +1,6 @@
 #pragma once
 
-// A handle of the driver with the entry point that destroys it.
+// A handle of a library with the entry point that destroys it.
 
 #include <utility>
 
@@ -10,11 +10,11 @@ namespace orrery::cuda {
 
 /// Destroys its handle at the end. What that answers is ignored: it tells of earlier failures,
 /// which a synchronisation has told already.
-template <class Handle>
+template <class Handle, class Code = CUresult>
 class Owned {
  public:
   Owned() = default;
-  Owned(const EntryPoint<CUresult(Handle)>& destroy, Handle handle)
+  Owned(const EntryPoint<Code(Handle)>& destroy, Handle handle)
       : destroy_(&destroy), handle_(handle) {}
   Owned(Owned&& other) noexcept
       : destroy_(std::exchange(other.destroy_, nullptr)),
@@ -34,7 +34,7 @@ class Owned {
   Handle get() const { return handle_; }
 
  private:
-  const EntryPoint<CUresult(Handle)>* destroy_ = nullptr;  // null: owns nothing
+  const EntryPoint<Code(Handle)>* destroy_ = nullptr;  // null: owns nothing
   Handle handle_{};
 };
 

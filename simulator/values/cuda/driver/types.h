@@ -44,6 +44,7 @@ enum CUjit_option : unsigned int {
 };
 
 enum CUstream_flags : unsigned int { CU_STREAM_NON_BLOCKING = 1 };
+enum CUstreamCaptureMode : unsigned int { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum CUevent_flags : unsigned int { CU_EVENT_DEFAULT = 0 };
 
 // Virtual memory.

@@ -42,6 +42,11 @@ void use_everything(const cuda::Driver& driver) {
   last = {graph.add_copy(gpus[0], there.address(), here.address(), size, last)};
   last = {graph.add_fill(gpus[0], here.address(), size, std::byte{}, last)};
   last = {graph.add_join(last)};
+  const mock_cuda::AppendDigit digit = {here.address(), kNumbers, 4};
+  const cuda::Graph child = cuda::Graph::captured(stream, [&] {
+    launch({module.function("mock_append"), 1, 32, bytes_of(digit)}, stream, "a digit");
+  });
+  last = {graph.add_child(child, last)};
   const cuda::GraphExec exec(graph);
   exec.launch(stream);
   launch(append, stream, "one kernel more");
@@ -55,7 +60,7 @@ void use_everything(const cuda::Driver& driver) {
   const auto damage = cuda::damaged_canary(here, beyond, 1);
   CHECK(free == Bytes(1 << 30));
   CHECK(took > Duration());
-  CHECK(numbers_here == std::vector<uint64_t>(kNumbers, 3));
+  CHECK(numbers_here == std::vector<uint64_t>(kNumbers, 43));
   CHECK(numbers_there == std::vector<uint64_t>(kNumbers, 3));
   CHECK_FALSE(damage);
 }

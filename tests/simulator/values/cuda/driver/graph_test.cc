@@ -185,6 +185,53 @@ TEST_CASE("graph: an executable graph needs its graph no more") {
   CHECK(read_numbers(rig.numbers)[0] == 4);
 }
 
+TEST_CASE("graph: a child comes after what it waits for, and before what waits for it") {
+  // 2 and 3 in a row; 4 waits for the child, and 5 for the first digit alone.
+  CHECK(results([](GraphRig& rig) {
+          const auto digit = [&](uint64_t value) {
+            const mock_cuda::AppendDigit argument = {rig.numbers.address(), kNumbers, value};
+            launch({rig.module.function("mock_append"), 4, 32, bytes_of(argument)}, rig.stream,
+                   "a digit");
+          };
+          const GraphNode one = rig.append(1, {});
+          const Graph child = Graph::captured(rig.stream, [&] {
+            digit(2);
+            digit(3);
+          });
+          rig.append(4, {rig.graph.add_child(child, Nodes{one})});
+          rig.append(5, {one});
+        }) == std::set<uint64_t>{12345, 12354, 12534, 15234});
+}
+
+TEST_CASE("graph: a child is copied, and one of nothing does nothing") {
+  GraphRig rig;
+  const GraphNode one = rig.append(1, {});
+  Graph graph(rig.driver);
+  std::swap(rig.graph, graph);
+  const GraphNode before = rig.graph.add_child(Graph::captured(rig.stream, [] {}), {});
+  const GraphNode middle = rig.graph.add_child(graph, Nodes{before});
+  std::swap(rig.graph, graph);
+  rig.append(2, {one});
+  std::swap(rig.graph, graph);
+  rig.append(3, {middle});
+  CHECK(rig.graph.node_count() == 3);
+  CHECK(rig.run() == 13);
+}
+
+TEST_CASE("graph: where what is captured fails, the stream is as it was") {
+  GraphRig rig;
+  mock().fail("cuLaunchKernel", 1, cuda::CUDA_ERROR_INVALID_VALUE);
+  const mock_cuda::AppendDigit argument = {rig.numbers.address(), kNumbers, 6};
+  const auto digit = [&] {
+    launch({rig.module.function("mock_append"), 4, 32, bytes_of(argument)}, rig.stream, "a digit");
+  };
+  CHECK(cuda_error([&] { Graph::captured(rig.stream, digit); }) ==
+        "cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (1): a digit");
+  digit();
+  rig.stream.synchronize("the test");
+  CHECK(read_numbers(rig.numbers)[0] == 6);
+}
+
 TEST_CASE("graph: one without nodes runs") {
   GraphRig rig;
   CHECK(rig.run() == 0);

@@ -222,5 +222,47 @@ TEST_CASE("mock driver: an access where the device has no virtual memory managem
         "cuMemGetAllocationGranularity: CUDA_ERROR_NOT_SUPPORTED (801): the memory of GPU 0");
 }
 
+TEST_CASE("mock driver: what a stream that is captured cannot do") {
+  Misused rig;
+  const cuda::Stream stream(rig.gpus[0]);
+  const cuda::Event event(rig.gpus[0]);
+  const cuda::GraphExec exec{cuda::Graph(rig.driver)};
+  const auto begin = [&] {
+    return rig.driver.cuStreamBeginCapture(stream.get(), cuda::CU_STREAM_CAPTURE_MODE_RELAXED);
+  };
+  CHECK(begin() == cuda::CUDA_SUCCESS);
+  CHECK(begin() == cuda::CUDA_ERROR_ILLEGAL_STATE);
+  CHECK(rig.driver.cuStreamSynchronize(stream.get()) ==
+        cuda::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  CHECK(rig.driver.cuGraphLaunch(exec.get(), stream.get()) ==
+        cuda::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  CHECK(rig.driver.cuEventRecord(event.get(), stream.get()) ==
+        cuda::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  cuda::CUgraph graph = nullptr;
+  CHECK(rig.driver.cuStreamEndCapture(stream.get(), &graph) == cuda::CUDA_SUCCESS);
+  CHECK(rig.driver.cuGraphDestroy(graph) == cuda::CUDA_SUCCESS);
+  CHECK(rig.driver.cuStreamEndCapture(stream.get(), &graph) == cuda::CUDA_ERROR_ILLEGAL_STATE);
+  CHECK(misused("cuStreamBeginCapture: the stream is captured already\n"));
+  CHECK(misused("cuStreamEndCapture: the stream is not captured\n"));
+  CHECK(misused("cuGraphLaunch: the stream is captured\n"));
+}
+
+TEST_CASE("mock driver: a graph that is a child of itself, or a child that was destroyed") {
+  Misused rig;
+  cuda::Graph graph(rig.driver);
+  CHECK(cuda_error([&] { graph.add_child(graph, {}); }) ==
+        "cuGraphAddChildGraphNode: CUDA_ERROR_INVALID_VALUE (1): node 0 of a graph, a graph "
+        "itself");
+  cuda::CUgraph gone = nullptr;
+  {
+    const cuda::Graph child(rig.driver);
+    gone = child.get();
+  }
+  cuda::CUgraphNode node = nullptr;
+  CHECK(rig.driver.cuGraphAddChildGraphNode(&node, graph.get(), nullptr, 0, gone) ==
+        cuda::CUDA_ERROR_INVALID_HANDLE);
+  CHECK(misused("is of no graph, or of one that was destroyed"));
+}
+
 }  // namespace
 }  // namespace orrery::test

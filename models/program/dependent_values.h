@@ -1,0 +1,14 @@
+#pragma once
+
+#include <map>
+#include <span>
+
+#include "models/program/program.h"
+
+namespace orrery {
+
+/// The values that depend on results of `ops`, these too, each with the first op that it was found
+/// to depend on.
+std::map<ValueId, OpId> dependent_values(const Program& program, std::span<const OpId> ops);
+
+}  // namespace orrery
