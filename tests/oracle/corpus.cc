@@ -2,12 +2,13 @@
 
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+#include <zlib.h>
 
 #include "models/array/text.h"
 #include "models/program/rules.h"
@@ -222,12 +223,24 @@ std::string with_expectation(const Case& made, const Expected& expected) {
 }
 
 std::vector<std::string> lines_of(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (file == nullptr)
     throw std::runtime_error("cannot read " + path);
   std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);)
+  std::string line;
+  std::array<char, 1 << 16> part{};
+  while (gzgets(file.get(), part.data(), static_cast<int>(part.size())) != nullptr) {
+    line += part.data();
+    if (line.back() != '\n')
+      continue;
+    line.pop_back();
     lines.push_back(std::move(line));
+    line.clear();
+  }
+  int code = Z_OK;
+  gzerror(file.get(), &code);
+  if (code != Z_OK || !line.empty())
+    throw std::runtime_error(path + " ends within a line");
   return lines;
 }
 

@@ -63,7 +63,7 @@ std::vector<Numerics> numerics_of(std::string_view line);
 /// their bits, where NaNs are compared by bits.
 std::string with_expectation(const Case& made, const Expected& expected);
 
-/// The lines of a file. Throws where it cannot be read.
+/// The lines of a file, compressed by gzip or as it stands. Throws where it cannot be read.
 std::vector<std::string> lines_of(const std::string& path);
 
 }  // namespace orrery::test

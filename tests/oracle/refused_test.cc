@@ -151,14 +151,14 @@ int all_of(const std::map<std::string, int>& kinds) {
 }
 
 TEST_CASE("jax corpus: what JAX refuses is refused, at the op that is wrong, for the same reason") {
-  const std::map<std::string, int> kinds = refused_as_by_jax("refused-1.jsonl");
+  const std::map<std::string, int> kinds = refused_as_by_jax("refused-1.jsonl.gz");
   CHECK(kinds.size() == 12);
   CHECK(all_of(kinds) >= 200);
 }
 
 TEST_CASE(
     "jax corpus: what JAX refuses for states, loops and futures is refused for the same reason") {
-  const std::map<std::string, int> kinds = refused_as_by_jax("refused-2.jsonl");
+  const std::map<std::string, int> kinds = refused_as_by_jax("refused-2.jsonl.gz");
   CHECK(kinds.size() == 14);
   CHECK(all_of(kinds) >= 100);
 }

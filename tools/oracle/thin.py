@@ -5,6 +5,7 @@ forms    ops are told apart by dtype and form, as the coverage of programs does 
 numbers  by real and complex numbers, as that of gradients does
 ops      by name alone, as that of batches does"""
 
+import gzip
 import json
 import sys
 from collections import Counter
@@ -91,7 +92,7 @@ def main() -> None:
     lines: list[tuple[Path, str, Counter[Hashable]]] = []
     for position, name in enumerate(arguments[2:], 2):
         if position != split:
-            for text in Path(name).read_text().splitlines(keepends=True):
+            for text in gzip.decompress(Path(name).read_bytes()).decode().splitlines(keepends=True):
                 cells = Counter(_cells(json.loads(text), by))
                 counts.update(cells)
                 if position > split:
@@ -105,7 +106,8 @@ def main() -> None:
             counts.subtract(cells)
             kept.remove(i)
     for name in arguments[split + 1 :]:
-        Path(name).write_text("".join(lines[i][1] for i in sorted(kept) if lines[i][0] == Path(name)))
+        text = "".join(lines[i][1] for i in sorted(kept) if lines[i][0] == Path(name))
+        Path(name).write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 if __name__ == "__main__":
