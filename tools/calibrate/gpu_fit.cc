@@ -77,15 +77,29 @@ void fit(std::vector<Point> points, GpuFit& result) {
   if (result.least == result.most || points.front().time <= 0 ||
       std::any_of(points.begin(), points.end(), [](const Point& point) { return point.time <= 0; }))
     refuse();
-  const Line line = least_squares(fitted_to(points));
+  const std::vector<Point> fitted = fitted_to(points);
+  const Line line = least_squares(fitted);
   if (line.each <= 0)
     refuse();
   result.latency = Duration(line.latency < 1 ? 0 : three_digits(line.latency));
   result.rate = three_digits(kPicoseconds / line.each);
   const Line rounded = {static_cast<double>(result.latency.count()),
                         kPicoseconds / static_cast<double>(result.rate)};
+  const auto error = [&](const Point& point) {
+    return rounded.at(point.amount) / static_cast<double>(point.time) - 1;
+  };
+  // A line that is twice what it is fitted to describes nothing.
+  for (const Point& point : fitted)
+    if (std::abs(error(point)) > 1)
+      throw InputError(
+          "what was measured",
+          {{{},
+            fmt::format("{}: expected times of a latency and a rate, got {} ps for {}, "
+                        "where the fit has {:.0f} ps",
+                        name_of(result), point.time, amount_text(result, point.amount),
+                        rounded.at(point.amount))}});
   for (const Point& point : points)
-    result.errors.push_back(rounded.at(point.amount) / static_cast<double>(point.time) - 1);
+    result.errors.push_back(error(point));
 }
 
 }  // namespace

@@ -30,11 +30,17 @@ class Parts {
   }
   GraphExec end_part() { return GraphExec(*graph_); }
 
-  void add(WorkId id) {
+  /// `begins` take the moment when the work may begin. It waits for them, or a driver might take
+  /// them when it has begun already.
+  void add(WorkId id, std::span<const Event* const> begins) {
     const Work& work = work_[id];
     const size_t number = gpu_of(work.device, devices_, gpus_.size());
     const Gpu& gpu = gpus_[number];
     after(id);
+    std::vector<GraphNode> records;
+    for (const Event* const begin : begins)
+      records.push_back(graph_->add_record(*begin, after_));
+    after_.insert(after_.end(), records.begin(), records.end());
     made_in_[id.index()] = part_;
     nodes_[id.index()] = std::visit(
         [&]<class What>(const What& what) {
@@ -53,11 +59,7 @@ class Parts {
         work.what);
   }
 
-  /// Takes the moment when the work may begin, and that when all of `ends` have ended.
-  void record_begin(WorkId first, const Event& event) {
-    after(first);
-    graph_->add_record(event, after_);
-  }
+  /// Takes the moment when all of `ends` have ended.
   void record_end(std::span<const WorkId> ends, const Event& event) {
     after_.clear();
     for (const WorkId end : ends)
@@ -131,17 +133,23 @@ GpuGraph::GpuGraph(const WorkGraph& work, const Program& program, const Gpus& gp
   launches_ = std::move(divided.launches);
   Parts parts(work, devices_, gpus, modules, products);
   for (const std::vector<WorkId>& part : divided.parts) {
-    parts.begin_part();
-    for (const WorkId id : part)
-      parts.add(id);
-    for (const auto& [of, at] : extremes(work, part, measured)) {
+    const std::map<Timed, Extremes> timed = extremes(work, part, measured);
+    std::map<WorkId, std::vector<const Event*>> begins;
+    for (const auto& [of, at] : timed) {
       const Gpu& gpu = gpus[gpu_of(of.device, devices_, gpus.size())];
       // Of work in two parts, the first tells its begin and the last its end.
       const auto [known, added] = events_.try_emplace(of, Events{Event(gpu), Event(gpu)});
       if (added)
-        parts.record_begin(at.first, known->second.begin);
-      parts.record_end(at.ends, known->second.end);
+        begins[at.first].push_back(&known->second.begin);
     }
+    parts.begin_part();
+    for (const WorkId id : part) {
+      const auto found = begins.find(id);
+      parts.add(id, found == begins.end() ? std::span<const Event* const>()
+                                          : std::span<const Event* const>(found->second));
+    }
+    for (const auto& [of, at] : timed)
+      parts.record_end(at.ends, events_.at(of).end);
     parts_.push_back(parts.end_part());
   }
 }

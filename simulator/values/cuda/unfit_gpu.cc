@@ -19,6 +19,12 @@ void check_fit(const Gpus& gpus) {
                                  g, info.name, info.major, info.minor, kLeastCapability));
     if (!info.virtual_memory)
       throw UnfitGpu(fmt::format("GPU {} ({}) has no virtual memory management", g, info.name));
+    for (size_t other = 0; other < gpus.size(); ++other)
+      if (!gpus.sees(g, other))
+        throw UnfitGpu(fmt::format(
+            "GPU {} ({}) does not see the memory of GPU {}: CUDA_VISIBLE_DEVICES chooses "
+            "GPUs that do, or one",
+            g, info.name, other));
   }
 }
 

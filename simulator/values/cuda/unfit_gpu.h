@@ -17,7 +17,7 @@ class TooLittleMemory : public UnfitGpu {
 };
 
 /// Throws UnfitGpu where the kernels are not for a GPU, or it has no virtual memory management,
-/// which arenas need.
+/// which arenas need, or where one does not see another's memory.
 void check_fit(const Gpus& gpus);
 
 }  // namespace orrery::cuda

@@ -66,6 +66,16 @@ TEST_CASE("gpu fit: kinds, dtypes and numbers at once are fitted apart, in the o
   CHECK(fits[2].latency == Duration(kUs));
 }
 
+TEST_CASE("gpu fit: a line that is twice what it is fitted to is refused") {
+  // The same time for 16 KiB as for 4 KiB and 1/1000 of it for 8 KiB between them.
+  const std::vector<MeasuredWork> works = {copy(4 * kKiB, 1'000'000, 1'000'000'000),
+                                           copy(8 * kKiB, 1'000, 1'000'000'000),
+                                           copy(16 * kKiB, 1'010'000, 1'000'000'000)};
+  CHECK(refused(works).find(
+            "copy by 1 virtual device: expected times of a latency and a rate, got ") !=
+        std::string::npos);
+}
+
 TEST_CASE("gpu fit: sizes between the least and a sixteenth of the most only show their errors") {
   // A cache makes 64 KiB twice as fast as the line of the others.
   std::vector<MeasuredWork> works = {copy(4 * kKiB, kUs, 1000), copy(1024 * kKiB, kUs, 1000),

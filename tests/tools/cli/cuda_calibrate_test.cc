@@ -134,15 +134,15 @@ TEST_CASE("calibrate cuda: what it prints and writes") {
         R"(2 virtual devices on 1 GPU (Mock GPU 0), CUDA 13.0
 
 nodes: latency + amount / rate; errors, modelled / measured - 1, of all amounts
-  work                  at once  amounts                       latency  rate of each        of all   mean   worst
-  copy                        1  4 KiB to 1 MiB                   1 µs       16 GB/s       16 GB/s  0.0 %  +0.0 %
-  combine                     1  4 KiB to 1 MiB                   2 µs       16 GB/s       16 GB/s  0.0 %  +0.0 %
-  pack                        1  4 KiB to 1 MiB                   2 µs       16 GB/s       16 GB/s  0.0 %  +0.0 %
-  add                         1  12 KiB to 3 MiB                  2 µs       12 GB/s       12 GB/s  0.0 %  +0.0 %
-  copy                        2  4 KiB to 1 MiB                   1 µs        8 GB/s       16 GB/s  0.0 %  -0.0 %
-  combine                     2  4 KiB to 1 MiB                   2 µs        8 GB/s       16 GB/s  0.0 %  +0.0 %
-  pack                        2  4 KiB to 1 MiB                   2 µs        8 GB/s       16 GB/s  0.0 %  +0.0 %
-  add                         2  12 KiB to 3 MiB                  2 µs        6 GB/s       12 GB/s  0.0 %  +0.0 %
+  work                  at once  amounts                    latency  rate of each        of all   mean   worst
+  copy                        1  4 KiB to 1 MiB                1 µs       16 GB/s       16 GB/s  0.0 %  +0.0 %
+  combine                     1  4 KiB to 1 MiB                2 µs       16 GB/s       16 GB/s  0.0 %  +0.0 %
+  pack                        1  4 KiB to 1 MiB                2 µs       16 GB/s       16 GB/s  0.0 %  +0.0 %
+  add                         1  12 KiB to 3 MiB               2 µs       12 GB/s       12 GB/s  0.0 %  +0.0 %
+  copy                        2  4 KiB to 1 MiB                1 µs        8 GB/s       16 GB/s  0.0 %  -0.0 %
+  combine                     2  4 KiB to 1 MiB                2 µs        8 GB/s       16 GB/s  0.0 %  +0.0 %
+  pack                        2  4 KiB to 1 MiB                2 µs        8 GB/s       16 GB/s  0.0 %  +0.0 %
+  add                         2  12 KiB to 3 MiB               2 µs        6 GB/s       12 GB/s  0.0 %  +0.0 %
 )");
   CHECK(run.out.substr(run.out.find("\nlaunch of a graph")) ==
         "\nlaunch of a graph: 5 µs (in no figure of the cluster: the modelled makespan lacks it)\n"

@@ -297,6 +297,12 @@ TEST_CASE("run on GPUs: one that lacks what is needed, what it lacks and 2") {
   const Ran run = ran_on_mock({"run", quickstart()}, settings);
   CHECK(run.outcome == Outcome::WrongInput);
   CHECK(run.err == "orrery: --backend cuda: GPU 0 (Mock GPU 0) has no virtual memory management\n");
+  MockCudaSettings apart;
+  apart.devices = 2;
+  apart.peers = 0;
+  CHECK(ran_on_mock({"run", quickstart()}, apart).err ==
+        "orrery: --backend cuda: GPU 0 (Mock GPU 0) does not see the memory of GPU 1: "
+        "CUDA_VISIBLE_DEVICES chooses GPUs that do, or one\n");
   CHECK(left_over() == "");
 }
 

@@ -111,7 +111,7 @@ std::vector<Case> cases() {
       // 512 x 512 channels, which send all at once.
       {"channels", &Limits::state,
        scenario(512, "switch", "512, 16", R"({"id": "r", "op": "all_to_all", )" + all_to_all + "}"),
-       counts(100, 512, 1'024, 1, 512 * 1'023, int64_t{62} << 20)},
+       counts(100, 512, 1'024, 1, 512 * 1'023, int64_t{70} << 20)},
       // Each connection has 2,000 slots, so 2,048 steps are remembered of each rank.
       {"windows", &Limits::state,
        scenario(1'000, "ring", "8192", R"({"id": "r", "op": "psum", "of": "a", "axis_name": "x",

@@ -1,17 +1,25 @@
-// Random programs on the driver that ORRERY_LIBCUDA names, the mock without it: tools/gpu/check
-// runs them on real GPUs. ORRERY_GPU_PROGRAMS sets how many.
+// Random programs, collectives and local ops on the driver that ORRERY_LIBCUDA names, the mock
+// without it: tools/gpu/check runs them on real GPUs. ORRERY_GPU_PROGRAMS sets how many.
 
+#include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "simulator/lower/lower.h"
 #include "simulator/values/cuda/driver/driver.h"
+#include "simulator/values/cuda/driver/gpus.h"
 #include "tests/simulator/values/cuda/gpu_rig.h"
+#include "tests/simulator/values/cuda/local_cases.h"
 #include "tests/simulator/values/cuda/random_runs.h"
 #include "tests/support/mock_cuda/mock_control.h"
+#include "tests/verifier/collective_cases.h"
 
 namespace orrery::test {
 
@@ -22,21 +30,98 @@ std::string environment(const char* variable, const std::string& otherwise) {
   return text == nullptr ? otherwise : text;
 }
 
+uint64_t programs() {
+  return std::stoull(environment("ORRERY_GPU_PROGRAMS", "20"));
+}
+
+/// Of so many, which are run: about twice as many as random programs.
+uint64_t stride(uint64_t all) {
+  return std::max<uint64_t>(1, all / (2 * programs()));
+}
+
+/// The driver, whose GPUs stay in use: it makes a context anew where nothing holds one, which takes
+/// a real one long.
+class OnDriver {
+ public:
+  OnDriver() : driver_(loaded()), held_(driver_, cuda::gpu_count(driver_)) {}
+
+  /// What is wrong of a run there.
+  std::string wrong_run(const OnGpus& run) const { return wrong(run, run_on(driver_, run)); }
+
+ private:
+  static cuda::Driver loaded() {
+    std::variant<cuda::Driver, cuda::MissingDriver> driver =
+        cuda::load_driver(environment(cuda::kDriverLibraryVariable, MockControl::library()));
+    if (const auto* const missing = std::get_if<cuda::MissingDriver>(&driver))
+      FAIL(missing->reason);
+    return std::get<cuda::Driver>(driver);
+  }
+
+  const cuda::Driver driver_;
+  const cuda::Gpus held_;
+};
+
 TEST_CASE("on a driver: random programs have the host's values") {
-  const std::variant<cuda::Driver, cuda::MissingDriver> loaded =
-      cuda::load_driver(environment(cuda::kDriverLibraryVariable, MockControl::library()));
-  if (const auto* const missing = std::get_if<cuda::MissingDriver>(&loaded))
-    FAIL(missing->reason);
-  const auto& driver = std::get<cuda::Driver>(loaded);
-  const uint64_t programs = std::stoull(environment("ORRERY_GPU_PROGRAMS", "20"));
-  for (uint64_t seed = 1; seed <= programs; ++seed) {
+  const OnDriver gpus;
+  for (uint64_t seed = 1; seed <= programs(); ++seed) {
     INFO(fmt::format("seed {}", seed));
     const RandomRun random = random_run(seed);
     OnGpus run{random.program, random.lowered, random.arguments};
     // With results over operands that end, in every other one.
     if (seed % 4 >= 2)
       run.memory.reuse = MemoryPolicy::Reuse::Xla;
-    CHECK(wrong(run, run_on(driver, run)) == "");
+    CHECK(gpus.wrong_run(run) == "");
+  }
+}
+
+TEST_CASE("on a driver: collectives of every dtype have the host's values") {
+  const OnDriver gpus;
+  constexpr int64_t kMostMembers = 4;
+  std::vector<Case> cases;
+  for (const OpKind kind : collectives())
+    for (const Case& c : cases_of(kind))
+      if (c.n <= kMostMembers)
+        cases.push_back(c);
+  for (size_t i = 0; i < cases.size(); i += stride(10 * cases.size())) {
+    const Case& c = cases[i];
+    INFO(fmt::format("{} over {} members, {}, {}, rank {}", rules(c.kind).name, c.n,
+                     name_of(c.grouping), c.tiled ? "tiled" : "untiled", c.rank));
+    HostRig rig(axes_of(c));
+    add_trials(c, rig);
+    rig.lower();
+    CHECK(gpus.wrong_run({rig.program, rig.lowered, rig.arguments}) == "");
+  }
+}
+
+TEST_CASE("on a driver: local ops of every dtype have the host's values") {
+  const OnDriver gpus;
+  Random random(11);
+  std::vector<std::pair<OpKind, Dtype>> all;
+  for (const OpRules& rules : all_rules())
+    if (rules.family == Family::Local)
+      for (const Dtype dtype : all_dtypes())
+        all.emplace_back(rules.kind, dtype);
+  for (size_t i = 0; i < all.size(); i += stride(all.size())) {
+    const auto [kind, dtype] = all[i];
+    const std::optional<LocalCase> made = random_local(kind, dtype, random);
+    if (!made)
+      continue;
+    INFO(fmt::format("{} of {}", rules(kind).name, name(dtype)));
+    const Program program = program_of(kind, *made);
+    Cluster cluster{"rig",
+                    fully_connected_fabric(program.mesh.devices(),
+                                           {BytesPerSecond(1'000'000'000), Duration(1)}),
+                    {}};
+    for (const Dtype of : all_dtypes())
+      cluster.device.flops[of] = FlopsPerSecond(1'000'000'000);
+    Diagnostics diagnostics("f");
+    const Lowered lowered = lower(program, cluster, diagnostics);
+    diagnostics.throw_if_any();
+    DeviceValues arguments(program);
+    for (size_t a = 0; a < program.arguments.size(); ++a)
+      for (uint32_t d = 0; d < program.mesh.devices(); ++d)
+        arguments.at(program.arguments[a].value, LogicalId(d)) = made->operands[a];
+    CHECK(gpus.wrong_run({program, lowered, arguments}) == "");
   }
 }
 
