@@ -88,9 +88,9 @@ void fit(std::vector<Point> points, GpuFit& result) {
   const auto error = [&](const Point& point) {
     return rounded.at(point.amount) / static_cast<double>(point.time) - 1;
   };
-  // A line that is twice what it is fitted to describes nothing.
+  // A line that is twice or half what it is fitted to describes nothing.
   for (const Point& point : fitted)
-    if (std::abs(error(point)) > 1)
+    if (error(point) > 1 || error(point) < -0.5)
       throw InputError(
           "what was measured",
           {{{},
