@@ -33,8 +33,8 @@ struct GpuFit {
 /// minimises the squares of the relative errors of the least amount, which tells the latency, and
 /// of those from a sixteenth of the most on, which tell the rate. Those between may fit in a GPU's
 /// caches: nothing is fitted to them, and their errors are told too. A latency is at least 0.
-/// Throws InputError where times do not grow with amounts, or the line is twice what it is fitted
-/// to.
+/// Throws InputError where times do not grow with amounts, or the line is twice or half what it is
+/// fitted to.
 std::vector<GpuFit> fit_gpu_works(std::span<const cuda::MeasuredWork> works);
 
 }  // namespace orrery
