@@ -40,7 +40,10 @@ void ProgramBuilder::add_error(const OpRequest& request, std::string_view key,
                                std::string_view message) {
   diagnostics_.add(
       request.key_origin(key),
-      fmt::format("{}: {}", op_title(request.kind, request.issue, request.name), message));
+      fmt::format("{}: {}",
+                  request.title.empty() ? op_title(request.kind, request.issue, request.name)
+                                        : request.title,
+                  message));
 }
 
 /// The entry of `name`; null, with an error, if the name was taken.

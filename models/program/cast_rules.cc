@@ -2,9 +2,15 @@
 // move nothing. Under Checks::Shapes no state is known, and a cast gives its operand.
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/array/tensor.h"
 #include "models/program/casts.h"
@@ -57,6 +63,26 @@ AxisState state_named(std::string_view name) {
   return name == "reduced" ? AxisState::Reduced : AxisState::Unreduced;
 }
 
+/// The error where the operand has the state `to` along some of the axes already.
+std::optional<TypeError> already_error(const TypeContext& context, std::span<const size_t> axes,
+                                       std::span<const AxisState> sources, AxisState to) {
+  const ValueType& operand = context.operands[0];
+  std::vector<std::string_view> others;
+  std::optional<size_t> already;
+  for (const size_t axis : axes)
+    if (operand.axes[axis] != to)
+      others.push_back(context.mesh.axes()[axis].name);
+    else if (!already)
+      already = axis;
+  if (!already || others.empty())
+    return std::nullopt;
+  const std::string names =
+      others.size() == 1 ? std::string(others[0]) : fmt::format("({})", fmt::join(others, ", "));
+  return TypeError{"of", fmt::format("{}; it is {} there already: pcast over {} alone",
+                                     expected_state(sources, context.mesh, *already, operand),
+                                     context.attributes.text("to"), names)};
+}
+
 /// The cast that leads from the common state of the axes to the one asked for.
 TypeOutcome pcast(const TypeContext& context) {
   const AxisState to = state_named(context.attributes.text("to"));
@@ -70,6 +96,8 @@ TypeOutcome pcast(const TypeContext& context) {
   for (const StateCast& cast : kStateCasts)
     if (cast.to == to)
       sources.push_back(cast.from);
+  if (auto error = already_error(context, axes, sources, to))
+    return std::move(*error);
   const AxisState from = operand.axes[axes[0]];
   if (std::find(sources.begin(), sources.end(), from) == sources.end())
     return TypeError{"of", expected_state(sources, context.mesh, axes[0], operand)};

@@ -137,8 +137,6 @@ Cotangents psum_scatter(BackwardCall& call) {
 
 Cotangents all_to_all(BackwardCall& call) {
   return one(call, [&] {
-    if (axes(call).empty())
-      return call.cotangent();
     Attributes attributes = same_groups(call);
     attributes.set("split_axis", call.attributes().integer("concat_axis"));
     attributes.set("concat_axis", call.attributes().integer("split_axis"));

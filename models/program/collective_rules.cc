@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -49,12 +51,19 @@ Parameter tiled() {
   return {"tiled", ParameterKind::Boolean, Need::Optional, false, {}, {}, {}};
 }
 
-/// Applies kType; over no axes the result has the operand's type.
-template <TypeOutcome (*kType)(const TypeContext&)>
+std::optional<TypeError> no_error(const TypeContext& /*context*/) {
+  return std::nullopt;
+}
+
+/// Applies kType; over no axes the result has the operand's type, unless a parameter is wrong.
+template <TypeOutcome (*kType)(const TypeContext&),
+          std::optional<TypeError> (*kWrongParameter)(const TypeContext&) = no_error>
 TypeOutcome over_axes(const TypeContext& context) {
-  if (over_no_axes(context.attributes))
-    return std::vector<ValueType>{context.operands[0]};
-  return kType(context);
+  if (!over_no_axes(context.attributes))
+    return kType(context);
+  if (auto error = kWrongParameter(context))
+    return std::move(*error);
+  return std::vector<ValueType>{context.operands[0]};
 }
 
 TypeOutcome done(const TypeContext& context) {
@@ -231,35 +240,35 @@ std::vector<OpRules> collective_rules() {
       collective(OpKind::AllGather, "all_gather",
                  "the operands of the group stacked along a new dimension, or tiled along an old",
                  {dimension("axis", Need::Optional), tiled(), gathered_to()},
-                 over_axes<all_gather_type>, GroupSizes::Equal,
+                 over_axes<all_gather_type, gather_dimension_error>, GroupSizes::Equal,
                  parts(Combine::None, nullptr, gather_dimension)),
       collective(OpKind::PsumScatter, "psum_scatter",
                  "the sum over the group, each member keeping its own part of it",
                  {dimension("scatter_dimension", Need::Optional), tiled()},
-                 over_axes<psum_scatter_type>, GroupSizes::Equal,
+                 over_axes<psum_scatter_type, scatter_dimension_error>, GroupSizes::Equal,
                  parts(Combine::Add, scatter_dimension, nullptr)),
       collective(OpKind::AllToAll, "all_to_all",
                  "part q of each operand goes to member q, which puts them side by side",
                  {dimension("split_axis", Need::Required), dimension("concat_axis", Need::Required),
                   tiled()},
-                 over_axes<all_to_all_type>, GroupSizes::Equal,
+                 all_to_all_type, GroupSizes::Equal,
                  parts(Combine::None, split_dimension, concat_dimension)),
       collective(OpKind::Pswapaxes, "pswapaxes",
                  "entry q of each operand goes to member q, which stacks them: mesh axis and "
                  "dimension change places",
-                 {dimension("axis", Need::Required)}, over_axes<pswapaxes_type>, GroupSizes::Equal,
+                 {dimension("axis", Need::Required)}, pswapaxes_type, GroupSizes::Equal,
                  parts(Combine::None, swapped_dimension, swapped_dimension)),
       collective(OpKind::Ppermute, "ppermute",
                  "each destination gets its source's operand, the others zeros",
                  {{"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
-                 over_axes<ppermute_type>, GroupSizes::Equal, {}),
+                 ppermute_type, GroupSizes::Equal, {}),
       collective(OpKind::Pshuffle, "pshuffle", "member q gets the operand of member perm[q]",
-                 {{"perm", ParameterKind::Integers, Need::Required, {}, {}, {}, {}}},
-                 over_axes<pshuffle_type>, GroupSizes::Equal, {}),
+                 {{"perm", ParameterKind::Integers, Need::Required, {}, {}, {}, {}}}, pshuffle_type,
+                 GroupSizes::Equal, {}),
       over_dying_operand(
           collective(OpKind::Pbroadcast, "pbroadcast", "every member gets the source's operand",
                      {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
-                     over_axes<pbroadcast_type>, GroupSizes::Equal, {})),
+                     pbroadcast_type, GroupSizes::Equal, {})),
       ragged(collective(
           OpKind::RaggedAllToAll, "ragged_all_to_all",
           "output, with slices of rows over it that the members send each other, of "
@@ -286,22 +295,23 @@ std::vector<OpRules> collective_rules() {
                     collective(OpKind::UnreducedPsumScatter, "unreduced_psum_scatter",
                                "psum_scatter of an unreduced operand",
                                {dimension("scatter_dimension", Need::Optional), tiled()},
-                               over_axes<unreduced_psum_scatter_type>, GroupSizes::Equal,
-                               parts(Combine::Add, scatter_dimension, nullptr))),
+                               over_axes<unreduced_psum_scatter_type, scatter_dimension_error>,
+                               GroupSizes::Equal, parts(Combine::Add, scatter_dimension, nullptr))),
       exchanging_as(OpKind::AllGather,
                     collective(OpKind::AllGatherInvariant, "all_gather_invariant",
                                "all_gather, whose result is invarying: equal on all ranks",
                                {dimension("axis", Need::Optional), tiled()},
-                               over_axes<all_gather_invariant_type>, GroupSizes::Equal,
-                               parts(Combine::None, nullptr, gather_dimension))),
+                               over_axes<all_gather_invariant_type, gather_dimension_error>,
+                               GroupSizes::Equal, parts(Combine::None, nullptr, gather_dimension))),
       exchanging_as(
           OpKind::AllGather,
           collective(
               OpKind::AllGatherReduced, "all_gather_reduced",
               "all_gather, whose result is reduced: equal on all ranks, with cotangents that "
               "are addends",
-              {dimension("axis", Need::Optional), tiled()}, over_axes<all_gather_reduced_type>,
-              GroupSizes::Equal, parts(Combine::None, nullptr, gather_dimension))),
+              {dimension("axis", Need::Optional), tiled()},
+              over_axes<all_gather_reduced_type, gather_dimension_error>, GroupSizes::Equal,
+              parts(Combine::None, nullptr, gather_dimension))),
       end,
   };
 }

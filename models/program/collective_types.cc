@@ -29,17 +29,18 @@ Dtype mean_dtype(Dtype dtype) {
   return itemsize(dtype) == Bytes(8) ? Dtype::F64 : Dtype::F32;
 }
 
+int64_t gathered_rank(const TypeContext& context) {
+  return static_cast<int64_t>(context.operands[0].shape.rank()) +
+         (context.attributes.boolean("tiled") ? 0 : 1);
+}
+
 TypeOutcome gather_type(const TypeContext& context, Exchange exchange) {
+  if (auto error = gather_dimension_error(context))
+    return std::move(*error);
   const ValueType& operand = context.operands[0];
   const bool tiled = context.attributes.boolean("tiled");
   const int64_t axis = context.attributes.integer("axis");
-  const auto result_rank = static_cast<int64_t>(operand.shape.rank()) + (tiled ? 0 : 1);
-  if (result_rank == 0)
-    return dimension_error("axis", axis, 0).value();
-  if (axis < -result_rank || axis >= result_rank)
-    return TypeError{"axis",
-                     fmt::format("expected a dimension of the result, from {} to {}, got {}",
-                                 -result_rank, result_rank - 1, axis)};
+  const int64_t result_rank = gathered_rank(context);
   const auto dimension = static_cast<size_t>(axis < 0 ? axis + result_rank : axis);
   Shape shape = tiled ? operand.shape.with(dimension, checked_multiply(operand.shape[dimension],
                                                                        context.group_size))
@@ -94,6 +95,23 @@ TypeOutcome scatter_type(const TypeContext& context, Exchange exchange) {
 }
 
 }  // namespace
+
+std::optional<TypeError> gather_dimension_error(const TypeContext& context) {
+  const int64_t axis = context.attributes.integer("axis");
+  const int64_t result_rank = gathered_rank(context);
+  if (result_rank == 0)
+    return dimension_error("axis", axis, 0);
+  if (axis < -result_rank || axis >= result_rank)
+    return TypeError{"axis",
+                     fmt::format("expected a dimension of the result, from {} to {}, got {}",
+                                 -result_rank, result_rank - 1, axis)};
+  return std::nullopt;
+}
+
+std::optional<TypeError> scatter_dimension_error(const TypeContext& context) {
+  return dimension_error("scatter_dimension", context.attributes.integer("scatter_dimension"),
+                         context.operands[0].shape.rank());
+}
 
 TypeOutcome psum_type(const TypeContext& context) {
   return sum_type(context, Exchange::Sum);

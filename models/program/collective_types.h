@@ -8,6 +8,11 @@
 
 namespace orrery {
 
+/// What is wrong with the dimension along which a gather stacks, or a scatter cuts. The group's
+/// size does not matter.
+std::optional<TypeError> gather_dimension_error(const TypeContext& context);
+std::optional<TypeError> scatter_dimension_error(const TypeContext& context);
+
 TypeOutcome psum_type(const TypeContext& context);
 TypeOutcome unreduced_psum_type(const TypeContext& context);
 TypeOutcome pmean_type(const TypeContext& context);

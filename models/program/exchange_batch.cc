@@ -82,8 +82,6 @@ BatchOutcome exchanged_here(BatchCall& call, const Exchanged& by, const OpAxes& 
 
 BatchOutcome all_to_all(BatchCall& call) {
   const OpAxes axes = axes_of(call);
-  if (over_no_axes(call.attributes()))
-    return same_op(call, call.attributes(), call.operand(0).dimension);
   const int64_t split = call.attributes().integer("split_axis");
   const int64_t concat = call.attributes().integer("concat_axis");
   const bool tiled = call.attributes().boolean("tiled");
@@ -105,8 +103,6 @@ BatchOutcome all_to_all(BatchCall& call) {
 
 BatchOutcome pswapaxes(BatchCall& call) {
   const OpAxes axes = axes_of(call);
-  if (over_no_axes(call.attributes()))
-    return same_op(call, call.attributes(), call.operand(0).dimension);
   const int64_t axis = call.attributes().integer("axis");
   if (axes.batched)
     return exchanged_here(call, {static_cast<size_t>(axis), static_cast<size_t>(axis), false},

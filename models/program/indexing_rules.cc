@@ -115,12 +115,19 @@ TypeOutcome take(const TypeContext& context) {
   if (fill)
     if (auto error = number_error("fill_value", operand.dtype, *fill))
       return *error;
+  const auto states = [&](Linearity linearity) {
+    return indexed_states(context.mesh, context.operands.first(1), context.operands.subspan(1),
+                          linearity);
+  };
   // A fill value that is not 0 cannot be a sum of copies.
+  const bool linear = clips || (fill && fill->is_zero());
+  StatesOutcome outcome = states(linear ? Linearity::Linear : Linearity::Nonlinear);
+  if (auto* error = std::get_if<TypeError>(&outcome);
+      error != nullptr && !linear && std::holds_alternative<AxisStates>(states(Linearity::Linear)))
+    error->message += "; with a fill_value of 0 it may stay so";
   return typed(operand.dtype,
                shape_of_rows(operand.shape, indices.shape, context.attributes.integer("axis")),
-               indexed_states(
-                   context.mesh, context.operands.first(1), context.operands.subspan(1),
-                   clips || (fill && fill->is_zero()) ? Linearity::Linear : Linearity::Nonlinear));
+               std::move(outcome));
 }
 
 TypeOutcome scatter_add(const TypeContext& context) {

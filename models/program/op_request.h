@@ -23,6 +23,8 @@ struct OpRequest {
   std::vector<std::string> other_results = {};  // names of the second result and those after it
   std::string site = {};  // collectives: ops of several threads with one site name meet; else empty
   std::optional<Origin> origin = {};
+  /// How errors name it where it is a part of a written op: 'psum "s"'. Empty: by its own name.
+  std::string title = {};
   /// An op of a backward pass. Its `origin` is that of the op that it goes back through.
   bool backward = false;
   /// Of its keys ("of", "axis_name", ...), and of the ids in a list ("id/0").

@@ -126,9 +126,9 @@ struct Parameter {
 
 enum class Family : uint8_t { Local, Collective, Done };
 
-/// Whether a collective is over no axes (axis_name []). It is then over groups of one, and is the
-/// identity, for any other parameters. (pmean still converts to a float; pargmax and pargmin
-/// require one axis.)
+/// Whether a collective is over no axes (axis_name []). It is then over groups of one, and gives
+/// its operand. (Still, pmean converts to a float, and an untiled all_to_all moves the dimension
+/// that it splits, of extent 1. pargmax and pargmin require one axis.)
 bool over_no_axes(const Attributes& given);
 
 /// The dimension along which a tensor has one part per rank: of the operand, whose shape is given,

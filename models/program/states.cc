@@ -322,6 +322,22 @@ std::optional<TypeError> other_axes_error(const TypeContext& context, Exchange e
   return std::nullopt;
 }
 
+/// How an operand of a collective becomes of a state that it takes, where two ops lead there.
+std::string hint_of_two(const Mesh& mesh, size_t axis, AxisState from,
+                        const std::vector<AxisState>& accepted) {
+  if (accepted.size() != 1)
+    return "";
+  const std::string& name = mesh.axes()[axis].name;
+  if (from == AxisState::Invarying && accepted[0] == AxisState::Unreduced)
+    return fmt::format("; pvary and vary_unreduced_cast over {} make it unreduced", name);
+  if (from == AxisState::Reduced && accepted[0] == AxisState::Unreduced)
+    return fmt::format("; reduced_vary_cast and vary_unreduced_cast over {} make it unreduced",
+                       name);
+  if (from == AxisState::Unreduced && accepted[0] == AxisState::Varying)
+    return fmt::format("; psum and pvary over {} make it varying", name);
+  return "";
+}
+
 }  // namespace
 
 StatesOutcome exchanged_states(const TypeContext& context, Exchange exchange) {
@@ -342,7 +358,8 @@ StatesOutcome exchanged_states(const TypeContext& context, Exchange exchange) {
   for (const size_t axis : axes) {
     const AxisState state = operand.axes[axis];
     if (std::find(accepted.begin(), accepted.end(), state) == accepted.end())
-      return wrong_operand(expected_state(accepted, mesh, axis, operand));
+      return wrong_operand(expected_state(accepted, mesh, axis, operand) +
+                           hint_of_two(mesh, axis, state, accepted));
     if (state == AxisState::Unreduced && parts)
       return TypeError{
           std::string(kGroups),

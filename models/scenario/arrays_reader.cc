@@ -3,8 +3,10 @@
 #include <array>
 #include <set>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
@@ -210,8 +212,26 @@ class ArrayReader {
              parse_element(node.number(), scalar, 0) && scalar == full(dtype, Shape({}), *value);
     };
     if (value && !has_number(dtype, *value) && !is_written())
-      expected(node, fmt::format("a value of {}", orrery::name(dtype)), diagnostics_);
+      diagnostics_.add(node.origin(),
+                       fmt::format("expected a value of {}, got {}", orrery::name(dtype),
+                                   got_fill(node, *value, dtype)));
     return FillInit{value.value_or(0)};
+  }
+
+  /// What a fill is: of a pair both parts, and which of them `dtype` does not have.
+  static std::string got_fill(DocumentNode node, const NumberOrPair& value, Dtype dtype) {
+    if (node.kind() != DocumentNode::Kind::List)
+      return got(node);
+    std::vector<std::string> parts;
+    for (const DocumentNode part : node)
+      parts.push_back(got(part));
+    const std::string pair = fmt::format("[{}]", fmt::join(parts, ", "));
+    const Dtype of = dtype == Dtype::C64 ? Dtype::F32 : Dtype::F64;
+    if (!is_complex(dtype))
+      return pair + "; only c64 and c128 have two parts";
+    return fmt::format("{}; {} is beyond the range of {}", pair,
+                       has_number(of, value.re) ? "the imaginary part" : "the real part",
+                       orrery::name(of));
   }
 
   RandomInit::Values read_random_values(DocumentNode node, Dtype dtype) {

@@ -36,8 +36,8 @@ std::string form_text(ValueType type, const Mesh& mesh) {
   return text(type, mesh);
 }
 
-/// "expected "h" to vary over x, as before the loop, got "s", which does not", and the cast that
-/// repairs it, where only varying and invarying differ; else both types.
+/// "expected "h" to vary over x, as before the loop, got "s", f32[2], which does not", and the cast
+/// that repairs it, where only varying and invarying differ; else both types.
 std::string changed_states(const ValueType& first, const ValueType& next, const Mesh& mesh,
                            const std::string& carry, const std::string& yielded) {
   std::vector<std::string> gained;
@@ -55,13 +55,15 @@ std::string changed_states(const ValueType& first, const ValueType& next, const 
     return fmt::format("expected {} to stay {}, got {} from {}", carry, text(first, mesh),
                        text(next, mesh), yielded);
   return lost.empty() ? fmt::format(
-                            "expected {} not to vary over {}, as before the loop, got {}, "
+                            "expected {} not to vary over {}, as before the loop, got {}, {}, "
                             "which does; pvary its initial value over {}",
-                            carry, fmt::join(gained, " and "), yielded, fmt::join(gained, " and "))
+                            carry, fmt::join(gained, " and "), yielded, text(next, mesh),
+                            fmt::join(gained, " and "))
                       : fmt::format(
-                            "expected {} to vary over {}, as before the loop, got {}, which "
+                            "expected {} to vary over {}, as before the loop, got {}, {}, which "
                             "does not; pvary what it yields over {}",
-                            carry, fmt::join(lost, " and "), yielded, fmt::join(lost, " and "));
+                            carry, fmt::join(lost, " and "), yielded, text(next, mesh),
+                            fmt::join(lost, " and "));
 }
 
 /// Why a carry of the type `first` may not be `next` in the next iteration, as in JAX; or "".
@@ -381,7 +383,8 @@ bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Sc
             changed_type(*carry.type, *type, mesh_, builder_.checks(), in_quotes(carry.name()),
                          in_quotes(carry.yielded.text()));
         !changed.empty())
-      diagnostics_.add(carry.yielded.origin(), "fori_loop: " + changed);
+      diagnostics_.add(carry.yielded.origin(),
+                       fmt::format("fori_loop {}: {}", in_quotes(loop.name), changed));
     next.push_back(*value);
   }
   for (size_t c = 0; c < next.size(); ++c)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
+#include "models/program/rules.h"
 #include "models/scenario/fields.h"
 
 namespace orrery {
@@ -88,6 +89,7 @@ std::vector<OpRequest> reduced_first(OpRequest& collective, Dtype operand,
   OpRequest reduction;
   reduction.name = collective.name + ".local";
   reduction.kind = *kind;
+  reduction.title = op_title(collective.kind, collective.issue, collective.name);
   reduction.operands = std::exchange(collective.operands, {reduction.name});
   reduction.donated = std::exchange(collective.donated, {});
   reduction.attributes.set("axes", std::move(dimensions));
@@ -101,6 +103,7 @@ std::vector<OpRequest> reduced_first(OpRequest& collective, Dtype operand,
     OpRequest counted;
     counted.name = collective.name + ".counted";
     counted.kind = OpKind::ConvertElementType;
+    counted.title = reduction.title;
     counted.operands = std::exchange(reduction.operands, {counted.name});
     counted.donated = std::exchange(reduction.donated, {});
     counted.attributes.set("new_dtype", Dtype::S32);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/base/check.h"
 #include "models/program/builder.h"
@@ -284,6 +285,24 @@ class ScenarioReader {
     return builder.finish();
   }
 
+  /// "; say \"varying\": [\"x\"]" of an array given per device that has the type wanted but for the
+  /// axes over which it varies: where nothing is said these are all axes.
+  static std::string varying_hint(const Mesh& mesh, const Array& array, const ValueType& given,
+                                  const ValueType& wanted) {
+    if (!array.per_device || given.dtype != wanted.dtype || given.shape != wanted.shape)
+      return "";
+    std::vector<std::string> axes;
+    for (size_t a = 0; a < wanted.axes.size(); ++a) {
+      const bool varies = wanted.axes[a] == AxisState::Varying;
+      if (varies)
+        axes.push_back(in_quotes(mesh.axes()[a].name));
+      const bool other = given.axes[a] > AxisState::Varying || wanted.axes[a] > AxisState::Varying;
+      if (other && given.axes[a] != wanted.axes[a])
+        return "";
+    }
+    return fmt::format("; say \"varying\": [{}]", fmt::join(axes, ", "));
+  }
+
   /// The arrays that transforms bring must be there, with the types that these give them.
   void check_brought(const Program& program, Checks checks,
                      const std::map<std::string, Origin>& names,
@@ -313,8 +332,9 @@ class ScenarioReader {
       if (!fits || array.on)
         diagnostics_.add(
             given->origin,
-            fmt::format("expected {} on each device, as \"transform\" needs it, got {}", wanted,
-                        text(type, program.mesh)));
+            fmt::format("expected {} on each device, as \"transform\" needs it, got {}{}", wanted,
+                        text(type, program.mesh),
+                        varying_hint(program.mesh, array, type, value.type)));
     }
   }
 

@@ -36,6 +36,8 @@ class Transposed {
     arguments_ = named_arguments(program_, request_.with_respect_to, kNumbers, diagnostics_);
     check_cotangents_unused(program_, request_.of, diagnostics_);
     check_cotangents_unused(program_, request_.with_respect_to, diagnostics_);
+    if (!diagnostics_.empty())
+      return program_;
     linear_ = dependents(program_, arguments_, kNumbers);
     check_linear();
     if (!diagnostics_.empty())

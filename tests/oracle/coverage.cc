@@ -135,7 +135,7 @@ constexpr std::array kLeftOut = {
     LeftOut{"pmean", "no axes", "JAX gives f64", Dtype::Pred},
     LeftOut{"all_gather", "no axes", "gives back its operand, whatever the dtype"},
     LeftOut{"psum_scatter", "no axes", "gives back its operand, whatever the dtype"},
-    LeftOut{"all_to_all", "no axes", "gives back its operand, whatever the dtype"},
+    LeftOut{"all_to_all", "no axes", "moves a dimension of 1 at most, whatever the dtype"},
     LeftOut{"unreduced_psum", "no axes", "gives back its operand, whatever the dtype"},
     LeftOut{"unreduced_psum_scatter", "no axes", "gives back its operand, whatever the dtype"},
     LeftOut{"all_gather_invariant", "no axes", "gives back its operand, whatever the dtype"},
@@ -311,8 +311,10 @@ constexpr std::array kLeftOutOf = {
     LeftOutOf{kBatch, "reduced_vary_cast", "JAX has no batch of it under shard_map"},
     LeftOutOf{kBatch, "vary_unreduced_cast", "JAX has no batch of it under shard_map"},
     LeftOutOf{kBatch, "all_gather_reduced", "JAX has no batch of it under shard_map"},
-    LeftOutOf{kBatch, "axis_index", "has no operand, so nothing of it is batched"},
-    LeftOutOf{kBatch, "axis_size", "has no operand, so nothing of it is batched"},
+    LeftOutOf{kBatch, "axis_index",
+              "has no operand; batched only if the batch takes its axis' place"},
+    LeftOutOf{kBatch, "axis_size",
+              "has no operand; batched only if the batch takes its axis' place"},
 };
 
 bool is_left_out_of(TransformCoverage::Transform transform, std::string_view op) {

@@ -47,6 +47,12 @@ TEST_CASE("differences: psum of a constant adds over the own group") {
                  R"("r": [[3], [3], [3], [1]])") == "");
 }
 
+TEST_CASE("differences: a ppermute over no axes and without pairs gives its operand") {
+  CHECK(failures(R"("a": {"local_shape": [1], "dtype": "f32", "per_device": [[1], [2], [6], [5]]})",
+                 R"({"id": "r", "op": "ppermute", "of": "a", "axis_name": [], "perm": []})",
+                 R"("r": [[1], [2], [6], [5]])") == "");
+}
+
 TEST_CASE("differences: NaN wins in pmax and pmin, and -0 < +0, unless asked to be as XLA's CPU") {
   const std::string arrays =
       R"("a": {"local_shape": [3], "dtype": "f32", "per_device": [

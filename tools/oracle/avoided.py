@@ -198,7 +198,7 @@ def sum_of(x: Value) -> bool:
 
 
 def pairs_over_no_axes() -> int:
-    """Over no axes JAX gives zeros where the perm has no pair, and ours is the identity whatever the perm."""
+    """Over no axes JAX gives zeros where the perm has no pair, and ours is the identity there too."""
     return 1
 
 

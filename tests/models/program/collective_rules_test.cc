@@ -162,7 +162,7 @@ TEST_CASE("pmax, pmin: pred is kept") {
           "pred[2]");
 }
 
-TEST_CASE("collectives: over no axes each is the identity") {
+TEST_CASE("collectives: over no axes each gives its operand") {
   const Mesh mesh({{"x", 3}});
   const ValueType pred = type(Dtype::Pred, {5}, "V");
   CHECK(outcome(mesh, OpKind::Psum, {pred}, {{"axis_name", Names{}}}) == "pred[5]{V:x}");
@@ -170,13 +170,59 @@ TEST_CASE("collectives: over no axes each is the identity") {
   CHECK(outcome(mesh, OpKind::AllGather, {pred}, {{"axis_name", Names{}}}) == "pred[5]{V:x}");
   CHECK(outcome(mesh, OpKind::PsumScatter, {pred}, {{"axis_name", Names{}}}) == "pred[5]{V:x}");
   CHECK(outcome(mesh, OpKind::AllToAll, {pred},
-                {{"axis_name", Names{}}, {"split_axis", 7}, {"concat_axis", 7}}) == "pred[5]{V:x}");
-  CHECK(outcome(mesh, OpKind::Pswapaxes, {pred}, {{"axis_name", Names{}}, {"axis", 7}}) ==
+                {{"axis_name", Names{}}, {"split_axis", 0}, {"concat_axis", 0}, {"tiled", true}}) ==
         "pred[5]{V:x}");
   CHECK(outcome(mesh, OpKind::Ppermute, {pred}, {{"axis_name", Names{}}, {"perm", Lists{}}}) ==
         "pred[5]{V:x}");
-  CHECK(outcome(mesh, OpKind::Pshuffle, {pred}, {{"axis_name", Names{}}, {"perm", Numbers{7}}}) ==
+  CHECK(outcome(mesh, OpKind::Pshuffle, {pred}, {{"axis_name", Names{}}, {"perm", Numbers{0}}}) ==
         "pred[5]{V:x}");
+  CHECK(outcome(mesh, OpKind::Pbroadcast, {pred}, {{"axis_name", Names{}}, {"source", 0}}) ==
+        "pred[5]{V:x}");
+}
+
+TEST_CASE("collectives: over no axes an untiled all_to_all is as over an axis of size 1") {
+  const Mesh mesh({{"x", 3}});
+  const auto untiled = [&](Shape shape, int64_t split, int64_t concat) {
+    return outcome(mesh, OpKind::AllToAll, {type(Dtype::F32, std::move(shape), "V")},
+                   {{"axis_name", Names{}}, {"split_axis", split}, {"concat_axis", concat}});
+  };
+  CHECK(untiled({1, 4}, 0, 1) == "f32[4,1]{V:x}");
+  CHECK(untiled({4, 1}, 1, 0) == "f32[1,4]{V:x}");
+  CHECK(untiled({2, 1}, 0, 1) ==
+        "split_axis: expected dimension 0 to be the group size 1, got 2; a tiled one need only be "
+        "divisible by it");
+  const auto swapped = [&](int64_t axis) {
+    return outcome(mesh, OpKind::Pswapaxes, {type(Dtype::F32, {1, 4}, "V")},
+                   {{"axis_name", Names{}}, {"axis", axis}});
+  };
+  CHECK(swapped(0) == "f32[1,4]{V:x}");
+  CHECK(swapped(1) == "axis: expected dimension 1 to be the group size 1, got 4");
+}
+
+TEST_CASE("collectives: over no axes parameters are checked") {
+  const Mesh mesh({{"x", 3}});
+  const auto wrong = [&](OpKind kind, Given parameters) {
+    return outcome(mesh, kind, {type(Dtype::F32, {2}, "V")}, parameters);
+  };
+  CHECK(wrong(OpKind::AllToAll,
+              {{"axis_name", Names{}}, {"split_axis", 7}, {"concat_axis", 0}, {"tiled", true}}) ==
+        "split_axis: expected a dimension from 0 to 0, got 7");
+  CHECK(wrong(OpKind::AllToAll,
+              {{"axis_name", Names{}}, {"split_axis", 0}, {"concat_axis", 7}, {"tiled", true}}) ==
+        "concat_axis: expected a dimension from 0 to 0, got 7");
+  for (const OpKind kind :
+       {OpKind::AllGather, OpKind::AllGatherInvariant, OpKind::AllGatherReduced})
+    CHECK(wrong(kind, {{"axis_name", Names{}}, {"axis", 7}}) ==
+          "axis: expected a dimension of the result, from -2 to 1, got 7");
+  for (const OpKind kind : {OpKind::PsumScatter, OpKind::UnreducedPsumScatter})
+    CHECK(wrong(kind, {{"axis_name", Names{}}, {"scatter_dimension", 9}}) ==
+          "scatter_dimension: expected a dimension from 0 to 0, got 9");
+  CHECK(wrong(OpKind::Ppermute, {{"axis_name", Names{}}, {"perm", Lists{{3, 5}}}}) ==
+        "perm: expected ranks from 0 to 0, got 3");
+  CHECK(wrong(OpKind::Pshuffle, {{"axis_name", Names{}}, {"perm", Numbers{7}}}) ==
+        "perm: expected each of the ranks 0 to 0 once, got [7]");
+  CHECK(wrong(OpKind::Pbroadcast, {{"axis_name", Names{}}, {"source", 1}}) ==
+        "source: expected a rank from 0 to 0, got 1");
 }
 
 TEST_CASE("collectives: the group size is that of axis_index_groups") {

@@ -162,9 +162,13 @@ TEST_CASE("unreduced_psum and unreduced_psum_scatter: of an unreduced operand al
     CHECK(over_x(kind, "VI") ==
           "of: expected an operand that is unreduced over x, got f32[2]{V:x}; vary_unreduced_cast "
           "over x makes it unreduced");
-    CHECK(over_x(kind, "II") == "of: expected an operand that is unreduced over x, got f32[2]");
-    CHECK(over_x(kind, "RI") ==
-          "of: expected an operand that is unreduced over x, got f32[2]{R:x}");
+    CHECK(over_x(kind, "II") ==
+          "of: expected an operand that is unreduced over x, got f32[2]; pvary and "
+          "vary_unreduced_cast over x make it unreduced");
+    CHECK(
+        over_x(kind, "RI") ==
+        "of: expected an operand that is unreduced over x, got f32[2]{R:x}; reduced_vary_cast and "
+        "vary_unreduced_cast over x make it unreduced");
     CHECK(over_x(kind, "VI", Checks::Shapes) ==
           ": expected \"check_types\": true, without which no state is known");
     const Given parts = {{"axis_name", Names{"x"}}, {"axis_index_groups", Lists{{0}, {1}}}};
@@ -457,7 +461,7 @@ TEST_CASE("take: of an unreduced operand only without filling") {
   CHECK(take("clip") == "f32[3]{U:x}");
   CHECK(take("fill") ==
         "of: expected no operand that is unreduced over x, got f32[4]{U:x}; psum over x makes it "
-        "invarying");
+        "invarying; with a fill_value of 0 it may stay so");
 }
 
 TEST_CASE("reductions: sums are linear, extremes are not") {

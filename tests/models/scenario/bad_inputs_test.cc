@@ -98,8 +98,12 @@ TEST_CASE("bad input: a fill that the dtype does not have") {
   CHECK(init("f16", "65520") == "expected a value of f16, got 65520");
   CHECK(init("f8e4m3fn", "\"Infinity\"") == "expected a value of f8e4m3fn, got \"Infinity\"");
   CHECK(init("f32", "1e-60") == "expected a value of f32, got 1e-60");
-  CHECK(init("f32", "[1, 0]") == "expected a value of f32, got a list");
-  CHECK(init("c64", "[0, 1e39]") == "expected a value of c64, got a list");
+  CHECK(init("f32", "[1, 0]") ==
+        "expected a value of f32, got [1, 0]; only c64 and c128 have two parts");
+  CHECK(init("c64", "[0, 1e39]") ==
+        "expected a value of c64, got [0, 1e39]; the imaginary part is beyond the range of f32");
+  CHECK(init("c64", "[1e39, 0]") ==
+        "expected a value of c64, got [1e39, 0]; the real part is beyond the range of f32");
   CHECK(init("c64", "[0]") == "expected a number or [real part, imaginary part], got a list of 1");
   CHECK(init("c64", "[0, null]") ==
         R"(expected a number, "Infinity", "-Infinity" or "NaN", got null)");

@@ -188,6 +188,18 @@ TEST_CASE("batch: over the batched axis what is sent is here, and over others it
         "r = reshape(g): s32[3,2]{V:x}\n");
 }
 
+TEST_CASE("batch: an untiled all_to_all over no axes moves its dimension beside the batch") {
+  // Of q, each element of the batch is [1, 2], and that of the result [2, 1].
+  const std::string program = R"([{"id": "r", "op": "all_to_all", "of": "q", "axis_name": [], )"
+                              R"("split_axis": 0, "concat_axis": 1}])";
+  CHECK(made(with(program, R"("in_axes": {"q": 1})", "[]",
+                  R"(, "q": {"shape": [1, 3, 2], "dtype": "s32"})")) ==
+        "r = all_to_all(q): s32[3,2,1]\n");
+  CHECK(made(with(program, R"("in_axes": {"q": 0})", "[]",
+                  R"(, "q": {"shape": [3, 1, 2], "dtype": "s32"})")) ==
+        "r = all_to_all(q): s32[3,2,1]\n");
+}
+
 TEST_CASE("batch: a ragged exchange of one set of slices moves rows with the batch in them") {
   const std::string program =
       R"([{"id": "r", "op": "ragged_all_to_all", "of": ["c", "q", "k", "k", "k", "k"], )"
@@ -366,10 +378,10 @@ TEST_CASE("batch: a carry that varies over the batched axis is varied before the
                 R"("axis_name": "i", "in_axes": {"a": 1})", R"(["l"])");
   };
   const std::string refused = refusal(carry("z"));
-  CHECK(
-      refused.ends_with("fori_loop: expected \"h\" not to vary over i, as before the loop, got "
-                        "\"v\", which does; pvary its initial value over i (\"check_types\": "
-                        "false allows it) (in l[0])"));
+  CHECK(refused.ends_with(
+      "fori_loop \"l\": expected \"h\" not to vary over i, as before the loop, got "
+      "\"v\", s32[2]{V:(x,i)}, which does; pvary its initial value over i (\"check_types\": "
+      "false allows it) (in l[0])"));
   CHECK(refusal(carry("zi")) == "");
 }
 

@@ -187,7 +187,7 @@ TEST_CASE("errors: ops") {
        "f:5:67: /program/0/fill_value: expected a number, \"Infinity\", \"-Infinity\" or \"NaN\", "
        "got \"0\""},
       {R"([{"id": "r", "op": "psum", "of": "a", "axis_name": ["x", 1]}])",
-       "f:5:63: /program/0/axis_name: reduce_sum \"r.local\": expected a dimension from 0 to 0, "
+       "f:5:63: /program/0/axis_name: psum \"r\": expected a dimension from 0 to 0, "
        "got 1"},
       {R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "channels": "2"}])",
        "f:5:80: /program/0/channels: expected a whole number, got \"2\""},

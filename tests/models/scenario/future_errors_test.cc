@@ -94,11 +94,13 @@ TEST_CASE("future errors: a loop may carry a future, as one in every iteration, 
   CHECK(loop("f", R"({"id": "d", "op": "done", "of": "h"},
 {"id": "g", "op": "psum_start", "of": "d", "axis_name": "x"})",
              "g") == "");
-  CHECK(loop("f", R"({"id": "d", "op": "done", "of": "h"})", "d") ==
-        "/program/2/yield/h: fori_loop: expected \"h\" to stay future f32[2], got f32[2] from "
-        "\"d\" (in l[0])");
-  CHECK(loop("k", R"({"id": "n", "op": "neg", "of": "a"})", "h") ==
-        "/program/2/yield/h: fori_loop: expected \"h\" to be an array, got a token (in l[0])");
+  CHECK(
+      loop("f", R"({"id": "d", "op": "done", "of": "h"})", "d") ==
+      "/program/2/yield/h: fori_loop \"l\": expected \"h\" to stay future f32[2], got f32[2] from "
+      "\"d\" (in l[0])");
+  CHECK(
+      loop("k", R"({"id": "n", "op": "neg", "of": "a"})", "h") ==
+      "/program/2/yield/h: fori_loop \"l\": expected \"h\" to be an array, got a token (in l[0])");
 }
 
 TEST_CASE("future errors: a token is for precv and optimization_barrier") {

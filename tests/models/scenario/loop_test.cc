@@ -215,33 +215,38 @@ TEST_CASE("loop: a carry keeps its dtype and shape") {
     {"id": "l", "op": "fori_loop", "lower": 5, "upper": 9, "carry": {"c": "a"}, "body": [],
      "yield": {"c": "w"}}])";
   CHECK(refused(program) ==
-        "f:7:21: /program/1/yield/c: fori_loop: expected \"c\" to stay f32[2], got f32[1,2] from "
+        "f:7:21: /program/1/yield/c: fori_loop \"l\": expected \"c\" to stay f32[2], got f32[1,2] "
+        "from "
         "\"w\" (in l[5])");
 }
 
 TEST_CASE("loop: with states checked, a carry varies over the same axes in every iteration") {
   const std::string program =
       "[" + loop(R"({"id": "s", "op": "psum", "of": "h", "axis_name": "x"})", "s") + "]";
-  CHECK(
-      refused(program) ==
-      "f:5:184: /program/0/yield/h: fori_loop: expected \"h\" to vary over x, as before the loop, "
-      "got \"s\", which does not; pvary what it yields over x (\"check_types\": false allows it) "
-      "(in l[0])");
-  CHECK(
-      refused(R"([{"id": "z", "op": "full", "shape": [2], "dtype": "f32", "fill_value": 0},
+  CHECK(refused(program) ==
+        "f:5:184: /program/0/yield/h: fori_loop \"l\": expected \"h\" to vary over x, as before "
+        "the loop, "
+        "got \"s\", f32[2], which does not; pvary what it yields over x (\"check_types\": false "
+        "allows it) "
+        "(in l[0])");
+  CHECK(refused(R"([{"id": "z", "op": "full", "shape": [2], "dtype": "f32", "fill_value": 0},
     {"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "z"},
      "body": [{"id": "s", "op": "add", "of": ["h", "a"]}], "yield": {"h": "s"}}])") ==
-      "f:7:75: /program/1/yield/h: fori_loop: expected \"h\" not to vary over x, as before the "
-      "loop, got \"s\", which does; pvary its initial value over x (\"check_types\": false allows "
-      "it) (in l[0])");
+        "f:7:75: /program/1/yield/h: fori_loop \"l\": expected \"h\" not to vary over x, as before "
+        "the "
+        "loop, got \"s\", f32[2]{V:x}, which does; pvary its initial value over x "
+        "(\"check_types\": false allows "
+        "it) (in l[0])");
   CHECK(looping(program, R"("check_types": false)").program.ops.size() == 4);
   const std::string varies =
       R"([{"id": "s", "op": "psum", "of": "a", "axis_name": "x"},
 {"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "carry": {"h": "s"},
 "body": [{"id": "y", "op": "add", "of": ["h", "a"]}], "yield": {"h": "y"}}])";
   CHECK(refused(varies) ==
-        "f:7:70: /program/1/yield/h: fori_loop: expected \"h\" not to vary over x, as before the "
-        "loop, got \"y\", which does; pvary its initial value over x (\"check_types\": false "
+        "f:7:70: /program/1/yield/h: fori_loop \"l\": expected \"h\" not to vary over x, as before "
+        "the "
+        "loop, got \"y\", f32[2]{V:x}, which does; pvary its initial value over x "
+        "(\"check_types\": false "
         "allows it) (in l[0])");
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("axis_name: what is refused of dimensions") {
         "pmax and pmin "
         "also reduce over dimensions of the operand");
   CHECK(refusal(over("psum", R"(["x", 2])")) ==
-        "f:5:63: /program/0/axis_name: reduce_sum \"r.local\": expected a dimension from 0 to 1, "
+        "f:5:63: /program/0/axis_name: psum \"r\": expected a dimension from 0 to 1, "
         "got 2");
   CHECK(refusal(over("psum", R"(["x", -1])")) ==
         "f:5:69: /program/0/axis_name/1: psum \"r\": expected a dimension of at least 0, got -1");

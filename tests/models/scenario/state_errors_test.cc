@@ -100,7 +100,7 @@ TEST_CASE("state errors: pbroadcast and all_gather_reduced are of what varies, a
   for (const char* const op : {"pbroadcast", "all_gather_reduced"}) {
     const std::string varying = wrong_operand(op) + "varying over x, got ";
     CHECK(said_over_x(op, "II") == varying + "f32[2]; pvary over x makes it varying");
-    CHECK(said_over_x(op, "UI") == varying + "f32[2]{U:x}");
+    CHECK(said_over_x(op, "UI") == varying + "f32[2]{U:x}; psum and pvary over x make it varying");
     CHECK(said_over_x(op, "RI") ==
           varying + "f32[2]{R:x}; reduced_vary_cast over x makes it varying");
   }
@@ -124,10 +124,13 @@ TEST_CASE("state errors: all_gather to another state refuses what the op of that
 TEST_CASE("state errors: unreduced_psum and unreduced_psum_scatter are of what is unreduced") {
   for (const char* const op : {"unreduced_psum", "unreduced_psum_scatter"}) {
     const std::string unreduced = wrong_operand(op) + "unreduced over x, got ";
-    CHECK(said_over_x(op, "II") == unreduced + "f32[2]");
+    CHECK(said_over_x(op, "II") ==
+          unreduced + "f32[2]; pvary and vary_unreduced_cast over x make it unreduced");
     CHECK(said_over_x(op, "VI") ==
           unreduced + "f32[2]{V:x}; vary_unreduced_cast over x makes it unreduced");
-    CHECK(said_over_x(op, "RI") == unreduced + "f32[2]{R:x}");
+    CHECK(said_over_x(op, "RI") ==
+          unreduced +
+              "f32[2]{R:x}; reduced_vary_cast and vary_unreduced_cast over x make it unreduced");
   }
 }
 
@@ -143,7 +146,9 @@ TEST_CASE("state errors: each of several axes has the state that the op needs") 
         wrong_operand("all_gather_reduced") +
             "varying over y, got f32[2]{V:x}; pvary over y makes it varying");
   CHECK(both("unreduced_psum", "UI") ==
-        wrong_operand("unreduced_psum") + "unreduced over y, got f32[2]{U:x}");
+        wrong_operand("unreduced_psum") +
+            "unreduced over y, got f32[2]{U:x}; pvary and vary_unreduced_cast over y make it "
+            "unreduced");
 }
 
 TEST_CASE("state errors: the axes of a sum have one state, to which a cast leads") {
@@ -230,6 +235,29 @@ TEST_CASE("state errors: pcast has a row for the state and the one asked for") {
   CHECK(said_of(R"("op": "pcast", "axis_name": ["x", "y"], "to": "varying")", of_states({"IR"})) ==
         "/program/0/of: pcast \"t\": expected an operand of one state over its axes, got "
         "f32[2]{R:y}, invarying over x and reduced over y; preduced over x makes it reduced");
+}
+
+TEST_CASE("state errors: pcast leaves out the axes that have the state asked for") {
+  const auto to = [](const std::string& state, const std::string& letters) {
+    return said_of(fmt::format(R"("op": "pcast", "axis_name": ["x", "y"], "to": "{}")", state),
+                   of_states({letters}));
+  };
+  const std::string is = wrong_operand("pcast");
+  CHECK(to("varying", "IV") ==
+        is + "invarying or reduced over y, got f32[2]{V:y}; it is varying there already: pcast "
+             "over x alone");
+  CHECK(to("varying", "VI") ==
+        is + "invarying or reduced over x, got f32[2]{V:x}; it is varying there already: pcast "
+             "over y alone");
+  CHECK(to("unreduced", "VU") ==
+        is + "varying over y, got f32[2]{V:x, U:y}; it is unreduced there already: pcast over x "
+             "alone");
+  CHECK(to("reduced", "IR") ==
+        is + "invarying over y, got f32[2]{R:y}; it is reduced there already: pcast over x alone");
+  // What it says repairs it.
+  CHECK(said_of(R"("op": "pcast", "axis_name": "x", "to": "varying")", of_states({"IV"})) == "");
+  CHECK(said_of(R"("op": "pcast", "axis_name": "x", "to": "unreduced")", of_states({"VU"})) == "");
+  CHECK(said_of(R"("op": "pcast", "axis_name": "x", "to": "reduced")", of_states({"IR"})) == "");
 }
 
 TEST_CASE("state errors: without checked types nothing is unreduced, and no state is known") {

@@ -64,6 +64,18 @@ TEST_CASE("transpose: the program has the ops that go back, and those whose valu
         "ct_w = p.bwd\n");
 }
 
+TEST_CASE("transpose: an untiled all_to_all over no axes goes back as one") {
+  // [1, 2] and back from [2, 1].
+  CHECK(made(with(R"([{"id": "m", "op": "reshape", "of": "w", "new_sizes": [1, 2]}, )"
+                  R"({"id": "r", "op": "all_to_all", "of": "m", "axis_name": [], )"
+                  R"("split_axis": 0, "concat_axis": 1}])",
+                  R"({"shape": [4, 1], "dtype": "s32", "spec": ["x"]})")) ==
+        "c ct_r \n"
+        "r.bwd = all_to_all(ct_r)\n"
+        "m.bwd = reshape(r.bwd)\n"
+        "ct_w = m.bwd\n");
+}
+
 TEST_CASE("transpose: zeros may be added and padded with") {
   CHECK(made(with(R"([{"id": "z", "op": "full", "shape": [], "fill_value": 0, "dtype": "s32"}, )"
                   R"({"id": "s", "op": "add", "of": ["w", "z"]}, )"
@@ -106,6 +118,12 @@ TEST_CASE("transpose: a token that two take is refused") {
                  R"(, {"id": "r", "op": "add", "of": ["y", "z"]}])") ==
         "/program/1: expected an op that can be transposed, got \"y\": another op takes its token "
         "\"t\" too");
+}
+
+TEST_CASE("transpose: of what are no numbers, nothing else is said") {
+  CHECK(error_of(R"([{"id": "r", "op": "eq", "of": ["w", "c"]}])") ==
+        "/transform/transpose/of/0: expected the result of an op of numbers, got \"r\", "
+        "pred[2]{V:x}");
 }
 
 TEST_CASE("transpose: what is not linear is refused") {

@@ -466,6 +466,11 @@ TEST_CASE("vjp: what is refused") {
   CHECK(error_of(with(psum, kOfR, R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
         "/arrays/ct_r: expected f32[2] on each device, as \"transform\" needs it, got "
         "f32[2]{V:x}");
+  // Given per device, and of no word on where it varies: over all axes.
+  CHECK(error_of(with(psum, kOfR, R"("ct_r": {"local_shape": [2], "dtype": "f32",
+                                      "per_device": [[1, 2], [1, 2]]})")) ==
+        "/arrays/ct_r: expected f32[2] on each device, as \"transform\" needs it, got "
+        "f32[2]{V:x}; say \"varying\": []");
 }
 
 TEST_CASE("vjp: a refused op of the backward pass is at the op that it goes back through") {

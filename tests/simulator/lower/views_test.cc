@@ -179,11 +179,10 @@ TEST_CASE("views: psum, pmax and ppermute see whole tensors") {
   }
 }
 
-TEST_CASE("views: over no axes, parameters that name a dimension have no effect") {
-  Op op = collective(OpKind::AllToAll, false);
-  op.attributes.set("split_axis", int64_t{7});
-  op.attributes.set("concat_axis", int64_t{9});
-  CHECK(collective_views(op, Shape{}, Shape{}, 1).output == View::whole(1));
+TEST_CASE("views: over no axes a psum_scatter may be of any extent") {
+  Op op = collective(OpKind::PsumScatter, false);
+  op.attributes.set("scatter_dimension", int64_t{0});
+  CHECK(collective_views(op, Shape{5}, Shape{5}, 1).output == View::whole(5));
 }
 
 TEST_CASE("views: parts along the first dimension are one run") {

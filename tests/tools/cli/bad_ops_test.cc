@@ -159,7 +159,7 @@ TEST_CASE("bad input: loops and several programs") {
                  R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "a"},
 "body": [{"id": "y", "op": "all_gather", "of": "h", "axis_name": "x"}], "yield": {"h": "y"}}])"}
            .text(),
-       "bad.json:6:88: /program/0/yield/h: fori_loop: expected \"h\" to stay f32[2], got "
+       "bad.json:6:88: /program/0/yield/h: fori_loop \"l\": expected \"h\" to stay f32[2], got "
        "f32[4,2] from \"y\" (in l[0])"},
       {"a loop of more ops than the limit, whose carries change places",
        Small{.program = R"([{"id": "b", "op": "neg", "of": "a"},
