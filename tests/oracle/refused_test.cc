@@ -142,10 +142,10 @@ std::map<std::string, int> refused_as_by_jax(const std::string& file) {
 
 int all_of(const std::map<std::string, int>& kinds) {
   int programs = 0;
-  for (const auto& [kind, count] : kinds) {
-    CAPTURE(kind);
-    CHECK(count >= 10);
-    programs += count;
+  for (const auto& of_kind : kinds) {
+    CAPTURE(of_kind.first);
+    CHECK(of_kind.second >= 10);
+    programs += of_kind.second;
   }
   return programs;
 }

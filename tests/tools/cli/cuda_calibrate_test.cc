@@ -106,7 +106,9 @@ TEST_CASE("calibrate cuda: what run --cluster predicts is what the mock measures
   };
   for (const Predicted& predicted : ops) {
     CAPTURE(predicted.op);
-    const auto [simulated, measured] = makespans(file, predicted.op, slow());
+    const Makespans found = makespans(file, predicted.op, slow());
+    const int64_t simulated = found.simulated;
+    const int64_t measured = found.measured;
     CAPTURE(simulated);
     CAPTURE(measured);
     const auto latencies = static_cast<double>((5 + 2 + 2 * predicted.nodes) * kUs);

@@ -102,7 +102,8 @@ TEST_CASE("on a driver: local ops of every dtype have the host's values") {
       for (const Dtype dtype : all_dtypes())
         all.emplace_back(rules.kind, dtype);
   for (size_t i = 0; i < all.size(); i += stride(all.size())) {
-    const auto [kind, dtype] = all[i];
+    const OpKind kind = all[i].first;
+    const Dtype dtype = all[i].second;
     const std::optional<LocalCase> made = random_local(kind, dtype, random);
     if (!made)
       continue;
