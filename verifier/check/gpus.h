@@ -16,8 +16,8 @@ namespace orrery {
 /// Every value that an op makes on the GPUs is the host's, on every device (VALUES.GPUS): bit for
 /// bit, or, where it depends on one of `products`, the ops that cuBLASLt did, within the error
 /// bounds of both sides (verifier/oracle/bounds.h). Otherwise names the first that differs, with
-/// the element. Undecided where an element differs of which no bound is known, such as a comparison of
-/// floats that are nearer to each other than their errors, and what is made of it; and where the
+/// the element. Undecided where an element differs of which no bound is known, such as a comparison
+/// of floats that are nearer to each other than their errors, and what is made of it; and where the
 /// bounds decide no element of a value that differs.
 Check gpu_values_agree(const Program& program, const Lowered& lowered, const DeviceValues& host,
                        const DeviceValues& gpus, std::span<const OpId> products = {});

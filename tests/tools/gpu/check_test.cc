@@ -57,7 +57,8 @@ TEST_CASE("tools/gpu/check: a record of what holds") {
   has("| commit | 0123 |\n");
   has("| two-programs-hang.json | left out:  (the program cannot end) |\n");
   has("| scenarios | passed: 1 have the host's values, bit for bit; 1 left out |\n");
-  has("| random programs | passed: 4 random programs, and collectives and local ops of every dtype; ");
+  has("| random programs | passed: 4 random programs, and collectives and local ops of every "
+      "dtype; ");
   has("| 2 MiB on virtual devices of 1 MiB | passed: ");
   has("| 4 TiB on the GPUs here | passed: ");
   has("| psum of 64 KiB | ");
