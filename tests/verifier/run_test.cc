@@ -33,6 +33,20 @@ Check expectation(ScenarioParts parts, const std::string& expect, const RunOptio
   return ran.report.checks.back();
 }
 
+TEST_CASE(
+    "over no axes an untiled all_to_all moves the dimension it splits, as over an axis of size 1") {
+  test::ScenarioParts parts;
+  parts.arrays = R"({"a": {"shape": [4, 4], "dtype": "f32", "spec": ["x", null], "init": "iota"}})";
+  // [1, 4] becomes [4, 1]; its sums along the new dimension are the row.
+  parts.program = R"([
+{"id": "r", "op": "all_to_all", "of": "a", "axis_name": [], "split_axis": 0, "concat_axis": 1},
+{"id": "s", "op": "reduce_sum", "of": "r", "axes": [1]}])";
+  parts.outputs = R"(["s"])";
+  parts.expect =
+      R"([{"values": {"s": [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]}}])";
+  CHECK(test::run_parts(parts).broken() == std::vector<std::string>{});
+}
+
 }  // namespace
 
 TEST_CASE(
