@@ -42,6 +42,21 @@ std::vector<std::string> scenarios() {
   return files;
 }
 
+RunOptions of_little_data() {
+  RunOptions options;
+  options.data_budget = Bytes(int64_t{1} << 22);  // the mock is one CPU
+  return options;
+}
+
+/// Null where it is wrong on purpose.
+std::shared_ptr<const Scenario> loaded(const std::string& file, const RunOptions& options) {
+  try {
+    return std::make_shared<const Scenario>(load_scenario(file, options.limits));
+  } catch (const InputError&) {
+    return nullptr;
+  }
+}
+
 TEST_CASE("every scenario of little data has the same report on two GPUs of the mock driver") {
   size_t compared = 0;
   for (const std::string& file : scenarios()) {
@@ -50,14 +65,10 @@ TEST_CASE("every scenario of little data has the same report on two GPUs of the 
     settings.devices = 2;
     settings.seed = compared + 1;
     mock().reset(settings);
-    RunOptions options;
-    options.data_budget = Bytes(int64_t{1} << 22);  // the mock is one CPU
-    std::shared_ptr<const Scenario> scenario;
-    try {
-      scenario = std::make_shared<const Scenario>(load_scenario(file, options.limits));
-    } catch (const InputError&) {
-      continue;  // wrong on purpose
-    }
+    RunOptions options = of_little_data();
+    const std::shared_ptr<const Scenario> scenario = loaded(file, options);
+    if (scenario == nullptr)
+      continue;
     const Report host = run(scenario, options);
     options.gpus = GpuOptions{MockControl::library(), 0, cuda::Measured::Ops};
     if (!host.values)
@@ -81,14 +92,10 @@ TEST_CASE("with --fast-dot every element of every scenario is compared, and none
   for (const std::string& file : scenarios()) {
     INFO(file);
     mock().reset({.seed = products + 1, .devices = 2});
-    RunOptions options;
-    options.data_budget = Bytes(int64_t{1} << 22);  // the mock is one CPU
-    std::shared_ptr<const Scenario> scenario;
-    try {
-      scenario = std::make_shared<const Scenario>(load_scenario(file, options.limits));
-    } catch (const InputError&) {
-      continue;  // wrong on purpose
-    }
+    RunOptions options = of_little_data();
+    const std::shared_ptr<const Scenario> scenario = loaded(file, options);
+    if (scenario == nullptr)
+      continue;
     const std::vector<Op>& ops = scenario->program.ops;
     if (std::ranges::none_of(ops, [](const Op& op) { return op.kind == OpKind::DotGeneral; }))
       continue;
@@ -122,6 +129,17 @@ TEST_CASE("VALUES.GPUS names the first element that differs") {
   const Check check = gpu_values_agree(rig.program, rig.lowered, host, gpus);
   CHECK(check.verdict == Verdict::Fails);
   CHECK(check.message == "\"r\" on device 1: element 2 is 34 on the GPUs and 33 on the host.");
+}
+
+TEST_CASE("VALUES.GPUS names a value that the GPUs have not given") {
+  HostRig rig({{"x", 2}});
+  add_sum(rig);
+  const HostRun run = rig.run();
+  DeviceValues gpus = run.values;
+  gpus.at(rig.value("r"), LogicalId(1)).reset();
+  const Check check = gpu_values_agree(rig.program, rig.lowered, run.values, gpus);
+  CHECK(check.verdict == Verdict::Fails);
+  CHECK(check.message == "\"r\" on device 1 is on the host alone.");
 }
 
 TEST_CASE("MEMORY.ARENA names the device that used more or less than the profile counts") {

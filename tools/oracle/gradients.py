@@ -67,20 +67,9 @@ class Gradient:
         return {"vjp": vjp}
 
 
-def _slice(program: Program, of: Value) -> list[Op]:
-    """The ops that `of` depends on, in order."""
-    needed = {of.name}
-    kept = []
-    for op in reversed(program.ops):
-        if any(result.name in needed for result in op.results):
-            kept.append(op)
-            needed.update(operand.name for operand in op.operands)
-    return kept[::-1]
-
-
 def _gradient_of(program: Program, of: Value, typed: bool) -> tuple[list[Op], list[Value]] | None:
     """The ops of the slice, and the arguments with a gradient; nothing where there is none, or none in JAX."""
-    ops = _slice(program, of)
+    ops = program.needed_for({of.name})
     if not ops or avoided.goes_back_by_slices(ops):
         return None
     read = [operand for op in ops for operand in op.operands]

@@ -112,6 +112,16 @@ class Program:
             self.values.append(result)
             self.depth[result.name] = depth
 
+    def needed_for(self, names: set[str]) -> list[Op]:
+        """The ops that these values depend on, in order."""
+        needed = set(names)
+        kept = []
+        for op in reversed(self.ops):
+            if any(result.name in needed for result in op.results):
+                kept.append(op)
+                needed.update(operand.name for operand in op.operands)
+        return kept[::-1]
+
     def outputs(self, all_results: bool) -> list[Value]:
         """The results that no op reads, or all; but for unreduced ones, of which JAX shows no copies."""
         read = {operand.name for op in self.ops for operand in op.operands}

@@ -59,16 +59,6 @@ class Refusal:
     outputs: list[OpJson] | None = None
 
 
-def _needed(program: Program, op: Op) -> list[Op]:
-    needed = {operand.name for operand in op.operands}
-    kept = []
-    for other in reversed(program.ops):
-        if any(result.name in needed for result in other.results):
-            kept.append(other)
-            needed.update(operand.name for operand in other.operands)
-    return kept[::-1]
-
-
 def _only(program: Program, ops: list[Op], last: tuple[Value, ...]) -> Program:
     """A program of these ops, and of the arguments that they and the last one read. It is a copy: where the generator
     goes back, it gives names again."""
@@ -119,7 +109,7 @@ class RefusingGenerator(TypedGenerator):
             # the other.
             if len(op.operands) == 1 or any(program.states[x.name].unreduced for x in op.operands):
                 return
-        kept = _only(program, _needed(program, op), op.operands)
+        kept = _only(program, program.needed_for({operand.name for operand in op.operands}), op.operands)
         operands = [type_text(x, program.states[x.name]) for x in op.operands]
         self.found.append(Refusal(kind, kept, [*kept.json_ops(), replace(op, started=False).json()], said, operands))
 
@@ -163,7 +153,7 @@ def boundary(generator: TypedGenerator, rng: random.Random) -> Refusal | None:
     axes = rng.sample(list(program.mesh), min(value.rank, len(program.mesh)))
     spec = [None if rng.random() < 0.5 else axis for axis in axes]
     maker = next(op for op in program.ops if value in op.results)
-    kept = _only(program, [*_needed(program, maker), maker], ())
+    kept = _only(program, [*program.needed_for({operand.name for operand in maker.operands}), maker], ())
     mesh = Mesh(np.array(jax.devices()[: kept.devices]).reshape(*kept.mesh.values()), tuple(kept.mesh))
     arguments = {x.name: x for x in kept.values if x.name in kept.data}
 
@@ -195,7 +185,7 @@ def loop(generator: TypedGenerator, rng: random.Random) -> Refusal | None:
         return None
     op = rng.choice(fits)
     (x,) = op.operands
-    kept = _only(program, _needed(program, op), op.operands)
+    kept = _only(program, program.needed_for({operand.name for operand in op.operands}), op.operands)
     body = replace(op, started=False).json()
 
     def run(values: dict[str, Any]) -> None:
@@ -229,7 +219,7 @@ def future(generator: TypedGenerator, rng: random.Random) -> Refusal | None:
 def _done_of_value(program: TypedProgram, rng: random.Random) -> Refusal | None:
     maker = rng.choice(program.ops)
     value = rng.choice(maker.results)
-    kept = _only(program, [*_needed(program, maker), maker], ())
+    kept = _only(program, [*program.needed_for({operand.name for operand in maker.operands}), maker], ())
     said = _traced(kept, lambda found: found[value.name].done())
     last = {"id": "r", "op": "done", "of": value.name}
     operands = [type_text(value, program.states[value.name])]
@@ -242,7 +232,7 @@ def _future_as_value(program: TypedProgram, rng: random.Random) -> Refusal | Non
         return None
     op = rng.choice(started)
     (result,) = op.results
-    kept = _only(program, _needed(program, op), op.operands)
+    kept = _only(program, program.needed_for({operand.name for operand in op.operands}), op.operands)
     last = {"id": "r", "of": result.name + "f", **rng.choice(_READERS)}
     said = _traced(kept, lambda found: run_ops([op.json(), last], found))
     operands = ["future " + type_text(result, program.states[result.name])]

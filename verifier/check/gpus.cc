@@ -72,7 +72,12 @@ class GpuValues {
   std::optional<Check> compare(ValueId value, LogicalId device) {
     const std::optional<Tensor>& expected = host_.at(value, device);
     const std::optional<Tensor>& got = gpus_.at(value, device);
-    if (!expected || !got)
+    if (expected.has_value() != got.has_value())
+      return failed(
+          CheckKind::ValuesGpus, quoted(program_.value(value).name),
+          fmt::format("{} on device {} is on {} alone.", quoted(program_.value(value).name),
+                      device.index(), expected ? "the host" : "the GPUs"));
+    if (!expected)
       return std::nullopt;
     if (same_bits_[value.index()]) {
       ++in_bits_;

@@ -70,6 +70,7 @@ class Executor {
         layout_(program, lowered, policy, profile),
         observed_(observations(program, options.observe_all)),
         gpus_(driver, std::min(gpu_count(driver), static_cast<int>(devices_))) {
+    check_fit(gpus_);
     if (options.cublaslt != nullptr)
       products_.emplace(*options.cublaslt, gpus_, program, policy.alignment);
     run_.values = std::move(arguments);
@@ -79,7 +80,6 @@ class Executor {
     run_.facts.driver = driver_.version;
     for (size_t g = 0; g < gpus_.size(); ++g)
       run_.facts.gpus.push_back(gpus_[g].info());
-    check_fit(gpus_);
     if (products_)
       run_.facts.dots = products_->facts();
     make_memory();

@@ -91,9 +91,9 @@ TEST_CASE("gpu fit: sizes between the least and a sixteenth of the most only sho
 }
 
 TEST_CASE("gpu fit: of times that a line does not meet, the squares of relative errors are least") {
-  // Both sizes are fitted to, each with two times: 10 % above and below the line of 1 us and 1000
-  // B/us. Of c times that line the errors are c / 1.1 - 1 and c / 0.9 - 1, whose squares are least
-  // at c = (1 / 1.1 + 1 / 0.9) / (1 / 1.1^2 + 1 / 0.9^2) = 0.980.
+  // Each size has two times: 1.1 and 0.9 of those of a line of 1 us and 1000 B/us. The fit is c
+  // times that line, with relative errors c / 1.1 - 1 and c / 0.9 - 1. The sum of their squares is
+  // least where its derivative is 0: c = (1 / 1.1 + 1 / 0.9) / (1 / 1.1^2 + 1 / 0.9^2) = 0.980.
   std::vector<MeasuredWork> works;
   for (const int64_t percent : {110, 90})
     for (const int64_t size : {4 * kKiB, 1024 * kKiB}) {

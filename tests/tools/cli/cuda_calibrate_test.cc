@@ -83,9 +83,11 @@ TEST_CASE("calibrate cuda: what run --cluster predicts is what the mock measures
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/gpu.json";
   REQUIRE(calibrated(file, "4", slow()).outcome == Outcome::Holds);
-  // The model has no launch of a graph (5 us), an entry of 2 us that the graph has not, and of each
-  // message two latencies of 1 us, where the graph has one or two nodes of 1 or 2 us. Rates have
-  // three digits: 0.5 %.
+  // What the model and the mock may differ by:
+  //  - the launch of the graph, 5 us, which the model lacks;
+  //  - the entry into a collective, 2 us, which the graph lacks;
+  //  - a node on the way, 2 us at most;
+  //  - rates of three digits, 0.5 %.
   //
   // In `direct` the model's copies of a rank's own part do not share the memory with its messages:
   // one copy of the 1 + 2 x 3 that a rank has.

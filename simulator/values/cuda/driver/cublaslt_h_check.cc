@@ -1,41 +1,12 @@
 // Our declarations say what cublasLt.h says. Compiled where a toolkit is; nothing here runs.
 
-#include <type_traits>
-
 #include <cublasLt.h>
 
 #include "simulator/values/cuda/driver/cublaslt_types.h"
+#include "simulator/values/cuda/driver/header_check.h"
 
 namespace orrery::cuda {
 namespace {
-
-/// The type of cublasLt.h that one of ours stands for: itself, unless it is in the list below.
-template <class Ours>
-struct Theirs {
-  using Type = Ours;
-};
-template <class Ours>
-using TheirsOf = typename Theirs<Ours>::Type;
-
-template <class Ours>
-struct Theirs<Ours*> {
-  using Type = TheirsOf<Ours>*;
-};
-template <class Ours>
-struct Theirs<const Ours> {
-  using Type = const TheirsOf<Ours>;
-};
-template <class... Ours>
-struct Theirs<cublasStatus_t(Ours...)> {
-  using Type = ::cublasStatus_t(TheirsOf<Ours>...);
-};
-
-#define ORRERY_STANDS_FOR(name) \
-  template <>                   \
-  struct Theirs<name> {         \
-    using Type = ::name;        \
-  };                            \
-  static_assert(sizeof(name) == sizeof(::name) && alignof(name) == alignof(::name))
 
 ORRERY_STANDS_FOR(cublasStatus_t);
 ORRERY_STANDS_FOR(cudaDataType_t);
@@ -47,13 +18,6 @@ ORRERY_STANDS_FOR(cublasLtMatmulPreferenceAttributes_t);
 ORRERY_STANDS_FOR(cublasLtReductionScheme_t);
 ORRERY_STANDS_FOR(cublasLtMatmulAlgo_t);
 ORRERY_STANDS_FOR(cublasLtMatmulHeuristicResult_t);
-
-// Handles are pointers to what nobody sees.
-#define ORRERY_HANDLE(name)                     \
-  template <>                                   \
-  struct Theirs<std::remove_pointer_t<name>> {  \
-    using Type = std::remove_pointer_t<::name>; \
-  }
 
 ORRERY_HANDLE(cublasLtHandle_t);
 ORRERY_HANDLE(cublasLtMatmulDesc_t);
@@ -70,10 +34,6 @@ struct Theirs<std::remove_pointer_t<CUstream>> {
 ORRERY_CUBLASLT_ENTRY_POINTS(ORRERY_SAME_SIGNATURE)
 
 // The members: each of its type, at its place.
-#define ORRERY_SAME_MEMBER(type, member)                                                      \
-  static_assert(std::is_same_v<TheirsOf<decltype(type::member)>, decltype(::type::member)> && \
-                offsetof(type, member) == offsetof(::type, member))
-
 ORRERY_SAME_MEMBER(cublasLtMatmulHeuristicResult_t, algo);
 ORRERY_SAME_MEMBER(cublasLtMatmulHeuristicResult_t, workspaceSize);
 ORRERY_SAME_MEMBER(cublasLtMatmulHeuristicResult_t, state);

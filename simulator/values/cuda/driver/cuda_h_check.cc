@@ -1,43 +1,14 @@
 // Our declarations say what cuda.h says. Compiled where a toolkit is; nothing here runs.
 
-#include <type_traits>
-
 #include <cuda.h>
 
 #include "simulator/values/cuda/driver/entry_points.h"
+#include "simulator/values/cuda/driver/header_check.h"
 
 #if CUDA_VERSION >= 12000
 
 namespace orrery::cuda {
 namespace {
-
-/// The type of cuda.h that one of ours stands for: itself, unless it is in the list below.
-template <class Ours>
-struct Theirs {
-  using Type = Ours;
-};
-template <class Ours>
-using TheirsOf = typename Theirs<Ours>::Type;
-
-template <class Ours>
-struct Theirs<Ours*> {
-  using Type = TheirsOf<Ours>*;
-};
-template <class Ours>
-struct Theirs<const Ours> {
-  using Type = const TheirsOf<Ours>;
-};
-template <class... Ours>
-struct Theirs<CUresult(Ours...)> {
-  using Type = ::CUresult(TheirsOf<Ours>...);
-};
-
-#define ORRERY_STANDS_FOR(name) \
-  template <>                   \
-  struct Theirs<name> {         \
-    using Type = ::name;        \
-  };                            \
-  static_assert(sizeof(name) == sizeof(::name) && alignof(name) == alignof(::name))
 
 ORRERY_STANDS_FOR(CUresult);
 ORRERY_STANDS_FOR(CUdevice_attribute);
@@ -56,13 +27,6 @@ ORRERY_STANDS_FOR(CUmemAccessDesc);
 ORRERY_STANDS_FOR(CUDA_MEMCPY3D);
 ORRERY_STANDS_FOR(CUDA_MEMSET_NODE_PARAMS);
 ORRERY_STANDS_FOR(CUDA_KERNEL_NODE_PARAMS);
-
-// Handles are pointers to what nobody sees.
-#define ORRERY_HANDLE(name)                     \
-  template <>                                   \
-  struct Theirs<std::remove_pointer_t<name>> {  \
-    using Type = std::remove_pointer_t<::name>; \
-  }
 
 ORRERY_HANDLE(CUcontext);
 ORRERY_HANDLE(CUmodule);
@@ -85,10 +49,6 @@ static_assert(std::is_same_v<CUmemGenericAllocationHandle, ::CUmemGenericAllocat
 ORRERY_CUDA_ENTRY_POINTS(ORRERY_SAME_SIGNATURE)
 
 // The members: each of its type, at its place.
-#define ORRERY_SAME_MEMBER(type, member)                                                      \
-  static_assert(std::is_same_v<TheirsOf<decltype(type::member)>, decltype(::type::member)> && \
-                offsetof(type, member) == offsetof(::type, member))
-
 ORRERY_SAME_MEMBER(CUmemLocation, type);
 ORRERY_SAME_MEMBER(CUmemLocation, id);
 ORRERY_SAME_MEMBER(CUmemAllocationProp, type);

@@ -1,0 +1,145 @@
+#include "verifier/report_rows.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "models/program/op_needs.h"
+#include "models/program/rules.h"
+#include "models/program/sides.h"
+#include "simulator/analyze/collective_figures.h"
+#include "simulator/analyze/device_times.h"
+#include "simulator/network/demand.h"
+#include "simulator/schedule/tape_order.h"
+
+namespace orrery {
+
+namespace {
+
+class Rows {
+ public:
+  Rows(const Scenario& scenario, Stages& stages, Report& report)
+      : scenario_(scenario), program_(scenario.program), stages_(stages), report_(report) {}
+
+  void add_ops() {
+    std::vector<uint64_t> messages(program_.sites.size(), 0);
+    for (size_t c = 0; c < lowered().collectives.size(); ++c)
+      messages[lowered().collectives[c].site.index()] += stages_.demands().messages[c];
+    for (size_t t = 0; t < program_.threads.size(); ++t) {
+      const TapeOrder tape(lowered().tapes[t]);
+      for (uint32_t i = 0; i < tape.size(); ++i) {
+        if (!tape.begins_op(i))
+          continue;
+        const OpId id = tape[i].op;
+        const Op& op = program_.op(id);
+        OpReport& described = report_.ops.emplace_back();
+        described.op = id;
+        if (report_.completion)
+          describe_span(described);
+        if (!stages_.slacks().empty())
+          described.slack = stages_.slacks()[id.index()];
+        if (op.site) {
+          if (side_of(op) != Side::Receives)
+            described.messages = messages[op.site->index()];
+          const std::optional<uint32_t> wait = tape.wait_of(i);
+          describe_collective(described, program_.threads[t],
+                              wait ? std::optional(tape[*wait].op) : std::nullopt);
+        } else {
+          described.bytes = bytes_touched(op);
+        }
+      }
+    }
+  }
+
+  void add_links() {
+    for (size_t l = 0; report_.completion && l < stages_.demands().links.size(); ++l)
+      if (stages_.demands().links[l].bytes > 0)
+        report_.links.push_back({LinkId(l),
+                                 stages_.demands().bytes_over(LinkId(l), stages_.fabric()),
+                                 static_cast<double>(stages_.demands().links[l].wire)});
+  }
+
+  void add_devices() {
+    const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
+    std::vector<DeviceTimes> times(threads_of.size());
+    if (report_.completion)
+      times = device_times(program_, lowered(), *report_.completion);
+    for (uint32_t d = 0; d < threads_of.size(); ++d)
+      if (report_.memory.kind_of[d])
+        report_.devices.push_back(
+            {LogicalId(d), threads_of[d], scenario_.cluster.device.memory, times[d]});
+  }
+
+ private:
+  const Lowered& lowered() const { return stages_.lowered(); }
+
+  void describe_span(OpReport& described) const {
+    const std::vector<OpSpan>& spans = report_.completion->spans[described.op.index()];
+    described.start = spans.front().start;
+    described.entered = spans.front().entered;
+    for (const OpSpan& span : spans) {
+      described.start = std::min(described.start, span.start);
+      described.entered = std::min(described.entered, span.entered);
+      described.end = std::max(described.end, span.end);
+    }
+  }
+
+  void describe_collective(OpReport& described, const Thread& thread, std::optional<OpId> waiting) {
+    const Op& op = program_.op(described.op);
+    // How messages pass is the sender's to say, in its row.
+    const bool receives = side_of(op) == Side::Receives;
+    if (!receives)
+      described.choice = lowered().choices[op.site->index()];
+    LogicalId device = thread.devices.front();
+    Duration took;
+    if (report_.completion) {
+      const auto launch = [&](LogicalId id) {
+        const Member member = lowered().member(program_, described.op, id);
+        return lowered().collective(member.collective).figures.launch;
+      };
+      const Exposure exposed = exposure(thread, *report_.completion, launch, described.op, waiting);
+      described.exposed = exposed.exposed;
+      described.hidden = exposed.hidden;
+      device = exposed.device;
+      took = exposed.took;
+    }
+    const Collective& collective =
+        lowered().collective(lowered().member(program_, described.op, device).collective);
+    const size_t group = collective.members.size();
+    described.bytes =
+        nccl_size(op.kind, itemsize(collective.work) * exchanged_elements(op, collective), group);
+    // A precv may come when all has arrived, or long before it is sent.
+    if (took > Duration() && !receives) {
+      const Bandwidths figures = bandwidths(op.kind, described.bytes, group, took);
+      described.algbw_GBps = figures.algbw_GBps;
+      described.busbw_GBps = figures.busbw_GBps;
+    }
+  }
+
+  /// Of a rank; where ranks exchange by tables, of the one that sends most.
+  int64_t exchanged_elements(const Op& op, const Collective& collective) const {
+    const Shape operand = exchanged_types(program_, op).operand.shape;
+    const RaggedGroup* const tables = tables_of(program_, collective);
+    return tables == nullptr ? operand.elements() : tables->most_sent() * operand.elements_from(1);
+  }
+
+  Bytes bytes_touched(const Op& op) const {
+    return rules(op.kind).family == Family::Local ? cost_of(program_, op).bytes : Bytes();
+  }
+
+  const Scenario& scenario_;
+  const Program& program_;
+  Stages& stages_;
+  Report& report_;
+};
+
+}  // namespace
+
+void add_rows(const Scenario& scenario, Stages& stages, Report& report) {
+  Rows rows(scenario, stages, report);
+  rows.add_ops();
+  rows.add_links();
+  rows.add_devices();
+}
+
+}  // namespace orrery
