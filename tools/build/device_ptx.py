@@ -25,12 +25,12 @@ FLAGS = ['-x', 'cuda', '--cuda-device-only', '--cuda-gpu-arch=sm_80', '-nocudain
 
 def sources():
     """The kernels' source, and the project's headers that it reaches, in name order."""
-    seen, todo = set(), [SOURCE]
-    while todo:
-        path = todo.pop()
+    seen, unread = set(), [SOURCE]
+    while unread:
+        path = unread.pop()
         if path not in seen:
             seen.add(path)
-            todo += re.findall(r'^#include "(.*)"$', (ROOT / path).read_text(), re.MULTILINE)
+            unread += re.findall(r'^#include "(.*)"$', (ROOT / path).read_text(), re.MULTILINE)
     return sorted(seen)
 
 

@@ -5,11 +5,11 @@ import pathlib
 import re
 import sys
 
-root, *todo = sys.argv[1:]
+root, *unread = sys.argv[1:]
 seen = set()
-while todo:
-    header = todo.pop()
+while unread:
+    header = unread.pop()
     if header not in seen:
         seen.add(header)
-        todo += re.findall(r'^#include "(.*)"$', (pathlib.Path(root) / header).read_text(), re.MULTILINE)
+        unread += re.findall(r'^#include "(.*)"$', (pathlib.Path(root) / header).read_text(), re.MULTILINE)
 print('\n'.join(sorted(seen)))
