@@ -9,6 +9,12 @@
 
 namespace orrery {
 
+namespace {
+
+using Align = Table::Align;
+
+}  // namespace
+
 std::string gpu_calibration_text(const cuda::GpuMeasurements& measured,
                                  std::span<const GpuFit> fits, const Style& style) {
   const auto gpus = static_cast<int64_t>(measured.gpus.size());
@@ -17,7 +23,6 @@ std::string gpu_calibration_text(const cuda::GpuMeasurements& measured,
                                  measured.gpus.front().name, cuda_version_text(measured.driver));
   text += style.bold("nodes") +
           ": latency + amount / rate; errors, modelled / measured - 1, of all amounts\n";
-  using Align = Table::Align;
   Table table({Align::Left, Align::Right, Align::Left, Align::Right, Align::Right, Align::Right,
                Align::Right, Align::Right});
   table.row({"work", "at once", "amounts", "latency", "rate of each", "of all", "mean", "worst"});
