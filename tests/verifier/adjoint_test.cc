@@ -4,7 +4,6 @@
 // its cotangent is reduced, the same on all of them: so the sum over the devices of the products is
 // that of the value.
 
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "models/program/rules.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/transpose.h"
+#include "tests/support/asked.h"
 #include "tests/verifier/random_program.h"
 #include "tests/verifier/typed_program.h"
 
@@ -24,6 +24,8 @@ namespace {
 using test::random_data;
 using test::RandomProgram;
 using test::run;
+
+const uint64_t kAdjoints = test::asked("ORRERY_ADJOINTS", 1000);
 
 uint32_t product(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   uint32_t sum = 0;
@@ -35,22 +37,17 @@ uint32_t product(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return sum;
 }
 
-int count_of_programs() {
-  const char* const all = std::getenv("ORRERY_ADJOINTS");
-  return all != nullptr ? std::atoi(all) : 1000;
-}
-
 TEST_CASE("transpose: of random linear programs, the adjoint identity holds exactly") {
-  for (int seed = 0; seed < count_of_programs(); ++seed) {
+  for (uint64_t seed = 0; seed < kAdjoints; ++seed) {
     CAPTURE(seed);
-    RandomProgram linear(static_cast<uint64_t>(seed), {});
+    RandomProgram linear(seed, {});
     const Program program = linear.program();
     const std::string y = linear.values().back();
     Diagnostics diagnostics("f");
     const Program back = transpose(program, Checks::Shapes,
                                    {Origin{}, {{y, Origin{}}}, {{"x", Origin{}}}}, diagnostics);
     diagnostics.throw_if_any();
-    Random random(static_cast<uint64_t>(seed) + 1'000'000);
+    Random random(seed + 1'000'000);
     const std::vector<Tensor> x = random_data(program, "x", random);
     const std::vector<Tensor> c = random_data(back, "ct_" + y, random);
     CHECK(product(c, run(program, x, {y}).front()) == product(run(back, c, {"ct_x"}).front(), x));
@@ -75,10 +72,10 @@ uint32_t product_of_types(const Mesh& mesh, const ValueType& type, const std::ve
 }
 
 TEST_CASE("transpose: of random linear programs of checked types, the adjoint identity holds too") {
-  std::map<OpKind, int> counts;
-  for (int seed = 0; seed < count_of_programs(); ++seed) {
+  std::map<OpKind, uint64_t> counts;
+  for (uint64_t seed = 0; seed < kAdjoints; ++seed) {
     CAPTURE(seed);
-    test::TypedProgram linear(static_cast<uint64_t>(seed));
+    test::TypedProgram linear(seed);
     const Program program = linear.program();
     for (const Op& op : program.ops)
       ++counts[op.kind];
@@ -87,7 +84,7 @@ TEST_CASE("transpose: of random linear programs of checked types, the adjoint id
     const Program back = transpose(program, Checks::States,
                                    {Origin{}, {{y, Origin{}}}, {{"x", Origin{}}}}, diagnostics);
     diagnostics.throw_if_any();
-    Random random(static_cast<uint64_t>(seed) + 1'000'000);
+    Random random(seed + 1'000'000);
     const std::vector<Tensor> x = test::random_copies(program, "x", random);
     const std::vector<Tensor> c = test::random_copies(back, "ct_" + y, random);
     const auto values = run(program, x, linear.values());
@@ -136,7 +133,7 @@ TEST_CASE("transpose: of random linear programs of checked types, the adjoint id
                             DotGeneral,
                             Mul}) {
     CAPTURE(rules(kind).name);
-    CHECK((counts[kind] * 100 >= count_of_programs() || count_of_programs() < 1000));
+    CHECK((counts[kind] * 100 >= kAdjoints || kAdjoints < 1000));
   }
 }
 

@@ -3,13 +3,13 @@
 
 #include "models/transform/batch.h"
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "models/array/text.h"
+#include "tests/support/asked.h"
 #include "tests/verifier/batches.h"
 #include "tests/verifier/random_program.h"
 #include "tests/verifier/typed_program.h"
@@ -23,10 +23,7 @@ using test::RandomProgram;
 using test::run;
 using test::stacked;
 
-int count_of_programs() {
-  const char* const all = std::getenv("ORRERY_BATCHES");
-  return all != nullptr ? std::atoi(all) : 1000;
-}
+const uint64_t kBatches = test::asked("ORRERY_BATCHES", 1000);
 
 int64_t rank_of(const Program& program, const std::string& name) {
   return static_cast<int64_t>(program.value(values_by_name(program).at(name)).type.shape.rank());
@@ -65,9 +62,9 @@ struct Case {
 };
 
 TEST_CASE("batch: of random programs, each entry is what the program has for it alone") {
-  for (int seed = 0; seed < count_of_programs(); ++seed) {
+  for (uint64_t seed = 0; seed < kBatches; ++seed) {
     CAPTURE(seed);
-    Case it(static_cast<uint64_t>(seed), {.linear = seed % 4 == 0});
+    Case it(seed, {.linear = seed % 4 == 0});
     const int64_t size = it.random.between(1, 3);
     it.request.size = size;
     const Program batched = it.batched();
@@ -94,10 +91,10 @@ TEST_CASE("batch: of random programs, each entry is what the program has for it 
 }
 
 TEST_CASE("batch: in the place of a mesh axis, an entry is what a place on the axis had") {
-  for (int seed = 0; seed < count_of_programs(); ++seed) {
+  for (uint64_t seed = 0; seed < kBatches; ++seed) {
     CAPTURE(seed);
     const std::string axis = seed % 2 == 0 ? "x" : "y";
-    Case it(static_cast<uint64_t>(seed), {.linear = seed % 4 < 2, .batched = axis});
+    Case it(seed, {.linear = seed % 4 < 2, .batched = axis});
     it.request.axis_name = {axis, Origin{}};
     const Program batched = it.batched();
     const Mesh& mesh = it.program.mesh;
@@ -128,12 +125,12 @@ TEST_CASE("batch: in the place of a mesh axis, an entry is what a place on the a
 }
 
 TEST_CASE("batch: of random programs of checked types each entry is as alone, in the same states") {
-  for (int seed = 0; seed < count_of_programs(); ++seed) {
+  for (uint64_t seed = 0; seed < kBatches; ++seed) {
     CAPTURE(seed);
-    test::TypedProgram generated(static_cast<uint64_t>(seed));
+    test::TypedProgram generated(seed);
     const Program program = generated.program();
     const std::vector<std::string>& names = generated.values();
-    Random random(static_cast<uint64_t>(seed) + 1'000'000);
+    Random random(seed + 1'000'000);
     BatchRequest request;
     const int64_t size = random.between(1, 3);
     request.size = size;

@@ -7,6 +7,7 @@
 #include "models/base/hash.h"
 #include "simulator/algorithm/algorithms.h"
 #include "tests/models/array/random_tensors.h"
+#include "tests/models/program/lists.h"
 #include "tests/simulator/slot_protocol.h"
 
 namespace orrery::test {
@@ -40,7 +41,6 @@ std::vector<int64_t> shuffled(int64_t count, Random& random) {
 }
 
 Parameters group_parameters(const Case& c, Random& random) {
-  using Names = std::vector<std::string>;
   switch (c.grouping) {
     case Grouping::OneAxis:
     case Grouping::Strided:

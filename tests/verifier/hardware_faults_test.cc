@@ -16,6 +16,7 @@
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 #include "tests/support/property.h"
+#include "tests/support/units.h"
 #include "tests/verifier/scenario_rig.h"
 
 using namespace orrery;
@@ -24,7 +25,6 @@ using namespace orrery::test;
 namespace {
 
 // The rig's links: 1 GB/s and 1 us; its devices: 1 TB/s and 1 TFLOP/s, no launch.
-constexpr int64_t kUs = 1'000'000;
 
 /// A computation of 2 us, an all-reduce of 32 B on a ring of so many devices, and an addition of 96
 /// ps (3 x 32 B at 1 TB/s). With enough slots that no send waits for one.

@@ -16,7 +16,7 @@
 namespace orrery {
 namespace {
 
-using test::Data;
+using test::ArgumentData;
 using test::random_data;
 using test::RandomProgram;
 using test::run;
@@ -36,8 +36,8 @@ std::set<std::string> op_names(const Program& program) {
 }
 
 /// The values of the outputs of `part`, whose arguments are among `known`, are added to these.
-void run_part(const Program& part, Data& known) {
-  Data data;
+void run_part(const Program& part, ArgumentData& known) {
+  ArgumentData data;
   for (const Argument& argument : part.arguments)
     data[part.value(argument.value).name] = known.at(part.value(argument.value).name);
   const std::vector<std::string> names = names_of(part, part.outputs);
@@ -65,7 +65,7 @@ TEST_CASE("cut: random programs, cut at random ops, compute what they compute wh
     const std::vector<Tensor> x = random_data(program, "x", random);
     const std::vector<std::string> names = names_of(program, program.outputs);
     const auto whole = run(program, x, names);
-    Data known = {{"x", x}};
+    ArgumentData known = {{"x", x}};
     run_part(parts.first, known);
     run_part(parts.second, known);
     for (size_t n = 0; n < names.size(); ++n)
@@ -129,7 +129,7 @@ TEST_CASE("vjp_parts: together they compute what vjp computes") {
     const Program whole = vjp(layer, Checks::States, of_layer(overlap), diagnostics);
     const auto parts = vjp_parts(layer, Checks::States, of_layer(overlap), diagnostics);
     REQUIRE(parts);
-    Data known;
+    ArgumentData known;
     for (const std::string name : {"a", "w", "ct_r"})
       known[name] = std::vector<Tensor>(2, full(Dtype::F32, {2}, 0.5));
     const auto wanted = run(whole, known, {"r", "ct_a", "ct_w"});

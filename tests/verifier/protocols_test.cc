@@ -14,12 +14,11 @@
 #include "simulator/network/paths.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
+#include "tests/support/units.h"
 #include "verifier/run.h"
 
 namespace orrery::test {
 namespace {
-
-constexpr int64_t kUs = 1'000'000;
 
 /// One op on `elements` f32 per device over four devices in a ring whose links carry 1 GB/s, 1,000
 /// B a microsecond, with a latency of 1 us.

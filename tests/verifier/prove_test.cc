@@ -30,8 +30,8 @@ Proof prove_psum(const Schedule& schedule) {
 
 /// A program of one ring psum over 4 devices, 8 elements, executed by another schedule. Element i
 /// of device d is 2^(3d) + 8192 i, so that different contributions make different sums.
-struct Planted {
-  explicit Planted(const Schedule& schedule) : rig({{"x", 4}}) {
+struct PlantedRing {
+  explicit PlantedRing(const Schedule& schedule) : rig({{"x", 4}}) {
     std::vector<Numbers> data(4);
     for (int d = 0; d < 4; ++d)
       for (int i = 0; i < 8; ++i)
@@ -88,7 +88,7 @@ class SkippingExecutor {
 TEST_CASE("proof: a correct ring all-reduce is a psum") {
   CHECK(prove_psum(right_ring()).holds);
   const StoredSchedule ring = right_ring();
-  CHECK(Planted(ring).values().holds());
+  CHECK(PlantedRing(ring).values().holds());
 }
 
 TEST_CASE("proof: a dropped contribution is named") {
@@ -156,7 +156,7 @@ StoredSchedule racing_ring() {
 
 TEST_CASE("proof: a schedule whose steps race is not proved, though the walk's order is right") {
   const StoredSchedule racing = racing_ring();
-  CHECK(Planted(racing).values().holds());
+  CHECK(PlantedRing(racing).values().holds());
   CHECK(prove_psum(racing).why_not ==
         "on node 0, channel 0 step 4 writes and channel 1 step 0 writes output elements 0 to 1, "
         "and nothing orders the two");
@@ -195,15 +195,15 @@ TEST_CASE("values: comparison with the definition finds each planted error that 
   const StoredSchedule shifted = shifted_source();
   const StoredSchedule reduction = wrong_reduction();
   for (const Schedule* schedule : {&dropped, &repeated, &shifted, &reduction})
-    CHECK(Planted(*schedule).values().verdict == Verdict::Fails);
+    CHECK(PlantedRing(*schedule).values().verdict == Verdict::Fails);
   // Element 0 of the sum is 1 + 8 + 64 + 512 = 585, and 577 without the 8 of device 1.
-  CHECK(Planted(dropped).values().message.find(
+  CHECK(PlantedRing(dropped).values().message.find(
             "\"r\" on device 0 has 577 at element 0; psum of its operands is 585") == 0);
 }
 
 TEST_CASE("digests: an executor that skips any one half is caught, one that skips none is not") {
   const StoredSchedule ring = right_ring();
-  Planted planted(ring);
+  PlantedRing planted(ring);
   const WalkDigest whole = whole_digest(planted.rig.lowered);
   // 4 ranks of 7 steps, two halves each.
   for (uint64_t skips = 0; skips <= 56; ++skips) {

@@ -59,7 +59,7 @@ std::string first_difference(const Proof& proof) {
 }
 
 /// A random all_to_all, all_gather or psum_scatter with an algorithm of it.
-struct Exchange {
+struct RandomExchange {
   Op op;
   uint32_t n;
   Shape operand;
@@ -67,8 +67,8 @@ struct Exchange {
   std::unique_ptr<Schedule> schedule;
 };
 
-Exchange random_exchange() {
-  Exchange made;
+RandomExchange random_exchange() {
+  RandomExchange made;
   made.n = *rc::gen::inRange<uint32_t>(2, 5);
   const auto rank = *rc::gen::inRange<size_t>(1, 4);
   std::vector<int64_t> dims;
@@ -118,7 +118,7 @@ void exchange_dimensions(View& view) {
   view = {dims, strides};
 }
 
-Proof proof_of(const Exchange& exchange, const Traced& traced) {
+Proof proof_of(const RandomExchange& exchange, const Traced& traced) {
   return prove(traced, {exchange.views.input, exchange.views.output},
                [&](Rank rank) { return define(exchange.op, exchange.operand, exchange.n, rank); });
 }
@@ -127,7 +127,7 @@ Proof proof_of(const Exchange& exchange, const Traced& traced) {
 
 TEST_CASE("proof: the views of lowering are right, and changed ones are found") {
   holds_for_all("views", [] {
-    Exchange exchange = random_exchange();
+    RandomExchange exchange = random_exchange();
     const Traced traced = trace(*exchange.schedule, whole_areas(exchange.schedule->extent()));
     RC_ASSERT(proof_of(exchange, traced).holds);
     exchange_dimensions(*rc::gen::arbitrary<bool>() ? exchange.views.input : exchange.views.output);

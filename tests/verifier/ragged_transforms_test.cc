@@ -1,7 +1,6 @@
 // What ragged exchanges become under transpose and batch, against loops over their slices. JAX on
 // the CPU cannot run them, and lets the last of several cotangents of a row overwrite the others.
 
-#include <cstdlib>
 #include <list>
 #include <string>
 #include <utility>
@@ -13,16 +12,14 @@
 #include "models/transform/batch.h"
 #include "models/transform/transpose.h"
 #include "tests/models/program/random_tables.h"
+#include "tests/support/asked.h"
 #include "tests/verifier/batches.h"
 #include "tests/verifier/ragged_rig.h"
 
 namespace orrery::test {
 namespace {
 
-int count_of_programs() {
-  const char* const all = std::getenv("ORRERY_RAGGED");
-  return all != nullptr ? std::atoi(all) : 300;
-}
+const uint64_t kRaggedPrograms = asked("ORRERY_RAGGED", 300);
 
 NamedAt named(const std::string& name) {
   return {name, Origin{}};
@@ -106,9 +103,9 @@ RandomForm random_form(Random& random) {
 
 TEST_CASE("ragged: cotangents of a row that was sent often are added, exactly (A09)") {
   int64_t shared_rows = 0;
-  for (int seed = 0; seed < count_of_programs(); ++seed) {
+  for (uint64_t seed = 0; seed < kRaggedPrograms; ++seed) {
     CAPTURE(seed);
-    Random random(static_cast<uint64_t>(seed));
+    Random random(seed);
     const RandomForm of = random_form(random);
     RaggedRig rig(of.form, Dtype::S32, of.row, of.tables, random);
     const Program program = rig.program();
@@ -163,13 +160,13 @@ TEST_CASE("ragged: cotangents of a row that was sent often are added, exactly (A
     }
     CHECK(of_results == of_arguments);
   }
-  CHECK(shared_rows > count_of_programs());
+  CHECK(shared_rows > kRaggedPrograms);
 }
 
 TEST_CASE("ragged: the transpose of the transpose is the exchange (8.3)") {
-  for (int seed = 0; seed < count_of_programs() / 3; ++seed) {
+  for (uint64_t seed = 0; seed < kRaggedPrograms / 3; ++seed) {
     CAPTURE(seed);
-    Random random(static_cast<uint64_t>(seed));
+    Random random(seed);
     const RandomForm of = random_form(random);
     RaggedRig rig(of.form, Dtype::S32, of.row, of.tables, random);
     const Program program = rig.program();
@@ -199,9 +196,9 @@ TEST_CASE("ragged: the transpose of the transpose is the exchange (8.3)") {
 }
 
 TEST_CASE("ragged: each entry of a batch is exchanged by its own tables") {
-  for (int seed = 0; seed < count_of_programs(); ++seed) {
+  for (uint64_t seed = 0; seed < kRaggedPrograms; ++seed) {
     CAPTURE(seed);
-    Random random(static_cast<uint64_t>(seed));
+    Random random(seed);
     const auto size = static_cast<size_t>(random.between(1, 3));
     const bool tables_differ = random.below(2) == 0;
     RandomForm of = random_form(random);
@@ -267,9 +264,9 @@ TEST_CASE("ragged: each entry of a batch is exchanged by its own tables") {
 }
 
 TEST_CASE("ragged: a batch in the place of another axis has the slices of all its places") {
-  for (int seed = 0; seed < count_of_programs() / 3; ++seed) {
+  for (uint64_t seed = 0; seed < kRaggedPrograms / 3; ++seed) {
     CAPTURE(seed);
-    Random random(static_cast<uint64_t>(seed));
+    Random random(seed);
     RandomForm of = random_form(random);
     of.form.groups = Groups::OuterAxis;
     of.tables.resize(1);

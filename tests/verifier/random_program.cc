@@ -488,10 +488,10 @@ std::vector<Tensor> random_data(const Program& program, const std::string& name,
 std::vector<std::vector<Tensor>> run(const Program& program, const std::vector<Tensor>& data,
                                      const std::vector<std::string>& names) {
   REQUIRE(program.arguments.size() == 1);
-  return run(program, Data{{program.value(program.arguments[0].value).name, data}}, names);
+  return run(program, ArgumentData{{program.value(program.arguments[0].value).name, data}}, names);
 }
 
-std::vector<std::vector<Tensor>> run(const Program& program, const Data& data,
+std::vector<std::vector<Tensor>> run(const Program& program, const ArgumentData& data,
                                      const std::vector<std::string>& names) {
   Diagnostics diagnostics("f");
   Cluster cluster{

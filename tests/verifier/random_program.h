@@ -78,10 +78,10 @@ Tensor random_tensor(const Shape& shape, Random& random);
 std::vector<Tensor> random_data(const Program& program, const std::string& name, Random& random);
 
 /// By the names of arguments, one tensor a device.
-using Data = std::map<std::string, std::vector<Tensor>>;
+using ArgumentData = std::map<std::string, std::vector<Tensor>>;
 
 /// The values of each of `names`, one a device, where the arguments have this data.
-std::vector<std::vector<Tensor>> run(const Program& program, const Data& data,
+std::vector<std::vector<Tensor>> run(const Program& program, const ArgumentData& data,
                                      const std::vector<std::string>& names);
 /// The same of a program with one argument.
 std::vector<std::vector<Tensor>> run(const Program& program, const std::vector<Tensor>& data,

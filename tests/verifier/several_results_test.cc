@@ -30,7 +30,7 @@ std::string part_names(size_t count) {
 
 /// An array `a`, sharded over 4 devices, in parts that are summed over the devices or not, together
 /// again as "whole", and summed as one as "sum".
-struct Parts {
+struct ScatteredParts {
   std::vector<int64_t> shape;  // of a device's part
   size_t axis = 0;
   std::vector<int64_t> sizes;
@@ -66,8 +66,8 @@ struct Parts {
   }
 };
 
-Parts any_parts() {
-  Parts parts;
+ScatteredParts any_parts() {
+  ScatteredParts parts;
   const auto rank = *rc::gen::inRange<size_t>(1, 4);
   parts.axis = *rc::gen::inRange<size_t>(0, rank);
   for (size_t d = 0; d < rank; ++d)
@@ -84,7 +84,7 @@ Parts any_parts() {
 
 TEST_CASE("split: its parts, concatenated, are the operand, and sum to the operand's sum") {
   holds_for_all("split and concatenate", [] {
-    const Parts parts = any_parts();
+    const ScatteredParts parts = any_parts();
     const Ran ran = run_parts(parts.scenario());
     RC_ASSERT(ran.broken().empty());
     const Program& program = ran.report.scenario->program;

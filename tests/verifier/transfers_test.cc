@@ -18,12 +18,12 @@
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 #include "tests/support/property.h"
+#include "tests/support/units.h"
 #include "tests/verifier/scenario_rig.h"
 
 namespace orrery::test {
 namespace {
 
-constexpr int64_t kUs = 1'000'000;
 using Pairs = std::vector<std::vector<int64_t>>;
 
 std::string send(const std::string& id, const std::string& of, const Pairs& perm,

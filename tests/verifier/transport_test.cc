@@ -16,12 +16,11 @@
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 #include "tests/support/property.h"
+#include "tests/support/units.h"
 #include "tests/verifier/scenario_rig.h"
 
 namespace orrery::test {
 namespace {
-
-constexpr int64_t kUs = 1'000'000;
 
 std::string transport(const std::string& protocol, const std::string& slot) {
   return fmt::format(R"({{"transport": {{"protocol": "{}", "slot": "{}"}}}})", protocol, slot);

@@ -29,8 +29,8 @@ using test::of;
 
 using Number = std::complex<long double>;
 
-constexpr Unary kAll[] = {Unary::Exp,      Unary::Log, Unary::Sqrt, Unary::Rsqrt,
-                          Unary::Logistic, Unary::Sin, Unary::Cos};
+constexpr Unary kComplexFunctions[] = {Unary::Exp,      Unary::Log, Unary::Sqrt, Unary::Rsqrt,
+                                       Unary::Logistic, Unary::Sin, Unary::Cos};
 
 Number exact(Unary op, Number x) {
   switch (op) {
@@ -105,9 +105,9 @@ Tensor random_numbers(Dtype dtype, int64_t count, double size, double spread, Ra
   return complex_numbers(dtype, numbers);
 }
 
-void check_within_bound(const Tensor& operand) {
+void check_complex_within_bound(const Tensor& operand) {
   const Tensor x = parts(convert(operand, Dtype::C128));
-  for (const Unary op : kAll) {
+  for (const Unary op : kComplexFunctions) {
     const Tensor result = elementwise(op, operand);
     const Tensor got = parts(convert(result, Dtype::C128));
     int64_t wrong = 0;
@@ -153,15 +153,15 @@ TEST_CASE("complex: functions are within their bounds, on the plane") {
   for (const Dtype dtype : {Dtype::C64, Dtype::C128}) {
     CAPTURE(name(dtype));
     Random random(1);
-    check_within_bound(random_numbers(dtype, 5'000, 1, 1, random));
-    check_within_bound(random_numbers(dtype, 5'000, 30, 1, random));
-    check_within_bound(random_numbers(dtype, 5'000, 700, 1, random));
-    check_within_bound(random_numbers(dtype, 5'000, 2, 0x1p60, random));  // near the axes
-    check_within_bound(random_numbers(dtype, 5'000, 0x1p60, 0x1p120, random));
+    check_complex_within_bound(random_numbers(dtype, 5'000, 1, 1, random));
+    check_complex_within_bound(random_numbers(dtype, 5'000, 30, 1, random));
+    check_complex_within_bound(random_numbers(dtype, 5'000, 700, 1, random));
+    check_complex_within_bound(random_numbers(dtype, 5'000, 2, 0x1p60, random));  // near the axes
+    check_complex_within_bound(random_numbers(dtype, 5'000, 0x1p60, 0x1p120, random));
   }
   Random random(2);
-  check_within_bound(random_numbers(Dtype::C128, 5'000, 0x1p1000, 0x1p1000, random));
-  check_within_bound(random_numbers(Dtype::C128, 5'000, 0x1p-1000, 0x1p50, random));
+  check_complex_within_bound(random_numbers(Dtype::C128, 5'000, 0x1p1000, 0x1p1000, random));
+  check_complex_within_bound(random_numbers(Dtype::C128, 5'000, 0x1p-1000, 0x1p50, random));
 }
 
 TEST_CASE("complex: the logarithm near 1, where it is near 0") {
@@ -169,7 +169,7 @@ TEST_CASE("complex: the logarithm near 1, where it is near 0") {
   for (const double size : {0.5, 0x1p-10, 0x1p-30, 0x1p-50}) {
     const Tensor around = random_numbers(Dtype::C128, 5'000, size, 1, random);
     const Tensor one = scalar(Dtype::C128, 1);
-    check_within_bound(elementwise(Binary::Add, around, one));
+    check_complex_within_bound(elementwise(Binary::Add, around, one));
   }
 }
 
@@ -331,7 +331,7 @@ TEST_CASE("complex: of zeros, infinities and NaN") {
     CAPTURE(row.x.imag());
     CHECK(text(row.op, row.x) == row.y);
   }
-  for (const Unary op : kAll) {
+  for (const Unary op : kComplexFunctions) {
     CAPTURE(static_cast<int>(op));
     CHECK(text(op, {kNan, 1}) == "[NaN,NaN]");
     CHECK(text(op, {1, kNan}) == "[NaN,NaN]");
@@ -353,7 +353,7 @@ TEST_CASE("complex: the bits do not depend on compiler and optimisation") {
   const Tensor x = random_numbers(Dtype::C128, 20'000, 30, 0x1p40, random);
   const Tensor y = random_numbers(Dtype::C128, 20'000, 30, 0x1p40, random);
   Hasher hasher;
-  for (const Unary op : kAll)
+  for (const Unary op : kComplexFunctions)
     hasher.add(elementwise(op, x).bytes());
   for (const Binary op : {Binary::Mul, Binary::Div})
     hasher.add(elementwise(op, x, y).bytes());

@@ -18,6 +18,7 @@ namespace orrery {
 namespace {
 
 using test::identical;
+using test::kNan;
 using test::of;
 
 /// Elements of any bits, NaNs and subnormals among them; for pred 0 or 1.
@@ -156,7 +157,6 @@ TEST_CASE("convert: equals arith.h element by element, between all dtypes") {
 
 TEST_CASE("full: which numbers a dtype has") {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   CHECK((has_number(Dtype::S8, -128) && has_number(Dtype::S8, 127)));
   CHECK_FALSE((has_number(Dtype::S8, -129) || has_number(Dtype::S8, 128)));
   CHECK((has_number(Dtype::U8, 0) && has_number(Dtype::U8, 255)));

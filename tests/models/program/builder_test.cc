@@ -13,9 +13,9 @@ namespace {
 using test::Building;
 using test::devices;
 using test::donating;
+using test::Integers;
 using test::kX;
 using test::Names;
-using test::Numbers;
 using test::op;
 using test::Spmd;
 
@@ -68,8 +68,8 @@ TEST_CASE("builder: a start gives a future, and done the value in the future's s
 
 TEST_CASE("builder: reshape shares its operand's storage, other results have their own") {
   Spmd building;
-  building.add(op("r", "reshape", {"a"}, {{"new_sizes", Numbers{2, 2}}}))
-      .add(op("t", "transpose", {"r"}, {{"permutation", Numbers{1, 0}}}));
+  building.add(op("r", "reshape", {"a"}, {{"new_sizes", Integers{2, 2}}}))
+      .add(op("t", "transpose", {"r"}, {{"permutation", Integers{1, 0}}}));
   const Program program = building.finish();
   CHECK(value_of(program, "r").buffer == value_of(program, "a").buffer);
   CHECK(value_of(program, "t").buffer != value_of(program, "a").buffer);
@@ -77,8 +77,8 @@ TEST_CASE("builder: reshape shares its operand's storage, other results have the
 
 /// Splits `a`, f32[4], into equal parts.
 OpRequest split(std::vector<std::string> ids, size_t parts) {
-  OpRequest request =
-      op(ids.front(), "split", {"a"}, {{"sizes", Numbers(parts, static_cast<int64_t>(4 / parts))}});
+  OpRequest request = op(ids.front(), "split", {"a"},
+                         {{"sizes", Integers(parts, static_cast<int64_t>(4 / parts))}});
   request.other_results.assign(ids.begin() + 1, ids.end());
   return request;
 }
@@ -114,7 +114,7 @@ TEST_CASE("builder: what a result is written over is donated") {
                            {{"flops", Flops(1)},
                             {"bytes", Bytes(1)},
                             {"dtype", Dtype::F32},
-                            {"shape", Numbers{4}},
+                            {"shape", Integers{4}},
                             {"in_place_of", int64_t{1}}});
     return donating(request, std::move(donated));
   };
@@ -197,8 +197,8 @@ TEST_CASE("builder: without state checks, what is the same on all devices stays 
 
 TEST_CASE("builder: a result has at most 64 dimensions") {
   Spmd building;
-  const Numbers most(64, 1);
-  const Numbers more(65, 1);
+  const Integers most(64, 1);
+  const Integers more(65, 1);
   building.add(op("r", "full", {}, {{"shape", most}, {"fill_value", 0.0}, {"dtype", Dtype::F32}}))
       .add(op("q", "full", {}, {{"shape", more}, {"fill_value", 0.0}, {"dtype", Dtype::F32}}));
   CHECK(building.errors() ==
@@ -318,7 +318,7 @@ TEST_CASE("builder: parameters must be there, known, and of their kind") {
   Spmd building;
   building.add(op("p", "psum", {"a"}))
       .add(op("q", "add", {"a", "a"}, {{"axis", 0}}))
-      .add(op("r", "reshape", {"a"}, {{"new_size", Numbers{4}}, {"new_sizes", Numbers{4}}}))
+      .add(op("r", "reshape", {"a"}, {{"new_size", Integers{4}}, {"new_sizes", Integers{4}}}))
       .add(op("s", "all_gather", {"a"}, {{"axis_name", kX}, {"axis", true}}));
   CHECK(
       building.errors() ==
@@ -334,7 +334,7 @@ TEST_CASE("builder: parameters stay within their limits") {
   building.add(op("p", "psum", {"a"}, {{"axis_name", kX}, {"slots", 0}}))
       .add(op("q", "psum", {"a"}, {{"axis_name", kX}, {"channels", 1025}}))
       .add(op("r", "psum", {"a"}, {{"axis_name", kX}, {"entry", std::string("eagre")}}))
-      .add(op("s", "reshape", {"a"}, {{"new_sizes", Numbers{-4}}}));
+      .add(op("s", "reshape", {"a"}, {{"new_sizes", Integers{-4}}}));
   CHECK(
       building.errors() ==
       Errors{"/p/slots: psum \"p\": expected at least 1, got 0",
@@ -421,7 +421,7 @@ TEST_CASE("threads: an op reads only arguments that all devices of its thread ha
       .add(op("p", "add", {"b", "b"}))
       .thread("last", devices(3, 4))
       .add(op("q", "add", {"a", "b"}))
-      .add(op("r", "reshape", {"b"}, {{"new_sizes", Numbers{2, 2}}}))
+      .add(op("r", "reshape", {"b"}, {{"new_sizes", Integers{2, 2}}}))
       .thread("first", devices(0, 1))
       .add(op("s", "neg", {"b"}));
   CHECK(

@@ -174,7 +174,7 @@ TEST_CASE("collectives: over no axes each gives its operand") {
         "pred[5]{V:x}");
   CHECK(outcome(mesh, OpKind::Ppermute, {pred}, {{"axis_name", Names{}}, {"perm", Lists{}}}) ==
         "pred[5]{V:x}");
-  CHECK(outcome(mesh, OpKind::Pshuffle, {pred}, {{"axis_name", Names{}}, {"perm", Numbers{0}}}) ==
+  CHECK(outcome(mesh, OpKind::Pshuffle, {pred}, {{"axis_name", Names{}}, {"perm", Integers{0}}}) ==
         "pred[5]{V:x}");
   CHECK(outcome(mesh, OpKind::Pbroadcast, {pred}, {{"axis_name", Names{}}, {"source", 0}}) ==
         "pred[5]{V:x}");
@@ -219,7 +219,7 @@ TEST_CASE("collectives: over no axes parameters are checked") {
           "scatter_dimension: expected a dimension from 0 to 0, got 9");
   CHECK(wrong(OpKind::Ppermute, {{"axis_name", Names{}}, {"perm", Lists{{3, 5}}}}) ==
         "perm: expected ranks from 0 to 0, got 3");
-  CHECK(wrong(OpKind::Pshuffle, {{"axis_name", Names{}}, {"perm", Numbers{7}}}) ==
+  CHECK(wrong(OpKind::Pshuffle, {{"axis_name", Names{}}, {"perm", Integers{7}}}) ==
         "perm: expected each of the ranks 0 to 0 once, got [7]");
   CHECK(wrong(OpKind::Pbroadcast, {{"axis_name", Names{}}, {"source", 1}}) ==
         "source: expected a rank from 0 to 0, got 1");
@@ -291,7 +291,7 @@ TEST_CASE("ppermute: axes in another order than the mesh's are refused") {
 }
 
 TEST_CASE("pshuffle: each rank of the group once") {
-  const auto pshuffle = [](Numbers perm) {
+  const auto pshuffle = [](Integers perm) {
     return over_x(3, OpKind::Pshuffle, {1}, {{"axis_name", kX}, {"perm", perm}});
   };
   CHECK(pshuffle({2, 0, 1}) == "f32[1]{V:x}");
@@ -305,10 +305,10 @@ TEST_CASE("pshuffle: axes in another order than the mesh's are refused") {
   const Mesh mesh({{"x", 2}, {"y", 2}});
   const ValueType operand = type(Dtype::F32, {1}, "VV");
   CHECK(outcome(mesh, OpKind::Pshuffle, {operand},
-                {{"axis_name", Names{"x", "y"}}, {"perm", Numbers{3, 2, 1, 0}}}) ==
+                {{"axis_name", Names{"x", "y"}}, {"perm", Integers{3, 2, 1, 0}}}) ==
         "f32[1]{V:(x,y)}");
   CHECK(outcome(mesh, OpKind::Pshuffle, {operand},
-                {{"axis_name", Names{"y", "x"}}, {"perm", Numbers{3, 2, 1, 0}}}) ==
+                {{"axis_name", Names{"y", "x"}}, {"perm", Integers{3, 2, 1, 0}}}) ==
         "axis_name: expected axes in the order of the mesh, got (y, x)");
 }
 

@@ -9,8 +9,8 @@
 namespace orrery::test {
 
 using Names = std::vector<std::string>;
-using Numbers = std::vector<int64_t>;
-using Lists = std::vector<Numbers>;
+using Integers = std::vector<int64_t>;
+using Lists = std::vector<Integers>;
 
 inline const Names kX = {"x"};
 

@@ -12,8 +12,8 @@ namespace orrery {
 namespace {
 
 using test::Given;
+using test::Integers;
 using test::Lists;
-using test::Numbers;
 using test::outcome;
 using test::plain;
 using test::type;
@@ -21,17 +21,19 @@ using test::unordered;
 
 TEST_CASE("reshape: as many elements as before") {
   const ValueType operand = plain(Dtype::F32, {2, 6});
-  CHECK(outcome(OpKind::Reshape, {operand}, {{"new_sizes", Numbers{3, 4}}}) == "f32[3,4]");
-  CHECK(outcome(OpKind::Reshape, {operand}, {{"new_sizes", Numbers{3, 5}}}) ==
+  CHECK(outcome(OpKind::Reshape, {operand}, {{"new_sizes", Integers{3, 4}}}) == "f32[3,4]");
+  CHECK(outcome(OpKind::Reshape, {operand}, {{"new_sizes", Integers{3, 5}}}) ==
         "new_sizes: expected sizes of 12 elements, as [2,6] has, got [3,5]");
-  CHECK(outcome(OpKind::Reshape, {plain(Dtype::F32, {})}, {{"new_sizes", Numbers{1}}}) == "f32[1]");
+  CHECK(outcome(OpKind::Reshape, {plain(Dtype::F32, {})}, {{"new_sizes", Integers{1}}}) ==
+        "f32[1]");
 }
 
 TEST_CASE("transpose: dimension d of the result is dimension permutation[d]") {
   const ValueType operand = plain(Dtype::F32, {2, 3, 4});
-  CHECK(outcome(OpKind::Transpose, {operand}, {{"permutation", Numbers{2, 0, 1}}}) == "f32[4,2,3]");
-  for (const Numbers& wrong :
-       {Numbers{0, 1}, Numbers{0, 0, 1}, Numbers{0, 1, 3}, Numbers{0, 1, 2, 2}})
+  CHECK(outcome(OpKind::Transpose, {operand}, {{"permutation", Integers{2, 0, 1}}}) ==
+        "f32[4,2,3]");
+  for (const Integers& wrong :
+       {Integers{0, 1}, Integers{0, 0, 1}, Integers{0, 1, 3}, Integers{0, 1, 2, 2}})
     CHECK(outcome(OpKind::Transpose, {operand}, {{"permutation", wrong}})
               .starts_with("permutation: expected each dimension of [2,3,4] once, got ["));
 }
@@ -40,16 +42,16 @@ TEST_CASE("slice: ceil((limit - start) / stride) elements of each dimension") {
   const ValueType operand = plain(Dtype::F32, {10, 7});
   // (9 - 2) / 3 rounded up is 3; without strides it is limit - start.
   CHECK(outcome(OpKind::Slice, {operand},
-                {{"start_indices", Numbers{2, 0}},
-                 {"limit_indices", Numbers{9, 7}},
-                 {"strides", Numbers{3, 1}}}) == "f32[3,7]");
+                {{"start_indices", Integers{2, 0}},
+                 {"limit_indices", Integers{9, 7}},
+                 {"strides", Integers{3, 1}}}) == "f32[3,7]");
   CHECK(outcome(OpKind::Slice, {operand},
-                {{"start_indices", Numbers{2, 7}}, {"limit_indices", Numbers{2, 7}}}) ==
+                {{"start_indices", Integers{2, 7}}, {"limit_indices", Integers{2, 7}}}) ==
         "f32[0,0]");
 }
 
 TEST_CASE("slice: bounds outside the operand are refused") {
-  const auto slice = [](Numbers start, Numbers limit, Numbers strides) {
+  const auto slice = [](Integers start, Integers limit, Integers strides) {
     return outcome(OpKind::Slice, {plain(Dtype::F32, {10})},
                    {{"start_indices", start}, {"limit_indices", limit}, {"strides", strides}});
   };
@@ -83,24 +85,24 @@ TEST_CASE("concatenate: extents add up along the dimension") {
 
 TEST_CASE("split: a part of each size along the axis") {
   const ValueType operand = plain(Dtype::BF16, {2, 6});
-  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{1, 0, 5}}, {"axis", 1}}) ==
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Integers{1, 0, 5}}, {"axis", 1}}) ==
         "bf16[2,1], bf16[2,0], bf16[2,5]");
-  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{1, 1}}}) == "bf16[1,6], bf16[1,6]");
-  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{6}}, {"axis", -1}}) == "bf16[2,6]");
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Integers{1, 1}}}) == "bf16[1,6], bf16[1,6]");
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Integers{6}}, {"axis", -1}}) == "bf16[2,6]");
 }
 
 TEST_CASE(
     "split: sizes that leave something over, and dimensions that are not there, are refused") {
   const ValueType operand = plain(Dtype::F32, {2, 6});
-  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{1, 4}}, {"axis", 1}}) ==
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Integers{1, 4}}, {"axis", 1}}) ==
         "sizes: expected sizes that add up to 6, dimension 1 of [2,6], got [1,4]");
-  CHECK(outcome(OpKind::Split, {plain(Dtype::F32, {0})}, {{"sizes", Numbers{}}}) ==
+  CHECK(outcome(OpKind::Split, {plain(Dtype::F32, {0})}, {{"sizes", Integers{}}}) ==
         "sizes: expected sizes that add up to 0, dimension 0 of [0], got []");
-  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{6}}, {"axis", 2}}) ==
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Integers{6}}, {"axis", 2}}) ==
         "axis: expected a dimension from -2 to 1, got 2");
-  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Numbers{6}}, {"axis", -3}}) ==
+  CHECK(outcome(OpKind::Split, {operand}, {{"sizes", Integers{6}}, {"axis", -3}}) ==
         "axis: expected a dimension from -2 to 1, got -3");
-  CHECK(outcome(OpKind::Split, {plain(Dtype::F32, {})}, {{"sizes", Numbers{1}}}) ==
+  CHECK(outcome(OpKind::Split, {plain(Dtype::F32, {})}, {{"sizes", Integers{1}}}) ==
         "axis: expected an operand with dimensions, got a scalar");
 }
 
@@ -138,7 +140,7 @@ TEST_CASE("pad: low + extent + high, and the interior between") {
 }
 
 TEST_CASE("broadcast_in_dim: extents of 1 and new dimensions are repeated") {
-  const auto broadcast = [](Numbers shape, Numbers dimensions) {
+  const auto broadcast = [](Integers shape, Integers dimensions) {
     return outcome(OpKind::BroadcastInDim, {plain(Dtype::BF16, {1, 3})},
                    {{"shape", shape}, {"broadcast_dimensions", dimensions}});
   };
@@ -161,25 +163,25 @@ TEST_CASE("reductions: the axes go, the dtype stays") {
   for (const OpKind kind : {OpKind::ReduceSum, OpKind::ReduceMax, OpKind::ReduceMin}) {
     CAPTURE(rules(kind).name);
     const ValueType operand = plain(Dtype::BF16, {2, 3, 4});
-    CHECK(outcome(kind, {operand}, {{"axes", Numbers{2, 0}}}) == "bf16[3]");
-    CHECK(outcome(kind, {operand}, {{"axes", Numbers{}}}) == "bf16[2,3,4]");
-    CHECK(outcome(kind, {operand}, {{"axes", Numbers{1, 1}}}) ==
+    CHECK(outcome(kind, {operand}, {{"axes", Integers{2, 0}}}) == "bf16[3]");
+    CHECK(outcome(kind, {operand}, {{"axes", Integers{}}}) == "bf16[2,3,4]");
+    CHECK(outcome(kind, {operand}, {{"axes", Integers{1, 1}}}) ==
           "axes: expected each dimension once, got [1,1]");
-    CHECK(outcome(kind, {operand}, {{"axes", Numbers{3}}}) ==
+    CHECK(outcome(kind, {operand}, {{"axes", Integers{3}}}) ==
           "axes: expected a dimension from 0 to 2, got 3");
   }
-  CHECK(outcome(OpKind::ReduceMax, {plain(Dtype::Pred, {2})}, {{"axes", Numbers{0}}}) == "pred[]");
-  CHECK(outcome(OpKind::ReduceSum, {plain(Dtype::C64, {2})}, {{"axes", Numbers{0}}}) == "c64[]");
+  CHECK(outcome(OpKind::ReduceMax, {plain(Dtype::Pred, {2})}, {{"axes", Integers{0}}}) == "pred[]");
+  CHECK(outcome(OpKind::ReduceSum, {plain(Dtype::C64, {2})}, {{"axes", Integers{0}}}) == "c64[]");
   for (const OpKind kind : {OpKind::ReduceMax, OpKind::ReduceMin})
-    CHECK(outcome(kind, {plain(Dtype::C64, {2})}, {{"axes", Numbers{0}}}) == unordered("c64"));
-  CHECK(outcome(OpKind::ReduceSum, {plain(Dtype::Pred, {2})}, {{"axes", Numbers{0}}}) ==
+    CHECK(outcome(kind, {plain(Dtype::C64, {2})}, {{"axes", Integers{0}}}) == unordered("c64"));
+  CHECK(outcome(OpKind::ReduceSum, {plain(Dtype::Pred, {2})}, {{"axes", Integers{0}}}) ==
         "of: expected an operand of numbers, got pred");
 }
 
 TEST_CASE("dynamic_slice: a start index for each dimension, and sizes that fit") {
   const ValueType array = plain(Dtype::F32, {10, 7});
   const ValueType start = plain(Dtype::S32, {});
-  const auto slice = [](const std::vector<ValueType>& operands, Numbers sizes) {
+  const auto slice = [](const std::vector<ValueType>& operands, Integers sizes) {
     return outcome(OpKind::DynamicSlice, operands, {{"slice_sizes", sizes}});
   };
   CHECK(slice({array, start, start}, {3, 7}) == "f32[3,7]");
@@ -233,7 +235,7 @@ TEST_CASE("take: the dimensions of the indices stand where the axis was") {
 }
 
 TEST_CASE("iota: a dimension of its shape") {
-  const auto iota = [](Dtype dtype, Numbers shape, int64_t dimension) {
+  const auto iota = [](Dtype dtype, Integers shape, int64_t dimension) {
     return outcome(OpKind::Iota, {},
                    {{"dtype", dtype}, {"shape", shape}, {"dimension", dimension}});
   };
@@ -245,14 +247,14 @@ TEST_CASE("iota: a dimension of its shape") {
 
 TEST_CASE("full: the shape and dtype of its parameters") {
   CHECK(outcome(OpKind::Full, {},
-                {{"shape", Numbers{2, 3}}, {"fill_value", 2.0}, {"dtype", Dtype::S32}}) ==
+                {{"shape", Integers{2, 3}}, {"fill_value", 2.0}, {"dtype", Dtype::S32}}) ==
         "s32[2,3]");
 }
 
 TEST_CASE("full: a number for any dtype, a pair for complex ones") {
   const auto filled = [](Dtype dtype, NumberOrPair value) {
     return outcome(OpKind::Full, {},
-                   {{"shape", Numbers{2}}, {"fill_value", value}, {"dtype", dtype}});
+                   {{"shape", Integers{2}}, {"fill_value", value}, {"dtype", dtype}});
   };
   CHECK(filled(Dtype::C64, 2) == "c64[2]");
   CHECK(filled(Dtype::C128, {1.5, -2}) == "c128[2]");
@@ -271,7 +273,7 @@ TEST_CASE("compute: a result only with a shape") {
                 {{"flops", Flops(6)},
                  {"bytes", Bytes(4)},
                  {"dtype", Dtype::BF16},
-                 {"shape", Numbers{2, 3}}}) == "bf16[2,3]");
+                 {"shape", Integers{2, 3}}}) == "bf16[2,3]");
   CHECK(rules(OpKind::Compute).opaque);
 }
 
@@ -288,7 +290,7 @@ TEST_CASE("compute: a result may be written over an operand that is as large") {
                    {{"flops", Flops(1)},
                     {"bytes", Bytes(1)},
                     {"dtype", Dtype::F32},
-                    {"shape", Numbers{extent}},
+                    {"shape", Integers{extent}},
                     {"in_place_of", operand}});
   };
   CHECK(in_place(0, 2) == "f32[2]");

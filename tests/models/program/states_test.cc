@@ -10,15 +10,15 @@ namespace orrery {
 namespace {
 
 using test::Given;
+using test::Integers;
 using test::Lists;
 using test::Names;
-using test::Numbers;
 using test::outcome;
 using test::type;
 
 const Mesh& mesh() {
-  static const Mesh kMesh({{"x", 2}, {"y", 2}});
-  return kMesh;
+  static const Mesh kXY({{"x", 2}, {"y", 2}});
+  return kXY;
 }
 
 /// The result of a collective over x for an f32[2] operand of these states along x and y.
@@ -312,8 +312,8 @@ TEST_CASE("mul: unreduced times reduced is unreduced") {
 }
 
 TEST_CASE("ops of one operand: linear ones keep unreduced and reduced") {
-  CHECK(local(OpKind::Transpose, {"UR"}, {{"permutation", Numbers{0}}}) == "f32[2]{U:x, R:y}");
-  CHECK(local(OpKind::Reshape, {"UR"}, {{"new_sizes", Numbers{1, 2}}}) == "f32[1,2]{U:x, R:y}");
+  CHECK(local(OpKind::Transpose, {"UR"}, {{"permutation", Integers{0}}}) == "f32[2]{U:x, R:y}");
+  CHECK(local(OpKind::Reshape, {"UR"}, {{"new_sizes", Integers{1, 2}}}) == "f32[1,2]{U:x, R:y}");
   CHECK(local(OpKind::ConvertElementType, {"VR"}, {{"new_dtype", Dtype::BF16}}) ==
         "bf16[2]{V:x, R:y}");
   CHECK(local(OpKind::ConvertElementType, {"UI"}, {{"new_dtype", Dtype::BF16}}) == "bf16[2]{U:x}");
@@ -408,7 +408,7 @@ TEST_CASE("indexed reads: an index whose copies are equal goes with any state") 
   const auto slice = [](const std::string& array, const std::string& index) {
     return outcome(mesh(), OpKind::DynamicSlice,
                    {type(Dtype::F32, {4}, array), type(Dtype::S32, {}, index)},
-                   {{"slice_sizes", Numbers{2}}});
+                   {{"slice_sizes", Integers{2}}});
   };
   CHECK(slice("UR", "II") == "f32[2]{U:x, R:y}");
   CHECK(slice("UR", "RI") == "f32[2]{U:x, R:y}");
@@ -465,7 +465,7 @@ TEST_CASE("take: of an unreduced operand only without filling") {
 }
 
 TEST_CASE("reductions: sums are linear, extremes are not") {
-  const Given axes = {{"axes", Numbers{0}}};
+  const Given axes = {{"axes", Integers{0}}};
   CHECK(local(OpKind::ReduceSum, {"UR"}, axes) == "f32[]{U:x, R:y}");
   CHECK(local(OpKind::ReduceMax, {"VR"}, axes) == "f32[]{V:x, R:y}");
   CHECK(local(OpKind::ReduceMax, {"UI"}, axes) ==

@@ -19,7 +19,7 @@ using test::refusal;
 using test::Small;
 
 /// A scenario of no ops on {y: 2, x: 2}: device d is at (d / 2, d % 2).
-Small with_array(const std::string& array) {
+Small with_array_on(const std::string& array) {
   Small small;
   small.mesh = R"({"y": 2, "x": 2})";
   small.arrays = R"({"a": )" + array + "}";
@@ -34,14 +34,14 @@ std::vector<uint32_t> devices_of(const Scenario& scenario) {
   return ids;
 }
 
-Scenario read(const std::string& array) {
-  return read_scenario("f", with_array(array).text());
+Scenario read_on(const std::string& array) {
+  return read_scenario("f", with_array_on(array).text());
 }
 
 TEST_CASE("array on devices: a place, an interval, a list") {
   using Ids = std::vector<uint32_t>;
   const auto on = [](const std::string& devices) {
-    return devices_of(read(R"({"shape": [4], "dtype": "f32", "on": )" + devices + "}"));
+    return devices_of(read_on(R"({"shape": [4], "dtype": "f32", "on": )" + devices + "}"));
   };
   CHECK(on(R"({"y": 1})") == Ids{2, 3});
   CHECK(on(R"({"y": [0, 1], "x": 1})") == Ids{1});
@@ -49,13 +49,13 @@ TEST_CASE("array on devices: a place, an interval, a list") {
 }
 
 TEST_CASE("array on devices: naming all devices is the same as naming none") {
-  CHECK_FALSE(read(R"({"shape": [4], "dtype": "f32", "on": {}})").arrays[0].on.has_value());
-  CHECK_FALSE(read(R"({"shape": [4], "dtype": "f32"})").program.arguments[0].on.has_value());
+  CHECK_FALSE(read_on(R"({"shape": [4], "dtype": "f32", "on": {}})").arrays[0].on.has_value());
+  CHECK_FALSE(read_on(R"({"shape": [4], "dtype": "f32"})").program.arguments[0].on.has_value());
 }
 
 TEST_CASE("array on devices: its lists are by ascending device id") {
-  const Scenario scenario =
-      read(R"({"local_shape": [2], "dtype": "s32", "on": [3, 1], "per_device": [[1, 2], [3, 4]]})");
+  const Scenario scenario = read_on(
+      R"({"local_shape": [2], "dtype": "s32", "on": [3, 1], "per_device": [[1, 2], [3, 4]]})");
   const auto first = [&](uint32_t device) {
     return element_text(initial_value(scenario, scenario.arrays[0], LogicalId(device), 0), 0);
   };
@@ -66,7 +66,7 @@ TEST_CASE("array on devices: its lists are by ascending device id") {
 TEST_CASE("array on devices: the spec cuts it over the axes that the devices span") {
   // Over x each device of the upper row has a half.
   const Scenario scenario =
-      read(R"({"shape": [4], "dtype": "s32", "on": {"y": 1}, "spec": ["x"], "init": "iota"})");
+      read_on(R"({"shape": [4], "dtype": "s32", "on": {"y": 1}, "spec": ["x"], "init": "iota"})");
   CHECK(scenario.program.values[0].type.shape == Shape{2});
   const Tensor part = initial_value(scenario, scenario.arrays[0], LogicalId(3), 0);
   CHECK(element_text(part, 0) == "2");
@@ -77,7 +77,7 @@ TEST_CASE("array on devices: written and read again it is the same") {
        {R"({"shape": [4], "dtype": "s32", "on": {"y": 1}, "spec": ["x"], "init": "iota"})",
         R"({"local_shape": [1], "dtype": "s32", "on": [0, 3], "per_device": [[1], [2]]})"}) {
     CAPTURE(array);
-    const Scenario scenario = read(array);
+    const Scenario scenario = read_on(array);
     const std::string text = write_scenario(scenario);
     const Scenario again = read_scenario("f", text);
     CHECK(test::difference(scenario, again) == "");
@@ -114,7 +114,7 @@ TEST_CASE("array on devices: keys that contradict each other are refused") {
            {R"({"local_shape": [1], "dtype": "s8", "on": [1, 3], "per_device": [[1]]})",
             "f:4:81: /arrays/a/per_device: expected 2 lists, one per device, got 1"}}) {
     CAPTURE(row.array);
-    CHECK(refusal(with_array(row.array).text()) == row.error);
+    CHECK(refusal(with_array_on(row.array).text()) == row.error);
   }
 }
 

@@ -17,7 +17,7 @@ using test::refusal;
 using test::Small;
 
 /// A scenario of no ops on {x: 2, y: 2}, whose array `a` has these members.
-Small with_array(const std::string& members) {
+Small with_states(const std::string& members) {
   Small small;
   small.mesh = R"({"x": 2, "y": 2})";
   small.arrays = R"({"a": {"dtype": "s32", )" + members + "}}";
@@ -25,18 +25,18 @@ Small with_array(const std::string& members) {
   return small;
 }
 
-Scenario read(const std::string& members) {
-  return read_scenario("f", with_array(members).text());
+Scenario read_with(const std::string& members) {
+  return read_scenario("f", with_states(members).text());
 }
 
 std::string type_of(const std::string& members) {
-  const Scenario scenario = read(members);
+  const Scenario scenario = read_with(members);
   return text(scenario.program.values[0].type, scenario.program.mesh);
 }
 
 /// The elements of each device.
 std::string data_of(const std::string& members) {
-  const Scenario scenario = read(members);
+  const Scenario scenario = read_with(members);
   std::string all;
   for (size_t d = 0; d < scenario.program.mesh.devices(); ++d) {
     const Tensor tensor = initial_value(scenario, scenario.arrays[0], LogicalId(d), 0);
@@ -46,8 +46,8 @@ std::string data_of(const std::string& members) {
   return all;
 }
 
-std::string error_of(const std::string& members) {
-  return refusal(with_array(members).text());
+std::string error_with_states(const std::string& members) {
+  return refusal(with_states(members).text());
 }
 
 TEST_CASE("array states: given per device, all axes vary that nothing is said of") {
@@ -73,39 +73,40 @@ TEST_CASE("array states: of the addends of an array given whole, the first is it
 }
 
 TEST_CASE("array states: copies along an axis over which it does not vary are equal") {
-  CHECK(error_of(R"("local_shape": [1], "per_device": [[1], [1], [2], [2]], "varying": ["y"])")
+  CHECK(error_with_states(
+            R"("local_shape": [1], "per_device": [[1], [1], [2], [2]], "varying": ["y"])")
             .ends_with("/arrays/a/per_device: expected the same elements on devices 0 and 2, which "
                        "differ only along axes over which the array does not vary"));
 }
 
 TEST_CASE("array states: each axis in one place") {
   CHECK(
-      error_of(R"("shape": [4], "spec": ["x"], "unreduced": ["x"])")
+      error_with_states(R"("shape": [4], "spec": ["x"], "unreduced": ["x"])")
           .ends_with("/arrays/a/unreduced: expected each axis in one place of the array's spec and "
                      "states, got \"x\" again"));
-  CHECK(error_of(R"("shape": [4], "unreduced": ["x"], "reduced": ["x"])")
+  CHECK(error_with_states(R"("shape": [4], "unreduced": ["x"], "reduced": ["x"])")
             .ends_with("/arrays/a/reduced: expected each axis in one place of the array's spec and "
                        "states, got \"x\" again"));
   const std::string given = R"("local_shape": [1], "per_device": [[1], [1], [1], [1]], )";
   for (const char* const state : {"unreduced", "reduced"})
-    CHECK(error_of(given + R"("varying": ["x", "y"], ")" + state + R"(": ["y"])")
+    CHECK(error_with_states(given + R"("varying": ["x", "y"], ")" + state + R"(": ["y"])")
               .ends_with(std::string("/arrays/a/") + state +
                          ": expected each axis in one place of the array's spec and states, got "
                          "\"y\" again"));
-  CHECK(error_of(given + R"("varying": ["x", "x"])")
+  CHECK(error_with_states(given + R"("varying": ["x", "x"])")
             .ends_with("/arrays/a/varying: expected each axis in one place of the array's spec and "
                        "states, got \"x\" again"));
-  CHECK(error_of(given + R"("varying": ["z"])")
+  CHECK(error_with_states(given + R"("varying": ["z"])")
             .ends_with("/arrays/a/varying: expected an axis of the mesh (x, y), got \"z\""));
-  CHECK(error_of(R"("shape": [4], "spec": ["x"], "reduced": ["x"])")
+  CHECK(error_with_states(R"("shape": [4], "spec": ["x"], "reduced": ["x"])")
             .ends_with("/arrays/a/reduced: expected each axis in one place of the array's spec and "
                        "states, got \"x\" again"));
-  CHECK(error_of(R"("shape": [4], "unreduced": [1])")
+  CHECK(error_with_states(R"("shape": [4], "unreduced": [1])")
             .ends_with("/arrays/a/unreduced/0: expected an axis name, got 1"));
-  CHECK(error_of(R"("shape": [4], "reduced": ["z"])")
+  CHECK(error_with_states(R"("shape": [4], "reduced": ["z"])")
             .ends_with("/arrays/a/reduced: expected an axis of the mesh (x, y), got \"z\""));
   CHECK(
-      error_of(R"("shape": [4], "varying": ["x"])")
+      error_with_states(R"("shape": [4], "varying": ["x"])")
           .ends_with("/arrays/a/varying: expected no \"varying\" with \"shape\": the array varies "
                      "over the axes of its \"spec\""));
 }
@@ -113,7 +114,7 @@ TEST_CASE("array states: each axis in one place") {
 TEST_CASE("array states: a file with states is checked for them, and written as it was read") {
   const std::string members =
       R"("local_shape": [1], "varying": ["x"], "reduced": ["y"], "per_device": [[1], [1], [2], [2]])";
-  const Scenario scenario = read(members);
+  const Scenario scenario = read_with(members);
   CHECK(scenario.checks == Checks::States);
   const Scenario again = read_scenario("f", write_scenario(scenario));
   CHECK(again.program.values[0].type == scenario.program.values[0].type);

@@ -12,13 +12,14 @@
 namespace orrery {
 namespace {
 
+using test::error_of;
 using test::refusal;
 using test::Small;
 
 /// On {x: 2}: "a", s32[2,3] on a device, which varies; "b", s32[3,2], and "c", s32[2], the same on
 /// both.
-std::string with(const std::string& program, const std::string& batch,
-                 const std::string& outputs = "[]", const std::string& arrays = "") {
+std::string with_batch(const std::string& program, const std::string& batch,
+                       const std::string& outputs = "[]", const std::string& arrays = "") {
   Small small;
   small.mesh = R"({"x": 2})";
   small.arrays = R"({"a": {"shape": [4, 3], "dtype": "s32", "spec": ["x"]}, )"
@@ -32,7 +33,7 @@ std::string with(const std::string& program, const std::string& batch,
 }
 
 /// The ops, a line each: "r = add(a, c): s32[3,2]"; then the other names.
-std::string made(const std::string& text) {
+std::string batched(const std::string& text) {
   const Scenario scenario = read_scenario("f", text);
   const Program& program = scenario.program;
   std::string lines;
@@ -51,17 +52,19 @@ std::string made(const std::string& text) {
 }
 
 TEST_CASE("batch: ops of what is not batched stay as they are") {
-  CHECK(made(with(R"([{"id": "d", "op": "neg", "of": "c"}, {"id": "r", "op": "neg", "of": "b"}])",
-                  R"("size": 3, "in_axes": {"b": 0, "c": null})")) ==
+  CHECK(batched(with_batch(
+            R"([{"id": "d", "op": "neg", "of": "c"}, {"id": "r", "op": "neg", "of": "b"}])",
+            R"("size": 3, "in_axes": {"b": 0, "c": null})")) ==
         "d = neg(c): s32[2]\n"
         "r = neg(b): s32[3,2]\n");
 }
 
 TEST_CASE("batch: what is not batched is repeated beside what is; a scalar stands for any array") {
-  CHECK(made(with(R"([{"id": "k", "op": "full", "shape": [], "fill_value": 2, "dtype": "s32"}, )"
-                  R"({"id": "r", "op": "add", "of": ["a", "c"]}, )"
-                  R"({"id": "s", "op": "mul", "of": ["a", "k"]}])",
-                  R"("in_axes": {"a": 1})")) ==
+  CHECK(batched(with_batch(
+            R"([{"id": "k", "op": "full", "shape": [], "fill_value": 2, "dtype": "s32"}, )"
+            R"({"id": "r", "op": "add", "of": ["a", "c"]}, )"
+            R"({"id": "s", "op": "mul", "of": ["a", "k"]}])",
+            R"("in_axes": {"a": 1})")) ==
         "k = full(): s32[]\n"
         "r.batch = broadcast_in_dim(c): s32[2,3]\n"
         "r = add(a, r.batch): s32[2,3]{V:x}\n"
@@ -72,13 +75,13 @@ TEST_CASE("batch: an output has the batch first, unless out_axes says otherwise"
   const std::string program =
       R"([{"id": "r", "op": "neg", "of": "a"}, {"id": "s", "op": "neg", "of": "r"}, )"
       R"({"id": "t", "op": "neg", "of": "c"}])";
-  CHECK(made(with(program, R"("in_axes": {"a": 1})", R"(["r", "t"])")) ==
+  CHECK(batched(with_batch(program, R"("in_axes": {"a": 1})", R"(["r", "t"])")) ==
         "r.batch = neg(a): s32[2,3]{V:x}\n"
         "r = transpose(r.batch): s32[3,2]{V:x}\n"
         "s = neg(r): s32[3,2]{V:x}\n"
         "t = neg(c): s32[2]\n");
-  CHECK(made(with(program, R"("in_axes": {"a": 1}, "out_axes": {"r": 1, "t": 1})",
-                  R"(["r", "t"])")) ==
+  CHECK(batched(with_batch(program, R"("in_axes": {"a": 1}, "out_axes": {"r": 1, "t": 1})",
+                           R"(["r", "t"])")) ==
         "r = neg(a): s32[2,3]{V:x}\n"
         "s = neg(r): s32[2,3]{V:x}\n"
         "t.batch = neg(c): s32[2]\n"
@@ -87,15 +90,15 @@ TEST_CASE("batch: an output has the batch first, unless out_axes says otherwise"
 
 // SEMANTICS of vmap: d - 1, where JAX has d + 1.
 TEST_CASE("batch: an untiled psum_scatter before the batch moves it by one") {
-  CHECK(made(with(R"([{"id": "r", "op": "psum_scatter", "of": "a", "axis_name": "x"}])",
-                  R"("in_axes": {"a": 1}, "out_axes": {"r": 0})")) ==
+  CHECK(batched(with_batch(R"([{"id": "r", "op": "psum_scatter", "of": "a", "axis_name": "x"}])",
+                           R"("in_axes": {"a": 1}, "out_axes": {"r": 0})")) ==
         "r = psum_scatter(a): s32[3]{V:x}\n");
 }
 
 TEST_CASE("batch: in the place of a mesh axis, a collective over it is local") {
   const std::string over_i = R"("axis_name": "i", "in_axes": {"a": 1})";
   const auto of = [&](const std::string& op) {
-    return made(with(R"([{"id": "r", )" + op + "}]", over_i));
+    return batched(with_batch(R"([{"id": "r", )" + op + "}]", over_i));
   };
   CHECK(of(R"("op": "psum", "of": "a", "axis_name": "i")") == "r = reduce_sum(a): s32[2]{V:x}\n");
   CHECK(of(R"("op": "psum", "of": "c", "axis_name": "i")") ==
@@ -122,7 +125,7 @@ TEST_CASE("batch: a started collective starts, and what arranges its result foll
   const auto over = [&](const std::string& axes) {
     std::string text = program;
     text.replace(text.find("AXES"), 4, axes);
-    return made(with(text, R"("axis_name": "i", "in_axes": {"a": 1})"));
+    return batched(with_batch(text, R"("axis_name": "i", "in_axes": {"a": 1})"));
   };
   CHECK(over(R"("x")") ==
         "f = all_gather_start(a): future s32[2,2,3]{V:x}\n"
@@ -150,21 +153,21 @@ std::string transfer(const std::string& axes, const std::string& perm,
 }
 
 TEST_CASE("batch: what is sent has the batch, and so has what is received of its token") {
-  CHECK(made(with(transfer(R"("x")", "[[0, 1]]"), R"("in_axes": {"a": 1})")) ==
+  CHECK(batched(with_batch(transfer(R"("x")", "[[0, 1]]"), R"("in_axes": {"a": 1})")) ==
         "t = psend(a): token{V:x}\n"
         "r = precv(t): s32[2,3]{V:x}\n");
 }
 
 TEST_CASE("batch: over the batched axis what is sent is here, and over others it is sent there") {
   const std::string over_i = R"("axis_name": "i", "in_axes": {"a": 1})";
-  CHECK(made(with(transfer(R"("i")", "[[0, 1], [1, 2]]"), over_i)) ==
+  CHECK(batched(with_batch(transfer(R"("i")", "[[0, 1], [1, 2]]"), over_i)) ==
         "t.batch = transpose(a): s32[3,2]{V:x}\n"
         "t.batch.1 = full(): s32[1,2]\n"
         "t.batch.2 = slice(t.batch): s32[2,2]{V:x}\n"
         "t = concatenate(t.batch.1, t.batch.2): s32[3,2]{V:x}\n"
         "r = reshape(t): s32[3,2]{V:x}\n");
   // From 0 of x to 1, and there one entry on.
-  CHECK(made(with(transfer(R"(["x", "i"])", "[[0, 4], [1, 5]]"), over_i)) ==
+  CHECK(batched(with_batch(transfer(R"(["x", "i"])", "[[0, 4], [1, 5]]"), over_i)) ==
         "t.batch = transpose(a): s32[3,2]{V:x}\n"
         "t.batch.1 = full(): s32[1,2]\n"
         "t.batch.2 = slice(t.batch): s32[2,2]{V:x}\n"
@@ -172,12 +175,13 @@ TEST_CASE("batch: over the batched axis what is sent is here, and over others it
         "t = psend(t.batch.3): token{V:x}\n"
         "r = precv(t): s32[3,2]{V:x}\n");
   // Started, with a barrier.
-  CHECK(made(with(R"([{"id": "f", "op": "psend_start", "of": "a", "axis_name": "i", )"
-                  R"("perm": [[2, 0]]}, {"id": "t", "op": "done", "of": "f"}, )"
-                  R"({"id": ["s", "u"], "op": "optimization_barrier", "of": ["c", "t"]}, )"
-                  R"({"id": "g", "op": "precv_start", "of": "u", "shape": [2], "dtype": "s32", )"
-                  R"("axis_name": "i", "perm": [[2, 0]]}, {"id": "r", "op": "done", "of": "g"}])",
-                  over_i)) ==
+  CHECK(batched(with_batch(
+            R"([{"id": "f", "op": "psend_start", "of": "a", "axis_name": "i", )"
+            R"("perm": [[2, 0]]}, {"id": "t", "op": "done", "of": "f"}, )"
+            R"({"id": ["s", "u"], "op": "optimization_barrier", "of": ["c", "t"]}, )"
+            R"({"id": "g", "op": "precv_start", "of": "u", "shape": [2], "dtype": "s32", )"
+            R"("axis_name": "i", "perm": [[2, 0]]}, {"id": "r", "op": "done", "of": "g"}])",
+            over_i)) ==
         "f.batch = transpose(a): s32[3,2]{V:x}\n"
         "f.batch.1 = slice(f.batch): s32[1,2]{V:x}\n"
         "f.batch.2 = full(): s32[2,2]\n"
@@ -192,11 +196,11 @@ TEST_CASE("batch: an untiled all_to_all over no axes moves its dimension beside 
   // Of q, each element of the batch is [1, 2], and that of the result [2, 1].
   const std::string program = R"([{"id": "r", "op": "all_to_all", "of": "q", "axis_name": [], )"
                               R"("split_axis": 0, "concat_axis": 1}])";
-  CHECK(made(with(program, R"("in_axes": {"q": 1})", "[]",
-                  R"(, "q": {"shape": [1, 3, 2], "dtype": "s32"})")) ==
+  CHECK(batched(with_batch(program, R"("in_axes": {"q": 1})", "[]",
+                           R"(, "q": {"shape": [1, 3, 2], "dtype": "s32"})")) ==
         "r = all_to_all(q): s32[3,2,1]\n");
-  CHECK(made(with(program, R"("in_axes": {"q": 0})", "[]",
-                  R"(, "q": {"shape": [3, 1, 2], "dtype": "s32"})")) ==
+  CHECK(batched(with_batch(program, R"("in_axes": {"q": 0})", "[]",
+                           R"(, "q": {"shape": [3, 1, 2], "dtype": "s32"})")) ==
         "r = all_to_all(q): s32[3,2,1]\n");
 }
 
@@ -206,10 +210,10 @@ TEST_CASE("batch: a ragged exchange of one set of slices moves rows with the bat
       R"("axis_name": "x", "assume_sizes": [[1, 0], [1, 1]]}])";
   const std::string arrays = R"(, "k": {"shape": [2], "dtype": "s32"}, )"
                              R"("q": {"shape": [2, 3], "dtype": "s32"})";
-  CHECK(made(with(program, R"("in_axes": {"q": 1})", "[]", arrays)) ==
+  CHECK(batched(with_batch(program, R"("in_axes": {"q": 1})", "[]", arrays)) ==
         "r.batch = broadcast_in_dim(c): s32[2,3]\n"
         "r = ragged_all_to_all(r.batch, q, k, k, k, k): s32[2,3]{V:x}\n");
-  CHECK(made(with(program, R"("in_axes": {"q": 0})", "[]", arrays)) ==
+  CHECK(batched(with_batch(program, R"("in_axes": {"q": 0})", "[]", arrays)) ==
         "r.batch = broadcast_in_dim(c): s32[2,2]\n"
         "r.batch.1 = transpose(q): s32[3,2]\n"
         "r = ragged_all_to_all(r.batch, r.batch.1, k, k, k, k): s32[3,2]{V:x}\n");
@@ -220,8 +224,8 @@ TEST_CASE("batch: slices that differ within the batch are those of one exchange"
       R"([{"id": "r", "op": "ragged_all_to_all", "of": ["c", "c", "k", "c", "c", "c"], )"
       R"("axis_name": "x", "assume_sizes": [[1, 0], [1, 1]]}])";
   const std::string arrays = R"(, "k": {"shape": [3, 2], "dtype": "s32"})";
-  const std::string text = with(program, R"("in_axes": {"k": 0})", "[]", arrays);
-  CHECK(made(text) ==
+  const std::string text = with_batch(program, R"("in_axes": {"k": 0})", "[]", arrays);
+  CHECK(batched(text) ==
         "r.batch = broadcast_in_dim(c): s32[3,2]\n"
         "r.batch.1 = reshape(r.batch): s32[6]\n"
         "r.batch.2 = broadcast_in_dim(c): s32[3,2]\n"
@@ -254,9 +258,10 @@ TEST_CASE("batch: slices that differ within the batch are those of one exchange"
 }
 
 TEST_CASE("batch: where starts differ within the batch, each element has an op of its own") {
-  CHECK(made(with(R"([{"id": "k", "op": "reduce_max", "of": "a", "axes": [0]}, )"
-                  R"({"id": "r", "op": "dynamic_slice", "of": ["c", "k"], "slice_sizes": [1]}])",
-                  R"("in_axes": {"a": 1})")) ==
+  CHECK(batched(with_batch(
+            R"([{"id": "k", "op": "reduce_max", "of": "a", "axes": [0]}, )"
+            R"({"id": "r", "op": "dynamic_slice", "of": ["c", "k"], "slice_sizes": [1]}])",
+            R"("in_axes": {"a": 1})")) ==
         "k = reduce_max(a): s32[3]{V:x}\n"
         "r.batch = slice(k): s32[1]{V:x}\n"
         "r.batch.1 = reshape(r.batch): s32[]{V:x}\n"
@@ -275,9 +280,10 @@ TEST_CASE("batch: where starts differ within the batch, each element has an op o
 
 TEST_CASE("batch: a computation costs as much as those of all elements") {
   const Scenario scenario = read_scenario(
-      "f", with(R"([{"id": "r", "op": "compute", "of": "a", "flops": "2 FLOP", "bytes": "3 B", )"
-                R"("dtype": "s32", "shape": [4], "scratch": "5 B"}])",
-                R"("in_axes": {"a": 1})"));
+      "f",
+      with_batch(R"([{"id": "r", "op": "compute", "of": "a", "flops": "2 FLOP", "bytes": "3 B", )"
+                 R"("dtype": "s32", "shape": [4], "scratch": "5 B"}])",
+                 R"("in_axes": {"a": 1})"));
   const Op& op = scenario.program.ops.at(0);
   CHECK(op.attributes.flops("flops") == Flops(6));
   CHECK(op.attributes.bytes("bytes") == Bytes(9));
@@ -289,14 +295,14 @@ TEST_CASE("batch: an addend's constants are reduced, and its zeros are addends")
   const std::string arrays = R"(, "u": {"shape": [2], "dtype": "s32", "unreduced": ["x"]}, )"
                              R"("v": {"shape": [2, 3], "dtype": "s32", "unreduced": ["x"]})";
   const std::string over_i = R"("axis_name": "i", "in_axes": {"v": 1})";
-  CHECK(made(with(R"([{"id": "r", "op": "psum", "of": "u", "axis_name": "i"}])", over_i, "[]",
-                  arrays)) ==
+  CHECK(batched(with_batch(R"([{"id": "r", "op": "psum", "of": "u", "axis_name": "i"}])", over_i,
+                           "[]", arrays)) ==
         "r.batch = full(): s32[]\n"
         "r.batch.1 = preduced(r.batch): s32[]{R:x}\n"
         "r = mul(u, r.batch.1): s32[2]{U:x}\n");
-  CHECK(made(with(R"([{"id": "r", "op": "ppermute", "of": "v", "axis_name": "i", )"
-                  R"("perm": [[0, 1], [1, 2]]}])",
-                  over_i, "[]", arrays)) ==
+  CHECK(batched(with_batch(R"([{"id": "r", "op": "ppermute", "of": "v", "axis_name": "i", )"
+                           R"("perm": [[0, 1], [1, 2]]}])",
+                           over_i, "[]", arrays)) ==
         "r.batch = transpose(v): s32[3,2]{U:x}\n"
         "r.batch.1 = full(): s32[1,2]\n"
         "r.batch.2 = pvary(r.batch.1): s32[1,2]{V:x}\n"
@@ -313,24 +319,24 @@ TEST_CASE("batch: transforms compose, in the order of the list") {
                              R"("ct_r": {"shape": [3], "dtype": "f32"})";
   const std::string vjp = R"({"vjp": {"of": ["r"], "with_respect_to": ["q"]}})";
   // The gradient for the sum over the batch.
-  CHECK(made(with(dot, R"([{"batch": {"size": 3, "in_axes": {"p": 0}}}, )" + vjp + "]",
-                  R"(["r", "ct_q"])", arrays)) ==
+  CHECK(batched(with_batch(dot, R"([{"batch": {"size": 3, "in_axes": {"p": 0}}}, )" + vjp + "]",
+                           R"(["r", "ct_q"])", arrays)) ==
         "r = dot_general(p, q): f32[3]\n"
         "r.bwd = dot_general(ct_r, p): f32[2]\n"
         "ct_q = r.bwd\n");
   // A gradient for each element.
-  CHECK(made(with(dot, "[" + vjp + R"(, {"batch": {"in_axes": {"p": 0, "ct_r": 0}}}])",
-                  R"(["r", "ct_q"])", arrays)) ==
+  CHECK(batched(with_batch(dot, "[" + vjp + R"(, {"batch": {"in_axes": {"p": 0, "ct_r": 0}}}])",
+                           R"(["r", "ct_q"])", arrays)) ==
         "r = dot_general(p, q): f32[3]\n"
         "r.bwd = dot_general(ct_r, p): f32[3,2]\n"
         "ct_q = r.bwd\n");
 }
 
 TEST_CASE("batch: two names, the first in the list inside") {
-  CHECK(made(with(R"([{"id": "r", "op": "psum", "of": "a", "axis_name": ["i", "j"]}, )"
-                  R"({"id": "s", "op": "axis_index", "axis_name": ["i", "j"]}])",
-                  R"([{"batch": {"axis_name": "i", "in_axes": {"a": 0}}}, )"
-                  R"({"batch": {"axis_name": "j", "in_axes": {"a": 1}}}])")) ==
+  CHECK(batched(with_batch(R"([{"id": "r", "op": "psum", "of": "a", "axis_name": ["i", "j"]}, )"
+                           R"({"id": "s", "op": "axis_index", "axis_name": ["i", "j"]}])",
+                           R"([{"batch": {"axis_name": "i", "in_axes": {"a": 0}}}, )"
+                           R"({"batch": {"axis_name": "j", "in_axes": {"a": 1}}}])")) ==
         "r.batch = reduce_sum(a): s32[3]{V:x}\n"
         "r = reduce_sum(r.batch): s32[]{V:x}\n"
         "s.batch = iota(): s32[2]\n"
@@ -350,7 +356,7 @@ TEST_CASE("batch: what iterations carry with the batch has it in all of them") {
       R"({"id": "v", "op": "add", "of": ["u", "a"]}]}])";
   const std::string batch = R"("in_axes": {"a": 1}, "out_axes": {"l": 1})";
   const Scenario scenario = read_scenario("f", [&] {
-    std::string text = with(loop, batch, R"(["l"])");
+    std::string text = with_batch(loop, batch, R"(["l"])");
     const size_t types = text.find("\"check_types\": true");
     return text.replace(types + 15, 4, "false");
   }());
@@ -369,13 +375,13 @@ TEST_CASE("batch: what iterations carry with the batch has it in all of them") {
 TEST_CASE("batch: a carry that varies over the batched axis is varied before the loop") {
   // Zeros to which a, which varies over i, is added.
   const auto carry = [](const std::string& initial) {
-    return with(R"([{"id": "z", "op": "pvary", "of": "c", "axis_name": "x"}, )"
-                R"({"id": "zi", "op": "pvary", "of": "z", "axis_name": "i"}, )"
-                R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": ")" +
-                    initial +
-                    R"("}, "yield": {"h": "v"}, )"
-                    R"("body": [{"id": "v", "op": "add", "of": ["h", "a"]}]}])",
-                R"("axis_name": "i", "in_axes": {"a": 1})", R"(["l"])");
+    return with_batch(R"([{"id": "z", "op": "pvary", "of": "c", "axis_name": "x"}, )"
+                      R"({"id": "zi", "op": "pvary", "of": "z", "axis_name": "i"}, )"
+                      R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": ")" +
+                          initial +
+                          R"("}, "yield": {"h": "v"}, )"
+                          R"("body": [{"id": "v", "op": "add", "of": ["h", "a"]}]}])",
+                      R"("axis_name": "i", "in_axes": {"a": 1})", R"(["l"])");
   };
   const std::string refused = refusal(carry("z"));
   CHECK(refused.ends_with(
@@ -385,15 +391,9 @@ TEST_CASE("batch: a carry that varies over the batched axis is varied before the
   CHECK(refusal(carry("zi")) == "");
 }
 
-/// After the file and the place.
-std::string error_of(const std::string& text) {
-  const std::string message = refusal(text);
-  return message.substr(message.find(": ") + 2);
-}
-
 TEST_CASE("batch: requests that are refused") {
   const std::string neg = R"([{"id": "r", "op": "neg", "of": "a"}])";
-  const auto refused = [&](const std::string& batch) { return error_of(with(neg, batch)); };
+  const auto refused = [&](const std::string& batch) { return error_of(with_batch(neg, batch)); };
   CHECK(refused(R"("in_axes": {"q": 0})") ==
         "/transform/batch/in_axes/q: expected the name of an array, got \"q\"");
   CHECK(refused(R"("in_axes": {"a": null})") ==
@@ -434,28 +434,29 @@ TEST_CASE("batch: requests that are refused") {
       "/transform/batch/axis_name: expected at most 1048576 devices, got 2 times 1000000 (--limit "
       "devices=N allows more)");
   CHECK(
-      error_of(with(R"([{"id": "r", "op": "neg", "of": "p"}])",
-                    R"([{"batch": {"in_axes": {"p": 0, "ct_r": 0}}}, )"
-                    R"({"vjp": {"of": ["r"], "with_respect_to": ["p"]}}])",
-                    "[]",
-                    R"(, "p": {"shape": [3, 2], "dtype": "f32"}, )"
-                    R"("ct_r": {"shape": [3, 2], "dtype": "f32"})")) ==
+      error_of(with_batch(R"([{"id": "r", "op": "neg", "of": "p"}])",
+                          R"([{"batch": {"in_axes": {"p": 0, "ct_r": 0}}}, )"
+                          R"({"vjp": {"of": ["r"], "with_respect_to": ["p"]}}])",
+                          "[]",
+                          R"(, "p": {"shape": [3, 2], "dtype": "f32"}, )"
+                          R"("ct_r": {"shape": [3, 2], "dtype": "f32"})")) ==
       "/transform/0/batch/in_axes/ct_r: expected the name of an array, got \"ct_r\", a cotangent, "
       "which a later transform brings with the batch in it; leave it out, or batch after that "
       "transform");
-  CHECK(error_of(with(neg, "[{}]")) ==
+  CHECK(error_of(with_batch(neg, "[{}]")) ==
         "/transform/0: expected an object with \"batch\", \"transpose\" or \"vjp\", got none");
-  CHECK(error_of(with(neg, R"([{"batch": {"size": 1}, "vjp": {}}])")) ==
+  CHECK(error_of(with_batch(neg, R"([{"batch": {"size": 1}, "vjp": {}}])")) ==
         "/transform/0: expected an object with \"batch\", \"transpose\" or \"vjp\", got several");
 }
 
 TEST_CASE("batch: what a loop makes has the batch where it falls, and out_axes may only say so") {
   // "v" has it where "a" has it; "u" has none.
   const auto text_of = [](const std::string& out_axes) {
-    return with(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "c"}, )"
-                R"("yield": {"h": "u"}, "body": [{"id": "u", "op": "neg", "of": "h"}, )"
-                R"({"id": "v", "op": "neg", "of": "a"}]}])",
-                R"("in_axes": {"a": 1}, "out_axes": {)" + out_axes + "}");
+    return with_batch(
+        R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "c"}, )"
+        R"("yield": {"h": "u"}, "body": [{"id": "u", "op": "neg", "of": "h"}, )"
+        R"({"id": "v", "op": "neg", "of": "a"}]}])",
+        R"("in_axes": {"a": 1}, "out_axes": {)" + out_axes + "}");
   };
   CHECK(refusal(text_of(R"("l[1].v": 1, "l[1].u": null)")) == "");
   CHECK(error_of(text_of(R"("l[1].v": 0)")) ==
@@ -468,7 +469,7 @@ TEST_CASE("batch: what a loop makes has the batch where it falls, and out_axes m
 
 TEST_CASE("transforms: they take one program on all devices") {
   const auto said = [](const std::string& programs) {
-    std::string text = with("[]", R"("size": 3)");
+    std::string text = with_batch("[]", R"("size": 3)");
     return error_of(text.replace(text.find("\"program\": []"), 13, "\"programs\": " + programs));
   };
   CHECK(said(R"([{"on": [0], "do": []}])") ==
@@ -478,20 +479,20 @@ TEST_CASE("transforms: they take one program on all devices") {
 }
 
 TEST_CASE("batch: an argument that is the same along the axis has no batch") {
-  CHECK(error_of(with(R"([{"id": "r", "op": "psum", "of": "p", "axis_name": "i"}])",
-                      R"([{"vjp": {"of": ["r"], "with_respect_to": ["p"]}}, )"
-                      R"({"batch": {"axis_name": "i", "in_axes": {"p": 0, "ct_r": 0}}}])",
-                      "[]",
-                      R"(, "p": {"shape": [3, 2], "dtype": "f32"}, )"
-                      R"("ct_r": {"shape": [3, 2], "dtype": "f32"})")) ==
+  CHECK(error_of(with_batch(R"([{"id": "r", "op": "psum", "of": "p", "axis_name": "i"}])",
+                            R"([{"vjp": {"of": ["r"], "with_respect_to": ["p"]}}, )"
+                            R"({"batch": {"axis_name": "i", "in_axes": {"p": 0, "ct_r": 0}}}])",
+                            "[]",
+                            R"(, "p": {"shape": [3, 2], "dtype": "f32"}, )"
+                            R"("ct_r": {"shape": [3, 2], "dtype": "f32"})")) ==
         "/transform/1/batch/in_axes/ct_r: expected null, since \"ct_r\" is the same along i, got "
         "0");
 }
 
 TEST_CASE("batch: an array of some devices has none in the place of a mesh axis") {
-  CHECK(error_of(with(R"([{"id": "r", "op": "neg", "of": "a"}])",
-                      R"("axis_name": "i", "in_axes": {"a": 1})", "[]",
-                      R"(, "o": {"shape": [2], "dtype": "s32", "on": [0]})")) ==
+  CHECK(error_of(with_batch(R"([{"id": "r", "op": "neg", "of": "a"}])",
+                            R"("axis_name": "i", "in_axes": {"a": 1})", "[]",
+                            R"(, "o": {"shape": [2], "dtype": "s32", "on": [0]})")) ==
         "/arrays/o: expected an array on every device, for a batch in the place of a mesh axis, "
         "got \"o\"");
 }
@@ -500,7 +501,7 @@ TEST_CASE("batch: ops that are refused") {
   const std::string expected = "/program/0: expected an op that can be batched, got \"r\": ";
   const auto refused = [&](const std::string& op) {
     return error_of(
-        with(R"([{"id": "r", )" + op + "}]", R"("axis_name": "i", "in_axes": {"a": 1})"));
+        with_batch(R"([{"id": "r", )" + op + "}]", R"("axis_name": "i", "in_axes": {"a": 1})"));
   };
   CHECK(refused(R"("op": "psum", "of": "a", "axis_name": "i", )"
                 R"("axis_index_groups": [[0], [1, 2]])") ==
@@ -510,22 +511,24 @@ TEST_CASE("batch: ops that are refused") {
         expected +
             "ppermute: a permutation over the batched axis and others at once, which is "
             "not one of each");
-  CHECK(error_of(with(R"([{"id": "r", "op": "ragged_all_to_all", "of": ["a", "a", "k", "k", "k", )"
-                      R"("k"], "axis_name": "i"}])",
-                      R"("axis_name": "i", "in_axes": {"a": 1})", "[]",
-                      R"(, "k": {"shape": [3], "dtype": "s32"})")) ==
+  CHECK(error_of(
+            with_batch(R"([{"id": "r", "op": "ragged_all_to_all", "of": ["a", "a", "k", "k", "k", )"
+                       R"("k"], "axis_name": "i"}])",
+                       R"("axis_name": "i", "in_axes": {"a": 1})", "[]",
+                       R"(, "k": {"shape": [3], "dtype": "s32"})")) ==
         expected + "ragged_all_to_all: slices over \"i\", whose place the batch takes");
   // Of pairs over the batched axis, nothing says whether they end.
   const std::string half =
       ": over \"i\", whose place the batch takes, without a half of other devices that matches it";
-  CHECK(error_of(with(transfer(R"("i")", "[[0, 1]]", "[[0, 2]]"),
-                      R"("axis_name": "i", "in_axes": {"a": 1})")) ==
+  CHECK(error_of(with_batch(transfer(R"("i")", "[[0, 1]]", "[[0, 2]]"),
+                            R"("axis_name": "i", "in_axes": {"a": 1})")) ==
         "/program/0: expected an op that can be batched, got \"t\": psend" + half);
   CHECK(refused(R"("op": "psend", "of": "a", "axis_name": "i", "perm": [[0, 1]])") ==
         expected + "psend" + half);
-  CHECK(error_of(with(R"([{"id": "t", "op": "create_token"}, {"id": "r", "op": "precv", )"
-                      R"("of": "t", "shape": [2], "dtype": "s32", "axis_name": "i", "perm": []}])",
-                      R"("axis_name": "i", "in_axes": {"a": 1})")) ==
+  CHECK(error_of(
+            with_batch(R"([{"id": "t", "op": "create_token"}, {"id": "r", "op": "precv", )"
+                       R"("of": "t", "shape": [2], "dtype": "s32", "axis_name": "i", "perm": []}])",
+                       R"("axis_name": "i", "in_axes": {"a": 1})")) ==
         "/program/1: expected an op that can be batched, got \"r\": precv: its psend is not in the "
         "program that is batched");
   CHECK(refused(R"("op": "compute", "of": ["a", "c"], "flops": "2 FLOP", "bytes": "3 B", )"
@@ -533,19 +536,19 @@ TEST_CASE("batch: ops that are refused") {
         expected +
             "compute: \"in_place_of\" an operand that is not batched, and has no room for "
             "the result");
-  CHECK(error_of(with(R"([{"id": "k", "op": "reduce_max", "of": "p", "axes": [0]}, )"
-                      R"({"id": "r", "op": "dynamic_slice", "of": ["c", "k"], )"
-                      R"("slice_sizes": [1]}])",
-                      R"("in_axes": {"p": 0})", "[]",
-                      R"(, "p": {"shape": [300000, 2], "dtype": "s32"})")) ==
+  CHECK(error_of(with_batch(R"([{"id": "k", "op": "reduce_max", "of": "p", "axes": [0]}, )"
+                            R"({"id": "r", "op": "dynamic_slice", "of": ["c", "k"], )"
+                            R"("slice_sizes": [1]}])",
+                            R"("in_axes": {"p": 0})", "[]",
+                            R"(, "p": {"shape": [300000, 2], "dtype": "s32"})")) ==
         "/program/1: expected an op that can be batched, got \"r\": the batch needs more than "
         "262144 ops");
 }
 
 TEST_CASE("batch: a start that changes needs its done in the program that is batched") {
   const std::string message =
-      refusal(with(R"([{"id": "q", "op": "psum_start", "of": "a", "axis_name": ["x", "i"]}])",
-                   R"("axis_name": "i", "in_axes": {"a": 1})"));
+      refusal(with_batch(R"([{"id": "q", "op": "psum_start", "of": "a", "axis_name": ["x", "i"]}])",
+                         R"("axis_name": "i", "in_axes": {"a": 1})"));
   CHECK(message.find("/program/0: expected an op that can be batched, got \"q\": psum_start: its "
                      "done is not in the program that is batched") != std::string::npos);
 }

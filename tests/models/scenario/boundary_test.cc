@@ -27,59 +27,60 @@ std::string with_output(const std::string& states, const std::string& output,
 }
 
 /// The error of `output`, after its place.
-std::string error_of(const std::string& states, const std::string& output) {
+std::string output_error(const std::string& states, const std::string& output) {
   const std::string message = refusal(with_output(states, output));
   const size_t place = message.find(": /outputs/0");
   return place == std::string::npos ? message : message.substr(place + 2);
 }
 
 TEST_CASE("boundary: a value that varies over the axes of its spec leaves") {
-  CHECK(error_of(R"("varying": ["x"], )", R"({"id": "a", "spec": ["x"]})") == "");
-  CHECK(error_of(R"("varying": ["x", "y"], )", R"({"id": "a", "spec": [["y", "x"]]})") == "");
+  CHECK(output_error(R"("varying": ["x"], )", R"({"id": "a", "spec": ["x"]})") == "");
+  CHECK(output_error(R"("varying": ["x", "y"], )", R"({"id": "a", "spec": [["y", "x"]]})") == "");
 }
 
 TEST_CASE("boundary: an invarying value becomes varying, and a varying one unreduced") {
-  CHECK(error_of(R"("varying": [], )", R"({"id": "a", "spec": ["x"]})") == "");
-  CHECK(error_of(R"("varying": ["x"], )", R"({"id": "a", "spec": [], "unreduced": ["x"]})") == "");
-  CHECK(error_of(R"("varying": [], "unreduced": ["x"], )",
-                 R"({"id": "a", "spec": ["y"], "unreduced": "x"})") == "");
-  CHECK(error_of(R"("varying": [], "reduced": ["x"], )",
-                 R"({"id": "a", "spec": [], "reduced": ["x"]})") == "");
+  CHECK(output_error(R"("varying": [], )", R"({"id": "a", "spec": ["x"]})") == "");
+  CHECK(output_error(R"("varying": ["x"], )", R"({"id": "a", "spec": [], "unreduced": ["x"]})") ==
+        "");
+  CHECK(output_error(R"("varying": [], "unreduced": ["x"], )",
+                     R"({"id": "a", "spec": ["y"], "unreduced": "x"})") == "");
+  CHECK(output_error(R"("varying": [], "reduced": ["x"], )",
+                     R"({"id": "a", "spec": [], "reduced": ["x"]})") == "");
 }
 
 TEST_CASE("boundary: other states are refused, with the op that repairs if there is one") {
-  CHECK(error_of(R"("varying": ["x", "y"], )", R"({"id": "a", "spec": ["x"]})") ==
+  CHECK(output_error(R"("varying": ["x", "y"], )", R"({"id": "a", "spec": ["x"]})") ==
         "/outputs/0/spec: \"a\": expected an output that is invarying over y, got s32[2]{V:(x,y)}; "
         "with y in its spec it may vary, psum over y makes it invarying");
-  CHECK(error_of(R"("varying": [], "unreduced": ["x"], )", R"({"id": "a", "spec": []})") ==
+  CHECK(output_error(R"("varying": [], "unreduced": ["x"], )", R"({"id": "a", "spec": []})") ==
         "/outputs/0/spec: \"a\": expected an output that is invarying over x, got s32[2]{U:x}; "
         "psum over "
         "x makes it invarying");
-  CHECK(error_of(R"("varying": [], "reduced": ["y"], )", R"({"id": "a", "spec": ["y"]})") ==
+  CHECK(output_error(R"("varying": [], "reduced": ["y"], )", R"({"id": "a", "spec": ["y"]})") ==
         "/outputs/0/spec: \"a\": expected an output that is varying or invarying over y, got "
         "s32[2]{R:y}; reduced_vary_cast over y makes it varying");
   CHECK(
-      error_of(R"("varying": [], )", R"({"id": "a", "spec": [], "unreduced": ["x"]})") ==
+      output_error(R"("varying": [], )", R"({"id": "a", "spec": [], "unreduced": ["x"]})") ==
       "/outputs/0/spec: \"a\": expected an output that is unreduced or varying over x, got s32[2]; "
       "pvary over x makes it varying");
-  CHECK(error_of(R"("varying": ["x"], )", R"({"id": "a", "spec": []})") ==
+  CHECK(output_error(R"("varying": ["x"], )", R"({"id": "a", "spec": []})") ==
         "/outputs/0/spec: \"a\": expected an output that is invarying over x, got s32[2]{V:x}; "
         "with x in its spec it may vary, psum over x makes it invarying");
-  CHECK(error_of(R"("varying": [], "unreduced": ["x"], )", R"({"id": "a", "spec": ["x"]})") ==
+  CHECK(output_error(R"("varying": [], "unreduced": ["x"], )", R"({"id": "a", "spec": ["x"]})") ==
         "/outputs/0/spec: \"a\": expected an output that is varying or invarying over x, got "
         "s32[2]{U:x}; "
         "psum over x makes it invarying");
-  CHECK(error_of(R"("varying": [], "reduced": ["x"], )", R"({"id": "a", "spec": []})") ==
+  CHECK(output_error(R"("varying": [], "reduced": ["x"], )", R"({"id": "a", "spec": []})") ==
         "/outputs/0/spec: \"a\": expected an output that is invarying over x, got s32[2]{R:x}; "
         "\"reduced\": [\"x\"] beside its spec lets it be");
-  CHECK(error_of(R"("varying": [], "reduced": ["x"], )",
-                 R"({"id": "a", "spec": [], "unreduced": ["x"]})") ==
+  CHECK(output_error(R"("varying": [], "reduced": ["x"], )",
+                     R"({"id": "a", "spec": [], "unreduced": ["x"]})") ==
         "/outputs/0/spec: \"a\": expected an output that is unreduced or varying over x, got "
         "s32[2]{R:x}; "
         "reduced_vary_cast over x makes it varying");
-  CHECK(error_of(R"("varying": ["x"], )", R"({"id": "a", "spec": [], "reduced": ["x"]})") ==
+  CHECK(output_error(R"("varying": ["x"], )", R"({"id": "a", "spec": [], "reduced": ["x"]})") ==
         "/outputs/0/spec: \"a\": expected an output that is reduced over x, got s32[2]{V:x}");
-  CHECK(error_of(R"("varying": [], )", R"({"id": "a", "spec": [], "reduced": ["x"]})") ==
+  CHECK(output_error(R"("varying": [], )", R"({"id": "a", "spec": [], "reduced": ["x"]})") ==
         "/outputs/0/spec: \"a\": expected an output that is reduced over x, got s32[2]; preduced "
         "over x "
         "makes it reduced");
@@ -92,20 +93,20 @@ TEST_CASE("boundary: without checked types any value leaves") {
 
 TEST_CASE("boundary: what is wrong in the entry itself") {
   const std::string states = R"("varying": ["x"], )";
-  CHECK(error_of(states, R"({"id": "a", "spec": ["x", null, null]})") == "");
-  CHECK(error_of(states, R"({"id": "a", "spec": ["x", "y"]})") ==
+  CHECK(output_error(states, R"({"id": "a", "spec": ["x", null, null]})") == "");
+  CHECK(output_error(states, R"({"id": "a", "spec": ["x", "y"]})") ==
         "/outputs/0/spec: \"a\": expected at most one entry per dimension of [2], got 2");
-  CHECK(error_of(states, R"({"id": "a"})") == "/outputs/0: missing key \"spec\"");
-  CHECK(error_of(states, R"({"id": "b", "spec": []})") ==
+  CHECK(output_error(states, R"({"id": "a"})") == "/outputs/0: missing key \"spec\"");
+  CHECK(output_error(states, R"({"id": "b", "spec": []})") ==
         "/outputs/0/id: expected the id of an array or of an earlier op, got \"b\"");
-  CHECK(error_of(states, R"({"id": "a", "spec": ["z"]})") ==
+  CHECK(output_error(states, R"({"id": "a", "spec": ["z"]})") ==
         "/outputs/0/spec/0: the mesh has no axis \"z\"; it has \"x\", \"y\"");
-  CHECK(error_of(states, R"({"id": "a", "spec": ["x"], "unreduced": ["x"]})") ==
+  CHECK(output_error(states, R"({"id": "a", "spec": ["x"], "unreduced": ["x"]})") ==
         "/outputs/0/unreduced: expected each axis in one place of the array's spec and states, "
         "got \"x\" again");
-  CHECK(error_of(states, R"({"id": "a", "spec": ["x"], "spek": 1})") ==
+  CHECK(output_error(states, R"({"id": "a", "spec": ["x"], "spek": 1})") ==
         "/outputs/0/spek: unknown key \"spek\"; did you mean \"spec\"?");
-  CHECK(error_of(states, "3") ==
+  CHECK(output_error(states, "3") ==
         "/outputs/0: expected an id, or an object with \"id\" and \"spec\", got 3");
 }
 

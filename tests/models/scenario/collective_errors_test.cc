@@ -13,13 +13,13 @@
 namespace orrery {
 namespace {
 
-using test::refusal;
+using test::error_of;
 using test::Small;
 
 /// What is said, after its place in the file, of the op with these members, whose id is "t", on
 /// {x: 2, y: 2}; "" where it is accepted. "a" is f32[4,6] on a device, "s" a scalar, "p" of
 /// pred[4], "c" of c64[4], "n" of s32[4]; all of them vary over both axes.
-std::string said(const std::string& op, const std::string& of = R"("a")") {
+std::string said_of_collective(const std::string& op, const std::string& of = R"("a")") {
   Small small;
   small.mesh = R"({"x": 2, "y": 2})";
   const auto array = [](const char* name, const char* dtype, const char* shape) {
@@ -33,13 +33,12 @@ std::string said(const std::string& op, const std::string& of = R"("a")") {
                                       "per_device": [[1], [2], [3], [4]]})");
   small.program = fmt::format(R"([{{"id": "t", {}{}}}])",
                               of.empty() ? "" : fmt::format(R"("of": {}, )", of), op);
-  const std::string message = refusal(small.text());
-  return message.empty() ? "" : message.substr(message.find(": ") + 2);
+  return error_of(small.text());
 }
 
 const std::string kBoth = R"("axis_name": ["x", "y"])";
 
-struct Row {
+struct RefusedOp {
   std::string given;
   std::string error;
 };
@@ -83,7 +82,7 @@ TEST_CASE("collective errors: an axis is one of the mesh, in every op that names
       continue;
     ++ops;
     const auto over = [&](const std::string& axes) {
-      return said(
+      return said_of_collective(
           fmt::format(R"("op": "{}", "axis_name": {}{})", op.name, axes, required_by(op.name)),
           operands_of(op, "a"));
     };
@@ -107,7 +106,7 @@ TEST_CASE("collective errors: an axis is one of the mesh, in every op that names
 }
 
 TEST_CASE("collective errors: axis_index_groups have each rank of the axes once, and none empty") {
-  const Row rows[] = {
+  const RefusedOp rows[] = {
       {"[[0, 1], [2, 4]]", "expected ranks from 0 to 3, got 4"},
       {"[[0, -1], [2, 3]]", "expected ranks from 0 to 3, got -1"},
       {"[[0, 1], [2, 1]]", "expected each rank in one group, got rank 1 twice"},
@@ -120,17 +119,18 @@ TEST_CASE("collective errors: axis_index_groups have each rank of the axes once,
     if (!has_parameter(op, "axis_index_groups"))
       continue;
     const auto with = [&](const std::string& groups) {
-      return said(fmt::format(R"("op": "{}", "axis_name": {}, "axis_index_groups": {}{})", op.name,
-                              op.name.starts_with("parg") ? R"("x")" : R"(["x", "y"])", groups,
-                              required_by(op.name)),
-                  operands_of(op, "a"));
+      return said_of_collective(
+          fmt::format(R"("op": "{}", "axis_name": {}, "axis_index_groups": {}{})", op.name,
+                      op.name.starts_with("parg") ? R"("x")" : R"(["x", "y"])", groups,
+                      required_by(op.name)),
+          operands_of(op, "a"));
     };
     const std::string begin = fmt::format("/program/0/axis_index_groups: {} \"t\": ", op.name);
     if (op.name.starts_with("parg")) {
       CHECK(with("[[0, 2]]") == begin + "expected ranks from 0 to 1, got 2");
       continue;
     }
-    for (const Row& row : rows)
+    for (const RefusedOp& row : rows)
       CHECK(with(row.given) == begin + row.error);
     if (op.group_sizes == GroupSizes::Equal)
       CHECK(with("[[0], [1, 2, 3]]") == begin + uneven);
@@ -138,7 +138,7 @@ TEST_CASE("collective errors: axis_index_groups have each rank of the axes once,
 }
 
 TEST_CASE("collective errors: dimensions, and the sizes that a group needs") {
-  const Row rows[] = {
+  const RefusedOp rows[] = {
       {R"("op": "all_gather", "axis": 3)",
        "axis: all_gather \"t\": expected a dimension of the result, from -3 to 2, got 3"},
       {R"("op": "all_gather", "axis": -4)",
@@ -177,15 +177,15 @@ TEST_CASE("collective errors: dimensions, and the sizes that a group needs") {
       {R"("op": "pswapaxes", "axis": -1)",
        "axis: pswapaxes \"t\": expected a dimension from 0 to 1, got -1"},
   };
-  for (const Row& row : rows) {
+  for (const RefusedOp& row : rows) {
     CAPTURE(row.given);
-    CHECK(said(row.given + ", " + kBoth) == "/program/0/" + row.error);
+    CHECK(said_of_collective(row.given + ", " + kBoth) == "/program/0/" + row.error);
   }
 }
 
 TEST_CASE("collective errors: a scalar has no dimension to tile or to cut") {
   const std::string scalar = "expected an operand with dimensions, got a scalar";
-  const Row rows[] = {
+  const RefusedOp rows[] = {
       {R"("op": "all_gather", "tiled": true)", "axis: all_gather \"t\": "},
       {R"("op": "psum_scatter")", "scatter_dimension: psum_scatter \"t\": "},
       {R"("op": "psum_scatter", "tiled": true)", "scatter_dimension: psum_scatter \"t\": "},
@@ -193,37 +193,40 @@ TEST_CASE("collective errors: a scalar has no dimension to tile or to cut") {
        "split_axis: all_to_all \"t\": "},
       {R"("op": "pswapaxes", "axis": 0)", "axis: pswapaxes \"t\": "},
   };
-  for (const Row& row : rows)
-    CHECK(said(row.given + ", " + kBoth, R"("s")") == "/program/0/" + row.error + scalar);
+  for (const RefusedOp& row : rows)
+    CHECK(said_of_collective(row.given + ", " + kBoth, R"("s")") ==
+          "/program/0/" + row.error + scalar);
 }
 
 TEST_CASE("collective errors: pairs of ranks, each source and each destination once") {
-  const Row rows[] = {
+  const RefusedOp rows[] = {
       {"[[0, 1, 2]]", "expected pairs [source, destination], got [0,1,2]"},
       {"[[0, 4]]", "expected ranks from 0 to 3, got 4"},
       {"[[-1, 0]]", "expected ranks from 0 to 3, got -1"},
       {"[[0, 1], [0, 2]]", "expected each source once, got rank 0 twice"},
       {"[[0, 1], [2, 1]]", "expected each destination once, got rank 1 twice"},
   };
-  for (const Row& row : rows) {
+  for (const RefusedOp& row : rows) {
     const auto with = [&](const std::string& op, const std::string& of, const std::string& more) {
-      return said(fmt::format(R"("op": "{}", {}, "perm": {}{})", op, kBoth, row.given, more), of);
+      return said_of_collective(
+          fmt::format(R"("op": "{}", {}, "perm": {}{})", op, kBoth, row.given, more), of);
     };
     CHECK(with("ppermute", R"("a")", "") == "/program/0/perm: ppermute \"t\": " + row.error);
     CHECK(with("psend", R"("a")", "") == "/program/0/perm: psend \"t\": " + row.error);
     CHECK(with("precv", "", R"(, "shape": [4, 6], "dtype": "f32", "site": "s")") ==
           "/program/0/perm: precv \"t\": " + row.error);
   }
-  CHECK(said(R"("op": "psend", "perm": [[0, 1], [2, 3], [1, 0]], )" + kBoth) ==
+  CHECK(said_of_collective(R"("op": "psend", "perm": [[0, 1], [2, 3], [1, 0]], )" + kBoth) ==
         "/program/0/perm: psend \"t\": expected pairs without a cycle, got 0 -> 1 -> 0");
   CHECK(
-      said(R"("op": "precv", "perm": [[3, 3]], "shape": [], "dtype": "f32", "site": "s", )" + kBoth,
-           "") == "/program/0/perm: precv \"t\": expected pairs without a cycle, got 3 -> 3");
+      said_of_collective(
+          R"("op": "precv", "perm": [[3, 3]], "shape": [], "dtype": "f32", "site": "s", )" + kBoth,
+          "") == "/program/0/perm: precv \"t\": expected pairs without a cycle, got 3 -> 3");
 }
 
 TEST_CASE("collective errors: pshuffle has the source of each rank, each rank once") {
   for (const char* const perm : {"[1,0]", "[1,0,2,3,4]", "[0,1,1,3]", "[-1,0,1,2]"})
-    CHECK(said(fmt::format(R"("op": "pshuffle", "perm": {}, )", perm) + kBoth) ==
+    CHECK(said_of_collective(fmt::format(R"("op": "pshuffle", "perm": {}, )", perm) + kBoth) ==
           fmt::format("/program/0/perm: pshuffle \"t\": expected each of the ranks 0 to 3 once, "
                       "got {}",
                       perm));
@@ -231,8 +234,9 @@ TEST_CASE("collective errors: pshuffle has the source of each rank, each rank on
 
 TEST_CASE("collective errors: permutations are over axes in the order of the mesh") {
   for (const char* const op : {"ppermute", "pshuffle", "psend", "precv"})
-    CHECK(said(fmt::format(R"("op": "{}", "axis_name": ["y", "x"]{})", op, required_by(op)),
-               std::string(op) == "precv" ? "" : R"("a")") ==
+    CHECK(said_of_collective(
+              fmt::format(R"("op": "{}", "axis_name": ["y", "x"]{})", op, required_by(op)),
+              std::string(op) == "precv" ? "" : R"("a")") ==
           fmt::format("/program/0/axis_name: {} \"t\": expected axes in the order of the mesh, got "
                       "(y, x)",
                       op));
@@ -240,26 +244,27 @@ TEST_CASE("collective errors: permutations are over axes in the order of the mes
 
 TEST_CASE("collective errors: pbroadcast is from a rank of the group") {
   for (const int source : {-1, 4})
-    CHECK(said(fmt::format(R"("op": "pbroadcast", "source": {}, )", source) + kBoth) ==
-          fmt::format("/program/0/source: pbroadcast \"t\": expected a rank from 0 to 3, got {}",
-                      source));
+    CHECK(
+        said_of_collective(fmt::format(R"("op": "pbroadcast", "source": {}, )", source) + kBoth) ==
+        fmt::format("/program/0/source: pbroadcast \"t\": expected a rank from 0 to 3, got {}",
+                    source));
 }
 
 TEST_CASE("collective errors: pargmax and pargmin are over one axis") {
   for (const char* const op : {"pargmax", "pargmin"}) {
-    CHECK(said(fmt::format(R"("op": "{}", )", op) + kBoth) ==
+    CHECK(said_of_collective(fmt::format(R"("op": "{}", )", op) + kBoth) ==
           fmt::format("/program/0/axis_name: {} \"t\": expected one axis, got 2", op));
-    CHECK(said(fmt::format(R"("op": "{}", "axis_name": [])", op)) ==
+    CHECK(said_of_collective(fmt::format(R"("op": "{}", "axis_name": [])", op)) ==
           fmt::format("/program/0/axis_name: {} \"t\": expected one axis, got 0", op));
   }
 }
 
 TEST_CASE("collective errors: pred has no sum to scatter, complex numbers no order") {
   for (const char* const op : {"psum_scatter", "unreduced_psum_scatter"})
-    CHECK(said(fmt::format(R"("op": "{}", )", op) + kBoth, R"("p")") ==
+    CHECK(said_of_collective(fmt::format(R"("op": "{}", )", op) + kBoth, R"("p")") ==
           fmt::format("/program/0/of: {} \"t\": expected an operand of numbers, got pred", op));
   for (const char* const op : {"pmax", "pmin", "pargmax", "pargmin"})
-    CHECK(said(fmt::format(R"("op": "{}", "axis_name": "x")", op), R"("c")") ==
+    CHECK(said_of_collective(fmt::format(R"("op": "{}", "axis_name": "x")", op), R"("c")") ==
           fmt::format("/program/0/of: {} \"t\": expected elements that have an order, got c64; "
                       "complex numbers have none",
                       op));
@@ -268,8 +273,8 @@ TEST_CASE("collective errors: pred has no sum to scatter, complex numbers no ord
 TEST_CASE(
     "collective errors: the arrays of a ragged exchange have one dtype, and rows of one shape") {
   const auto of = [](const char* operand, const char* output) {
-    return said(R"("op": "ragged_all_to_all", )" + kBoth,
-                fmt::format(R"(["{}", "{}", "n", "n", "n", "n"])", operand, output));
+    return said_of_collective(R"("op": "ragged_all_to_all", )" + kBoth,
+                              fmt::format(R"(["{}", "{}", "n", "n", "n", "n"])", operand, output));
   };
   const std::string one =
       "/program/0/of: ragged_all_to_all \"t\": expected an operand and an output that have one "
@@ -278,9 +283,9 @@ TEST_CASE(
   CHECK(of("a", "n") == one + "f32[4,6] and s32[4]");
   CHECK(of("p", "n") == one + "pred[4] and s32[4]");
   CHECK(of("s", "s") == one + "f32[] and f32[]");
-  CHECK(
-      said(R"("op": "ragged_all_to_all", "axis_name": [])", R"(["n", "n", "n", "n", "n", "n"])") ==
-      "/program/0/axis_name: ragged_all_to_all \"t\": expected an axis or more, got none");
+  CHECK(said_of_collective(R"("op": "ragged_all_to_all", "axis_name": [])",
+                           R"(["n", "n", "n", "n", "n", "n"])") ==
+        "/program/0/axis_name: ragged_all_to_all \"t\": expected an axis or more, got none");
 }
 
 TEST_CASE("collective errors: each table of a ragged exchange is a list of integers") {
@@ -291,7 +296,7 @@ TEST_CASE("collective errors: each table of a ragged exchange is a list of integ
       std::string of = R"(["a", "a")";
       for (size_t k = 0; k < 4; ++k)
         of += fmt::format(R"(, "{}")", k == t ? table : "n");
-      return said(R"("op": "ragged_all_to_all", )" + kBoth, of + "]");
+      return said_of_collective(R"("op": "ragged_all_to_all", )" + kBoth, of + "]");
     };
     const std::string list = fmt::format(
         "/program/0/of: ragged_all_to_all \"t\": expected {} to be a list of integers (s32[4]), "

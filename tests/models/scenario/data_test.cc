@@ -17,7 +17,7 @@ namespace orrery {
 namespace {
 
 /// A scenario on a mesh of x: 2, y: 2 with one array.
-Scenario with_array(const std::string& array) {
+Scenario scenario_with(const std::string& array) {
   return read_scenario("f", R"({"orrery": 1, "mesh": {"x": 2, "y": 2}, "program": [],
 "cluster": {"devices": 4, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
 "arrays": {"a": )" + array + "}}");
@@ -37,7 +37,7 @@ std::vector<int64_t> numbers(const Tensor& tensor) {
 TEST_CASE("initial value: iota counts over the global array") {
   // Rows 0..3 of two columns: device (x, y) has rows 2x, 2x+1 and column y.
   const Scenario s =
-      with_array(R"({"shape": [4, 2], "dtype": "s32", "spec": ["x", "y"], "init": "iota"})");
+      scenario_with(R"({"shape": [4, 2], "dtype": "s32", "spec": ["x", "y"], "init": "iota"})");
   CHECK(numbers(part(s, 0)) == std::vector<int64_t>{0, 2});
   CHECK(numbers(part(s, 1)) == std::vector<int64_t>{1, 3});
   CHECK(numbers(part(s, 2)) == std::vector<int64_t>{4, 6});
@@ -46,38 +46,39 @@ TEST_CASE("initial value: iota counts over the global array") {
 }
 
 TEST_CASE("initial value: a dimension cut by two axes, the first the major one") {
-  const Scenario s = with_array(
+  const Scenario s = scenario_with(
       R"({"shape": [2, 8], "dtype": "s32", "spec": [null, ["y", "x"]], "init": "iota"})");
   // Device 1 is x = 0, y = 1: part 2 of 4.
   CHECK(numbers(part(s, 1)) == std::vector<int64_t>{4, 5, 12, 13});
 }
 
 TEST_CASE("initial value: iota is the one of the kernels") {
-  const Scenario s = with_array(R"({"shape": [3, 5], "dtype": "bf16", "init": "iota"})");
+  const Scenario s = scenario_with(R"({"shape": [3, 5], "dtype": "bf16", "init": "iota"})");
   CHECK(part(s, 2) == iota(Dtype::BF16, Shape{3, 5}));
 }
 
 TEST_CASE("initial value: a scalar and an empty array") {
-  CHECK(numbers(part(with_array(R"({"shape": [], "dtype": "s32", "init": "iota"})"), 0)) ==
+  CHECK(numbers(part(scenario_with(R"({"shape": [], "dtype": "s32", "init": "iota"})"), 0)) ==
         std::vector<int64_t>{0});
-  CHECK(part(with_array(R"({"shape": [4, 0], "dtype": "s32", "spec": ["x"], "init": "iota"})"), 1)
-            .elements() == 0);
+  CHECK(
+      part(scenario_with(R"({"shape": [4, 0], "dtype": "s32", "spec": ["x"], "init": "iota"})"), 1)
+          .elements() == 0);
 }
 
 TEST_CASE("initial value: one number everywhere") {
-  const Scenario s = with_array(R"({"shape": [4], "dtype": "f16", "spec": ["x"], "init": 0.5})");
+  const Scenario s = scenario_with(R"({"shape": [4], "dtype": "f16", "spec": ["x"], "init": 0.5})");
   CHECK(part(s, 0) == full(Dtype::F16, Shape{2}, 0.5));
 }
 
 TEST_CASE("initial value: literal elements of each device") {
   const Scenario s =
-      with_array(R"({"local_shape": [1], "dtype": "u8", "per_device": [[9], [8], [7], [6]]})");
+      scenario_with(R"({"local_shape": [1], "dtype": "u8", "per_device": [[9], [8], [7], [6]]})");
   CHECK(numbers(part(s, 2)) == std::vector<int64_t>{7});
 }
 
 TEST_CASE("initial value: random elements depend only on the index in the global array") {
-  const Scenario cut = with_array(R"({"shape": [6, 4], "dtype": "f32", "spec": ["x", "y"]})");
-  const Scenario whole = with_array(R"({"shape": [6, 4], "dtype": "f32"})");
+  const Scenario cut = scenario_with(R"({"shape": [6, 4], "dtype": "f32", "spec": ["x", "y"]})");
+  const Scenario whole = scenario_with(R"({"shape": [6, 4], "dtype": "f32"})");
   const Tensor all = part(whole, 0, 5);
   CHECK(part(whole, 3, 5) == all);
   // Device 2 is x = 1, y = 0: rows 3 to 5, columns 0 and 1.
@@ -85,8 +86,9 @@ TEST_CASE("initial value: random elements depend only on the index in the global
 }
 
 TEST_CASE("initial value: other seeds and other array names give other elements") {
-  const Scenario s = with_array(R"({"shape": [64], "dtype": "f32", "init": "random"})");
-  const Scenario seeded = with_array(R"({"shape": [64], "dtype": "f32", "init": {"random": 1}})");
+  const Scenario s = scenario_with(R"({"shape": [64], "dtype": "f32", "init": "random"})");
+  const Scenario seeded =
+      scenario_with(R"({"shape": [64], "dtype": "f32", "init": {"random": 1}})");
   Scenario renamed = s;
   renamed.arrays[0].name = "b";
   CHECK(part(s, 0, 5) == part(s, 0, 5));
@@ -100,7 +102,7 @@ TEST_CASE("initial value: random floats have all bits of their dtype, in four po
        {Dtype::F64, Dtype::F32, Dtype::BF16, Dtype::F16, Dtype::F8E4M3FN, Dtype::F8E5M2}) {
     CAPTURE(name(dtype));
     const Scenario s =
-        with_array("{\"shape\": [4000], \"dtype\": \"" + std::string(name(dtype)) + "\"}");
+        scenario_with("{\"shape\": [4000], \"dtype\": \"" + std::string(name(dtype)) + "\"}");
     const Tensor drawn = part(s, 0);
     uint64_t ones = 0;  // bits that some element has
     uint64_t zeros = 0;
@@ -129,7 +131,7 @@ TEST_CASE("initial value: random sums depend on their order, in every float dtyp
        {Dtype::F64, Dtype::F32, Dtype::BF16, Dtype::F16, Dtype::F8E4M3FN, Dtype::F8E5M2}) {
     CAPTURE(name(dtype));
     const Scenario s =
-        with_array("{\"shape\": [3, 100], \"dtype\": \"" + std::string(name(dtype)) + "\"}");
+        scenario_with("{\"shape\": [3, 100], \"dtype\": \"" + std::string(name(dtype)) + "\"}");
     const Tensor rows = part(s, 0);
     const auto row = [&](int64_t r) { return slice(rows, {{r, 0}, {r + 1, 100}, {}}); };
     const auto add = [](const Tensor& a, const Tensor& b) {
@@ -140,8 +142,8 @@ TEST_CASE("initial value: random sums depend on their order, in every float dtyp
 }
 
 TEST_CASE("initial value: of complex dtypes both parts are random, and random by their place") {
-  const Scenario s = with_array(R"({"shape": [6, 4], "dtype": "c64", "spec": ["x", "y"]})");
-  const Scenario whole = with_array(R"({"shape": [6, 4], "dtype": "c64"})");
+  const Scenario s = scenario_with(R"({"shape": [6, 4], "dtype": "c64", "spec": ["x", "y"]})");
+  const Scenario whole = scenario_with(R"({"shape": [6, 4], "dtype": "c64"})");
   CHECK(part(s, 2) == slice(part(whole, 2), {{3, 0}, {6, 2}, {}}));
   const Tensor both = parts(part(whole, 0));
   CHECK_FALSE(real(part(whole, 0)) == imag(part(whole, 0)));
@@ -152,24 +154,24 @@ TEST_CASE("initial value: of complex dtypes both parts are random, and random by
 }
 
 TEST_CASE("initial value: numbers and counts of complex dtypes are real; pairs have two parts") {
-  CHECK(part(with_array(R"({"shape": [2], "dtype": "c64", "init": 1.5})"), 0) ==
+  CHECK(part(scenario_with(R"({"shape": [2], "dtype": "c64", "init": 1.5})"), 0) ==
         test::complex_numbers(Dtype::C64, {{1.5, 0}, {1.5, 0}}));
-  CHECK(part(with_array(R"({"shape": [2], "dtype": "c64", "init": [1.5, "-Infinity"]})"), 0) ==
+  CHECK(part(scenario_with(R"({"shape": [2], "dtype": "c64", "init": [1.5, "-Infinity"]})"), 0) ==
         test::complex_numbers(Dtype::C64, {{1.5, -test::kInf}, {1.5, -test::kInf}}));
-  CHECK(part(with_array(R"({"shape": [2], "dtype": "c128", "init": "iota"})"), 0) ==
+  CHECK(part(scenario_with(R"({"shape": [2], "dtype": "c128", "init": "iota"})"), 0) ==
         test::complex_numbers(Dtype::C128, {{0, 0}, {1, 0}}));
-  const Scenario s = with_array(R"({"local_shape": [2], "dtype": "c64",
+  const Scenario s = scenario_with(R"({"local_shape": [2], "dtype": "c64",
 "per_device": [[[1, -2], ["NaN", "Infinity"]], [[0, 0], [0, 0]], [[0, 0], [0, 0]], [[0, 0], [0, 0]]]})");
   CHECK(part(s, 0) == test::complex_numbers(Dtype::C64, {{1, -2}, {test::kNan, test::kInf}}));
-  const Scenario bits = with_array(R"({"local_shape": [1], "dtype": "c64", "encoding": "bits",
+  const Scenario bits = scenario_with(R"({"local_shape": [1], "dtype": "c64", "encoding": "bits",
 "per_device": [[[1065353216, 2147483648]], [[0, 0]], [[0, 0]], [[0, 0]]]})");
   CHECK(part(bits, 0) == test::complex_numbers(Dtype::C64, {{1, -0.0}}));
 }
 
 TEST_CASE("initial value: random integers are all the small whole numbers, and floats on request") {
   const auto drawn = [](std::string_view dtype) {
-    const Scenario s = with_array("{\"shape\": [1000], \"dtype\": \"" + std::string(dtype) +
-                                  "\", \"init\": {\"random\": 0, \"values\": \"integers\"}}");
+    const Scenario s = scenario_with("{\"shape\": [1000], \"dtype\": \"" + std::string(dtype) +
+                                     "\", \"init\": {\"random\": 0, \"values\": \"integers\"}}");
     const std::vector<int64_t> values = numbers(part(s, 0));
     return std::set<int64_t>(values.begin(), values.end());
   };

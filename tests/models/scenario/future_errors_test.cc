@@ -11,39 +11,39 @@
 namespace orrery {
 namespace {
 
+using test::error_of;
 using test::refusal;
 using test::Small;
 
 /// What is said, after its place in the file, where after "f", a psum_start of "a", and "k", a
 /// token, these ops follow; "" where they are accepted.
-std::string said(const std::string& ops, const std::string& more = R"("name": "futures")") {
+std::string said_after(const std::string& ops, const std::string& more = R"("name": "futures")") {
   Small small;
   small.program = R"([{"id": "f", "op": "psum_start", "of": "a", "axis_name": "x"},
 {"id": "k", "op": "create_token"})" +
                   (ops.empty() ? "" : ",\n" + ops) + "]";
   small.more = more;
-  const std::string message = refusal(small.text());
-  return message.empty() ? "" : message.substr(message.find(": ") + 2);
+  return error_of(small.text());
 }
 
 TEST_CASE("future errors: done is of a future") {
-  CHECK(said(R"({"id": "d", "op": "done", "of": "a"})") ==
+  CHECK(said_after(R"({"id": "d", "op": "done", "of": "a"})") ==
         "/program/2/of: done \"d\": expected a future, the result of a start, got f32[2]{V:x}");
-  CHECK(said(R"({"id": "d", "op": "done", "of": "k"})") ==
+  CHECK(said_after(R"({"id": "d", "op": "done", "of": "k"})") ==
         "/program/2/of: done \"d\": expected a future, the result of a start, got token");
   // The result of a sync op, also where JAX's start gives a plain value.
-  CHECK(said(R"({"id": "s", "op": "psum", "of": "a", "axis_name": []},
+  CHECK(said_after(R"({"id": "s", "op": "psum", "of": "a", "axis_name": []},
 {"id": "d", "op": "done", "of": "s"})") ==
         "/program/3/of: done \"d\": expected a future, the result of a start, got f32[2]{V:x}");
-  CHECK(said(R"({"id": "d", "op": "done", "of": ["f", "f"]})") ==
+  CHECK(said_after(R"({"id": "d", "op": "done", "of": ["f", "f"]})") ==
         "/program/2/of: done \"d\": expected 1 operand, got 2");
 }
 
 TEST_CASE(
     "future errors: a start over no axes, or of an untiled psum_scatter, is one like others") {
-  CHECK(said(R"({"id": "s", "op": "psum_start", "of": "a", "axis_name": []},
+  CHECK(said_after(R"({"id": "s", "op": "psum_start", "of": "a", "axis_name": []},
 {"id": "d", "op": "done", "of": "s"})") == "");
-  CHECK(said(R"({"id": "g", "op": "all_gather_start", "of": "a", "axis_name": "x"},
+  CHECK(said_after(R"({"id": "g", "op": "all_gather_start", "of": "a", "axis_name": "x"},
 {"id": "h", "op": "done", "of": "g"},
 {"id": "s", "op": "psum_scatter_start", "of": "h", "axis_name": "x"},
 {"id": "d", "op": "done", "of": "s"})") == "");
@@ -51,25 +51,25 @@ TEST_CASE(
 
 TEST_CASE("future errors: only done reads a future") {
   const std::string future = "expected a value, got \"f\", a future that only done may read";
-  CHECK(said(R"({"id": "r", "op": "add", "of": ["a", "f"]})") ==
+  CHECK(said_after(R"({"id": "r", "op": "add", "of": ["a", "f"]})") ==
         "/program/2/of: add \"r\": " + future);
-  CHECK(said(R"({"id": "r", "op": "psum", "of": "f", "axis_name": "x"})") ==
+  CHECK(said_after(R"({"id": "r", "op": "psum", "of": "f", "axis_name": "x"})") ==
         "/program/2/of: psum \"r\": " + future);
-  CHECK(said(R"({"id": "r", "op": "optimization_barrier", "of": ["f"]})") ==
+  CHECK(said_after(R"({"id": "r", "op": "optimization_barrier", "of": ["f"]})") ==
         "/program/2/of: optimization_barrier \"r\": " + future);
-  CHECK(said("", R"("outputs": ["f"])") == "/outputs/0: " + future);
-  CHECK(said("", R"("outputs": [{"id": "f", "spec": []}])") == "/outputs/0/id: " + future);
-  CHECK(said("", R"("expect": [{"values": {"f": []}}])") ==
+  CHECK(said_after("", R"("outputs": ["f"])") == "/outputs/0: " + future);
+  CHECK(said_after("", R"("outputs": [{"id": "f", "spec": []}])") == "/outputs/0/id: " + future);
+  CHECK(said_after("", R"("expect": [{"values": {"f": []}}])") ==
         "/expect/0/values/f: \"f\" is a future: expect what its done gives");
 }
 
 TEST_CASE("future errors: a start has the errors of its sync op, and only collectives have one") {
-  CHECK(said(R"({"id": "s", "op": "psum_scatter_start", "of": "a", "axis_name": "x"})") ==
+  CHECK(said_after(R"({"id": "s", "op": "psum_scatter_start", "of": "a", "axis_name": "x"})") ==
         "/program/2/scatter_dimension: psum_scatter_start \"s\": expected dimension 0 to be the "
         "group size 4, got 2; a tiled one need only be divisible by it");
-  CHECK(said(R"({"id": "s", "op": "neg_start", "of": "a"})") ==
+  CHECK(said_after(R"({"id": "s", "op": "neg_start", "of": "a"})") ==
         "/program/2/op: unknown op \"neg_start\"");
-  CHECK(said(R"({"id": "s", "op": "done_start", "of": "f"})") ==
+  CHECK(said_after(R"({"id": "s", "op": "done_start", "of": "f"})") ==
         "/program/2/op: unknown op \"done_start\"");
 }
 
@@ -88,8 +88,9 @@ TEST_CASE("future errors: a future of another program") {
 
 TEST_CASE("future errors: a loop may carry a future, as one in every iteration, but no token") {
   const auto loop = [](const std::string& first, const std::string& body, const std::string& next) {
-    return said(R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": ")" +
-                first + R"("}, "body": [)" + body + R"(], "yield": {"h": ")" + next + R"("}})");
+    return said_after(R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": ")" +
+                      first + R"("}, "body": [)" + body + R"(], "yield": {"h": ")" + next +
+                      R"("}})");
   };
   CHECK(loop("f", R"({"id": "d", "op": "done", "of": "h"},
 {"id": "g", "op": "psum_start", "of": "d", "axis_name": "x"})",
@@ -106,12 +107,14 @@ TEST_CASE("future errors: a loop may carry a future, as one in every iteration, 
 TEST_CASE("future errors: a token is for precv and optimization_barrier") {
   const std::string token =
       "expected an array, got \"k\", a token, which only precv and optimization_barrier take";
-  CHECK(said(R"({"id": "r", "op": "neg", "of": "k"})") == "/program/2/of: neg \"r\": " + token);
-  CHECK(said(R"({"id": "r", "op": "psum", "of": "k", "axis_name": "x"})") ==
+  CHECK(said_after(R"({"id": "r", "op": "neg", "of": "k"})") ==
+        "/program/2/of: neg \"r\": " + token);
+  CHECK(said_after(R"({"id": "r", "op": "psum", "of": "k", "axis_name": "x"})") ==
         "/program/2/of: psum \"r\": " + token);
-  CHECK(said(R"({"id": "r", "op": "optimization_barrier", "of": ["k"]})") == "");
-  CHECK(said("", R"("outputs": ["k"])") == "/outputs/0: expected an array, got \"k\", a token");
-  CHECK(said(R"({"id": "r", "op": "precv", "of": "a", "axis_name": "x", "perm": [[0, 1]],
+  CHECK(said_after(R"({"id": "r", "op": "optimization_barrier", "of": ["k"]})") == "");
+  CHECK(said_after("", R"("outputs": ["k"])") ==
+        "/outputs/0: expected an array, got \"k\", a token");
+  CHECK(said_after(R"({"id": "r", "op": "precv", "of": "a", "axis_name": "x", "perm": [[0, 1]],
 "shape": [2], "dtype": "f32"})") ==
         "/program/2/of: precv \"r\": expected a token, as psend gives, got f32[2]{V:x}");
 }

@@ -16,8 +16,8 @@ using test::of_states;
 using test::said_of;
 
 /// What is said of a local op of f32[2] with these states along x and y.
-std::string said(const std::string& op, const std::vector<std::string>& states,
-                 const std::string& more = "") {
+std::string said_of_local(const std::string& op, const std::vector<std::string>& states,
+                          const std::string& more = "") {
   return said_of(fmt::format(R"("op": "{}"{})", op, more), of_states(states));
 }
 
@@ -49,14 +49,14 @@ TEST_CASE("state errors: what is not linear takes no addends") {
        "f32[2]{U:x} and f32[2]"},
   };
   for (const Row& row : rows)
-    CHECK(said(row.op, row.states, row.more) ==
+    CHECK(said_of_local(row.op, row.states, row.more) ==
           wrong(row.op, "no operand that is unreduced over x, got " + row.got +
                             "; psum over x makes it invarying"));
 }
 
 TEST_CASE("state errors: addends are added to addends of the same axes") {
   const auto add = [](const std::string& left, const std::string& right) {
-    return said("add", {left, right});
+    return said_of_local("add", {left, right});
   };
   const std::string all = "operands that are all unreduced over x, got ";
   CHECK(add("UI", "II") ==
@@ -67,14 +67,14 @@ TEST_CASE("state errors: addends are added to addends of the same axes") {
   CHECK(add("IU", "UI") ==
         wrong("add", all + "f32[2]{U:y} and f32[2]{U:x}; psum over x makes it invarying"));
   CHECK(add("UI", "RI") == wrong("add", all + "f32[2]{U:x} and f32[2]{R:x}"));
-  CHECK(said("concatenate", {"UI", "VI"}, R"(, "dimension": 0)") ==
+  CHECK(said_of_local("concatenate", {"UI", "VI"}, R"(, "dimension": 0)") ==
         wrong("concatenate", all + "f32[2]{U:x} and f32[2]{V:x}; vary_unreduced_cast over x makes "
                                    "it unreduced"));
 }
 
 TEST_CASE("state errors: addends are multiplied by what is reduced over the same axes") {
   const auto mul = [](const std::string& left, const std::string& right) {
-    return said("mul", {left, right});
+    return said_of_local("mul", {left, right});
   };
   const std::string other =
       "the other operand to be reduced over x, along which one is unreduced, got ";
@@ -91,17 +91,18 @@ TEST_CASE("state errors: addends are multiplied by what is reduced over the same
 TEST_CASE("state errors: what is reduced goes with what is reduced over the same axes") {
   const std::string all = "operands that are all reduced over x, got ";
   const std::string cast = "; preduced over x makes it reduced";
-  CHECK(said("mul", {"RI", "II"}) == wrong("mul", all + "f32[2]{R:x} and f32[2]" + cast));
-  CHECK(said("add", {"RI", "IR"}) == wrong("add", all + "f32[2]{R:x} and f32[2]{R:y}" + cast));
+  CHECK(said_of_local("mul", {"RI", "II"}) == wrong("mul", all + "f32[2]{R:x} and f32[2]" + cast));
+  CHECK(said_of_local("add", {"RI", "IR"}) ==
+        wrong("add", all + "f32[2]{R:x} and f32[2]{R:y}" + cast));
 }
 
 TEST_CASE("state errors: what is reduced is cast to varying over just the axes that it lacks") {
-  CHECK(said("add", {"RI", "VI"}) == "");
-  CHECK(said("add", {"RI", "VV"}) ==
+  CHECK(said_of_local("add", {"RI", "VI"}) == "");
+  CHECK(said_of_local("add", {"RI", "VV"}) ==
         wrong("add",
               "operand 0 to be reduced over exactly the axes (x, y), over which only others vary, "
               "got f32[2]{R:x} and f32[2]{V:(x,y)}; reduced_vary_cast over x makes it varying"));
-  CHECK(said("mul", {"VI", "RR"}) ==
+  CHECK(said_of_local("mul", {"VI", "RR"}) ==
         wrong("mul",
               "operand 1 to be reduced over exactly the axes (x), over which only others vary, got "
               "f32[2]{V:x} and f32[2]{R:(x,y)}; reduced_vary_cast over x makes it varying"));

@@ -18,7 +18,7 @@
 namespace orrery {
 namespace {
 
-Scenario read(const std::string& program, LongLoops long_loops) {
+Scenario read_long(const std::string& program, LongLoops long_loops) {
   test::Small small;
   small.program = program;
   small.more = R"("name": "loops")";
@@ -52,8 +52,8 @@ std::string loops_text(const Program& program) {
 /// The number of ops that are written where iterations may be left out.
 size_t check_written_out(const std::string& program) {
   CAPTURE(program);
-  const Scenario whole = read(program, LongLoops::WrittenOut);
-  Scenario scenario = read(program, LongLoops::LeftOut);
+  const Scenario whole = read_long(program, LongLoops::WrittenOut);
+  Scenario scenario = read_long(program, LongLoops::LeftOut);
   const size_t ops = scenario.program.ops.size();
   uint64_t runs = 0;
   for (const uint64_t times : repetitions(scenario.program))
@@ -164,7 +164,7 @@ TEST_CASE("loops: carries that change places are left out where the body holds t
            loop("l", 1'000'000, R"("p": "a", "q": "b", "h": "a")", body, yield) + "]";
   };
   const std::string second = R"(, {"id": "z", "op": "add", "of": ["q", "p"]})";
-  CHECK(read(program(add + second, R"("p": "p", "q": "q", "h": "z")"), LongLoops::LeftOut)
+  CHECK(read_long(program(add + second, R"("p": "p", "q": "q", "h": "z")"), LongLoops::LeftOut)
             .program.ops.size() < 30);
 }
 
@@ -237,13 +237,13 @@ TEST_CASE("loops: iterations that make no buffer") {
 }
 
 TEST_CASE("loops: ops of loops in loops run as often as the product says, at most 2^63 - 1 times") {
-  Program made = read("[" +
-                          loop("l", 40, R"("h": "a")",
-                               loop("m", 30, R"("g": "h")",
-                                    R"({"id": "y", "op": "neg", "of": "g"})", R"("g": "y")"),
-                               R"("h": "m")") +
-                          "]",
-                      LongLoops::LeftOut)
+  Program made = read_long("[" +
+                               loop("l", 40, R"("h": "a")",
+                                    loop("m", 30, R"("g": "h")",
+                                         R"({"id": "y", "op": "neg", "of": "g"})", R"("g": "y")"),
+                                    R"("h": "m")") +
+                               "]",
+                           LongLoops::LeftOut)
                      .program;
   const std::vector<LoopGroup> groups = loop_groups(made).value();
   const auto most = [&](uint64_t inner, uint64_t outer) {
@@ -263,7 +263,7 @@ TEST_CASE("loops: ops of loops in loops run as often as the product says, at mos
 
 TEST_CASE("loops: an op is repeated if one iteration is left out, and is not if none is") {
   const Program made =
-      read("[" + loop("l", 40, R"("h": "a")", kAdd, R"("h": "y")") + "]", LongLoops::LeftOut)
+      read_long("[" + loop("l", 40, R"("h": "a")", kAdd, R"("h": "y")") + "]", LongLoops::LeftOut)
           .program;
   const auto loops_of_last = [&](uint64_t left_out) {
     const uint64_t trips = made.loops[0].written.size() + left_out;
@@ -318,7 +318,8 @@ TEST_CASE("loops: names in loops in loops cost their number, not the product of 
     std::vector<std::pair<int, int>> each;
     for (int n = 1; n <= names; ++n)
       each.emplace_back(100 * n, 100 * n + 50);
-    return read(named_in_nest(1'000'000, 1'000'000, each), LongLoops::LeftOut).program.ops.size();
+    return read_long(named_in_nest(1'000'000, 1'000'000, each), LongLoops::LeftOut)
+        .program.ops.size();
   };
   CHECK(ops(30) - ops(20) == ops(20) - ops(10));
 }
@@ -374,7 +375,7 @@ TEST_CASE("loops: ids with brackets or points are told from names in loops") {
 TEST_CASE("loops: a million iterations, of which one in the middle is named") {
   const std::string program = "[" + loop("l", 1'000'000, R"("h": "a")", kAdd, R"("h": "y")") +
                               R"(, {"id": "z", "op": "neg", "of": "l[500000].y"}])";
-  const Program made = read(program, LongLoops::LeftOut).program;
+  const Program made = read_long(program, LongLoops::LeftOut).program;
   CHECK(made.ops.size() < 30);
   const auto named = std::find_if(made.ops.begin(), made.ops.end(),
                                   [](const Op& op) { return op.name == "l[500000].y"; });
@@ -387,11 +388,11 @@ TEST_CASE("loops: an id that an iteration left out has is used, with an op befor
   const std::string same = R"({"id": "l[17].y", "op": "neg", "of": "a"})";
   for (const std::string& program :
        {"[" + long_loop + ", " + same + "]", "[" + same + ", " + long_loop + "]"})
-    CHECK_THROWS_WITH_AS(read(program, LongLoops::LeftOut),
+    CHECK_THROWS_WITH_AS(read_long(program, LongLoops::LeftOut),
                          doctest::Contains("expected an unused id, got \"l[17].y\""), InputError);
   // One that no iteration has.
-  CHECK_NOTHROW(read("[" + long_loop + R"(, {"id": "l[40].y", "op": "neg", "of": "a"}])",
-                     LongLoops::LeftOut));
+  CHECK_NOTHROW(read_long("[" + long_loop + R"(, {"id": "l[40].y", "op": "neg", "of": "a"}])",
+                          LongLoops::LeftOut));
 }
 
 TEST_CASE("loops: an error of sites beside a loop that is too long to be read whole is told") {

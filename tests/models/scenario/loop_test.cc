@@ -46,18 +46,19 @@ std::string loop(const std::string& body, const std::string& yield,
          yield + R"("}})";
 }
 
-const std::string kAdd = R"({"id": "y", "op": "add", "of": ["h", "a"]})";
+const std::string kAddOfBody = R"({"id": "y", "op": "add", "of": ["h", "a"]})";
 
 TEST_CASE("loop: the body once for each iteration, its ids with the index") {
   const Scenario scenario =
-      looping("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "mul", "of": ["l", "l.h"]}])");
+      looping("[" + loop(kAddOfBody, "y") + R"(, {"id": "z", "op": "mul", "of": ["l", "l.h"]}])");
   CHECK(listing(scenario.program) == Lines{"l[0].i = full()", "l[0].y = add(a, a)",
                                            "l[1].i = full()", "l[1].y = add(l[0].y, a)",
                                            "z = mul(l[1].y, l[1].y)"});
 }
 
 TEST_CASE("loop: the index is an s32 scalar from lower to before upper, and costs nothing") {
-  const Scenario scenario = looping("[" + loop(kAdd, "y", R"("lower": -1, "upper": 1)") + "]");
+  const Scenario scenario =
+      looping("[" + loop(kAddOfBody, "y", R"("lower": -1, "upper": 1)") + "]");
   const Op& index = scenario.program.ops[0];
   CHECK(index.name == "l[-1].i");
   CHECK(index.attributes.number("fill_value") == -1);
@@ -67,7 +68,7 @@ TEST_CASE("loop: the index is an s32 scalar from lower to before upper, and cost
 }
 
 TEST_CASE("loop: without iterations its results are its initial values") {
-  const Scenario scenario = looping("[" + loop(kAdd, "y", R"("lower": 3, "upper": 3)") +
+  const Scenario scenario = looping("[" + loop(kAddOfBody, "y", R"("lower": 3, "upper": 3)") +
                                     R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])");
   CHECK(listing(scenario.program) == Lines{"z = add(a, a)"});
 }
@@ -126,8 +127,8 @@ TEST_CASE("loop: threads meet at a site once in each iteration") {
 
 TEST_CASE("loop: outputs and expectations may name its results") {
   const std::string more = R"("outputs": ["l.h"], "expect": [{"equal": ["l", "z"]}])";
-  const Scenario scenario =
-      looping("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])", more);
+  const Scenario scenario = looping(
+      "[" + loop(kAddOfBody, "y") + R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])", more);
   CHECK(scenario.program.value(scenario.program.outputs.at(0)).name == "l[1].y");
   const std::vector<ComparedValue>& values =
       std::get<ExpectEqual>(scenario.expectations.at(0).what).values;
@@ -139,8 +140,8 @@ TEST_CASE("loop: outputs and expectations may name its results") {
 
 TEST_CASE("loop: written unrolled, it reads back the same") {
   const std::string more = R"("outputs": ["l"], "expect": [{"equal": ["l", "z"]}])";
-  const Scenario scenario =
-      looping("[" + loop(kAdd, "y") + R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])", more);
+  const Scenario scenario = looping(
+      "[" + loop(kAddOfBody, "y") + R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])", more);
   const Scenario again = read_scenario("g", write_scenario(scenario));
   CHECK(test::difference(scenario, again) == "");
 }
@@ -284,7 +285,7 @@ TEST_CASE("loop: iterations are limited before they are expanded") {
 }
 
 TEST_CASE("loop: its name is an id like any other") {
-  CHECK(refused(R"([{"id": "l", "op": "add", "of": ["a", "a"]}, )" + loop(kAdd, "y") + "]") ==
+  CHECK(refused(R"([{"id": "l", "op": "add", "of": ["a", "a"]}, )" + loop(kAddOfBody, "y") + "]") ==
         "f:5:57: /program/1: expected an unused id, got \"l\", which /program/0 (line 5) already "
         "names");
   // The results of a refused loop are not reported as undefined.

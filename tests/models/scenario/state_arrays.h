@@ -50,8 +50,7 @@ inline std::string said_of(const std::string& op, const std::string& of,
   small.arrays = fmt::format("{{{}}}", fmt::join(arrays, ",\n"));
   small.program = fmt::format(R"([{{"id": "t", "of": {}, {}}}])", of, op);
   small.more = more;
-  const std::string message = refusal(small.text());
-  return message.substr(std::min(message.find(": ") + 2, message.size()));
+  return error_of(small.text());
 }
 
 }  // namespace orrery::test

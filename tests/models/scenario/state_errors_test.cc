@@ -37,14 +37,14 @@ std::string wrong_operand(const std::string& op) {
   return fmt::format("/program/0/of: {} \"t\": expected an operand that is ", op);
 }
 
-struct Refused {
+struct RefusedStates {
   std::string op;
   std::string states;
   std::string error;  // after "expected an operand that is "
 };
 
 TEST_CASE("state errors: a cast is of one state alone") {
-  const Refused all[] = {
+  const RefusedStates all[] = {
       {"pvary", "VI", "invarying over x, got f32[2]{V:x}"},
       {"pvary", "UI", "invarying over x, got f32[2]{U:x}; psum over x makes it invarying"},
       {"pvary", "RI", "invarying over x, got f32[2]{R:x}"},
@@ -59,7 +59,7 @@ TEST_CASE("state errors: a cast is of one state alone") {
       {"reduced_vary_cast", "VI", "reduced over x, got f32[2]{V:x}"},
       {"reduced_vary_cast", "UI", "reduced over x, got f32[2]{U:x}"},
   };
-  for (const Refused& refused : all)
+  for (const RefusedStates& refused : all)
     CHECK(said_over_x(refused.op, refused.states) == wrong_operand(refused.op) + refused.error);
 }
 

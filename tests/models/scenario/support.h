@@ -20,6 +20,12 @@ inline std::string refusal(std::string_view text) {
   }
 }
 
+/// The message without the file: from the place on, if it has one; "" where the text is read.
+inline std::string error_of(const std::string& text) {
+  const std::string message = refusal(text);
+  return message.empty() ? "" : message.substr(message.find(": ") + 2);
+}
+
 /// A scenario on a ring of 4 in one line per key. Line 1 is "orrery", 2 "cluster", 3 "mesh",
 /// 4 "arrays", 5 "program", 6 what is added.
 struct Small {

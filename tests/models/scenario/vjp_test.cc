@@ -12,13 +12,14 @@
 namespace orrery {
 namespace {
 
+using test::error_of;
 using test::refusal;
 using test::Small;
 
 /// On {x: 2}: "a", f32[2] on a device and the same on both; "w", f32[2] on a device, which varies;
 /// and what `more` says.
-std::string with(const std::string& program, const std::string& vjp,
-                 const std::string& cotangent = R"("ct_r": {"shape": [2], "dtype": "f32"})") {
+std::string with_vjp(const std::string& program, const std::string& vjp,
+                     const std::string& cotangent = R"("ct_r": {"shape": [2], "dtype": "f32"})") {
   Small small;
   small.mesh = R"({"x": 2})";
   small.arrays = R"({"a": {"shape": [2], "dtype": "f32"}, "w": {"shape": [4], "dtype": "f32", )"
@@ -52,15 +53,15 @@ std::string added(const std::string& text) {
 const std::string kOfR = R"("of": ["r"], "with_respect_to": ["w"])";
 
 TEST_CASE("vjp: psum goes back as pvary where states are known") {
-  CHECK(added(with(R"([{"id": "r", "op": "psum", "of": "w", "axis_name": "x"}])", kOfR)) ==
+  CHECK(added(with_vjp(R"([{"id": "r", "op": "psum", "of": "w", "axis_name": "x"}])", kOfR)) ==
         "r.bwd = pvary(ct_r): f32[2]{V:x}\n"
         "ct_w = r.bwd\n");
 }
 
 TEST_CASE("vjp: the cotangent of an invarying value that varying ones are made of is summed") {
-  CHECK(added(with(R"([{"id": "r", "op": "mul", "of": ["a", "w"]}])",
-                   R"("of": ["r"], "with_respect_to": ["a"])",
-                   R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
+  CHECK(added(with_vjp(R"([{"id": "r", "op": "mul", "of": ["a", "w"]}])",
+                       R"("of": ["r"], "with_respect_to": ["a"])",
+                       R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
         "r.bwd = mul(ct_r, w): f32[2]{V:x}\n"
         "r.bwd.1 = psum(r.bwd): f32[2]\n"
         "ct_a = r.bwd.1\n");
@@ -68,9 +69,10 @@ TEST_CASE("vjp: the cotangent of an invarying value that varying ones are made o
 
 TEST_CASE("vjp: the zeros around the cotangent of a reduced array are addends too") {
   const auto of = [](const std::string& op, const std::string& type) {
-    return added(with(R"([{"id": "r", )" + op + "}]", R"("of": ["r"], "with_respect_to": ["q"])",
-                      R"("q": {"shape": [2], "dtype": "f32", "reduced": ["x"]}, "ct_r": {)" + type +
-                          R"(, "unreduced": ["x"]})"));
+    return added(with_vjp(R"([{"id": "r", )" + op + "}]",
+                          R"("of": ["r"], "with_respect_to": ["q"])",
+                          R"("q": {"shape": [2], "dtype": "f32", "reduced": ["x"]}, "ct_r": {)" +
+                              type + R"(, "unreduced": ["x"]})"));
   };
   CHECK(of(R"("op": "slice", "of": "q", "start_indices": [0], "limit_indices": [1])",
            R"("shape": [1], "dtype": "f32")") ==
@@ -112,11 +114,11 @@ TEST_CASE("vjp: the zeros beside the cotangent of a reduced array that is cast t
   const auto of = [](const std::string& op, const std::string& with_respect_to,
                      const std::string& more = "") {
     return added(
-        with(R"([{"id": "j", "op": "axis_index", "axis_name": "x"}, {"id": "r", )" + op + "}]",
-             R"("of": ["r"], "with_respect_to": [")" + with_respect_to + "\"]",
-             R"("q": {"shape": [2], "dtype": "f32", "reduced": ["x"]},
+        with_vjp(R"([{"id": "j", "op": "axis_index", "axis_name": "x"}, {"id": "r", )" + op + "}]",
+                 R"("of": ["r"], "with_respect_to": [")" + with_respect_to + "\"]",
+                 R"("q": {"shape": [2], "dtype": "f32", "reduced": ["x"]},
                          "ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})" +
-                 more));
+                     more));
   };
   CHECK(of(R"("op": "dynamic_update_slice", "of": ["w", "q", "j"])", "w") ==
         "r.bwd = full(): f32[2]\n"
@@ -144,9 +146,10 @@ TEST_CASE("vjp: the zeros beside the cotangent of a reduced array that is cast t
 }
 
 TEST_CASE("vjp: the cotangent of an invarying scalar around a reduced array is summed") {
-  CHECK(added(with(R"([{"id": "r", "op": "pad", "of": ["q", "s"], "padding_config": [[1, 0, 0]]}])",
-                   R"("of": ["r"], "with_respect_to": ["s"])",
-                   R"("q": {"shape": [0], "dtype": "f32", "reduced": ["x"]},
+  CHECK(added(with_vjp(
+            R"([{"id": "r", "op": "pad", "of": ["q", "s"], "padding_config": [[1, 0, 0]]}])",
+            R"("of": ["r"], "with_respect_to": ["s"])",
+            R"("q": {"shape": [0], "dtype": "f32", "reduced": ["x"]},
                       "s": {"shape": [], "dtype": "f32"},
                       "ct_r": {"shape": [1], "dtype": "f32", "unreduced": ["x"]})")) ==
         "r.bwd = full(): f32[0]\n"
@@ -183,10 +186,10 @@ TEST_CASE("vjp: a rank's part of a gathered dimension beyond s32 is found in s64
 }
 
 TEST_CASE("vjp: cotangents of a value that is read twice are added, the last reader's first") {
-  CHECK(added(with(R"([{"id": "s", "op": "neg", "of": "a"}, )"
-                   R"({"id": "t", "op": "neg", "of": "s"}, )"
-                   R"({"id": "r", "op": "add", "of": ["s", "t"]}])",
-                   R"("of": ["r"], "with_respect_to": ["a"])")) ==
+  CHECK(added(with_vjp(R"([{"id": "s", "op": "neg", "of": "a"}, )"
+                       R"({"id": "t", "op": "neg", "of": "s"}, )"
+                       R"({"id": "r", "op": "add", "of": ["s", "t"]}])",
+                       R"("of": ["r"], "with_respect_to": ["a"])")) ==
         "t.bwd = neg(ct_r): f32[2]\n"
         "t.bwd.1 = add(ct_r, t.bwd): f32[2]\n"
         "s.bwd = neg(t.bwd.1): f32[2]\n"
@@ -194,7 +197,7 @@ TEST_CASE("vjp: cotangents of a value that is read twice are added, the last rea
 }
 
 TEST_CASE("vjp: a cotangent that nothing gives is zeros, of the type of one") {
-  CHECK(added(with(R"([{"id": "r", "op": "neg", "of": "a"}])", kOfR)) ==
+  CHECK(added(with_vjp(R"([{"id": "r", "op": "neg", "of": "a"}])", kOfR)) ==
         "w.bwd = full(): f32[2]\n"
         "w.bwd.1 = pvary(w.bwd): f32[2]{V:x}\n"
         "ct_w = w.bwd.1\n");
@@ -218,8 +221,8 @@ TEST_CASE("vjp: overlap starts a collective when its operand is made, and is don
       R"({"id": "r", "op": "neg", "of": "g"}, {"id": "s", "op": "exp", "of": "w"}])";
   const std::string cotangents = R"("ct_r": {"shape": [8], "dtype": "f32", "spec": ["x"]}, )"
                                  R"("ct_s": {"shape": [4], "dtype": "f32", "spec": ["x"]})";
-  CHECK(added(with(program, R"("of": ["r", "s"], "with_respect_to": ["w"], "overlap": true)",
-                   cotangents)) ==
+  CHECK(added(with_vjp(program, R"("of": ["r", "s"], "with_respect_to": ["w"], "overlap": true)",
+                       cotangents)) ==
         "s.bwd = mul(ct_s, s): f32[2]{V:x}\n"
         "r.bwd = neg(ct_r): f32[4]{V:x}\n"
         "g.bwd.start = psum_scatter_start(r.bwd): future f32[2]{V:x}\n"
@@ -232,13 +235,13 @@ TEST_CASE("vjp: what is computed again is made of what is kept, just before it i
   const std::string program = R"([{"id": "s", "op": "exp", "of": "w"}, )"
                               R"({"id": "t", "op": "exp", "of": "s"}, )"
                               R"({"id": "r", "op": "psum", "of": "t", "axis_name": "x"}])";
-  CHECK(added(with(program, kOfR + R"(, "recompute": ["t"])")) ==
+  CHECK(added(with_vjp(program, kOfR + R"(, "recompute": ["t"])")) ==
         "r.bwd = pvary(ct_r): f32[2]{V:x}\n"
         "t.re = exp(s): f32[2]{V:x}\n"
         "t.bwd = mul(r.bwd, t.re): f32[2]{V:x}\n"
         "s.bwd = mul(t.bwd, s): f32[2]{V:x}\n"
         "ct_w = s.bwd\n");
-  CHECK(added(with(program, kOfR + R"(, "recompute": "all")")) ==
+  CHECK(added(with_vjp(program, kOfR + R"(, "recompute": "all")")) ==
         "r.bwd = pvary(ct_r): f32[2]{V:x}\n"
         "s.re = exp(w): f32[2]{V:x}\n"
         "t.re = exp(s.re): f32[2]{V:x}\n"
@@ -251,8 +254,8 @@ TEST_CASE("vjp: what is computed again is not started before it is read") {
   const std::string program =
       R"([{"id": "g", "op": "all_gather", "of": "w", "axis_name": "x", "tiled": true}, )"
       R"({"id": "r", "op": "exp", "of": "g"}])";
-  CHECK(added(with(program, kOfR + R"(, "recompute": "all", "overlap": true)",
-                   R"("ct_r": {"shape": [8], "dtype": "f32", "spec": ["x"]})")) ==
+  CHECK(added(with_vjp(program, kOfR + R"(, "recompute": "all", "overlap": true)",
+                       R"("ct_r": {"shape": [8], "dtype": "f32", "spec": ["x"]})")) ==
         "g.re = all_gather(w): f32[4]{V:x}\n"
         "r.re = exp(g.re): f32[4]{V:x}\n"
         "r.bwd = mul(ct_r, r.re): f32[4]{V:x}\n"
@@ -262,7 +265,7 @@ TEST_CASE("vjp: what is computed again is not started before it is read") {
 }
 
 TEST_CASE("vjp: names that are taken are not used again") {
-  CHECK(added(with(
+  CHECK(added(with_vjp(
             R"([{"id": "r", "op": "neg", "of": "a"}, {"id": "r.bwd", "op": "exp", "of": "a"}])",
             R"("of": ["r"], "with_respect_to": ["a"])")) ==
         "r.bwd = exp(a): f32[2]\n"
@@ -307,14 +310,14 @@ TEST_CASE("vjp: permutations and broadcasts go back within their groups") {
 }
 
 TEST_CASE("vjp: a started collective goes back as a sync one") {
-  CHECK(added(with(R"([{"id": "f", "op": "psum_start", "of": "w", "axis_name": "x"}, )"
-                   R"({"id": "r", "op": "done", "of": "f"}])",
-                   kOfR)) ==
+  CHECK(added(with_vjp(R"([{"id": "f", "op": "psum_start", "of": "w", "axis_name": "x"}, )"
+                       R"({"id": "r", "op": "done", "of": "f"}])",
+                       kOfR)) ==
         "f.bwd = pvary(ct_r): f32[2]{V:x}\n"
         "ct_w = f.bwd\n");
 }
 
-const std::string kVarying = R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})";
+const std::string kVaryingCtR = R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})";
 const std::string kSend =
     R"({"id": "t", "op": "psend", "of": "w", "axis_name": "x", "perm": [[0, 1]]})";
 
@@ -324,15 +327,16 @@ std::string received(const std::string& id, const std::string& token = "t") {
 }
 
 TEST_CASE("vjp: a transfer goes back as one, the other way round") {
-  CHECK(added(with("[" + kSend + ", " + received("r") + "]", kOfR, kVarying)) ==
+  CHECK(added(with_vjp("[" + kSend + ", " + received("r") + "]", kOfR, kVaryingCtR)) ==
         "r.bwd = psend(ct_r): token{V:x}\n"
         "t.bwd = precv(r.bwd): f32[2]{V:x}\n"
         "ct_w = t.bwd\n");
   // A barrier orders what goes back too. A token that nothing takes has nothing to give back.
-  CHECK(added(with("[" + kSend +
-                       R"(, {"id": ["b", "u"], "op": "optimization_barrier", "of": ["w", "t"]}, )" +
-                       received("r", "u") + "]",
-                   kOfR, kVarying)) ==
+  CHECK(added(with_vjp(
+            "[" + kSend +
+                R"(, {"id": ["b", "u"], "op": "optimization_barrier", "of": ["w", "t"]}, )" +
+                received("r", "u") + "]",
+            kOfR, kVaryingCtR)) ==
         "r.bwd = psend(ct_r): token{V:x}\n"
         "b.bwd = optimization_barrier(r.bwd): token{V:x}\n"
         "t.bwd = precv(b.bwd): f32[2]{V:x}\n"
@@ -340,8 +344,9 @@ TEST_CASE("vjp: a transfer goes back as one, the other way round") {
 }
 
 TEST_CASE("vjp: what is received again is sent again") {
-  CHECK(added(with("[" + kSend + ", " + received("y") + R"(, {"id": "r", "op": "exp", "of": "y"}])",
-                   kOfR + R"(, "recompute": ["y", "r"])", kVarying)) ==
+  CHECK(added(with_vjp(
+            "[" + kSend + ", " + received("y") + R"(, {"id": "r", "op": "exp", "of": "y"}])",
+            kOfR + R"(, "recompute": ["y", "r"])", kVaryingCtR)) ==
         "t.re = psend(w): token{V:x}\n"
         "y.re = precv(t.re): f32[2]{V:x}\n"
         "r.re = exp(y.re): f32[2]{V:x}\n"
@@ -359,7 +364,7 @@ std::string ragged(const std::string& more = "") {
 }
 
 TEST_CASE("vjp: slices come back to rows of their own, or where they were read if that is apart") {
-  CHECK(added(with(ragged(), kOfR, kVarying)) ==
+  CHECK(added(with_vjp(ragged(), kOfR, kVaryingCtR)) ==
         "r.bwd = iota(): s64[2]\n"
         "r.bwd.1 = full(): s64[]\n"
         "r.bwd.2 = mul(r.bwd, r.bwd.1): s64[2]\n"
@@ -373,7 +378,7 @@ TEST_CASE("vjp: slices come back to rows of their own, or where they were read i
         "r.bwd.10 = reshape(r.bwd.9): f32[2,2]{V:x}\n"
         "r.bwd.11 = reduce_sum(r.bwd.10): f32[2]{V:x}\n"
         "ct_w = r.bwd.11\n");
-  CHECK(added(with(ragged(R"(, "disjoint_reads": true)"), kOfR, kVarying)) ==
+  CHECK(added(with_vjp(ragged(R"(, "disjoint_reads": true)"), kOfR, kVaryingCtR)) ==
         "r.bwd = full(): f32[2]\n"
         "r.bwd.1 = pvary(r.bwd): f32[2]{V:x}\n"
         "r.bwd.2 = all_to_all(i): s32[2]{V:x}\n"
@@ -383,7 +388,7 @@ TEST_CASE("vjp: slices come back to rows of their own, or where they were read i
 }
 
 TEST_CASE("vjp: the output of a ragged exchange has no gradient in rows over which slices came") {
-  CHECK(added(with(ragged(), R"("of": ["r"], "with_respect_to": ["a"])", kVarying)) ==
+  CHECK(added(with_vjp(ragged(), R"("of": ["r"], "with_respect_to": ["a"])", kVaryingCtR)) ==
         "r.bwd = full(): s64[2]\n"
         "r.bwd.1 = iota(): s64[2]\n"
         "r.bwd.2 = ragged_all_to_all(r.bwd, r.bwd.1, i, i, i, i): s64[2]{V:x}\n"
@@ -402,7 +407,7 @@ TEST_CASE("vjp: assumed sizes go back as those that were received") {
   small.mesh = R"({"x": 2})";
   small.arrays = R"({"w": {"shape": [4], "dtype": "f32", "spec": ["x"]}, )"
                  R"("i": {"shape": [4], "dtype": "s32"}, )" +
-                 kVarying + "}";
+                 kVaryingCtR + "}";
   small.program =
       R"([{"id": "r", "op": "ragged_all_to_all", "of": ["w", "w", "i", "i", "i", "i"], )"
       R"("axis_name": "x", "assume_sizes": [[1, 0, 1, 0], [0, 0, 0, 1]]}])";
@@ -421,53 +426,48 @@ TEST_CASE("vjp: assumed sizes go back as those that were received") {
   CHECK(assumed[2] == sent);
 }
 
-/// After the file and the place.
-std::string error_of(const std::string& text) {
-  const std::string message = refusal(text);
-  return message.empty() ? "" : message.substr(message.find(": ") + 2);
-}
-
 TEST_CASE("vjp: what is refused") {
   const std::string psum = R"([{"id": "r", "op": "psum", "of": "w", "axis_name": "x"}])";
-  CHECK(error_of(with(R"([{"id": "r", "op": "pmax", "of": "w", "axis_name": "x"}])", kOfR)) ==
+  CHECK(error_of(with_vjp(R"([{"id": "r", "op": "pmax", "of": "w", "axis_name": "x"}])", kOfR)) ==
         "/program/0: expected an op that has a gradient between the values of \"with_respect_to\" "
         "and \"of\", got \"r\": pmax has no backward rule");
-  CHECK(error_of(with(R"([{"id": "r", "op": "psum_start", "of": "w", "axis_name": "x"}, )"
-                      R"({"id": "d", "op": "done", "of": "r"}])",
-                      kOfR)) ==
+  CHECK(error_of(with_vjp(R"([{"id": "r", "op": "psum_start", "of": "w", "axis_name": "x"}, )"
+                          R"({"id": "d", "op": "done", "of": "r"}])",
+                          kOfR)) ==
         "/transform/vjp/of/0: expected the result of an op of floats or complex numbers, got "
         "\"r\", future f32[2]");
-  CHECK(error_of(with("[" + kSend + ", " + received("y") + ", " + received("z") +
-                          R"(, {"id": "r", "op": "add", "of": ["y", "z"]}])",
-                      kOfR, kVarying)) ==
+  CHECK(error_of(with_vjp("[" + kSend + ", " + received("y") + ", " + received("z") +
+                              R"(, {"id": "r", "op": "add", "of": ["y", "z"]}])",
+                          kOfR, kVaryingCtR)) ==
         "/program/1: expected an op that has a gradient between the values of \"with_respect_to\" "
         "and \"of\", got \"y\": another op takes its token \"t\" too");
-  CHECK(error_of(with(psum, R"("of": ["q"], "with_respect_to": ["w"])")) ==
+  CHECK(error_of(with_vjp(psum, R"("of": ["q"], "with_respect_to": ["w"])")) ==
         "/transform/vjp/of/0: expected the result of an op, got \"q\"");
-  CHECK(error_of(with(psum, R"("of": ["w"], "with_respect_to": ["w"])")) ==
+  CHECK(error_of(with_vjp(psum, R"("of": ["w"], "with_respect_to": ["w"])")) ==
         "/transform/vjp/of/0: expected the result of an op, got \"w\"");
-  CHECK(error_of(with(psum, R"("of": ["r"], "with_respect_to": ["r"])")) ==
+  CHECK(error_of(with_vjp(psum, R"("of": ["r"], "with_respect_to": ["r"])")) ==
         "/transform/vjp/with_respect_to/0: expected the name of an array, got \"r\"");
-  CHECK(error_of(with(psum, R"("of": ["r"], "with_respect_to": ["i"])")) ==
+  CHECK(error_of(with_vjp(psum, R"("of": ["r"], "with_respect_to": ["i"])")) ==
         "/transform/vjp/with_respect_to/0: expected the name of an array of floats or complex "
         "numbers, got "
         "\"i\", s32[2]");
-  CHECK(error_of(with(psum, R"("of": ["r"], "with_respect_to": ["w", "w"])")) ==
+  CHECK(error_of(with_vjp(psum, R"("of": ["r"], "with_respect_to": ["w", "w"])")) ==
         "/transform/vjp/with_respect_to/1: expected each name once, got \"w\"");
-  CHECK(error_of(with(psum, R"("of": [], "with_respect_to": ["w"])")) ==
+  CHECK(error_of(with_vjp(psum, R"("of": [], "with_respect_to": ["w"])")) ==
         "/transform/vjp/of: expected an id or more, got none");
-  CHECK(error_of(with(psum, R"("with_respect_to": ["w"])")) ==
+  CHECK(error_of(with_vjp(psum, R"("with_respect_to": ["w"])")) ==
         "/transform/vjp: missing key \"of\"");
-  CHECK(error_of(with(psum, kOfR + R"(, "recompute": ["q"])")) ==
+  CHECK(error_of(with_vjp(psum, kOfR + R"(, "recompute": ["q"])")) ==
         "/transform/vjp/recompute/0: expected the id of an op or of a loop, got \"q\"");
-  CHECK(error_of(with(psum, kOfR, "")) ==
+  CHECK(error_of(with_vjp(psum, kOfR, "")) ==
         "/transform/vjp/of/0: expected an array \"ct_r\", f32[2] on a device, which \"transform\" "
         "needs");
-  CHECK(error_of(with(psum, kOfR, R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
-        "/arrays/ct_r: expected f32[2] on each device, as \"transform\" needs it, got "
-        "f32[2]{V:x}");
+  CHECK(
+      error_of(with_vjp(psum, kOfR, R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
+      "/arrays/ct_r: expected f32[2] on each device, as \"transform\" needs it, got "
+      "f32[2]{V:x}");
   // Given per device, and of no word on where it varies: over all axes.
-  CHECK(error_of(with(psum, kOfR, R"("ct_r": {"local_shape": [2], "dtype": "f32",
+  CHECK(error_of(with_vjp(psum, kOfR, R"("ct_r": {"local_shape": [2], "dtype": "f32",
                                       "per_device": [[1, 2], [1, 2]]})")) ==
         "/arrays/ct_r: expected f32[2] on each device, as \"transform\" needs it, got "
         "f32[2]{V:x}; say \"varying\": []");
@@ -482,13 +482,13 @@ TEST_CASE("vjp: a refused op of the backward pass is at the op that it goes back
       "the backward pass has an op that is refused: mul \"r.bwd\": expected fewer than 2^63 bytes "
       "and operations, got more for operands (f8e5m2[4000000000000000000], "
       "f8e5m2[4000000000000000000])";
-  CHECK(refusal(with(R"([{"id": "r", "op": "exp", "of": "q"}])", of_q, huge)) ==
+  CHECK(refusal(with_vjp(R"([{"id": "r", "op": "exp", "of": "q"}])", of_q, huge)) ==
         "f:5:13: /program/0: " + refused);
   // Of a loop with the iteration.
-  CHECK(refusal(with(R"([{"id": "r", "op": "fori_loop", "lower": 0, "upper": 2, )"
-                     R"("carry": {"h": "q"}, "body": [{"id": "y", "op": "exp", "of": "h"}], )"
-                     R"("yield": {"h": "y"}}])",
-                     of_q, huge)) ==
+  CHECK(refusal(with_vjp(R"([{"id": "r", "op": "fori_loop", "lower": 0, "upper": 2, )"
+                         R"("carry": {"h": "q"}, "body": [{"id": "y", "op": "exp", "of": "h"}], )"
+                         R"("yield": {"h": "y"}}])",
+                         of_q, huge)) ==
         "f:5:98: /program/0/body/0: the backward pass has an op that is refused: mul \"r.y.bwd\": "
         "expected fewer than 2^63 bytes and operations, got more for operands "
         "(f8e5m2[4000000000000000000], f8e5m2[4000000000000000000]) (in r[1])");
@@ -523,8 +523,8 @@ TEST_CASE("vjp: recompute names ops whose values can be computed again") {
       R"({"id": "c", "op": "compute", "of": "whole", "flops": 1, "bytes": 1, "dtype": "f32"}, )"
       R"({"id": "r", "op": "exp", "of": "whole"}])";
   const auto of = [&](const std::string& id) {
-    return error_of(with(program, kOfR + R"(, "recompute": [")" + id + "\"]",
-                         R"("ct_r": {"shape": [1], "dtype": "f32"})"));
+    return error_of(with_vjp(program, kOfR + R"(, "recompute": [")" + id + "\"]",
+                             R"("ct_r": {"shape": [1], "dtype": "f32"})"));
   };
   const std::string expected =
       "/transform/vjp/recompute/0: expected the id of an op or of a loop, got ";

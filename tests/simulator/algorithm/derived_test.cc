@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -236,28 +237,28 @@ TEST_CASE("derived: a lockstep schedule can run row by row, receive halves befor
 /// The largest distance from a step that a cause names back from the last step that its channel
 /// began. The run prefers the channels of `favoured` whenever it can.
 uint32_t window_needed(const Schedule& schedule, Node favoured) {
+  const Extent& extent = schedule.extent();
   Progress<Schedule, Arrival::WithSend> progress(schedule);
-  std::vector<HalfRef> ready;
-  const auto push = [&](HalfRef half) { ready.push_back(half); };
-  std::map<std::tuple<Node, Channel>, uint32_t> begun;  // the last step that each channel began
-  for (uint32_t n = 0; n < schedule.extent().ranks(); ++n)
+  std::deque<HalfRef> of_favoured, of_others;
+  const auto push = [&](HalfRef half) {
+    (half.step.node == favoured ? of_favoured : of_others).push_back(half);
+  };
+  std::vector<uint32_t> begun(extent.all_channels());  // the last step that each channel began
+  for (uint32_t n = 0; n < extent.ranks(); ++n)
     progress.enter(Node(n), push);
   uint32_t needed = 0;
-  while (!ready.empty()) {
-    auto next = std::find_if(ready.begin(), ready.end(),
-                             [&](const HalfRef& half) { return half.step.node == favoured; });
-    if (next == ready.end())
-      next = ready.begin();
-    const HalfRef half = *next;
-    ready.erase(next);
-    begun[{half.step.node, half.step.channel}] = half.step.index;
-    for_each_cause(schedule, schedule.extent(), half.step, half.half, schedule.step(half.step),
-                   [&](const Cause& cause) {
-                     const uint32_t now = begun[{cause.step.node, cause.step.channel}];
-                     if (cause.kind != CauseKind::Enter && now > cause.step.index)
-                       needed = std::max(needed, now - cause.step.index);
-                     return true;
-                   });
+  while (!of_favoured.empty() || !of_others.empty()) {
+    std::deque<HalfRef>& ready = of_favoured.empty() ? of_others : of_favoured;
+    const HalfRef half = ready.front();
+    ready.pop_front();
+    begun[extent.number_of(half.step.node, half.step.channel)] = half.step.index;
+    for_each_cause(
+        schedule, extent, half.step, half.half, schedule.step(half.step), [&](const Cause& cause) {
+          const uint32_t now = begun[extent.number_of(cause.step.node, cause.step.channel)];
+          if (cause.kind != CauseKind::Enter && now > cause.step.index)
+            needed = std::max(needed, now - cause.step.index);
+          return true;
+        });
     progress.retire(half, push);
   }
   return needed;

@@ -12,49 +12,24 @@
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/algorithm/concrete.h"
 #include "tests/simulator/algorithm/form.h"
+#include "tests/simulator/algorithm/steps_text.h"
 
 namespace orrery::test {
 namespace {
 
-using Form = InSwitchSchedule::Form;
-
 constexpr LinkFigures kLink{BytesPerSecond(1'000'000'000), Duration(0)};
 
-std::unique_ptr<const InSwitchSchedule> make(Form form, uint32_t ranks, int64_t count,
-                                             Transport transport = {}, Node source = {}) {
-  const bool folds = form == Form::AllReduce || form == Form::ReduceScatter;
+std::unique_ptr<const InSwitchSchedule> make_in_switch(InSwitchSchedule::Form form, uint32_t ranks,
+                                                       int64_t count, Transport transport = {},
+                                                       Node source = {}) {
+  const bool folds =
+      form == InSwitchSchedule::Form::AllReduce || form == InSwitchSchedule::Form::ReduceScatter;
   return std::make_unique<const InSwitchSchedule>(
       form, ranks, count, folds ? Combine::Add : Combine::None, source, transport);
 }
 
-std::string text(const std::optional<Slice>& slice) {
-  return slice ? fmt::format("{}[{},{})", name(slice->area), slice->first,
-                             slice->first + slice->count)
-               : "-";
-}
-
-/// "1: from 2 + input[0,3) -> output[0,3) to 4; ...": of each channel that has steps.
-std::string steps_of(const Schedule& schedule, uint32_t node) {
-  std::string all;
-  for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
-    for (uint32_t s = 0; s < schedule.steps(Node(node), Channel(c)); ++s) {
-      const Step step = schedule.step({Node(node), Channel(c), s});
-      all += fmt::format("{}{}:", all.empty() ? "" : "; ", c);
-      if (step.from)
-        all += fmt::format(" from {}", step.from->index());
-      if (step.source)
-        all += fmt::format(" {}{}", step.combine == Combine::None ? "" : "+ ", text(step.source));
-      if (step.target)
-        all += fmt::format(" -> {}", text(step.target));
-      if (step.to)
-        all += fmt::format(" to {}", step.to->index());
-    }
-  }
-  return all;
-}
-
 TEST_CASE("in switch: an all-reduce of 3 ranks and 6 elements") {
-  const auto schedule = make(Form::AllReduce, 3, 6);
+  const auto schedule = make_in_switch(InSwitchSchedule::Form::AllReduce, 3, 6);
   const Extent& extent = schedule->extent();
   CHECK(extent.nodes == 6);
   CHECK(extent.ranks() == 3);
@@ -72,17 +47,17 @@ TEST_CASE("in switch: an all-reduce of 3 ranks and 6 elements") {
 }
 
 TEST_CASE("in switch: a reduce-scatter is the first half, an all-gather the second") {
-  const auto scatter = make(Form::ReduceScatter, 2, 4);
+  const auto scatter = make_in_switch(InSwitchSchedule::Form::ReduceScatter, 2, 4);
   CHECK(steps_of(*scatter, 0) ==
         "0: input[0,2) to 2; 1: input[2,4) to 3; 2: from 2 -> output[0,2)");
   CHECK(steps_of(*scatter, 3) == "0: from 0 -> scratch[0,2); 0: from 1 + scratch[0,2) to 1");
-  const auto gather = make(Form::AllGather, 2, 4);
+  const auto gather = make_in_switch(InSwitchSchedule::Form::AllGather, 2, 4);
   CHECK(steps_of(*gather, 0) == "0: input[0,2) -> output[0,2) to 2; 1: from 3 -> output[2,4)");
   CHECK(steps_of(*gather, 3) == "0: from 1 -> scratch[0,2) to 3; 1: from 3 scratch[0,2) to 0");
 }
 
 TEST_CASE("in switch: a broadcast has one switch node, that of the source") {
-  const auto schedule = make(Form::Broadcast, 3, 5, {}, Node(2));
+  const auto schedule = make_in_switch(InSwitchSchedule::Form::Broadcast, 3, 5, {}, Node(2));
   CHECK(schedule->extent().switch_nodes == 1);
   CHECK(steps_of(*schedule, 2) == "0: input[0,5) -> output[0,5) to 3");
   CHECK(steps_of(*schedule, 0) == "0: from 3 -> output[0,5)");
@@ -94,22 +69,26 @@ TEST_CASE("in switch: a broadcast has one switch node, that of the source") {
 TEST_CASE("in switch: each channel takes its share of each chunk") {
   Transport transport;
   transport.channels = 2;
-  const auto schedule = make(Form::ReduceScatter, 2, 6, transport);
+  const auto schedule = make_in_switch(InSwitchSchedule::Form::ReduceScatter, 2, 6, transport);
   CHECK(steps_of(*schedule, 1) ==
         "0: input[0,2) to 2; 1: input[3,5) to 3; 2: from 3 -> output[0,2); "
         "3: input[2,3) to 2; 4: input[5,6) to 3; 5: from 3 -> output[2,3)");
 }
 
 TEST_CASE("in switch: one rank copies, without a switch") {
-  for (const Form form : {Form::AllReduce, Form::ReduceScatter, Form::AllGather, Form::Broadcast}) {
-    const auto schedule = make(form, 1, 4);
+  for (const InSwitchSchedule::Form form :
+       {InSwitchSchedule::Form::AllReduce, InSwitchSchedule::Form::ReduceScatter,
+        InSwitchSchedule::Form::AllGather, InSwitchSchedule::Form::Broadcast}) {
+    const auto schedule = make_in_switch(form, 1, 4);
     CHECK(schedule->extent().switch_nodes == 0);
     CHECK(steps_of(*schedule, 0) == "0: input[0,4) -> output[0,4)");
   }
 }
 
 TEST_CASE("in switch: messages, slots and windows are right for every form and size") {
-  for (const Form form : {Form::AllReduce, Form::ReduceScatter, Form::AllGather, Form::Broadcast})
+  for (const InSwitchSchedule::Form form :
+       {InSwitchSchedule::Form::AllReduce, InSwitchSchedule::Form::ReduceScatter,
+        InSwitchSchedule::Form::AllGather, InSwitchSchedule::Form::Broadcast})
     for (uint32_t ranks = 1; ranks <= 7; ++ranks)
       for (uint32_t channels = 1; channels <= 2; ++channels)
         for (uint32_t slots = 1; slots <= 3; ++slots) {
@@ -118,10 +97,11 @@ TEST_CASE("in switch: messages, slots and windows are right for every form and s
           Transport transport;
           transport.channels = channels;
           transport.slots = slots;
-          const bool even = form == Form::ReduceScatter || form == Form::AllGather;
+          const bool even = form == InSwitchSchedule::Form::ReduceScatter ||
+                            form == InSwitchSchedule::Form::AllGather;
           const int64_t count = even ? 7 * ranks : 7 * ranks + 3;
-          CHECK(error_in_form(*make(form, ranks, count, transport), 1) == "");
-          const auto in_parts = cut(make(form, ranks, count, transport), 2);
+          CHECK(error_in_form(*make_in_switch(form, ranks, count, transport), 1) == "");
+          const auto in_parts = cut(make_in_switch(form, ranks, count, transport), 2);
           CHECK(error_in_form(*in_parts, 2) == "");
         }
 }
@@ -195,8 +175,8 @@ TEST_CASE("in switch: says why it does not fit") {
 TEST_CASE("in switch: the switch nodes are on the switch") {
   const Fabric star = switch_fabric(3, kLink).with_reduction({VertexId(3)});
   const std::vector<VertexId> two = ranks({2, 0});
-  const SharedList<VertexId> vertices =
-      vertices_of_nodes(the_algorithm(), *make(Form::AllReduce, 2, 4), {star, two});
+  const SharedList<VertexId> vertices = vertices_of_nodes(
+      the_algorithm(), *make_in_switch(InSwitchSchedule::Form::AllReduce, 2, 4), {star, two});
   CHECK(vertices == SharedList<VertexId>{VertexId(2), VertexId(0), VertexId(3), VertexId(3)});
 }
 

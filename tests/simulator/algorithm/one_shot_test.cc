@@ -12,48 +12,18 @@
 #include "simulator/algorithm/concrete.h"
 #include "simulator/values/provenance.h"
 #include "tests/simulator/algorithm/form.h"
+#include "tests/simulator/algorithm/steps_text.h"
 
 namespace orrery::test {
 namespace {
 
-using Form = OneShotSchedule::Form;
-
-std::unique_ptr<const OneShotSchedule> make(Form form, uint32_t ranks, int64_t count,
-                                            Transport transport = {}) {
+std::unique_ptr<const OneShotSchedule> make_one_shot(OneShotSchedule::Form form, uint32_t ranks,
+                                                     int64_t count, Transport transport = {}) {
   return std::make_unique<const OneShotSchedule>(form, ranks, count, Combine::Add, transport);
 }
 
-std::string text(const std::optional<Slice>& slice) {
-  return slice ? fmt::format("{}[{},{})", name(slice->area), slice->first,
-                             slice->first + slice->count)
-               : "-";
-}
-
-/// "1: input[0,3) to 4; 1: from 2 -> scratch[0,3); ...": of each channel. What a step waits for is
-/// "after 1", the channel's number.
-std::string steps_of(const Schedule& schedule, uint32_t node) {
-  std::string all;
-  for (uint32_t c = 0; c < schedule.extent().channels; ++c) {
-    for (uint32_t s = 0; s < schedule.steps(Node(node), Channel(c)); ++s) {
-      const Step step = schedule.step({Node(node), Channel(c), s});
-      all += fmt::format("{}{}:", all.empty() ? "" : "; ", c);
-      if (step.from)
-        all += fmt::format(" from {}", step.from->index());
-      if (step.source)
-        all += fmt::format(" {}{}", step.combine == Combine::None ? "" : "+ ", text(step.source));
-      if (step.target)
-        all += fmt::format(" -> {}", text(step.target));
-      if (step.to)
-        all += fmt::format(" to {}", step.to->index());
-      if (step.after)
-        all += fmt::format(" after {}", step.after->channel.index());
-    }
-  }
-  return all;
-}
-
 TEST_CASE("one shot: an all-reduce of 3 ranks and 2 elements") {
-  const auto schedule = make(Form::AllReduce, 3, 2);
+  const auto schedule = make_one_shot(OneShotSchedule::Form::AllReduce, 3, 2);
   CHECK(schedule->extent().scratch == 4);
   CHECK(steps_of(*schedule, 1) ==
         "0: scratch[0,2) -> output[0,2) after 1; 0: + input[0,2) -> output[0,2); "
@@ -63,7 +33,7 @@ TEST_CASE("one shot: an all-reduce of 3 ranks and 2 elements") {
 }
 
 TEST_CASE("one shot: of a reduce-scatter each rank gets its own part of the others") {
-  const auto schedule = make(Form::ReduceScatter, 2, 6);
+  const auto schedule = make_one_shot(OneShotSchedule::Form::ReduceScatter, 2, 6);
   CHECK(schedule->extent().output == 3);
   CHECK(schedule->extent().scratch == 3);
   CHECK(steps_of(*schedule, 1) ==
@@ -74,7 +44,7 @@ TEST_CASE("one shot: of a reduce-scatter each rank gets its own part of the othe
 TEST_CASE("one shot: each channel takes its share") {
   Transport transport;
   transport.channels = 2;
-  const auto schedule = make(Form::AllReduce, 2, 3, transport);
+  const auto schedule = make_one_shot(OneShotSchedule::Form::AllReduce, 2, 3, transport);
   CHECK(steps_of(*schedule, 0) ==
         "0: input[0,2) -> output[0,2); 0: + scratch[0,2) -> output[0,2) after 2; "
         "1: input[2,3) -> output[2,3); 1: + scratch[2,3) -> output[2,3) after 3; "
@@ -83,8 +53,9 @@ TEST_CASE("one shot: each channel takes its share") {
 }
 
 TEST_CASE("one shot: one rank copies") {
-  for (const Form form : {Form::AllReduce, Form::ReduceScatter}) {
-    const auto schedule = make(form, 1, 4);
+  for (const OneShotSchedule::Form form :
+       {OneShotSchedule::Form::AllReduce, OneShotSchedule::Form::ReduceScatter}) {
+    const auto schedule = make_one_shot(form, 1, 4);
     CHECK(schedule->extent().scratch == 0);
     CHECK(steps_of(*schedule, 0) == "0: input[0,4) -> output[0,4)");
   }
@@ -99,14 +70,15 @@ std::string order_of(const FoldTable& folds, FoldId id) {
 }
 
 TEST_CASE("one shot: every rank folds from the left in group order, also where messages are cut") {
-  for (const Form form : {Form::AllReduce, Form::ReduceScatter})
+  for (const OneShotSchedule::Form form :
+       {OneShotSchedule::Form::AllReduce, OneShotSchedule::Form::ReduceScatter})
     for (uint32_t ranks = 1; ranks <= 6; ++ranks)
       for (const bool in_parts : {false, true}) {
         CAPTURE(ranks);
         std::string expected = "x0";
         for (uint32_t r = 1; r < ranks; ++r)
           expected = fmt::format("({} + x{})", expected, r);
-        std::unique_ptr<const Schedule> schedule = make(form, ranks, 4 * ranks);
+        std::unique_ptr<const Schedule> schedule = make_one_shot(form, ranks, 4 * ranks);
         if (in_parts && ranks > 1)
           schedule = cut(std::move(schedule), 3);
         const ProvenanceRun run =
@@ -116,13 +88,14 @@ TEST_CASE("one shot: every rank folds from the left in group order, also where m
           REQUIRE(run.outputs[r].size() == 1);
           const Piece& piece = run.outputs[r].front();
           CHECK(order_of(run.folds, piece.made.fold) == expected);
-          CHECK(piece.made.origin == (form == Form::AllReduce ? 0 : 4 * r));
+          CHECK(piece.made.origin == (form == OneShotSchedule::Form::AllReduce ? 0 : 4 * r));
         }
       }
 }
 
 TEST_CASE("one shot: messages, slots and windows are right for every form and size") {
-  for (const Form form : {Form::AllReduce, Form::ReduceScatter})
+  for (const OneShotSchedule::Form form :
+       {OneShotSchedule::Form::AllReduce, OneShotSchedule::Form::ReduceScatter})
     for (uint32_t ranks = 1; ranks <= 7; ++ranks)
       for (uint32_t channels = 1; channels <= 2; ++channels)
         for (uint32_t slots = 1; slots <= 3; ++slots) {
@@ -132,8 +105,8 @@ TEST_CASE("one shot: messages, slots and windows are right for every form and si
           transport.channels = channels;
           transport.slots = slots;
           const auto count = static_cast<int64_t>(7 * ranks);
-          CHECK(error_in_form(*make(form, ranks, count, transport), 1) == "");
-          CHECK(error_in_form(*cut(make(form, ranks, count, transport), 2), 2) == "");
+          CHECK(error_in_form(*make_one_shot(form, ranks, count, transport), 1) == "");
+          CHECK(error_in_form(*cut(make_one_shot(form, ranks, count, transport), 2), 2) == "");
         }
 }
 

@@ -13,8 +13,8 @@ namespace {
 constexpr LinkFigures kLink = {BytesPerSecond(50'000'000'000), Duration(1'000'000)};
 
 /// A site over a fabric; f32, one group of all devices unless the test says otherwise.
-struct Site {
-  Site(OpKind kind, Fabric on, int64_t elements) : fabric(std::move(on)) {
+struct ChoiceSite {
+  ChoiceSite(OpKind kind, Fabric on, int64_t elements) : fabric(std::move(on)) {
     request.kind = kind;
     request.elements = elements;
     groups.emplace_back();
@@ -22,8 +22,8 @@ struct Site {
       groups[0].emplace_back(d);
   }
   /// Every two ranks have a link of their own.
-  Site(OpKind kind, uint32_t ranks, int64_t elements)
-      : Site(kind, fully_connected_fabric(ranks, kLink), elements) {}
+  ChoiceSite(OpKind kind, uint32_t ranks, int64_t elements)
+      : ChoiceSite(kind, fully_connected_fabric(ranks, kLink), elements) {}
 
   std::string pick() const {
     Paths paths(fabric);
@@ -48,7 +48,7 @@ struct Site {
 };
 
 std::string pick(OpKind kind, uint32_t ranks, int64_t elements) {
-  return Site(kind, ranks, elements).pick();
+  return ChoiceSite(kind, ranks, elements).pick();
 }
 
 Group group(std::initializer_list<uint32_t> devices) {
@@ -109,7 +109,7 @@ TEST_CASE("choice: messages that share links are timed with the sharing") {
   // On a ring of 8 devices, ranks 2 apart are 2 links apart and share each link in twos, ranks 4
   // apart 4 links and in fours. 32 B are 640 ps at the full rate: doubling takes (1 + 2 + 4) us and
   // (1 + 2 + 4) 640 ps, the ring 14 (1 us + 4 B / 50 GB/s = 80 ps).
-  CHECK(Site(OpKind::Psum, ring_fabric(8, kLink), 8).pick() ==
+  CHECK(ChoiceSite(OpKind::Psum, ring_fabric(8, kLink), 8).pick() ==
         "recursive_doubling: recursive_doubling 7.00448 us < ring 14.00112 us (model)");
 }
 
@@ -117,7 +117,7 @@ TEST_CASE(
     "choice: an exchange at once shares each device's link, one in turns pays every latency") {
   // 4 ranks under a switch: 2 us away. Each sends 3 parts of 400,000 B, 8 us at the full rate: at
   // once 2 us + 3 x 8 us, in turns 3 (2 us + 8 us).
-  CHECK(Site(OpKind::AllToAll, switch_fabric(4, kLink), 400'000).pick() ==
+  CHECK(ChoiceSite(OpKind::AllToAll, switch_fabric(4, kLink), 400'000).pick() ==
         "direct: direct 26 us < pairwise 30 us (model)");
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("choice: groups of more than 64 ranks are extrapolated from two sizes,
   const Duration latency = kLink.latency * 2;
   for (const uint32_t ranks : {128U, 160U, 1024U}) {
     const int64_t elements = int64_t{ranks} * 50;  // whole chunks
-    const std::string text = Site(OpKind::Psum, switch_fabric(ranks, kLink), elements).pick();
+    const std::string text = ChoiceSite(OpKind::Psum, switch_fabric(ranks, kLink), elements).pick();
     INFO(text);
     CHECK(contains(text, ranks == 160 ? "(model, extended from 20 and 40 ranks)"
                                       : "(model, extended from 32 and 64 ranks)"));
@@ -134,28 +134,28 @@ TEST_CASE("choice: groups of more than 64 ranks are extrapolated from two sizes,
       CHECK(contains(text, says("recursive_doubling", doubling_time(ranks, elements, latency))));
   }
   // Parts of 12 B, 240 ps: 2 us + 91 x 240 ps at once, 91 (2 us + 240 ps) in turns.
-  CHECK(Site(OpKind::AllToAll, switch_fabric(92, kLink), 276).pick() ==
+  CHECK(ChoiceSite(OpKind::AllToAll, switch_fabric(92, kLink), 276).pick() ==
         "direct: direct 2.02184 us < pairwise 182.02184 us (model, extended from 23 and 46 ranks)");
 }
 
 TEST_CASE("choice: reductions take time where the device's rate is given") {
   // 16 f32 over 2 ranks. Without a rate: ring 2 (1 us + 640 ps), doubling 1 us + 1.28 ns. At
   // 64 B/us the ring reduces 32 B once, 0.5 us, and doubling 64 B, 1 us.
-  Site site(OpKind::Psum, 2, 16);
+  ChoiceSite site(OpKind::Psum, 2, 16);
   site.device.reduce_rate = BytesPerSecond(64'000'000);
   CHECK(site.pick() ==
         "recursive_doubling: recursive_doubling 2.00128 us < ring 2.50128 us (model)");
 }
 
 TEST_CASE("choice: equal times go to the first of the table") {
-  CHECK(Site(OpKind::Psum, fully_connected_fabric(8, {kLink.bandwidth, Duration()}), 0).pick() ==
-        "ring: ring 0 ps = recursive_doubling 0 ps (model)");
+  CHECK(ChoiceSite(OpKind::Psum, fully_connected_fabric(8, {kLink.bandwidth, Duration()}), 0)
+            .pick() == "ring: ring 0 ps = recursive_doubling 0 ps (model)");
 }
 
 TEST_CASE("choice: the slowest group decides, and groups of one do not count") {
   // 400,000 B. Of 8 ranks: ring 14 (1 us + 50,000 B / 50 GB/s = 1 us) = 28 us, doubling
   // 3 (1 us + 8 us) = 27 us. Of 2 ranks: ring 2 (1 + 4) = 10 us, doubling 9 us.
-  Site site(OpKind::Psum, 11, 100'000);
+  ChoiceSite site(OpKind::Psum, 11, 100'000);
   site.groups = {group({0, 1, 2, 3, 4, 5, 6, 7}), group({8, 9}), group({10})};
   CHECK(site.pick() == "recursive_doubling: recursive_doubling 27 us < ring 28 us (model)");
 }
@@ -167,7 +167,7 @@ TEST_CASE("choice: of groups with the same shape one is timed, unless their link
     links.push_back({VertexId(d), VertexId(d + 1), bandwidth, kLink.latency});
     links.push_back({VertexId(d + 1), VertexId(d), bandwidth, kLink.latency});
   }
-  Site site(OpKind::Psum, Fabric(40, {}, links), 100'000);
+  ChoiceSite site(OpKind::Psum, Fabric(40, {}, links), 100'000);
   site.groups.clear();
   for (uint32_t d = 0; d < 40; d += 2)
     site.groups.push_back(group({d, d + 1}));
@@ -177,7 +177,7 @@ TEST_CASE("choice: of groups with the same shape one is timed, unless their link
 }
 
 TEST_CASE("choice: of groups of many shapes some are timed, and the reason says so") {
-  Site site(OpKind::Psum, ring_fabric(60, kLink), 8);
+  ChoiceSite site(OpKind::Psum, ring_fabric(60, kLink), 8);
   site.groups.clear();
   for (uint32_t shape = 1; shape <= 10; ++shape)
     site.groups.push_back(group({shape, 30 + 2 * shape}));
@@ -190,16 +190,16 @@ TEST_CASE("choice: an algorithm that cannot run there is not chosen") {
   std::vector<Link> onward;
   for (uint32_t d = 0; d < 3; ++d)
     onward.push_back({VertexId(d), VertexId(d + 1), kLink.bandwidth, kLink.latency});
-  Site chain(OpKind::Psum, Fabric(4, {}, onward), 8);
+  ChoiceSite chain(OpKind::Psum, Fabric(4, {}, onward), 8);
   CHECK(chain.pick() == "ring: the first that fits");
   // With one slot, the ranks of a ring that forwards without storing deadlock.
-  Site narrow(OpKind::Psum, 4, 8);
+  ChoiceSite narrow(OpKind::Psum, 4, 8);
   narrow.asked.slots = 1;
   CHECK(narrow.pick() == "recursive_doubling: ring would hang");
 }
 
 TEST_CASE("choice: an algorithm that the scenario names is taken") {
-  Site asked(OpKind::Psum, 8, 8);
+  ChoiceSite asked(OpKind::Psum, 8, 8);
   asked.asked.algorithm = "ring";
   CHECK(asked.pick() == "ring: asked for");
   asked.asked.algorithm = "rings";
@@ -215,22 +215,22 @@ TEST_CASE("choice: where there is one algorithm, that is the reason") {
   CHECK(pick(OpKind::Ppermute, 8, 8) == "direct: the only algorithm for ppermute");
   CHECK(pick(OpKind::AllGather, 8, 8) == "ring: the only algorithm for all_gather");
   CHECK(pick(OpKind::PsumScatter, 8, 8) == "ring: the only algorithm for psum_scatter");
-  CHECK(Site(OpKind::AllToAll, switch_fabric(1025, kLink), 1025).pick() ==
+  CHECK(ChoiceSite(OpKind::AllToAll, switch_fabric(1025, kLink), 1025).pick() ==
         "pairwise: the only algorithm that fits for all_to_all");
 }
 
 TEST_CASE("choice: the message for an algorithm that does not fit") {
-  Site asked(OpKind::AllToAll, switch_fabric(1025, kLink), 1025);
+  ChoiceSite asked(OpKind::AllToAll, switch_fabric(1025, kLink), 1025);
   asked.asked.algorithm = "direct";
   CHECK(asked.pick() == "algorithm: expected groups of at most 1024 ranks, got 1025 (direct)");
   // 1024 ranks, each with 1024 connections of 5 channels: 5,242,880.
-  Site wide(OpKind::AllToAll, switch_fabric(1024, kLink), 1024);
+  ChoiceSite wide(OpKind::AllToAll, switch_fabric(1024, kLink), 1024);
   wide.asked.channels = 5;
   wide.asked.algorithm = "direct";
   CHECK(wide.pick() ==
         "algorithm: expected at most 4194304 channels over all ranks of a group, got 5242880 "
         "(direct)");
-  Site ring(OpKind::AllGather, switch_fabric(8192, kLink), 8);
+  ChoiceSite ring(OpKind::AllGather, switch_fabric(8192, kLink), 8);
   ring.asked.channels = 1024;
   CHECK(ring.pick() ==
         "algorithm: expected at most 4194304 channels over all ranks of a group, got 8388608 "
@@ -244,18 +244,18 @@ Fabric reducing_star(uint32_t devices) {
 TEST_CASE("choice: a switch that reduces is timed with the other algorithms") {
   // 32 B over 8 ranks, 1 us a link. In the switch 8 x 4 B up, 4 B down, 4 B up, 7 x 4 B down: 68 B
   // at 50 GB/s are 1.36 ns. Doubling: 3 (2 us + 640 ps).
-  CHECK(Site(OpKind::Psum, reducing_star(8), 8).pick() ==
+  CHECK(ChoiceSite(OpKind::Psum, reducing_star(8), 8).pick() ==
         "in_switch: in_switch 4.00136 us < recursive_doubling 6.00192 us (model)");
   // A part of 400,000 B for each of 8 ranks. In the switch 8 us up, 7 x 8 us down and 2 us; the
   // ring 7 (2 us + 8 us).
-  CHECK(Site(OpKind::AllGather, reducing_star(8), 100'000).pick() ==
+  CHECK(ChoiceSite(OpKind::AllGather, reducing_star(8), 100'000).pick() ==
         "in_switch: in_switch 66 us < ring 70 us (model)");
 }
 
 TEST_CASE("choice: more than 64 ranks in a switch are extrapolated, which is exact there") {
   // 90 chunks of 200 B, 4 ns each. Up 90 and down 1, up 1 and down 89, and 4 us. (The links of both
   // sizes divide evenly, so nothing is rounded.)
-  Site site(OpKind::Psum, reducing_star(90), 90 * 50);
+  ChoiceSite site(OpKind::Psum, reducing_star(90), 90 * 50);
   const std::string text = site.pick();
   INFO(text);
   CHECK(contains(text, "in_switch 4724 ns < "));
@@ -263,7 +263,7 @@ TEST_CASE("choice: more than 64 ranks in a switch are extrapolated, which is exa
 }
 
 TEST_CASE("choice: without a switch that reduces, in_switch is no algorithm of the fabric") {
-  Site none(OpKind::AllGather, switch_fabric(4, kLink), 8);
+  ChoiceSite none(OpKind::AllGather, switch_fabric(4, kLink), 8);
   CHECK(none.pick() == "ring: the only algorithm for all_gather");
   none.asked.algorithm = "in_switch";
   CHECK(none.pick() ==
@@ -271,7 +271,7 @@ TEST_CASE("choice: without a switch that reduces, in_switch is no algorithm of t
         "it, got no switch that reduces (in_switch)");
   none.asked.algorithm = "in_swich";
   CHECK(none.pick() == "algorithm: expected one of ring, got \"in_swich\"");
-  Site there(OpKind::AllGather, reducing_star(4), 8);
+  ChoiceSite there(OpKind::AllGather, reducing_star(4), 8);
   there.asked.algorithm = "in_swich";
   CHECK(there.pick() ==
         "algorithm: expected one of ring, in_switch, got \"in_swich\"; did you mean "
@@ -286,7 +286,7 @@ TEST_CASE("choice: in_switch fits only where each group is on one switch that re
     links.push_back({VertexId(to), VertexId(from), kLink.bandwidth, kLink.latency});
   }
   const Fabric fabric = Fabric(4, {"a", "b"}, links).with_reduction({VertexId(4)});
-  Site all(OpKind::AllGather, fabric, 8);
+  ChoiceSite all(OpKind::AllGather, fabric, 8);
   CHECK(all.pick() == "ring: the only algorithm that fits for all_gather");
   all.groups = {group({0, 1}), group({2, 3})};
   CHECK(all.pick() == "ring: the only algorithm that fits for all_gather");
@@ -307,13 +307,13 @@ TransportFigures slots(std::initializer_list<std::string> names) {
 TEST_CASE("choice: a broadcast along a chain is considered where messages are cut to slots") {
   // 4 MiB over 8 ranks, 2 us apart, in 8 pieces of 524,288 B, 10.48576 us: 8 + 6 of them and 7
   // latencies along the chain. At once, 7 x 83.88608 us on the source's link, and a latency.
-  Site large(OpKind::Pbroadcast, switch_fabric(8, kLink), 1 << 20);
+  ChoiceSite large(OpKind::Pbroadcast, switch_fabric(8, kLink), 1 << 20);
   large.transport = slots({"simple"});
   CHECK(
       large.pick() ==
       "ring (simple): ring (simple) 160.80064 us < direct (simple) at least 587.20256 us (model)");
   // 32 B, 640 ps. The chain pays every latency.
-  Site small(OpKind::Pbroadcast, switch_fabric(8, kLink), 8);
+  ChoiceSite small(OpKind::Pbroadcast, switch_fabric(8, kLink), 8);
   small.transport = slots({"simple"});
   CHECK(small.pick() ==
         "direct (simple): direct (simple) 2.00448 us < ring (simple) 14.00448 us (model)");
@@ -326,7 +326,7 @@ TEST_CASE("choice: a broadcast along a chain is considered where messages are cu
 }
 
 TEST_CASE("choice: without slots, a broadcast goes along a chain only where it is asked for") {
-  Site site(OpKind::Pbroadcast, switch_fabric(8, kLink), 1 << 20);
+  ChoiceSite site(OpKind::Pbroadcast, switch_fabric(8, kLink), 1 << 20);
   CHECK(site.pick() == "direct: the only algorithm for pbroadcast");
   site.asked.algorithm = "ring";
   CHECK(site.pick() == "ring: asked for");
@@ -354,7 +354,7 @@ TEST_CASE("choice: more than 64 ranks in a chain are extrapolated by the ranks, 
   // 127 times 83.88608 us.
   for (const uint32_t source : {0U, 31U, 32U, 63U, 64U, 100U, 127U}) {
     CAPTURE(source);
-    Site site(OpKind::Pbroadcast, switch_fabric(128, kLink), 1 << 20);
+    ChoiceSite site(OpKind::Pbroadcast, switch_fabric(128, kLink), 1 << 20);
     site.transport = slots({"simple"});
     site.request.source = Node(source);
     const std::string text = site.pick();
@@ -367,7 +367,7 @@ TEST_CASE("choice: more than 64 ranks in a chain are extrapolated by the ranks, 
 TEST_CASE("choice: a permutation of more than 64 ranks is timed completely") {
   // 4 MiB to the rank 64 further on. A rank sends a piece and receives one, 2 us + 10.48576 us,
   // 8 times.
-  Site site(OpKind::Ppermute, switch_fabric(128, kLink), 1 << 20);
+  ChoiceSite site(OpKind::Ppermute, switch_fabric(128, kLink), 1 << 20);
   for (uint32_t rank = 0; rank < 128; ++rank)
     site.request.pairs.push_back({Node(rank), Node((rank + 64) % 128)});
   site.transport = slots({"one", "two"});
@@ -380,7 +380,7 @@ TEST_CASE("choice: a group of one copies") {
 
 TEST_CASE("choice: one_shot is taken only where it is asked for, whatever it would take") {
   // One latency; the others have two or more.
-  Site site(OpKind::Psum, switch_fabric(3, kLink), 1);
+  ChoiceSite site(OpKind::Psum, switch_fabric(3, kLink), 1);
   CHECK(!contains(site.pick(), "one_shot"));
   site.transport = slots({"simple"});
   CHECK(!contains(site.pick(), "one_shot"));
@@ -401,7 +401,7 @@ TEST_CASE("algorithms: names are unique within a kind, and every kind has one") 
 }
 
 TEST_CASE("choice: what its rates make twice as slow is not timed") {
-  Site site(OpKind::Psum, 4, 1024);
+  ChoiceSite site(OpKind::Psum, 4, 1024);
   ProtocolFigures fast = test::slot_protocol(Bytes(1 << 20), "fast");
   fast.algorithms = {"ring"};
   ProtocolFigures slow = fast;
@@ -415,7 +415,7 @@ TEST_CASE("choice: what its rates make twice as slow is not timed") {
 }
 
 TEST_CASE("choice: of methods that take the same time the first counts, in whatever order timed") {
-  Site site(OpKind::Psum, 4, 1024);
+  ChoiceSite site(OpKind::Psum, 4, 1024);
   ProtocolFigures first = test::slot_protocol(Bytes(1 << 20), "first");
   first.algorithms = {"ring"};
   first.latency = Duration(1'000'000);  // 6 steps
@@ -444,7 +444,8 @@ TEST_CASE("choice: no time is below the least that its rates allow") {
         else
           protocol.channel_rate.reset();
         for (const bool through_switch : {false, true}) {
-          Site site(kind, through_switch ? switch_fabric(4, kLink) : ring_fabric(4, kLink), 3000);
+          ChoiceSite site(kind, through_switch ? switch_fabric(4, kLink) : ring_fabric(4, kLink),
+                          3000);
           site.fabric = through_switch ? site.fabric.with_reduction({VertexId(4)}) : site.fabric;
           site.request.nodes = 4;
           const std::vector<VertexId> vertices = {VertexId(0), VertexId(1), VertexId(2),

@@ -17,7 +17,7 @@
 namespace orrery::test {
 namespace {
 
-constexpr LinkFigures kLink = {BytesPerSecond(1'000'000'000), Duration(1'000'000)};
+constexpr LinkFigures kGigabyteLink = {BytesPerSecond(1'000'000'000), Duration(1'000'000)};
 
 Demands asked(const Lowered& lowered, const Fabric& fabric) {
   Paths paths(fabric);
@@ -29,7 +29,7 @@ TEST_CASE("demand: a ring all-reduce carries 2(n-1)/n of the buffer over each li
   sketch.sync(sketch.site(std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, 4, 4'000,
                                                          Combine::Add, Transport{}),
                           0, Dtype::F32));
-  const Fabric fabric = ring_fabric(4, kLink);
+  const Fabric fabric = ring_fabric(4, kGigabyteLink);
   const Demands found = asked(sketch.lowered, fabric);
   CHECK(found.messages == std::vector<uint64_t>{24});  // 4 ranks, 6 steps
   int used = 0;
@@ -47,8 +47,8 @@ TEST_CASE("demand: a message counts on every link of its route") {
   Sketch sketch(3);
   sketch.sync(sketch.site(flows(3, {{0, 2, 100}, {1, 2, 30}})));
   const Fabric line(3, {},
-                    {{VertexId(0), VertexId(1), kLink.bandwidth, kLink.latency},
-                     {VertexId(1), VertexId(2), kLink.bandwidth, kLink.latency}});
+                    {{VertexId(0), VertexId(1), kGigabyteLink.bandwidth, kGigabyteLink.latency},
+                     {VertexId(1), VertexId(2), kGigabyteLink.bandwidth, kGigabyteLink.latency}});
   const Demands found = asked(sketch.lowered, line);
   CHECK(found.links[0].bytes == 100);
   CHECK(found.links[1].bytes == 130);
@@ -67,7 +67,7 @@ TEST_CASE(
     Collective again = thrice.lowered.collectives.front();
     thrice.lowered.collectives.push_back(again);
   }
-  const Fabric fabric = ring_fabric(3, kLink);
+  const Fabric fabric = ring_fabric(3, kGigabyteLink);
   const Demands one = asked(once.lowered, fabric);
   const Demands three = asked(thrice.lowered, fabric);
   CHECK(three.messages == std::vector<uint64_t>{2, 2, 2});

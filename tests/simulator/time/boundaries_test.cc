@@ -7,11 +7,10 @@
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 #include "tests/simulator/time/sketch.h"
+#include "tests/support/units.h"
 
 namespace orrery::test {
 namespace {
-
-constexpr int64_t kUs = 1'000'000;
 
 Fabric two_devices() {
   return ring_fabric(2, {BytesPerSecond(1'000'000'000), Duration(500'000)});

@@ -15,10 +15,8 @@
 namespace orrery::test {
 namespace {
 
-constexpr LinkFigures kLink{BytesPerSecond(46'000'000'007), Duration(700'001)};
-
 Duration transfer(int64_t bytes) {
-  return transfer_time(Bytes(bytes), kLink.bandwidth);
+  return transfer_time(Bytes(bytes), kUnevenLink.bandwidth);
 }
 
 /// Of u8 over all devices, from device 1, cut to messages of `slot` bytes.
@@ -36,7 +34,7 @@ Instant closed_form(int64_t ranks, int64_t bytes, int64_t slot) {
   const int64_t pieces = std::max<int64_t>(1, ceil_divide(bytes, slot));
   const int64_t last = bytes - (pieces - 1) * slot;
   return Instant() + transfer(std::min(bytes, slot)) * (pieces - 1 + ranks - 2) + transfer(last) +
-         kLink.latency * (ranks - 1);
+         kUnevenLink.latency * (ranks - 1);
 }
 
 void check_both(const Sketch& sketch, const Fabric& fabric, Instant expected) {
@@ -48,11 +46,12 @@ void check_both(const Sketch& sketch, const Fabric& fabric, Instant expected) {
 
 TEST_CASE("chain: uncut, (n-1) (latency + transfer), n from 2 to 64") {
   for (uint32_t n = 2; n <= 64; ++n) {
-    const Fabric fabric = ring_fabric(n, kLink);
+    const Fabric fabric = ring_fabric(n, kUnevenLink);
     for (const int64_t bytes : {0, 1, 1'000, 12'345, 3'000'001}) {
       CAPTURE(n);
       CAPTURE(bytes);
-      const Instant expected = Instant() + (kLink.latency + transfer(bytes)) * (int64_t{n} - 1);
+      const Instant expected =
+          Instant() + (kUnevenLink.latency + transfer(bytes)) * (int64_t{n} - 1);
       REQUIRE(closed_form(n, bytes, 3'000'001) == expected);
       check_both(broadcast(n, bytes, 3'000'001), fabric, expected);
     }
@@ -62,9 +61,9 @@ TEST_CASE("chain: uncut, (n-1) (latency + transfer), n from 2 to 64") {
 TEST_CASE("chain: cut to pieces, a rank sends on one piece while it receives the next") {
   constexpr int64_t kSlot = 100'000;
   // With two slots no message waits for one: a slot is free again after the latency.
-  REQUIRE(kLink.latency < transfer(kSlot));
+  REQUIRE(kUnevenLink.latency < transfer(kSlot));
   for (const uint32_t n : {2U, 3U, 4U, 7U, 16U, 64U}) {
-    const Fabric fabric = ring_fabric(n, kLink);
+    const Fabric fabric = ring_fabric(n, kUnevenLink);
     for (const int64_t bytes :
          {kSlot - 1, kSlot, kSlot + 1, 2 * kSlot, 3 * kSlot - 7, 50 * kSlot, 50 * kSlot + 12'345}) {
       CAPTURE(n);
@@ -82,8 +81,8 @@ TEST_CASE("chain: with one slot, a piece is sent when the one before it has arri
   for (const int64_t n : {2, 3, 8}) {
     CAPTURE(n);
     const auto devices = static_cast<uint32_t>(n);
-    check_both(broadcast(devices, 20 * kSlot, kSlot, transport), ring_fabric(devices, kLink),
-               Instant() + (transfer(kSlot) + kLink.latency) * (20 + n - 2));
+    check_both(broadcast(devices, 20 * kSlot, kSlot, transport), ring_fabric(devices, kUnevenLink),
+               Instant() + (transfer(kSlot) + kUnevenLink.latency) * (20 + n - 2));
   }
 }
 
@@ -95,7 +94,7 @@ TEST_CASE("chain: channels share the links, each with its part") {
   for (const uint32_t n : {2U, 5U, 8U}) {
     CAPTURE(n);
     const Sketch sketch = broadcast(n, 3 * 50 * kSlot, kSlot, transport);
-    CHECK(simulate(sketch.program, sketch.lowered, ring_fabric(n, kLink)).makespan ==
+    CHECK(simulate(sketch.program, sketch.lowered, ring_fabric(n, kUnevenLink)).makespan ==
           closed_form(n, 3 * 50 * kSlot, 3 * kSlot));
   }
 }
@@ -109,12 +108,12 @@ TEST_CASE("chain: a rank that enters late holds up those behind it, and not thos
   SweepOptions options;
   options.device_start.assign(4, Instant());
   options.device_start[3] = Instant(1'000'000'000);
-  const auto swept = sweep(sketch.program, sketch.lowered, ring_fabric(4, kLink), options);
+  const auto swept = sweep(sketch.program, sketch.lowered, ring_fabric(4, kUnevenLink), options);
   const std::vector<OpSpan>& spans = std::get<Completion>(swept).spans[0];
   CHECK(spans[1].end == Instant() + transfer(kSlot) * 5);
-  CHECK(spans[2].end == Instant() + transfer(kSlot) * 6 + kLink.latency);
+  CHECK(spans[2].end == Instant() + transfer(kSlot) * 6 + kUnevenLink.latency);
   CHECK(spans[3].end == Instant(1'000'000'000) + transfer(kSlot) * 5);
-  CHECK(spans[0].end == Instant(1'000'000'000) + transfer(kSlot) * 5 + kLink.latency);
+  CHECK(spans[0].end == Instant(1'000'000'000) + transfer(kSlot) * 5 + kUnevenLink.latency);
 }
 
 }  // namespace

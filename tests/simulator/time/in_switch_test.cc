@@ -14,13 +14,10 @@
 namespace orrery::test {
 namespace {
 
-using Form = InSwitchSchedule::Form;
-
-constexpr LinkFigures kLink{BytesPerSecond(46'000'000'007), Duration(700'001)};
-
-std::unique_ptr<const Schedule> in_switch(Form form, uint32_t ranks, int64_t bytes,
-                                          Transport transport = {}) {
-  const bool folds = form == Form::AllReduce || form == Form::ReduceScatter;
+std::unique_ptr<const Schedule> in_switch(InSwitchSchedule::Form form, uint32_t ranks,
+                                          int64_t bytes, Transport transport = {}) {
+  const bool folds =
+      form == InSwitchSchedule::Form::AllReduce || form == InSwitchSchedule::Form::ReduceScatter;
   return std::make_unique<InSwitchSchedule>(
       form, ranks, bytes, folds ? Combine::Add : Combine::None, Node(ranks - 1), transport);
 }
@@ -33,36 +30,38 @@ Sketch sketch_of(uint32_t ranks, std::unique_ptr<const Schedule> schedule) {
 }
 
 Duration hop(int64_t bytes) {
-  return transfer_time(Bytes(bytes), kLink.bandwidth) + kLink.latency;
+  return transfer_time(Bytes(bytes), kUnevenLink.bandwidth) + kUnevenLink.latency;
 }
 
 /// n ranks, S bytes, n chunks of c = S / n. Of each half, what happens at once shares the link of a
 /// rank; up to 12 ranks its rate divides evenly.
-Instant closed_form(Form form, int64_t ranks, int64_t bytes) {
+Instant closed_form(InSwitchSchedule::Form form, int64_t ranks, int64_t bytes) {
   const int64_t chunk = bytes / ranks;
   // Each rank sends n chunks over its link; then each owner gets one, folded.
   const Duration reduce = hop(ranks * chunk) + hop(chunk);
   // Each owner sends its chunk; then each rank gets n - 1 others.
   const Duration cast = hop(chunk) + hop((ranks - 1) * chunk);
   switch (form) {
-    case Form::AllReduce:
+    case InSwitchSchedule::Form::AllReduce:
       return Instant() + reduce + cast;
-    case Form::ReduceScatter:
+    case InSwitchSchedule::Form::ReduceScatter:
       return Instant() + reduce;
-    case Form::AllGather:
+    case InSwitchSchedule::Form::AllGather:
       return Instant() + cast;
-    case Form::Broadcast:  // to the switch, and from it to all at once
+    case InSwitchSchedule::Form::Broadcast:  // to the switch, and from it to all at once
       return Instant() + hop(bytes) * 2;
   }
   return {};
 }
 
-constexpr Form kForms[] = {Form::AllReduce, Form::ReduceScatter, Form::AllGather, Form::Broadcast};
+constexpr InSwitchSchedule::Form kForms[] = {
+    InSwitchSchedule::Form::AllReduce, InSwitchSchedule::Form::ReduceScatter,
+    InSwitchSchedule::Form::AllGather, InSwitchSchedule::Form::Broadcast};
 
 TEST_CASE("in switch: each form takes the time of its closed form, to the picosecond") {
   for (uint32_t n = 2; n <= 12; ++n) {
-    const Fabric fabric = switch_fabric(n, kLink);
-    for (const Form form : kForms) {
+    const Fabric fabric = switch_fabric(n, kUnevenLink);
+    for (const InSwitchSchedule::Form form : kForms) {
       for (const int64_t chunk : {0, 3, 1'000, 12'345, 3'000'003}) {
         // What a channel carries is a share of a chunk, and the shares go at the same time.
         for (const uint32_t channels : {1U, 3U}) {
@@ -82,11 +81,12 @@ TEST_CASE("in switch: each form takes the time of its closed form, to the picose
 
 TEST_CASE("in switch: a broadcast shares no link, and the sweep times it") {
   for (uint32_t n = 2; n <= 70; ++n) {
-    const Fabric fabric = switch_fabric(n, kLink);
-    const Sketch sketch = sketch_of(n, in_switch(Form::Broadcast, n, 12'345));
+    const Fabric fabric = switch_fabric(n, kUnevenLink);
+    const Sketch sketch = sketch_of(n, in_switch(InSwitchSchedule::Form::Broadcast, n, 12'345));
     REQUIRE(!sweep_refusal(sketch.lowered, fabric));
     const auto swept = sweep(sketch.program, sketch.lowered, fabric);
-    REQUIRE(std::get<Completion>(swept).makespan == closed_form(Form::Broadcast, n, 12'345));
+    REQUIRE(std::get<Completion>(swept).makespan ==
+            closed_form(InSwitchSchedule::Form::Broadcast, n, 12'345));
   }
 }
 
@@ -94,13 +94,14 @@ TEST_CASE("in switch: a broadcast that is cut goes on before all of it is there"
   // m messages of s bytes, one after another up and, one message later, down. With two slots none
   // waits: a slot is free again after the latency, which is shorter than a message takes.
   constexpr int64_t kSlot = 100'000;
-  REQUIRE(kLink.latency < transfer_time(Bytes(kSlot), kLink.bandwidth));
-  const Duration message = transfer_time(Bytes(kSlot), kLink.bandwidth);
+  REQUIRE(kUnevenLink.latency < transfer_time(Bytes(kSlot), kUnevenLink.bandwidth));
+  const Duration message = transfer_time(Bytes(kSlot), kUnevenLink.bandwidth);
   for (const int64_t m : {1, 2, 3, 50}) {
     CAPTURE(m);
-    const Fabric fabric = switch_fabric(4, kLink);
-    const Sketch sketch = sketch_of(4, cut(in_switch(Form::Broadcast, 4, m * kSlot), kSlot));
-    const Instant expected = Instant() + message * (m + 1) + kLink.latency * 2;
+    const Fabric fabric = switch_fabric(4, kUnevenLink);
+    const Sketch sketch =
+        sketch_of(4, cut(in_switch(InSwitchSchedule::Form::Broadcast, 4, m * kSlot), kSlot));
+    const Instant expected = Instant() + message * (m + 1) + kUnevenLink.latency * 2;
     CHECK(std::get<Completion>(sweep(sketch.program, sketch.lowered, fabric)).makespan == expected);
     CHECK(simulate(sketch.program, sketch.lowered, fabric).makespan == expected);
   }
@@ -111,12 +112,12 @@ TEST_CASE(
   // Up go the data and each rank's own chunk once more, and as much comes down at the same time.
   constexpr uint32_t kRanks = 8;
   constexpr int64_t kBytes = int64_t{kRanks} * 400 * 10'000;
-  const Fabric fabric = switch_fabric(kRanks, {kLink.bandwidth, Duration(0)});
+  const Fabric fabric = switch_fabric(kRanks, {kUnevenLink.bandwidth, Duration(0)});
   Transport transport;
   transport.slots = 4;
-  const Sketch sketch =
-      sketch_of(kRanks, cut(in_switch(Form::AllReduce, kRanks, kBytes, transport), 10'000));
-  const Duration least = transfer_time(Bytes(kBytes + kBytes / kRanks), kLink.bandwidth);
+  const Sketch sketch = sketch_of(
+      kRanks, cut(in_switch(InSwitchSchedule::Form::AllReduce, kRanks, kBytes, transport), 10'000));
+  const Duration least = transfer_time(Bytes(kBytes + kBytes / kRanks), kUnevenLink.bandwidth);
   const Duration takes = simulate(sketch.program, sketch.lowered, fabric).makespan - Instant();
   CHECK(takes >= least);
   CHECK(takes * 50 < least * 51);  // 2% more
@@ -124,9 +125,9 @@ TEST_CASE(
 
 TEST_CASE(
     "in switch: the switch is ready when the first rank comes, and folds when the last came") {
-  const Fabric fabric = switch_fabric(4, kLink);
+  const Fabric fabric = switch_fabric(4, kUnevenLink);
   const int64_t bytes = 4'000;
-  for (const Form form : kForms) {
+  for (const InSwitchSchedule::Form form : kForms) {
     CAPTURE(static_cast<int>(form));
     const Sketch sketch = sketch_of(4, in_switch(form, 4, bytes));
     EngineOptions options;
@@ -135,45 +136,47 @@ TEST_CASE(
           closed_form(form, 4, bytes) + Duration(5'000'000'000));
   }
   // The last rank comes when the data of the others are at the switch.
-  const Sketch sketch = sketch_of(4, in_switch(Form::ReduceScatter, 4, bytes));
+  const Sketch sketch = sketch_of(4, in_switch(InSwitchSchedule::Form::ReduceScatter, 4, bytes));
   EngineOptions options;
   options.device_start.assign(4, Instant());
   options.device_start[2] = Instant(5'000'000'000);
   const Completion late = simulate(sketch.program, sketch.lowered, fabric, options);
-  CHECK(late.makespan == closed_form(Form::ReduceScatter, 4, bytes) + Duration(5'000'000'000));
+  CHECK(late.makespan ==
+        closed_form(InSwitchSchedule::Form::ReduceScatter, 4, bytes) + Duration(5'000'000'000));
   for (const Node origin : late.held_up_by[0])
     CHECK(origin == Node(2));
 }
 
 TEST_CASE("in switch: who sends to the switch waits for nobody, and the switch for who receives") {
   // Rank 3 broadcasts. Rank 1 enters late: with rendezvous its copy is sent then.
-  const Fabric fabric = switch_fabric(4, kLink);
+  const Fabric fabric = switch_fabric(4, kUnevenLink);
   const Instant entry(5'000'000'000);
   for (const Entry mode : {Entry::Eager, Entry::Rendezvous}) {
     Transport transport;
     transport.entry = mode;
-    const Sketch sketch = sketch_of(4, in_switch(Form::Broadcast, 4, 1'000, transport));
+    const Sketch sketch =
+        sketch_of(4, in_switch(InSwitchSchedule::Form::Broadcast, 4, 1'000, transport));
     SweepOptions options;
     options.device_start.assign(4, Instant());
     options.device_start[1] = entry;
     const auto swept = sweep(sketch.program, sketch.lowered, fabric, options);
     const std::vector<OpSpan>& spans = std::get<Completion>(swept).spans[0];
-    CHECK(spans[3].end == Instant() + transfer_time(Bytes(1'000), kLink.bandwidth));
-    CHECK(spans[0].end == closed_form(Form::Broadcast, 4, 1'000));
+    CHECK(spans[3].end == Instant() + transfer_time(Bytes(1'000), kUnevenLink.bandwidth));
+    CHECK(spans[0].end == closed_form(InSwitchSchedule::Form::Broadcast, 4, 1'000));
     CHECK(spans[1].end == (mode == Entry::Eager ? entry : entry + hop(1'000)));
   }
 }
 
 TEST_CASE("in switch: what the devices need to reduce does not slow the switch down") {
-  const Fabric fabric = switch_fabric(4, kLink);
-  Sketch sketch = sketch_of(4, in_switch(Form::AllReduce, 4, 4'000));
+  const Fabric fabric = switch_fabric(4, kUnevenLink);
+  Sketch sketch = sketch_of(4, in_switch(InSwitchSchedule::Form::AllReduce, 4, 4'000));
   sketch.reduce_rate(BytesPerSecond(1'000));
   CHECK(simulate(sketch.program, sketch.lowered, fabric).makespan ==
-        closed_form(Form::AllReduce, 4, 4'000));
+        closed_form(InSwitchSchedule::Form::AllReduce, 4, 4'000));
 }
 
 TEST_CASE("in switch: messages of different collectives may leave the switch at once") {
-  const Fabric fabric = switch_fabric(4, kLink);
+  const Fabric fabric = switch_fabric(4, kUnevenLink);
   const auto from_switch = [&](const Lowered& lowered) {
     Paths paths(fabric);
     const Demands found = demands(lowered, paths);
@@ -181,12 +184,12 @@ TEST_CASE("in switch: messages of different collectives may leave the switch at 
   };
   Sketch twice(4);
   for (int i = 0; i < 2; ++i)
-    twice.sync(twice.site(in_switch(Form::Broadcast, 4, 1'000)));
+    twice.sync(twice.site(in_switch(InSwitchSchedule::Form::Broadcast, 4, 1'000)));
   CHECK(from_switch(twice.lowered).chains == 2);
-  CHECK(from_switch(twice.lowered).peak == 2 * kLink.bandwidth.count());
+  CHECK(from_switch(twice.lowered).peak == 2 * kUnevenLink.bandwidth.count());
   CHECK(from_switch(twice.lowered).bytes == 2'000);
   // So may those of runs in a loop.
-  Sketch thrice = sketch_of(4, in_switch(Form::Broadcast, 4, 1'000));
+  Sketch thrice = sketch_of(4, in_switch(InSwitchSchedule::Form::Broadcast, 4, 1'000));
   thrice.lowered.collectives[0].times = 3;
   CHECK(from_switch(thrice.lowered).chains == 3);
   CHECK(from_switch(thrice.lowered).bytes == 3'000);
@@ -204,7 +207,7 @@ TEST_CASE("in switch: copies of two broadcasts share the link down") {
   const Fabric fabric(4, {"s"}, links);
   Sketch sketch(4);
   for (int i = 0; i < 2; ++i)
-    sketch.sync(sketch.site(in_switch(Form::Broadcast, 4, 4'000)));
+    sketch.sync(sketch.site(in_switch(InSwitchSchedule::Form::Broadcast, 4, 4'000)));
   const Completion completion = run_time(sketch.program, sketch.lowered, fabric);
   CHECK(completion.by == TimedBy::Engine);
   CHECK(completion.spans[0][0].end == Instant(8'000'000));
@@ -236,13 +239,13 @@ TEST_CASE("in switch: a message inside the switch uses none of the links of the 
   extent.output = 1'000;
   extent.switch_scratch = 1'000;
   auto messages = match_by_channel(steps);
-  const Fabric fabric = switch_fabric(2, kLink);
+  const Fabric fabric = switch_fabric(2, kUnevenLink);
   const Sketch sketch =
       sketch_of(2, std::make_unique<StoredSchedule>(extent, std::move(steps), std::move(messages)));
   const Completion completion = run_time(sketch.program, sketch.lowered, fabric);
   CHECK(completion.by == TimedBy::Sweep);
-  CHECK(completion.makespan ==
-        Instant() + transfer_time(Bytes(1'000), kLink.bandwidth) * 3 + kLink.latency * 2);
+  CHECK(completion.makespan == Instant() + transfer_time(Bytes(1'000), kUnevenLink.bandwidth) * 3 +
+                                   kUnevenLink.latency * 2);
 }
 
 }  // namespace

@@ -13,8 +13,6 @@
 namespace orrery::test {
 namespace {
 
-constexpr LinkFigures kLink{BytesPerSecond(46'000'000'007), Duration(700'001)};
-
 Sketch all_reduce(uint32_t devices, int64_t count, Dtype dtype) {
   Sketch sketch(devices);
   sketch.sync(sketch.site(std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, devices,
@@ -26,12 +24,13 @@ Sketch all_reduce(uint32_t devices, int64_t count, Dtype dtype) {
 /// 2(n-1) messages one after the other carry the first chunk, one of the largest, around the ring.
 Instant closed_form(int64_t devices, int64_t count, Dtype dtype) {
   const Bytes chunk = itemsize(dtype) * ceil_divide(count, devices);
-  return Instant() + 2 * (devices - 1) * (kLink.latency + transfer_time(chunk, kLink.bandwidth));
+  return Instant() +
+         2 * (devices - 1) * (kUnevenLink.latency + transfer_time(chunk, kUnevenLink.bandwidth));
 }
 
 TEST_CASE("ring all-reduce: 2(n-1) (latency + transfer of the largest chunk), n from 2 to 64") {
   for (uint32_t n = 2; n <= 64; ++n) {
-    const Fabric fabric = ring_fabric(n, kLink);
+    const Fabric fabric = ring_fabric(n, kUnevenLink);
     for (const int64_t count :
          {int64_t{0}, int64_t{1}, int64_t{n} - 1, int64_t{n}, int64_t{n} + 1, int64_t{1000},
           int64_t{12'345}, int64_t{1} << 20, 3 * int64_t{n} * 1'000'000 + 1}) {
@@ -52,7 +51,7 @@ TEST_CASE("ring all-reduce: 2(n-1) (latency + transfer of the largest chunk), n 
 
 TEST_CASE("ring all-reduce: 2(n-1) messages a node") {
   const Sketch sketch = all_reduce(7, 100, Dtype::F32);
-  const Fabric fabric = ring_fabric(7, kLink);
+  const Fabric fabric = ring_fabric(7, kUnevenLink);
   CHECK(simulate(sketch.program, sketch.lowered, fabric).messages == 7 * 12);
   CHECK(std::get<Completion>(sweep(sketch.program, sketch.lowered, fabric)).messages == 7 * 12);
 }

@@ -17,6 +17,9 @@
 
 namespace orrery::test {
 
+/// A link on which times have to be rounded.
+inline constexpr LinkFigures kUnevenLink{BytesPerSecond(46'000'000'007), Duration(700'001)};
+
 /// Every two devices have a link of 1 GB/s and 1 us each way.
 Fabric gigabyte_fabric(uint32_t devices);
 

@@ -62,8 +62,8 @@ bool same_bytes(const Storage& a, std::span<const std::byte> b) {
 }
 
 /// Random elements of each rank.
-struct Operands {
-  Operands(Dtype dtype, int64_t ranks, int64_t count, Random& random) {
+struct RandomElements {
+  RandomElements(Dtype dtype, int64_t ranks, int64_t count, Random& random) {
     for (int64_t q = 0; q < ranks; ++q)
       tensors.push_back(random_normalish(dtype, {count}, random));
     for (const Tensor& tensor : tensors)
@@ -102,7 +102,7 @@ TEST_CASE("fold values: random folds, with parts in common at one offset and at 
   const WorkType type{Dtype::F16};
   Random random(11);
   for (int round = 0; round < 200; ++round) {
-    const Operands operands(Dtype::F16, kRanks, kCount, random);
+    const RandomElements operands(Dtype::F16, kRanks, kCount, random);
     FoldTable folds;
     std::vector<FoldAt> made = {FoldTable::zero()};
     for (int64_t q = 0; q < kRanks; ++q)
@@ -136,7 +136,7 @@ TEST_CASE("fold values: random folds, with parts in common at one offset and at 
 /// Every rank's sum of random elements as the executor computes it, and by the folds.
 void check_sum(const std::string& algorithm, Dtype dtype, int64_t n, int64_t count) {
   Random random(static_cast<uint64_t>(n));
-  const Operands operands(dtype, n, count, random);
+  const RandomElements operands(dtype, n, count, random);
   HostRig rig({{"x", n}});
   rig.argument("a", operands.tensors);
   rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", algorithm}});

@@ -12,12 +12,10 @@
 #include "models/program/builder.h"
 #include "simulator/lower/lower.h"
 #include "simulator/values/host_executor.h"
+#include "tests/models/program/lists.h"
 
 namespace orrery::test {
 
-using Names = std::vector<std::string>;
-using Integers = std::vector<int64_t>;
-using Lists = std::vector<std::vector<int64_t>>;
 using Numbers = std::vector<double>;
 
 /// A tensor of the given numbers, each converted to the dtype.

@@ -26,6 +26,10 @@ const MockControl& mock() {
   return control;
 }
 
+std::string left_on_mock() {
+  return mock().alive() + mock().misuses();
+}
+
 cuda::Driver mock_driver(const MockCudaSettings& settings) {
   mock().reset(settings);
   std::variant<cuda::Driver, cuda::MissingDriver> driver =

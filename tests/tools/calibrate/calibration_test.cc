@@ -12,14 +12,12 @@
 #include "models/scenario/cluster_reader.h"
 #include "models/scenario/cluster_writer.h"
 #include "models/scenario/document.h"
+#include "tests/support/units.h"
 #include "tools/calibrate/calibration_text.h"
 #include "tools/nccl_tests/perf.h"
 
 namespace orrery::test {
 namespace {
-
-constexpr int64_t kUs = 1'000'000;
-constexpr int64_t kGBps = 1'000'000'000;
 
 /// Four devices behind a switch, with one protocol for rings.
 Cluster ring_machine(int64_t launch, int64_t latency, int64_t channel_rate) {

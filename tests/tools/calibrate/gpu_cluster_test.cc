@@ -12,14 +12,12 @@
 #include "models/scenario/cluster_writer.h"
 #include "models/scenario/document.h"
 #include "simulator/network/paths.h"
+#include "tests/support/units.h"
 
 namespace orrery::test {
 namespace {
 
 using cuda::WorkKind;
-
-constexpr int64_t kGBps = 1'000'000'000;
-constexpr int64_t kUs = 1'000'000;
 
 cuda::GpuMeasurements measured(uint32_t devices, size_t gpus) {
   cuda::GpuMeasurements made;

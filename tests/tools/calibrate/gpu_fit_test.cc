@@ -8,15 +8,13 @@
 #include <doctest/doctest.h>
 
 #include "models/base/diagnostics.h"
+#include "tests/support/units.h"
 
 namespace orrery::test {
 namespace {
 
 using cuda::MeasuredWork;
 using cuda::WorkKind;
-
-constexpr int64_t kUs = 1'000'000;
-constexpr int64_t kKiB = 1024;
 
 /// A node of `bytes` at latency + bytes / rate, the rate in bytes per us.
 MeasuredWork copy(int64_t bytes, int64_t latency, int64_t per_us, uint32_t at_once = 1) {

@@ -5,11 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/units.h"
+
 namespace orrery::test {
 namespace {
-
-constexpr int64_t kKiB = 1024;
-constexpr int64_t kMiB = 1024 * kKiB;
 
 TEST_CASE("residuals: an error is modelled / measured - 1") {
   MeasuredCall call;

@@ -13,13 +13,12 @@
 
 #include "models/base/diagnostics.h"
 #include "models/scenario/cluster_reader.h"
+#include "tests/support/units.h"
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
 
 namespace orrery::test {
 namespace {
-
-constexpr int64_t kUs = 1'000'000;
 
 const char* const kRing =
     R"({"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"})";

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/mock_cuda/mock_control.h"
+#include "tests/support/units.h"
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
 
@@ -18,8 +19,6 @@ namespace orrery::test {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr int64_t kUs = 1'000'000;
 
 /// Slow, so that latencies are small beside the rest: 16 GB/s of copies; 16 bytes of a kernel take
 /// 1.5 ns. What moves data at the same time shares the memory.
@@ -33,7 +32,7 @@ MockCudaSettings slow() {
   return settings;
 }
 
-Ran ran_on_mock(const std::vector<std::string>& arguments, const MockCudaSettings& settings) {
+Ran ran_with(const std::vector<std::string>& arguments, const MockCudaSettings& settings) {
   mock().reset(settings);
   return ran(arguments, MockControl::library());
 }
@@ -41,13 +40,9 @@ Ran ran_on_mock(const std::vector<std::string>& arguments, const MockCudaSetting
 /// Calibrates, into that file.
 Ran calibrated(const std::string& file, const std::string& devices, MockCudaSettings settings) {
   settings.computes = 0;  // times alone count
-  return ran_on_mock({"calibrate", "cuda", "-o", file, "--devices", devices, "--most", "1 MiB",
-                      "--date", "2026-11-24"},
-                     settings);
-}
-
-std::string left_over() {
-  return mock().alive() + mock().misuses();
+  return ran_with({"calibrate", "cuda", "-o", file, "--devices", devices, "--most", "1 MiB",
+                   "--date", "2026-11-24"},
+                  settings);
 }
 
 /// The simulated and the measured makespan in ps.
@@ -65,7 +60,7 @@ Makespans makespans(const std::string& cluster, const std::string& op,
 "arrays": {{"a": {{"shape": [1048576], "dtype": "f32", "spec": ["x"], "init": "iota"}}}},
 "program": [{{"id": "r", {}}}], "outputs": ["r"]}})",
                                                              op));
-  const Ran run = ran_on_mock(
+  const Ran run = ran_with(
       {"run", file, "--cluster", cluster, "--backend", "cuda", "--format", "json"}, settings);
   CAPTURE(run.err);
   REQUIRE(run.outcome == Outcome::Holds);
@@ -120,7 +115,7 @@ TEST_CASE("calibrate cuda: what run --cluster predicts is what the mock measures
     // So that the tolerance can be missed.
     CHECK(latencies < 0.1 * static_cast<double>(measured));
   }
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("calibrate cuda: what it prints and writes") {
@@ -157,7 +152,7 @@ nodes: latency + amount / rate; errors, modelled / measured - 1, of all amounts
   CHECK(cluster["reduce_rate"]["value"] == "8 GB/s");
   CHECK(cluster["reduce_rate"]["label"] == "calibrated");
   CHECK(cluster["reduce_rate"]["date"] == "2026-11-24");
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("calibrate cuda: the same bytes in every order of the mock") {
@@ -209,18 +204,18 @@ TEST_CASE("calibrate cuda: errors are one line and 2, and nothing is written") {
   for (const char* const most : {"5000", "8 KiB"})
     CHECK(error(ran({"calibrate", "cuda", "-o", file, "--most", most})) ==
           fmt::format("--most: expected a multiple of 4 KiB, at least 16 KiB, got \"{}\"\n", most));
-  CHECK(error(ran_on_mock({"calibrate", "cuda", "-o", "/nowhere/gpu.json"}, slow())) ==
+  CHECK(error(ran_with({"calibrate", "cuda", "-o", "/nowhere/gpu.json"}, slow())) ==
         "/nowhere/gpu.json: cannot be written\n");
   CHECK(error(ran({"calibrate", "cuda", "-o", file, "--date", ""})) ==
         "--date: expected 1 to 500 bytes of printable UTF-8\n");
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("perf --backend cuda: nccl-tests' table of what is measured") {
   // On a cluster of the catalog, whose memory the mock need not have.
   MockCudaSettings settings;
   settings.memory = uint64_t{1} << 26;
-  const Ran run = ran_on_mock(
+  const Ran run = ran_with(
       {"perf", "all_reduce", "-b", "4K", "-e", "16K", "-f", "4", "-g", "4", "-n", "2", "--cluster",
        in_tree("tests/tools/cli/golden/perf_cluster.json"), "--backend", "cuda"},
       settings);
@@ -252,7 +247,7 @@ TEST_CASE("perf --backend cuda: nccl-tests' table of what is measured") {
         "12.07    "
         "1.36    2.04       0\n");
   CHECK(lines("# Out of bounds values") == "# Out of bounds values : 0 OK\n");
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("perf --backend cuda: values above the budget are not checked, and -c 0 checks none") {
@@ -263,7 +258,7 @@ TEST_CASE("perf --backend cuda: values above the budget are not checked, and -c 
         "-n",        "1",          "--cluster", in_tree("tests/tools/cli/golden/perf_cluster.json"),
         "--backend", "cuda"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const Ran run = ran_on_mock(arguments, {});
+    const Ran run = ran_with(arguments, {});
     CHECK(run.outcome == Outcome::Holds);
     size_t count = 0;
     for (size_t at = run.out.find("N/A"); at != std::string::npos; at = run.out.find("N/A", at + 1))
@@ -289,14 +284,14 @@ TEST_CASE("perf --backend cuda: errors are one line and 2") {
       "shared object file: No such file or directory\n");
   MockCudaSettings little;
   little.memory = 1 << 20;
-  CHECK(ran_on_mock(perf, little)
+  CHECK(ran_with(perf, little)
             .err.starts_with("orrery: --backend cuda: GPU 0 (Mock GPU 0) has 1 MiB free, and the "
                              "virtual devices on it "));
   mock().reset();
   mock().fail("cuGraphInstantiate", 1, cuda::CUDA_ERROR_OUT_OF_MEMORY);
   CHECK(ran(perf, MockControl::library())
             .err.starts_with("orrery: --backend cuda: the driver failed in cuGraphInstantiate: "));
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 }  // namespace

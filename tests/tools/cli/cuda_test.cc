@@ -39,11 +39,6 @@ Ran ran_fast_on_mock(std::vector<std::string> arguments, const MockCudaSettings&
   return ran(std::move(arguments), MockControl::library(), MockControl::library());
 }
 
-/// What is left on the driver, and what was misused there.
-std::string left_over() {
-  return mock().alive() + mock().misuses();
-}
-
 /// What `text` has after `from`, until `to`.
 std::string between(const std::string& text, const std::string& from, const std::string& to) {
   const size_t begin = text.find(from);
@@ -76,7 +71,7 @@ TEST_CASE("run on GPUs: the text report has a section of them") {
   r   psum                        12.69         13.07  115.3      6.5 %
   not shown: 2 ops without kernels and copies
 )");
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("run on GPUs: the JSON report has a key of them, and the rest is as without them") {
@@ -145,7 +140,7 @@ TEST_CASE("run on GPUs: the JSON report has a key of them, and the rest is as wi
   CHECK(with["fingerprint"] == without["fingerprint"]);
   for (const char* const key : {"time", "ops", "devices", "links", "values", "faults"})
     CHECK(with[key] == without[key]);
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("run on GPUs: three checks more, and the digest of the GPUs is compared too") {
@@ -179,7 +174,7 @@ TEST_CASE("run on GPUs: with --measure steps each step has its time, within that
     CHECK(step["start_ps"] >= op["start_ps"]);
     CHECK(step["end_ps"] <= op["end_ps"]);
   }
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("run on GPUs: two GPUs have half of the virtual devices each, and clocks of their own") {
@@ -195,7 +190,7 @@ TEST_CASE("run on GPUs: two GPUs have half of the virtual devices each, and cloc
     places.push_back(device["gpu"]);
   CHECK(places == std::vector{0, 0, 0, 0, 1, 1, 1, 1});
   CHECK(gpus["measured"]["ops"].size() == 3);
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("run on GPUs: the trace has what was measured, in processes of their own") {
@@ -283,7 +278,7 @@ TEST_CASE("run on GPUs: too little memory, both numbers and 2") {
         "orrery: --backend cuda: GPU 0 (Mock GPU 0) has 512 KiB free, and the virtual devices on "
         "it need 1.5 MiB\n");
   CHECK(mock().calls("cuMemCreate") == 0);
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("run on GPUs: one that lacks what is needed, what it lacks and 2") {
@@ -303,7 +298,7 @@ TEST_CASE("run on GPUs: one that lacks what is needed, what it lacks and 2") {
   CHECK(ran_on_mock({"run", quickstart()}, apart).err ==
         "orrery: --backend cuda: GPU 0 (Mock GPU 0) does not see the memory of GPU 1: "
         "CUDA_VISIBLE_DEVICES chooses GPUs that do, or one\n");
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("run on GPUs: where the driver fails, the call, the code and 2") {
@@ -315,7 +310,7 @@ TEST_CASE("run on GPUs: where the driver fails, the call, the code and 2") {
   CHECK(run.err ==
         "orrery: --backend cuda: the driver failed in cuGraphLaunch: CUDA_ERROR_OUT_OF_MEMORY (2): "
         "a launch of a graph\n");
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("run on GPUs: what is of measurements needs them") {
@@ -346,7 +341,7 @@ TEST_CASE("run on GPUs: a program that holds more than its memory fails, and doe
   CHECK(std::count(labels.begin(), labels.end(),
                    "GPUs: not run (a device holds more than its memory)") == 1);
   CHECK(mock().calls("cuGraphLaunch") == 0);
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("run on GPUs: a program that hangs does not run there") {
@@ -355,7 +350,7 @@ TEST_CASE("run on GPUs: a program that hangs does not run there") {
   CHECK(run.out.find("\nGPUS\n") == std::string::npos);
   CHECK(run.out.find("  · GPUs: not run (the program cannot end)\n") != std::string::npos);
   CHECK(mock().calls("cuGraphLaunch") == 0);
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 /// f32[8,16] by f32[16,4], a product of s32, and their uses, on two devices.
@@ -395,7 +390,7 @@ TEST_CASE("run on GPUs: with --fast-dot the report says what cuBLASLt did and ho
   CHECK(messages["VALUES.GPUS"] ==
         "2 values of the GPUs are those of the host executor, bit for bit. 4 that depend on "
         "--fast-dot were compared within the bounds of both sides' roundings.");
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
   // Without it nothing of the kind is there.
   const Ran plain = ran_on_mock({"run", file, "--format", "json"});
   CHECK(plain.outcome == Outcome::Holds);
@@ -409,7 +404,7 @@ TEST_CASE("run on GPUs: a product by cuBLASLt that is wrong fails") {
       ran_fast_on_mock({"run", folder.file("products.json", kProducts)}, {.product_errors = 1});
   CHECK(run.outcome == Outcome::Fails);
   CHECK(run.out.find("\"d\" on device 0: element 0 is ") != std::string::npos);
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("run on GPUs: --fast-dot without cuBLASLt, one line and 2") {
@@ -435,7 +430,7 @@ TEST_CASE("run on GPUs: where cuBLASLt fails, the call, the code and 2") {
   CHECK(run.err ==
         "orrery: --fast-dot: cuBLASLt failed in cublasLtMatmul: CUBLAS_STATUS_INTERNAL_ERROR (14): "
         "1 product, 8 x 16 by 16 x 4\n");
-  CHECK(left_over() == "");
+  CHECK(left_on_mock() == "");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ const Check& proved(const AlgorithmProof& proof) {
   return proof.checks.front();
 }
 
-AlgorithmProof prove(const AlgoText& algo, uint32_t root) {
+AlgorithmProof prove_with_root(const AlgoText& algo, uint32_t root) {
   ProofRequest request;
   request.root = root;
   return prove_algorithm(read_msccl(algo.text(), "a.xml"), request);
@@ -51,10 +51,10 @@ TEST_CASE("definitions: a broadcast gives every gpu the root's input") {
   algo.gpus = {receives(0, 1, "o0"),
                sends(0, 0, "i0", "o0") + sends(1, 2, "i0", "o0") + copies(2, "i0", "o0"),
                receives(0, 1, "o0")};
-  CHECK(prove(algo, 1).holds);
-  CHECK(proved(prove(algo, 1)).message ==
+  CHECK(prove_with_root(algo, 1).holds);
+  CHECK(proved(prove_with_root(algo, 1)).message ==
         "for all values, every gpu ends with the broadcast of 1 chunk over 3 gpus, root 1");
-  CHECK(proved(prove(algo, 0)).message ==
+  CHECK(proved(prove_with_root(algo, 0)).message ==
         "gpu 0, buffer o, chunk 0 (1 MiB) is chunk 0 of gpu 1; expected chunk 0 of gpu 0 "
         "(root 0; --root names another)");
 }
@@ -65,8 +65,8 @@ TEST_CASE("definitions: a reduce gives the root the sum, and others anything") {
                    BlockText{1, -1, 1, {StepText{0, "rrc", "o0", "o0", 1, 0, 0}.text()}}.text() +
                    BlockText{2, -1, 2, {StepText{0, "rrc", "o0", "o0", 1, 1, 0}.text()}}.text(),
                sends(0, 0, "i0", "o0"), sends(0, 0, "i0", "o0")};
-  CHECK(prove(algo, 0).holds);
-  CHECK(proved(prove(algo, 2)).message ==
+  CHECK(prove_with_root(algo, 0).holds);
+  CHECK(proved(prove_with_root(algo, 2)).message ==
         "gpu 2, buffer o, chunk 0 (1 MiB) is never written; expected the sum of chunk 0 of gpus 0 "
         "to 2 (root 2; --root names another)");
 }
@@ -90,8 +90,8 @@ TEST_CASE("definitions: a scatter gives each gpu its part of the root's input") 
   AlgoText algo = rooted("scatter", 1, 3, 1);
   algo.gpus = {sends(0, 1, "i1", "o0") + sends(1, 2, "i2", "o0") + copies(2, "i0", "o0"),
                receives(0, 0, "o0"), receives(0, 0, "o0")};
-  CHECK(prove(algo, 0).holds);
-  CHECK_FALSE(prove(algo, 1).holds);
+  CHECK(prove_with_root(algo, 0).holds);
+  CHECK_FALSE(prove_with_root(algo, 1).holds);
 }
 
 TEST_CASE("definitions: rooted collectives are timed, and a root is a gpu") {

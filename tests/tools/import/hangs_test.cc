@@ -11,7 +11,7 @@
 namespace orrery::test {
 namespace {
 
-AlgorithmProof prove(const AlgoText& algo, uint32_t slots = 2) {
+AlgorithmProof prove_in_slots(const AlgoText& algo, uint32_t slots = 2) {
   return prove_algorithm(read_msccl(algo.text(), "a.xml"), {slots});
 }
 
@@ -36,7 +36,7 @@ std::string witness(const Check& check) {
 }
 
 TEST_CASE("hangs: a ring all-gather of two chunks a gpu hangs with two slots, and needs three") {
-  const AlgorithmProof proof = prove(ring_gather(3, 2), 2);
+  const AlgorithmProof proof = prove_in_slots(ring_gather(3, 2), 2);
   CHECK_FALSE(proof.holds);
   CHECK(proof.least_slots == 3);
   const Check check = hang_check(proof);
@@ -48,20 +48,20 @@ TEST_CASE("hangs: a ring all-gather of two chunks a gpu hangs with two slots, an
         "2 (rcs, line 36) ends\n"
         "gpu 2 tb 0 chan 0 step 2 rcs line 36: waits for a slot that is held until gpu 0 tb 0 step "
         "2 (rcs, line 6) ends\n");
-  CHECK(prove(ring_gather(3, 2), 3).holds);
+  CHECK(prove_in_slots(ring_gather(3, 2), 3).holds);
 }
 
 TEST_CASE("hangs: ring all-gathers need a slot more than a gpu has chunks") {
   for (int gpus = 3; gpus <= 5; ++gpus)
     for (int own = 1; own <= 4; ++own)
-      CHECK(prove(ring_gather(gpus, own)).least_slots == static_cast<uint32_t>(own) + 1);
+      CHECK(prove_in_slots(ring_gather(gpus, own)).least_slots == static_cast<uint32_t>(own) + 1);
 }
 
 TEST_CASE("hangs: a long cycle has eight rows, the last of which counts the others") {
-  const Check check = hang_check(prove(ring_gather(12, 1), 1));
+  const Check check = hang_check(prove_in_slots(ring_gather(12, 1), 1));
   REQUIRE(check.witness.size() == 8);
   CHECK(check.witness[7] == std::pair<std::string, std::string>("...", "5 more"));
-  CHECK(hang_check(prove(ring_gather(8, 1), 1)).witness.size() == 8);
+  CHECK(hang_check(prove_in_slots(ring_gather(8, 1), 1)).witness.size() == 8);
 }
 
 /// Gpu 0's block 1 waits for its block 0, of the given steps.
@@ -94,11 +94,11 @@ TEST_CASE("hangs: a wait ends at the first step from the named one on that sets 
   CHECK(ends_wait(waiting({copy(0, true), copy(1, false), copy(2, true)}, 0)) == first);
   CHECK(ends_wait(waiting({copy(0, true), copy(1, false), copy(2, true)}, 1)) == last);
   CHECK(ends_wait(waiting({copy(0, false), copy(1, false), copy(2, true)}, 0)) == last);
-  CHECK(prove(waiting({copy(0, false), copy(1, true)}, 0)).holds);
+  CHECK(prove_in_slots(waiting({copy(0, false), copy(1, true)}, 0)).holds);
 }
 
 TEST_CASE("hangs: a wait for a step that sets no flag, with none after it, is for ever") {
-  const AlgorithmProof proof = prove(waiting({copy(0, true), copy(1, false)}, 1));
+  const AlgorithmProof proof = prove_in_slots(waiting({copy(0, true), copy(1, false)}, 1));
   CHECK_FALSE(proof.holds);
   CHECK_FALSE(proof.least_slots.has_value());
   CHECK(hang_check(proof).message ==
@@ -117,10 +117,10 @@ TEST_CASE("hangs: a nop sets no flag, whatever its hasdep, and has a number only
 
 TEST_CASE("hangs: a wait for a step whose number or flag is another for a nop says so") {
   const std::string nop = StepText{1, "nop", "i0", "i0", 0}.text();
-  CHECK(hang_check(prove(waiting({copy(0, true), nop, copy(2, true)}, 2))).message ==
+  CHECK(hang_check(prove_in_slots(waiting({copy(0, true), nop, copy(2, true)}, 2))).message ==
         "gpu 0 tb 1 step 0 (line 9) waits for tb 0 step 2 (line 6) for ever: step 2 (line 6) sets "
         "the flag 1: nops are counted where their waits are made, so not without one.");
-  CHECK(hang_check(prove(waiting({copy(0, true), nop}, 1))).message ==
+  CHECK(hang_check(prove_in_slots(waiting({copy(0, true), nop}, 1))).message ==
         "gpu 0 tb 1 step 0 (line 8) waits for tb 0 step 1 (line 5) for ever: neither that step nor "
         "a later one of its thread block sets a flag (hasdep=\"1\"; a nop sets none).");
 }
@@ -135,7 +135,7 @@ TEST_CASE("hangs: a row of a cycle names the step that ends a wait, and why it i
                             StepText{1, "nop", "i0", "i0", 0}.text(), copy(2, true)}}
                      .text() +
                  BlockText{1, -1, -1, {StepText{0, "cpy", "s0", "s1", 1, 0, 1}.text()}}.text();
-  const Check check = hang_check(prove(algo));
+  const Check check = hang_check(prove_in_slots(algo));
   REQUIRE(check.witness.size() == 2);
   CHECK(check.witness[0] ==
         std::pair<std::string, std::string>("gpu 0 tb 0 chan 0 step 0 cpy line 4",
@@ -153,11 +153,11 @@ TEST_CASE("hangs: a wait within a thread block needs a flag between the two") {
             .text();
     return algo;
   };
-  CHECK(prove(own(0, true)).holds);
-  CHECK(hang_check(prove(own(0, false))).message ==
+  CHECK(prove_in_slots(own(0, true)).holds);
+  CHECK(hang_check(prove_in_slots(own(0, false))).message ==
         "gpu 0 tb 0 step 1 (line 5) waits for tb 0 step 0 (line 4) for ever: no step between the "
         "two sets a flag (hasdep=\"1\").");
-  CHECK(hang_check(prove(own(1, true))).message ==
+  CHECK(hang_check(prove_in_slots(own(1, true))).message ==
         "gpu 0 tb 0 step 1 (line 5) waits for tb 0 step 1 (line 5) for ever: it is in the same "
         "thread block, and no earlier.");
 }
@@ -165,11 +165,11 @@ TEST_CASE("hangs: a wait within a thread block needs a flag between the two") {
 TEST_CASE("hangs: the waits of nops are taken over by the next step, which must wait itself") {
   const auto nop = [](int number) { return StepText{number, "nop", "i0", "i0", 0, 0, 0}.text(); };
   // Two waits, the second closed by the copy's own.
-  CHECK(prove(waiting({copy(0, true)}, 0, {nop(0), nop(1)})).holds);
+  CHECK(prove_in_slots(waiting({copy(0, true)}, 0, {nop(0), nop(1)})).holds);
   AlgoText open = waiting({copy(0, true)}, 0);
   open.gpus[0] = BlockText{0, -1, -1, {copy(0, true)}}.text() +
                  BlockText{1, -1, -1, {nop(0), copy(1, true)}}.text();
-  const AlgorithmProof refused = prove(open);
+  const AlgorithmProof refused = prove_in_slots(open);
   CHECK(refused.checks[0].name == "RUNTIME.LIMITS");
   CHECK(witness(refused.checks[0]) ==
         "depid: gpu 0 tb 1 step 1 (line 8) has no wait, and the nop on line 7 before it waits\n");
@@ -221,7 +221,7 @@ TEST_CASE("hangs: the wait of a last nop is made without a runtime") {
 }
 
 TEST_CASE("hangs: runtimes do not make the wait of a last nop, which is said") {
-  const AlgorithmProof proof = prove(last_nops(false));
+  const AlgorithmProof proof = prove_in_slots(last_nops(false));
   CHECK(hang_check(proof).holds());
   CHECK(
       std::count(proof.notes.begin(), proof.notes.end(),
@@ -247,12 +247,12 @@ TEST_CASE("hangs: a nop within a chain of re waits after the chain, with the nex
   CHECK(algorithm.text({Node(0), Channel(0), 1}).number == 2);
   CHECK(algorithm.text({Node(0), Channel(0), 2}).type == "nop");
   CHECK(algorithm.steps[0][1][0].after == StepRef{Node(0), Channel(0), 1});
-  CHECK(hang_check(prove(algo)).holds());
+  CHECK(hang_check(prove_in_slots(algo)).holds());
   // Nothing takes over the wait if the step after it has none.
   algo.gpus[0] =
       BlockText{0, -1, -1, {re(0, "i0", false), waits, re(2, "i1", true), copy(3, true)}}.text() +
       other;
-  CHECK(witness(prove(algo).checks[0]) ==
+  CHECK(witness(prove_in_slots(algo).checks[0]) ==
         "depid: gpu 0 tb 0 step 3 (line 7) has no wait, and the nop on line 5 before it waits\n");
 }
 
@@ -261,7 +261,7 @@ TEST_CASE("hangs: a receive that is gone is a hang, with both counts and the sid
   AlgoText algo = ring_gather(4, 1);
   const std::string last = StepText{3, "r", "o2", "o2"}.text() + "\n";
   algo.gpus[1].erase(algo.gpus[1].find(last), last.size());
-  const AlgorithmProof proof = prove(algo);
+  const AlgorithmProof proof = prove_in_slots(algo);
   CHECK_FALSE(proof.holds);
   const Check check = hang_check(proof);
   CHECK(check.message ==
@@ -281,7 +281,7 @@ TEST_CASE("hangs: a send that is gone leaves its receiver waiting") {
   const std::string first = StepText{0, "s", "i0", "o3"}.text();
   algo.gpus[3].replace(algo.gpus[3].find(first), first.size(),
                        StepText{0, "nop", "i0", "i0", 0}.text());
-  const Check check = hang_check(prove(algo));
+  const Check check = hang_check(prove_in_slots(algo));
   CHECK(check.message ==
         "On channel 0, gpu 3 tb 0 sends 2 messages to gpu 0, and gpu 0 tb 0 receives 3: gpu 0 tb 0 "
         "step 3 (r, line 7) waits for ever.");
@@ -291,7 +291,7 @@ TEST_CASE("hangs: a send that is gone leaves its receiver waiting") {
 TEST_CASE("hangs: the side that lost its only step is named by its thread block") {
   AlgoText algo = two_gather();
   algo.gpus[1] = BlockText{3, 0, 0, {StepText{0, "r", "o0", "o0"}.text()}}.text();
-  const Check check = hang_check(prove(algo));
+  const Check check = hang_check(prove_in_slots(algo));
   CHECK(check.message ==
         "On channel 0, gpu 1 tb 3 sends 0 messages to gpu 0, and gpu 0 tb 0 receives 1: gpu 0 tb 0 "
         "step 1 (r, line 5) waits for ever.");
@@ -301,7 +301,7 @@ TEST_CASE("hangs: without other connections to compare with, no side is named") 
   AlgoText algo = two_gather();
   algo.gpus[0] = BlockText{0, 1, 1, {StepText{0, "s", "o0"}.text()}}.text();
   algo.gpus[1] = BlockText{0, 0, 0, {}}.text();
-  CHECK(hang_check(prove(algo)).witness.back().first == "first without its other end");
+  CHECK(hang_check(prove_in_slots(algo)).witness.back().first == "first without its other end");
 }
 
 }  // namespace

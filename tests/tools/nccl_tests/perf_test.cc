@@ -47,7 +47,7 @@ NcclRow row_of(NcclCollective collective, uint32_t ranks, int64_t bytes) {
   return table.table.rows.front();
 }
 
-std::string refusal_of(const PerfRequest& request, const Cluster& cluster) {
+std::string perf_refusal(const PerfRequest& request, const Cluster& cluster) {
   try {
     perf_table(request, cluster);
   } catch (const InputError& error) {
@@ -317,23 +317,23 @@ TEST_CASE("perf: what is not modelled, and inputs that are refused") {
   CHECK(not_modelled(NcclCollective::ReduceScatter, Dtype::F32, NcclRedop::Max).has_value());
   CHECK(!not_modelled(NcclCollective::SendRecv, Dtype::S8, NcclRedop::MulSum));
 
-  CHECK(refusal_of(request_of(NcclCollective::AllReduce, 5, 8), pairs(4)) ==
+  CHECK(perf_refusal(request_of(NcclCollective::AllReduce, 5, 8), pairs(4)) ==
         "all_reduce_perf: expected at most 4 devices of cluster pairs, got 5 ranks (-t times -g "
         "times --np)");
-  CHECK(refusal_of(request_of(NcclCollective::Hypercube, 6, 8), pairs(6)) ==
+  CHECK(perf_refusal(request_of(NcclCollective::Hypercube, 6, 8), pairs(6)) ==
         "hypercube_perf: expected a power of 2, got 6 ranks");
   Cluster large = pairs(2);
   large.fabric = switch_fabric(1025, {BytesPerSecond(kRate), Duration(kLatency)});
-  CHECK(refusal_of(request_of(NcclCollective::Scatter, 1025, 1 << 20), large) ==
+  CHECK(perf_refusal(request_of(NcclCollective::Scatter, 1025, 1 << 20), large) ==
         "scatter_perf: expected at most 1024 ranks, got 1025");
   PerfRequest many = request_of(NcclCollective::AllReduce, 2, 8);
   many.settings.most = Bytes(int64_t{1} << 30);
   many.settings.step = 1;
-  CHECK(refusal_of(many, pairs(2)) == "all_reduce_perf: expected at most 262144 rows, got more");
+  CHECK(perf_refusal(many, pairs(2)) == "all_reduce_perf: expected at most 262144 rows, got more");
   many.settings.least = Bytes(0);
   many.settings.step = 2;
   many.settings.step_is_factor = true;  // 0 never grows
-  CHECK(refusal_of(many, pairs(2)) == "all_reduce_perf: expected at most 262144 rows, got more");
+  CHECK(perf_refusal(many, pairs(2)) == "all_reduce_perf: expected at most 262144 rows, got more");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace orrery::test {
 namespace {
 
-constexpr const char* kScenario = R"({
+constexpr const char* kKeptScenario = R"({
   "orrery": 1,
   "name": "kept",
   "cluster": {"devices": 2, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us"},
@@ -41,7 +41,7 @@ TEST_CASE("report: what is shown of it does not need the scenario that was run")
   Report kept;
   std::string before;
   {
-    Scenario scenario = read_scenario("kept.json", kScenario);
+    Scenario scenario = read_scenario("kept.json", kKeptScenario);
     kept = run(scenario, {});
     before = shown(kept);
     scenario.program = Program();  // and what the report shows stays
@@ -51,7 +51,7 @@ TEST_CASE("report: what is shown of it does not need the scenario that was run")
 }
 
 TEST_CASE("report: of a scenario that is shared, it is the scenario's owner too") {
-  auto scenario = std::make_shared<const Scenario>(read_scenario("kept.json", kScenario));
+  auto scenario = std::make_shared<const Scenario>(read_scenario("kept.json", kKeptScenario));
   const Report report = run(scenario, {});
   CHECK(report.scenario == scenario);  // not a copy
   scenario.reset();

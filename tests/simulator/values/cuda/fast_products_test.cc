@@ -31,24 +31,24 @@ Tensor random_signs(Dtype dtype, const std::vector<int64_t>& dims, Random& rando
 
 /// Dimensions of one operand, each with what it is: those of the batch and the contracting ones are
 /// numbered alike in both.
-struct Side {
+struct Factor {
   std::vector<int64_t> dims;
   std::vector<int64_t> batch;        // where each of them is
   std::vector<int64_t> contracting;  // likewise
 };
 
-Side random_side(const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting,
-                 size_t free, Random& random) {
+Factor random_side(const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting,
+                   size_t free, Random& random) {
   struct Dim {
     int64_t extent;
-    std::vector<int64_t> Side::*list;
+    std::vector<int64_t> Factor::*list;
     size_t number;
   };
   std::vector<Dim> dims;
   for (size_t i = 0; i < batch.size(); ++i)
-    dims.push_back({batch[i], &Side::batch, i});
+    dims.push_back({batch[i], &Factor::batch, i});
   for (size_t i = 0; i < contracting.size(); ++i)
-    dims.push_back({contracting[i], &Side::contracting, i});
+    dims.push_back({contracting[i], &Factor::contracting, i});
   for (size_t i = 0; i < free; ++i)
     dims.push_back({random.between(1, 4), nullptr, 0});
   // A few exchanges, so that groups often stay together.
@@ -56,7 +56,7 @@ Side random_side(const std::vector<int64_t>& batch, const std::vector<int64_t>& 
     const size_t at = random.below(dims.size() - 1);
     std::swap(dims[at], dims[at + 1]);
   }
-  Side side;
+  Factor side;
   side.batch.resize(batch.size());
   side.contracting.resize(contracting.size());
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -85,8 +85,8 @@ TEST_CASE("products: of random dimensions and dtypes, in any order of adding, th
     };
     const std::vector<int64_t> batch = extents(2);
     const std::vector<int64_t> contracting = extents(2);
-    const Side left = random_side(batch, contracting, random.below(3), random);
-    const Side right = random_side(batch, contracting, random.below(3), random);
+    const Factor left = random_side(batch, contracting, random.below(3), random);
+    const Factor right = random_side(batch, contracting, random.below(3), random);
     const Dtype dtype =
         std::vector{Dtype::F16, Dtype::BF16, Dtype::F32, Dtype::F64}[random.below(4)];
     HostRig rig({{"x", 2}});

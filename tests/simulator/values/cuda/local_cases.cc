@@ -6,22 +6,19 @@
 #include "models/base/check.h"
 #include "models/program/builder.h"
 #include "tests/models/array/tensors.h"
+#include "tests/models/program/lists.h"
 #include "tests/simulator/values/cuda/host_memory.h"
 
 namespace orrery::test {
 
 namespace {
 
-using Numbers = std::vector<int64_t>;
-using Lists = std::vector<Numbers>;
-using Names = std::vector<std::string>;
-
 /// Of so many elements at most: dimensions that would make more have one index.
 Shape random_shape(Random& random, size_t least_rank = 0, int64_t most = 400) {
-  Numbers dims(least_rank + random.below(4));
+  Integers dims(least_rank + random.below(4));
   int64_t elements = 1;
   for (int64_t& dim : dims) {
-    dim = random.below(20) == 0 ? 0 : Numbers{1, 2, 3, 4, 5, 8, 17}[random.below(7)];
+    dim = random.below(20) == 0 ? 0 : Integers{1, 2, 3, 4, 5, 8, 17}[random.below(7)];
     if (elements * dim > most)
       dim = 1;
     elements *= std::max(dim, int64_t{1});
@@ -34,8 +31,8 @@ size_t random_dimension(const Shape& shape, Random& random) {
 }
 
 /// Distinct dimensions, in random order.
-Numbers some_dimensions(size_t rank, Random& random) {
-  Numbers all;
+Integers some_dimensions(size_t rank, Random& random) {
+  Integers all;
   for (size_t d = 0; d < rank; ++d)
     all.insert(all.begin() + random.between(0, static_cast<int64_t>(d)), static_cast<int64_t>(d));
   all.resize(random.below(rank + 1));
@@ -112,7 +109,7 @@ std::optional<LocalCase> of_complex_case(OpKind kind, Dtype dtype, Random& rando
 
 LocalCase transpose_case(Dtype dtype, Random& random) {
   const Shape shape = random_shape(random);
-  Numbers permutation;
+  Integers permutation;
   for (size_t d = 0; d < shape.rank(); ++d)
     permutation.insert(permutation.begin() + random.between(0, static_cast<int64_t>(d)),
                        static_cast<int64_t>(d));
@@ -121,7 +118,7 @@ LocalCase transpose_case(Dtype dtype, Random& random) {
 
 LocalCase slice_case(Dtype dtype, Random& random) {
   const Shape shape = random_shape(random);
-  Numbers start, limit, strides;
+  Integers start, limit, strides;
   for (const int64_t dim : shape.dims()) {
     start.push_back(random.between(0, dim));
     limit.push_back(random.between(start.back(), dim));
@@ -146,7 +143,7 @@ LocalCase concatenate_case(Dtype dtype, Random& random) {
 LocalCase split_case(Dtype dtype, Random& random) {
   const Shape shape = random_shape(random, 1);
   const size_t along = random_dimension(shape, random);
-  Numbers sizes;
+  Integers sizes;
   int64_t left = shape[along];
   while (left > 0 && sizes.size() < 3) {
     sizes.push_back(random.between(0, left));
@@ -174,20 +171,20 @@ LocalCase pad_case(Dtype dtype, Random& random) {
 
 LocalCase broadcast_case(Dtype dtype, Random& random) {
   const Shape result = random_shape(random);
-  Numbers dims, places;
+  Integers dims, places;
   for (size_t d = 0; d < result.rank(); ++d)
     if (random.below(2) == 0) {
       places.push_back(static_cast<int64_t>(d));
       dims.push_back(random.below(3) == 0 ? 1 : result[d]);
     }
   return {{random_bits(dtype, Shape(dims), random)},
-          {{"shape", Numbers(result.dims().begin(), result.dims().end())},
+          {{"shape", Integers(result.dims().begin(), result.dims().end())},
            {"broadcast_dimensions", places}}};
 }
 
 LocalCase part_case(OpKind kind, Dtype dtype, Random& random) {
   const Shape whole = random_shape(random);
-  Numbers sizes;
+  Integers sizes;
   for (const int64_t dim : whole.dims())
     sizes.push_back(random.below(3) == 0 ? dim : random.between(0, dim));
   LocalCase made{{random_bits(dtype, whole, random)}};
@@ -215,7 +212,7 @@ std::optional<LocalCase> rows_case(OpKind kind, Dtype dtype, Random& random) {
       {random_bits(dtype, shape, random)},
       {{"axis", static_cast<int64_t>(axis)}, {"mode", std::string(clips ? "clip" : "fill")}}};
   if (kind == OpKind::ScatterAdd) {
-    Numbers dims(shape.dims().begin(), shape.dims().end());
+    Integers dims(shape.dims().begin(), shape.dims().end());
     const auto at = dims.erase(dims.begin() + static_cast<ptrdiff_t>(axis));
     dims.insert(at, indices.dims().begin(), indices.dims().end());
     made.operands.push_back(random_bits(dtype, Shape(dims), random));
@@ -246,15 +243,15 @@ bool may_give(Dtype operand, Dtype result) {
 LocalCase dot_case(Dtype dtype, Random& random) {
   // Batch, contracting and free dimensions of both sides, each side in its own order.
   struct Side {
-    Numbers dims, contracting, batch;
+    Integers dims, contracting, batch;
   };
-  const Numbers batch = Numbers(random.below(3), random.between(1, 3));
-  const Numbers depth = Numbers(random.below(3), random.below(9) == 0 ? 0 : random.between(1, 7));
+  const Integers batch = Integers(random.below(3), random.between(1, 3));
+  const Integers depth = Integers(random.below(3), random.below(9) == 0 ? 0 : random.between(1, 7));
   const auto side = [&] {
-    Numbers roles;  // batch dimensions, then contracting ones, then free ones
+    Integers roles;  // batch dimensions, then contracting ones, then free ones
     for (size_t k = 0; k < batch.size() + depth.size() + random.below(3); ++k)
       roles.push_back(static_cast<int64_t>(k));
-    Numbers order;
+    Integers order;
     for (const int64_t role : roles)
       order.insert(order.begin() + random.between(0, static_cast<int64_t>(order.size())), role);
     Side made;
@@ -292,7 +289,7 @@ LocalCase stand_in_case(Dtype dtype, Random& random) {
                  {{"flops", Flops(1)}, {"bytes", Bytes(1)}, {"dtype", dtype}}};
   made.results = random.below(2);
   if (made.results > 0)
-    made.attributes.emplace_back("shape", Numbers(shape.dims().begin(), shape.dims().end()));
+    made.attributes.emplace_back("shape", Integers(shape.dims().begin(), shape.dims().end()));
   return made;
 }
 
@@ -302,7 +299,7 @@ std::optional<LocalCase> random_local(OpKind kind, Dtype dtype, Random& random) 
   if (const std::optional<Elementwise>& op = rules(kind).elementwise)
     return elementwise_case(*op, dtype, random);
   const Shape shape = random_shape(random);
-  const Numbers dims(shape.dims().begin(), shape.dims().end());
+  const Integers dims(shape.dims().begin(), shape.dims().end());
   switch (kind) {
     case OpKind::Pvary:
     case OpKind::ReducedVaryCast:
@@ -328,7 +325,7 @@ std::optional<LocalCase> random_local(OpKind kind, Dtype dtype, Random& random) 
       return of_complex_case(kind, dtype, random);
     case OpKind::Reshape:
       return LocalCase{{random_bits(dtype, shape, random)},
-                       {{"new_sizes", Numbers{shape.elements()}}}};
+                       {{"new_sizes", Integers{shape.elements()}}}};
     case OpKind::Transpose:
       return transpose_case(dtype, random);
     case OpKind::Slice:
@@ -358,7 +355,7 @@ std::optional<LocalCase> random_local(OpKind kind, Dtype dtype, Random& random) 
         return std::nullopt;
       const Shape any = random_shape(random, 1);
       return LocalCase{{},
-                       {{"shape", Numbers(any.dims().begin(), any.dims().end())},
+                       {{"shape", Integers(any.dims().begin(), any.dims().end())},
                         {"dimension", static_cast<int64_t>(random_dimension(any, random))},
                         {"dtype", dtype}}};
     }

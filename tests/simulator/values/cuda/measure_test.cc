@@ -52,11 +52,6 @@ bool near(Duration time, int64_t exact) {
   return std::abs(time.count() - exact) <= 8;
 }
 
-/// What the mock has left, and what was misused.
-std::string left() {
-  return mock().alive() + mock().misuses();
-}
-
 TEST_CASE("measure: nodes take what the clock says, without the launch of their graph") {
   const cuda::Driver driver = mock_driver(clocked());
   const GpuMeasurements measured = cuda::measure(driver, kSmall);
@@ -72,7 +67,7 @@ TEST_CASE("measure: nodes take what the clock says, without the launch of their 
     CHECK(near(work(measured, kind, 1, Bytes(1 << 16)).node, 2'000'000 + 40'960));
   // A thread has one element here. It reads and writes three times as much as its result has.
   CHECK(near(work(measured, WorkKind::Elementwise, 1, Bytes(3 << 16)).node, 2'000'000 + 163'840));
-  CHECK(left() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("measure: virtual devices at once share the memory") {
@@ -108,7 +103,7 @@ TEST_CASE("measure: several GPUs have peer copies, and as many virtual devices a
       near(work(measured, WorkKind::PeerCopy, 2, Bytes(1 << 16)).node, 1'000'000 + 2 * 6'553'600));
   CHECK(std::none_of(measured.works.begin(), measured.works.end(),
                      [](const MeasuredWork& each) { return each.at_once > 2; }));
-  CHECK(left() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("measure: too little memory is said before anything is allocated") {
@@ -125,7 +120,7 @@ TEST_CASE("measure: too little memory is said before anything is allocated") {
   CHECK(said ==
         "GPU 0 (Mock GPU 0) has 512 KiB free, and measuring 3 virtual devices there takes 576 KiB");
   CHECK(mock().calls("cuMemCreate") == 0);
-  CHECK(left() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("measure: each kind of call that fails is told, and leaves nothing") {
@@ -145,7 +140,7 @@ TEST_CASE("measure: each kind of call that fails is told, and leaves nothing") {
       said = error.call();
     }
     CHECK(said == call);
-    CHECK(left() == "");
+    CHECK(left_on_mock() == "");
   }
 }
 
@@ -168,7 +163,7 @@ TEST_CASE("copy rates: of each GPU, and from the first to the second") {
   CHECK(is_near(rates->in_gpu[0]));
   CHECK(is_near(rates->in_gpu[1]));
   CHECK(is_near(*rates->to_next));
-  CHECK(left() == "");
+  CHECK(left_on_mock() == "");
 }
 
 TEST_CASE("copy rates: none where too little memory is free") {

@@ -1,22 +1,16 @@
 // Random programs on the mock driver, each in several random orders. ORRERY_GPU_PROGRAMS and
 // ORRERY_GPU_ORDERS set how many programs and how many orders.
 
-#include <cstdlib>
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "tests/simulator/values/cuda/mock_rig.h"
 #include "tests/simulator/values/cuda/random_runs.h"
+#include "tests/support/asked.h"
 
 namespace orrery::test {
 
 namespace {
-
-uint64_t asked(const char* variable, uint64_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 TEST_CASE("GPUs: random programs have the host's values, in any order") {
   const uint64_t programs = asked("ORRERY_GPU_PROGRAMS", 200);
