@@ -27,6 +27,12 @@ class NoGpus : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The GPUs that are there have too little memory for one scenario; others may run.
+class TooLittleGpuMemory : public NoGpus {
+ public:
+  using NoGpus::NoGpus;
+};
+
 /// Why --fast-dot is not possible. what() is one line.
 class NoFastDot : public std::runtime_error {
  public:

@@ -384,6 +384,8 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
     throw InputError(scenario->file, {{overflow.key(), overflow.what()}});
   } catch (const Overflow& overflow) {
     throw InputError(scenario->file, {{{}, too_large(overflow)}});
+  } catch (const cuda::TooLittleMemory& little) {
+    throw TooLittleGpuMemory(little.what());
   } catch (const cuda::UnfitGpu& unfit) {
     throw NoGpus(unfit.what());
   }

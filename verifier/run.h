@@ -42,9 +42,9 @@ struct RunOptions {
 std::string too_large(const Overflow& overflow);
 
 /// Throws InputError for a scenario that cannot be lowered (no route, unknown rate) or is too large
-/// (a limit, or a quantity that exceeds 64 bits); with `gpus`, NoGpus where there are none, or too
-/// little memory, and CudaError where the driver fails; of `fast_dot` NoFastDot where cuBLASLt is
-/// missing, and CublasLtError where it fails.
+/// (a limit, or a quantity that exceeds 64 bits); with `gpus`, NoGpus where there are none,
+/// TooLittleGpuMemory, and CudaError where the driver fails; of `fast_dot` NoFastDot where cuBLASLt
+/// is missing, and CublasLtError where it fails.
 Report run(Scenario scenario, const RunOptions& options);
 
 /// The same without a copy, for a scenario that is run several times. Requires one.

@@ -195,13 +195,23 @@ class Runner {
       worst(outcome_of(report.verdict));
       verdict_ = both(verdict_, report.verdict);
     } catch (const InputError& error) {
-      terminal_.err << error.what() << "\n";
-      if (command_.format == Format::Json)
-        reports_.push_back(json_text(file, error));
-      summary_.push_back({file, Verdict::Fails, "", "", "the input is wrong"});
-      worst(Outcome::WrongInput);
-      verdict_ = Verdict::Fails;
+      not_run(file, error, "the input is wrong");
+    } catch (const TooLittleGpuMemory& little) {
+      if (!several_)
+        throw;
+      const std::string message = fmt::format("--backend cuda: {}", little.what());
+      not_run(file, InputError(file, {{Origin{}, message}}), "too little memory on the GPUs");
     }
+  }
+
+  /// There is no report of the file. The others still run.
+  void not_run(const std::string& file, const InputError& error, const char* summary) {
+    terminal_.err << error.what() << "\n";
+    if (command_.format == Format::Json)
+      reports_.push_back(json_text(file, error));
+    summary_.push_back({file, Verdict::Fails, "", "", summary});
+    worst(Outcome::WrongInput);
+    verdict_ = Verdict::Fails;
   }
 
   /// Of several scenarios an algorithm is for those that have its op. One must have it.

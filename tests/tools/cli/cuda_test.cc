@@ -281,6 +281,25 @@ TEST_CASE("run on GPUs: too little memory, both numbers and 2") {
   CHECK(left_on_mock() == "");
 }
 
+TEST_CASE("run on GPUs: of several scenarios one with too little memory does not stop the others") {
+  MockCudaSettings settings;
+  settings.memory = uint64_t{1} << 19;
+  const TemporaryFolder folder;
+  // Eight bytes on each of two devices.
+  const std::string small = folder.file("small.json", R"({"orrery": 1,
+    "cluster": {"devices": 2, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us"},
+    "mesh": {"x": 2}, "arrays": {"a": {"shape": [2], "dtype": "f32"}},
+    "program": [{"id": "r", "op": "neg", "of": "a"}]})");
+  const Ran run = ran_on_mock({"run", quickstart(), small}, settings);
+  CHECK(run.outcome == Outcome::WrongInput);
+  CHECK(run.err == quickstart() +
+                       ": --backend cuda: GPU 0 (Mock GPU 0) has 512 KiB free, and the virtual "
+                       "devices on it need 1.5 MiB\n");
+  CHECK(run.out.find("too little memory on the GPUs") != std::string::npos);
+  CHECK(run.out.find("✓  " + small) != std::string::npos);
+  CHECK(left_on_mock() == "");
+}
+
 TEST_CASE("run on GPUs: one that lacks what is needed, what it lacks and 2") {
   MockCudaSettings settings;
   settings.compute_capability = 75;
