@@ -18,6 +18,7 @@
 #include "tests/simulator/values/cuda/gpu_rig.h"
 #include "tests/simulator/values/cuda/local_cases.h"
 #include "tests/simulator/values/cuda/random_runs.h"
+#include "tests/support/asked.h"
 #include "tests/support/mock_cuda/mock_control.h"
 #include "tests/verifier/collective_cases.h"
 
@@ -31,7 +32,7 @@ std::string environment(const char* variable, const std::string& otherwise) {
 }
 
 uint64_t programs() {
-  return std::stoull(environment("ORRERY_GPU_PROGRAMS", "20"));
+  return asked("ORRERY_GPU_PROGRAMS", 20);
 }
 
 /// Of so many, which are run: about twice as many as random programs.
