@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "models/scenario/bounds.h"
 #include "models/scenario/scenario.h"
-#include "verifier/gpus.h"
+#include "models/scenario/size_limits.h"
+#include "verifier/gpus/gpus.h"
 #include "verifier/report.h"
 
 namespace orrery {

@@ -1,6 +1,9 @@
 #include "models/program/dependent_values.h"
 
 #include <optional>
+#include <vector>
+
+#include "models/program/rules.h"
 
 namespace orrery {
 
@@ -34,6 +37,14 @@ std::map<ValueId, OpId> dependent_values(const Program& program, std::span<const
     }
   }
   return dependent;
+}
+
+std::map<ValueId, OpId> opaque_values(const Program& program) {
+  std::vector<OpId> opaque;
+  for (size_t i = 0; i < program.ops.size(); ++i)
+    if (rules(program.ops[i].kind).opaque)
+      opaque.emplace_back(i);
+  return dependent_values(program, opaque);
 }
 
 }  // namespace orrery

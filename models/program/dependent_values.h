@@ -11,4 +11,8 @@ namespace orrery {
 /// to depend on.
 std::map<ValueId, OpId> dependent_values(const Program& program, std::span<const OpId> ops);
 
+/// The values that depend on opaque computations, each with the first such op that it was found to
+/// depend on. They are stand-ins.
+std::map<ValueId, OpId> opaque_values(const Program& program);
+
 }  // namespace orrery

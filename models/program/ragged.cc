@@ -3,7 +3,19 @@
 #include <algorithm>
 #include <numeric>
 
+#include "models/array/kernels.h"
+
 namespace orrery {
+
+SliceTables slice_tables(std::span<const Tensor* const> operands) {
+  SliceTables tables;
+  std::vector<int64_t>* const to[] = {&tables.input_offsets, &tables.send_sizes,
+                                      &tables.output_offsets, &tables.recv_sizes};
+  for (size_t t = 0; t < operands.size(); ++t)
+    for (int64_t i = 0; i < operands[t]->elements(); ++i)
+      to[t]->push_back(element_as_index(*operands[t], i));
+  return tables;
+}
 
 int64_t RaggedGroup::most_sent() const {
   int64_t most = 0;

@@ -1,13 +1,16 @@
 #pragma once
 
 // The slices of a ragged_all_to_all. Their sizes are values of the program. They are worked out, or
-// assumed, before anything is lowered (verifier/tables.h), and are then tables of the op's site:
-// lowering makes schedules of them, and definitions follow from them.
+// assumed, before anything is lowered (verifier/ragged/ragged_tables.h), and are then tables of the
+// op's site: lowering makes schedules of them, and definitions follow from them.
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
+
+#include "models/array/tensor.h"
 
 namespace orrery {
 
@@ -22,6 +25,9 @@ struct SliceTables {
   friend bool operator==(const SliceTables&, const SliceTables&) = default;
   friend auto operator<=>(const SliceTables&, const SliceTables&) = default;
 };
+
+/// From the values of the four table operands, in their order.
+SliceTables slice_tables(std::span<const Tensor* const> operands);
 
 /// A group of ranks with their tables, which all have one length: a multiple of the ranks.
 struct RaggedGroup {

@@ -11,10 +11,10 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/scenario/array_states.h"
-#include "models/scenario/bounds.h"
 #include "models/scenario/devices_reader.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/spec_reader.h"
 #include "models/scenario/syntax.h"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
-#include "models/scenario/bounds.h"
 #include "models/scenario/document.h"
 #include "models/scenario/scenario.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

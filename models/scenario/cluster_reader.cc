@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
-#include "models/scenario/bounds.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/figure_reader.h"
 #include "models/scenario/in_switch_reader.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/transport_reader.h"
 
 namespace orrery {

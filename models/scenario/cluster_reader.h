@@ -8,8 +8,8 @@
 
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
-#include "models/scenario/bounds.h"
 #include "models/scenario/document.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

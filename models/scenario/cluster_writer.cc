@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/bounds.h"
 #include "models/scenario/cluster_reader.h"
 #include "models/scenario/in_switch_reader.h"
 #include "models/scenario/quantity_text.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

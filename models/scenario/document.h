@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

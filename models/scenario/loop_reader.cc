@@ -19,9 +19,9 @@
 
 #include "models/program/iteration_name.h"
 #include "models/program/loops.h"
-#include "models/scenario/bounds.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/program_reader.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

@@ -14,10 +14,10 @@
 #include "models/base/diagnostics.h"
 #include "models/mesh/mesh.h"
 #include "models/program/builder.h"
-#include "models/scenario/bounds.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/long_loops.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "models/scenario/bounds.h"
 #include "models/scenario/long_loops.h"
 #include "models/scenario/scenario.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

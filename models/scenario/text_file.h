@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "models/scenario/bounds.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

@@ -12,7 +12,7 @@
 #include "models/mesh/mesh.h"
 #include "models/program/value.h"
 #include "models/scenario/arrays_reader.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/transform_reader.h"
 
 namespace orrery {

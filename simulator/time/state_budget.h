@@ -8,7 +8,7 @@
 #include "models/base/id.h"
 #include "models/base/int128.h"
 #include "models/program/op_overflow.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

@@ -1,6 +1,6 @@
 // The whole array of an output, from the devices' parts.
 
-#include "verifier/assembled.h"
+#include "verifier/report/assembled.h"
 
 #include <string>
 #include <vector>

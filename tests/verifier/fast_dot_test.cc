@@ -18,7 +18,7 @@
 #include "tests/models/array/random_tensors.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/support/mock_cuda/mock_control.h"
-#include "verifier/check/gpus.h"
+#include "verifier/gpus/agreement.h"
 #include "verifier/oracle/bounds.h"
 
 namespace orrery::test {

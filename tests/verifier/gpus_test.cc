@@ -1,8 +1,6 @@
 // The checks of a run on GPUs tell what is wrong: here in values and facts that were changed after
 // a run.
 
-#include "verifier/check/gpus.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -18,6 +16,7 @@
 #include "simulator/memory/profile.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/support/mock_cuda/mock_control.h"
+#include "verifier/gpus/agreement.h"
 #include "verifier/run.h"
 
 namespace orrery::test {

@@ -11,7 +11,7 @@
 #include "tests/simulator/values/mutants.h"
 #include "verifier/check/resources.h"
 #include "verifier/check/values.h"
-#include "verifier/prove/race_free.h"
+#include "verifier/prove/prover.h"
 
 using namespace orrery;
 using namespace orrery::test;

@@ -13,7 +13,7 @@
 #include "tools/cli/calibrated_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
-#include "verifier/gpus.h"
+#include "verifier/gpus/gpus.h"
 
 namespace orrery {
 

@@ -10,7 +10,7 @@
 #include "models/base/function_ref.h"
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

@@ -23,7 +23,7 @@
 #include "tools/nccl_tests/decimal.h"
 #include "tools/nccl_tests/perf.h"
 #include "tools/nccl_tests/writer.h"
-#include "verifier/gpus.h"
+#include "verifier/gpus/gpus.h"
 
 namespace orrery {
 namespace {

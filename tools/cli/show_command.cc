@@ -23,7 +23,7 @@
 #include "tools/report/critical_path.h"
 #include "tools/report/names.h"
 #include "tools/report/units.h"
-#include "verifier/tables.h"
+#include "verifier/ragged/ragged_tables.h"
 
 namespace orrery {
 namespace {

@@ -17,7 +17,7 @@
 #include "tools/report/json_writer.h"
 #include "tools/report/names.h"
 #include "tools/report/op_entries.h"
-#include "verifier/assembled.h"
+#include "verifier/report/assembled.h"
 
 namespace orrery {
 namespace {

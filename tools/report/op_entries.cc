@@ -9,7 +9,7 @@
 
 #include "models/program/folded.h"
 #include "models/program/loops.h"
-#include "verifier/expect.h"
+#include "verifier/expect/expect.h"
 
 namespace orrery {
 

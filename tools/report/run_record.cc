@@ -7,7 +7,7 @@
 #include "models/program/rules.h"
 #include "models/scenario/quantity_text.h"
 #include "tools/report/op_entries.h"
-#include "verifier/assembled.h"
+#include "verifier/report/assembled.h"
 
 namespace orrery {
 

@@ -3,9 +3,9 @@
 #include <limits>
 #include <utility>
 
-#include "models/scenario/bounds.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
+#include "models/scenario/size_limits.h"
 #include "tools/report/names.h"
 
 namespace orrery {

@@ -10,7 +10,7 @@
 
 #include "models/program/program.h"
 #include "simulator/schedule/lowered.h"
-#include "verifier/report.h"
+#include "verifier/verdict.h"
 
 namespace orrery {
 

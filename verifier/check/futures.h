@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "models/program/program.h"
-#include "verifier/report.h"
+#include "verifier/verdict.h"
 
 namespace orrery {
 

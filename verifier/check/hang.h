@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "models/program/program.h"
+#include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/program_walk.h"
-#include "verifier/report.h"
+#include "verifier/verdict.h"
 
 namespace orrery {
 
@@ -27,5 +28,10 @@ Check deadlock_free(const Program& program, const Lowered& lowered, const Stop& 
 /// search begins with the channel at position `from`. `parked` is what a walk returned. It is not
 /// empty, and every node on which these channels wait has been entered.
 std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked, size_t from = 0);
+
+/// Every two devices that exchange a message have a route left (ROUTE.LEFT). `cut` has the paths of
+/// the fabric of `healthy` without the cut links. Otherwise names the first collective of which two
+/// devices have no route, the two, and the cut links of their former route.
+Check routes_left(const Program& program, const Lowered& lowered, Paths& healthy, Paths& cut);
 
 }  // namespace orrery

@@ -11,7 +11,7 @@
 
 #include "models/base/quantity.h"
 #include "models/program/op.h"
-#include "verifier/report.h"
+#include "verifier/verdict.h"
 
 namespace orrery {
 

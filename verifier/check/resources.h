@@ -11,7 +11,7 @@
 #include "simulator/memory/profile.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
-#include "verifier/report.h"
+#include "verifier/verdict.h"
 
 namespace orrery {
 

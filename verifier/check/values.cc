@@ -22,7 +22,6 @@
 #include "simulator/values/exchanged_operand.h"
 #include "simulator/values/fold_values.h"
 #include "verifier/check/names.h"
-#include "verifier/check/tables.h"
 #include "verifier/oracle/compare.h"
 #include "verifier/oracle/definitions.h"
 

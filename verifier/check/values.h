@@ -11,7 +11,7 @@
 #include "simulator/schedule/lowered.h"
 #include "simulator/values/provenance.h"
 #include "simulator/values/values.h"
-#include "verifier/report.h"
+#include "verifier/verdict.h"
 
 namespace orrery {
 

@@ -47,7 +47,7 @@ Tensor mean(const Tensor& sums, int64_t ranks, Numerics numerics = Numerics::Iee
 /// The definition of collective `op` for `rank` of a group of `group_size`, whose operands have the
 /// shape `operand`; of several operands, one after another, all together (exchanged_types).
 /// Requires an op that satisfies its type rule, and of an exchange by tables those of the group,
-/// which agree (verifier/check/tables.h).
+/// which agree (verifier/ragged/ragged_tables.h).
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank,
                   const RaggedGroup* tables = nullptr);
 

@@ -11,7 +11,7 @@
 
 #include "simulator/schedule/lowered.h"
 #include "verifier/prove/prove.h"
-#include "verifier/report.h"
+#include "verifier/verdict.h"
 
 namespace orrery {
 
@@ -89,5 +89,15 @@ class Prover {
   std::map<const Schedule*, Traced> traced_;
   std::map<Question, Proof, Before> proofs_;
 };
+
+/// The first op of each site whose steps were not searched for races, in quotes.
+struct NotSearched {
+  std::string ops;
+};
+
+/// RACE.FREE. It names the first race of ops (storage_race), else of a schedule's steps
+/// (step_races.h). No verdict where no race was found and the prover's budget left out schedules.
+std::variant<Check, NotSearched> race_free(const Program& program, const Lowered& lowered,
+                                           Prover& prover);
 
 }  // namespace orrery

@@ -1,5 +1,3 @@
-#include "verifier/check/tables.h"
-
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -7,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "models/array/kernels.h"
-#include "models/program/ragged_type.h"
 #include "verifier/check/names.h"
+#include "verifier/ragged/ragged_tables.h"
 
 namespace orrery {
 
@@ -178,16 +175,6 @@ class GroupTables {
 };
 
 }  // namespace
-
-SliceTables slice_tables(std::span<const Tensor* const> operands) {
-  SliceTables tables;
-  std::vector<int64_t>* const to[] = {&tables.input_offsets, &tables.send_sizes,
-                                      &tables.output_offsets, &tables.recv_sizes};
-  for (size_t t = 0; t < operands.size(); ++t)
-    for (int64_t i = 0; i < operands[t]->elements(); ++i)
-      to[t]->push_back(element_as_index(*operands[t], i));
-  return tables;
-}
 
 Check tables_agreed(const Program& program, SiteId site, const SiteTables& tables) {
   const Op& op = program.op(program.site(site).ops.front());

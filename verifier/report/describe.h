@@ -1,7 +1,9 @@
 #pragma once
 
-// What a run assumed, rounded or left out, each in a sentence that its report shows as assumed.
+// What a report says besides verdicts: labels, each a sentence on what the run assumed, rounded or
+// left out; and rows of figures for each op, link and device.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +13,8 @@
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 #include "simulator/values/cuda/executor.h"
+#include "verifier/report.h"
+#include "verifier/stages.h"
 
 namespace orrery {
 
@@ -28,5 +32,9 @@ std::vector<std::string> labels_of_loops(const Scenario& scenario, uint64_t iter
 
 /// What a run on GPUs does not do, or not as the host.
 std::vector<std::string> labels_of_gpus(const Scenario& scenario, const cuda::GpuFacts& facts);
+
+/// Adds the rows. Requires the report's memory, and its completion where the program ends: without
+/// one, rows have no times and no links.
+void add_rows(const Scenario& scenario, Stages& stages, Report& report);
 
 }  // namespace orrery

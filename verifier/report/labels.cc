@@ -1,5 +1,3 @@
-#include "verifier/labels.h"
-
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -11,8 +9,9 @@
 #include "models/program/holders.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/lower/assumptions.h"
-#include "verifier/expect.h"
+#include "verifier/expect/expect.h"
 #include "verifier/long_loops.h"
+#include "verifier/report/describe.h"
 
 namespace orrery {
 

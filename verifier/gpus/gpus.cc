@@ -1,4 +1,4 @@
-#include "verifier/gpus.h"
+#include "verifier/gpus/gpus.h"
 
 #include <utility>
 #include <variant>

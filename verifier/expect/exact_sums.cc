@@ -1,4 +1,5 @@
-#include "verifier/exact_sums.h"
+// Sums of numbers of few bits are exact in any order, so that values which would differ on other
+// data are equal.
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +12,7 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/program/rules.h"
+#include "verifier/expect/expect.h"
 #include "verifier/oracle/float_format.h"
 #include "verifier/oracle/folds.h"
 
@@ -110,15 +112,15 @@ bool sums_exactly(const Program& program, const DeviceValues& computed, const Op
 
 }  // namespace
 
-bool sums_are_exact(const Program& program, const DeviceValues& computed,
-                    std::span<const ValueId> values) {
+bool Expectations::sums_are_exact(std::span<const ValueId> values) const {
+  const Program& program = evidence_.scenario.program;
   std::set<OpId> sums;
   for (const ValueId value : values)
     for (const OpId id : ops_behind(program, value))
       if (summed(program, program.op(id)) > 1)
         sums.insert(id);
   return !sums.empty() && std::all_of(sums.begin(), sums.end(), [&](OpId id) {
-    return sums_exactly(program, computed, program.op(id));
+    return sums_exactly(program, *evidence_.values, program.op(id));
   });
 }
 

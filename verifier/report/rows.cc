@@ -1,5 +1,3 @@
-#include "verifier/report_rows.h"
-
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "simulator/analyze/device_times.h"
 #include "simulator/network/demand.h"
 #include "simulator/schedule/tape_order.h"
+#include "verifier/report/describe.h"
 
 namespace orrery {
 

@@ -1,4 +1,4 @@
-#include "verifier/expect.h"
+#include "verifier/expect/expect.h"
 
 #include <algorithm>
 #include <tuple>
@@ -10,12 +10,11 @@
 
 #include "models/array/text.h"
 #include "models/base/amount_text.h"
+#include "models/program/dependent_values.h"
 #include "models/scenario/property_name.h"
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/buffering.h"
 #include "verifier/check/names.h"
-#include "verifier/exact_sums.h"
-#include "verifier/opaque_values.h"
 #include "verifier/oracle/bounds.h"
 #include "verifier/oracle/compare.h"
 #include "verifier/oracle/folds.h"
@@ -160,14 +159,15 @@ std::optional<std::string> Expectations::opaque(const Expectation& expectation) 
     return std::nullopt;
   if (!opaque_)
     opaque_ = opaque_values(evidence_.scenario.program);
+  const auto name = [&](OpId op) { return evidence_.scenario.program.op(op).name; };
   for (const ComparedValue& value : compared)
     if (const auto op = opaque_->find(id(value)); op != opaque_->end())
-      return op->second == value.written
+      return name(op->second) == value.written
                  ? fmt::format("It is not decided: the result of {} is a stand-in.", shown(value))
                  : fmt::format(
                        "It is not decided: {} depends on \"{}\", whose result is a "
                        "stand-in.",
-                       shown(value), op->second);
+                       shown(value), name(op->second));
   return std::nullopt;
 }
 
@@ -271,7 +271,7 @@ Check Expectations::equal(const std::string& of, const ExpectEqual& expected) {
   std::vector<ValueId> values;
   for (const ComparedValue& value : expected.values)
     values.push_back(id(value));
-  const bool exact = sums_are_exact(evidence_.scenario.program, *evidence_.values, values);
+  const bool exact = sums_are_exact(values);
   return passed(kKind, of,
                 fmt::format("{} are bitwise equal on {}.", list_text(expected.values),
                             compared_text(expected)),

@@ -1,4 +1,4 @@
-#include "verifier/tables.h"
+#include "verifier/ragged/ragged_tables.h"
 
 #include <algorithm>
 #include <array>
@@ -15,15 +15,14 @@
 
 #include "models/base/diagnostics.h"
 #include "models/base/int128.h"
+#include "models/program/dependent_values.h"
 #include "models/program/loops.h"
 #include "models/program/op_request.h"
 #include "models/program/ragged_type.h"
 #include "models/program/rules.h"
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/names.h"
-#include "verifier/check/tables.h"
-#include "verifier/defined_values.h"
-#include "verifier/opaque_values.h"
+#include "verifier/ragged/defined_values.h"
 
 namespace orrery {
 
@@ -89,15 +88,15 @@ class TableStage {
 
   /// Why the tables of a site are not computed, where that is so.
   void find_reasons() {
-    const std::map<ValueId, std::string> opaque = opaque_values(program_);
+    const std::map<ValueId, OpId> opaque = opaque_values(program_);
     for (const SiteId site : sites_) {
       if (options_.data == Data::Off && may_be_assumed(site))
         reasons_.emplace(site, "data is off");
       for (const OpId op : program_.site(site).ops)
         for (const ValueId table : tables_among(program_.op(op)))
           if (const auto at = opaque.find(table); at != opaque.end())
-            reasons_.emplace(
-                site, fmt::format("they depend on {}, an opaque computation", quoted(at->second)));
+            reasons_.emplace(site, fmt::format("they depend on {}, an opaque computation",
+                                               quoted(program_.op(at->second).name)));
     }
     std::vector<ValueId> wanted;
     for (const SiteId site : sites_)

@@ -56,16 +56,19 @@ class Expectations {
   ValueId id(const ComparedValue& value) const { return values_by_name_.at(value.name); }
   const std::optional<Tensor>& tensor(const ComparedValue& value, LogicalId device) const;
   const DeviceValues& bounds();
+  /// Whether floats are summed behind these values, and all their terms have so few bits that every
+  /// sum of them is exact: small whole numbers, or small multiples of 1/16. Then values that would
+  /// differ on other data are equal. Requires values of all operands.
+  bool sums_are_exact(std::span<const ValueId> values) const;
   std::string sums_text(const std::vector<ComparedValue>& values) const;
 
   const Evidence& evidence_;
   /// By name of the check: the first with the worst verdict.
   std::map<std::string_view, const Check*> verdicts_;
   std::map<std::string, ValueId> values_by_name_;
-  std::optional<DeviceValues> bounds_;  // computed when a `close` needs them
-  /// Values that depend on an opaque computation, with its name; computed when values are compared.
-  std::optional<std::map<ValueId, std::string>> opaque_;
-  uint32_t fewest_ = 0;  // devices on which two values were compared
+  std::optional<DeviceValues> bounds_;             // computed when a `close` needs them
+  std::optional<std::map<ValueId, OpId>> opaque_;  // found when values are compared
+  uint32_t fewest_ = 0;                            // devices on which two values were compared
   uint32_t most_ = 0;
 };
 

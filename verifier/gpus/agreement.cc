@@ -1,4 +1,4 @@
-#include "verifier/check/gpus.h"
+#include "verifier/gpus/agreement.h"
 
 #include <algorithm>
 #include <cstring>

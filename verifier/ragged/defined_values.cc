@@ -1,4 +1,4 @@
-#include "verifier/defined_values.h"
+#include "verifier/ragged/defined_values.h"
 
 #include <set>
 #include <utility>

@@ -28,4 +28,11 @@ struct Tabled {
 /// on themselves.
 Tabled with_tables(std::shared_ptr<const Scenario> scenario, const RunOptions& options);
 
+/// TABLES.AGREED of a site: every slice lies in its operand and in its receiver's result, and is as
+/// large as the receiver's recv_sizes say, and no two slices overlap in a result. Offsets of slices
+/// without rows do not matter. JAX leaves open what happens where this does not hold. The check
+/// then names the first wrong entry, by group, sender and table; of overlaps the lowest rows of the
+/// first receiver.
+Check tables_agreed(const Program& program, SiteId site, const SiteTables& tables);
+
 }  // namespace orrery

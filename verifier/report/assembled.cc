@@ -1,4 +1,4 @@
-#include "verifier/assembled.h"
+#include "verifier/report/assembled.h"
 
 #include <algorithm>
 #include <array>
