@@ -44,15 +44,23 @@ struct Written {
 
   Written(const Program& program, const Subject& subject, Diagnostics& diagnostics)
       : all(written_out(program)),
-        stages(all.program, subject.cluster, without_slack(subject.options), diagnostics) {
+        stages(all.program, subject.cluster, options_for(program, all, subject.options),
+               diagnostics) {
     const auto& longer = subject.local_loops.longer();
     for (size_t op = 0; op < all.program.ops.size() && diagnostics.empty(); ++op)
       if (const auto found = longer.find(all.copy_of[op]); found != longer.end())
         stages.lengthen(OpId(op), found->second);
   }
 
-  static StageOptions without_slack(StageOptions options) {
+  static StageOptions options_for(const Program& program, const WrittenOut& all,
+                                  StageOptions options) {
     options.slack_budget = 0;
+    const RaggedTables tables = std::exchange(options.tables, {});
+    for (size_t s = 0; s < all.program.sites.size(); ++s) {
+      const OpId of = all.copy_of[all.program.sites[s].ops.front().index()];
+      if (const auto found = tables.find(*program.op(of).site); found != tables.end())
+        options.tables.emplace(SiteId(s), found->second);
+    }
     return options;
   }
 };

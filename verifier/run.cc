@@ -63,8 +63,19 @@ bool is_asked_for(const Scenario& scenario, Property asked) {
       });
 }
 
-StageOptions stage_options(const Scenario& scenario, const RunOptions& options) {
+TableOptions table_options(const RunOptions& options) {
+  TableOptions tables;
+  tables.seed = options.seed;
+  tables.budget = options.data == Data::On ? Bytes(options.limits.data) : options.data_budget;
+  if (options.data == Data::Off)
+    tables.assume = TableOptions::Assume::WhereGiven;
+  return tables;
+}
+
+StageOptions stage_options(const Scenario& scenario, const FoundTables& tables,
+                           const RunOptions& options) {
   StageOptions stages;
+  stages.tables = tables.tables;
   stages.limits = options.limits;
   stages.seed = options.seed;
   stages.faults = scenario.faults;
@@ -83,16 +94,17 @@ StageOptions stage_options(const Scenario& scenario, const RunOptions& options) 
 /// Runs the stages, and puts their results into a report.
 class Run {
  public:
-  Run(const Tabled& tabled, const RunOptions& options)
-      : tabled_(tabled),
-        scenario_(*tabled.scenario),
+  Run(std::shared_ptr<const Scenario> scenario, const RunOptions& options)
+      : scenario_(*scenario),
         options_(options),
+        tables_(find_tables(scenario_, table_options(options))),
         program_(scenario_.program),
         leaves_out_(leaves_out_iterations(program_)),
         diagnostics_(scenario_.file),
-        stages_(program_, scenario_.cluster, stage_options(scenario_, options), diagnostics_) {
+        stages_(program_, scenario_.cluster, stage_options(scenario_, tables_, options),
+                diagnostics_) {
     diagnostics_.throw_if_any();
-    report_.scenario = tabled.scenario;
+    report_.scenario = std::move(scenario);
   }
 
   Report report() {
@@ -100,12 +112,12 @@ class Run {
       report_.faults.push_back(fault_text(fault, stages_.fabric(), options_.seed));
     label(labels_of_faults(scenario_, stages_.fault_effects()));
     label(labels_of_figures(scenario_, lowered()));
-    label(tabled_.labels);
+    label(tables_.labels);
     report_.memory = stages_.memory();
-    if (tabled_.agree)
+    if (tables_.agree)
       report_.completion = stages_.times();
     diagnostics_.throw_if_any();
-    if (leaves_out_ && tabled_.agree)
+    if (leaves_out_ && tables_.agree)
       label(labels_of_loops(scenario_, options_.iterations_budget, report_.completion));
     check_statically();
     if (report_.completion) {
@@ -113,13 +125,13 @@ class Run {
       describe_times();
       check_digests();
     } else {
-      undecided_ = tabled_.agree ? "Undecided: the program cannot end."
+      undecided_ = tables_.agree ? "Undecided: the program cannot end."
                                  : "Undecided: the tables of a ragged exchange do not agree.";
       if (options_.gpus)
-        label(tabled_.agree ? "GPUs: not run (the program cannot end)"
+        label(tables_.agree ? "GPUs: not run (the program cannot end)"
                             : "GPUs: not run (the tables of a ragged exchange do not agree)");
     }
-    if (tabled_.agree)
+    if (tables_.agree)
       prove_schedules();
     check_expectations();
     add_rows(scenario_, stages_, report_);
@@ -142,9 +154,9 @@ class Run {
   }
 
   void check_statically() {
-    for (const Check& tables : tabled_.checks)
-      check(tables);
-    if (tabled_.agree) {
+    for (const Check& agreed : tables_.checks)
+      check(agreed);
+    if (tables_.agree) {
       check_end();
       if (!relies_on_buffering())
         if (auto buffered = sends_unbuffered(program_, lowered()))
@@ -342,9 +354,9 @@ class Run {
       check(expectations.check(expectation));
   }
 
-  const Tabled& tabled_;
   const Scenario& scenario_;
   const RunOptions& options_;
+  const FoundTables tables_;
   const Program& program_;
   const bool leaves_out_;
   Diagnostics diagnostics_;
@@ -372,7 +384,7 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
   const std::shared_ptr<const Scenario> scenario =
       with_iterations(std::move(given), options.limits, iterations);
   try {
-    return Run(with_tables(scenario, options), options).report();
+    return Run(scenario, options).report();
   } catch (const OpOverflow& overflow) {
     const Op& op = scenario->program.op(overflow.op());
     const Origin at = origin_of(op.name, op.origin);

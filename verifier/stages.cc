@@ -41,7 +41,7 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
       leaves_out_(leaves_out_iterations(program)),
       healthy_paths_(cluster.fabric),
       lowered_(lower(program, cluster, healthy_paths_, diagnostics, options_.limits,
-                     options_.memory.transport)) {
+                     options_.memory.transport, options_.tables)) {
   if (!diagnostics.empty())
     return;
   fault_effects_ = apply_faults(options_.faults, program_, cluster.fabric, options_.seed, lowered_);

@@ -17,6 +17,7 @@
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "models/program/ragged.h"
 #include "models/scenario/fault.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
@@ -37,6 +38,7 @@ namespace orrery {
 struct StageOptions {
   Limits limits;
   uint64_t seed = 0;          // of faults that are drawn
+  RaggedTables tables;        // of the sites that exchange by tables
   std::vector<Fault> faults;  // of the hardware
   MemoryPolicy memory;
   /// Steps of the whole program up to which slack is computed.

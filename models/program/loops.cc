@@ -301,7 +301,7 @@ class WritingOut {
         sites_.try_emplace({id, copy == nullptr ? 0 : copy->number + 1}, to_.sites.size());
     if (added) {
       const Site& old = from_.site(id);
-      to_.sites.push_back({old.name, {}, old.groups, old.transfers, old.tables});
+      to_.sites.push_back({old.name, {}, old.groups, old.transfers});
       if (copy != nullptr) {
         const bool own = old.name.find(copy->loop.last().name) != std::string::npos;
         to_.sites.back().name = own ? copy->renamed(old.name) : copy->renamed_site(old.name);

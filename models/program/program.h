@@ -10,7 +10,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,7 +21,6 @@
 #include "models/mesh/mesh.h"
 #include "models/program/loop.h"
 #include "models/program/op.h"
-#include "models/program/ragged.h"
 #include "models/program/value.h"
 
 namespace orrery {
@@ -53,9 +51,6 @@ struct Site {
   std::vector<Group> groups;  // disjoint; each device of the threads that take part is in exactly
                               // one, and no device is of two of these threads
   std::vector<TransferGroup> transfers = {};  // of a transfer: what each group is; else empty
-  /// Of an exchange by tables (CollectiveForm::by_tables), once they are known; else null. Sites
-  /// with equal ones share them.
-  std::shared_ptr<const SiteTables> tables = {};
 };
 
 /// A value that exists before the program begins.

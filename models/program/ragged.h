@@ -1,16 +1,19 @@
 #pragma once
 
 // The slices of a ragged_all_to_all. Their sizes are values of the program. They are worked out, or
-// assumed, before anything is lowered (verifier/ragged/ragged_tables.h), and are then tables of the
-// op's site: lowering makes schedules of them, and definitions follow from them.
+// assumed, before anything is lowered (verifier/ragged/ragged_tables.h). Their tables lie beside
+// the program: lowering makes schedules of them, and definitions follow from them.
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "models/array/tensor.h"
+#include "models/base/id.h"
 
 namespace orrery {
 
@@ -52,6 +55,10 @@ struct SiteTables {
   friend bool operator==(const SiteTables&, const SiteTables&) = default;
   friend auto operator<=>(const SiteTables&, const SiteTables&) = default;
 };
+
+/// The tables of the sites of a program that exchange by tables (CollectiveForm::by_tables). Sites
+/// with equal tables share them.
+using RaggedTables = std::map<SiteId, std::shared_ptr<const SiteTables>>;
 
 /// What assume_sizes is about.
 struct RaggedExtent {

@@ -37,12 +37,14 @@ Origin origin_of(const Op& op, const std::string& parameter) {
 class Lowering {
  public:
   Lowering(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
-           const std::optional<ProtocolFigures>& instead, Diagnostics& diagnostics)
+           const std::optional<ProtocolFigures>& instead, const RaggedTables& tables,
+           Diagnostics& diagnostics)
       : program_(program),
         cluster_(cluster),
         limits_(limits),
         transport_(std::make_shared<const std::optional<TransportFigures>>(
             instead ? std::optional(TransportFigures{{*instead}}) : cluster.transport)),
+        tables_(tables),
         diagnostics_(diagnostics),
         repetitions_(repetitions(program)),
         costs_(program, cluster.device, diagnostics),
@@ -70,6 +72,7 @@ class Lowering {
     find_threads();
     lowered_.transport = transport_;
     lowered_.steps = steps_;
+    lowered_.tables = tables_;
     label();
     return std::move(lowered_);
   }
@@ -97,14 +100,16 @@ class Lowering {
   void lower_site(SiteId id) {
     const Site& site = program_.site(id);
     const Op& op = program_.op(site.ops.front());
-    if (rules(op.kind).form.by_tables && !site.tables) {
+    const auto tables = tables_.find(id);
+    if (rules(op.kind).form.by_tables && tables == tables_.end()) {
       diagnostics_.add(origin_of(op, {}),
                        fmt::format("{}: expected slices that are known before it is lowered, got "
                                    "none",
                                    op_title(op)));
       return;
     }
-    const SitePlans::Outcome& outcome = plans_.of(site);
+    const SitePlans::Outcome& outcome =
+        plans_.of(site, tables == tables_.end() ? nullptr : tables->second.get());
     if (const auto* error = std::get_if<TypeError>(&outcome)) {
       diagnostics_.add(origin_of(op, error->parameter),
                        fmt::format("{}: {}", op_title(op), error->message));
@@ -198,6 +203,7 @@ class Lowering {
   const Cluster& cluster_;
   const Limits& limits_;
   const std::shared_ptr<const std::optional<TransportFigures>> transport_;
+  const RaggedTables& tables_;
   Diagnostics& diagnostics_;
   const std::vector<uint64_t> repetitions_;  // per op
   LocalCosts costs_;
@@ -211,8 +217,8 @@ class Lowering {
 
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits,
-              const std::optional<ProtocolFigures>& instead) {
-  return Lowering(program, cluster, paths, limits, instead, diagnostics).run();
+              const std::optional<ProtocolFigures>& instead, const RaggedTables& tables) {
+  return Lowering(program, cluster, paths, limits, instead, tables, diagnostics).run();
 }
 
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,

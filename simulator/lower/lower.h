@@ -19,10 +19,11 @@ namespace orrery {
 /// members, a dtype without a rate, more steps than Limits::steps) are added to `diagnostics`; the
 /// result is valid only if there are none. Throws OpOverflow if an op's figures exceed 64 bits.
 /// `paths` are those of the cluster's fabric. Messages are passed by the protocols of the cluster's
-/// transport, or by `instead`.
+/// transport, or by `instead`. `tables` are those of all sites that exchange by tables.
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits = {},
-              const std::optional<ProtocolFigures>& instead = std::nullopt);
+              const std::optional<ProtocolFigures>& instead = std::nullopt,
+              const RaggedTables& tables = {});
 
 /// The same, with paths of its own.
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,

@@ -19,8 +19,8 @@ Asked asked_in(const Grouping& grouping, size_t group, Asked asked) {
 
 }  // namespace
 
-const SitePlans::Outcome& SitePlans::of(const Site& site) {
-  Key key = key_of(site);
+const SitePlans::Outcome& SitePlans::of(const Site& site, const SiteTables* tables) {
+  Key key = key_of(site, tables);
   const auto known = plans_.find(key);
   if (known != plans_.end())
     return known->second;
@@ -28,7 +28,7 @@ const SitePlans::Outcome& SitePlans::of(const Site& site) {
   return plans_.emplace(std::move(key), std::move(made)).first->second;
 }
 
-SitePlans::Key SitePlans::key_of(const Site& site) {
+SitePlans::Key SitePlans::key_of(const Site& site, const SiteTables* tables) {
   const Op& op = program_.op(site.ops.front());
   const auto [operand, result] = exchanged_types(program_, op);
   Key key;
@@ -40,9 +40,9 @@ SitePlans::Key SitePlans::key_of(const Site& site) {
   // Kinds with a part per rank have groups of one size only.
   key.parts = collective_parts(op, operand.shape, result.shape,
                                static_cast<int64_t>(site.groups.front().size()));
-  if (site.tables) {
+  if (tables != nullptr) {
     key.request.initial = result.shape.elements();
-    for (const RaggedGroup& group : site.tables->groups)
+    for (const RaggedGroup& group : tables->groups)
       key.slices.push_back(exchanged_slices(group, result.shape.elements_from(1)));
   }
   return key;

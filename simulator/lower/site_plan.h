@@ -16,6 +16,7 @@
 
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "models/program/ragged.h"
 #include "models/program/rules.h"
 #include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
@@ -71,7 +72,8 @@ class SitePlans {
 
   /// The plan, valid as long as this object; or the error in the op's algorithm.
   using Outcome = std::variant<SitePlan, TypeError>;
-  const Outcome& of(const Site& site);
+  /// `tables` are those of a site that exchanges by tables; else null.
+  const Outcome& of(const Site& site, const SiteTables* tables);
 
  private:
   /// Everything that a plan depends on. `request` has no group size, slices and connections.
@@ -92,7 +94,7 @@ class SitePlans {
   };
 
   GroupPlan group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const;
-  Key key_of(const Site& site);
+  Key key_of(const Site& site, const SiteTables* tables);
   Outcome plan(const Key& key);
   const SharedSchedule& schedule_of(const Method& method, const ScheduleRequest& request,
                                     WorkType work);

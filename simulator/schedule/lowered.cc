@@ -4,9 +4,9 @@
 
 namespace orrery {
 
-const RaggedGroup* tables_of(const Program& program, const Collective& collective) {
-  const SiteTables* const tables = program.site(collective.site).tables.get();
-  return tables != nullptr ? &tables->groups[collective.group] : nullptr;
+const RaggedGroup* tables_of(const Lowered& lowered, const Collective& collective) {
+  const auto tables = lowered.tables.find(collective.site);
+  return tables != lowered.tables.end() ? &tables->second->groups[collective.group] : nullptr;
 }
 
 CommunicationStream stream_of(const Collective& collective, Node node) {

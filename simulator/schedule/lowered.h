@@ -16,6 +16,7 @@
 #include "models/base/shared_list.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "models/program/ragged.h"
 #include "simulator/schedule/durations.h"
 #include "simulator/schedule/members.h"
 #include "simulator/schedule/schedule.h"
@@ -96,9 +97,6 @@ struct Collective {
   }
 };
 
-/// The tables of its group; null if it does not exchange by tables.
-const RaggedGroup* tables_of(const Program& program, const Collective& collective);
-
 /// The rates at which a node works on data. A switch folds and copies as fast as its links bring
 /// and take the data: its work takes no time of its own.
 inline DataRates rates_of(const Collective& collective, Node node) {
@@ -135,6 +133,7 @@ struct Lowered {
   std::vector<Choice> choices;       // one per site
   std::vector<LocalTime> local;      // one per op
   std::vector<SiteMembers> members;  // per site
+  RaggedTables tables;               // by which it was lowered
   uint64_t steps = 0;                // of all collectives, each as often as it runs
   /// The assumptions behind the durations, where the cluster lacks a figure: "launch: 0 (not
   /// given)".
@@ -148,6 +147,9 @@ struct Lowered {
     return *members[entered.site->index()].find(device, side_of(entered));
   }
 };
+
+/// The tables of the collective's group; null if it does not exchange by tables.
+const RaggedGroup* tables_of(const Lowered& lowered, const Collective& collective);
 
 /// The members of each site, from the collectives of `lowered`.
 std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites);

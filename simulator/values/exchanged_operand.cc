@@ -36,4 +36,20 @@ std::optional<ExchangedOperand> given_operand(const Op& op, const DeviceValues& 
   return parts.empty() ? std::nullopt : std::optional<ExchangedOperand>(parts);
 }
 
+GroupOperands::GroupOperands(const Program& program, const Op& op, size_t ranks, Dtype dtype,
+                             OpOfRank op_of_rank, ValueOfRank value_of_rank) {
+  const auto zeros = [&](const Shape& shape) { return &zeros_.emplace_back(dtype, shape); };
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    std::vector<const Tensor*> parts;
+    if (const Op* const own = op_of_rank(rank))
+      for (const ValueId operand : given_by(*own)) {
+        const Tensor* const value = value_of_rank(rank, operand);
+        parts.push_back(value != nullptr ? value : zeros(program.value(operand).type.shape));
+      }
+    if (parts.empty())
+      parts.push_back(zeros(exchanged_types(program, op).operand.shape));
+    tensors_.push_back(&joined_.emplace_back(parts).tensor());
+  }
+}
+
 }  // namespace orrery

@@ -1,13 +1,17 @@
 #pragma once
 
-// What a device gives to a collective: one tensor, or several one after another
+// What devices give to a collective: each one tensor, or several one after another
 // (CollectiveForm::exchanged_operands).
 
+#include <cstddef>
+#include <deque>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "models/array/tensor.h"
-#include "models/program/op.h"
+#include "models/base/function_ref.h"
+#include "models/program/program.h"
 #include "simulator/values/values.h"
 
 namespace orrery {
@@ -29,5 +33,30 @@ class ExchangedOperand {
 /// single tensor of `values` is not copied.
 std::optional<ExchangedOperand> given_operand(const Op& op, const DeviceValues& values,
                                               LogicalId device);
+
+/// What the members of one group give to a collective, in rank order: what its definition is
+/// applied to.
+class GroupOperands {
+ public:
+  /// The op by which a rank enters; null if none does.
+  using OpOfRank = FunctionRef<const Op*(size_t rank)>;
+  /// The value that a rank gives as an operand; null if it has none, as after a hang.
+  using ValueOfRank = FunctionRef<const Tensor*(size_t rank, ValueId operand)>;
+
+  /// `op` is any op of the site. For ranks that give nothing, and for values that they do not have,
+  /// there are zeros of `dtype`. Values are not copied, and must outlive this object.
+  GroupOperands(const Program& program, const Op& op, size_t ranks, Dtype dtype,
+                OpOfRank op_of_rank, ValueOfRank value_of_rank);
+  GroupOperands(const GroupOperands&) = delete;
+  GroupOperands& operator=(const GroupOperands&) = delete;
+
+  const std::vector<const Tensor*>& tensors() const { return tensors_; }
+
+ private:
+  // Deques, since they are referred to.
+  std::deque<Tensor> zeros_;
+  std::deque<ExchangedOperand> joined_;
+  std::vector<const Tensor*> tensors_;
+};
 
 }  // namespace orrery

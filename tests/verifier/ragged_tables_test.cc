@@ -118,9 +118,9 @@ TEST_CASE("ragged: exchanges with equal tables share them") {
   replace("[3, 4, 0]", "[3, 4, 0, 0]");
   const Ran ran = run_parts(parts);
   CHECK(ran.broken() == Names{});
-  const std::vector<Site>& sites = ran.report.scenario->program.sites;
-  CHECK(sites.at(0).tables == sites.at(1).tables);
-  CHECK(sites.at(0).tables != sites.at(2).tables);
+  const RaggedTables& tables = ran.report.lowered.tables;
+  CHECK(tables.at(SiteId(0)) == tables.at(SiteId(1)));
+  CHECK(tables.at(SiteId(0)) != tables.at(SiteId(2)));
 }
 
 TEST_CASE("ragged: where tables do not agree, nothing is said to be proved or to end") {

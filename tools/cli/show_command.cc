@@ -199,20 +199,18 @@ SiteId site_of(const Scenario& scenario, const std::string& name) {
 }
 
 std::string show_schedule(const ShowCommand& command, const Style& style) {
-  RunOptions options;
-  options.limits = command.limits;
-  const Tabled tabled = with_tables(std::make_shared<const Scenario>(load_scenario(
-                                        command.file, command.limits, LongLoops::WrittenOut)),
-                                    options);
-  for (const Check& check : tabled.checks)
+  const Scenario scenario = load_scenario(command.file, command.limits, LongLoops::WrittenOut);
+  TableOptions options;
+  options.budget = RunOptions().data_budget;
+  const FoundTables found = find_tables(scenario, options);
+  for (const Check& check : found.checks)
     if (!check.holds())
       refuse(command.file, check.message);
-  const Scenario& scenario = *tabled.scenario;
   const SiteId site = site_of(scenario, command.op);
   Diagnostics diagnostics(scenario.file);
   Paths paths(scenario.cluster.fabric);
   const Lowered lowered = lower(scenario.program, scenario.cluster, paths, diagnostics,
-                                command.limits, scenario.memory.transport);
+                                command.limits, scenario.memory.transport, found.tables);
   diagnostics.throw_if_any();
   const auto first = std::find_if(lowered.collectives.begin(), lowered.collectives.end(),
                                   [&](const Collective& each) { return each.site == site; });

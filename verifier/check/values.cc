@@ -57,8 +57,8 @@ struct MemberValues {
 struct GroupValues {
   const Collective& collective;
   Folding folding;
-  std::vector<const Tensor*> given;   // what each rank exchanges
-  std::vector<MemberValues> members;  // ascending
+  const std::vector<const Tensor*>& given;  // what each rank exchanges
+  std::vector<MemberValues> members;        // ascending
 };
 
 /// What differs in a member's result.
@@ -263,21 +263,18 @@ std::optional<Check> ValuesAgainstDefinitions::check(SiteId site, ProvedFolds pr
   std::optional<Check> open;  // the first that is undecided
   for (const CollectiveId id : collectives_of_[site.index()]) {
     const Collective& collective = lowered_.collective(id);
-    GroupValues group{collective, op_folding(program_, named, collective.work), {}, {}};
     const auto size = static_cast<uint32_t>(collective.members.size());
-    std::vector<ExchangedOperand> operands;
-    operands.reserve(size);
-    std::vector<Tensor> none;  // for members that give nothing, of which no result is made
-    none.reserve(size);
-    const ValueType exchanged = exchanged_types(program_, named).operand;
-    for (uint32_t r = 0; r < size; ++r) {
-      auto given =
-          given_operand(program_.op(lists_.op(id, Node(r))), values_, collective.members[r]);
-      group.given.push_back(given ? &operands.emplace_back(std::move(*given)).tensor()
-                                  : &none.emplace_back(exchanged.dtype, exchanged.shape));
-    }
-    const RaggedGroup* const tables = tables_of(program_, collective);
-    if (tables != nullptr && !program_.site(site).tables->assumed)
+    const auto op_of = [&](size_t r) { return &program_.op(lists_.op(id, Node(r))); };
+    const auto value_of = [&](size_t r, ValueId operand) -> const Tensor* {
+      const std::optional<Tensor>& value = values_.at(operand, collective.members[r]);
+      return value ? &*value : nullptr;
+    };
+    const GroupOperands operands(program_, named, size,
+                                 exchanged_types(program_, named).operand.dtype, op_of, value_of);
+    GroupValues group{
+        collective, op_folding(program_, named, collective.work), operands.tensors(), {}};
+    const RaggedGroup* const tables = tables_of(lowered_, collective);
+    if (tables != nullptr && !lowered_.tables.at(site)->assumed)
       if (auto other = other_tables(collective, id, *tables))
         return other;
     for (uint32_t r = 0; r < size; ++r) {

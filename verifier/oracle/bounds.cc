@@ -80,32 +80,27 @@ class Bounds {
     const LogicalId device = collective.members[node.index()];
     const Op& op = program_.op(op_id);
     const ValueType& type = program_.value(op.results.front()).type;
-    std::vector<ExchangedOperand> owned;
-    std::vector<const Tensor*> errors;
     if (!takes_result(op) || has_same_bits(op))
       return set(op, device, Tensor(Dtype::F64, type.shape));
     const Shape given_shape = exchanged_types(program_, op).operand.shape;
-    // Of members without one, also where a wrong schedule ended before a member had its operand.
-    std::vector<Tensor> none;
-    owned.reserve(collective.members.size());
-    none.reserve(collective.members.size() * rules(op.kind).form.exchanged_operands);
+    const auto op_of = [&](size_t r) { return &program_.op(lists_.op(id, Node(r))); };
+    const auto bound_of = [&](size_t r, ValueId operand) -> const Tensor* {
+      const std::optional<Tensor>& known = bounds_.at(operand, collective.members[r]);
+      return known ? &*known : nullptr;  // a wrong schedule may end before a member has its operand
+    };
+    const auto has_exact_tables = [&](size_t r) {
+      const auto tables = std::span(op_of(r)->operands).subspan(given_by(*op_of(r)).size());
+      return std::ranges::all_of(tables, [&](ValueId table) {
+        const Tensor* const bound = bound_of(r, table);
+        return bound == nullptr || all_zero(*bound);
+      });
+    };
+    const GroupOperands given_bounds(program_, op, collective.members.size(), Dtype::F64, op_of,
+                                     bound_of);
+    std::vector<const Tensor*> errors = given_bounds.tensors();
     bool exact_tables = true;
-    for (size_t r = 0; r < collective.members.size(); ++r) {
-      const Op& own = program_.op(lists_.op(id, Node(r)));
-      std::vector<const Tensor*> parts;
-      for (const ValueId operand : given_by(own)) {
-        const std::optional<Tensor>& known = bounds_.at(operand, collective.members[r]);
-        parts.push_back(known ? &*known
-                              : &none.emplace_back(Dtype::F64, program_.value(operand).type.shape));
-      }
-      for (size_t k = given_by(own).size(); k < own.operands.size(); ++k) {
-        const std::optional<Tensor>& known = bounds_.at(own.operands[k], collective.members[r]);
-        exact_tables = exact_tables && (!known || all_zero(*known));
-      }
-      if (parts.empty())
-        parts.push_back(&none.emplace_back(Dtype::F64, given_shape));
-      errors.push_back(&owned.emplace_back(parts).tensor());
-    }
+    for (size_t r = 0; r < collective.members.size(); ++r)
+      exact_tables = exact_tables && has_exact_tables(r);
     if (!exact_tables) {  // the slices might be others
       Tensor unknown(Dtype::F64, type.shape);
       std::ranges::fill(unknown.as<double>(), kNoBound);
@@ -123,7 +118,7 @@ class Bounds {
     }
     const auto count = static_cast<uint32_t>(collective.members.size());
     const Definition definition =
-        define(op, given_shape, count, Rank(node.index()), tables_of(program_, collective));
+        define(op, given_shape, count, Rank(node.index()), tables_of(lowered_, collective));
     if (!is_inexact(type.dtype)) {
       Definition of_errors = definition;
       of_errors.gives = Gives::Fold;

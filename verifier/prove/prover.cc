@@ -24,7 +24,7 @@ Prover::Prover(const Program& program, const Lowered& lowered, ProofBudget proof
     const auto same = [&](const Collective* known) {
       return known->schedule == collective.schedule && known->input == collective.input &&
              known->output == collective.output &&
-             tables_of(program, *known) == tables_of(program, collective);
+             tables_of(lowered, *known) == tables_of(lowered, collective);
     };
     if (std::none_of(asked.begin(), asked.end(), same))
       asked.push_back(&collective);
@@ -106,7 +106,7 @@ Prover::Question Prover::question(const Op& op, const Collective& collective) co
           op.kind,
           &op.attributes,
           exchanged_types(program_, op).operand.shape,
-          tables_of(program_, collective)};
+          tables_of(lowered_, collective)};
 }
 
 const Proof& Prover::proof(const Op& op, const Collective& collective) {

@@ -98,9 +98,10 @@ Int128 bytes_of(const Program& program, std::span<const OpId> ops) {
   return bytes;
 }
 
-DefinedValues::DefinedValues(const Scenario& scenario, uint64_t seed)
+DefinedValues::DefinedValues(const Scenario& scenario, const RaggedTables& tables, uint64_t seed)
     : scenario_(scenario),
       program_(scenario.program),
+      tables_(tables),
       seed_(seed),
       thread_of_(issued_by(scenario.program)) {
   for (size_t a = 0; a < program_.arguments.size(); ++a)
@@ -124,7 +125,7 @@ void DefinedValues::run(OpId id) {
     case Family::Local:
       return run_local(id);
     case Family::Collective:
-      return run_site(program_.site(*op.site));
+      return run_site(*op.site);
     case Family::Done:
       for (const LogicalId device : program_.thread(thread_of_[id.index()]).devices)
         known(op.results.front())[device.index()] = at(op.operands.front(), device);
@@ -144,7 +145,9 @@ void DefinedValues::run_local(OpId id) {
   }
 }
 
-void DefinedValues::run_site(const Site& site) {
+void DefinedValues::run_site(SiteId id) {
+  const Site& site = program_.site(id);
+  const auto tables = tables_.find(id);
   std::map<std::pair<LogicalId, Side>, OpId> op_of;
   for (const OpId op : site.ops)
     for (const LogicalId device : program_.thread(thread_of_[op.index()]).devices)
@@ -153,24 +156,15 @@ void DefinedValues::run_site(const Site& site) {
   const ValueType exchanged = exchanged_types(program_, first).operand;
   const WorkType work = work_type(rules(first.kind).form.entering, exchanged.dtype);
   const Numerics numerics = op_folding(program_, first, work).numerics;
-  const Tensor nothing(exchanged.dtype, exchanged.shape);
   for (size_t g = 0; g < site.groups.size(); ++g) {
     const Group& group = site.groups[g];
     const auto op_by = [&](size_t rank) -> const Op* {
       const std::optional<Side> side = side_of(transfer_of(site, g), rank);
       return side ? &program_.op(op_of.at({group[rank], *side})) : nullptr;
     };
-    std::vector<ExchangedOperand> owned;
-    std::vector<const Tensor*> operands;
-    owned.reserve(group.size());
-    for (size_t rank = 0; rank < group.size(); ++rank) {
-      std::vector<const Tensor*> parts;
-      if (const Op* const op = op_by(rank))
-        for (const ValueId part : given_by(*op))
-          parts.push_back(&at(part, group[rank]));
-      operands.push_back(parts.empty() ? &nothing : &owned.emplace_back(parts).tensor());
-    }
-    const RaggedGroup* const tables = site.tables ? &site.tables->groups[g] : nullptr;
+    const auto given = [&](size_t rank, ValueId operand) { return &at(operand, group[rank]); };
+    const GroupOperands operands(program_, first, group.size(), exchanged.dtype, op_by, given);
+    const RaggedGroup* const by = tables == tables_.end() ? nullptr : &tables->second->groups[g];
     for (size_t rank = 0; rank < group.size(); ++rank) {
       const Op* const op = op_by(rank);
       if (op == nullptr)
@@ -178,8 +172,8 @@ void DefinedValues::run_site(const Site& site) {
       const ValueType& type = program_.value(op->results.front()).type;
       known(op->results.front())[group[rank].index()] =
           takes_result(*op) ? apply(define(*op, exchanged.shape,
-                                           static_cast<uint32_t>(group.size()), Rank(rank), tables),
-                                    operands, type.dtype, type.shape, numerics)
+                                           static_cast<uint32_t>(group.size()), Rank(rank), by),
+                                    operands.tensors(), type.dtype, type.shape, numerics)
                             : Tensor(type.dtype, type.shape);
     }
   }

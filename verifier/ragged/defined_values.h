@@ -12,6 +12,7 @@
 #include "models/array/tensor.h"
 #include "models/base/int128.h"
 #include "models/program/program.h"
+#include "models/program/ragged.h"
 #include "models/scenario/scenario.h"
 
 namespace orrery {
@@ -26,8 +27,8 @@ Int128 bytes_of(const Program& program, std::span<const OpId> ops);
 
 class DefinedValues {
  public:
-  /// `scenario` must outlive this object; its program may get tables meanwhile.
-  DefinedValues(const Scenario& scenario, uint64_t seed);
+  /// Both must outlive this object; tables may be added meanwhile.
+  DefinedValues(const Scenario& scenario, const RaggedTables& tables, uint64_t seed);
 
   /// Works out the results of a local op or a done; of a collective, those of all ops of its site.
   /// Requires its operands, and of an exchange by tables the site's.
@@ -43,10 +44,11 @@ class DefinedValues {
 
   OnDevices& known(ValueId value);
   void run_local(OpId op);
-  void run_site(const Site& site);
+  void run_site(SiteId id);
 
   const Scenario& scenario_;
   const Program& program_;
+  const RaggedTables& tables_;
   const uint64_t seed_;
   const std::vector<ThreadId> thread_of_;  // per op
   std::map<ValueId, size_t> arguments_;

@@ -42,14 +42,12 @@ RaggedExtent extent_of(const Program& program, const Site& site) {
           rows(1)};
 }
 
-/// The sites of exchanges by tables that have none yet.
-std::vector<SiteId> sites_without_tables(const Program& program) {
+/// The sites that exchange by tables, ascending.
+std::vector<SiteId> sites_by_tables(const Program& program) {
   std::vector<SiteId> sites;
-  for (size_t s = 0; s < program.sites.size(); ++s) {
-    const Site& site = program.sites[s];
-    if (!site.tables && rules(program.op(site.ops.front()).kind).form.by_tables)
+  for (size_t s = 0; s < program.sites.size(); ++s)
+    if (rules(program.op(program.sites[s].ops.front()).kind).form.by_tables)
       sites.emplace_back(s);
-  }
   return sites;
 }
 
@@ -64,22 +62,19 @@ bool has_op_of_loop(const Program& program, std::span<const OpId> ops) {
 
 class TableStage {
  public:
-  TableStage(const Scenario& given, const RunOptions& options)
+  TableStage(const Scenario& scenario, const TableOptions& options)
       : options_(options),
-        scenario_(given),
-        program_(scenario_.program),
-        sites_(sites_without_tables(program_)) {}
+        scenario_(scenario),
+        program_(scenario.program),
+        sites_(sites_by_tables(program_)) {}
 
-  Tabled tabled() {
+  FoundTables find() {
+    if (sites_.empty())
+      return {};
     find_reasons();
     assume();
     compute();
-    Tabled result;
-    result.labels = std::move(labels_);
-    result.checks = std::move(checks_);
-    result.agree = agree_;
-    result.scenario = std::make_shared<const Scenario>(std::move(scenario_));
-    return result;
+    return std::move(found_);
   }
 
  private:
@@ -90,7 +85,7 @@ class TableStage {
   void find_reasons() {
     const std::map<ValueId, OpId> opaque = opaque_values(program_);
     for (const SiteId site : sites_) {
-      if (options_.data == Data::Off && may_be_assumed(site))
+      if (options_.assume == TableOptions::Assume::WhereGiven && may_be_assumed(site))
         reasons_.emplace(site, "data is off");
       for (const OpId op : program_.site(site).ops)
         for (const ValueId table : tables_among(program_.op(op)))
@@ -165,15 +160,13 @@ class TableStage {
     if (leaves_out_iterations(program_) && has_op_of_loop(program_, ops))
       return "they depend on a loop of which iterations are left out";
     const Int128 bytes = bytes_of(program_, ops);
-    const Bytes budget =
-        options_.data == Data::On ? Bytes(options_.limits.data) : options_.data_budget;
-    if (bytes <= budget.count())
+    if (bytes <= options_.budget.count())
       return std::nullopt;
     const std::string taken = bytes > std::numeric_limits<int64_t>::max()
                                   ? "2^63 B or more"
                                   : quantity_text(Bytes(static_cast<int64_t>(bytes)));
     return fmt::format("the values on which they depend take {} and the budget is {}", taken,
-                       quantity_text(budget));
+                       quantity_text(options_.budget));
   }
 
   void assume() {
@@ -183,11 +176,11 @@ class TableStage {
         refuse(site, why, diagnostics);
         continue;
       }
-      Site& own = program_.sites[site.index()];
+      const Site& own = program_.site(site);
       const AssumedSizes sizes(op_of(site).attributes.lists(kAssumed), extent_of(program_, own));
-      own.tables = shared({true, std::vector(own.groups.size(), sizes.group())});
-      labels_.push_back(fmt::format("{}: the sizes of its slices are assumed ({}), since {}",
-                                    quoted(op_of(site).name), kAssumed, why));
+      found_.tables[site] = shared({true, std::vector(own.groups.size(), sizes.group())});
+      found_.labels.push_back(fmt::format("{}: the sizes of its slices are assumed ({}), since {}",
+                                          quoted(op_of(site).name), kAssumed, why));
     }
     diagnostics.throw_if_any();
   }
@@ -200,7 +193,7 @@ class TableStage {
   }
 
   void compute() {
-    DefinedValues values(scenario_, options_.seed);
+    DefinedValues values(scenario_, found_.tables, options_.seed);
     for (const OpId op : behind_) {
       const std::optional<SiteId> site = program_.op(op).site;
       if (site && program_.site(*site).ops.front() != op)
@@ -218,9 +211,9 @@ class TableStage {
 
   /// Returns false if not all of them have values.
   bool read_tables(SiteId id, DefinedValues& values) {
-    Site& site = program_.sites[id.index()];
-    if (site.tables)
+    if (found_.tables.count(id) != 0)
       return true;
+    const Site& site = program_.site(id);
     std::map<LogicalId, const Op*> op_of_device;
     for (const OpId op : site.ops) {
       for (const ValueId table : tables_among(program_.op(op)))
@@ -241,12 +234,12 @@ class TableStage {
         own.ranks.push_back(slice_tables(operands));
       }
     }
-    checks_.push_back(tables_agreed(program_, id, tables));
-    if (!checks_.back().holds()) {
-      agree_ = false;
+    found_.checks.push_back(tables_agreed(program_, id, tables));
+    if (!found_.checks.back().holds()) {
+      found_.agree = false;
       tables.groups.assign(site.groups.size(), without_slices(extent));
     }
-    site.tables = shared(std::move(tables));
+    found_.tables[id] = shared(std::move(tables));
     return true;
   }
 
@@ -262,25 +255,21 @@ class TableStage {
     }
   };
 
-  const RunOptions& options_;
-  Scenario scenario_;
-  Program& program_;
+  const TableOptions& options_;
+  const Scenario& scenario_;
+  const Program& program_;
   const std::vector<SiteId> sites_;  // ascending
   const std::vector<ThreadId> thread_of_ = issued_by(program_);
   std::map<SiteId, std::string> reasons_;
   std::vector<OpId> behind_;  // what the tables that are computed depend on
   std::set<std::shared_ptr<const SiteTables>, ByValue> known_;
-  std::vector<std::string> labels_;
-  std::vector<Check> checks_;
-  bool agree_ = true;
+  FoundTables found_;
 };
 
 }  // namespace
 
-Tabled with_tables(std::shared_ptr<const Scenario> scenario, const RunOptions& options) {
-  if (sites_without_tables(scenario->program).empty())
-    return {std::move(scenario), {}, {}, true};
-  return TableStage(*scenario, options).tabled();
+FoundTables find_tables(const Scenario& scenario, const TableOptions& options) {
+  return TableStage(scenario, options).find();
 }
 
 }  // namespace orrery

@@ -1,32 +1,45 @@
 #pragma once
 
-// The tables of ragged exchanges, before anything is lowered: schedules depend on them. What they
-// depend on is computed by the definitions of ops, other collectives included, and nothing else. Or
-// the scenario's "assume_sizes" stand for them, in a run that cannot have their values.
+// The tables of ragged exchanges. Schedules depend on them, so this stage comes before anything is
+// lowered. It takes three steps:
+//  1. It finds the sites whose tables it does not compute: they depend on an opaque computation, on
+//     a loop of which iterations are left out, on sizes that are assumed themselves, or on values
+//     that take more memory than is allowed. The op's "assume_sizes" stand for their tables.
+//  2. It computes what all other tables depend on by the definitions of the ops (DefinedValues),
+//     collectives included. It needs no schedule for that.
+//  3. It checks each computed table (TABLES.AGREED). A site whose tables do not agree exchanges
+//     nothing, and the program is then not timed.
+// The program is not changed: its tables lie beside it.
 
-#include <memory>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "models/base/quantity.h"
+#include "models/program/ragged.h"
 #include "models/scenario/scenario.h"
-#include "verifier/report.h"
-#include "verifier/run.h"
+#include "verifier/verdict.h"
 
 namespace orrery {
 
-/// A scenario whose sites have their tables.
-struct Tabled {
-  std::shared_ptr<const Scenario> scenario;
-  std::vector<std::string> labels;  // of each op whose sizes are assumed, and why
-  std::vector<Check> checks;        // TABLES.AGREED of each other one
-  bool agree = true;                // false: the sites that do not agree exchange nothing
+struct TableOptions {
+  uint64_t seed = 0;  // of the initial values
+  /// Of all values together on which tables depend.
+  Bytes budget;
+  /// Whether the sizes of an op that has "assume_sizes" are assumed where they could be computed.
+  enum class Assume : uint8_t { WhereNeeded, WhereGiven } assume = Assume::WhereNeeded;
 };
 
-/// Sizes are assumed where the tables depend on an opaque computation, on a loop of which
-/// iterations are left out, or on values beyond the data budget; and with Data::Off wherever the op
-/// has "assume_sizes". Throws InputError if it has none where they are needed, and if tables depend
-/// on themselves.
-Tabled with_tables(std::shared_ptr<const Scenario> scenario, const RunOptions& options);
+struct FoundTables {
+  RaggedTables tables;              // of every site that exchanges by tables
+  std::vector<std::string> labels;  // for each op whose sizes are assumed, with the reason
+  std::vector<Check> checks;        // TABLES.AGREED of each other one
+  bool agree = true;                // whether all these hold
+};
+
+/// Throws InputError if an op lacks "assume_sizes" where they are needed, and if tables depend on
+/// themselves.
+FoundTables find_tables(const Scenario& scenario, const TableOptions& options);
 
 /// TABLES.AGREED of a site: every slice lies in its operand and in its receiver's result, and is as
 /// large as the receiver's recv_sizes say, and no two slices overlap in a result. Offsets of slices
