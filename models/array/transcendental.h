@@ -21,7 +21,7 @@
 
 #include "models/array/arith.h"
 #include "models/array/host_device.h"
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 
 namespace orrery::arith {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 
 namespace orrery {
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "models/base/check.h"
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 
 namespace orrery {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "models/scenario/quantity_text.h"
 
 namespace orrery {

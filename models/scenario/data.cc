@@ -5,10 +5,10 @@
 #include "models/array/dispatch.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"
+#include "models/base/callable.h"
 #include "models/base/check.h"
+#include "models/base/compiler.h"
 #include "models/base/hash.h"
-#include "models/base/int128.h"
-#include "models/base/overloaded.h"
 #include "models/program/groups.h"
 #include "models/scenario/arrays_reader.h"
 

@@ -10,9 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/base/ascii.h"
+#include "models/base/characters.h"
 #include "models/base/check.h"
-#include "models/base/utf8.h"
 #include "models/scenario/syntax.h"
 
 namespace orrery {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/base/ascii.h"
+#include "models/base/characters.h"
 #include "models/program/rules.h"
 #include "models/scenario/program_reader.h"
 

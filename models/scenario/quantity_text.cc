@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "models/base/ascii.h"
+#include "models/base/characters.h"
 #include "models/base/check.h"
+#include "models/base/compiler.h"
 #include "models/base/diagnostics.h"
-#include "models/base/int128.h"
 #include "models/scenario/document.h"
 
 namespace orrery {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "models/base/callable.h"
 #include "models/base/diagnostics.h"
-#include "models/base/function_ref.h"
 #include "models/mesh/mesh.h"
 #include "models/scenario/document.h"
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/base/overloaded.h"
+#include "models/base/callable.h"
 #include "models/scenario/fields.h"
 
 namespace orrery {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/array/text.h"
-#include "models/base/overloaded.h"
+#include "models/base/callable.h"
 #include "models/program/loops.h"
 #include "models/program/sides.h"
 #include "models/scenario/cluster_writer.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/base/overloaded.h"
+#include "models/base/callable.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/array_states.h"
 #include "models/scenario/syntax.h"

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "models/base/compiler.h"
 #include "models/base/id.h"
-#include "models/base/int128.h"
 #include "models/program/op_overflow.h"
 #include "models/scenario/bounds.h"
 
