@@ -11,8 +11,8 @@
 #include "models/array/kernels.h"
 #include "models/array/work.h"
 #include "models/program/groups.h"
-#include "models/scenario/array_states.h"
-#include "models/scenario/boundary.h"
+#include "models/scenario/arrays_reader.h"
+#include "models/scenario/placement.h"
 
 namespace orrery {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "models/program/program.h"
-#include "models/scenario/bounds.h"
 #include "models/scenario/fault.h"
+#include "models/scenario/limits.h"
 #include "models/scenario/scenario.h"
 #include "simulator/time/completion.h"
 

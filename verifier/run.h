@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "models/scenario/scenario.h"
 #include "verifier/gpus.h"
 #include "verifier/report.h"

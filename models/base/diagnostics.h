@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "models/base/quantity.h"
+
 namespace orrery {
 
 /// A position in a text. Line and column count from 1.
@@ -63,6 +65,17 @@ class InputError : public std::runtime_error {
 
  private:
   std::vector<Diagnostic> diagnostics_;
+};
+
+/// An amount that a scenario gives is too large for its program. what() is the whole message: what
+/// was expected of the key, and what it has.
+class KeyOverflow : public Overflow {
+ public:
+  KeyOverflow(Origin key, const std::string& what) : Overflow(what), key_(std::move(key)) {}
+  const Origin& key() const { return key_; }
+
+ private:
+  Origin key_;
 };
 
 /// Collects the errors of one file.
@@ -119,6 +132,9 @@ class Diagnostics {
   size_t added_ = 0;
   std::string note_;
 };
+
+/// `text` in quotes for a message: on one line, shortened if it is long.
+std::string in_quotes(std::string_view text);
 
 /// The candidate with the smallest edit distance to `word`, if that is at most two and less than
 /// half of the word's length (a likely typo); else empty. Ties go to the earlier candidate. An edit

@@ -1,13 +1,11 @@
-#include "models/scenario/cluster_writer.h"
+#include "models/scenario/cluster_json.h"
 
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "models/scenario/bounds.h"
-#include "models/scenario/cluster_reader.h"
-#include "models/scenario/in_switch_reader.h"
+#include "models/scenario/limits.h"
 #include "models/scenario/quantity_text.h"
 
 namespace orrery {

@@ -10,7 +10,7 @@
 #include "models/base/compiler.h"
 #include "models/base/hash.h"
 #include "models/program/groups.h"
-#include "models/scenario/arrays_reader.h"
+#include "models/scenario/placement.h"
 
 namespace orrery {
 

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <cstdio>
+#include <cstring>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -52,35 +56,6 @@ class TrackingIterator {
 
 bool in_number(char c) {
   return is_digit(c) || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E';
-}
-
-/// The length of the number that `text` begins with. Requires that it begins with one.
-size_t number_length(std::string_view text) {
-  size_t at = 0;
-  const auto here = [&](std::string_view any) {
-    return at < text.size() && any.find(text[at]) != std::string_view::npos;
-  };
-  const auto skip_digits = [&] {
-    while (at < text.size() && is_digit(text[at]))
-      ++at;
-  };
-  if (here("-"))
-    ++at;
-  if (here("0"))
-    ++at;
-  else
-    skip_digits();
-  if (here(".")) {
-    ++at;
-    skip_digits();
-  }
-  if (here("eE")) {
-    ++at;
-    if (here("+-"))
-      ++at;
-    skip_digits();
-  }
-  return at;
 }
 
 }  // namespace
@@ -430,25 +405,28 @@ Origin DocumentNode::key_origin() const {
   return {document_->pointer(index_), document_->lines_.at(document_->entries_[index_].key_begin)};
 }
 
-std::string in_quotes(std::string_view text) {
-  constexpr size_t kLongest = 60;
-  const bool cut = text.size() > kLongest;
-  if (cut) {
-    size_t length = kLongest;
-    // Not inside a UTF-8 sequence.
-    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U)
-      --length;
-    text = text.substr(0, length);
+std::string load_text(const std::string& path, const Limits& limits) {
+  const auto refuse = [&](const std::string& why) { throw InputError(path, {{{}, why}}); };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose);
+  if (file == nullptr)
+    refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+  // One byte more than is accepted tells that there are more.
+  const size_t most = static_cast<size_t>(limits.file) + 1;
+  std::string text;
+  std::string block(size_t{1} << 16U, '\0');
+  while (text.size() < most) {
+    const size_t count =
+        std::fread(block.data(), 1, std::min(block.size(), most - text.size()), file.get());
+    text.append(block, 0, count);
+    if (count == 0)
+      break;
   }
-  std::string result = "\"";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      result += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    else
-      result += c;
-  }
-  result += cut ? "...\"" : "\"";
-  return result;
+  if (std::ferror(file.get()) != 0)
+    refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (text.size() == most)
+    refuse(beyond(limits, &Limits::file, "more"));
+  return text;
 }
 
 }  // namespace orrery

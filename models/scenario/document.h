@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 
 namespace orrery {
 
@@ -118,7 +118,8 @@ class Document {
   bool complete_ = false;
 };
 
-/// `text` in quotes for a message: on one line, shortened where it is long.
-std::string in_quotes(std::string_view text);
+/// The bytes of the file, the one way in which a file comes in. Throws InputError if it cannot be
+/// read, or has more than Limits::file bytes, which are not read to their end.
+std::string load_text(const std::string& path, const Limits& limits);
 
 }  // namespace orrery

@@ -5,12 +5,18 @@
 
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
+#include "models/base/diagnostics.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
+#include "models/mesh/mesh.h"
+#include "models/scenario/document.h"
+#include "models/scenario/json_text.h"
 
 namespace orrery {
 
@@ -85,5 +91,12 @@ std::string factor_text(Factor factor);
 /// A sentence: "Device 3 is slow: its local ops take 1.5 times as long." Vertices are those of
 /// `fabric`; `seed` is the run's.
 std::string fault_text(const Fault& fault, const Fabric& fabric, uint64_t seed);
+
+/// Reads "faults", in the order of the file. No two change the same thing.
+std::vector<Fault> read_faults(DocumentNode node, const Fabric& fabric, const Mesh& mesh,
+                               Diagnostics& diagnostics);
+
+/// Writes "faults".
+JsonText faults_json(std::span<const Fault> faults, const Fabric& fabric);
 
 }  // namespace orrery

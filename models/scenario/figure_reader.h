@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads the figures of a cluster. Each is a value, or an object that also tells where it comes
+// Reads the figures of a cluster, and "transport", which has only figures. Each is a value, or an object that also tells where it comes
 // from: {"value": "450 GB/s", "label": "data sheet", "source": "...", "date": "2026-01-31"}.
 
 #include <cstdint>
@@ -44,5 +44,9 @@ class FigureReader {
   Diagnostics& diagnostics_;
   std::vector<FigureSource> sources_;
 };
+
+/// Reads "transport". Empty if it is no object.
+std::optional<TransportFigures> read_transport(DocumentNode node, FigureReader& figures,
+                                               Diagnostics& diagnostics);
 
 }  // namespace orrery

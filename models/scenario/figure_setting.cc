@@ -1,4 +1,4 @@
-#include "models/scenario/figure_setting.h"
+#include "models/scenario/cluster_json.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/scenario/cluster_reader.h"
-#include "models/scenario/cluster_writer.h"
 #include "models/scenario/document.h"
 
 namespace orrery {

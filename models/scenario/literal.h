@@ -11,9 +11,12 @@
 #include "models/base/diagnostics.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
-#include "models/scenario/scenario.h"
 
 namespace orrery {
+
+/// How elements are written: as numbers, "NaN" (any of them), "Infinity", "-Infinity", true and
+/// false; or as their bits, read as an unsigned integer.
+enum class Encoding : uint8_t { Values, Bits };
 
 /// The key "encoding": Values where it is absent; empty where it is invalid.
 std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& diagnostics);

@@ -19,8 +19,8 @@
 
 #include "models/program/iteration_name.h"
 #include "models/program/loops.h"
-#include "models/scenario/bounds.h"
 #include "models/scenario/fields.h"
+#include "models/scenario/limits.h"
 #include "models/scenario/program_reader.h"
 
 namespace orrery {

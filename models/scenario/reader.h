@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "models/scenario/long_loops.h"
 #include "models/scenario/scenario.h"
 

@@ -94,6 +94,34 @@ std::string_view not_finite_named(std::string_view word) {
   return "";
 }
 
+size_t number_length(std::string_view text) {
+  size_t at = 0;
+  const auto here = [&](std::string_view any) {
+    return at < text.size() && any.find(text[at]) != std::string_view::npos;
+  };
+  const auto skip_digits = [&] {
+    while (at < text.size() && is_digit(text[at]))
+      ++at;
+  };
+  if (here("-"))
+    ++at;
+  if (here("0"))
+    ++at;
+  else
+    skip_digits();
+  if (here(".")) {
+    ++at;
+    skip_digits();
+  }
+  if (here("eE")) {
+    ++at;
+    if (here("+-"))
+      ++at;
+    skip_digits();
+  }
+  return at;
+}
+
 SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context) {
   size_t at = skip_space(text, context.seen);
   bool separated = false;

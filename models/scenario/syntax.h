@@ -31,6 +31,9 @@ struct SyntaxError {
 /// Requires a text without a byte of 0.
 SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context);
 
+/// The length of the number that `text` begins with. Requires that it begins with one.
+size_t number_length(std::string_view text);
+
 /// "NaN", "Infinity" or "-Infinity" where the word means that (nan, +inf, -INFINITY); or "".
 std::string_view not_finite_named(std::string_view word);
 

@@ -1,4 +1,4 @@
-#include "models/scenario/transport_reader.h"
+#include "models/scenario/figure_reader.h"
 
 #include <algorithm>
 #include <limits>

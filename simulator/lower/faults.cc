@@ -9,7 +9,7 @@
 #include "models/base/hash.h"
 #include "models/base/random.h"
 #include "models/program/rules.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 
 namespace orrery {
 

@@ -8,7 +8,7 @@
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "models/scenario/scenario.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"

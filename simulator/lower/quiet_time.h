@@ -13,7 +13,7 @@
 #include "models/array/work.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/reach.h"
 #include "simulator/lower/schedule_maker.h"

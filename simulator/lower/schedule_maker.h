@@ -10,7 +10,7 @@
 
 #include "models/array/work.h"
 #include "models/fabric/fabric.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/method.h"
 #include "simulator/schedule/durations.h"

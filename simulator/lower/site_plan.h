@@ -17,7 +17,7 @@
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "models/program/rules.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/choice.h"
 #include "simulator/lower/groupings.h"

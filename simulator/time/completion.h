@@ -11,7 +11,7 @@
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/program/program.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "simulator/event/recording.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"

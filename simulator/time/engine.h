@@ -10,7 +10,7 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"

@@ -20,7 +20,7 @@
 
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/time/completion.h"
 

@@ -8,7 +8,7 @@
 #include "models/base/compiler.h"
 #include "models/base/id.h"
 #include "models/program/op_overflow.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 
 namespace orrery {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/fabric/fabric.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "tools/calibrate/residuals.h"
 #include "tools/nccl_tests/table.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/fabric/fabric.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "tools/calibrate/fit.h"
 #include "tools/calibrate/measured_call.h"
 #include "tools/calibrate/residuals.h"

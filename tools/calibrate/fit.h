@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/fabric/fabric.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "tools/calibrate/free_figure.h"
 #include "tools/calibrate/measured_call.h"
 

@@ -10,7 +10,7 @@
 #include "models/base/amount_text.h"
 #include "models/base/check.h"
 #include "models/program/rules.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/values/cuda/gpu_graph.h"
 #include "tools/calibrate/free_figure.h"

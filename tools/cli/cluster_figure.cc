@@ -14,8 +14,8 @@
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/program/rules.h"
+#include "models/scenario/cluster_json.h"
 #include "models/scenario/fields.h"
-#include "models/scenario/figure_setting.h"
 #include "tools/cli/inputs.h"
 
 namespace orrery {

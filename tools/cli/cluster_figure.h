@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/fabric/fabric.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 
 namespace orrery {
 

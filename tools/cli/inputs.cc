@@ -12,10 +12,9 @@
 
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
-#include "models/scenario/cluster_reader.h"
+#include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
 #include "models/scenario/quantity_text.h"
-#include "models/scenario/text_file.h"
 
 namespace orrery {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/program/program.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "simulator/values/contributions.h"
 #include "tools/import/msccl.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/base/quantity.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "simulator/schedule/stored_schedule.h"
 #include "tools/import/runtime.h"
 

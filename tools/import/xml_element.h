@@ -13,7 +13,7 @@
 #include <pugixml.hpp>
 
 #include "models/base/diagnostics.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 
 namespace orrery {
 

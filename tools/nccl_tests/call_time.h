@@ -9,7 +9,7 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "simulator/schedule/lowered.h"
 #include "tools/nccl_tests/call.h"
 

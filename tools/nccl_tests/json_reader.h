@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "tools/nccl_tests/draft.h"
 
 namespace orrery {

@@ -10,7 +10,7 @@
 
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "tools/nccl_tests/table.h"
 #include "tools/nccl_tests/types.h"
 

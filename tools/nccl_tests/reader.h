@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "tools/nccl_tests/table.h"
 
 namespace orrery {

@@ -10,7 +10,7 @@
 #include "models/base/check.h"
 #include "models/fabric/fabric.h"
 #include "models/program/rules.h"
-#include "models/scenario/positional_axes.h"
+#include "models/scenario/op_reader.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/algorithm/algorithms.h"

@@ -3,8 +3,8 @@
 #include <limits>
 #include <utility>
 
-#include "models/scenario/bounds.h"
 #include "models/scenario/fields.h"
+#include "models/scenario/limits.h"
 #include "models/scenario/literal.h"
 #include "tools/report/names.h"
 

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/scenario/cluster_reader.h"
+#include "models/scenario/cluster_json.h"
 
 namespace orrery {
 namespace {

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/base/diagnostics.h"
-#include "models/scenario/cluster_reader.h"
+#include "models/scenario/cluster_json.h"
 #include "tests/support/units.h"
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"

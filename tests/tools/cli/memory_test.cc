@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 #include "tests/tools/cli/files.h"
 #include "tools/bench/child.h"
 #include "tools/bench/listed.h"

@@ -1,4 +1,4 @@
-#include "models/scenario/memory_reader.h"
+#include "models/scenario/memory_policy.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "models/scenario/bounds.h"
+#include "models/scenario/limits.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "models/scenario/expect_reader.h"
+#include "models/scenario/expectation.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,6 @@
 #include "models/program/holders.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
-#include "models/scenario/property_name.h"
 
 namespace orrery {
 

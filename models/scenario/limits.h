@@ -2,7 +2,7 @@
 
 // The limits on the size of a scenario. Each is checked before time or memory is spent. Exceeding
 // it is an error of the input that names the limit. What a limit counts makes a
-// run take memory; the table in bounds.cc states how much at most.
+// run take memory; the table in limits.cc states how much at most.
 
 #include <cstdint>
 #include <limits>

@@ -1,19 +1,36 @@
 #pragma once
 
-// Dimensions of the operand among the axes of a collective: {"axis_name": ["x", 0]}. JAX reduces
-// over them on each device first, and then over the axes of the mesh; so does the program that is
-// read.
+// Reads what an op of a program says of itself: its name, its parameters and its axes.
+// program_reader.h reads the list of ops, and which values they take.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/base/diagnostics.h"
 #include "models/program/op_request.h"
+#include "models/program/rules.h"
 #include "models/scenario/document.h"
+#include "models/scenario/fields.h"
 
 namespace orrery {
+
+/// What to write instead of an op that is unknown here but usual elsewhere: "did you mean "psum"?"
+/// for all_reduce. "" for other words. Upper case and hyphens make no difference.
+std::string op_of_other_name(std::string_view word);
+
+/// The value of a parameter, under its name or, for an amount, its name with a unit's suffix.
+std::optional<DocumentNode> find_parameter(Fields& fields, const Parameter& parameter);
+
+/// Empty where it is not given, or an error was added.
+std::optional<Attribute> read_parameter(Fields& fields, const Parameter& parameter,
+                                        Diagnostics& diagnostics);
+
+// Dimensions of the operand among the axes of a collective: {"axis_name": ["x", 0]}. JAX reduces
+// over them on each device first, and then over the axes of the mesh; so does the program that is
+// read.
 
 /// The local op that reduces over dimensions as the collective does over axes: of psum, pmax and
 /// pmin. Empty for others, which have no such axes.
