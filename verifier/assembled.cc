@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "models/array/elementwise.h"
 #include "models/array/kernels.h"
 #include "models/array/work.h"
 #include "models/program/groups.h"

@@ -10,7 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/kernels.h"
 #include "models/base/check.h"
 

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
+#include "models/array/combine.h"
 #include "models/array/functions.h"
 #include "models/array/host_device.h"
-#include "models/array/numerics.h"
 #include "models/array/xla_cpu.h"
 
 namespace orrery {

@@ -8,7 +8,6 @@
 #include "models/array/arith.h"
 #include "models/array/combine.h"
 #include "models/array/host_device.h"
-#include "models/array/numerics.h"
 #include "models/array/xla_cpu.h"
 
 namespace orrery::arith {

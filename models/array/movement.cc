@@ -6,7 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/kernels.h"
 #include "models/array/strided_move.h"
 #include "models/array/xla_cpu.h"

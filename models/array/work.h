@@ -9,8 +9,6 @@
 
 #include "models/array/combine.h"
 #include "models/array/folds.h"
-#include "models/array/numerics.h"
-#include "models/array/storage.h"
 #include "models/array/tensor.h"
 #include "models/base/id.h"
 

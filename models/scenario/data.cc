@@ -2,7 +2,8 @@
 
 #include <bit>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/callable.h"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "models/array/dtype.h"
-#include "models/array/number_or_pair.h"
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
