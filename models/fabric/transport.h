@@ -16,8 +16,8 @@
 
 namespace orrery {
 
-/// `data` of every `wire` bytes in a slot and on a link are data. The rest are flags, which tell the
-/// receiver that the data have arrived.
+/// `data` of every `wire` bytes in a slot and on a link are data. The rest are flags, which tell
+/// the receiver that the data have arrived.
 struct DataShare {
   int64_t data = 1;
   int64_t wire = 1;

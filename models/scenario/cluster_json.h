@@ -1,7 +1,7 @@
 #pragma once
 
-// A cluster as JSON: read, written, and read again with one figure set anew. The catalog's own files
-// have the same form.
+// A cluster as JSON: read, written, and read again with one figure set anew. The catalog's own
+// files have the same form.
 
 #include <cstdint>
 #include <optional>

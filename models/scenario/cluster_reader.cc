@@ -1,5 +1,3 @@
-#include "models/scenario/cluster_json.h"
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -9,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
+#include "models/scenario/cluster_json.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/figure_reader.h"
 #include "models/scenario/limits.h"

@@ -1,10 +1,9 @@
-#include "models/scenario/cluster_json.h"
-
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "models/scenario/cluster_json.h"
 #include "models/scenario/limits.h"
 #include "models/scenario/quantity_text.h"
 

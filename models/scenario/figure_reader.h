@@ -1,7 +1,8 @@
 #pragma once
 
-// Reads the figures of a cluster, and "transport", which has only figures. Each is a value, or an object that also tells where it comes
-// from: {"value": "450 GB/s", "label": "data sheet", "source": "...", "date": "2026-01-31"}.
+// Reads the figures of a cluster, and "transport", which has only figures. Each is a value, or an
+// object that also tells where it comes from: {"value": "450 GB/s", "label": "data sheet",
+// "source": "...", "date": "2026-01-31"}.
 
 #include <cstdint>
 #include <optional>

@@ -1,11 +1,10 @@
-#include "models/scenario/cluster_json.h"
-
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
 
 namespace orrery {

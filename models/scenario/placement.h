@@ -43,13 +43,13 @@ PartitionSpec read_spec(
 /// Adds an error if the list at `node` has more items than `shape` has dimensions.
 bool fits_rank(DocumentNode node, const Shape& shape, Diagnostics& diagnostics);
 
-/// The lists "unreduced" and "reduced" beside a spec. Each axis may be in one list only, and in none
-/// if the spec names it.
+/// The lists "unreduced" and "reduced" beside a spec. Each axis may be in one list only, and in
+/// none if the spec names it.
 std::optional<ArrayStates> read_states_beside(Fields& fields, const Mesh* mesh,
                                               const PartitionSpec& spec, Diagnostics& diagnostics);
 
-/// The same, and "varying", which only an array that is given per device may say. `spec` is null for
-/// such an array.
+/// The same, and "varying", which only an array that is given per device may say. `spec` is null
+/// for such an array.
 std::optional<ArrayStates> read_array_states(Fields& fields, const Mesh* mesh,
                                              const PartitionSpec* spec, Diagnostics& diagnostics);
 
@@ -66,8 +66,8 @@ std::optional<std::string> unequal_copies(const Mesh& mesh, const Array& array);
 /// The shape of what each device holds of the array.
 Shape local_shape(const Mesh& mesh, const Array& array);
 
-/// The shape of the whole array of which each device holds a `local` one. Throws Overflow if it does
-/// not fit.
+/// The shape of the whole array of which each device holds a `local` one. Throws Overflow if it
+/// does not fit.
 Shape global_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& local);
 
 }  // namespace orrery

@@ -32,7 +32,7 @@ std::optional<std::string> too_many_channels(uint64_t channels) {
   if (channels <= kMostChannels)
     return std::nullopt;
   return fmt::format("expected at most {} channels over all ranks of a group, got {}",
-                                kMostChannels, channels);
+                     kMostChannels, channels);
 }
 
 std::optional<std::string> misfit(const PlacedGroup& group) {

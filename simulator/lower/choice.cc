@@ -91,10 +91,10 @@ Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFi
   return methods;
 }
 
-/// Why the method cannot serve some group, with one channel or with as many as it then has; empty if
-/// it serves all.
-std::optional<std::string> misfit_of_any(const Method& method, const SiteFigures& site, const Fabric& fabric,
-                const ScheduleMaker& maker) {
+/// Why the method cannot serve some group, with one channel or with as many as it then has; empty
+/// if it serves all.
+std::optional<std::string> misfit_of_any(const Method& method, const SiteFigures& site,
+                                         const Fabric& fabric, const ScheduleMaker& maker) {
   for (size_t g = 0; g < site.grouping.vertices.size(); ++g) {
     const SharedList<VertexId>& ranks = site.grouping.vertices[g];
     const ScheduleRequest request = site.request_of(g);

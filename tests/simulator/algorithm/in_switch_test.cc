@@ -156,8 +156,7 @@ TEST_CASE("in switch: says why it does not fit") {
   const std::vector<VertexId> two = ranks({0, 1});
   const std::string expected =
       "expected a switch that reduces and has a link to each rank of a group and from it, got ";
-  CHECK(algorithm.misfit({switch_fabric(2, kLink), two}) ==
-        expected + "no switch that reduces");
+  CHECK(algorithm.misfit({switch_fabric(2, kLink), two}) == expected + "no switch that reduces");
   const Fabric apart =
       Fabric(2, {"s"}, {{VertexId(0), VertexId(2), kLink.bandwidth, kLink.latency}})
           .with_reduction({VertexId(2)});
