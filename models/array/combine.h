@@ -11,10 +11,10 @@ namespace orrery {
 /// is `or`, its Min is `and`.
 enum class Combine : uint8_t { None, Add, Max, Min };
 
-/// Whose arithmetic floats follow.
+/// The arithmetic that floats follow.
 enum class Numerics : uint8_t {
   Ieee,
-  /// Those of XLA on the CPU, as JAX 0.10.2 runs it: what is computed in f32 and f64 has no
+  /// As XLA on the CPU computes, run by JAX 0.10.2: what is computed in f32 and f64 has no
   /// subnormals, and collectives fold by rules of their own.
   XlaCpu,
 };

@@ -40,8 +40,8 @@ Dtype part_dtype(Dtype dtype);
 /// The complex dtype with parts of this dtype; empty where there is none.
 std::optional<Dtype> complex_of(Dtype part);
 
-/// What an element is filled with: a number, or for complex dtypes a pair of its real and its
-/// imaginary part. A number alone has there an imaginary part of 0.
+/// The value that fills an element: a number, or for complex dtypes a pair of its real and its
+/// imaginary part. A complex element that is filled with one number has an imaginary part of 0.
 struct NumberOrPair {
   // NOLINTNEXTLINE(google-explicit-constructor): a number is given as it is
   constexpr NumberOrPair(double real) : re(real) {}

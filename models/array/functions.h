@@ -105,7 +105,7 @@ ORRERY_HOST_DEVICE constexpr Wide divided(Wide x, Wide y) {
   }
   const bool diverges = is_infinite(x) && is_finite(y);
   const bool vanishes = is_finite(x) && is_infinite(y);
-  // Of an infinite operand only the directions of its infinite parts count.
+  // Only the directions of the infinite parts of an infinite operand count.
   const auto unit = [](double part) {
     return with_sign(size_of(part) == kInfinite ? 1.0 : 0.0, part);
   };
@@ -272,8 +272,8 @@ ORRERY_HOST_DEVICE inline Wide sqrt64(Wide x) {
   return scaled(found.root, found.half);
 }
 
-/// 1 / sqrt(x): the root's conjugate, divided by the square of the root's magnitude. Of zero, what
-/// 1 / 0 is.
+/// 1 / sqrt(x): the root's conjugate, divided by the square of the root's magnitude. Zero gives
+/// 1 / 0.
 ORRERY_HOST_DEVICE inline Wide rsqrt64(Wide x) {
   if (is_nan(x))
     return kNotComplex;
@@ -365,7 +365,7 @@ template <class E>
 ORRERY_HOST_DEVICE constexpr E log(E x) {
   return rounded<E>(log64(wide(x)));
 }
-/// Of floats correctly rounded, also of narrow ones: 53 bits are at least 2 * 24 + 2.
+/// The root of a float is correctly rounded, also of a narrow one: 53 bits are at least 2 * 24 + 2.
 template <class E>
 ORRERY_HOST_DEVICE inline E sqrt(E x) {
   return rounded<E>(sqrt64(wide(x)));
@@ -387,7 +387,7 @@ ORRERY_HOST_DEVICE constexpr E cos(E x) {
   return rounded<E>(cos64(wide(x)));
 }
 
-/// Of floats and integers arith.h divides.
+/// The quotient of complex numbers. arith.h divides floats and integers.
 template <class Part>
 ORRERY_HOST_DEVICE constexpr Complex<Part> divide(Complex<Part> x, Complex<Part> y) {
   return rounded<Complex<Part>>(divided(wide(x), wide(y)));
@@ -398,8 +398,8 @@ ORRERY_HOST_DEVICE constexpr Complex<Part> conjugate(Complex<Part> x) {
   return {x.re, negate(x.im)};
 }
 
-/// Of a float |x|, of a complex number the root of the squares of its parts. Not finite where a
-/// part is not.
+/// |x|; for a complex number the root of the sum of its parts' squares. Not finite if a part is
+/// not.
 template <class E>
 ORRERY_HOST_DEVICE inline double magnitude(E x) {
   if constexpr (kIsComplex<E>)

@@ -66,7 +66,7 @@ class Tensor {
 
   /// Bitwise equal: dtype, shape and every bit, but all NaNs of one dtype count as one value.
   friend bool operator==(const Tensor& a, const Tensor& b);
-  /// As ==, but NaNs are the same only if their bits are.
+  /// The same as ==, but NaNs are the same only if their bits are.
   friend bool same_bits(const Tensor& a, const Tensor& b);
 
  private:

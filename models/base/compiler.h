@@ -1,6 +1,6 @@
 #pragma once
 
-// What the compilers offer beyond standard C++, each under one name. Freestanding.
+// Extensions of the compilers, each under one name. Freestanding.
 
 namespace orrery {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is wrong with the user's input, and where. All errors of a file are collected before it is
+// Errors in the user's input, each with its place. All errors of a file are collected before it is
 // refused, so that the user sees them at once.
 
 #include <compare>
@@ -25,11 +25,11 @@ struct TextPosition {
   friend constexpr auto operator<=>(const TextPosition&, const TextPosition&) = default;
 };
 
-/// What a diagnostic is about.
+/// The place in the input that a diagnostic is about.
 struct Origin {
   /// JSON pointer (RFC 6901); for other formats a path of the same form. Empty: the whole.
   std::string pointer = {};
-  /// Empty where there is no text: for an option, a file that cannot be read, a program built in
+  /// Empty if there is no text: for an option, a file that cannot be read, a program built in
   /// memory.
   std::optional<TextPosition> at = {};
   /// Which of several readings of the place it is, with a space before: " (in l[3])"; else empty.
@@ -44,7 +44,7 @@ class TextLines {
   TextPosition at(size_t offset) const;
 
  private:
-  std::vector<size_t> begins_;  // of each line
+  std::vector<size_t> begins_;  // where each line begins
 };
 
 /// One error: `message` says what was expected and what was found.
@@ -91,7 +91,7 @@ class Diagnostics {
   /// An error of the file as a whole.
   void add(std::string message) { add(Origin{}, std::move(message)); }
 
-  /// `origin` with the note of now, for errors that are found later.
+  /// `origin` with the present note, for errors that are found later.
   Origin noted(Origin origin) const;
 
   /// While it lives, `text` is appended to each message: which reading (which loop iteration) of

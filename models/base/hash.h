@@ -1,6 +1,6 @@
 #pragma once
 
-// Hashes that are part of the output (fingerprints, digests): the same on every machine.
+// Hashes that are part of the output (fingerprints, digests). They are the same on every machine.
 
 #include <cstddef>
 #include <cstdint>

@@ -68,7 +68,7 @@ struct Part {
   }
 };
 
-/// For each rank of a whole group: which list has it, and where.
+/// The list that has each rank of a whole group, and the place there.
 struct InList {
   size_t list = 0;
   int64_t position = 0;
