@@ -140,10 +140,10 @@ Fabric switch_fabric(uint32_t devices, LinkFigures link);
 /// The hardware catalog, in name order: JSON with a source and a date for each figure, built into
 /// the binary. Its form is the scenario's inline `cluster`, where a figure is an object:
 /// {"value": "450 GB/s", "label": "data sheet", "source": "...", "date": "2026-01-31"}.
-struct CatalogEntry {
+struct CatalogFile {
   std::string_view name;
   std::string_view json;
 };
-std::span<const CatalogEntry> catalog();
+std::span<const CatalogFile> catalog();
 
 }  // namespace orrery

@@ -221,7 +221,7 @@ class ArrayReader {
     return FillInit{value.value_or(0)};
   }
 
-  /// What a fill is: of a pair both parts, and which of them `dtype` does not have.
+  /// The fill in words. For a pair they are both parts, and which of them `dtype` does not have.
   static std::string got_fill(DocumentNode node, const NumberOrPair& value, Dtype dtype) {
     if (node.kind() != DocumentNode::Kind::List)
       return got(node);

@@ -16,7 +16,7 @@ namespace orrery {
 
 struct ArrayReading {
   std::string name;
-  Origin origin;               // of its key
+  Origin origin;               // the place of its key
   std::optional<Array> array;  // empty if an error was added
 };
 

@@ -25,17 +25,18 @@ struct ClusterReading {
   bool from_catalog = false;
 };
 
-/// Empty where an error was added.
+/// Reads "cluster": the name of a catalog entry, or an object. Empty if an error was added.
 std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limits,
                                            Diagnostics& diagnostics);
 
-/// The catalog's cluster of that name; empty where it has none.
+/// The catalog's cluster of that name; empty if it has none.
 std::optional<Cluster> catalog_cluster(std::string_view name);
 
-/// How a cluster that its file does not name is called: "ring of 8".
+/// The name of a cluster whose file gives it none: "ring of 8".
 std::string default_cluster_name(std::string_view topology, int64_t devices);
 
-/// Inline: a topology by its name where the fabric is that one, else a list of links.
+/// The cluster as an object: the topology by its name if the fabric is that one, else a list of
+/// links.
 JsonText cluster_text(const Cluster& cluster);
 
 /// A device by its number, a switch by its name.
@@ -43,11 +44,11 @@ JsonText vertex_text(const Fabric& fabric, VertexId id);
 
 struct FigureSetting {
   std::vector<std::string> place;  // keys in a cluster's file: {"flops", "bf16"}
-  std::string value;               // "2 us"; of "slots", "channels" and "pieces" a number
+  std::string value;               // "2 us"; a number for "slots", "channels" and "pieces"
   FigureSource source;             // in place of the figure's own; errors begin with its `figure`
 };
 
-/// The cluster with its figure set, all else as before; empty where an error was added. Errors have
+/// The cluster with its figure set, all else as before; empty if an error was added. Errors have
 /// no position, since there is no text that the user knows. Links have to be equal for their
 /// bandwidth and latency. Requires that `place` names a figure of this cluster, or one that it
 /// could have.

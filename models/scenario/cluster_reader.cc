@@ -16,7 +16,7 @@ namespace orrery {
 
 namespace {
 
-/// For a key of "flops" that is neither a dtype nor one with the suffix of a unit.
+/// The hint for a key of "flops" that is neither a dtype nor one with the suffix of a unit.
 std::string rate_key_hint(std::string_view key) {
   const std::string_view dtype = key.substr(0, key.find('_'));
   const std::string hint =
@@ -193,7 +193,7 @@ class ClusterReader {
     return figures_.quantity(fields_, key, dimension, range, std::string(key));
   }
 
-  /// What links have that do not say it themselves. A fabric of one device has none.
+  /// The figures of links that do not state their own. A fabric of one device has no links.
   void read_link_figures(std::optional<int64_t> devices, std::optional<Topology> topology) {
     bandwidth_ = figure("bandwidth", Dimension::Rate, kBandwidths);
     latency_ = figure("latency", Dimension::Time, {});
@@ -319,7 +319,7 @@ class ClusterReader {
     return Link{*from, *to, BytesPerSecond(*rate), Duration(*time)};
   }
 
-  /// The names of the switches. Where they are not given, links name them.
+  /// The names of the switches. If they are not given, links name them.
   void read_switches(DocumentNode node) {
     if (!is_list(node, "a list of switch names", diagnostics_))
       return;
@@ -365,7 +365,7 @@ class ClusterReader {
   std::vector<std::string> switches_;
   std::map<std::string, size_t> switch_ids_;  // places in switches_
   bool switches_given_ = false;
-  std::optional<int64_t> bandwidth_, latency_;  // of links that do not say their own
+  std::optional<int64_t> bandwidth_, latency_;  // for links that do not state their own
 };
 
 }  // namespace
@@ -381,7 +381,7 @@ std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limi
       return ClusterReading{std::move(*cluster), true};
     std::vector<std::string_view> names;
     std::string list;
-    for (const CatalogEntry& entry : catalog()) {
+    for (const CatalogFile& entry : catalog()) {
       names.push_back(entry.name);
       list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", entry.name);
     }
@@ -399,7 +399,7 @@ std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limi
 }
 
 std::optional<Cluster> catalog_cluster(std::string_view name) {
-  for (const CatalogEntry& entry : catalog()) {
+  for (const CatalogFile& entry : catalog()) {
     if (entry.name != name)
       continue;
     Diagnostics diagnostics{std::string(name)};

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a scenario says must hold: its "expect".
+// The expectations of a scenario: the properties that "expect" says must hold.
 
 #include <cstdint>
 #include <optional>
@@ -17,11 +17,11 @@
 
 namespace orrery {
 
-/// Where values are compared: on the devices that have them, which must be the same, or on those
+/// The devices on which values are compared: those that have them, which must be the same, or those
 /// that they have in common.
 enum class ComparedDevices : uint8_t { Same, Common };
 
-/// A value of an expectation. What a loop carries out may also be named by the loop.
+/// A value of an expectation. A value that a loop carries out may also be named by the loop.
 struct ComparedValue {
   std::string name;     // the value's own
   std::string written;  // as the scenario has it
@@ -32,7 +32,8 @@ struct ComparedValues {
   ComparedDevices devices = ComparedDevices::Same;
 };
 
-/// What the scenario says must hold. Each has the place where it stands, for verdicts: "/expect/0".
+// The kinds of expectations.
+
 struct ExpectEqual : ComparedValues {};  // bitwise the same
 struct ExpectClose : ComparedValues {};  // within the bounds of their folds
 struct ExpectValues {
@@ -58,15 +59,16 @@ struct ExpectHolds {
 /// "deadlock_free", "race_free", "no_leak", "proved".
 std::string_view property_name(Property property);
 
+/// One expectation.
 struct Expectation {
-  Origin origin;
+  Origin origin;  // the place where it stands, for verdicts: "/expect/0"
   std::variant<ExpectEqual, ExpectClose, ExpectValues, ExpectMakespan, ExpectPeakMemory,
                ExpectBufferedMessages, ExpectHolds>
       what;
 };
 
-/// What must hold, in the order of the file. Without a program (it has errors), names and literal
-/// values are not checked.
+/// Reads "expect", in the order of the file. `program` is null if it has errors; then names and
+/// literal values are not checked.
 std::vector<Expectation> read_expectations(DocumentNode node, const Program* program,
                                            Diagnostics& diagnostics);
 

@@ -31,11 +31,11 @@ class FigureReader {
   /// The ratio under `key`: "15/16", or "1".
   std::optional<DataShare> share(Fields& fields, std::string_view key, const std::string& called);
 
-  /// The value of a figure: the node itself, or its "value" where it tells its source. Empty where
-  /// that is missing.
+  /// The value of a figure: the node itself, or its "value" if it tells its source. Empty if that
+  /// is missing.
   std::optional<DocumentNode> value(DocumentNode figure, const std::string& called);
 
-  /// Those of the figures that had one, by figure.
+  /// The sources of the figures that had one, sorted by figure.
   std::vector<FigureSource> sources() &&;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// As a file has it: those that count something are numbers.
+/// The value as a file has it: figures that count something are numbers.
 Json value_of(const std::string& figure, const std::string& text) {
   const bool counts = figure == "slots" || figure == "channels" || figure == "pieces";
   const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),

@@ -15,16 +15,21 @@ namespace orrery {
 /// The data of a slot have room for a work element of any type.
 inline constexpr Bytes kSmallestSlot = Bytes(64);
 
-/// The most of each part of what is reserved on a device: by the runtime, and transport buffers. So
-/// a device's memory leaves the 64-bit range only where its values are to blame.
+/// The most that the runtime may reserve on a device, and the most of its transport buffers. So a
+/// device's memory leaves the 64-bit range only if its values are to blame.
 inline constexpr Bytes kMostReserved = Bytes(int64_t{1} << 60);
 
 /// The memory rules of a run.
+///
+/// Slots are stated in two places: a cluster's transport has protocols with slots, and "transport"
+/// here may name a protocol and its slot. The rule is: `transport`, if it is given, replaces the
+/// cluster's wherever messages are cut or slots are counted; it has no other figures. Buffers are
+/// counted if it is given, or if "transport" is true and the cluster's protocols have slots.
 struct MemoryPolicy {
   enum class Reuse : uint8_t { Never, Xla } reuse = Reuse::Never;
   Bytes alignment = Bytes(256);
   Bytes reserved;  // by the runtime, on every device
-  /// The buffers of the transport are counted: those of the cluster's, or those given here.
+  /// Whether the buffers of the transport that applies are counted.
   bool counts_transport = false;
   std::optional<ProtocolFigures> transport = {};  // in place of the cluster's transport
   friend bool operator==(const MemoryPolicy&, const MemoryPolicy&) = default;

@@ -20,7 +20,7 @@ namespace {
 struct OtherName {
   std::string_view word;
   std::string_view op;
-  std::string_view how = {};  // where the op alone does not say it
+  std::string_view how = {};  // if the op alone does not say it
 };
 
 constexpr std::string_view kOfZero =
@@ -89,7 +89,7 @@ constexpr std::array kOtherNames = {
     OtherName{"scan", kLoopOp},
 };
 
-// Of several ops. "compute" takes their place where only the cost counts.
+// Names of several ops together. "compute" takes their place if only the cost counts.
 constexpr std::array<std::string_view, 14> kSeveralOps = {
     "gelu",       "silu",     "swish",      "tanh",      "softmax",  "log_softmax", "elu",
     "leaky_relu", "softplus", "layer_norm", "layernorm", "rms_norm", "rmsnorm",     "attention"};
@@ -190,7 +190,7 @@ std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
   fail_check("no amount", "amounts are read with their keys", __FILE__, __LINE__);
 }
 
-/// Of the parameters that are amounts, which are named for their base unit.
+/// The dimension of a parameter that is an amount. Such parameters are named for their base unit.
 std::optional<Dimension> dimension_of(ParameterKind kind) {
   if (kind == ParameterKind::FlopCount)
     return Dimension::Work;

@@ -266,7 +266,7 @@ std::optional<std::string> unequal_copies(const Mesh& mesh, const Array& array) 
   for (size_t axis = 0; axis < states.size(); ++axis)
     if (states[axis] == AxisState::Varying || states[axis] == AxisState::Unreduced)
       differing.push_back(axis);
-  std::map<int64_t, size_t> first;  // of the devices at the same index over these
+  std::map<int64_t, size_t> first;  // the first device at each index over these
   for (size_t i = 0; i < given->tensors.size(); ++i) {
     const auto device = [&](size_t k) { return array.on ? (*array.on)[k] : LogicalId(k); };
     const auto [found, added] = first.emplace(mesh.index(device(i), differing), i);

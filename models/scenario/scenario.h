@@ -40,7 +40,7 @@ struct FillInit {
 };  // every element
 struct RandomInit {
   uint64_t seed = 0;  // and the run's
-  /// Of floats: with all bits of their fractions, or whole numbers, whose sums are mostly exact.
+  /// Floats have all bits of their fractions, or are whole numbers, whose sums are mostly exact.
   enum class Values : uint8_t { Fractions, Integers } values = Values::Fractions;
 };
 struct PerDeviceInit {
@@ -48,9 +48,11 @@ struct PerDeviceInit {
 };  // one local tensor per device that has the array, by logical id
 using Init = std::variant<IotaInit, FillInit, RandomInit, PerDeviceInit>;
 
-/// The states of an array along axes, but for those that its spec names: it varies over these.
+/// The states of an array along the axes that its spec does not name. It varies over those that it
+/// names.
 struct ArrayStates {
-  /// Of an array given per device; empty: over all axes that are not in the other lists.
+  /// Only an array given per device has it; if it is empty, such an array varies over all axes that
+  /// are not in the other lists.
   std::optional<std::vector<std::string>> varying = {};
   std::vector<std::string> unreduced = {};
   std::vector<std::string> reduced = {};
@@ -85,7 +87,7 @@ struct Scenario {
   MemoryPolicy memory;
   Program program;
   std::vector<Array> arrays;              // one per program.arguments, in that order
-  std::vector<Boundary> boundaries = {};  // of outputs that have one
+  std::vector<Boundary> boundaries = {};  // one for each output that has one
   std::vector<Expectation> expectations;
   std::vector<Fault> faults = {};
 };

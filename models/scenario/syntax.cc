@@ -61,7 +61,7 @@ std::string_view token(std::string_view text, size_t at) {
   return text.substr(at, std::max<size_t>(end - at, 1));
 }
 
-/// What stands at `at`; `consumed` is how far the parser got into it.
+/// The text at `at` in words; `consumed` is how far the parser got into it.
 std::string token_at(std::string_view text, size_t at, size_t consumed) {
   const char c = text[at];
   if (text.substr(at, 2) == "/*")

@@ -42,7 +42,7 @@ std::vector<NamedAt> read_named(DocumentNode node, std::string_view what,
   return named;
 }
 
-/// What transforms that go back have.
+/// The request of a transform that goes back.
 template <class Request>
 Request read_cotangents(DocumentNode node, Fields& fields, Diagnostics& diagnostics) {
   Request request;

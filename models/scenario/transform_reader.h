@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads a scenario's "transform": what makes the program that runs from the one that is written.
+// Reads a scenario's "transform", and makes the program that runs from the one that is written.
 
 #include <map>
 #include <optional>
@@ -24,7 +24,7 @@ namespace orrery {
 
 using Transform = std::variant<BatchRequest, TransposeRequest, VjpRequest>;
 
-/// In the order in which they are applied. Empty if an error was added.
+/// Reads "transform", in the order of application. Empty if an error was added.
 std::optional<std::vector<Transform>> read_transforms(DocumentNode node, Diagnostics& diagnostics);
 
 /// The arrays that the transforms bring, which the written program does not have: cotangents. Each
@@ -33,9 +33,9 @@ std::map<std::string, Origin> brought_arrays(const std::vector<Transform>& trans
 
 /// The mesh and the arguments of the program that the file has, before the transforms.
 struct Written {
-  /// With the axes whose places batches take, the first transform's last.
+  /// It has the axes whose places batches take, the first transform's last.
   Mesh mesh;
-  /// By name: those of the arrays that are not refused and that no transform brings.
+  /// The types, by name, of the arrays that are not refused and that no transform brings.
   std::map<std::string, ValueType> arguments;
 };
 

@@ -89,7 +89,7 @@ Cluster cluster_named(std::string_view option, const std::string& name) {
   if (std::optional<Cluster> cluster = catalog_cluster(name))
     return std::move(*cluster);
   std::vector<std::string_view> names;
-  for (const CatalogEntry& entry : catalog())
+  for (const CatalogFile& entry : catalog())
     names.push_back(entry.name);
   const std::string_view near = near_miss(name, names);
   refuse(option, near.empty()

@@ -253,7 +253,7 @@ std::string scenario_schema() {
   Json schema = handwritten("scenario");
   Json& definitions = schema["$defs"];
   Json names = Json::array();
-  for (const CatalogEntry& entry : catalog())
+  for (const CatalogFile& entry : catalog())
     names.push_back(entry.name);
   definitions["catalog"] = {{"description", "A cluster of the catalog."},
                             {"enum", std::move(names)}};
