@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "models/program/rules.h"

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "models/base/compiler.h"
 #include "models/base/diagnostics.h"
-#include "models/base/int128.h"
 #include "models/program/iteration_name.h"
 #include "models/program/loops.h"
 #include "models/scenario/quantity_text.h"

@@ -11,6 +11,7 @@
 
 #include "models/program/program.h"
 #include "models/scenario/fault.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 #include "simulator/time/completion.h"

@@ -12,14 +12,14 @@
 
 #include <fmt/format.h>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
+#include "models/base/diagnostics.h"
 #include "models/program/holders.h"
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
 #include "models/scenario/data.h"
 #include "models/scenario/fault.h"
-#include "models/scenario/key_overflow.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/analyze/critical_path.h"
 #include "simulator/analyze/slack.h"

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "models/scenario/size_limits.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 #include "verifier/gpus/gpus.h"

@@ -19,6 +19,7 @@
 #include "models/program/program.h"
 #include "models/program/ragged.h"
 #include "models/scenario/fault.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 #include "simulator/analyze/critical_path.h"

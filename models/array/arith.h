@@ -1,7 +1,16 @@
 #pragma once
 
-// What an element's bits mean, and how elements convert and combine. Freestanding, so that the host
-// executor, the oracle and the CUDA kernels compile this same text and agree bit for bit.
+// The arithmetic of elements: how they convert and combine, and the meaning of their bits.
+//
+// This folder computes with arrays. Its lower half is freestanding: it needs no library, so that the
+// host executor, the oracle and the CUDA kernels compile the same text and agree bit for bit.
+//   element_types.h  the dtypes and the type of an element of each
+//   arith.h          IEEE arithmetic of elements; xla_cpu.h that of XLA on the CPU
+//   transcendental.h, functions.h   exp, log, ... of floats and of complex numbers
+//   combine.h, folds.h, rows.h, element_ops.h   which of these functions an op applies
+// The upper half applies them to whole arrays, on the host: tensor.h has the arrays, kernels.h the
+// local ops, work.h the elements of collectives, text.h reads and writes elements, and dtype.h and
+// shape.h describe arrays.
 //
 // Relies on: IEEE 754 float and double, rounding to nearest even, no flush to zero, and no fused
 // multiply-add (-ffp-contract=off; nvcc: --fmad=false).

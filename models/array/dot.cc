@@ -10,7 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/kernels.h"
 #include "models/base/check.h"
 
@@ -76,7 +77,7 @@ void multiply_panels(T* result, const T* lhs, const T* rhs, int64_t rows, int64_
   }
 }
 
-/// Likewise for complex numbers.
+/// The same for complex numbers.
 template <class Part>
 void multiply_panels(arith::Complex<Part>* result, const arith::Complex<Part>* lhs,
                      const arith::Complex<Part>* rhs, int64_t rows, int64_t depth,

@@ -2,12 +2,15 @@
 
 // Element types, under HLO's short names. What their bits mean and how they add is in arith.h.
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
-#include "models/array/dtype_enum.h"
+#include "models/array/element_types.h"
+#include "models/base/check.h"
 #include "models/base/quantity.h"
 
 namespace orrery {
@@ -36,5 +39,27 @@ bool is_inexact(Dtype dtype);  // floats and complex dtypes: what is computed of
 Dtype part_dtype(Dtype dtype);
 /// The complex dtype with parts of this dtype; empty where there is none.
 std::optional<Dtype> complex_of(Dtype part);
+
+/// The value that fills an element: a number, or for complex dtypes a pair of its real and its
+/// imaginary part. A complex element that is filled with one number has an imaginary part of 0.
+struct NumberOrPair {
+  // NOLINTNEXTLINE(google-explicit-constructor): a number is given as it is
+  constexpr NumberOrPair(double real) : re(real) {}
+  constexpr NumberOrPair(double real, double imaginary) : re(real), im(imaginary) {}
+
+  bool is_zero() const { return re == 0 && im.value_or(0) == 0; }
+  friend auto operator<=>(const NumberOrPair&, const NumberOrPair&) = default;
+
+  double re;
+  std::optional<double> im;  // of a pair
+};
+
+/// Calls `use` with the tag of the element type of `dtype`, and returns what it returns, as in
+///   dispatch(dtype, [&](auto tag) { using E = typename decltype(tag)::type; ... });
+template <class Use>
+decltype(auto) dispatch(Dtype dtype, Use&& use) {
+  ORRERY_CHECK(dtype <= Dtype::C128, "a dtype is one of the enumeration");
+  return with_element_type(dtype, std::forward<Use>(use));
+}
 
 }  // namespace orrery

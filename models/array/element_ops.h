@@ -1,27 +1,27 @@
 #pragma once
 
-// Which function of elements each elementwise op is. Freestanding.
+// The elementwise ops, and the function of elements that each applies. Freestanding.
 
 #include <stdint.h>
 
+#include "models/array/combine.h"
 #include "models/array/functions.h"
 #include "models/array/host_device.h"
-#include "models/array/numerics.h"
 #include "models/array/xla_cpu.h"
 
 namespace orrery {
 
-/// Neg of numbers, the others of floats and complex dtypes.
+/// Neg takes numbers, the others take floats and complex dtypes.
 enum class Unary : uint8_t { Neg, Exp, Log, Sqrt, Rsqrt, Logistic, Sin, Cos };
-/// Of numbers. Max and Min also of pred, as `or` and `and`, but not of complex dtypes.
+/// They take numbers. Max and Min take pred too, as `or` and `and`, but not complex dtypes.
 enum class Binary : uint8_t { Add, Sub, Mul, Div, Max, Min };
-/// Of any dtype; the result is pred. false < true. Complex dtypes have Eq and Ne only.
+/// They take any dtype, but complex ones have Eq and Ne only. The result is pred. false < true.
 enum class Comparison : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 
 namespace arith {
 
-// Each calls `use` with the function that the op is of elements of type E. False where it is none
-// of them.
+// Each calls `use` with the function that the op applies to elements of type E. It returns false if
+// the op does not take such elements.
 
 template <class E, class Use>
 ORRERY_HOST_DEVICE constexpr bool with_function(Unary op, Use&& use) {
@@ -52,7 +52,7 @@ ORRERY_HOST_DEVICE constexpr bool with_function(Unary op, Use&& use) {
   return false;
 }
 
-/// By XlaCpu the function flushes its operands and its result.
+/// With XlaCpu the function flushes its operands and its result.
 template <class E, class Use>
 ORRERY_HOST_DEVICE constexpr bool with_function(Binary op, Numerics numerics, Use&& use) {
   constexpr bool kFlushes = kIsFloat<E> || kIsComplex<E>;
@@ -68,7 +68,7 @@ ORRERY_HOST_DEVICE constexpr bool with_function(Binary op, Numerics numerics, Us
         case Binary::Div:
           return use([](E x, E y) {
                    using xla_cpu::flushed;
-                   if constexpr (kIsComplex<E>)  // of which XLA's own formula is not copied
+                   if constexpr (kIsComplex<E>)  // XLA's own formula is not copied
                      return flushed(divide(flushed(x), flushed(y)));
                    else
                      return xla_cpu::divide(x, y);

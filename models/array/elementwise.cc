@@ -1,10 +1,9 @@
-#include "models/array/elementwise.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/kernels.h"
 #include "models/base/check.h"
 

@@ -8,13 +8,12 @@
 #include "models/array/arith.h"
 #include "models/array/combine.h"
 #include "models/array/host_device.h"
-#include "models/array/numerics.h"
 #include "models/array/xla_cpu.h"
 
 namespace orrery::arith {
 
-/// The identity of a reduction, of complex dtypes of Add only: +0; for Max the least value of the
-/// dtype, -infinity where it has one; for Min the largest.
+/// The identity of a reduction: +0 for Add; for Max the least value of the dtype, -infinity if it
+/// has one; for Min the largest. Complex dtypes have an identity for Add only.
 template <class E>
 ORRERY_HOST_DEVICE constexpr E identity(Combine combine) {
   if (combine == Combine::Add)
@@ -35,8 +34,8 @@ ORRERY_HOST_DEVICE constexpr E identity(Combine combine) {
   }
 }
 
-/// Calls `use` with a function of two elements, a step of the fold: acc = step(acc, x). False where
-/// there is none: pred has no Add, complex dtypes have no Max and Min, and None does not fold. Only
+/// Calls `use` with a function of two elements, a step of the fold: acc = step(acc, x). Returns
+/// false if there is none: pred has no Add, complex dtypes have no Max and Min, and None does not fold. Only
 /// inexact dtypes differ by numerics.
 template <class E, class Use>
 ORRERY_HOST_DEVICE constexpr bool with_step(Combine combine, Numerics numerics, Use&& use) {
@@ -65,8 +64,8 @@ ORRERY_HOST_DEVICE constexpr bool with_step(Combine combine, Numerics numerics, 
   return false;
 }
 
-/// What a sum or an extremum of XLA on the CPU starts from, folded with the first element. An
-/// extremum starts from an infinity, where there is one.
+/// The first element, folded with the value from which a sum or an extremum of XLA on the CPU
+/// starts. An extremum starts from an infinity if the dtype has one.
 template <class E>
 ORRERY_HOST_DEVICE constexpr E started(Combine combine, E x) {
   if constexpr (kIsComplex<E>) {
@@ -90,11 +89,11 @@ struct Ranked {
   int32_t rank;
 };
 
-/// The rank reported with a NaN: JAX's answer where no operand equals the extremum.
+/// The rank reported with a NaN: JAX's answer if no operand equals the extremum.
 inline constexpr int32_t kNoRank = 2147483647;
 
-/// As it enters an extremum. A NaN that a fold of XLA passes over counts as what the fold starts
-/// from, on any rank.
+/// An operand's element as it enters an extremum with ranks. A NaN, which a fold of XLA passes over,
+/// becomes the value from which the fold starts, and belongs to no rank.
 template <class E>
 ORRERY_HOST_DEVICE constexpr Ranked<E> ranked(Combine combine, Numerics numerics, E operand,
                                               int32_t rank) {
@@ -115,9 +114,9 @@ ORRERY_HOST_DEVICE constexpr bool comes_first(Combine combine, Numerics numerics
   return less(x, y) || (!less(y, x) && a.rank < b.rank);
 }
 
-/// Divides in doubles, since the number of ranks is not always one of the dtype, nor the quotient
-/// of two f32 close enough: rounded again, a double is what the exact quotient would be. Of a
-/// complex number, each part. A sum over one rank keeps the bits of its NaNs.
+/// The sum divided by the number of ranks, in doubles: the dtype may lack that number, and a
+/// quotient of two f32 would round twice. A double, rounded again, is the exact quotient rounded
+/// once. Each part of a complex number is divided. A sum over one rank keeps the bits of its NaNs.
 template <class E>
 ORRERY_HOST_DEVICE constexpr E divided(E sum, int64_t ranks) {
   if constexpr (kIsComplex<E>)
@@ -147,7 +146,7 @@ ORRERY_HOST_DEVICE constexpr E xla_mean(E sum, int64_t ranks) {
   }
 }
 
-/// Of a sum over so many ranks, a float or complex.
+/// The mean that a sum over so many ranks gives. Requires a float or a complex number.
 template <class E>
 ORRERY_HOST_DEVICE constexpr E mean(E sum, int64_t ranks, Numerics numerics) {
   return numerics == Numerics::XlaCpu ? xla_mean(sum, ranks) : divided(sum, ranks);

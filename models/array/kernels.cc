@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/folds.h"
 #include "models/array/xla_cpu.h"
 #include "models/base/check.h"

@@ -6,7 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/kernels.h"
 #include "models/array/strided_move.h"
 #include "models/array/xla_cpu.h"
@@ -36,7 +37,7 @@ void copy_words(Word* target, const Strided& to, const Word* source, const Strid
       for (int64_t i = 0; i < length; ++i)
         target[i * to.strides[last]] = source[i * from.strides[last]];
     }
-    // To the next row: increment the index, with carry into the dimension before.
+    // Go to the next row: increment the index, with carry into the dimension before.
     for (size_t d = last; d-- > 0;) {
       target += to.strides[d];
       source += from.strides[d];

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/folds.h"
 #include "models/array/kernels.h"
 

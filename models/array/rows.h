@@ -1,6 +1,6 @@
 #pragma once
 
-// What an index means to the ops that look elements up: take, scatter_add, dynamic_slice and
+// The meaning of an index in the ops that look elements up: take, scatter_add, dynamic_slice and
 // dynamic_update_slice. Freestanding.
 
 #include <stdint.h>
@@ -10,10 +10,10 @@
 
 namespace orrery {
 
-/// What an index of rows means outside 0 ... rows - 1.
+/// The row that an index outside 0 ... rows - 1 names.
 enum class OutOfRange : uint8_t {
   Clip,  // the nearest row
-  Fill,  // of a negative index, the row so many from the end; of others, none
+  Fill,  // a negative index counts from the end; others have no row
 };
 
 namespace arith {
@@ -51,7 +51,7 @@ ORRERY_HOST_DEVICE constexpr Row row_of(int64_t index, int64_t rows, OutOfRange 
   return {row >= 0 && row < rows, row};
 }
 
-/// The value where an index has no row: NaN (floats; NaN + 0i of complex dtypes), the smallest
+/// The value if an index has no row: NaN (floats; NaN + 0i of complex dtypes), the smallest
 /// number (signed), the largest (unsigned), true (pred).
 template <class E>
 ORRERY_HOST_DEVICE constexpr E fill_element() {

@@ -26,8 +26,7 @@ class Shape {
 
   int64_t elements() const;
 
-  /// Product of the extents before `dimension`; 1 for the first. Of those from `dimension` on:
-  /// elements_from.
+  /// The product of the extents before `dimension`, 1 for the first; and of those from it on.
   int64_t elements_before(size_t dimension) const;
   int64_t elements_from(size_t dimension) const;
 

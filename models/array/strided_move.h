@@ -1,7 +1,7 @@
 #pragma once
 
-// Where the ops that move elements take each from, and where it goes: movement.cc moves tensors by
-// these, and kernels of devices use them too.
+// The ops that move elements, as strides: where each element comes from and where it goes.
+// movement.cc moves tensors by these, and the CUDA kernels use them too.
 
 #include <cstdint>
 #include <span>
@@ -36,7 +36,7 @@ struct StridedMove {
 StridedMove transpose_move(const Shape& operand, std::span<const int64_t> permutation);
 StridedMove slice_move(const Shape& operand, const SliceBounds& bounds);
 StridedMove broadcast_move(const Shape& operand, Shape result, std::span<const int64_t> dimensions);
-/// Of the elements that are not padding, in a result of padded_shape().
+/// Moves the elements that are not padding; the result has padded_shape().
 StridedMove pad_move(const Shape& operand, std::span<const DimensionPadding> padding);
 Shape padded_shape(const Shape& operand, std::span<const DimensionPadding> padding);
 

@@ -9,9 +9,29 @@
 
 #include "models/array/dtype.h"
 #include "models/array/shape.h"
-#include "models/array/storage.h"
 
 namespace orrery {
+
+/// The memory of an array's elements. Large blocks use huge pages if there are any: a page fault
+/// every 4 KiB would cost more than the simulated collective itself.
+class Storage {
+ public:
+  Storage() = default;
+  explicit Storage(size_t size);  // zeros
+  ~Storage();
+  Storage(const Storage& other);
+  Storage& operator=(const Storage& other);
+  Storage(Storage&& other) noexcept;  // leaves `other` empty
+  Storage& operator=(Storage&& other) noexcept;
+
+  std::byte* data() { return data_; }
+  const std::byte* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
 
 /// Elements are stored little-endian as the machine holds them; pred is one byte, 0 or 1.
 class Tensor {
@@ -46,7 +66,7 @@ class Tensor {
 
   /// Bitwise equal: dtype, shape and every bit, but all NaNs of one dtype count as one value.
   friend bool operator==(const Tensor& a, const Tensor& b);
-  /// As ==, but NaNs are the same only if their bits are.
+  /// The same as ==, but NaNs are the same only if their bits are.
   friend bool same_bits(const Tensor& a, const Tensor& b);
 
  private:

@@ -8,7 +8,8 @@
 #include <optional>
 #include <system_error>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/base/check.h"
 
 namespace orrery {

@@ -22,7 +22,7 @@ std::string element_text(const Tensor& tensor, int64_t index);
 /// round the f64 nearest to the decimal.)
 bool parse_element(std::string_view text, Tensor& tensor, int64_t index);
 
-// As conversion in arith.h: rounded to nearest even; from floats to integers truncated and
+// These convert as arith.h does: rounded to nearest even; from floats to integers truncated and
 // saturated, NaN to 0; from u64 to int64 wrapped; of complex numbers the real part.
 double element_as_double(const Tensor& tensor, int64_t index);
 int64_t element_as_int64(const Tensor& tensor, int64_t index);
@@ -33,7 +33,7 @@ Tensor parts(const Tensor& tensor);
 /// The complex elements of such parts.
 Tensor joined(const Tensor& parts);
 
-// Of dtypes that are not complex.
+// These require a dtype that is not complex.
 
 /// The element's bits, in the low bits of the word.
 uint64_t element_bits(const Tensor& tensor, int64_t index);

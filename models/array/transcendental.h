@@ -13,7 +13,7 @@
 //   rsqrt          1.5    0.5 + 2^-27       0.5
 //   logistic       3      0.5 + 2^-27       0.5
 //
-// Where the result is not a number it is the type's NaN. Of infinities and zeros: exp(-inf) = +0,
+// A result that is not a number is the type's NaN. For infinities and zeros: exp(-inf) = +0,
 // log(+-0) = -inf, sqrt(-0) = -0, rsqrt(+-0) = +-inf, logistic(-inf) = +0, sin(-0) = -0; sin and
 // cos of an infinity, and log, sqrt and rsqrt below zero are NaN.
 
@@ -21,7 +21,7 @@
 
 #include "models/array/arith.h"
 #include "models/array/host_device.h"
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 
 namespace orrery::arith {
 
@@ -59,7 +59,8 @@ ORRERY_HOST_DEVICE constexpr double exp64(double x) {
   const double r = high - low;
   const double lost = (high - r) - low;
   const double y = 1 + (r + (lost + r * r * polynomial(r, kSeries)));
-  // In two steps, of which only the last can round: results may be subnormal, and 2^1024 overflows.
+  // The scale is applied in two steps, since results may be subnormal and 2^1024 overflows. Only the
+  // last step can round.
   const auto n = static_cast<int32_t>(static_cast<uint32_t>(bits_of(shifted)));
   const int32_t half = n / 2;
   return y * power_of_two(half) * power_of_two(n - half);
@@ -99,7 +100,7 @@ struct Turn {
 
 /// The reduction of Payne and Hanek, "Radian reduction for trigonometric functions" (SIGNUM
 /// Newsletter, 1983). x is M 2^e with M of 53 bits. Its product with 2/pi is only needed modulo 4,
-/// so the high bits of 2/pi do not matter: they make multiples of 4. Of those that follow, 192 are
+/// so the high bits of 2/pi do not matter: they make multiples of 4. The next 192 bits are
 /// enough. No double is nearer than 2^-62 to a multiple of pi/2, so at least 64 good bits are left
 /// in r. Requires a finite |x| >= pi/4.
 ORRERY_HOST_DEVICE constexpr Turn reduced(double x) {
@@ -134,7 +135,7 @@ ORRERY_HOST_DEVICE constexpr Turn reduced(double x) {
     distance <<= 1U;
     ++zeros;
   }
-  // Times pi/2, of which the constant is 2^63 times; the upper 64 bits, as 53 and the rest.
+  // Multiply by pi/2 (the constant is 2^63 pi/2), and split the upper 64 bits into 53 and the rest.
   const auto r = static_cast<uint64_t>(
       (UInt128{static_cast<uint64_t>(distance >> 64U)} * 0xc90fdaa22168c235U) >> 64U);
   const double scale = power_of_two(-63 - zeros);
@@ -167,7 +168,7 @@ ORRERY_HOST_DEVICE constexpr double cosine_near_zero(const Turn& turn) {
   return first + (((1 - first) - half) + rest);
 }
 
-/// sin(|x| + quarters pi/2); NaN of what is not finite.
+/// sin(|x| + quarters pi/2); NaN if x is not finite.
 ORRERY_HOST_DEVICE constexpr double turned_sine(double x, uint32_t quarters) {
   const double size = double_of(bits_of(x) & 0x7fffffffffffffffU);
   if (!(size < double_of(0x7ff0000000000000U)))

@@ -3,7 +3,8 @@
 #include <cstring>
 #include <utility>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/folds.h"
 #include "models/array/kernels.h"
 #include "models/base/check.h"

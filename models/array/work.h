@@ -1,6 +1,6 @@
 #pragma once
 
-// Work elements: what a collective moves and reduces. Operand elements are converted to them when a
+// Work elements are the elements that a collective moves and reduces. Operand elements are converted to them when a
 // device enters, and to result elements when it leaves. Both conversions are element by element, so
 // schedules, views and proofs do not depend on them.
 
@@ -9,8 +9,6 @@
 
 #include "models/array/combine.h"
 #include "models/array/folds.h"
-#include "models/array/numerics.h"
-#include "models/array/storage.h"
 #include "models/array/tensor.h"
 #include "models/base/id.h"
 
@@ -41,25 +39,25 @@ enum class Leaving : uint8_t {
 
 using arith::kNoRank;
 
-/// Of the sum over a group: pred is counted in s32.
+/// The dtype of a sum over a group: s32 for pred, which is counted, else the operand's.
 Dtype summed_dtype(Dtype operand);
 
-/// In which dtype ops divide a sum of `dtype` by a number of ranks as Leaving::Mean divides it: in
-/// f64 or c128 where the dtype has not that number, which may even be beyond its range.
+/// The dtype in which ops divide a sum of `dtype` by a number of ranks as Leaving::Mean does: f64 or
+/// c128 if the dtype lacks that number, which may even be beyond its range.
 Dtype dividing_dtype(Dtype dtype, int64_t ranks);
 
 WorkType work_type(Entering entering, Dtype operand);
 
-/// How the elements of a collective are folded. Its rules by Numerics::XlaCpu:
-///  - A sum starts from +0. Of a fold in any order that is the same as +0 + x[0] in place of x[0].
+/// How the elements of a collective are folded. With Numerics::XlaCpu its rules are:
+///  - A sum starts from +0. In a fold of any order that is the same as x[0] replaced by +0 + x[0].
 ///    bf16 is summed in f32 and floats of 8 bits in f16; they are rounded once, at the end.
 ///  - An extremum starts from an infinity, or from NaN in f8e4m3fn, and passes over NaN
 ///    (arith::xla_cpu::later_if_larger). So a fold of NaNs alone gives that, and pargmax kNoRank.
 ///  - A mean of f16, f32 and f64 multiplies by 1/n, rounded to the dtype. Others divide by n. A
 ///    complex number a + bi becomes ((a + 0 b) + (b - 0 a) i) 1/n, but stays as it is for n = 1.
 struct Folding {
-  /// Of the values while they are folded. What is timed and charged for memory is the WorkType of
-  /// the collective, by whatever numerics.
+  /// The type of the values while they are folded. Time and memory are charged for the WorkType of
+  /// the collective, whatever its numerics.
   WorkType held;
   Numerics numerics = Numerics::Ieee;
   Combine combine = Combine::None;
@@ -72,8 +70,8 @@ Folding folding(WorkType type, Combine combine, Numerics numerics);
 Storage enter(Entering entering, const Folding& folding, const Tensor& operand, Rank rank);
 
 /// target[i] = left[i] op right[i] for `count` held elements, aliased as in combine_into of
-/// kernels.h. Of ranked elements, Max and Min keep the one that is larger or smaller (-0 and +0 are
-/// equal, NaN wins; by XlaCpu it loses), and of equal ones that of the lower rank.
+/// kernels.h. Max and Min of ranked elements keep the larger or smaller one (-0 and +0 are equal; NaN
+/// wins, with XlaCpu it loses), and the lower rank if two are equal.
 void combine_into(const Folding& folding, Combine combine, std::byte* target, const std::byte* left,
                   const std::byte* right, int64_t count);
 
@@ -81,7 +79,7 @@ void combine_into(const Folding& folding, Combine combine, std::byte* target, co
 Tensor leave(Leaving leaving, const Folding& folding, Storage held, Dtype dtype, Shape shape,
              int64_t ranks);
 
-/// Each element of a sum over so many ranks, a float, as a mean.
+/// Means from sums over so many ranks. Requires floats or complex numbers.
 Tensor mean_of(Tensor sums, int64_t ranks, Numerics numerics);
 
 }  // namespace orrery

@@ -23,7 +23,7 @@ ORRERY_HOST_DEVICE constexpr double flushed(double x) {
   return magnitude < bits_of(kSmallestNormalF64) ? double_of(bits_of(x) & kSign) : x;
 }
 
-/// Only elements of which some are flushed change.
+/// Only dtypes that XLA computes in f32 or f64 without a wider range are flushed: f32, f64, bf16.
 template <class E>
 ORRERY_HOST_DEVICE constexpr E flushed(E x) {
   if constexpr (kIsComplex<E>)
@@ -34,15 +34,15 @@ ORRERY_HOST_DEVICE constexpr E flushed(E x) {
     return x;
 }
 
-/// The operand as it computes.
+/// The operand in the type that computes, flushed.
 template <class E>
 ORRERY_HOST_DEVICE constexpr auto taken(E x) {
   return flushed(widen(x));
 }
 
-/// Of a product or quotient r that is the smallest normal number: the processor rounds as if there
-/// were smaller normal ones, and flushes if the result is one. `scaled` is 2^64 times r, rounded
-/// so.
+/// A product or quotient r, flushed. If r is the smallest normal number, it may come from a smaller
+/// exact result: the processor rounds as if there were smaller normal numbers, and flushes if the
+/// result is one of them. `scaled` is 2^64 times r, rounded in this way.
 template <class Wide>
 ORRERY_HOST_DEVICE constexpr Wide flushed_product(Wide r, Wide scaled) {
   const Wide smallest = sizeof(Wide) == 4 ? static_cast<Wide>(kSmallestNormal)

@@ -1,6 +1,6 @@
 #pragma once
 
-// ORRERY_CHECK: an assertion that stays on in release builds. No input can trip it: wrong input is
+// ORRERY_CHECK: an assertion that stays on in release builds. No input can make it fail: wrong input is
 // reported through Diagnostics (diagnostics.h).
 
 #include <stdexcept>

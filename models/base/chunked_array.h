@@ -1,6 +1,6 @@
 #pragma once
 
-// An array that grows without copying its elements.
+// An array that grows without copying or moving its elements.
 
 #include <array>
 #include <cstddef>

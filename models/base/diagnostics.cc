@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/base/ascii.h"
+#include "models/base/characters.h"
 
 namespace orrery {
 
@@ -108,6 +108,27 @@ void Diagnostics::throw_if_any() const {
     return a.origin.at < b.origin.at;
   });
   throw InputError(file_, std::move(told));
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr size_t kLongest = 60;
+  const bool cut = text.size() > kLongest;
+  if (cut) {
+    size_t length = kLongest;
+    // Not inside a UTF-8 sequence.
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U)
+      --length;
+    text = text.substr(0, length);
+  }
+  std::string result = "\"";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    else
+      result += c;
+  }
+  result += cut ? "...\"" : "\"";
+  return result;
 }
 
 std::string_view near_miss(std::string_view word, const std::vector<std::string_view>& candidates) {

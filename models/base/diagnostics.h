@@ -1,6 +1,6 @@
 #pragma once
 
-// What is wrong with the user's input, and where. All errors of a file are collected before it is
+// Errors in the user's input, each with its place. All errors of a file are collected before it is
 // refused, so that the user sees them at once.
 
 #include <compare>
@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "models/base/quantity.h"
+
 namespace orrery {
 
 /// A position in a text. Line and column count from 1.
@@ -23,11 +25,11 @@ struct TextPosition {
   friend constexpr auto operator<=>(const TextPosition&, const TextPosition&) = default;
 };
 
-/// What a diagnostic is about.
+/// The place in the input that a diagnostic is about.
 struct Origin {
   /// JSON pointer (RFC 6901); for other formats a path of the same form. Empty: the whole.
   std::string pointer = {};
-  /// Empty where there is no text: for an option, a file that cannot be read, a program built in
+  /// Empty if there is no text: for an option, a file that cannot be read, a program built in
   /// memory.
   std::optional<TextPosition> at = {};
   /// Which of several readings of the place it is, with a space before: " (in l[3])"; else empty.
@@ -42,7 +44,7 @@ class TextLines {
   TextPosition at(size_t offset) const;
 
  private:
-  std::vector<size_t> begins_;  // of each line
+  std::vector<size_t> begins_;  // where each line begins
 };
 
 /// One error: `message` says what was expected and what was found.
@@ -65,6 +67,17 @@ class InputError : public std::runtime_error {
   std::vector<Diagnostic> diagnostics_;
 };
 
+/// An amount that a scenario gives is too large for its program. what() is the whole message: what
+/// was expected of the key, and what it has.
+class KeyOverflow : public Overflow {
+ public:
+  KeyOverflow(Origin key, const std::string& what) : Overflow(what), key_(std::move(key)) {}
+  const Origin& key() const { return key_; }
+
+ private:
+  Origin key_;
+};
+
 /// Collects the errors of one file.
 class Diagnostics {
  public:
@@ -78,7 +91,7 @@ class Diagnostics {
   /// An error of the file as a whole.
   void add(std::string message) { add(Origin{}, std::move(message)); }
 
-  /// `origin` with the note of now, for errors that are found later.
+  /// `origin` with the present note, for errors that are found later.
   Origin noted(Origin origin) const;
 
   /// While it lives, `text` is appended to each message: which reading (which loop iteration) of
@@ -119,6 +132,9 @@ class Diagnostics {
   size_t added_ = 0;
   std::string note_;
 };
+
+/// `text` in quotes for a message: on one line, shortened if it is long.
+std::string in_quotes(std::string_view text);
 
 /// The candidate with the smallest edit distance to `word`, if that is at most two and less than
 /// half of the word's length (a likely typo); else empty. Ties go to the earlier candidate. An edit

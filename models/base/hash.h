@@ -1,6 +1,6 @@
 #pragma once
 
-// Hashes that are part of the output (fingerprints, digests): the same on every machine.
+// Hashes that are part of the output (fingerprints, digests). They are the same on every machine.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 
 namespace orrery {
 
@@ -19,9 +19,9 @@ constexpr uint64_t mix(uint64_t z) {
   return z ^ (z >> 31U);
 }
 
-/// Mixes two words into one with one multiplication: the two halves of their product, folded (as
-/// wyhash does). Neither word may be one that is always 0.
-constexpr uint64_t fold(uint64_t a, uint64_t b) {
+/// Mixes two words into one with one multiplication: the two halves of their product, combined by
+/// exclusive or (as wyhash does). Neither word may be one that is always 0.
+constexpr uint64_t mix(uint64_t a, uint64_t b) {
   const UInt128 product = UInt128{a} * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64U);
 }

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "models/base/check.h"
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 
 namespace orrery {
 

@@ -36,7 +36,7 @@ class SharedList {
       return true;
     return a.size() == b.size() && (a.empty() || *a.items_ == *b.items_);
   }
-  /// In lexicographical order.
+  /// The order is lexicographical.
   friend auto operator<=>(const SharedList& a, const SharedList& b) {
     return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end());
   }

@@ -1,6 +1,14 @@
 #pragma once
 
-// The hardware: devices and switches joined by directed links, and what one device can do.
+// The hardware: devices and switches joined by directed links, and the figures of one device.
+//
+// A Cluster is a Fabric, a set of figures that all its devices share, and a transport: how a
+// communication library passes messages over the fabric (transport.h). A figure that nobody gave is
+// absent, not a default; whoever needs it says in the report what was assumed. Each figure may have
+// a FigureSource, so that a report can tell a data sheet's number from a fitted one.
+// topologies.cc builds the usual fabrics. catalog/ has files of real machines, which are built into
+// the binary; models/scenario/cluster_json.h reads them. Routes, demand and shares of bandwidth are
+// no part of this folder: they are in simulator/network.
 
 #include <map>
 #include <memory>
@@ -27,7 +35,7 @@ struct Link {
   friend bool operator==(const Link&, const Link&) = default;
 };
 
-/// Devices are vertices 0..devices-1, switches follow. Held as a Boost graph, and immutable.
+/// Devices are vertices 0..devices-1, switches follow. It is held as a Boost graph, and immutable.
 class Fabric {
  public:
   /// Requires that every link joins two different vertices of the fabric. No switch reduces.
@@ -52,15 +60,15 @@ class Fabric {
   /// The same vertices with other links, whose bandwidths have these parts.
   Fabric with_links(std::vector<Link> links, int64_t rate_parts) const;
 
-  /// Bandwidths are whole numbers of this part of a byte per second: 1 as given, and 3 where a
-  /// fault divides one by 3. So what a fault divides stays exact.
+  /// Bandwidths are whole numbers of this part of a byte per second: 1 as given, and 3 if a
+  /// fault divides one by 3. So a divided bandwidth stays exact.
   int64_t rate_parts() const { return rate_parts_; }
 
   /// The lowest of the links that are not cut and lead from `from` straight to `to`. A binary
   /// search among the links out of `from`.
   std::optional<LinkId> direct_link(VertexId from, VertexId to) const;
 
-  /// Those that are not cut, in id order.
+  /// The links that are not cut and lead from `from` straight to `to`, in id order.
   std::vector<LinkId> links_between(VertexId from, VertexId to) const;
 
   /// The vertices at the end of a link from `from` that is not cut, each once, in id order.
@@ -81,14 +89,14 @@ class Fabric {
   std::unique_ptr<Graph> graph_;
 };
 
-/// What a device can do. A figure that was not given is absent, and a report names it as assumed.
+/// The figures of a device. One that was not given is absent, and a report names it as assumed.
 struct DeviceFigures {
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
   std::map<Dtype, FlopsPerSecond> flops;  // peak dense rate per dtype
   std::optional<Duration> launch;         // per local op and per collective entry; 0 when absent
-  std::optional<BytesPerSecond> reduce_rate;  // of a receiving step; infinite when absent
-  std::optional<BytesPerSecond> copy_rate;    // of copies inside the device; infinite when absent
+  std::optional<BytesPerSecond> reduce_rate;  // a receiving step's; infinite when absent
+  std::optional<BytesPerSecond> copy_rate;    // for copies inside it; infinite when absent
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };
 
@@ -113,29 +121,29 @@ struct Cluster {
   std::string name;
   Fabric fabric;
   DeviceFigures device;
-  std::vector<FigureSource> sources = {};  // of figures that have one, by figure
+  std::vector<FigureSource> sources = {};  // sorted by figure
   std::optional<TransportFigures> transport = {};
 };
 
-/// Fabrics by topology. Each directed link has `bandwidth` and `latency`.
+/// The figures of each directed link of a fabric below.
 struct LinkFigures {
   BytesPerSecond bandwidth;
   Duration latency;
 };
-Fabric ring_fabric(uint32_t devices,
-                   LinkFigures link);  // both directions; n = 2 has one link each way
-Fabric fully_connected_fabric(uint32_t devices,
-                              LinkFigures link);  // one link each way between each pair
-Fabric switch_fabric(uint32_t devices,
-                     LinkFigures link);  // one non-blocking switch "switch"; two links a route
+/// Links in both directions around the ring; two devices have one link each way.
+Fabric ring_fabric(uint32_t devices, LinkFigures link);
+/// One link each way between each pair of devices.
+Fabric fully_connected_fabric(uint32_t devices, LinkFigures link);
+/// One non-blocking switch, called "switch": a route has two links.
+Fabric switch_fabric(uint32_t devices, LinkFigures link);
 
 /// The hardware catalog, in name order: JSON with a source and a date for each figure, built into
 /// the binary. Its form is the scenario's inline `cluster`, where a figure is an object:
 /// {"value": "450 GB/s", "label": "data sheet", "source": "...", "date": "2026-01-31"}.
-struct CatalogEntry {
+struct CatalogFile {
   std::string_view name;
   std::string_view json;
 };
-std::span<const CatalogEntry> catalog();
+std::span<const CatalogFile> catalog();
 
 }  // namespace orrery

@@ -11,7 +11,7 @@ Fabric ring_fabric(uint32_t devices, LinkFigures link) {
   };
   for (uint32_t i = 0; devices > 1 && i < devices; ++i)
     join(i, (i + 1) % devices);
-  // With two devices the forward link is also the backward link.
+  // The forward link of two devices is also their backward link.
   for (uint32_t i = 0; devices > 2 && i < devices; ++i)
     join((i + 1) % devices, i);
   return {devices, {}, std::move(links)};

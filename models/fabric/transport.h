@@ -1,47 +1,79 @@
 #pragma once
 
 // How a communication library passes messages: by protocols, each with its own slots and figures.
-// What a figure is of NCCL: docs/scenario.md, "Transport".
+//
+// A connection leads from a rank to a rank in one channel. It has `slots` buffers of `slot` bytes;
+// a message takes one, and a larger message is cut. Slots are stated in two places of a scenario:
+// cluster.transport has protocols with all their figures, and memory.transport one protocol and its
+// slot. lower() takes memory.transport in place of the cluster's if it is given
+// (models/scenario/memory_policy.h). docs/scenario.md, "Transport", says what each figure is in
+// NCCL.
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
-#include "models/fabric/protocol.h"
 
 namespace orrery {
+
+/// `data` of every `wire` bytes in a slot and on a link are data. The rest are flags, which tell
+/// the receiver that the data have arrived.
+struct DataShare {
+  int64_t data = 1;
+  int64_t wire = 1;
+  friend bool operator==(const DataShare&, const DataShare&) = default;
+};
+/// The bytes that a link carries for so many bytes of data, rounded up. Throws Overflow.
+Bytes on_wire(Bytes data, DataShare share);
+
+/// The protocols of NCCL.
+enum class Protocol : uint8_t { Simple, LL, LL128 };
+
+/// "Simple", "LL", "LL128": as libraries and MSCCL files spell them.
+std::string_view name(Protocol protocol);
+/// Accepts that spelling alone.
+std::optional<Protocol> protocol_named(std::string_view text);
+/// "simple", "ll", "ll128": in lower case, as in a scenario.
+std::string_view key_of(Protocol protocol);
+std::optional<Protocol> protocol_of_key(std::string_view text);
+std::vector<std::string_view> protocol_keys();
+
+/// NCCL's: LL has a flag of 4 B after every 4 B of data; LL128 lines of 128 B, the last 8 B of
+/// which are a flag (src/include/device.h, NCCL 2.30.7, 5067397c).
+DataShare data_share(Protocol protocol);
 
 /// A figure that is absent takes no time, or does not limit.
 struct ProtocolFigures {
   std::string name;                     // "ll", "simple", or a user's
   std::vector<std::string> algorithms;  // those whose messages it passes; empty: all
-  std::vector<std::string> ops = {};    // those that it serves, of timed_ops(); empty: all
-  DataShare share;                      // of the bytes on a link, data
+  std::vector<std::string> ops = {};    // those of timed_ops() that it serves; empty: all
+  DataShare share;                      // how much of the bytes on a link is data
   std::optional<Bytes> slot;            // with its flags; absent: messages are not cut
-  std::optional<int64_t> slots;         // of a connection, where an op does not say it
-  std::optional<int64_t> channels;      // at most, where an op does not say it
+  std::optional<int64_t> slots;         // a connection's, unless the op says it
+  std::optional<int64_t> channels;      // at most, unless the op says it
   /// A further channel is used only where each then has messages of at least so many bytes of data.
   std::optional<Bytes> channel_bytes;
   /// A channel's message is cut into so many, but into none below channel_bytes for that.
   std::optional<int64_t> pieces = {};
-  std::optional<Duration> launch;          // of a collective, besides the device's
+  std::optional<Duration> launch;          // a collective's, besides the device's
   std::optional<Duration> channel_launch;  // the same, for each channel
   std::optional<Duration> peer_launch;     // the same, for each rank that a rank sends to
-  std::optional<Duration> overhead;        // of the sender, for each message
-  std::optional<Duration> latency;         // of the receiver, for each message, besides the links'
-  std::optional<BytesPerSecond> channel_rate;  // the most of a channel, flags included
+  std::optional<Duration> overhead;        // the sender's, for each message
+  std::optional<Duration> latency;         // the receiver's, for each message, besides the links'
+  std::optional<BytesPerSecond> channel_rate;  // a channel's most, flags included
   std::optional<BytesPerSecond> reduce_rate;   // in place of the device's
-  std::optional<BytesPerSecond> store_rate;    // of a received message that is not sent on
-  /// At which a received message that is also sent on is stored; absent: on the way, in no time.
+  std::optional<BytesPerSecond> store_rate;    // for a received message that is not sent on
+  /// The rate at which a received message that is also sent on is stored; absent: in no time.
   std::optional<BytesPerSecond> forward_rate = {};
-  /// Of a reduction that is sent on and not stored, in place of the other.
+  /// The rate of a reduction that is sent on and not stored, in place of reduce_rate.
   std::optional<BytesPerSecond> forward_reduce_rate = {};
-  /// Of what a rank copies of its own operand, in place of the device's.
+  /// The rate at which a rank copies its own operand, in place of the device's.
   std::optional<BytesPerSecond> copy_rate = {};
   Origin slot_origin = {};  // for errors; figures that differ only in places are equal
   Origin algorithms_origin = {};
@@ -56,7 +88,7 @@ struct ProtocolFigures {
 struct CalibratedRange {
   uint32_t least_ranks = 1;
   uint32_t most_ranks = 1;
-  Bytes least;  // of a rank: the larger of operand and result
+  Bytes least;  // a rank's: the larger of operand and result
   Bytes most;
   friend bool operator==(const CalibratedRange&, const CalibratedRange&) = default;
 };
@@ -64,7 +96,7 @@ struct CalibratedRange {
 /// Ops by the names of timed_ops() (rules.h): "psum" stands for all reductions to all ranks.
 struct TransportFigures {
   std::vector<ProtocolFigures> protocols;
-  /// What a process takes to issue the op on one device. Only `orrery perf` counts it.
+  /// The time a process takes to issue the op on one device. Only `orrery perf` counts it.
   std::map<std::string, Duration, std::less<>> host_launch = {};
   std::map<std::string, CalibratedRange, std::less<>> calibrated = {};
   friend bool operator==(const TransportFigures&, const TransportFigures&) = default;

@@ -57,18 +57,18 @@ int64_t Mesh::size(std::span<const size_t> axes) const {
 
 namespace {
 
-/// A device's part in a group: the group's number among all of the mesh, and the rank there.
-struct Part {
+/// A device's seat in a group: the group's number among all of the mesh, and the rank there.
+struct Seat {
   int64_t group;
   int64_t rank;
   LogicalId device;
 
-  friend bool operator<(const Part& a, const Part& b) {
+  friend bool operator<(const Seat& a, const Seat& b) {
     return std::tie(a.group, a.rank) < std::tie(b.group, b.rank);
   }
 };
 
-/// For each rank of a whole group: which list has it, and where.
+/// The list that has each rank of a whole group, and the place there.
 struct InList {
   size_t list = 0;
   int64_t position = 0;
@@ -91,26 +91,26 @@ std::vector<size_t> other_axes(const Mesh& mesh, std::span<const size_t> axes) {
   return others;
 }
 
-/// One part for each of the devices, by group and rank.
-std::vector<Part> parts_of(const Mesh& mesh, std::span<const size_t> axes,
+/// One seat for each of the devices, by group and rank.
+std::vector<Seat> seats_of(const Mesh& mesh, std::span<const size_t> axes,
                            std::span<const std::vector<int64_t>> lists,
                            std::span<const LogicalId> devices) {
   const std::vector<size_t> others = other_axes(mesh, axes);
   const std::vector<InList> positions = positions_in(lists, mesh.size(axes));
-  std::vector<Part> parts;
-  parts.reserve(devices.size());
+  std::vector<Seat> seats;
+  seats.reserve(devices.size());
   for (const LogicalId device : devices) {
-    Part part{mesh.index(device, others), mesh.index(device, axes), device};
+    Seat seat{mesh.index(device, others), mesh.index(device, axes), device};
     if (!lists.empty()) {
-      const InList& in = positions[static_cast<size_t>(part.rank)];
-      part.group = part.group * static_cast<int64_t>(lists.size()) + static_cast<int64_t>(in.list);
-      part.rank = in.position;
+      const InList& in = positions[static_cast<size_t>(seat.rank)];
+      seat.group = seat.group * static_cast<int64_t>(lists.size()) + static_cast<int64_t>(in.list);
+      seat.rank = in.position;
     }
-    parts.push_back(part);
+    seats.push_back(seat);
   }
-  if (!std::is_sorted(parts.begin(), parts.end()))
-    std::sort(parts.begin(), parts.end());
-  return parts;
+  if (!std::is_sorted(seats.begin(), seats.end()))
+    std::sort(seats.begin(), seats.end());
+  return seats;
 }
 
 }  // namespace
@@ -118,19 +118,19 @@ std::vector<Part> parts_of(const Mesh& mesh, std::span<const size_t> axes,
 std::variant<std::vector<Group>, CutGroup> groups_within(
     const Mesh& mesh, std::span<const size_t> axes, std::span<const std::vector<int64_t>> lists,
     std::span<const LogicalId> devices) {
-  const std::vector<Part> parts = parts_of(mesh, axes, lists, devices);
+  const std::vector<Seat> seats = seats_of(mesh, axes, lists, devices);
   std::vector<Group> result;
-  for (size_t first = 0; first < parts.size();) {
-    const int64_t number = parts[first].group;
+  for (size_t first = 0; first < seats.size();) {
+    const int64_t number = seats[first].group;
     const std::vector<int64_t>* const list =
         lists.empty() ? nullptr : &lists[static_cast<size_t>(number) % lists.size()];
     const size_t size = list == nullptr ? static_cast<size_t>(mesh.size(axes)) : list->size();
     Group group;
-    for (size_t i = first; i < parts.size() && parts[i].group == number; ++i)
-      group.push_back(parts[i].device);
+    for (size_t i = first; i < seats.size() && seats[i].group == number; ++i)
+      group.push_back(seats[i].device);
     if (group.size() != size) {
       size_t missing = 0;
-      while (missing < group.size() && parts[first + missing].rank == static_cast<int64_t>(missing))
+      while (missing < group.size() && seats[first + missing].rank == static_cast<int64_t>(missing))
         ++missing;
       const int64_t rank = list == nullptr ? static_cast<int64_t>(missing) : (*list)[missing];
       return CutGroup{group.front(), mesh.with_index(group.front(), axes, rank)};

@@ -2,6 +2,13 @@
 
 // The logical arrangement of devices: named axes, replica groups over them, and how an array is
 // cut.
+//
+// A mesh of axes x = 2 and y = 4 has devices 0 to 7: device 4 x + y is at (x, y). Everything here is
+// arithmetic on such numbers; nothing is stored per device. A collective over y exchanges within 2
+// groups, {0, 1, 2, 3} and {4, 5, 6, 7}; one over x within 4, {0, 4} and so on. A device's rank is
+// its index over the axes of the collective, in the order in which the op names them. The same
+// arithmetic cuts arrays: with the spec P(y, x) a device holds row block y and column block x.
+// Programs on a part of the mesh have groups within that part only (groups_within).
 
 #include <cstdint>
 #include <optional>
@@ -32,7 +39,7 @@ class Mesh {
   std::span<const Axis> axes() const { return axes_; }
   uint32_t devices() const { return devices_; }
 
-  /// The position of the axis in axes(); empty where the mesh has no such axis.
+  /// The position of the axis in axes(); empty if the mesh has no such axis.
   std::optional<size_t> axis(std::string_view name) const;
 
   /// The coordinate of `id` on axis number `axis`.
@@ -73,7 +80,7 @@ std::variant<std::vector<Group>, CutGroup> groups_within(
     const Mesh& mesh, std::span<const size_t> axes, std::span<const std::vector<int64_t>> lists,
     std::span<const LogicalId> devices);
 
-/// The index of `device` among ascending devices; empty where it is not one of them.
+/// The index of `device` among ascending devices; empty if it is not one of them.
 std::optional<size_t> index_among(std::span<const LogicalId> devices, LogicalId device);
 
 /// Places on an axis, without the end.

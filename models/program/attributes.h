@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "models/array/dtype.h"
-#include "models/array/number_or_pair.h"
 #include "models/base/quantity.h"
 
 namespace orrery {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "models/array/elementwise.h"
 #include "models/array/kernels.h"
 #include "models/program/families.h"
 #include "models/program/local_parameters.h"

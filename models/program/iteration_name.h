@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/base/function_ref.h"
+#include "models/base/callable.h"
 
 namespace orrery {
 

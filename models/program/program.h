@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/array/numerics.h"
+#include "models/array/combine.h"
 #include "models/base/id.h"
 #include "models/mesh/mesh.h"
 #include "models/program/loop.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "models/program/ragged.h"
 #include "models/program/type_checks.h"
 

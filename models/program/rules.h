@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "models/array/elementwise.h"
+#include "models/array/kernels.h"
 #include "models/array/tensor.h"
 #include "models/array/work.h"
 #include "models/base/quantity.h"

@@ -1,35 +1,49 @@
 #pragma once
 
-// Reads a scenario's "mesh" and "arrays".
+// Reads what enters the program and what leaves it: a scenario's "arrays" and "outputs".
 
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "models/base/diagnostics.h"
+#include "models/program/program.h"
 #include "models/scenario/document.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 
 namespace orrery {
 
-/// Axis sizes in the order of the file; at most `devices` devices in all where that is known.
-std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices,
-                              const Limits& limits, Diagnostics& diagnostics);
-
 struct ArrayReading {
   std::string name;
-  Origin origin;               // of its key
-  std::optional<Array> array;  // empty where an error was added
+  Origin origin;               // the place of its key
+  std::optional<Array> array;  // empty if an error was added
 };
 
 /// Every array of the file, in its order. Without a mesh, what does not depend on it is checked,
-/// and every array is empty. Empty where the value is not an object.
+/// and every array is empty. Empty if the value is not an object.
 std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Mesh* mesh,
                                                      const Limits& limits,
                                                      Diagnostics& diagnostics);
 
-/// What each device holds of the array.
-Shape local_shape(const Mesh& mesh, const Array& array);
+/// An output as the file has it: an id, or an object with "id" and "spec".
+struct OutputReading {
+  std::string name;
+  Origin origin;
+  std::optional<Boundary> boundary = {};  // its value is not known yet
+  std::optional<Origin> spec_origin = {};
+};
+
+/// Empty if an error was added.
+std::optional<OutputReading> read_output(DocumentNode node, const Mesh& mesh,
+                                         Diagnostics& diagnostics);
+
+/// The error in a boundary that its value cannot leave by. With Checks::States the value must be
+/// varying over the axes of the spec, which an invarying one becomes; unreduced where the states
+/// say so, which a varying one becomes; reduced where they say so; and invarying over all other
+/// axes.
+std::optional<std::string> boundary_error(const Program& program, Checks checks,
+                                          const Boundary& boundary);
 
 }  // namespace orrery

@@ -1,5 +1,4 @@
-#include "models/scenario/cluster_reader.h"
-
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
@@ -8,17 +7,17 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
+#include "models/scenario/cluster_json.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/figure_reader.h"
-#include "models/scenario/in_switch_reader.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/transport_reader.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 
 namespace {
 
-/// For a key of "flops" that is neither a dtype nor one with the suffix of a unit.
+/// The hint for a key of "flops" that is neither a dtype nor one with the suffix of a unit.
 std::string rate_key_hint(std::string_view key) {
   const std::string_view dtype = key.substr(0, key.find('_'));
   const std::string hint =
@@ -53,6 +52,63 @@ std::optional<Topology> read_topology(DocumentNode node, Diagnostics& diagnostic
                   fmt::format("expected {}, got {}{}", kExpected, in_quotes(node.text()),
                               did_you_mean(node.text(), names)));
   return std::nullopt;
+}
+
+VertexId switch_at(const Fabric& fabric, size_t index) {
+  return VertexId(fabric.devices() + index);
+}
+
+std::vector<VertexId> all_switches(DocumentNode node, const Fabric& fabric,
+                                   Diagnostics& diagnostics) {
+  if (fabric.switches().empty())
+    diagnostics.add(node.key_origin(), fmt::format("\"{}\" belongs to a cluster that has switches",
+                                                   kInSwitchReduction));
+  std::vector<VertexId> all;
+  for (size_t s = 0; s < fabric.switches().size(); ++s)
+    all.push_back(switch_at(fabric, s));
+  return all;
+}
+
+std::vector<VertexId> named_switches(DocumentNode list, const Fabric& fabric,
+                                     Diagnostics& diagnostics) {
+  const std::vector<std::string_view> names(fabric.switches().begin(), fabric.switches().end());
+  std::vector<VertexId> named;
+  for (const DocumentNode item : list) {
+    const std::optional<std::string> name = read_text(item, "a switch's name", diagnostics);
+    if (!name)
+      continue;
+    const auto found = std::find(names.begin(), names.end(), *name);
+    if (found == names.end()) {
+      diagnostics.add(item.origin(), fmt::format("expected a switch of the cluster, got {}{}",
+                                                 in_quotes(*name), did_you_mean(*name, names)));
+      continue;
+    }
+    const VertexId id = switch_at(fabric, static_cast<size_t>(found - names.begin()));
+    if (std::find(named.begin(), named.end(), id) != named.end())
+      diagnostics.add(item.origin(), fmt::format("switch {} is named twice", in_quotes(*name)));
+    else
+      named.push_back(id);
+  }
+  return named;
+}
+
+/// true: all switches; false: none; a list: those that it names. `fabric` is null if it has an
+/// error: then the names are not looked at.
+std::vector<VertexId> read_reducing_switches(DocumentNode node, const Fabric* fabric,
+                                             FigureReader& figures, Diagnostics& diagnostics) {
+  const std::optional<DocumentNode> value = figures.value(node, std::string(kInSwitchReduction));
+  if (!value)
+    return {};
+  const DocumentNode::Kind kind = value->kind();
+  if (kind != DocumentNode::Kind::List && kind != DocumentNode::Kind::Boolean) {
+    expected(*value, "true, false or a list of switch names", diagnostics);
+    return {};
+  }
+  if (fabric == nullptr)
+    return {};
+  if (kind == DocumentNode::Kind::List)
+    return named_switches(*value, *fabric, diagnostics);
+  return value->boolean() ? all_switches(node, *fabric, diagnostics) : std::vector<VertexId>();
 }
 
 class ClusterReader {
@@ -138,7 +194,7 @@ class ClusterReader {
     return figures_.quantity(fields_, key, dimension, range, std::string(key));
   }
 
-  /// What links have that do not say it themselves. A fabric of one device has none.
+  /// The figures of links that do not state their own. A fabric of one device has no links.
   void read_link_figures(std::optional<int64_t> devices, std::optional<Topology> topology) {
     bandwidth_ = figure("bandwidth", Dimension::Rate, kBandwidths);
     latency_ = figure("latency", Dimension::Time, {});
@@ -264,7 +320,7 @@ class ClusterReader {
     return Link{*from, *to, BytesPerSecond(*rate), Duration(*time)};
   }
 
-  /// The names of the switches. Where they are not given, links name them.
+  /// The names of the switches. If they are not given, links name them.
   void read_switches(DocumentNode node) {
     if (!is_list(node, "a list of switch names", diagnostics_))
       return;
@@ -310,7 +366,7 @@ class ClusterReader {
   std::vector<std::string> switches_;
   std::map<std::string, size_t> switch_ids_;  // places in switches_
   bool switches_given_ = false;
-  std::optional<int64_t> bandwidth_, latency_;  // of links that do not say their own
+  std::optional<int64_t> bandwidth_, latency_;  // for links that do not state their own
 };
 
 }  // namespace
@@ -326,7 +382,7 @@ std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limi
       return ClusterReading{std::move(*cluster), true};
     std::vector<std::string_view> names;
     std::string list;
-    for (const CatalogEntry& entry : catalog()) {
+    for (const CatalogFile& entry : catalog()) {
       names.push_back(entry.name);
       list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", entry.name);
     }
@@ -344,7 +400,7 @@ std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limi
 }
 
 std::optional<Cluster> catalog_cluster(std::string_view name) {
-  for (const CatalogEntry& entry : catalog()) {
+  for (const CatalogFile& entry : catalog()) {
     if (entry.name != name)
       continue;
     Diagnostics diagnostics{std::string(name)};

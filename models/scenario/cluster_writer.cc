@@ -1,12 +1,10 @@
-#include "models/scenario/cluster_writer.h"
-
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "models/scenario/cluster_reader.h"
-#include "models/scenario/in_switch_reader.h"
+#include "models/scenario/cluster_json.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/quantity_text.h"
 #include "models/scenario/size_limits.h"
 

@@ -2,15 +2,16 @@
 
 #include <bit>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"
+#include "models/base/callable.h"
 #include "models/base/check.h"
+#include "models/base/compiler.h"
 #include "models/base/hash.h"
-#include "models/base/int128.h"
-#include "models/base/overloaded.h"
 #include "models/program/groups.h"
-#include "models/scenario/arrays_reader.h"
+#include "models/scenario/placement.h"
 
 namespace orrery {
 
@@ -69,7 +70,7 @@ arith::F64 fraction(uint64_t word) {
   return {std::bit_cast<double>((word & kSign) | exponent << 52U | (word & kBits))};
 }
 
-/// As an array of the parts of its elements, which are cut as these are.
+/// The array of the real and imaginary parts of its elements. It is cut as these are.
 Array of_parts(const Array& array) {
   Array parts = array;
   parts.dtype = part_dtype(array.dtype);
@@ -96,7 +97,7 @@ Tensor random_part(const Mesh& mesh, const Array& array, LogicalId id, uint64_t 
 
 Tensor initial_value(const Scenario& scenario, const Array& array, LogicalId id, uint64_t seed) {
   const Mesh& mesh = scenario.program.mesh;
-  // Of the addends of an unreduced array the first is its value, the others are zeros.
+  // The first addend of an unreduced array is its value, the others are zeros.
   if (!array.per_device && mesh.index(id, axis_positions(mesh, array.states.unreduced)) != 0)
     return Tensor(array.dtype, local_shape(mesh, array));
   return std::visit(Overloaded{

@@ -1,6 +1,6 @@
 #pragma once
 
-// What each device holds of an array before the program begins.
+// The elements that each device holds of an array before the program begins.
 
 #include <cstdint>
 

@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <cstdio>
+#include <cstring>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/base/ascii.h"
+#include "models/base/characters.h"
 #include "models/base/check.h"
-#include "models/base/utf8.h"
 #include "models/scenario/syntax.h"
 
 namespace orrery {
@@ -55,38 +58,9 @@ bool in_number(char c) {
   return is_digit(c) || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E';
 }
 
-/// The length of the number that `text` begins with. Requires that it begins with one.
-size_t number_length(std::string_view text) {
-  size_t at = 0;
-  const auto here = [&](std::string_view any) {
-    return at < text.size() && any.find(text[at]) != std::string_view::npos;
-  };
-  const auto skip_digits = [&] {
-    while (at < text.size() && is_digit(text[at]))
-      ++at;
-  };
-  if (here("-"))
-    ++at;
-  if (here("0"))
-    ++at;
-  else
-    skip_digits();
-  if (here(".")) {
-    ++at;
-    skip_digits();
-  }
-  if (here("eE")) {
-    ++at;
-    if (here("+-"))
-      ++at;
-    skip_digits();
-  }
-  return at;
-}
-
 }  // namespace
 
-/// The parser's events, in the order of the text, make entries.
+/// The parser's events, in the order of the text, make records.
 class Document::Builder {
  public:
   Builder(Document& document, Diagnostics& diagnostics, const Limits& limits,
@@ -103,7 +77,7 @@ class Document::Builder {
   bool boolean(bool value) {
     if (!scalar(DocumentNode::Kind::Boolean, consumed_ - (value ? 4 : 5)))
       return false;
-    document_.entries_.back().boolean = value;
+    document_.records_.back().boolean = value;
     return true;
   }
   bool number_integer(int64_t) { return number(); }
@@ -116,9 +90,9 @@ class Document::Builder {
   bool string(const std::string& value) {
     if (too_long(value) || !scalar(DocumentNode::Kind::Text, string_begin()))
       return false;
-    document_.entries_.back().string = keep(value);
+    document_.records_.back().string = keep(value);
     if (control_ == ControlCharacters::Refused && has_control_character(value)) {
-      const auto index = static_cast<uint32_t>(document_.entries_.size() - 1);
+      const auto index = static_cast<uint32_t>(document_.records_.size() - 1);
       diagnostics_.add({document_.pointer(index), document_.lines_.at(string_begin())},
                        "expected printable characters, got a control character");
     }
@@ -161,7 +135,7 @@ class Document::Builder {
     const SyntaxContext context{
         .after = after_,
         .enclosed = !open_.empty(),
-        .in_object = !open_.empty() && entry(open_.back()).kind == DocumentNode::Kind::Object,
+        .in_object = !open_.empty() && record(open_.back()).kind == DocumentNode::Kind::Object,
         .seen = seen_,
         .consumed = consumed_,
         .number_overflow = exception.id == kNumberOverflow,
@@ -169,7 +143,7 @@ class Document::Builder {
     SyntaxError error = explain_syntax(text_, context);
     std::string opened;
     if (error.at_end && !open_.empty()) {
-      const TextPosition from = document_.lines_.at(entry(open_.back()).begin);
+      const TextPosition from = document_.lines_.at(record(open_.back()).begin);
       opened = fmt::format(" (the {} begun at {}:{} is not closed)",
                            context.in_object ? "object" : "list", from.line, from.column);
     }
@@ -179,14 +153,14 @@ class Document::Builder {
       at.pointer += '/';
       append_pointer_part(document_.strings_[key_], at.pointer);
     } else if (error.at_value && context.enclosed) {
-      at.pointer += fmt::format("/{}", entry(open_.back()).size);
+      at.pointer += fmt::format("/{}", record(open_.back()).size);
     }
     diagnostics_.add(at, error.message + opened);
     return false;
   }
 
  private:
-  Entry& entry(uint32_t index) { return document_.entries_[index]; }
+  Record& record(uint32_t index) { return document_.records_[index]; }
 
   static void append_pointer_part(std::string_view key, std::string& text);
   friend class Document;
@@ -247,7 +221,7 @@ class Document::Builder {
     }
     if (!add(kind, consumed_ - 1, consumed_))
       return false;
-    open_.push_back(static_cast<uint32_t>(document_.entries_.size() - 1));
+    open_.push_back(static_cast<uint32_t>(document_.records_.size() - 1));
     after_ = SyntaxAfter::Open;
     return true;
   }
@@ -260,17 +234,17 @@ class Document::Builder {
   }
 
   bool add(DocumentNode::Kind kind, size_t begin, size_t end) {
-    if (document_.entries_.size() >= static_cast<size_t>(limits_.values)) {
+    if (document_.records_.size() >= static_cast<size_t>(limits_.values)) {
       refuse(begin, beyond(limits_, &Limits::values, "more"));
       return false;
     }
-    const auto index = static_cast<uint32_t>(document_.entries_.size());
-    Entry made;
+    const auto index = static_cast<uint32_t>(document_.records_.size());
+    Record made;
     made.kind = kind;
     made.begin = static_cast<uint32_t>(begin);
     made.end = static_cast<uint32_t>(end);
     if (!open_.empty()) {
-      Entry& parent = entry(open_.back());
+      Record& parent = record(open_.back());
       made.parent = open_.back();
       made.index = parent.size;
       const bool member = parent.kind == DocumentNode::Kind::Object;
@@ -284,11 +258,11 @@ class Document::Builder {
         if (parent.first == 0)
           parent.first = index;
         else
-          entry(parent.last).next = index;
+          record(parent.last).next = index;
         parent.last = index;
       }
     }
-    document_.entries_.push_back(made);
+    document_.records_.push_back(made);
     after_ = SyntaxAfter::Value;
     seen_ = end;
     return true;
@@ -303,7 +277,7 @@ class Document::Builder {
   size_t seen_ = 0;  // where the last event's text ends
   SyntaxAfter after_ = SyntaxAfter::Nothing;
   std::vector<uint32_t> open_;
-  std::vector<std::map<std::string, uint32_t>> keys_;  // of the open objects: where each began
+  std::vector<std::map<std::string, uint32_t>> keys_;  // where the keys of each open object begin
   uint32_t key_ = 0;
   uint32_t key_begin_ = 0;
   bool duplicate_ = false;
@@ -359,51 +333,51 @@ std::string Document::pointer(uint32_t index) const {
 void Document::append_pointer(uint32_t index, std::string& text) const {
   if (index == 0)
     return;
-  const Entry& entry = entries_[index];
-  append_pointer(entry.parent, text);
+  const Record& record = records_[index];
+  append_pointer(record.parent, text);
   text += '/';
-  if (entries_[entry.parent].kind == DocumentNode::Kind::Object) {
-    Builder::append_pointer_part(strings_[entry.key], text);
+  if (records_[record.parent].kind == DocumentNode::Kind::Object) {
+    Builder::append_pointer_part(strings_[record.key], text);
     return;
   }
   std::array<char, 10> digits{};  // of 32 bits
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), entry.index).ptr;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), record.index).ptr;
   text.append(digits.data(), end);
 }
 
 DocumentNode::Kind DocumentNode::kind() const {
-  return document_->entries_[index_].kind;
+  return document_->records_[index_].kind;
 }
 
 bool DocumentNode::boolean() const {
   ORRERY_CHECK(kind() == Kind::Boolean, "the value is a boolean");
-  return document_->entries_[index_].boolean;
+  return document_->records_[index_].boolean;
 }
 
 std::string_view DocumentNode::number() const {
   ORRERY_CHECK(kind() == Kind::Number, "the value is a number");
-  const Document::Entry& entry = document_->entries_[index_];
-  return document_->text_.substr(entry.begin, entry.end - entry.begin);
+  const Document::Record& record = document_->records_[index_];
+  return document_->text_.substr(record.begin, record.end - record.begin);
 }
 
 const std::string& DocumentNode::text() const {
   ORRERY_CHECK(kind() == Kind::Text, "the value is a string");
-  return document_->strings_[document_->entries_[index_].string];
+  return document_->strings_[document_->records_[index_].string];
 }
 
 size_t DocumentNode::size() const {
-  return document_->entries_[index_].size;
+  return document_->records_[index_].size;
 }
 
 std::optional<DocumentNode> DocumentNode::first() const {
-  const uint32_t first = document_->entries_[index_].first;
+  const uint32_t first = document_->records_[index_].first;
   if (first == 0)
     return std::nullopt;
   return DocumentNode(*document_, first);
 }
 
 std::optional<DocumentNode> DocumentNode::next() const {
-  const uint32_t next = document_->entries_[index_].next;
+  const uint32_t next = document_->records_[index_].next;
   if (next == 0)
     return std::nullopt;
   return DocumentNode(*document_, next);
@@ -420,36 +394,39 @@ std::optional<DocumentNode> DocumentNode::find(std::string_view key) const {
 }
 
 const std::string& DocumentNode::key() const {
-  return document_->strings_[document_->entries_[index_].key];
+  return document_->strings_[document_->records_[index_].key];
 }
 
 Origin DocumentNode::origin() const {
-  return {document_->pointer(index_), document_->lines_.at(document_->entries_[index_].begin)};
+  return {document_->pointer(index_), document_->lines_.at(document_->records_[index_].begin)};
 }
 
 Origin DocumentNode::key_origin() const {
-  return {document_->pointer(index_), document_->lines_.at(document_->entries_[index_].key_begin)};
+  return {document_->pointer(index_), document_->lines_.at(document_->records_[index_].key_begin)};
 }
 
-std::string in_quotes(std::string_view text) {
-  constexpr size_t kLongest = 60;
-  const bool cut = text.size() > kLongest;
-  if (cut) {
-    size_t length = kLongest;
-    // Not inside a UTF-8 sequence.
-    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U)
-      --length;
-    text = text.substr(0, length);
+std::string load_text(const std::string& path, const Limits& limits) {
+  const auto refuse = [&](const std::string& why) { throw InputError(path, {{{}, why}}); };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose);
+  if (file == nullptr)
+    refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+  // One byte more than is accepted tells that there are more.
+  const size_t most = static_cast<size_t>(limits.file) + 1;
+  std::string text;
+  std::string block(size_t{1} << 16U, '\0');
+  while (text.size() < most) {
+    const size_t count =
+        std::fread(block.data(), 1, std::min(block.size(), most - text.size()), file.get());
+    text.append(block, 0, count);
+    if (count == 0)
+      break;
   }
-  std::string result = "\"";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      result += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    else
-      result += c;
-  }
-  result += cut ? "...\"" : "\"";
-  return result;
+  if (std::ferror(file.get()) != 0)
+    refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (text.size() == most)
+    refuse(beyond(limits, &Limits::file, "more"));
+  return text;
 }
 
 }  // namespace orrery

@@ -12,6 +12,7 @@
 
 #include "models/base/diagnostics.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 
@@ -23,11 +24,11 @@ class DocumentNode {
   enum class Kind : uint8_t { Null, Boolean, Number, Text, List, Object };
 
   Kind kind() const;
-  bool boolean() const;             // of a Boolean
-  std::string_view number() const;  // of a Number, as written
-  const std::string& text() const;  // of a Text
+  bool boolean() const;             // requires a Boolean
+  std::string_view number() const;  // as written; requires a Number
+  const std::string& text() const;  // requires a Text
 
-  /// The number of items or members; 0 for what has none.
+  /// The number of items or members; 0 for a value that has none.
   size_t size() const;
 
   /// The first item or member, and the one after this in the same list or object.
@@ -42,7 +43,7 @@ class DocumentNode {
   /// The value of the first member of that key.
   std::optional<DocumentNode> find(std::string_view key) const;
 
-  const std::string& key() const;  // of a member of an object
+  const std::string& key() const;  // requires a member of an object
   Origin origin() const;           // where the value begins
   Origin key_origin() const;       // where its key begins, for a member of an object
 
@@ -77,7 +78,8 @@ inline DocumentNode::Iterator DocumentNode::end() const {
   return Iterator(std::nullopt);
 }
 
-/// Whether strings may have control characters, as texts do that others wrote and nobody names.
+/// Whether strings may have control characters. Texts of other programs may, since nobody names
+/// them.
 enum class ControlCharacters : uint8_t { Refused, Accepted };
 
 /// Reads `text`, which must outlive the document and lie within Limits::file. Adds errors to the
@@ -90,19 +92,19 @@ class Document {
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 
-  /// Empty where the reading ended early.
+  /// Empty if the reading ended early.
   std::optional<DocumentNode> root() const;
 
  private:
   friend class DocumentNode;
   class Builder;
 
-  struct Entry {
+  struct Record {
     DocumentNode::Kind kind = DocumentNode::Kind::Null;
     bool boolean = false;
     uint32_t begin = 0, end = 0;      // in the text
-    uint32_t string = 0;              // of a Text: where in strings_
-    uint32_t key = 0, key_begin = 0;  // of a member: where in strings_ and in the text
+    uint32_t string = 0;              // a Text's place in strings_
+    uint32_t key = 0, key_begin = 0;  // a member's: its place in strings_ and in the text
     uint32_t parent = 0, index = 0;   // index: among its parent's items
     uint32_t first = 0, next = 0;     // 0: none (the root is nobody's item)
     uint32_t last = 0, size = 0;
@@ -113,12 +115,13 @@ class Document {
 
   std::string_view text_;
   TextLines lines_;
-  std::vector<Entry> entries_;  // the root first
+  std::vector<Record> records_;  // the root first
   std::vector<std::string> strings_;
   bool complete_ = false;
 };
 
-/// `text` in quotes for a message: on one line, shortened where it is long.
-std::string in_quotes(std::string_view text);
+/// The bytes of the file, the one way in which a file comes in. Throws InputError if it cannot be
+/// read, or has more than Limits::file bytes, which are not read to their end.
+std::string load_text(const std::string& path, const Limits& limits);
 
 }  // namespace orrery

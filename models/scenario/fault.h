@@ -1,16 +1,22 @@
 #pragma once
 
-// What is wrong with the hardware of a run: "faults" in a scenario. What is computed, which
-// messages carry it and what memory it takes do not depend on them; time does.
+// Faulty hardware of a run: "faults" in a scenario. Only times depend on faults; values, messages
+// and memory do not.
 
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
+#include "models/base/diagnostics.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
+#include "models/mesh/mesh.h"
+#include "models/scenario/document.h"
+#include "models/scenario/json_text.h"
 
 namespace orrery {
 
@@ -25,8 +31,8 @@ constexpr Duration stretched(Duration time, Factor factor) {
       checked_narrow(ceil_divide(Int128{time.count()} * factor.count(), Int128{kOnce.count()})));
 }
 
-/// Into how many parts a byte per second must be cut for `bandwidth` divided by `factor` to be a
-/// whole number of them. Requires bandwidth > 0 and factor >= 1.
+/// The number of parts into which a byte per second must be cut, so that `bandwidth` divided by
+/// `factor` is a whole number of them. Requires bandwidth > 0 and factor >= 1.
 constexpr int64_t parts_of_slowed(BytesPerSecond bandwidth, Factor factor) {
   const Int128 slow = Int128{bandwidth.count()} * kOnce.count();
   return factor.count() / std::gcd(factor.count(), static_cast<int64_t>(slow % factor.count()));
@@ -46,8 +52,8 @@ struct SlowDevice {
   friend bool operator==(const SlowDevice&, const SlowDevice&) = default;
 };
 
-/// Each link from `from` straight to `to` has its bandwidth divided by `factor` (>= 1), or
-/// `bandwidth` where it had more, and `latency` where it had less. One of the first two at most.
+/// Each link from `from` straight to `to` is slower. Its bandwidth is divided by `factor` (>= 1) or
+/// is at most `bandwidth`, of which only one may be given. Its latency is at least `latency`.
 struct SlowLink {
   VertexId from, to;
   std::optional<Factor> factor;
@@ -70,7 +76,8 @@ struct LateStart {
 };
 
 /// Each local op that takes time takes longer on each device, and each link's latency is longer
-/// throughout the run, by amounts drawn evenly from 0 to these, ends included; from the run's seed.
+/// throughout the run, by amounts from 0 to these, ends included. They are drawn evenly, by the
+/// run's seed.
 struct Jitter {
   Duration ops;
   Duration links;
@@ -85,5 +92,12 @@ std::string factor_text(Factor factor);
 /// A sentence: "Device 3 is slow: its local ops take 1.5 times as long." Vertices are those of
 /// `fabric`; `seed` is the run's.
 std::string fault_text(const Fault& fault, const Fabric& fabric, uint64_t seed);
+
+/// Reads "faults", in the order of the file. No two change the same thing.
+std::vector<Fault> read_faults(DocumentNode node, const Fabric& fabric, const Mesh& mesh,
+                               Diagnostics& diagnostics);
+
+/// Writes "faults".
+JsonText faults_json(std::span<const Fault> faults, const Fabric& fabric);
 
 }  // namespace orrery

@@ -15,7 +15,7 @@ namespace orrery {
 
 namespace {
 
-// With more unknown keys an object is no scenario with typos, and a message for each is no help.
+// An object with more unknown keys is no scenario with typos, and a message for each is no help.
 constexpr size_t kMostUnknownKeys = 20;
 
 std::string cut(std::string_view digits) {
@@ -83,7 +83,7 @@ Beyond beyond_64_bits(DocumentNode node) {
   return digits.starts_with('-') ? Beyond::Below : Beyond::Above;
 }
 
-/// What of the range a value that is no whole number in it breaks: " of at least 1".
+/// The end of the range that a value which is no whole number in it breaks: " of at least 1".
 std::string range_text(DocumentNode node, IntegerRange range) {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();

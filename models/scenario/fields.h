@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "models/array/dtype.h"
-#include "models/array/number_or_pair.h"
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
@@ -25,8 +24,8 @@ std::string got(DocumentNode node);
 /// Adds "expected EXPECTED, got ..." at the value.
 void expected(DocumentNode node, std::string_view what, Diagnostics& diagnostics);
 
-// Each adds an error and is empty where the value is not of that kind. `what` says what was
-// expected: "a name".
+// Each adds an error and is empty if the value is not of that kind. `what` says what was expected:
+// "a name".
 
 std::optional<std::string> read_text(DocumentNode node, std::string_view what,
                                      Diagnostics& diagnostics);
@@ -40,8 +39,8 @@ struct IntegerRange {
   int64_t low;
   int64_t high;
 };
-/// A whole number in the range: "expected WHAT from LOW to HIGH, got ...". Where HIGH is the
-/// largest of int64 only the end that is broken is named, and none where LOW is the smallest too.
+/// A whole number in the range: "expected WHAT from LOW to HIGH, got ...". If HIGH is the
+/// largest of int64, only the end that is broken is named; if LOW is the smallest too, none is.
 std::optional<int64_t> read_integer(DocumentNode node, std::string_view what, IntegerRange range,
                                     Diagnostics& diagnostics);
 
@@ -53,10 +52,10 @@ std::optional<NumberOrPair> read_number_or_pair(DocumentNode node, Diagnostics& 
 
 std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& diagnostics);
 
-/// What to add to the error about `text`, which is no dtype: a similar dtype, or nothing.
+/// The end of the error about `text`, which is no dtype: it names a similar dtype, or is empty.
 std::string dtype_hint(std::string_view text);
 
-/// In base units.
+/// A range of base units.
 struct QuantityRange {
   int64_t least = 0;
   int64_t most = std::numeric_limits<int64_t>::max();
@@ -65,7 +64,7 @@ struct QuantityRange {
 /// their unit ("flops", "bytes"), or an error.
 enum class BareNumber : uint8_t { Refused, BaseUnits };
 
-/// Whether it is a list (or an object); adds an error where it is not.
+/// Whether it is a list (or an object); adds an error if it is not.
 bool is_list(DocumentNode node, std::string_view what, Diagnostics& diagnostics);
 bool is_object(DocumentNode node, std::string_view what, Diagnostics& diagnostics);
 
@@ -84,10 +83,10 @@ class Fields {
 
   DocumentNode object() const { return object_; }
 
-  /// Empty where the object has no such key.
+  /// Empty if the object has no such key.
   std::optional<DocumentNode> optional(std::string_view key);
 
-  /// Adds an error where the object has no such key.
+  /// Adds an error if the object has no such key.
   std::optional<DocumentNode> required(std::string_view key);
 
   /// The amount under `key`, or as a whole number under `key` with a unit's suffix ("latency_ns").

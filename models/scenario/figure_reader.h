@@ -1,7 +1,8 @@
 #pragma once
 
-// Reads the figures of a cluster. Each is a value, or an object that also tells where it comes
-// from: {"value": "450 GB/s", "label": "data sheet", "source": "...", "date": "2026-01-31"}.
+// Reads the figures of a cluster, and "transport", which has only figures. Each is a value, or an
+// object that also tells where it comes from: {"value": "450 GB/s", "label": "data sheet",
+// "source": "...", "date": "2026-01-31"}.
 
 #include <cstdint>
 #include <optional>
@@ -30,11 +31,11 @@ class FigureReader {
   /// The ratio under `key`: "15/16", or "1".
   std::optional<DataShare> share(Fields& fields, std::string_view key, const std::string& called);
 
-  /// The value of a figure: the node itself, or its "value" where it tells its source. Empty where
-  /// that is missing.
+  /// The value of a figure: the node itself, or its "value" if it tells its source. Empty if that
+  /// is missing.
   std::optional<DocumentNode> value(DocumentNode figure, const std::string& called);
 
-  /// Those of the figures that had one, by figure.
+  /// The sources of the figures that had one, sorted by figure.
   std::vector<FigureSource> sources() &&;
 
  private:
@@ -44,5 +45,9 @@ class FigureReader {
   Diagnostics& diagnostics_;
   std::vector<FigureSource> sources_;
 };
+
+/// Reads "transport". Empty if it is no object.
+std::optional<TransportFigures> read_transport(DocumentNode node, FigureReader& figures,
+                                               Diagnostics& diagnostics);
 
 }  // namespace orrery

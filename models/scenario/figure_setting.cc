@@ -1,13 +1,10 @@
-#include "models/scenario/figure_setting.h"
-
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/scenario/cluster_reader.h"
-#include "models/scenario/cluster_writer.h"
+#include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
 
 namespace orrery {
@@ -15,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// As a file has it: those that count something are numbers.
+/// The value as a file has it: figures that count something are numbers.
 Json value_of(const std::string& figure, const std::string& text) {
   const bool counts = figure == "slots" || figure == "channels" || figure == "pieces";
   const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),

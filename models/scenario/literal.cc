@@ -46,7 +46,7 @@ bool read_value(DocumentNode node, Tensor& tensor, int64_t index) {
   return false;
 }
 
-/// What to add to the error about an element that is not of the dtype.
+/// The end of the error about an element that is not of the dtype.
 std::string element_hint(DocumentNode node, Dtype dtype) {
   if (!is_float(dtype))
     return "";
@@ -57,7 +57,7 @@ std::string element_hint(DocumentNode node, Dtype dtype) {
     return word == node.text() ? fmt::format("; {} has no infinity", name(dtype))
                                : fmt::format("; did you mean \"{}\"?", word);
   }
-  // Of a number only its size can be wrong: too large, or too small to tell from 0.
+  // Only the size of a number can be wrong: too large, or too small to tell from 0.
   if (node.kind() != DocumentNode::Kind::Number)
     return "";
   Tensor infinity(dtype, Shape({}));
@@ -79,7 +79,7 @@ bool read_element(DocumentNode item, Encoding encoding, Tensor& tensor, int64_t 
   return false;
 }
 
-/// Likewise for both parts, elements 2 * index and 2 * index + 1, of an element of `dtype`.
+/// Sets both parts of an element of `dtype`: elements 2 * index and 2 * index + 1 of `parts`.
 bool read_parts(DocumentNode item, Dtype dtype, Encoding encoding, Tensor& parts, int64_t index,
                 Diagnostics& diagnostics) {
   if (item.kind() != DocumentNode::Kind::List || item.size() != 2) {
@@ -111,45 +111,45 @@ std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& diagnostics) 
   return std::nullopt;
 }
 
-std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form,
+std::optional<Tensor> read_tensor(DocumentNode list, const LiteralType& type,
                                   Diagnostics& diagnostics) {
-  const int64_t elements = form.shape.elements();
+  const int64_t elements = type.shape.elements();
   const std::string count = fmt::format("{} element{}", elements, elements == 1 ? "" : "s");
   if (!is_list(list, "a list of " + count, diagnostics))
     return std::nullopt;
   if (list.size() != static_cast<size_t>(elements)) {
     diagnostics.add(list.origin(), fmt::format("expected {} of {}{}, got {}", count,
-                                               name(form.dtype), form.shape.text(), list.size()));
+                                               name(type.dtype), type.shape.text(), list.size()));
     return std::nullopt;
   }
-  const bool has_parts = is_complex(form.dtype);
-  Tensor tensor(form.dtype, form.shape);
+  const bool has_parts = is_complex(type.dtype);
+  Tensor tensor(type.dtype, type.shape);
   Tensor read = has_parts ? parts(tensor) : std::move(tensor);
   int64_t index = 0;
   for (const DocumentNode item : list) {
-    if (!(has_parts ? read_parts(item, form.dtype, form.encoding, read, index, diagnostics)
-                    : read_element(item, form.encoding, read, index, diagnostics)))
+    if (!(has_parts ? read_parts(item, type.dtype, type.encoding, read, index, diagnostics)
+                    : read_element(item, type.encoding, read, index, diagnostics)))
       return std::nullopt;
     ++index;
   }
   return has_parts ? joined(read) : read;
 }
 
-std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralForm& form,
+std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralType& type,
                                                 Diagnostics& diagnostics) {
   if (!is_list(node, "one list of elements per device", diagnostics))
     return std::nullopt;
-  if (node.size() != form.devices) {
+  if (node.size() != type.devices) {
     diagnostics.add(node.origin(), fmt::format("expected {} lists, one per device, got {}",
-                                               form.devices, node.size()));
+                                               type.devices, node.size()));
     return std::nullopt;
   }
   std::vector<Tensor> tensors;
   for (const DocumentNode list : node) {
-    if (std::optional<Tensor> tensor = read_tensor(list, form, diagnostics))
+    if (std::optional<Tensor> tensor = read_tensor(list, type, diagnostics))
       tensors.push_back(std::move(*tensor));
   }
-  if (tensors.size() != form.devices)
+  if (tensors.size() != type.devices)
     return std::nullopt;
   return tensors;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Literal elements: one row-major list per device. One of a complex dtype is [real part, imaginary
-// part].
+// Reads literal elements: one row-major list per device. An element of a complex dtype is [real
+// part, imaginary part].
 
 #include <cstdint>
 #include <optional>
@@ -11,25 +11,28 @@
 #include "models/base/diagnostics.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
-#include "models/scenario/scenario.h"
 
 namespace orrery {
 
-/// The key "encoding": Values where it is absent; empty where it is invalid.
+/// How elements are written: as numbers, "NaN" (any of them), "Infinity", "-Infinity", true and
+/// false; or as their bits, read as an unsigned integer.
+enum class Encoding : uint8_t { Values, Bits };
+
+/// The key "encoding": Values if it is absent; empty if it is invalid.
 std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& diagnostics);
 
-struct LiteralForm {
+struct LiteralType {
   Dtype dtype;
   Shape shape;
   Encoding encoding;
-  size_t devices;  // how many lists
+  size_t devices;  // the number of lists
 };
-/// The tensor that one list says; empty where an error was added.
-std::optional<Tensor> read_tensor(DocumentNode list, const LiteralForm& form,
+/// The tensor that one list states; empty if an error was added.
+std::optional<Tensor> read_tensor(DocumentNode list, const LiteralType& type,
                                   Diagnostics& diagnostics);
 
-/// One tensor per list; empty where an error was added (the first one of each list).
-std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralForm& form,
+/// One tensor per list; empty if an error was added (the first one of each list).
+std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralType& type,
                                                 Diagnostics& diagnostics);
 
 }  // namespace orrery

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/devices_reader.h"
 #include "models/scenario/fields.h"
-#include "models/scenario/other_names.h"
-#include "models/scenario/positional_axes.h"
+#include "models/scenario/size_limits.h"
+#include "models/scenario/op_reader.h"
+#include "models/scenario/placement.h"
 #include "models/scenario/size_limits.h"
 
 namespace orrery {

@@ -16,6 +16,7 @@
 #include "models/program/builder.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/long_loops.h"
 #include "models/scenario/size_limits.h"
 
@@ -119,12 +120,5 @@ class ProgramReader {
   int64_t device_ops_ = 0;  // ops and threads times their devices, so far
   int64_t devices_ = 0;     // of the program that is being read
 };
-
-/// The value of a parameter, under its name or, for an amount, its name with a unit's suffix.
-std::optional<DocumentNode> find_parameter(Fields& fields, const Parameter& parameter);
-
-/// Empty where it is not given, or an error was added.
-std::optional<Attribute> read_parameter(Fields& fields, const Parameter& parameter,
-                                        Diagnostics& diagnostics);
 
 }  // namespace orrery

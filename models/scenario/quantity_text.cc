@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "models/base/ascii.h"
+#include "models/base/characters.h"
 #include "models/base/check.h"
+#include "models/base/compiler.h"
 #include "models/base/diagnostics.h"
-#include "models/base/int128.h"
 #include "models/scenario/document.h"
 
 namespace orrery {
@@ -24,7 +24,7 @@ constexpr int64_t kPeta = 1000 * kTera;
 constexpr int64_t kExa = 1000 * kPeta;
 constexpr int64_t kKibi = 1024;
 
-// From the smallest unit of each family to the largest, the base unit first.
+// Each family goes from its smallest unit to the largest; the base unit comes first.
 constexpr std::array kTimes = {
     QuantityUnit{"ps", "_ps", 1},     QuantityUnit{"ns", "_ns", kKilo},
     QuantityUnit{"us", "_us", kMega}, QuantityUnit{"ms", "_ms", kGiga},
@@ -270,7 +270,7 @@ std::string quantity_text(int64_t count, Dimension dimension) {
       rest %= static_cast<UInt128>(unit.scale);
     }
     std::string text = fmt::format("{} {}", digits, unit.name);
-    // Of texts of one length the larger unit is the easier to read.
+    // Among texts of one length the one with the larger unit is easier to read.
     if (rest == 0 && text.size() <= best.size())
       best = std::move(text);
   }

@@ -25,7 +25,7 @@ enum class Dimension : uint8_t {
 
 struct QuantityUnit {
   std::string_view name;    // "GB/s"
-  std::string_view suffix;  // of a key whose value is a whole number of it: "_GBps"; or empty
+  std::string_view suffix;  // for a key whose value is a whole number of it: "_GBps"; or empty
   int64_t scale = 1;        // base units in one
   bool written = true;      // whether quantity_text uses it
 };
@@ -41,14 +41,14 @@ QuantityReading read_quantity(std::string_view text, Dimension dimension);
 /// A key without the suffix of a unit: "bf16" of "bf16_TFLOPps".
 std::string_view without_suffix(std::string_view key, Dimension dimension);
 
-/// For a key that is `quantity` with a suffix of no unit of its: "; did you mean
+/// The hint for a key that is `quantity` with a suffix that is none of its units: "; did you mean
 /// "alignment_bytes"?", or all suffixes. "" for other keys.
 std::string suffix_hint(std::string_view key, std::string_view quantity, Dimension dimension);
 
 /// Reads digits as a whole number of `unit`.
 QuantityReading read_count(std::string_view digits, const QuantityUnit& unit, Dimension dimension);
 
-/// Reads a decimal as a whole number of millionths; empty where it is none, or leaves 64 bits.
+/// Reads a decimal as a whole number of millionths; empty if it is none, or leaves 64 bits.
 std::optional<int64_t> read_millionths(std::string_view digits);
 
 /// "a rate such as "50 GB/s"".

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "models/scenario/size_limits.h"
 #include "models/scenario/long_loops.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"

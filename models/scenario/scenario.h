@@ -1,7 +1,22 @@
 #pragma once
 
-// A scenario: a cluster, a program, its data, and what must hold of it. Read from JSON by reader.h,
-// written by writer.h; a scenario that is written and read again is the same.
+// A scenario: a cluster, a program, its data, and what must hold of it.
+//
+// The folder reads it from JSON (reader.h) and writes it (writer.h); a scenario that is written and
+// read again is the same. A text passes these stages, each of which adds its errors to one
+// Diagnostics with their positions, so that a user sees all of them at once:
+//
+//   document.h      text -> a tree of values with their positions, within limits.h
+//   fields.h        one value -> a number, a name, a quantity, the members of an object
+//   cluster_json.h  "cluster" -> a Cluster; figure_reader.h its figures with their sources
+//   placement.h     "mesh", "on", "spec" and states: how arrays lie on the mesh
+//   arrays_reader.h "arrays" and "outputs": what enters and leaves the program
+//   program_reader.h "program" -> calls of a ProgramBuilder, op by op (op_reader.h)
+//   transform_reader.h "transform" -> what makes another program from it
+//   memory_policy.h, expectation.h, fault.h   the other parts, each with its types and its reader
+//
+// The key of a part, its default and its errors stand in that part's reader and nowhere else;
+// tools/reference makes the JSON schema and docs/ops.md from the same tables.
 
 #include <optional>
 #include <string>
@@ -9,12 +24,12 @@
 #include <vector>
 
 #include "models/array/tensor.h"
-#include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
-#include "models/fabric/protocol.h"
 #include "models/program/program.h"
 #include "models/program/rules.h"
+#include "models/scenario/expectation.h"
 #include "models/scenario/fault.h"
+#include "models/scenario/memory_policy.h"
 
 namespace orrery {
 
@@ -25,7 +40,7 @@ struct FillInit {
 };  // every element
 struct RandomInit {
   uint64_t seed = 0;  // and the run's
-  /// Of floats: with all bits of their fractions, or whole numbers, whose sums are mostly exact.
+  /// Floats have all bits of their fractions, or are whole numbers, whose sums are mostly exact.
   enum class Values : uint8_t { Fractions, Integers } values = Values::Fractions;
 };
 struct PerDeviceInit {
@@ -33,13 +48,11 @@ struct PerDeviceInit {
 };  // one local tensor per device that has the array, by logical id
 using Init = std::variant<IotaInit, FillInit, RandomInit, PerDeviceInit>;
 
-/// How elements are written: as numbers, "NaN" (any of them), "Infinity", "-Infinity", true and
-/// false; or as their bits, read as an unsigned integer.
-enum class Encoding : uint8_t { Values, Bits };
-
-/// The states of an array along axes, but for those that its spec names: it varies over these.
+/// The states of an array along the axes that its spec does not name. It varies over those that it
+/// names.
 struct ArrayStates {
-  /// Of an array given per device; empty: over all axes that are not in the other lists.
+  /// Only an array given per device has it; if it is empty, such an array varies over all axes that
+  /// are not in the other lists.
   std::optional<std::vector<std::string>> varying = {};
   std::vector<std::string> unreduced = {};
   std::vector<std::string> reduced = {};
@@ -65,69 +78,6 @@ struct Array {
   Init init;
 };
 
-/// Where values are compared: on the devices that have them, which must be the same, or on those
-/// that they have in common.
-enum class ComparedDevices : uint8_t { Same, Common };
-
-/// A value of an expectation. What a loop carries out may also be named by the loop.
-struct ComparedValue {
-  std::string name;     // the value's own
-  std::string written;  // as the scenario has it
-};
-
-struct ComparedValues {
-  std::vector<ComparedValue> values;
-  ComparedDevices devices = ComparedDevices::Same;
-};
-
-/// What the scenario says must hold. Each has the place where it stands, for verdicts: "/expect/0".
-struct ExpectEqual : ComparedValues {};  // bitwise the same
-struct ExpectClose : ComparedValues {};  // within the bounds of their folds
-struct ExpectValues {
-  ComparedValue value;
-  std::vector<Tensor> per_device;
-  Encoding encoding = Encoding::Values;
-};  // literal, bitwise; given as values, all NaNs are alike
-struct ExpectMakespan {
-  std::optional<Duration> at_least, at_most;
-};
-struct ExpectPeakMemory {
-  std::optional<Bytes> at_least, at_most;
-};  // the largest over devices
-/// How many messages a device may have under way that nobody receives yet.
-struct ExpectBufferedMessages {
-  int64_t at_most = 0;
-};
-enum class Property : uint8_t { DeadlockFree, RaceFree, NoLeak, Proved };
-struct ExpectHolds {
-  std::vector<Property> properties;
-};
-
-struct Expectation {
-  Origin origin;
-  std::variant<ExpectEqual, ExpectClose, ExpectValues, ExpectMakespan, ExpectPeakMemory,
-               ExpectBufferedMessages, ExpectHolds>
-      what;
-};
-
-/// The data of a slot have room for a work element of any type.
-inline constexpr Bytes kSmallestSlot = Bytes(64);
-
-/// The most of each part of what is reserved on a device: by the runtime, and transport buffers. So
-/// a device's memory leaves the 64-bit range only where its values are to blame.
-inline constexpr Bytes kMostReserved = Bytes(int64_t{1} << 60);
-
-/// The memory rules of a run.
-struct MemoryPolicy {
-  enum class Reuse : uint8_t { Never, Xla } reuse = Reuse::Never;
-  Bytes alignment = Bytes(256);
-  Bytes reserved;  // by the runtime, on every device
-  /// The buffers of the transport are counted: those of the cluster's, or those given here.
-  bool counts_transport = false;
-  std::optional<ProtocolFigures> transport = {};  // in place of the cluster's transport
-  friend bool operator==(const MemoryPolicy&, const MemoryPolicy&) = default;
-};
-
 struct Scenario {
   std::string file;  // as the user named it; for messages
   std::string name;
@@ -137,7 +87,7 @@ struct Scenario {
   MemoryPolicy memory;
   Program program;
   std::vector<Array> arrays;              // one per program.arguments, in that order
-  std::vector<Boundary> boundaries = {};  // of outputs that have one
+  std::vector<Boundary> boundaries = {};  // one for each output that has one
   std::vector<Expectation> expectations;
   std::vector<Fault> faults = {};
 };

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "models/scenario/quantity_text.h"
 
 namespace orrery {
@@ -17,12 +17,12 @@ constexpr int64_t kOffsets = std::numeric_limits<uint32_t>::max() - 1;
 constexpr int64_t kIds = int64_t{1} << 30;
 constexpr int64_t kCounts = int64_t{1} << 60;
 
-/// Of a run of next to nothing.
+/// The bytes that a run of next to nothing takes.
 constexpr int64_t kLeastMemory = int64_t{16} << 20;
 
-// Memory: what runs were seen to take for each, and some more; tests/tools/cli/memory_test.cc holds
-// them to it. 0: it takes none of its own, or only with data, or only where an algorithm is
-// imported.
+// The memory is what runs were seen to take for each, and some more; tests/tools/cli/memory_test.cc
+// holds them to it. It is 0 if a limit takes none of its own, or only with data, or only for an
+// imported algorithm.
 constexpr std::array<LimitInfo, 14> kLimits = {{
     {"file", &Limits::file, "in a file", true, 4, kOffsets},
     {"nesting", &Limits::nesting, "levels of nesting", false, 0, kOffsets},

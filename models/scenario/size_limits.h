@@ -1,8 +1,8 @@
 #pragma once
 
 // The limits on the size of a scenario. Each is checked before time or memory is spent. Exceeding
-// it is an error of the input that names the limit. What a limit counts makes a
-// run take memory; the table in size_limits.cc states how much at most.
+// it is an error of the input that names the limit. The table in limits.cc states how much
+// memory a run takes at most for each unit of a limit.
 
 #include <cstdint>
 #include <limits>
@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// What the user may set (--limit NAME=VALUE); all_limits() has the names.
+/// The limits that the user may set (--limit NAME=VALUE); all_limits() has the names.
 struct Limits {
   int64_t file = int64_t{64} << 20;    // bytes of a file
   int64_t nesting = 64;                // of lists and objects
@@ -42,7 +42,7 @@ struct LimitInfo {
   int64_t most = 0;     // what it may be set to: what our ids and offsets can number
 };
 
-/// In the order of Limits.
+/// Every limit, in the order of Limits.
 std::span<const LimitInfo> all_limits();
 
 /// Bytes of memory that a run without data takes at most when its input reaches all these limits.

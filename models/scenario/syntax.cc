@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/base/ascii.h"
+#include "models/base/characters.h"
 #include "models/scenario/document.h"
 
 namespace orrery {
@@ -61,7 +61,7 @@ std::string_view token(std::string_view text, size_t at) {
   return text.substr(at, std::max<size_t>(end - at, 1));
 }
 
-/// What stands at `at`; `consumed` is how far the parser got into it.
+/// The text at `at` in words; `consumed` is how far the parser got into it.
 std::string token_at(std::string_view text, size_t at, size_t consumed) {
   const char c = text[at];
   if (text.substr(at, 2) == "/*")
@@ -92,6 +92,34 @@ std::string_view not_finite_named(std::string_view word) {
   if (lower == "inf" || lower == "infinity")
     return negative ? "-Infinity" : "Infinity";
   return "";
+}
+
+size_t number_length(std::string_view text) {
+  size_t at = 0;
+  const auto here = [&](std::string_view any) {
+    return at < text.size() && any.find(text[at]) != std::string_view::npos;
+  };
+  const auto skip_digits = [&] {
+    while (at < text.size() && is_digit(text[at]))
+      ++at;
+  };
+  if (here("-"))
+    ++at;
+  if (here("0"))
+    ++at;
+  else
+    skip_digits();
+  if (here(".")) {
+    ++at;
+    skip_digits();
+  }
+  if (here("eE")) {
+    ++at;
+    if (here("+-"))
+      ++at;
+    skip_digits();
+  }
+  return at;
 }
 
 SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context) {

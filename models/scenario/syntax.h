@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-/// What the parser had just read when it stopped.
+/// The thing that the parser had just read when it stopped.
 enum class SyntaxAfter { Nothing, Open, Key, Value };
 
 struct SyntaxContext {
@@ -22,7 +22,7 @@ struct SyntaxContext {
 };
 
 struct SyntaxError {
-  size_t offset = 0;  // of the token that was not expected
+  size_t offset = 0;  // where the token stands that was not expected
   std::string message;
   bool at_end = false;    // the text ends there
   bool at_value = false;  // the token is a value, though not one of JSON
@@ -31,7 +31,10 @@ struct SyntaxError {
 /// Requires a text without a byte of 0.
 SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context);
 
-/// "NaN", "Infinity" or "-Infinity" where the word means that (nan, +inf, -INFINITY); or "".
+/// The length of the number that `text` begins with. Requires that it begins with one.
+size_t number_length(std::string_view text);
+
+/// "NaN", "Infinity" or "-Infinity" if the word means that (nan, +inf, -INFINITY); else "".
 std::string_view not_finite_named(std::string_view word);
 
 }  // namespace orrery

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads a scenario's "transform": what makes the program that runs from the one that is written.
+// Reads a scenario's "transform", and makes the program that runs from the one that is written.
 
 #include <map>
 #include <optional>
@@ -9,9 +9,13 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
+#include "models/mesh/mesh.h"
 #include "models/program/program.h"
 #include "models/program/rules.h"
+#include "models/program/value.h"
+#include "models/scenario/arrays_reader.h"
 #include "models/scenario/document.h"
+#include "models/scenario/size_limits.h"
 #include "models/transform/batch.h"
 #include "models/transform/transpose.h"
 #include "models/transform/vjp.h"
@@ -20,12 +24,26 @@ namespace orrery {
 
 using Transform = std::variant<BatchRequest, TransposeRequest, VjpRequest>;
 
-/// In the order in which they are applied. Empty where an error was added.
+/// Reads "transform", in the order of application. Empty if an error was added.
 std::optional<std::vector<Transform>> read_transforms(DocumentNode node, Diagnostics& diagnostics);
 
 /// The arrays that the transforms bring, which the written program does not have: cotangents. Each
 /// with the place that asks for it.
 std::map<std::string, Origin> brought_arrays(const std::vector<Transform>& transforms);
+
+/// The mesh and the arguments of the program that the file has, before the transforms.
+struct Written {
+  /// It has the axes whose places batches take, the first transform's last.
+  Mesh mesh;
+  /// The types, by name, of the arrays that are not refused and that no transform brings.
+  std::map<std::string, ValueType> arguments;
+};
+
+/// Goes back from the scenario's mesh and arrays, which are those after all transforms. Sets the
+/// size of each batch that has none, by its arrays. Empty if an error was added.
+std::optional<Written> written_program(const Mesh& mesh, const std::vector<ArrayReading>& arrays,
+                                       std::vector<Transform>& transforms, const Limits& limits,
+                                       Diagnostics& diagnostics);
 
 /// The program after the transforms.
 Program transformed(Program program, Checks checks, const std::vector<Transform>& transforms,

@@ -1,5 +1,3 @@
-#include "models/scenario/transport_reader.h"
-
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -10,6 +8,7 @@
 
 #include "models/program/rules.h"
 #include "models/scenario/fields.h"
+#include "models/scenario/figure_reader.h"
 #include "models/scenario/scenario.h"
 
 namespace orrery {

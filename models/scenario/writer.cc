@@ -6,16 +6,15 @@
 #include <fmt/format.h>
 
 #include "models/array/text.h"
-#include "models/base/overloaded.h"
+#include "models/base/callable.h"
 #include "models/program/loops.h"
 #include "models/program/sides.h"
-#include "models/scenario/cluster_writer.h"
-#include "models/scenario/expect_reader.h"
-#include "models/scenario/fault_writer.h"
-#include "models/scenario/layout.h"
+#include "models/scenario/cluster_json.h"
+#include "models/scenario/expectation.h"
+#include "models/scenario/fault.h"
+#include "models/scenario/json_text.h"
 #include "models/scenario/literal.h"
 #include "models/scenario/program_reader.h"
-#include "models/scenario/property_name.h"
 #include "models/scenario/quantity_text.h"
 
 namespace orrery {
@@ -368,7 +367,7 @@ std::string write_scenario(const Scenario& scenario) {
   if (scenario.memory != MemoryPolicy{})
     members.emplace_back("memory", memory_text(scenario.memory));
   if (!scenario.faults.empty())
-    members.emplace_back("faults", faults_text(scenario.faults, scenario.cluster.fabric));
+    members.emplace_back("faults", faults_json(scenario.faults, scenario.cluster.fabric));
   Members arrays;
   for (const Array& array : scenario.arrays)
     arrays.emplace_back(array.name, array_text(program.mesh, array));

@@ -26,23 +26,24 @@ constexpr uint64_t kMostChannels = uint64_t{1} << 22U;
 /// takes about 80 MB.
 constexpr uint32_t kMostDirectRanks = 1024;
 
-Answer fits_channels(uint64_t channels) {
+// Each says why a group cannot run an algorithm; empty if it can.
+
+std::optional<std::string> too_many_channels(uint64_t channels) {
   if (channels <= kMostChannels)
-    return Answer::yes();
-  return Answer::no(fmt::format("expected at most {} channels over all ranks of a group, got {}",
-                                kMostChannels, channels));
+    return std::nullopt;
+  return fmt::format("expected at most {} channels over all ranks of a group, got {}",
+                     kMostChannels, channels);
 }
 
-Answer fits(const PlacedGroup& group) {
-  return fits_channels(uint64_t{group.ranks.size()} * group.channels);
+std::optional<std::string> misfit(const PlacedGroup& group) {
+  return too_many_channels(uint64_t{group.ranks.size()} * group.channels);
 }
 
-Answer fits_direct(const PlacedGroup& group) {
+std::optional<std::string> misfit_direct(const PlacedGroup& group) {
   const uint64_t ranks = group.ranks.size();
   if (ranks > kMostDirectRanks)
-    return Answer::no(
-        fmt::format("expected groups of at most {} ranks, got {}", kMostDirectRanks, ranks));
-  return fits_channels(ranks * ranks * group.channels);
+    return fmt::format("expected groups of at most {} ranks, got {}", kMostDirectRanks, ranks);
+  return too_many_channels(ranks * ranks * group.channels);
 }
 
 /// The lowest switch that reduces and has a link to each rank and from it.
@@ -57,15 +58,15 @@ std::optional<VertexId> reducing_switch(const PlacedGroup& group) {
   return found == switches.end() ? std::nullopt : std::optional(*found);
 }
 
-Answer fits_in_switch(const PlacedGroup& group) {
+std::optional<std::string> misfit_in_switch(const PlacedGroup& group) {
   if (!reducing_switch(group))
-    return Answer::no(fmt::format(
+    return fmt::format(
         "expected a switch that reduces and has a link to each rank of a group and from it, got {}",
         group.fabric.reducing_switches().empty() ? "no switch that reduces"
-                                                 : "none that has them all"));
+                                                 : "none that has them all");
   // Each rank has twice as many channels as there are ranks, and so has its switch node.
   const uint64_t ranks = group.ranks.size();
-  return fits_channels(2 * ranks * 2 * ranks * group.channels);
+  return too_many_channels(2 * ranks * 2 * ranks * group.channels);
 }
 
 Combine combine_of(const ScheduleRequest& request) {
@@ -216,18 +217,18 @@ std::span<const Algorithm> algorithms() {
   static const std::vector<OpKind> kReductions = {OpKind::Psum, OpKind::Pmean,   OpKind::Pmax,
                                                   OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin};
   static const std::vector<Algorithm> kTable = {
-      {"ring", "each rank sends to the next, chunk by chunk", kReductions, fits, make_ring},
+      {"ring", "each rank sends to the next, chunk by chunk", kReductions, misfit, make_ring},
       {"recursive_doubling", "ranks that differ in one bit exchange all they have, bit by bit",
-       kReductions, fits, make_recursive_doubling},
+       kReductions, misfit, make_recursive_doubling},
       {"ring",
        "each rank sends to the next, chunk by chunk",
        {OpKind::AllGather, OpKind::PsumScatter},
-       fits,
+       misfit,
        make_ring},
       {"direct",
        "each rank sends to every other at once",
        {OpKind::AllToAll, OpKind::Pswapaxes},
-       fits_direct,
+       misfit_direct,
        make_direct,
        nullptr,
        Considered::Always,
@@ -235,7 +236,7 @@ std::span<const Algorithm> algorithms() {
       {"pairwise",
        "each rank sends to one other at a time, in turns",
        {OpKind::AllToAll, OpKind::Pswapaxes},
-       fits,
+       misfit,
        make_pairwise,
        nullptr,
        Considered::Always,
@@ -243,7 +244,7 @@ std::span<const Algorithm> algorithms() {
       {"direct",
        "each source sends to its destination",
        {OpKind::Ppermute, OpKind::Pshuffle},
-       fits,
+       misfit,
        make_permute,
        nullptr,
        Considered::Always,
@@ -251,7 +252,7 @@ std::span<const Algorithm> algorithms() {
       {"direct",
        "each rank sends to every other at once the slices that have rows",
        {OpKind::RaggedAllToAll},
-       fits_direct,
+       misfit_direct,
        make_ragged,
        nullptr,
        Considered::Always,
@@ -260,7 +261,7 @@ std::span<const Algorithm> algorithms() {
       {"direct",
        "a source sends to its destination",
        {OpKind::Psend},
-       fits,
+       misfit,
        make_transfer,
        nullptr,
        Considered::Always,
@@ -268,7 +269,7 @@ std::span<const Algorithm> algorithms() {
       {"direct",
        "the source sends to every other at once",
        {OpKind::Pbroadcast},
-       fits_direct,
+       misfit_direct,
        make_broadcast,
        nullptr,
        Considered::Always,
@@ -276,7 +277,7 @@ std::span<const Algorithm> algorithms() {
       {"ring",
        "each rank sends to the next, from the source on, piece by piece",
        {OpKind::Pbroadcast},
-       fits,
+       misfit,
        make_chain,
        nullptr,
        Considered::WithSlots,
@@ -285,14 +286,14 @@ std::span<const Algorithm> algorithms() {
        "the switch folds what the ranks send, and sends them copies",
        {OpKind::Psum, OpKind::Pmean, OpKind::Pmax, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin,
         OpKind::AllGather, OpKind::PsumScatter, OpKind::Pbroadcast},
-       fits_in_switch,
+       misfit_in_switch,
        make_in_switch,
        reducing_switch},
       {"one_shot",
        "each rank sends to every other at once, and folds what it gets in group order",
        {OpKind::Psum, OpKind::Pmean, OpKind::Pmax, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin,
         OpKind::PsumScatter},
-       fits_direct,
+       misfit_direct,
        make_one_shot,
        nullptr,
        Considered::ByName,

@@ -7,11 +7,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "models/array/combine.h"
-#include "models/base/answer.h"
 #include "models/base/shared_list.h"
 #include "models/fabric/fabric.h"
 #include "models/program/op.h"
@@ -91,8 +91,8 @@ struct Algorithm {
   std::string_view name;     // the scenario's "algorithm"
   std::string_view summary;  // one line for `orrery show` and the documentation
   std::vector<OpKind> kinds;
-  /// Whether the group can run it.
-  Answer (*fits)(const PlacedGroup& group);
+  /// Why the group cannot run it: "expected ..., got ..."; empty if it can.
+  std::optional<std::string> (*misfit)(const PlacedGroup& group);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
   /// Where its switch nodes are, for a group that it fits. Null: it has none.
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;

@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "models/base/check.h"
-#include "models/base/inline.h"
+#include "models/base/compiler.h"
 #include "simulator/algorithm/chunks.h"
 #include "simulator/schedule/schedule.h"
 

@@ -20,7 +20,7 @@
 
 #include "models/array/combine.h"
 #include "models/base/check.h"
-#include "models/base/inline.h"
+#include "models/base/compiler.h"
 #include "simulator/algorithm/chunks.h"
 #include "simulator/schedule/schedule.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "models/base/function_ref.h"
+#include "models/base/callable.h"
 #include "models/base/quantity.h"
 #include "models/program/program.h"
 #include "simulator/time/completion.h"

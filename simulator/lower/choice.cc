@@ -91,27 +91,28 @@ Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFi
   return methods;
 }
 
-/// Whether it supports all groups: with one channel, and with as many as it then has.
-Answer fits_all(const Method& method, const SiteFigures& site, const Fabric& fabric,
-                const ScheduleMaker& maker) {
+/// Why the method cannot serve some group, with one channel or with as many as it then has; empty
+/// if it serves all.
+std::optional<std::string> misfit_of_any(const Method& method, const SiteFigures& site,
+                                         const Fabric& fabric, const ScheduleMaker& maker) {
   for (size_t g = 0; g < site.grouping.vertices.size(); ++g) {
     const SharedList<VertexId>& ranks = site.grouping.vertices[g];
     const ScheduleRequest request = site.request_of(g);
-    const auto fits = [&](uint32_t channels) {
-      return method.algorithm->fits({fabric, ranks, channels});
+    const auto misfit = [&](uint32_t channels) {
+      return method.algorithm->misfit({fabric, ranks, channels});
     };
-    if (Answer verdict = fits(1); !verdict.holds)
-      return verdict;
+    if (std::optional<std::string> why = misfit(1))
+      return why;
     const uint32_t channels =
         maker.with_connections(method, site.asked, request, site.work).transport.channels;
-    if (Answer verdict = fits(channels); !verdict.holds)
-      return verdict;
+    if (std::optional<std::string> why = misfit(channels))
+      return why;
   }
-  return Answer::yes();
+  return std::nullopt;
 }
 
-TypeError does_not_fit(const Method& method, const Answer& verdict) {
-  return {"algorithm", fmt::format("{} ({})", verdict.witness, method.algorithm->name)};
+TypeError does_not_fit(const Method& method, const std::string& why) {
+  return {"algorithm", fmt::format("{} ({})", why, method.algorithm->name)};
 }
 
 struct Timed {
@@ -276,10 +277,10 @@ std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
                     *site.asked.protocol)};
   Methods fitting;
   for (const Method& method : methods)
-    if (fits_all(method, site, fabric, maker).holds)
+    if (!misfit_of_any(method, site, fabric, maker))
       fitting.push_back(method);
   if (fitting.empty())
-    return does_not_fit(methods.front(), fits_all(methods.front(), site, fabric, maker));
+    return does_not_fit(methods.front(), *misfit_of_any(methods.front(), site, fabric, maker));
   if (fitting.size() == 1)
     return Pick{fitting.front(), only_reason(site, methods)};
   return fastest(fitting, site, timer);

@@ -10,6 +10,7 @@
 #include "models/base/random.h"
 #include "models/program/rules.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

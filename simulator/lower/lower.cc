@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "models/program/did_you_mean.h"
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"

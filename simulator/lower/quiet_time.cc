@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "models/program/op_overflow.h"
 #include "models/program/program.h"
 #include "simulator/lower/given_schedule.h"

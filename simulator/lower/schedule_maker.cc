@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "simulator/algorithm/concrete.h"
 
 namespace orrery {

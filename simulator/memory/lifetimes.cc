@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "models/program/loops.h"
 #include "models/program/op_needs.h"
 #include "models/program/op_overflow.h"

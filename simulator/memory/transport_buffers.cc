@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/key_overflow.h"
+#include "models/base/diagnostics.h"
 #include "models/scenario/quantity_text.h"
 
 namespace orrery {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "models/fabric/fabric.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"

@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
-#include "models/base/function_ref.h"
+#include "models/base/callable.h"
+#include "models/base/compiler.h"
 #include "models/base/id.h"
-#include "models/base/int128.h"
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 

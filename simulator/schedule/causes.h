@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "models/base/inline.h"
+#include "models/base/compiler.h"
 #include "models/base/quantity.h"
 #include "simulator/schedule/schedule.h"
 

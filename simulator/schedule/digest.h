@@ -36,7 +36,7 @@ class Digest {
   };
   void add(Halves halves, StepRef ref, Bytes bytes) {
     const uint64_t step = (uint64_t{ref.node.index()} << 32U) | ref.index;
-    sum_ += fold(step ^ 0x9e3779b97f4a7c15U, halves.term_ + static_cast<uint64_t>(bytes.count()));
+    sum_ += mix(step ^ 0x9e3779b97f4a7c15U, halves.term_ + static_cast<uint64_t>(bytes.count()));
   }
 
   /// Adds one action that moved `bytes`: those from element `first` of the area on, or the payload
@@ -49,10 +49,10 @@ class Digest {
             : (static_cast<uint64_t>(slice->first) << 2U | static_cast<uint64_t>(slice->area)) + 1;
     const Halves key(collective, ref.channel, Half::Receive);
     const uint64_t step = (uint64_t{ref.node.index()} << 32U) | ref.index;
-    const uint64_t what = fold(where ^ 0x8ebc6af09c88c6e3U,
-                               (uint64_t{static_cast<uint8_t>(action)} + 1) * 0x589965cc75374cc3U +
-                                   static_cast<uint64_t>(bytes.count()));
-    sum_ += fold(step ^ 0x9e3779b97f4a7c15U, key.term_ ^ what);
+    const uint64_t what = mix(where ^ 0x8ebc6af09c88c6e3U,
+                              (uint64_t{static_cast<uint8_t>(action)} + 1) * 0x589965cc75374cc3U +
+                                  static_cast<uint64_t>(bytes.count()));
+    sum_ += mix(step ^ 0x9e3779b97f4a7c15U, key.term_ ^ what);
   }
 
   /// Adds the digest of another part of the same walk.

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 
 namespace orrery {
 

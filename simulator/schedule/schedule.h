@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/array/combine.h"
-#include "models/base/function_ref.h"
+#include "models/base/callable.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "simulator/schedule/actions.h"

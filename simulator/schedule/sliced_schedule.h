@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/base/inline.h"
+#include "models/base/compiler.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {

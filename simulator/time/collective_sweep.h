@@ -14,7 +14,7 @@
 
 #include <boost/container/small_vector.hpp>
 
-#include "models/base/inline.h"
+#include "models/base/compiler.h"
 #include "models/base/quantity.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/paths.h"

@@ -12,6 +12,7 @@
 #include "models/base/quantity.h"
 #include "models/program/program.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 #include "simulator/event/recording.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"

@@ -15,7 +15,7 @@
 
 #include "models/base/check.h"
 #include "models/base/chunked_array.h"
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "models/base/quantity.h"
 
 namespace orrery {

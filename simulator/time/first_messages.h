@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <map>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/progress.h"

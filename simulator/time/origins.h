@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "models/base/inline.h"
+#include "models/base/compiler.h"
 #include "models/base/quantity.h"
 #include "simulator/schedule/causes.h"
 #include "simulator/schedule/schedule.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/base/check.h"
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "models/base/quantity.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/paths.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/base/function_ref.h"
+#include "models/base/callable.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "simulator/network/paths.h"

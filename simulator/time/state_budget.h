@@ -5,9 +5,10 @@
 
 #include <cstdint>
 
+#include "models/base/compiler.h"
 #include "models/base/id.h"
-#include "models/base/int128.h"
 #include "models/program/op_overflow.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/size_limits.h"
 
 namespace orrery {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/base/function_ref.h"
+#include "models/base/callable.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/program/program.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/array/storage.h"
+#include "models/array/tensor.h"
 
 namespace orrery {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/array/tensor.h"
-#include "models/base/function_ref.h"
+#include "models/base/callable.h"
 #include "models/program/program.h"
 #include "simulator/values/values.h"
 

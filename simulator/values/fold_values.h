@@ -8,7 +8,7 @@
 #include <span>
 
 #include "models/array/work.h"
-#include "models/base/function_ref.h"
+#include "models/base/callable.h"
 #include "simulator/values/piece_map.h"
 
 namespace orrery {

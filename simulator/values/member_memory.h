@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <optional>
 
-#include "models/array/storage.h"
 #include "models/array/tensor.h"
 #include "models/array/work.h"
 #include "models/program/value.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/array/numerics.h"
+#include "models/array/combine.h"
 #include "models/array/tensor.h"
 #include "models/program/op.h"
 

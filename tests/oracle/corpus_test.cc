@@ -13,8 +13,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "models/scenario/document.h"
 #include "models/scenario/reader.h"
-#include "models/scenario/text_file.h"
 #include "tests/oracle/coverage.h"
 #include "tests/oracle/replay.h"
 #include "verifier/run.h"

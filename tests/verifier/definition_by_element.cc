@@ -1,7 +1,7 @@
 #include "tests/verifier/definition_by_element.h"
 
+#include "models/base/callable.h"
 #include "models/base/check.h"
-#include "models/base/function_ref.h"
 
 namespace orrery::test {
 

@@ -13,7 +13,7 @@
 #include "models/base/amount_text.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
-#include "models/scenario/layout.h"
+#include "models/scenario/json_text.h"
 #include "tools/calibrate/measured_call.h"
 
 namespace orrery {

@@ -11,7 +11,7 @@
 
 #include "models/program/rules.h"
 #include "models/scenario/document.h"
-#include "models/scenario/transport_reader.h"
+#include "models/scenario/figure_reader.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/method.h"
 #include "tools/calibrate/start_file.h"

@@ -8,6 +8,7 @@
 
 #include "models/fabric/fabric.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 #include "tools/calibrate/free_figure.h"
 #include "tools/calibrate/measured_call.h"
 

@@ -11,6 +11,7 @@
 #include "models/base/check.h"
 #include "models/program/rules.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/values/cuda/gpu_graph.h"
 #include "tools/calibrate/free_figure.h"

@@ -11,6 +11,7 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 #include "tools/nccl_tests/call.h"
 #include "tools/nccl_tests/call_time.h"
 #include "tools/nccl_tests/table.h"

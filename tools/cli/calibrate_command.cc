@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/cluster_writer.h"
-#include "models/scenario/text_file.h"
+#include "models/scenario/cluster_json.h"
+#include "models/scenario/document.h"
 #include "tools/calibrate/calibration.h"
 #include "tools/calibrate/calibration_text.h"
 #include "tools/cli/calibrated_file.h"

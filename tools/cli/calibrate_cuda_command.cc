@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/cluster_writer.h"
+#include "models/scenario/cluster_json.h"
 #include "simulator/values/cuda/measure.h"
 #include "simulator/values/cuda/unfit_gpu.h"
 #include "tools/calibrate/gpu_cluster.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/base/utf8.h"
+#include "models/base/characters.h"
 #include "tools/cli/inputs.h"
 
 namespace orrery {

@@ -10,12 +10,12 @@
 #include <fmt/ranges.h>
 
 #include "models/array/dtype.h"
+#include "models/base/characters.h"
 #include "models/base/diagnostics.h"
-#include "models/base/utf8.h"
 #include "models/program/did_you_mean.h"
 #include "models/program/rules.h"
+#include "models/scenario/cluster_json.h"
 #include "models/scenario/fields.h"
-#include "models/scenario/figure_setting.h"
 #include "tools/cli/inputs.h"
 
 namespace orrery {

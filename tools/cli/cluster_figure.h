@@ -7,6 +7,7 @@
 
 #include "models/fabric/fabric.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

@@ -4,7 +4,6 @@
 
 #include "models/scenario/document.h"
 #include "models/scenario/reader.h"
-#include "models/scenario/text_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/report/difference_report.h"

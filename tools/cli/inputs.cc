@@ -12,10 +12,9 @@
 
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
-#include "models/scenario/cluster_reader.h"
+#include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
 #include "models/scenario/quantity_text.h"
-#include "models/scenario/text_file.h"
 
 namespace orrery {
 namespace {
@@ -90,7 +89,7 @@ Cluster cluster_named(std::string_view option, const std::string& name) {
   if (std::optional<Cluster> cluster = catalog_cluster(name))
     return std::move(*cluster);
   std::vector<std::string_view> names;
-  for (const CatalogEntry& entry : catalog())
+  for (const CatalogFile& entry : catalog())
     names.push_back(entry.name);
   const std::string_view near = near_miss(name, names);
   refuse(option, near.empty()

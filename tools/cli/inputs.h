@@ -7,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "models/base/function_ref.h"
+#include "models/base/callable.h"
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/size_limits.h"
 
 namespace orrery {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/base/ascii.h"
+#include "models/base/characters.h"
 #include "models/program/did_you_mean.h"
 #include "tools/cli/cluster_figure.h"
 #include "tools/cli/commands.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/text_file.h"
+#include "models/scenario/document.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/import/msccl.h"

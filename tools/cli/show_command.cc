@@ -32,7 +32,7 @@ using Align = Table::Align;
 
 std::string show_catalog(const ShowCommand& command, const Style& style) {
   std::string list;
-  for (const CatalogEntry& entry : catalog()) {
+  for (const CatalogFile& entry : catalog()) {
     if (entry.name == command.entry)
       return std::string(entry.json);
     list += fmt::format("{}\n", entry.name);

@@ -12,7 +12,6 @@
 
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
-#include "models/scenario/text_file.h"
 #include "tools/calibrate/accuracy.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/fabric/protocol.h"
+#include "models/fabric/transport.h"
 #include "simulator/lower/assumptions.h"
 #include "simulator/lower/given_schedule.h"
 

@@ -10,6 +10,7 @@
 
 #include "models/program/program.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 #include "simulator/values/contributions.h"
 #include "tools/import/msccl.h"
 

@@ -13,9 +13,9 @@
 #include <pugixml.hpp>
 
 #include "models/base/amount_text.h"
+#include "models/base/characters.h"
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
-#include "models/base/utf8.h"
 #include "tools/import/msccl_messages.h"
 #include "tools/import/msccl_names.h"
 #include "tools/import/msccl_waits.h"

@@ -12,6 +12,7 @@
 
 #include "models/base/quantity.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 #include "simulator/schedule/stored_schedule.h"
 #include "tools/import/runtime.h"
 

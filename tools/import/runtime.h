@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "models/base/quantity.h"
-#include "models/fabric/protocol.h"
+#include "models/fabric/transport.h"
 
 namespace orrery {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/base/utf8.h"
+#include "models/base/characters.h"
 
 namespace orrery {
 namespace {

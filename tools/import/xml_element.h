@@ -14,6 +14,7 @@
 
 #include "models/base/diagnostics.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

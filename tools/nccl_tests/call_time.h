@@ -10,6 +10,7 @@
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 #include "simulator/schedule/lowered.h"
 #include "tools/nccl_tests/call.h"
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "models/base/ascii.h"
+#include "models/base/characters.h"
 #include "models/scenario/document.h"
 
 namespace orrery {

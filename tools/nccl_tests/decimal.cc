@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "models/base/ascii.h"
+#include "models/base/characters.h"
 
 namespace orrery {
 namespace {

@@ -11,6 +11,7 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 #include "tools/nccl_tests/table.h"
 #include "tools/nccl_tests/types.h"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/scenario/size_limits.h"
+#include "models/scenario/size_limits.h"
 #include "tools/nccl_tests/table.h"
 
 namespace orrery {

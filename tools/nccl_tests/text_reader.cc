@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/amount_text.h"
-#include "models/base/ascii.h"
+#include "models/base/characters.h"
 #include "models/scenario/document.h"
 #include "tools/nccl_tests/context.h"
 

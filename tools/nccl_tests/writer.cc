@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "tools/nccl_tests/figures_text.h"
 
 namespace orrery {

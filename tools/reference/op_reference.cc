@@ -13,35 +13,32 @@ namespace {
 
 constexpr std::string_view kHead =
     "# Operations\n\n"
-    "Every op that a program can have, with its parameters, as `orrery show ops --format markdown` "
-    "prints it: made from the table that\nthe reader goes by. What all ops have (`id`, `op`, `of`, "
-    "`donate`) is in [scenario.md](scenario.md).\n";
+    "These are all ops that a program can have, with their parameters. `orrery show ops --format "
+    "markdown` prints this file from the table that\nthe reader uses. The keys of every op (`id`, "
+    "`op`, `of`, `donate`) are in [scenario.md](scenario.md).\n";
 
 constexpr std::string_view kCollectives =
     "## Collectives\n\n"
     "Names, parameters and results are those of JAX. NAME waits until it has ended on the device; "
-    "NAME_start hands out a future, for\n`done`. All of them take `site` (collectives of different "
-    "programs that meet carry the same) and these parameters, of which the\nlast ones say how it "
-    "is executed and change nothing of its result. `psend` and "
-    "`precv` have no `axis_index_groups`, as in JAX.\n`unreduced_psum`, "
-    "`unreduced_psum_scatter`, `all_gather_invariant`, `all_gather_reduced` and `all_gather` with "
-    "`to` `invarying` or `reduced` refuse them: their operand or\nresult has one state along whole "
-    "axes. Of the last "
-    "parameters `precv` has only `stream`: how a message is passed is for "
-    "the "
-    "sender to say.\n\n";
+    "NAME_start gives a future, for\n`done`. All of them take `site` (collectives of different "
+    "programs that meet have the same) and these parameters. Those from\n`algorithm` on say how it "
+    "is executed and do not change its result. `psend` and `precv` have no `axis_index_groups`, as "
+    "in JAX.\n`unreduced_psum`, `unreduced_psum_scatter`, `all_gather_invariant`, "
+    "`all_gather_reduced` and `all_gather` with `to` `invarying` or `reduced` refuse\nthem, since "
+    "their operand or result has one state along whole axes. `precv` has only `stream` of the "
+    "parameters from `algorithm` on: its\nsender says how the message is passed.\n\n";
 
 constexpr std::string_view kLocals =
     "## Local ops\n\n"
     "Names and parameters are those of `jax.lax`. Operands are not broadcast or converted unless "
-    "an op says so.\n";
+    "the op says so.\n";
 
 constexpr std::string_view kStates =
     "\n## States\n\n"
     "Along each axis of the mesh a value is varying, unreduced, reduced or invarying "
     "([scenario.md](scenario.md#types)). With `\"check_types\": true` an\nop takes operands of "
-    "these states alone; an error names the axis and the cast that repairs it. A collective, along "
-    "its axes:\n\n"
+    "certain states only; an error names the axis and the cast that repairs it. Collectives take "
+    "and give these states along their axes:\n\n"
     "| op | takes | gives |\n"
     "|---|---|---|\n"
     "| `psum`, `pmean` | varying, invarying, unreduced | invarying; varying with "
@@ -62,25 +59,25 @@ constexpr std::string_view kStates =
     "| `vary_unreduced_cast` | varying | unreduced |\n"
     "| `reduced_vary_cast` | reduced | varying |\n"
     "| `pcast` | one of these four, by the state that it has and `to` | |\n\n"
-    "What takes an invarying operand beside varying ones casts it by `pvary` first: so `psum` of "
-    "an invarying value multiplies it by the size of\nthe group. All the axes of a sum must have "
-    "one state. `all_gather_reduced` and `pbroadcast` cast nothing. Along other axes a state stays "
-    "as it is; `pmean`,\n`pmax`, `pmin`, `pargmax` and `pargmin` refuse a value that is unreduced "
-    "over one.\n\n"
+    "A collective that takes invarying and varying operands casts an invarying one by `pvary` "
+    "first: so `psum` of an invarying value multiplies it\nby the size of the group. All the axes "
+    "of a sum must have one state. `all_gather_reduced` and `pbroadcast` cast nothing. Along other "
+    "axes a state\nstays as it is; but `pmean`, `pmax`, `pmin`, `pargmax` and `pargmin` refuse a "
+    "value that is unreduced over one.\n\n"
     "The operands of a local op must have one state along each axis, and the result has it. Along "
     "an axis over which one of them varies, invarying ones\nare cast by `pvary`, and reduced ones "
     "by `reduced_vary_cast`, if they are reduced over exactly the axes over which only others "
     "vary. Nothing else is cast:\n\n"
-    "- Unreduced operands, all of them, are taken by the ops that are linear in them together, "
-    "whose result is unreduced: `add`, `sub`, `neg`, `real`, `imag`, `conj`,\n  `complex`, "
+    "- If all operands are unreduced, the ops that are linear in them together take them, and their "
+    "result is unreduced: `add`, `sub`, `neg`, `real`, `imag`, `conj`,\n  `complex`, "
     "`convert_element_type` among floats and complex numbers, `select_n`, `reshape`, `transpose`, "
     "`slice`, `concatenate`, `split`, `pad`, `broadcast_in_dim`,\n  `dynamic_slice`, "
-    "`dynamic_update_slice`, `take` (with zeros for rows that there are not), `scatter_add`, "
+    "`dynamic_update_slice`, `take` (with zeros for rows that do not exist), `scatter_add`, "
     "`reduce_sum`. `mul` takes one that is\n  unreduced if the other is "
     "reduced. Other ops refuse them.\n"
-    "- Reduced operands, all of them, are taken by every op, whose result is reduced.\n"
-    "- Indices, and the first operand of `select_n`, go with any state where their copies are "
-    "equal, and so does the value that `pad` puts around a reduced operand. They must not be "
+    "- If all operands are reduced, every op takes them, and its result is reduced.\n"
+    "- Indices, and the first operand of `select_n`, may have any state if their copies are equal, "
+    "and so may the value that `pad` puts around a reduced operand. They must not be "
     "unreduced.\n"
     "- A result of `optimization_barrier` has the states of its operand.\n";
 

@@ -10,7 +10,7 @@
 #include "models/base/check.h"
 #include "models/fabric/fabric.h"
 #include "models/program/rules.h"
-#include "models/scenario/positional_axes.h"
+#include "models/scenario/op_reader.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/algorithm/algorithms.h"
@@ -253,7 +253,7 @@ std::string scenario_schema() {
   Json schema = handwritten("scenario");
   Json& definitions = schema["$defs"];
   Json names = Json::array();
-  for (const CatalogEntry& entry : catalog())
+  for (const CatalogFile& entry : catalog())
     names.push_back(entry.name);
   definitions["catalog"] = {{"description", "A cluster of the catalog."},
                             {"enum", std::move(names)}};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 
 namespace orrery {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "models/base/ascii.h"
+#include "models/base/characters.h"
 #include "models/program/rules.h"
 
 namespace orrery {

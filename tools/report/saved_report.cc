@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/scenario/fields.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/literal.h"
 #include "models/scenario/size_limits.h"
 #include "tools/report/names.h"

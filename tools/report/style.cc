@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 
 namespace orrery {
 namespace {

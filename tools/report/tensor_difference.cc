@@ -5,7 +5,7 @@
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 
 namespace orrery {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "models/program/rules.h"
 #include "tools/report/figures.h"
 #include "tools/report/gpus_text.h"

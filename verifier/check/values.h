@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "models/base/function_ref.h"
+#include "models/base/callable.h"
 #include "models/program/program.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"

@@ -11,7 +11,7 @@
 #include "models/array/text.h"
 #include "models/base/amount_text.h"
 #include "models/program/dependent_values.h"
-#include "models/scenario/property_name.h"
+#include "models/scenario/expectation.h"
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/buffering.h"
 #include "verifier/check/names.h"

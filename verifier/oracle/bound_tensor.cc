@@ -1,6 +1,5 @@
 #include "verifier/oracle/bound_tensor.h"
 
-#include "models/array/elementwise.h"
 #include "models/array/functions.h"
 #include "models/array/kernels.h"
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/array/arith.h"
-#include "models/array/dispatch.h"
+#include "models/array/dtype.h"
 #include "models/array/text.h"
 #include "verifier/oracle/float_format.h"
 #include "verifier/oracle/sum_error.h"

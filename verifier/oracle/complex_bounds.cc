@@ -21,7 +21,7 @@ bool meets_cut(ApproximateComplex x) {
 }
 
 /// The error of what is computed in f64, in units of 2^-53 times the result. From
-/// models/array/complex_functions.h.
+/// models/array/functions.h.
 double units(Unary op, double result) {
   switch (op) {
     case Unary::Neg:

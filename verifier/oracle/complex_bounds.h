@@ -17,7 +17,7 @@
 //  - sin, cos: e exp(|im x| + e). Their slopes are cos and -sin, which within e of x are at most
 //    exp(|im x| + e) in magnitude.
 
-#include "models/array/complex_functions.h"
+#include "models/array/functions.h"
 #include "verifier/oracle/elementwise_bounds.h"
 
 namespace orrery {
@@ -34,7 +34,7 @@ double complex_carried_error(Unary op, ApproximateComplex x, double result);
 /// What the op's own roundings add, from the magnitude of the result. Those of a product are at
 /// most sqrt(5) u |x y| (Brent, Percival and Zimmermann, "Error bounds on complex floating-point
 /// multiplication", Mathematics of Computation 76, 2007). Those of the other ops are stated in
-/// models/array/complex_functions.h, or for XLA in complex_bounds.cc.
+/// models/array/functions.h, or for XLA in complex_bounds.cc.
 double complex_own_rounding(Unary op, double result, Dtype dtype, RoundedBy rounded_by);
 double complex_own_rounding(Binary op, double result, Dtype dtype, RoundedBy rounded_by);
 

@@ -5,7 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/kernels.h"
 #include "models/array/work.h"
 #include "models/array/xla_cpu.h"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "models/array/combine.h"
-#include "models/array/numerics.h"
 #include "models/array/tensor.h"
 #include "models/base/id.h"
 #include "models/program/op.h"

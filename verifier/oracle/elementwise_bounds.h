@@ -17,7 +17,7 @@
 //  - sin, cos: e, and 2.
 // Infinite where the denominator is not positive: then the exact result may be anything.
 
-#include "models/array/elementwise.h"
+#include "models/array/kernels.h"
 #include "verifier/oracle/float_format.h"
 
 namespace orrery {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "models/array/combine.h"
 #include "models/array/dtype.h"
-#include "models/array/numerics.h"
 #include "models/base/check.h"
 
 namespace orrery {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "models/array/arith.h"
-#include "models/array/elementwise.h"
 #include "models/array/kernels.h"
 #include "models/array/work.h"
 #include "models/program/rules.h"

@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "models/array/elementwise.h"
 #include "models/array/functions.h"
 #include "models/array/kernels.h"
 #include "models/program/rules.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "models/array/arith.h"
-#include "models/array/dispatch.h"
+#include "models/array/dtype.h"
 #include "verifier/oracle/bound_tensor.h"
 #include "verifier/oracle/compare.h"
 

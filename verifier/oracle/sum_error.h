@@ -2,8 +2,8 @@
 
 // How far the sums and the means of collectives can be from exact ones.
 
+#include "models/array/combine.h"
 #include "models/array/dtype.h"
-#include "models/array/numerics.h"
 
 namespace orrery {
 

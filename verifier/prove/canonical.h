@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "models/base/function_ref.h"
+#include "models/base/callable.h"
 #include "simulator/schedule/view.h"
 #include "verifier/oracle/part.h"
 

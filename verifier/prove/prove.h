@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/base/function_ref.h"
+#include "models/base/callable.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/view.h"
 #include "simulator/values/provenance.h"

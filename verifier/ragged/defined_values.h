@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/array/tensor.h"
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "models/program/program.h"
 #include "models/program/ragged.h"
 #include "models/scenario/scenario.h"

@@ -13,8 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "models/base/compiler.h"
 #include "models/base/diagnostics.h"
-#include "models/base/int128.h"
 #include "models/program/dependent_values.h"
 #include "models/program/loops.h"
 #include "models/program/op_request.h"

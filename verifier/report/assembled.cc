@@ -7,12 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "models/array/elementwise.h"
 #include "models/array/kernels.h"
 #include "models/array/work.h"
 #include "models/program/groups.h"
-#include "models/scenario/array_states.h"
-#include "models/scenario/boundary.h"
+#include "models/scenario/arrays_reader.h"
+#include "models/scenario/placement.h"
 
 namespace orrery {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <memory>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "simulator/values/cuda/driver/arena.h"
 #include "simulator/values/cuda/node_timer.h"
 

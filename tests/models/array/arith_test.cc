@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <rapidcheck.h>
 
-#include "models/base/int128.h"
+#include "models/base/compiler.h"
 #include "tests/models/array/tensors.h"
 #include "tests/support/property.h"
 

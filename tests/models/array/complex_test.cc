@@ -8,8 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/array/complex_functions.h"
-#include "models/array/elementwise.h"
+#include "models/array/functions.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/array/work.h"

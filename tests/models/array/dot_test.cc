@@ -3,7 +3,8 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/check.h"

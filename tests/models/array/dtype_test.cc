@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
 
 namespace orrery {
 

@@ -1,5 +1,3 @@
-#include "models/array/elementwise.h"
-
 #include <cmath>
 #include <limits>
 #include <string>
@@ -8,7 +6,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/check.h"

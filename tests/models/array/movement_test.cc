@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include "models/array/elementwise.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/check.h"

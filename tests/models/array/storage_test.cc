@@ -1,9 +1,9 @@
-#include "models/array/storage.h"
-
 #include <algorithm>
 #include <utility>
 
 #include <doctest/doctest.h>
+
+#include "models/array/tensor.h"
 
 namespace orrery::test {
 

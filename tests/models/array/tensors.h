@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/array/arith.h"
-#include "models/array/dispatch.h"
+#include "models/array/dtype.h"
 #include "models/array/tensor.h"
 #include "models/array/text.h"
 

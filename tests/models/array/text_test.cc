@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include "models/array/elementwise.h"
+#include "models/array/kernels.h"
 #include "models/base/check.h"
 #include "tests/models/array/tensors.h"
 #include "tests/support/property.h"

@@ -9,7 +9,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "models/array/elementwise.h"
 #include "models/array/functions.h"
 #include "models/array/kernels.h"
 #include "models/array/text.h"

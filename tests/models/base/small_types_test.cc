@@ -3,9 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/base/answer.h"
+#include "models/base/callable.h"
 #include "models/base/chunked_array.h"
-#include "models/base/function_ref.h"
 #include "models/base/id.h"
 #include "models/base/shared_list.h"
 
@@ -65,13 +64,6 @@ TEST_CASE("shared_list: copies are the same memory, equal lists are equal") {
   CHECK(list < SharedList<int>{4});
   CHECK(SharedList<int>() == SharedList<int>(std::vector<int>()));
   CHECK(SharedList<int>().begin() == SharedList<int>().end());
-}
-
-TEST_CASE("verdict: no has its witness, yes has none") {
-  CHECK(Answer::yes().holds);
-  CHECK(Answer::yes().witness.empty());
-  CHECK_FALSE(Answer::no("rank 3 waits for itself").holds);
-  CHECK(Answer::no("rank 3 waits for itself").witness == "rank 3 waits for itself");
 }
 
 }  // namespace orrery

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "models/base/random.h"
-#include "models/fabric/protocol.h"
+#include "models/fabric/transport.h"
 #include "tests/models/fabric/shortest_route.h"
 #include "tests/support/property.h"
 

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/scenario/cluster_reader.h"
+#include "models/scenario/cluster_json.h"
 
 namespace orrery {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kTera = 1'000'000'000'000;
 
 TEST_CASE("catalog: every entry is a cluster of eight devices behind a switch") {
-  for (const CatalogEntry& entry : catalog()) {
+  for (const CatalogFile& entry : catalog()) {
     const std::optional<Cluster> cluster = catalog_cluster(entry.name);
     REQUIRE(cluster.has_value());
     CHECK(cluster->name == entry.name);
@@ -25,7 +25,7 @@ TEST_CASE("catalog: every entry is a cluster of eight devices behind a switch") 
 }
 
 TEST_CASE("catalog: every figure has a label, a source and a date") {
-  for (const CatalogEntry& entry : catalog()) {
+  for (const CatalogFile& entry : catalog()) {
     const Cluster cluster = *catalog_cluster(entry.name);
     const auto has_source = [&](const std::string& figure) {
       return std::any_of(cluster.sources.begin(), cluster.sources.end(),
@@ -59,7 +59,7 @@ TEST_CASE("catalog: payload gets no more of the links than their data sheets sta
 }
 
 TEST_CASE("catalog: protocols that serve every collective, and what they were fitted to") {
-  for (const CatalogEntry& entry : catalog()) {
+  for (const CatalogFile& entry : catalog()) {
     const Cluster cluster = *catalog_cluster(entry.name);
     std::set<std::string> algorithms;
     for (const ProtocolFigures& protocol : cluster.transport->protocols)

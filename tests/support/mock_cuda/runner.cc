@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "models/base/callable.h"
 #include "models/base/check.h"
-#include "models/base/overloaded.h"
 #include "tests/support/mock_cuda/product.h"
 
 namespace orrery::mock_cuda {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "models/base/overloaded.h"
+#include "models/base/callable.h"
 #include "simulator/values/cuda/kernels/dot.h"
 
 namespace orrery::mock_cuda {

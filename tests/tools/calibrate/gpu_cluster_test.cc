@@ -8,8 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/scenario/cluster_reader.h"
-#include "models/scenario/cluster_writer.h"
+#include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
 #include "simulator/network/paths.h"
 #include "tests/support/units.h"

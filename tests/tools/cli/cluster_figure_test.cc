@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/base/diagnostics.h"
-#include "models/scenario/cluster_reader.h"
+#include "models/scenario/cluster_json.h"
 #include "tests/support/units.h"
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
@@ -166,7 +166,7 @@ TEST_CASE("cluster figure: a cluster of the catalog") {
 }
 
 TEST_CASE("cluster figure: all else of a cluster stays, its name too") {
-  for (const CatalogEntry& entry : catalog()) {
+  for (const CatalogFile& entry : catalog()) {
     CAPTURE(entry.name);
     Cluster expected = *catalog_cluster(entry.name);
     const Cluster made = with_figures(expected, {"memory=5 B"}, {});

@@ -3,7 +3,7 @@
 // Folds: target[i] = left[i] op right[i], as combine_into of models/array/work.h has them. The
 // target may be left, right or both. Freestanding.
 
-#include "models/array/element_dispatch.h"
+#include "models/array/element_types.h"
 #include "models/array/folds.h"
 #include "simulator/values/cuda/kernels/bytes.h"
 #include "simulator/values/cuda/kernels/packs.h"

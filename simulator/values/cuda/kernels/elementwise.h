@@ -3,8 +3,8 @@
 // The elementwise ops, as models/array/element_ops.h has their functions. A result may lie in an
 // operand's place. Freestanding.
 
-#include "models/array/element_dispatch.h"
 #include "models/array/element_ops.h"
+#include "models/array/element_types.h"
 #include "models/array/rows.h"
 #include "simulator/values/cuda/kernels/computed.h"
 #include "simulator/values/cuda/kernels/move.h"

@@ -3,7 +3,7 @@
 // Elements that are their own index along a dimension. Freestanding.
 
 #include "models/array/arith.h"
-#include "models/array/element_dispatch.h"
+#include "models/array/element_types.h"
 #include "simulator/values/cuda/kernels/box.h"
 
 namespace orrery::cuda {

@@ -3,7 +3,7 @@
 // Elements that indices look up or add to: dynamic_slice, dynamic_update_slice, take and
 // scatter_add. What an index means is in models/array/rows.h. Freestanding.
 
-#include "models/array/element_dispatch.h"
+#include "models/array/element_types.h"
 #include "models/array/folds.h"
 #include "models/array/rows.h"
 #include "simulator/values/cuda/kernels/move.h"

@@ -1,4 +1,5 @@
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "models/array/strided_move.h"
 #include "models/base/check.h"
 #include "models/program/local_parameters.h"

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "models/array/dispatch.h"
+#include "models/array/arith.h"
+#include "models/array/dtype.h"
 #include "simulator/values/cuda/kernels/boxes.h"
 #include "simulator/values/cuda/kernels/fill.h"
 #include "simulator/values/cuda/kernels/move.h"

@@ -5,7 +5,7 @@
 // 17 ways in and 6 x 17 ways out do for 17 x 17 conversions. Freestanding.
 
 #include "models/array/arith.h"
-#include "models/array/element_dispatch.h"
+#include "models/array/element_types.h"
 #include "models/array/xla_cpu.h"
 #include "simulator/values/cuda/kernels/device_pointer.h"
 

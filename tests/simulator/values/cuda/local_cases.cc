@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/array/elementwise.h"
+#include "models/array/kernels.h"
 #include "models/base/check.h"
 #include "models/program/builder.h"
 #include "tests/models/array/tensors.h"

@@ -1,4 +1,4 @@
-#include "models/scenario/layout.h"
+#include "models/scenario/json_text.h"
 
 #include <nlohmann/json.hpp>
 

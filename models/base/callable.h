@@ -1,7 +1,6 @@
 #pragma once
 
-// A reference to a callable, for parameters: no allocation, no ownership. Never store it beyond the
-// call.
+// Two helpers for passing functions: FunctionRef for a parameter, Overloaded for std::visit.
 
 #include <memory>
 #include <type_traits>
@@ -9,6 +8,8 @@
 
 namespace orrery {
 
+/// A reference to a callable, for parameters: it allocates nothing and owns nothing. Never store it
+/// beyond the call.
 template <class Signature>
 class FunctionRef;
 
@@ -34,5 +35,13 @@ class FunctionRef<R(Arguments...)> {
   void* object_;
   R (*call_)(void*, Arguments...);
 };
+
+/// One visitor of a std::variant, made of a lambda for each alternative.
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
 
 }  // namespace orrery

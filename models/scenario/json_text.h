@@ -1,6 +1,6 @@
 #pragma once
 
-// JSON text that people read: what fits on a line stands on one line.
+// JSON text that people read: a list or an object that fits on a line stands on one line.
 
 #include <cstddef>
 #include <string>
@@ -27,9 +27,9 @@ class JsonText {
   void write_flat(std::string& out) const;
   void write(std::string& out, size_t indent, size_t column, size_t width, bool outermost) const;
 
-  std::string token_;  // of what has no items
+  std::string token_;  // empty for lists and objects
   std::string brackets_;
-  std::vector<std::string> keys_;  // of an object, as tokens
+  std::vector<std::string> keys_;  // an object's, as tokens
   std::vector<JsonText> items_;
   size_t flat_ = 0;  // columns it takes on one line
 };

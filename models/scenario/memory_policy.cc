@@ -1,4 +1,4 @@
-#include "models/scenario/memory_reader.h"
+#include "models/scenario/memory_policy.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +17,7 @@ bool has_slots(const Cluster& cluster) {
                      [](const ProtocolFigures& protocol) { return protocol.slot.has_value(); });
 }
 
-/// true: that of the cluster. Else a protocol and its slot, without further figures.
+/// Reads "transport": true means the cluster's; an object has a protocol and its slot.
 void read_transport_of(DocumentNode node, const Cluster* cluster, MemoryPolicy& policy,
                        Diagnostics& diagnostics) {
   if (node.kind() == DocumentNode::Kind::Boolean) {

@@ -1,4 +1,4 @@
-#include "models/base/utf8.h"
+#include "models/base/characters.h"
 
 #include <cstdint>
 

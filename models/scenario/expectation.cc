@@ -1,4 +1,4 @@
-#include "models/scenario/expect_reader.h"
+#include "models/scenario/expectation.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,6 @@
 #include "models/program/holders.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
-#include "models/scenario/property_name.h"
 
 namespace orrery {
 
@@ -188,8 +187,8 @@ class ExpectReader {
     }
   }
 
-  /// As a report prints a value: with its dtype and its shape, which must be those of the value,
-  /// and with its encoding if that is not `encoding`, which it then becomes.
+  /// Reads a value as a report prints it: with its dtype and its shape, which must be those of the
+  /// value, and with its encoding if that is not `encoding`, which it then becomes.
   std::optional<std::vector<Tensor>> read_printed(DocumentNode node, ValueId id,
                                                   Encoding& encoding) {
     const size_t before = diagnostics_.size();
@@ -237,7 +236,7 @@ class ExpectReader {
       return std::nullopt;
     }
     const ValueType& type = program_->value(id).type;
-    const LiteralForm form{type.dtype, type.shape, encoding, holders.size()};
+    const LiteralType literal{type.dtype, type.shape, encoding, holders.size()};
     std::vector<Tensor> tensors;
     uint32_t place = 0;
     for (const DocumentNode list : lists) {
@@ -255,7 +254,7 @@ class ExpectReader {
                         device.index()));
         return std::nullopt;
       } else if (has) {
-        if (std::optional<Tensor> tensor = read_tensor(list, form, diagnostics_))
+        if (std::optional<Tensor> tensor = read_tensor(list, literal, diagnostics_))
           tensors.push_back(std::move(*tensor));
       }
     }

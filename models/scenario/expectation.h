@@ -1,0 +1,75 @@
+#pragma once
+
+// The expectations of a scenario: the properties that "expect" says must hold.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "models/array/tensor.h"
+#include "models/base/diagnostics.h"
+#include "models/program/program.h"
+#include "models/scenario/document.h"
+#include "models/scenario/literal.h"
+
+namespace orrery {
+
+/// The devices on which values are compared: those that have them, which must be the same, or those
+/// that they have in common.
+enum class ComparedDevices : uint8_t { Same, Common };
+
+/// A value of an expectation. A value that a loop carries out may also be named by the loop.
+struct ComparedValue {
+  std::string name;     // the value's own
+  std::string written;  // as the scenario has it
+};
+
+struct ComparedValues {
+  std::vector<ComparedValue> values;
+  ComparedDevices devices = ComparedDevices::Same;
+};
+
+// The kinds of expectations.
+
+struct ExpectEqual : ComparedValues {};  // bitwise the same
+struct ExpectClose : ComparedValues {};  // within the bounds of their folds
+struct ExpectValues {
+  ComparedValue value;
+  std::vector<Tensor> per_device;
+  Encoding encoding = Encoding::Values;
+};  // literal, bitwise; given as values, all NaNs are alike
+struct ExpectMakespan {
+  std::optional<Duration> at_least, at_most;
+};
+struct ExpectPeakMemory {
+  std::optional<Bytes> at_least, at_most;
+};  // the largest over devices
+/// How many messages a device may have under way that nobody receives yet.
+struct ExpectBufferedMessages {
+  int64_t at_most = 0;
+};
+enum class Property : uint8_t { DeadlockFree, RaceFree, NoLeak, Proved };
+struct ExpectHolds {
+  std::vector<Property> properties;
+};
+
+/// "deadlock_free", "race_free", "no_leak", "proved".
+std::string_view property_name(Property property);
+
+/// One expectation.
+struct Expectation {
+  Origin origin;  // the place where it stands, for verdicts: "/expect/0"
+  std::variant<ExpectEqual, ExpectClose, ExpectValues, ExpectMakespan, ExpectPeakMemory,
+               ExpectBufferedMessages, ExpectHolds>
+      what;
+};
+
+/// Reads "expect", in the order of the file. `program` is null if it has errors; then names and
+/// literal values are not checked.
+std::vector<Expectation> read_expectations(DocumentNode node, const Program* program,
+                                           Diagnostics& diagnostics);
+
+}  // namespace orrery

@@ -1,0 +1,73 @@
+#pragma once
+
+// How a program and its arrays lie on the mesh: "mesh", "on", "spec", and the states "varying",
+// "unreduced" and "reduced".
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/base/callable.h"
+#include "models/base/diagnostics.h"
+#include "models/mesh/mesh.h"
+#include "models/program/value.h"
+#include "models/scenario/document.h"
+#include "models/scenario/fields.h"
+#include "models/scenario/size_limits.h"
+#include "models/scenario/scenario.h"
+
+namespace orrery {
+
+// Each reader is empty, or leaves something out, if it has added an error. A null mesh is one that
+// has errors itself: then names of axes are not checked.
+
+/// The axes in the order of the file, with at most `devices` devices in all if that is known.
+std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices,
+                              const Limits& limits, Diagnostics& diagnostics);
+
+/// "on": the devices of the mesh that a program or an array is on, ascending, each once. It is
+/// {"stage": 0, "x": [2, 4]}, the devices at that place of an axis or in that interval, which is
+/// without its end; or a list of device ids.
+std::optional<std::vector<LogicalId>> read_devices(DocumentNode node, const Mesh& mesh,
+                                                   Diagnostics& diagnostics);
+
+/// "spec": how an array is cut over the mesh, as [["x", "y"], null]. Visits each item of the list
+/// with its dimension and its axes, without those that are wrong. Each axis may be named once.
+PartitionSpec read_spec(
+    DocumentNode node, const Mesh* mesh, Diagnostics& diagnostics,
+    FunctionRef<void(DocumentNode item, size_t dimension, const std::vector<std::string>& axes)>
+        visit);
+
+/// Adds an error if the list at `node` has more items than `shape` has dimensions.
+bool fits_rank(DocumentNode node, const Shape& shape, Diagnostics& diagnostics);
+
+/// The lists "unreduced" and "reduced" beside a spec. Each axis may be in one list only, and in
+/// none if the spec names it.
+std::optional<ArrayStates> read_states_beside(Fields& fields, const Mesh* mesh,
+                                              const PartitionSpec& spec, Diagnostics& diagnostics);
+
+/// The same, and "varying", which only an array that is given per device may say. `spec` is null
+/// for such an array.
+std::optional<ArrayStates> read_array_states(Fields& fields, const Mesh* mesh,
+                                             const PartitionSpec* spec, Diagnostics& diagnostics);
+
+/// One state per axis of the mesh: varying over those of the spec, as given, and `others`
+/// elsewhere.
+AxisStates axis_states(const Mesh& mesh, const PartitionSpec& spec, const ArrayStates& given,
+                       AxisState others = AxisState::Invarying);
+AxisStates axis_states(const Mesh& mesh, const Array& array);
+
+/// The error in an array given per device if two devices have different elements, though it is
+/// invarying or reduced along all axes along which they differ.
+std::optional<std::string> unequal_copies(const Mesh& mesh, const Array& array);
+
+/// The shape of what each device holds of the array.
+Shape local_shape(const Mesh& mesh, const Array& array);
+
+/// The shape of the whole array of which each device holds a `local` one. Throws Overflow if it
+/// does not fit.
+Shape global_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& local);
+
+}  // namespace orrery
