@@ -1,6 +1,14 @@
 #pragma once
 
-// Elements of an XML text with their positions and attributes. Every error is collected.
+// The XML of MSCCL's files: elements with their positions and attributes, and what the runtimes'
+// own parsers make of the text.
+//
+// The parsers of RCCL and MSCCL (mscclXmlGetNode, xmlGetNode) read less than XML: no byte order
+// mark, tabs or declarations; within an element no line breaks, a space before each attribute, none
+// around "=", and double quotes. We read any XML with pugixml, so that errors have positions, and
+// refused_text() finds what those parsers would refuse.
+//
+// Every error is collected in Diagnostics. A getter that has added one returns an empty optional.
 
 #include <cstdint>
 #include <limits>
@@ -23,14 +31,14 @@ struct WholeRange {
   int64_t most = std::numeric_limits<int32_t>::max();
 };
 
-/// The text as XML. Adds an error where it is none.
+/// A text that is parsed as XML. Adds an error if it is not.
 class XmlDocument {
  public:
   /// `lines` and `diagnostics` must outlive the document.
   XmlDocument(std::string_view text, const TextLines& lines, Diagnostics& diagnostics);
 
-  /// The only element that is not inside another. Adds an error where it is called otherwise, and
-  /// for each further element and text beside it. `what` says what was expected.
+  /// The outermost element. Adds an error if it is not called `name`, and for each further element
+  /// and text beside it. `what` is the expected thing in words.
   pugi::xml_node root(std::string_view name, std::string_view what) const;
 
  private:
@@ -40,7 +48,7 @@ class XmlDocument {
 };
 
 /// One element of a document that is being read. A getter adds an error and returns an empty
-/// optional where the attribute is missing or invalid.
+/// optional if the attribute is missing or invalid.
 class XmlElement {
  public:
   /// `lines`, `limits` and `diagnostics` must outlive the element; `pointer` is its path:
@@ -55,22 +63,22 @@ class XmlElement {
 
   std::string_view name() const { return node_.name(); }
   bool has(const char* attribute) const { return !node_.attribute(attribute).empty(); }
-  /// Where it begins, from 1.
+  /// The line on which it begins, counted from 1.
   uint32_t line() const;
 
   std::optional<std::string> word(const char* attribute) const;
   std::optional<int64_t> whole(const char* attribute, WholeRange range) const;
 
-  /// The children, each of which must be called `name`; others, and text, add an error.
+  /// The children that are called `name`. Adds an error for each other child and for text.
   std::vector<XmlElement> children(const char* name) const;
 
   bool has_children() const;
 
-  /// Whether it is there among the first 16 attributes: the runtimes' parsers read no more.
+  /// Whether the attribute is among the first 16. The runtimes' parsers read no more.
   bool among_first(std::string_view attribute) const;
 
-  /// The attributes that are not in `known`. Adds an error for those that are repeated, and for
-  /// those that are near misses of a known one that is missing.
+  /// The attributes that are not in `known`. Adds an error for each that is repeated, and for each
+  /// that looks like a misspelling of a known one that is missing.
   std::vector<std::string_view> unknown(std::span<const std::string_view> known) const;
 
   /// Adds an error at the element, or at one of its attributes.
@@ -88,5 +96,9 @@ class XmlElement {
   const Limits* limits_;
   Diagnostics* diagnostics_;
 };
+
+/// The first thing in an XML text that the runtimes' parsers refuse: "line 2 has a tab before an
+/// element; expected spaces or line breaks". Empty if there is none.
+std::optional<std::string> refused_text(std::string_view text, const TextLines& lines);
 
 }  // namespace orrery
