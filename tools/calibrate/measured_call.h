@@ -12,7 +12,6 @@
 #include "models/fabric/fabric.h"
 #include "models/scenario/bounds.h"
 #include "tools/nccl_tests/call.h"
-#include "tools/nccl_tests/call_time.h"
 #include "tools/nccl_tests/table.h"
 
 namespace orrery {

@@ -11,8 +11,8 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/scenario/bounds.h"
+#include "tools/nccl_tests/collective.h"
 #include "tools/nccl_tests/table.h"
-#include "tools/nccl_tests/types.h"
 
 namespace orrery {
 

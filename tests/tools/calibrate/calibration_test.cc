@@ -13,7 +13,6 @@
 #include "models/scenario/cluster_writer.h"
 #include "models/scenario/document.h"
 #include "tests/support/units.h"
-#include "tools/calibrate/calibration_text.h"
 #include "tools/nccl_tests/perf.h"
 
 namespace orrery::test {

@@ -1,7 +1,9 @@
 #pragma once
 
-// The critical path as a paragraph.
+// The ops of a report as text: the table of all ops, the critical path as a paragraph of the
+// report, and the critical path by itself.
 
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -11,6 +13,11 @@
 
 namespace orrery {
 
+/// Longer ids are cut.
+inline constexpr size_t kNameWidth = 18;
+
+std::string op_table(const Report& report, const FoldedEntries& folded, const Style& style);
+
 /// How blocks that come several times in a row are shown.
 enum class PathBlocks : uint8_t { Once, Each };
 
@@ -19,5 +26,8 @@ enum class PathBlocks : uint8_t { Once, Each };
 /// devices, and the least and the most time.
 std::string path_text(const Report& report, std::span<const OpEntry> entries, PathBlocks blocks,
                       const Style& style);
+
+/// Requires a report with times.
+std::string critical_path_text(const Report& report, const Style& style);
 
 }  // namespace orrery

@@ -1,15 +1,19 @@
-#include "tools/report/op_table.h"
+#include "tools/report/ops_text.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
-#include "tools/report/spread.h"
-#include "tools/report/units.h"
+#include "tools/report/figures.h"
+#include "tools/report/names.h"
+#include "tools/report/op_entries.h"
 
 namespace orrery {
 namespace {
@@ -170,10 +174,155 @@ class OpTable {
   const Style& style_;
 };
 
+class PathText {
+ public:
+  PathText(const Report& report, std::span<const OpEntry> entries, const Style& style)
+      : path_(report.critical_path),
+        program_(report.scenario->program),
+        entries_(entries),
+        style_(style),
+        entry_of_(program_.ops.size()) {
+    for (uint32_t e = 0; e < entries_.size(); ++e)
+      for (const OpReport* run : entries_[e].runs)
+        entry_of_[run->op.index()] = e;
+  }
+
+  std::string text(PathBlocks shown) && {
+    std::vector<uint32_t> items;
+    for (const PathEntry& entry : path_)
+      items.push_back(entry_of_[entry.op.index()]);
+    std::vector<RepeatedBlock> blocks;
+    if (shown == PathBlocks::Once)
+      blocks = repeated_blocks(items);
+    size_t next = 0;
+    for (const RepeatedBlock& block : blocks) {
+      for (; next < block.begin; ++next)
+        add(single(next), "", program_.op(path_[next].op).name);
+      add(block);
+      next = block.end();
+    }
+    for (; next < path_.size(); ++next)
+      add(single(next), "", program_.op(path_[next].op).name);
+    return "  " + wrapped_words(words_, kReportColumns - 2, 2);
+  }
+
+ private:
+  /// One entry of the path, or those that are shown together.
+  struct Shown {
+    std::set<LogicalId> devices;
+    Spread took;
+  };
+
+  void add(Shown& shown, const PathEntry& entry) const {
+    shown.devices.insert(entry.device);
+    shown.took.add(entry.end - entry.start);
+  }
+
+  Shown single(size_t at) const {
+    Shown shown;
+    add(shown, path_[at]);
+    return shown;
+  }
+
+  void add(const RepeatedBlock& block) {
+    for (size_t k = 0; k < block.length; ++k) {
+      Shown together;
+      for (size_t at = block.begin + k; at < block.end(); at += block.length)
+        add(together, path_[at]);
+      add(together,
+          k == 0 ? fmt::format("{} {} (", grouped(block.times), style_.times()) : std::string(),
+          entries_[entry_of_[path_[block.begin + k].op.index()]].id);
+    }
+    const Duration all = path_[block.end() - 1].end - path_[block.begin].start;
+    words_.back() +=
+        fmt::format(") {}", style_.dim(fmt::format("= {}", time_text(all, style_.ascii()))));
+  }
+
+  void add(const Shown& shown, const std::string& before, const std::string& id) {
+    std::string word = words_.empty() ? "" : fmt::format("{} ", style_.arrow());
+    word += before;
+    if (shown.devices != devices_) {
+      const std::vector<LogicalId> ids(shown.devices.begin(), shown.devices.end());
+      word += fmt::format("device{} {}: ", ids.size() == 1 ? "" : "s", ranges_text(ids));
+      devices_ = shown.devices;
+    }
+    words_.push_back(word + id + " " + style_.dim(shown.took.text(style_.ascii())));
+  }
+
+  std::span<const PathEntry> path_;
+  const Program& program_;
+  std::span<const OpEntry> entries_;
+  const Style& style_;
+  std::vector<uint32_t> entry_of_;  // per op
+  std::vector<std::string> words_;
+  std::set<LogicalId> devices_;  // that the last word was of
+};
+
+std::string path_table(const Report& report, const Style& style) {
+  const Program& program = report.scenario->program;
+  const auto time = [&](Duration duration) { return time_text(duration, style.ascii()); };
+  const auto makespan = static_cast<double>(report.completion->makespan.picoseconds());
+  using Align = Table::Align;
+  Table table({Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left,
+               Align::Left});
+  table.row({"from", "to", "takes", "share", "device", "id", "op"});
+  for (const PathEntry& entry : report.critical_path) {
+    const Op& op = program.op(entry.op);
+    const Duration takes = entry.end - entry.start;
+    table.row({time(entry.start - Instant()), time(entry.end - Instant()), time(takes),
+               share_text(static_cast<double>(takes.count()) / makespan),
+               std::to_string(entry.device.index()), op.name,
+               op.site ? fmt::format("{} by {}", op_name(op.kind, op.issue),
+                                     report.lowered.choices[op.site->index()].method())
+                       : op_name(op.kind, op.issue)});
+  }
+  return table.text(style, 2);
+}
+
+std::string slack_table(const Report& report, const Style& style) {
+  const Program& program = report.scenario->program;
+  std::vector<const OpReport*> off;
+  for (const OpReport& entry : report.ops)
+    if (entry.slack && *entry.slack > Duration())
+      off.push_back(&entry);
+  if (off.empty())
+    return "";
+  std::stable_sort(off.begin(), off.end(),
+                   [](const OpReport* a, const OpReport* b) { return *a->slack < *b->slack; });
+  using Align = Table::Align;
+  Table table({Align::Right, Align::Left, Align::Left});
+  table.row({"slack", "id", "op"});
+  for (const OpReport* entry : off) {
+    const Op& op = program.op(entry->op);
+    table.row({time_text(*entry->slack, style.ascii()), op.name, op_name(op.kind, op.issue)});
+  }
+  return "\n" + style.bold("OFF THE PATH") + "  how much longer an op could last\n" +
+         table.text(style, 2);
+}
+
 }  // namespace
 
 std::string op_table(const Report& report, const FoldedEntries& folded, const Style& style) {
   return OpTable(report, folded, style).text();
+}
+
+std::string path_text(const Report& report, std::span<const OpEntry> entries, PathBlocks blocks,
+                      const Style& style) {
+  return PathText(report, entries, style).text(blocks);
+}
+
+std::string critical_path_text(const Report& report, const Style& style) {
+  std::string text = style.bold("CRITICAL PATH") + "  " +
+                     time_text(report.completion->makespan - Instant(), style.ascii()) + " by " +
+                     (report.completion->by == TimedBy::Sweep ? "sweep" : "engine") + "\n";
+  if (report.critical_path.empty())
+    return text + "  nothing takes time\n";
+  text += path_table(report, style) + slack_table(report, style);
+  if (const std::optional<Exposed> most = most_exposed(report))
+    text += fmt::format("\ncommunication exposed for {} on device {}, {} of the makespan\n",
+                        time_text(most->exposed, style.ascii()), most->device.index(),
+                        share_text(most->share));
+  return text;
 }
 
 }  // namespace orrery

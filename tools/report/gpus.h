@@ -1,13 +1,17 @@
 #pragma once
 
-// What was measured on GPUs, as reports show it: of the whole, and of each op.
+// A run on GPUs in reports: what was measured, as text, and as the key "gpus" of the JSON report.
 
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "tools/report/json_writer.h"
+#include "tools/report/op_entries.h"
+#include "tools/report/style.h"
 #include "verifier/report.h"
 
 namespace orrery {
@@ -43,5 +47,11 @@ struct MovedBytes {
 /// Empty for an op that moves nothing, or whose span is none.
 std::optional<MovedBytes> moved_bytes(const cuda::Measurement& measurement, OpId op,
                                       const MeasuredSpan& span);
+
+/// Its value. Requires a report of a run on GPUs.
+void write_gpus(JsonWriter& json, const Report& report);
+
+/// Without a heading. Requires a report of a run on GPUs.
+std::string gpus_text(const Report& report, const FoldedEntries& folded, const Style& style);
 
 }  // namespace orrery
