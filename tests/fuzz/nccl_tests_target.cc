@@ -1,7 +1,7 @@
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "tests/fuzz/targets.h"
-#include "tools/nccl_tests/identify.h"
+#include "tools/nccl_tests/draft.h"
 #include "tools/nccl_tests/reader.h"
 
 namespace orrery::test {

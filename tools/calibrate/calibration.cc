@@ -14,7 +14,6 @@
 #include "models/scenario/figure_reader.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/method.h"
-#include "tools/calibrate/start_file.h"
 
 namespace orrery {
 namespace {

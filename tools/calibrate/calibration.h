@@ -1,11 +1,17 @@
 #pragma once
 
-// A cluster whose transport is fitted to tables of nccl-tests, and how well it fits.
+// A cluster whose transport is fitted to tables of nccl-tests, how well it fits, and what `orrery
+// calibrate` prints.
+//
+// calibration_start() gives a cluster the transport that NCCL has (start.json) and the figures that
+// need no fit; calibrate() fits the rest (fit.h) to a few rows of each table, and tells the errors
+// for all rows. It is validated by leaving out each number of ranks and fitting to the others.
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/fabric/fabric.h"
@@ -15,6 +21,7 @@
 #include "tools/calibrate/measured_call.h"
 #include "tools/calibrate/residuals.h"
 #include "tools/nccl_tests/table.h"
+#include "tools/report/style.h"
 
 namespace orrery {
 
@@ -50,6 +57,13 @@ struct Calibration {
   std::vector<LeftOutRanks> left_out;  // by ranks
 };
 
+/// The file start.json, built in: the transport of NCCL that a fit begins with.
+struct StartFile {
+  std::string_view name;
+  std::string_view json;
+};
+std::span<const StartFile> start_files();
+
 /// What calibration starts from. Figures of the base that were fitted are fitted anew: the latency
 /// of links becomes 0 and the device's launch is left away, since those of the protocols stand for
 /// them; protocols with such figures, and a transport that is missing, become NCCL's (start.json).
@@ -59,5 +73,9 @@ Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> cal
 /// Requires calls, which must outlive the result. `tables` are those they are from.
 Calibration calibrate(const Cluster& base, std::span<const NcclTable> tables,
                       std::span<const MeasuredCall> calls, const CalibrationOptions& options);
+
+/// The figures before and after, the errors by collective and size, with those of the numbers of
+/// ranks left out, and the calls that did not fit.
+std::string calibration_text(const Calibration& calibration, const Style& style);
 
 }  // namespace orrery

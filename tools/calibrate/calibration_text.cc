@@ -1,5 +1,3 @@
-#include "tools/calibrate/calibration_text.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,6 +8,7 @@
 
 #include "models/base/amount_text.h"
 #include "models/scenario/quantity_text.h"
+#include "tools/calibrate/calibration.h"
 
 namespace orrery {
 namespace {

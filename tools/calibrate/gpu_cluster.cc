@@ -14,8 +14,8 @@
 #include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/values/cuda/gpu_graph.h"
-#include "tools/calibrate/free_figure.h"
-#include "tools/calibrate/gpu_names.h"
+#include "tools/calibrate/fit.h"
+#include "tools/calibrate/gpu_fit.h"
 #include "tools/calibrate/residuals.h"
 
 namespace orrery {

@@ -7,8 +7,10 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
-#include "tools/calibrate/free_figure.h"
-#include "tools/calibrate/gpu_names.h"
+#include "models/scenario/quantity_text.h"
+#include "tools/calibrate/fit.h"
+#include "tools/calibrate/residuals.h"
+#include "tools/report/names.h"
 
 namespace orrery {
 namespace {
@@ -102,6 +104,8 @@ void fit(std::vector<Point> points, GpuFit& result) {
     result.errors.push_back(error(point));
 }
 
+using Align = Table::Align;
+
 }  // namespace
 
 double GpuFit::mean_error() const {
@@ -137,6 +141,66 @@ std::vector<GpuFit> fit_gpu_works(std::span<const cuda::MeasuredWork> works) {
   for (size_t f = 0; f < fits.size(); ++f)
     fit(std::move(points[f]), fits[f]);
   return fits;
+}
+
+std::string kind_name(const GpuFit& fit) {
+  switch (fit.kind) {
+    case cuda::WorkKind::Copy:
+      return "copy";
+    case cuda::WorkKind::PeerCopy:
+      return "peer copy";
+    case cuda::WorkKind::Combine:
+      return "combine";
+    case cuda::WorkKind::Pack:
+      return "pack";
+    case cuda::WorkKind::Elementwise:
+      return "add";
+    case cuda::WorkKind::Dot:
+      break;
+  }
+  return fmt::format("dot_general {}", name(fit.dtype));
+}
+
+std::string name_of(const GpuFit& fit) {
+  return fmt::format("{} by {}{}", kind_name(fit), counted(fit.at_once, "virtual device"),
+                     fit.at_once == 1 ? "" : " at once");
+}
+
+std::string amount_text(const GpuFit& fit, int64_t amount) {
+  if (fit.kind != cuda::WorkKind::Dot)
+    return size_text(Bytes(amount));
+  const auto flops = static_cast<double>(amount);
+  return flops < 1e9 ? fmt::format("{:.3g} MFLOP", flops / 1e6)
+                     : fmt::format("{:.3g} GFLOP", flops / 1e9);
+}
+
+std::string rate_text(const GpuFit& fit, int64_t rate) {
+  return fit.kind == cuda::WorkKind::Dot ? quantity_text(FlopsPerSecond(rate))
+                                         : quantity_text(BytesPerSecond(rate));
+}
+
+std::string gpu_calibration_text(const cuda::GpuMeasurements& measured,
+                                 std::span<const GpuFit> fits, const Style& style) {
+  const auto gpus = static_cast<int64_t>(measured.gpus.size());
+  std::string text = fmt::format("{} on {} ({}), CUDA {}\n\n",
+                                 counted(measured.devices, "virtual device"), counted(gpus, "GPU"),
+                                 measured.gpus.front().name, cuda_version_text(measured.driver));
+  text += style.bold("nodes") +
+          ": latency + amount / rate; errors, modelled / measured - 1, of all amounts\n";
+  Table table({Align::Left, Align::Right, Align::Left, Align::Right, Align::Right, Align::Right,
+               Align::Right, Align::Right});
+  table.row({"work", "at once", "amounts", "latency", "rate of each", "of all", "mean", "worst"});
+  for (const GpuFit& fit : fits)
+    table.row({kind_name(fit), fmt::format("{}", fit.at_once),
+               fmt::format("{} to {}", amount_text(fit, fit.least), amount_text(fit, fit.most)),
+               time_text(fit.latency, style.ascii()), rate_text(fit, fit.rate),
+               rate_text(fit, fit.rate * int64_t{fit.at_once}), percent(fit.mean_error()),
+               signed_percent(fit.worst_error())});
+  text += table.text(style, 2);
+  return text + fmt::format(
+                    "\nlaunch of a graph: {} (in no figure of the cluster: the modelled makespan "
+                    "lacks it)\n",
+                    time_text(measured.launch, style.ascii()));
 }
 
 }  // namespace orrery

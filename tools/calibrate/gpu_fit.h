@@ -1,14 +1,17 @@
 #pragma once
 
-// What measured nodes of GPU work are fitted by: a latency, and a rate. Pure: it knows no driver.
+// What measured nodes of GPU work are fitted by, a latency and a rate, and what `orrery calibrate
+// cuda` prints about the fits. Nothing here knows a driver.
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "models/array/dtype.h"
 #include "models/base/quantity.h"
 #include "simulator/values/cuda/measure.h"
+#include "tools/report/style.h"
 
 namespace orrery {
 
@@ -36,5 +39,19 @@ struct GpuFit {
 /// Throws InputError where times do not grow with amounts, or the line is twice or half what it is
 /// fitted to.
 std::vector<GpuFit> fit_gpu_works(std::span<const cuda::MeasuredWork> works);
+
+/// "copy", "dot_general f32".
+std::string kind_name(const GpuFit& fit);
+
+/// "copy by 8 virtual devices at once".
+std::string name_of(const GpuFit& fit);
+
+/// An amount of the kind: "256 MiB", "268 MFLOP". Rates: "1.5 TB/s".
+std::string amount_text(const GpuFit& fit, int64_t amount);
+std::string rate_text(const GpuFit& fit, int64_t rate);
+
+/// What was measured where; the fits with their errors; the launch of a graph.
+std::string gpu_calibration_text(const cuda::GpuMeasurements& measured,
+                                 std::span<const GpuFit> fits, const Style& style);
 
 }  // namespace orrery

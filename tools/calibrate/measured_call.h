@@ -13,7 +13,6 @@
 #include "models/scenario/size_limits.h"
 #include "models/scenario/size_limits.h"
 #include "tools/nccl_tests/call.h"
-#include "tools/nccl_tests/call_time.h"
 #include "tools/nccl_tests/table.h"
 
 namespace orrery {

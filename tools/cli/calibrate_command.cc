@@ -10,7 +10,6 @@
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
 #include "tools/calibrate/calibration.h"
-#include "tools/calibrate/calibration_text.h"
 #include "tools/cli/calibrated_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"

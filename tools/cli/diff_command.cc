@@ -6,8 +6,8 @@
 #include "models/scenario/reader.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
-#include "tools/report/difference_report.h"
-#include "tools/report/saved_report.h"
+#include "tools/report/difference.h"
+#include "tools/report/run_record.h"
 #include "verifier/run.h"
 
 namespace orrery {

@@ -14,9 +14,9 @@
 
 #include "models/base/characters.h"
 #include "models/program/did_you_mean.h"
-#include "tools/cli/cluster_figure.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
+#include "tools/cli/overrides.h"
 #include "tools/cli/perf_flags.h"
 #include "tools/cli/version.h"
 #include "tools/nccl_tests/call.h"

@@ -10,9 +10,9 @@
 #include "tools/import/msccl.h"
 #include "tools/import/prove.h"
 #include "tools/report/checks_text.h"
+#include "tools/report/figures.h"
 #include "tools/report/names.h"
 #include "tools/report/text.h"
-#include "tools/report/units.h"
 
 namespace orrery {
 namespace {

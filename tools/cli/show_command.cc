@@ -20,9 +20,9 @@
 #include "tools/cli/inputs.h"
 #include "tools/reference/op_reference.h"
 #include "tools/reference/schema.h"
-#include "tools/report/critical_path.h"
+#include "tools/report/figures.h"
 #include "tools/report/names.h"
-#include "tools/report/units.h"
+#include "tools/report/ops_text.h"
 #include "verifier/ragged/ragged_tables.h"
 
 namespace orrery {

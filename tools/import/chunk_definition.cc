@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -62,7 +63,7 @@ std::vector<DefinedRun> runs_of(const Definition& definition) {
   return runs;
 }
 
-/// Collectives with a root, which no op of a program has.
+/// The runs of a collective with a root. No op of a program has a root.
 std::vector<DefinedRun> rooted_runs(MscclCollective collective, int64_t chunks, uint32_t gpus,
                                     uint32_t root, uint32_t gpu) {
   const int64_t part = chunks / gpus;
@@ -156,7 +157,7 @@ class DefinitionReader {
         diagnostics_.add(source.origin(), fmt::format("chunk {} of gpu {} is in this sum already",
                                                       at->chunk, at->gpu));
     }
-    // One run of gpus at a time, as equal sums have equal lists.
+    // Neighbouring gpus are joined to one range, so that equal sums have equal lists.
     std::map<int64_t, std::vector<uint32_t>> by_source;
     for (const auto& [at, unused] : seen)
       by_source[at.second].push_back(at.first);
@@ -199,10 +200,41 @@ class DefinitionReader {
   std::vector<std::map<int64_t, Contributions>> runs_;  // per gpu: by output chunk
 };
 
+Contributions moved(Contributions made_of, int64_t chunks) {
+  for (Contribution& each : made_of)
+    each.source += chunks;
+  return made_of;
+}
+
+/// The gpus in words: "gpus 0 to 2 and 4", "gpu 3", "gpu 3 (2 times)".
+std::string gpus_text(const Contributions& of_one_source) {
+  constexpr size_t kMost = 4;
+  std::string text;
+  uint64_t gpus = 0;
+  for (size_t i = 0; i < of_one_source.size(); ++i) {
+    const Contribution& each = of_one_source[i];
+    gpus += each.ranks;
+    if (i > kMost)
+      continue;
+    const uint32_t first = each.rank.index();
+    text += i == 0 ? "" : i + 1 == of_one_source.size() ? " and " : ", ";
+    if (i == kMost) {
+      text += "others";
+      continue;
+    }
+    text += each.ranks == 1   ? fmt::format("{}", first)
+            : each.ranks == 2 ? fmt::format("{}, {}", first, first + 1)
+                              : fmt::format("{} to {}", first, first + each.ranks - 1);
+    if (each.times > 1)
+      text += fmt::format(" ({} times)", each.times);
+  }
+  return (gpus == 1 ? "gpu " : "gpus ") + text;
+}
+
 }  // namespace
 
 Program program_of(const MscclAlgorithm& algorithm, int64_t chunk) {
-  const bool gathers = form_of(algorithm.collective).input_is_part;
+  const bool gathers = layout_of(algorithm.collective).input_is_part;
   const int64_t operand = checked_multiply(gathers ? algorithm.part() : algorithm.whole(), chunk);
   Diagnostics diagnostics(algorithm.file);
   ProgramBuilder builder(Mesh({{kAxis, int64_t{algorithm.gpus}}}), Checks::Shapes, diagnostics);
@@ -228,7 +260,7 @@ ChunkDefinition definition_of(const MscclAlgorithm& algorithm, uint32_t root) {
   ChunkDefinition result;
   result.text = fmt::format("the {} of {} over {}", name(collective), counted(chunks, "chunk"),
                             counted(gpus, "gpu"));
-  if (form_of(collective).rooted) {
+  if (layout_of(collective).rooted) {
     result.text += fmt::format(", root {}", root);
     result.runs = [=](uint32_t gpu) { return rooted_runs(collective, chunks, gpus, root, gpu); };
     return result;
@@ -264,6 +296,58 @@ ChunkDefinition read_definition(std::string_view text, const std::string& file,
     return runs;
   };
   return result;
+}
+
+std::optional<WrongChunk> first_wrong_chunk(const ProvenanceRun& run,
+                                            const ChunkDefinition& definition) {
+  for (uint32_t gpu = 0; gpu < run.outputs.size(); ++gpu) {
+    const Pieces& made = run.outputs[gpu];
+    std::optional<WrongChunk> lowest;
+    for (const DefinedRun& defined : definition.runs(gpu)) {
+      const int64_t end = defined.first + defined.count;
+      auto piece = std::upper_bound(made.begin(), made.end(), defined.first,
+                                    [](int64_t chunk, const Piece& p) { return chunk < p.first; });
+      for (--piece; piece != made.end() && piece->first < end; ++piece) {
+        const int64_t at = std::max(piece->first, defined.first);
+        if (lowest && lowest->chunk <= at)
+          break;
+        const Contributions expected = moved(defined.made_of, at - defined.first);
+        std::optional<Contributions> have;
+        if (!piece->undefined())
+          have = run.folds.contributions(piece->made.moved(at - piece->first));
+        if (have == expected)
+          continue;
+        lowest = WrongChunk{gpu, at, have, expected};
+        break;
+      }
+    }
+    if (lowest)
+      return lowest;
+  }
+  return std::nullopt;
+}
+
+std::string sum_text(const Contributions& made_of) {
+  if (made_of.empty())
+    return "zero";
+  std::map<int64_t, Contributions> by_source;
+  uint64_t summands = 0;
+  for (const Contribution& each : made_of) {
+    by_source[each.source].push_back(each);
+    summands += uint64_t{each.ranks} * each.times;
+  }
+  constexpr size_t kMost = 3;  // different chunks
+  std::string text = summands > 1 ? "the sum of " : "";
+  size_t shown = 0;
+  for (const auto& [source, gpus] : by_source) {
+    if (shown == kMost) {
+      text += fmt::format(", and of {} other chunks", by_source.size() - kMost);
+      break;
+    }
+    text += fmt::format("{}chunk {} of {}", shown == 0 ? "" : ", ", source, gpus_text(gpus));
+    ++shown;
+  }
+  return text;
 }
 
 }  // namespace orrery

@@ -12,6 +12,17 @@
 namespace orrery {
 namespace {
 
+/// The bytes by which runtimes compute how many chunks a message has. They are those of a slot,
+/// except for Simple in a reduce or a broadcast: there REDUCE_CHUNKSTEPS and BROADCAST_CHUNKSTEPS
+/// are one step of the buffer, and a slot has four.
+std::optional<Bytes> counted_slot(const MscclAlgorithm& algorithm, const Runtime& runtime) {
+  const std::optional<Bytes> slot = runtime.figures(algorithm.protocol).slot;
+  const bool one_step = algorithm.protocol == Protocol::Simple &&
+                        (algorithm.collective == MscclCollective::Reduce ||
+                         algorithm.collective == MscclCollective::Broadcast);
+  return slot && one_step ? std::optional(Bytes(slot->count() / 4)) : slot;
+}
+
 int64_t most_count_of(const MscclAlgorithm& algorithm) {
   int64_t most = 1;
   for (const auto& gpu : algorithm.steps)
@@ -46,6 +57,26 @@ std::string range_text(Bytes least, std::optional<Bytes> most) {
 
 }  // namespace
 
+int64_t chunks_of_message(const MscclAlgorithm& algorithm, const Runtime& runtime, Bytes chunk) {
+  const std::optional<Bytes> slot = counted_slot(algorithm, runtime);
+  if (!slot)
+    return std::numeric_limits<int64_t>::max();
+  return std::clamp<int64_t>(slot->count() / chunk.count(), 1, runtime.limits->count);
+}
+
+std::optional<Bytes> largest_chunk(const MscclAlgorithm& algorithm, const Runtime& runtime,
+                                   int64_t chunks) {
+  const std::optional<Bytes> slot = counted_slot(algorithm, runtime);
+  return slot ? std::optional(Bytes(slot->count() / chunks)) : std::nullopt;
+}
+
+MessageCut message_cut(const MscclAlgorithm& algorithm, const Runtime& runtime, int64_t chunk,
+                       Bytes item) {
+  const std::optional<Bytes> slot = runtime.figures(algorithm.protocol).slot;
+  const int64_t fit = slot ? slot->count() / item.count() : chunk;  // elements
+  return {chunks_of_message(algorithm, runtime, item * chunk), std::min(fit, chunk)};
+}
+
 JudgedSizes::JudgedSizes(const MscclAlgorithm& algorithm, const Runtime& runtime,
                          std::optional<Bytes> asked)
     : algorithm_(algorithm),
@@ -64,7 +95,7 @@ JudgedSizes::JudgedSizes(const MscclAlgorithm& algorithm, const Runtime& runtime
   most_ = chunks(Bytes(ceil_divide(algorithm.least_size.count(), algorithm.whole())));
   if (algorithm.most_size)
     fewest_ = chunks(Bytes(algorithm.most_size->count() / algorithm.whole()));
-  else if (!runtime.form(algorithm.protocol).slot)
+  else if (!runtime.figures(algorithm.protocol).slot)
     fewest_ = most_count_;
   fewest_ = std::min(fewest_, most_);
 }
@@ -104,7 +135,7 @@ std::vector<std::string> JudgedSizes::notes() const {
   const bool large = algorithm_.most_size && given > *algorithm_.most_size;
   const std::string range = range_text(algorithm_.least_size, algorithm_.most_size);
   const int64_t chunks = algorithm_.whole();
-  // Of elements of one byte too.
+  // The file may be called with elements of one byte.
   if (algorithm_.most_size &&
       Bytes(algorithm_.most_size->count() / chunks * chunks) < algorithm_.least_size)
     notes.push_back(fmt::format("no size {} divides into {}: the runtime never uses the file",
@@ -115,17 +146,17 @@ std::vector<std::string> JudgedSizes::notes() const {
   if (given != size())
     notes.push_back(fmt::format("{} is rounded up to {}: {} of whole f32 elements",
                                 exact_text(given), exact_text(size()), counted(chunks, "chunk")));
-  const MessageForm& form = runtime_.form(algorithm_.protocol);
-  if (form.slot)
+  const ConnectionFigures& figures = runtime_.figures(algorithm_.protocol);
+  if (figures.slot)
     notes.push_back(fmt::format("{} in {}: a slot holds {} of data{} ({})",
-                                name(algorithm_.protocol), runtime_.name, size_text(*form.slot),
+                                name(algorithm_.protocol), runtime_.name, size_text(*figures.slot),
                                 cut_text(), runtime_.source));
   else
     notes.emplace_back("messages are not cut to slots, and have no flags (--runtime none)");
   return notes;
 }
 
-/// How messages are cut, where they are.
+/// How messages are cut; empty if they are not.
 std::string JudgedSizes::cut_text() const {
   if (!asked_)
     return fewest_ == most_count_

@@ -1,7 +1,19 @@
 #pragma once
 
-// Reads collective algorithms in MSCCL's XML (Azure/msccl-scheduler, ROCm/rccl). A thread block
-// becomes a channel; a step stays a step.
+// A collective algorithm in MSCCL's XML (Azure/msccl-scheduler, ROCm/rccl), and its reader.
+//
+// A file names, for each gpu, thread blocks; a thread block has at most one peer to send to and one
+// to receive from, on a channel, and a list of steps on chunks of the buffers i, o and s. We read a
+// thread block as a channel of a schedule and a step as a Step, so that the walkers of our own
+// schedules (hangs, races, provenance, times) judge imported algorithms too.
+//
+// The way of a file:
+//   read_msccl()            this header: every error at once; what runtimes make of the steps is in
+//                           msccl_steps.h, and what their XML parsers refuse in msccl_xml.h
+//   called_by()             runtime.h: the sizes and placements for which a runtime uses it
+//   JudgedSizes             judged_sizes.h: the sizes to judge it at
+//   cut_steps()             msccl_schedule.h: a Schedule for a placement and a size
+//   prove_algorithm()       prove.h: all checks, in the words of the file (msccl_words.h)
 
 #include <cstdint>
 #include <optional>
@@ -11,14 +23,13 @@
 #include <vector>
 
 #include "models/base/quantity.h"
-#include "models/scenario/size_limits.h"
+#include "models/fabric/transport.h"
 #include "models/scenario/size_limits.h"
 #include "simulator/schedule/stored_schedule.h"
-#include "tools/import/runtime.h"
 
 namespace orrery {
 
-/// The collective that the algorithm claims to compute. Custom is what a definition says.
+/// The collective that the algorithm claims to compute. For Custom a definition file says it.
 enum class MscclCollective : uint8_t {
   AllReduce,
   AllGather,
@@ -33,25 +44,40 @@ enum class MscclCollective : uint8_t {
 
 std::string_view name(MscclCollective collective);  // as in the file: "allreduce", ...
 
-/// Where a collective's data lie on each gpu: the whole buffer, or the gpu's own part of it.
-struct MscclForm {
+/// How a collective's data are divided over the gpus: each buffer is the whole, or the gpu's own
+/// part of it.
+struct MscclLayout {
   bool input_is_part = false;
   bool output_is_part = false;
   bool rooted = false;  // one gpu holds all that goes in or comes out; others may lack that buffer
-  bool counts_part = false;  // nchunksperloop and sizes are of one gpu's part, not of all
+  bool counts_part = false;  // nchunksperloop and sizes count one gpu's part, not the whole
 };
-MscclForm form_of(MscclCollective collective);
+MscclLayout layout_of(MscclCollective collective);
 
-/// What the file says of a step besides what it does.
+/// The collective of a name as name() gives it or as RCCL spells it. Empty if there is none.
+std::optional<MscclCollective> collective_named(std::string_view text);
+
+/// What one type of step does, as in Step.
+struct StepType {
+  std::string_view name;  // "rrcs"
+  bool receives;
+  bool reads;  // its source buffer
+  bool writes;
+  bool sends;
+  bool combines;
+};
+const StepType* step_type_named(std::string_view text);  // null if there is none
+
+/// A step as the file states it, besides what it does (which is its Step).
 struct MscclStepText {
   uint32_t line = 0;
   uint32_t number = 0;    // s="1"
   std::string_view type;  // "rrcs"
-  /// The thread block's id and the step that the file names to wait for. Step::after is the step
-  /// that ends the wait: the first that sets the flag to that number or more.
+  /// The id of the thread block and the step that the file names to wait for. Step::after is the
+  /// step that ends the wait: the first that sets the flag to that number or more.
   std::optional<std::pair<int64_t, int64_t>> waits_for;
-  std::optional<uint32_t> flag = {};  // that it sets
-  bool chained = false;  // a re that runs as one with the step before it (msccl_transfers.h)
+  std::optional<uint32_t> flag = {};  // the number that it sets the flag to
+  bool chained = false;  // a re that runs as one with the step before it (msccl_steps.h)
 };
 
 struct MscclBlock {
@@ -73,13 +99,13 @@ struct MscclBuffers {
   }
 };
 
-/// A wait that nothing ends, whatever the slots: in words, with its parts as key and text.
+/// A wait that nothing ends, whatever the slots. The witness has the parts of the sentence.
 struct CertainHang {
   std::string message;
   std::vector<std::pair<std::string, std::string>> witness;
 };
 
-/// The first ones, and how many more there are.
+/// The first hangs, and how many more there are.
 struct CertainHangs {
   std::vector<CertainHang> first;
   size_t more = 0;
@@ -94,7 +120,7 @@ struct CertainHangs {
   }
 };
 
-/// An algorithm as in its file, in chunks.
+/// An algorithm as its file states it. All offsets and counts are in chunks.
 struct MscclAlgorithm {
   std::string file;  // as the user named it, for messages
   std::string name;
@@ -102,37 +128,38 @@ struct MscclAlgorithm {
   MscclCollective collective = MscclCollective::AllReduce;
   uint32_t gpus = 0;
   int64_t channels = 0;
-  /// As in the file (nchunksperloop): of the whole buffer, or of a gpu's part of it.
+  /// nchunksperloop: the chunks of the whole buffer, or of a gpu's part if the layout counts parts.
   int64_t chunks = 0;
-  /// How it may be called: with one buffer, with two. At least one of them.
+  /// Whether it may be called with one buffer, and with two. At least one of the two holds.
   bool in_place = false;
   bool out_of_place = false;
-  /// The sizes of the whole buffer that the file is for, both included. As RCCL reads minBytes and
-  /// maxBytes; as another runtime does: called_by().
+  /// The sizes of the whole buffer that the file is for, both included, as RCCL reads minBytes and
+  /// maxBytes. called_by() gives them as another runtime does.
   Bytes least_size;
   std::optional<Bytes> most_size;
   std::optional<Bytes> max_bytes;     // maxBytes as given, 0 too
   std::optional<int64_t> threads;     // nthreads
   std::vector<MscclBuffers> buffers;  // per gpu
-  /// Per gpu and thread block, in the order in which they run: that of the file, but for nops
-  /// within chains of re (msccl_transfers.h). Slices are in chunks of the file's buffers: i, o and
-  /// s are the input, the output and the scratch area.
+  /// Per gpu and thread block, in the order in which they run. That is the file's order, except
+  /// that nops within chains of re follow the chain (msccl_steps.h). Slices are in the file's
+  /// buffers: i, o and s are the input, the output and the scratch area.
   StoredSteps steps;
-  std::vector<std::vector<MscclBlock>> blocks;  // per gpu; as in `steps`
-  /// Every message once; meaningless where `hangs` has a connection of unequal ends.
+  std::vector<std::vector<MscclBlock>> blocks;  // per gpu, in the order of `steps`
+  /// Every message once. A connection with unequal ends has none; it is in `hangs`.
   std::vector<StoredSchedule::Message> messages;
   CertainHangs hangs;
-  CertainHangs hangs_of_last_nops;       // whose waits runtimes do not make (last_nops.h)
-  std::vector<std::string> notes;        // what the reader took although it has no meaning here
-  std::string collective_word;           // as the file spells it: "reducescatter"
-  std::vector<std::string_view> absent;  // attributes of <algo> that it lacks and some parsers need
-  std::vector<MscclBuffers> declared;    // per gpu: the chunks that the file says
-  /// What all runtimes' parsers refuse, the first of each kind: what, and where.
+  CertainHangs hangs_of_last_nops;  // of waits that runtimes do not make (last_nops())
+  std::vector<std::string> notes;   // what the reader accepted and ignores
+  std::string collective_word;      // as the file spells it: "reducescatter"
+  std::vector<std::string_view>
+      absent;  // attributes of <algo> that are missing and some parsers need
+  std::vector<MscclBuffers> declared;  // per gpu, as the file states them
+  /// What the parsers of all runtimes refuse, the first of each kind: what it is, and where.
   std::vector<std::pair<std::string, std::string>> refused;
 
-  /// Chunks of the whole buffer: of the input of an all-reduce, of all inputs of an all-gather.
-  int64_t whole() const { return form_of(collective).counts_part ? chunks * gpus : chunks; }
-  /// Chunks of one gpu's own part: its input of an all-gather, its output of a reduce-scatter.
+  /// Chunks of the whole buffer, for example of all inputs of an all-gather together.
+  int64_t whole() const { return layout_of(collective).counts_part ? chunks * gpus : chunks; }
+  /// Chunks of one gpu's own part, for example its input of an all-gather.
   int64_t part() const { return whole() / gpus; }
   void refuse(const std::string& what, std::string where) {
     for (const auto& [known, first] : refused)
@@ -149,10 +176,10 @@ struct MscclAlgorithm {
   }
 };
 
-/// Reads `text`, joins its messages as join_messages() does, and finds what ends each wait. Throws
-/// InputError with every error found: more than Limits::file or Limits::values, text that is not
-/// XML, unknown names, offsets outside a buffer, dependencies on steps that do not exist, and
-/// messages of two sizes.
+/// Reads `text`, joins its messages, and finds the step that ends each wait. Throws InputError with
+/// every error found: more than Limits::file or Limits::values, text that is not XML, unknown
+/// names, offsets outside a buffer, waits for steps that do not exist, and messages whose two ends
+/// have different sizes.
 MscclAlgorithm read_msccl(std::string_view text, std::string file, const Limits& limits = {});
 
 }  // namespace orrery

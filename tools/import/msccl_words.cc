@@ -18,14 +18,14 @@ char letter(Area buffer) {
   return buffer == Area::Input ? 'i' : buffer == Area::Output ? 'o' : 's';
 }
 
-/// "tb 1 step 3 (rrs, line 12)": where the gpu is clear.
+/// A step where the gpu is clear: "tb 1 step 3 (rrs, line 12)".
 std::string on_gpu_text(const MscclAlgorithm& algorithm, StepRef step) {
   const MscclStepText& text = algorithm.text(step);
   return fmt::format("tb {} step {} ({}, line {})", algorithm.block(step).id, text.number,
                      text.type, text.line);
 }
 
-/// Why a wait for a step of the file is one for another step.
+/// If the step that ends a wait is not the one that the file names: why.
 std::string named_text(const MscclAlgorithm& algorithm, StepRef who, StepRef whom) {
   const auto named = algorithm.text(who).waits_for;
   const MscclStepText& ends = algorithm.text(whom);
@@ -60,15 +60,14 @@ std::string wait_text(const MscclAlgorithm& algorithm, StepRef who, const Cause&
              __FILE__, __LINE__);
 }
 
-/// What links the step that is waited for to the step at which its thread block is.
+/// If the thread block has not come to the step that is waited for: where it is.
 std::string after_text(const MscclAlgorithm& algorithm, StepRef at, StepRef whom) {
   if (at == whom || at.node != whom.node || at.channel != whom.channel)
     return "";
   return fmt::format("; that thread block is at step {}", algorithm.text(at).number);
 }
 
-/// Of the step's slices the one that the access touches, in the file's buffers: only the elements
-/// of `shared`, which are in the areas.
+/// The elements `shared` of an access, which are in the areas, as a slice of the file's buffers.
 Slice in_file(const MscclAlgorithm& algorithm, Placement placement, StepRef step,
               const StepAccess& access, const Slice& shared) {
   const Step& file = algorithm.step(step);
@@ -83,6 +82,10 @@ Slice in_file(const MscclAlgorithm& algorithm, Placement placement, StepRef step
       return {slice->area, slice->first + shared.first - there.first, shared.count};
   }
   fail_check("found", "an access is to a slice of its step", __FILE__, __LINE__);
+}
+
+bool overlap(const Slice& a, const Slice& b) {
+  return a.area == b.area && a.first < b.first + b.count && b.first < a.first + a.count;
 }
 
 }  // namespace
@@ -148,6 +151,52 @@ std::string race_text(const MscclAlgorithm& algorithm, const CutSteps& cut, Plac
   return fmt::format("gpu {} {}{} and {} {}{}, and nothing orders the two",
                      race.first.step.node.index(), first, same ? "" : " " + first_chunks, second,
                      second_chunks, same ? "" : ", which in place is the same memory");
+}
+
+std::optional<std::string> last_waits_note(const MscclAlgorithm& algorithm,
+                                           std::string_view runtime) {
+  std::optional<StepRef> first;
+  int64_t others = 0;
+  for (const StepRef& nop : last_nops(algorithm)) {
+    if (!algorithm.text(nop).waits_for)
+      continue;
+    if (first)
+      ++others;
+    else
+      first = nop;
+  }
+  if (!first)
+    return std::nullopt;
+  return fmt::format(
+      "{} waits, and no step of its thread block follows: {} does not make its wait{}",
+      step_text(algorithm, *first), runtime,
+      others == 0 ? "" : fmt::format("; so with {}", counted(others, "other nop")));
+}
+
+std::optional<std::string> chained_otherwise(const MscclAlgorithm& algorithm, Placement placement) {
+  for (uint32_t gpu = 0; gpu < algorithm.gpus; ++gpu) {
+    for (uint32_t b = 0; b < algorithm.blocks[gpu].size(); ++b) {
+      for (uint32_t s = 1; s < algorithm.blocks[gpu][b].steps.size(); ++s) {
+        const StepRef later{Node(gpu), Channel(b), s};
+        if (!algorithm.text(later).chained)
+          continue;
+        const StepRef before{later.node, later.channel, s - 1};
+        const Step& step = algorithm.step(later);
+        const MscclStepText& first = algorithm.text(before);
+        const MscclStepText& last = algorithm.text(later);
+        const std::string both = fmt::format(
+            "gpu {} tb {} steps {} and {} (re, lines {} and {}) run as one step", gpu,
+            algorithm.block(later).id, first.number, last.number, first.line, last.line);
+        if (const int64_t count = algorithm.step(before).count(); count != step.count())
+          return fmt::format("{}, with the last cnt, {}, for both, and line {} says {}", both,
+                             step.count(), first.line, count);
+        if (overlap(placed(algorithm, placement, later.node, *step.source),
+                    placed(algorithm, placement, later.node, *step.target)))
+          return fmt::format("{}: line {} adds what its target held before both", both, last.line);
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace orrery

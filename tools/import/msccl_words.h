@@ -1,16 +1,18 @@
 #pragma once
 
-// Steps, chunks, hangs and races of an imported algorithm in the words of its file: lines, gpus,
-// thread blocks, channels, buffers i, o and s, and chunks.
+// What is found about an imported algorithm, in the words of its file: lines, gpus, thread blocks,
+// channels, buffers i, o and s, and chunks.
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/base/quantity.h"
 #include "simulator/schedule/progress.h"
-#include "tools/import/message_pieces.h"
+#include "simulator/schedule/stored_schedule.h"
 #include "tools/import/msccl.h"
-#include "tools/import/placement.h"
+#include "tools/import/msccl_schedule.h"
 #include "verifier/check/names.h"
 #include "verifier/check/step_races.h"
 
@@ -19,9 +21,9 @@ namespace orrery {
 /// "buffer o, chunk 5 (4 KiB)", "buffer o, chunks 5 to 8 (4 KiB each)".
 std::string chunks_text(const Slice& slice, Bytes chunk);
 
-/// The steps that wait for each other, one row each: who, and for what; as many as rows_shown()
-/// says, and a row for the rest. `parked` is the result of a walk of the pieces, not
-/// empty.
+/// The steps that wait for each other. A row says which step it is and what it waits for; there are
+/// as many rows as rows_shown() says, and one for the rest. `parked` is the result of a walk of the
+/// pieces; it is not empty.
 Witness cycle_table(const MscclAlgorithm& algorithm, const CutSteps& cut,
                     const std::vector<Parked>& parked);
 
@@ -32,5 +34,15 @@ std::string race_text(const MscclAlgorithm& algorithm, const CutSteps& cut, Plac
 
 /// "gpu 0 tb 1 step 3 (rrs, line 12)": a step of the file.
 std::string step_text(const MscclAlgorithm& algorithm, StepRef step);
+
+/// Names the first wait of last_nops(), which `runtime` does not make, and counts the others. Empty
+/// if none of them waits.
+std::optional<std::string> last_waits_note(const MscclAlgorithm& algorithm,
+                                           std::string_view runtime);
+
+/// Runtimes run a chain of re steps as one (msccl_steps.h). That is not the same as one after the
+/// other if their counts differ, or if a source is something that the chain has written. Says so of
+/// the first such step, with the lines of the two. Empty if there is none.
+std::optional<std::string> chained_otherwise(const MscclAlgorithm& algorithm, Placement placement);
 
 }  // namespace orrery

@@ -11,17 +11,16 @@
 #include <fmt/format.h>
 
 #include "models/base/amount_text.h"
+#include "models/fabric/transport.h"
+#include "simulator/lower/assumptions.h"
+#include "simulator/lower/given_schedule.h"
 #include "simulator/lower/reach.h"
 #include "simulator/schedule/walk.h"
-#include "tools/import/algorithm_time.h"
-#include "tools/import/chained_reductions.h"
-#include "tools/import/chunk_proof.h"
+#include "tools/import/chunk_definition.h"
 #include "tools/import/judged_sizes.h"
-#include "tools/import/last_nops.h"
-#include "tools/import/message_pieces.h"
+#include "tools/import/msccl_schedule.h"
 #include "tools/import/msccl_words.h"
-#include "tools/import/placement.h"
-#include "tools/import/runtime_limits.h"
+#include "tools/import/runtime.h"
 #include "verifier/check/names.h"
 #include "verifier/prove/prove.h"
 #include "verifier/run.h"
@@ -42,14 +41,51 @@ std::vector<Parked> stuck(const Schedule& schedule) {
   return walk(schedule, visitor);
 }
 
-/// An algorithm with one runtime.
+/// The bandwidths as nccl-tests counts them. A custom collective has none.
+std::optional<Bandwidths> bandwidths_of(const MscclAlgorithm& algorithm, const Op& op, Bytes size,
+                                        Duration took) {
+  if (took.count() == 0 || algorithm.collective == MscclCollective::Custom)
+    return std::nullopt;
+  Bandwidths result = bandwidths(op.kind, size, algorithm.gpus, took);
+  // Each byte crosses the root's links once.
+  if (algorithm.collective == MscclCollective::Broadcast ||
+      algorithm.collective == MscclCollective::Reduce)
+    result.busbw_GBps = result.algbw_GBps;
+  return result;
+}
+
+/// The time of a schedule that ends and has its routes. `program` is the algorithm's, as
+/// program_of() makes it. What a protocol sends beside the data takes its share of every link.
+AlgorithmTime algorithm_time(const MscclAlgorithm& algorithm,
+                             std::unique_ptr<const Schedule> schedule, const Program& program,
+                             const Cluster& cluster, const Runtime& runtime) {
+  const ConnectionFigures& figures = runtime.figures(algorithm.protocol);
+  MessageFigures messages;
+  messages.share = figures.share;
+  const Lowered lowered =
+      lower_with(std::move(schedule), algorithm.name, program, cluster.device, messages);
+  AlgorithmTime time{run_time(program, lowered, cluster.fabric), std::nullopt, lowered.labels};
+  for (std::string& figure : fitted_figures(cluster))
+    time.labels.push_back(std::move(figure));
+  if (figures.share.data != figures.share.wire)
+    time.labels.push_back(fmt::format(
+        "{}: links carry data at {}/{} of their rate, the rest is flags ({})",
+        name(algorithm.protocol), figures.share.data, figures.share.wire, runtime.source));
+  const Op& op = program.ops.front();
+  const Bytes size =
+      nccl_size(op.kind, program.value(op.operands.front()).type.size(), algorithm.gpus);
+  time.bandwidths = bandwidths_of(algorithm, op, size, time.completion.makespan - Instant());
+  return time;
+}
+
+/// Judges an algorithm as one runtime runs it.
 class Prover {
  public:
   Prover(const MscclAlgorithm& algorithm, const ProofRequest& request)
       : request_(request),
         runtime_(request.runtime != nullptr ? *request.runtime : runtime_of(algorithm)),
         algorithm_(called_by(algorithm, runtime_)),
-        slots_(request.slots.value_or(runtime_.form(algorithm.protocol).slots)),
+        slots_(request.slots.value_or(runtime_.figures(algorithm.protocol).slots)),
         sizes_(algorithm_, runtime_, request.size) {}
 
   AlgorithmProof run() {
@@ -80,7 +116,7 @@ class Prover {
   }
 
  private:
-  /// Whose default the number of slots is.
+  /// Names whose default the number of slots is.
   std::string default_text() const {
     return runtime_.limits ? fmt::format("{} for {}", runtime_.name, name(algorithm_.protocol))
                            : std::string("--runtime none");
@@ -98,7 +134,7 @@ class Prover {
       result_.notes.push_back(std::move(*note));
   }
 
-  /// Why it is not the usual runtime.
+  /// Says why the file is not judged for the usual runtime.
   void note_other_runtime(const Runtime& usual) {
     if (&runtime_ == &usual)
       return;
@@ -125,7 +161,7 @@ class Prover {
     };
     if (request_.definition != nullptr)
       wrong("expected none with --definition, which says what each output is");
-    if (!form_of(algorithm_.collective).rooted)
+    if (!layout_of(algorithm_.collective).rooted)
       wrong(fmt::format("expected none, as {} has no root", name(algorithm_.collective)));
     if (root >= algorithm_.gpus)
       wrong(fmt::format("expected a gpu from 0 to {}, got {}", algorithm_.gpus - 1, root));
@@ -157,9 +193,9 @@ class Prover {
           failed(CheckKind::DeadlockFree, "", fmt::format("... {} more", hangs.more)));
   }
 
-  /// A hang, races and values do not depend on the iterations: no cause of a step is in a later
-  /// iteration, so what waits for each other is in one, and iterations share no elements. So they
-  /// are judged on one iteration with chunks of one element.
+  /// The schedule on which hangs, races and values are judged: one iteration with chunks of one
+  /// element. They do not depend on the number of iterations: steps that wait for each other are in
+  /// one iteration, as no cause of a step is in a later one, and iterations share no elements.
   std::unique_ptr<const Schedule> one_iteration(Placement placement, const CutSteps& cut,
                                                 uint32_t slots) const {
     return in_elements(areas_of(algorithm_, placement, slots), cut, 1, 1);
@@ -186,11 +222,11 @@ class Prover {
                                 counted(chunks, "chunk"))));
   }
 
-  /// With messages of at most `chunks`.
+  /// The algorithm's steps, cut to messages of at most `chunks` chunks.
   CutSteps cut(Placement placement, int64_t chunks) const {
     StoredSteps steps = placed_steps(algorithm_, placement);
     if (runtime_.limits)
-      drop_last_waits(algorithm_, steps);
+      drop_waits_of(last_nops(algorithm_), steps);
     return cut_steps(steps, algorithm_.messages, chunks);
   }
 
@@ -229,16 +265,6 @@ class Prover {
     return !stuck(*one_iteration(placement, cut, slots)).empty();
   }
 
-  /// The most messages on one connection. With as many slots, no send waits for one.
-  static uint32_t most_messages(const CutSteps& cut) {
-    std::map<std::tuple<Node, Channel, Node, Channel>, uint32_t> count;
-    uint32_t most = 1;
-    for (const StoredSchedule::Message& message : cut.messages)
-      most = std::max(most, ++count[{message.send.node, message.send.channel, message.receive.node,
-                                     message.receive.channel}]);
-    return most;
-  }
-
   /// `worst` is the cut at which most slots are needed.
   void add_deadlock_free(Placement placement, const CutSteps& worst) {
     const std::string slots = counted(slots_, "slot") + " a connection";
@@ -258,7 +284,7 @@ class Prover {
                cycle_table(algorithm_, worst, parked)));
   }
 
-  /// The most chunks a message with which it hangs with these slots. With fewer it hangs too.
+  /// The most chunks per message with which it hangs with these slots. With fewer it hangs too.
   int64_t most_chunks_that_hang(Placement placement) const {
     int64_t hang = sizes_.fewest();
     int64_t beyond = sizes_.most() + 1;
@@ -269,8 +295,8 @@ class Prover {
     return hang;
   }
 
-  /// The chunks a message with which steps race at one of the sizes; if with none, the fewest. What
-  /// is ordered in messages of one chunk is ordered in all messages.
+  /// The chunks per message with which steps race at one of the sizes, or the fewest if they never
+  /// do. Steps that are ordered in messages of one chunk are ordered in all messages.
   int64_t chunks_to_judge(Placement placement) const {
     const int64_t fewest = sizes_.fewest();
     const int64_t most = sizes_.most();
@@ -286,8 +312,8 @@ class Prover {
     return races(most) ? most : fewest;
   }
 
-  /// With as many slots as messages, so that no order of steps is one of slots: connections may
-  /// have more of them than `--slots` says.
+  /// Judges races and values with as many slots as messages, so that the wait for a slot orders no
+  /// steps: connections may have more slots than `--slots` says.
   void check_values(Placement placement) {
     const int64_t chunks = chunks_to_judge(placement);
     const CutSteps cut = this->cut(placement, chunks);
@@ -309,7 +335,7 @@ class Prover {
     result_.checks.push_back(proved(traced, placement, cut, where));
   }
 
-  /// What to add to the text of a race: whether the slots asked for would order the steps.
+  /// Added to the text of a race: whether the wait for one of the slots asked for orders the steps.
   std::string race_with_slots(Placement placement, const CutSteps& cut) const {
     const std::unique_ptr<const Schedule> schedule = one_iteration(placement, cut, slots_);
     if (!stuck(*schedule).empty() || !step_races(*schedule).none())
@@ -317,7 +343,7 @@ class Prover {
     return fmt::format(" but the wait for one of {}: with more they race", counted(slots_, "slot"));
   }
 
-  /// How messages are cut where steps race, if sizes differ in that.
+  /// Added to the text of a race: how messages are cut where the steps race, if sizes differ in it.
   std::string race_with_chunks(int64_t chunks) const {
     return sizes_.fewest() == sizes_.most()
                ? ""
@@ -349,7 +375,7 @@ class Prover {
         "gpu {}, {}", wrong->gpu, chunks_text({Area::Output, wrong->chunk, 1}, result_.chunk));
     const std::string have = wrong->have ? sum_text(*wrong->have) : "never written";
     const std::string expected = sum_text(wrong->expected);
-    const bool rooted = request_.definition == nullptr && form_of(algorithm_.collective).rooted;
+    const bool rooted = request_.definition == nullptr && layout_of(algorithm_.collective).rooted;
     return no(fmt::format(
         "{} is {}; expected {}{}", chunk, have, expected,
         rooted ? fmt::format(" (root {}; --root names another)", request_.root.value_or(0)) : ""));
@@ -367,7 +393,7 @@ class Prover {
                          cluster.fabric.vertex_text(ends->receiver)));
   }
 
-  /// Where it ends at the size of times.
+  /// Adds the time at the size of times, if the algorithm ends at that size.
   void add_time(const Cluster& cluster, Placement placement) {
     const MessageCut how = sizes_.cut();
     const CutSteps cut = this->cut(placement, how.chunks);

@@ -1,8 +1,12 @@
 #pragma once
 
-// Checks of an imported algorithm: whether it ends with the slots of its connections, whether its
-// steps race, whether it computes its collective for all values, and how long it takes on a
-// cluster.
+// The checks of an imported algorithm, as a runtime runs it: whether the runtime takes the file,
+// whether the algorithm ends with the slots of its connections, whether its steps race, whether it
+// computes its collective for all values, and how long it takes on a cluster.
+//
+// A file is for a range of sizes. Hangs are judged at the largest, where a message has the fewest
+// chunks; races at each number of chunks that a message can have; values for all inputs by
+// provenance, which does not depend on the size. Only the time is of one size.
 
 #include <cstdint>
 #include <optional>
@@ -21,44 +25,43 @@ namespace orrery {
 
 struct ProofRequest {
   std::optional<uint32_t> slots = {};  // empty: those of the runtime for the protocol
-  /// Of the whole buffer: nccl-tests' "size". Empty: every size that the file is for; times are of
-  /// 1 MiB, or of the nearest of these sizes.
+  /// The size of the whole buffer, which is the "size" of nccl-tests. If it is empty, the file is
+  /// judged for every size that it is for, and times are of 1 MiB or of the nearest of these sizes.
   std::optional<Bytes> size = {};
-  const Cluster* cluster = nullptr;   // empty: no time; else with a device for each gpu
-  const Runtime* runtime = nullptr;   // empty: runtime_of() the file
-  std::optional<uint32_t> root = {};  // of a rooted collective; empty: 0
-  /// What the outputs must be; empty: the algorithm's own collective. A custom one needs it.
+  const Cluster* cluster = nullptr;   // null: no time is computed; else it needs a device per gpu
+  const Runtime* runtime = nullptr;   // null: runtime_of() the file
+  std::optional<uint32_t> root = {};  // only for a rooted collective; empty: 0
+  /// What the outputs must be. Null for the algorithm's own collective; a custom one needs it.
   const ChunkDefinition* definition = nullptr;
   Limits limits = {};
 };
 
 struct AlgorithmTime {
   Completion completion;
-  std::optional<Bandwidths>
-      bandwidths;                   // empty for a custom collective, and where it takes no time
-  std::vector<std::string> labels;  // what it assumes
+  std::optional<Bandwidths> bandwidths;  // empty for a custom collective, and if it takes no time
+  std::vector<std::string> labels;       // what it assumes
 };
 
 struct AlgorithmProof {
-  /// RUNTIME.LIMITS unless the runtime has none, DEADLOCK.FREE, and for each placement RACE.FREE
-  /// and SCHEDULE.PROVED. The last two are left out where it hangs with any number of slots, and
-  /// hold for any number with which it ends.
+  /// RUNTIME.LIMITS unless the runtime has no limits, DEADLOCK.FREE, and for each placement
+  /// RACE.FREE and SCHEDULE.PROVED. The last two are left out if it hangs with any number of slots;
+  /// they hold for every number with which it ends.
   std::vector<Check> checks;
   bool holds = true;
-  /// At each of the sizes. Empty: it hangs with any number of slots.
+  /// The fewest slots with which it ends at every size. Empty if it hangs with any number.
   std::optional<uint32_t> least_slots;
-  Bytes size;   // of times and texts, rounded up to whole f32 per chunk
-  Bytes chunk;  // one chunk of it
+  Bytes size;   // the one of times and texts, rounded up to whole f32 per chunk
+  Bytes chunk;  // one chunk at that size
   uint64_t steps = 0;
-  bool in_place = false;  // how the runtime calls it
+  bool in_place = false;  // whether the runtime calls it so
   bool out_of_place = false;
   std::vector<std::string> notes;     // how messages are cut, what was read leniently
-  std::optional<AlgorithmTime> time;  // where it ends at `size` and a cluster was given
+  std::optional<AlgorithmTime> time;  // if it ends at `size` and a cluster was given
 };
 
-/// Throws InputError (of the algorithm's file) where the cluster has too few devices or no route,
-/// a custom collective has no definition, or a limit is exceeded; of "--root" where that is no gpu
-/// or nothing asks for one.
+/// Throws InputError. It names the algorithm's file if the cluster has too few devices or lacks a
+/// route, if a custom collective has no definition, or if a limit is exceeded. It names "--root" if
+/// the root is not a gpu or the collective has none.
 AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofRequest& request);
 
 }  // namespace orrery

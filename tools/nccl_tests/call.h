@@ -1,16 +1,20 @@
 #pragma once
 
-// One call of a collective by nccl-tests, as a program of ours.
+// One call of a collective by nccl-tests: as a program of ours, and how long that takes on a
+// cluster by our model.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "models/base/quantity.h"
+#include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/scenario.h"
+#include "simulator/schedule/lowered.h"
 #include "tools/nccl_tests/collective.h"
-#include "tools/nccl_tests/types.h"
 
 namespace orrery {
 
@@ -47,5 +51,25 @@ NcclProgram program_of(const NcclCall& call);
 
 /// Each send has a stream of its own, so that they run at the same time.
 inline constexpr uint32_t kMostSends = 1024;
+
+struct CallTime {
+  Duration out_of_place;
+  Duration in_place;
+  std::vector<std::string> labels;  // what it assumes: "reduce_rate: infinite (not given)"
+  std::vector<Choice> choices;      // how its collectives are carried out, by site
+};
+
+/// nccl-tests' mean over many calls in a row: the larger of two times. One is that of the
+/// collective, from its issue to its end on the last rank. The other is that of the host: a process
+/// issues each call on its GPUs one after the other, also from several threads (host_launch of the
+/// transport).
+///
+/// In place, what a rank has of its own result (its part of an all_gather, all of a broadcast's
+/// root) is there already: nothing is copied inside a device. A library chooses how to carry out a
+/// collective by its size, so both times are of the same choice: that of out of place.
+///
+/// `program` is program_of(call). Throws InputError where it cannot be lowered, or does not end.
+CallTime call_time(const NcclCall& call, const Program& program, uint32_t gpus_of_process,
+                   const Cluster& cluster, const Limits& limits);
 
 }  // namespace orrery

@@ -1,7 +1,8 @@
 #pragma once
 
-// The programs of nccl-tests: how each turns a size into elements per rank, and what its algbw and
-// busbw count. Source: NVIDIA/nccl-tests at a0b82b2 (2.19.6), src/<name>.cu.
+// The programs of nccl-tests: how each turns a size into elements per rank, what its algbw and
+// busbw count, and the names of its element types and operations. Source: NVIDIA/nccl-tests at
+// a0b82b2 (2.19.6), src/<name>.cu and src/common.cu (test_typenames, test_opnames).
 
 #include <cstdint>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "models/array/dtype.h"
 #include "models/base/quantity.h"
 
 namespace orrery {
@@ -85,5 +87,26 @@ struct NcclBandwidths {
 };
 NcclBandwidths nccl_bandwidths(NcclCollective collective, Bytes size, uint32_t ranks,
                                Duration time);
+
+struct NcclType {
+  std::string_view name;  // "float"
+  Dtype dtype;
+};
+/// In nccl-tests' order, in which -d all runs them.
+std::span<const NcclType> nccl_types();
+
+/// Also by the names of versions before 2.0: "char", "int". Empty where it is none.
+std::optional<Dtype> nccl_type_named(std::string_view name);
+
+enum class NcclRedop : uint8_t { Sum, Prod, Max, Min, Avg, MulSum };
+
+struct NcclRedopName {
+  std::string_view name;  // "sum"
+  NcclRedop redop;
+};
+/// In nccl-tests' order, in which -o all runs them.
+std::span<const NcclRedopName> nccl_redops();
+
+std::optional<NcclRedop> nccl_redop_named(std::string_view name);
 
 }  // namespace orrery

@@ -1,5 +1,3 @@
-#include "tools/nccl_tests/context.h"
-
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -8,6 +6,7 @@
 
 #include "models/base/characters.h"
 #include "models/scenario/document.h"
+#include "tools/nccl_tests/text_reader.h"
 
 namespace orrery {
 namespace {

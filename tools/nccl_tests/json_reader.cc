@@ -11,7 +11,7 @@
 
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
-#include "tools/nccl_tests/context.h"
+#include "tools/nccl_tests/text_reader.h"
 
 namespace orrery {
 namespace {

@@ -11,7 +11,6 @@
 #include "models/base/diagnostics.h"
 #include "simulator/lower/assumptions.h"
 #include "tools/nccl_tests/call.h"
-#include "tools/nccl_tests/call_time.h"
 #include "tools/nccl_tests/draft.h"
 #include "tools/nccl_tests/writer.h"
 #include "verifier/check/names.h"

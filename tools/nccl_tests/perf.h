@@ -11,9 +11,8 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
+#include "tools/nccl_tests/collective.h"
 #include "tools/nccl_tests/table.h"
-#include "tools/nccl_tests/types.h"
 
 namespace orrery {
 

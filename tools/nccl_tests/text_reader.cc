@@ -11,7 +11,6 @@
 #include "models/base/amount_text.h"
 #include "models/base/characters.h"
 #include "models/scenario/document.h"
-#include "tools/nccl_tests/context.h"
 
 namespace orrery {
 namespace {

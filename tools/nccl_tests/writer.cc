@@ -4,7 +4,7 @@
 
 #include "models/base/check.h"
 #include "models/base/compiler.h"
-#include "tools/nccl_tests/figures_text.h"
+#include "tools/nccl_tests/decimal.h"
 
 namespace orrery {
 namespace {

@@ -13,9 +13,8 @@
 
 #include "models/array/text.h"
 #include "models/scenario/quantity_text.h"
+#include "tools/report/figures.h"
 #include "tools/report/names.h"
-#include "tools/report/tensor_difference.h"
-#include "tools/report/units.h"
 
 namespace orrery {
 

@@ -1,7 +1,10 @@
 #pragma once
 
 // Where two runs differ, A and B: for each aspect the first difference, and how many there are. Ops
-// and values are matched by id, devices by number, checks by name and what they are of.
+// and values are matched by id, devices by number, checks by name and by what they are about.
+//
+// compare() works on records (run_record.h), so a run can be compared with a saved report, which
+// holds less. What only one of the two holds is named and not compared.
 
 #include <cstdint>
 #include <optional>
@@ -9,9 +12,23 @@
 #include <string_view>
 #include <vector>
 
+#include "models/array/tensor.h"
 #include "tools/report/run_record.h"
+#include "tools/report/style.h"
 
 namespace orrery {
+
+struct TensorDifference {
+  int64_t element = 0;  // row-major index of the first that differs
+  int64_t count = 0;    // how many differ
+  /// For floats of one dtype: the distance in ulps, of the first element and the largest of all.
+  /// Empty where a NaN differs. 0 between 0 and -0.
+  std::optional<uint64_t> ulps, most_ulps;
+};
+
+/// Bitwise where the dtypes are the same (all NaNs count as one); else by value. Empty where no
+/// element differs. Requires equal shapes.
+std::optional<TensorDifference> first_difference(const Tensor& a, const Tensor& b);
 
 /// What may differ. Where one op differs in several aspects, the likelier cause comes first: this
 /// order.
@@ -67,5 +84,12 @@ struct RunComparison {
 /// then verdicts. A result never depends on a later one in this order, so the first value that
 /// differs is where the difference begins. Programs that do not end are compared in issue order.
 RunComparison compare(const RunRecord& a, const RunRecord& b);
+
+std::string difference_text(const RunComparison& comparison, const RunRecord& a, const RunRecord& b,
+                            const Style& style);
+
+/// Its keys are a contract with readers of version 1, as are the report's.
+std::string difference_json(const RunComparison& comparison, const RunRecord& a,
+                            const RunRecord& b);
 
 }  // namespace orrery

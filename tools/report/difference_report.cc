@@ -1,13 +1,12 @@
-#include "tools/report/difference_report.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "tools/report/difference.h"
+#include "tools/report/figures.h"
 #include "tools/report/names.h"
-#include "tools/report/units.h"
 
 namespace orrery {
 

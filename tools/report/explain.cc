@@ -6,8 +6,8 @@
 
 #include "models/program/rules.h"
 #include "simulator/analyze/list_runs.h"
+#include "tools/report/figures.h"
 #include "tools/report/names.h"
-#include "tools/report/units.h"
 
 namespace orrery {
 namespace {

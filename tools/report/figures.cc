@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "models/base/amount_text.h"
+#include "models/base/check.h"
+
 namespace orrery {
 namespace {
 
@@ -40,6 +45,46 @@ std::optional<double> utilization(const Report& report, const LinkReport& link) 
   const BytesPerSecond bandwidth = report.fabric().link(link.link).bandwidth;
   return link.wire * 1e12 * static_cast<double>(report.fabric().rate_parts()) /
          (static_cast<double>(bandwidth.count()) * *whole);
+}
+
+std::string percent_text(Bytes part, Bytes whole) {
+  const Int128 tenths = (Int128{part.count()} * 2000 + whole.count()) / (Int128{whole.count()} * 2);
+  return fmt::format("{}.{} %", static_cast<int64_t>(tenths / 10),
+                     static_cast<int64_t>(tenths % 10));
+}
+
+std::string share_text(double share) {
+  return fmt::format("{:.1f} %", share * 100);
+}
+
+std::string grouped(uint64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (size_t d = 0; d < digits.size(); ++d) {
+    if (d > 0 && (digits.size() - d) % 3 == 0)
+      text += ',';
+    text += digits[d];
+  }
+  return text;
+}
+
+void Spread::add(Duration time) {
+  if (!least_ || time > most_) {
+    most_ = time;
+    longest_ = count_;
+  }
+  least_ = std::min(least_.value_or(time), time);
+  ++count_;
+}
+
+bool Spread::differs() const {
+  return least_ && time_text(*least_) != time_text(most_);
+}
+
+std::string Spread::text(bool ascii) const {
+  ORRERY_CHECK(least_, "a spread has a time");
+  return differs() ? time_text(*least_, ascii) + " to " + time_text(most_, ascii)
+                   : time_text(most_, ascii);
 }
 
 }  // namespace orrery

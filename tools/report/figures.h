@@ -1,9 +1,14 @@
 #pragma once
 
-// Shares computed for display, as doubles.
+// Shares, counts and ranges of times as people read them. Doubles are only for display.
+// models/base/amount_text.h has the texts of single quantities.
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 
+#include "models/base/amount_text.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "verifier/report.h"
@@ -23,5 +28,34 @@ std::optional<Exposed> most_exposed(const Report& report);
 
 /// Bytes that the link carried, over those it could carry in the makespan; empty as above.
 std::optional<double> utilization(const Report& report, const LinkReport& link);
+
+/// `part` of `whole` in percent, one decimal: "12.5 %". Requires whole > 0.
+std::string percent_text(Bytes part, Bytes whole);
+
+/// "12.5 %" for 0.125.
+std::string share_text(double share);
+
+/// "1,048,576".
+std::string grouped(uint64_t number);
+
+/// The least and the most of several times.
+class Spread {
+ public:
+  /// Times are numbered from 0, in the order in which they are added.
+  void add(Duration time);
+
+  /// Whether they differ as time_text() shows them.
+  bool differs() const;
+  /// "3 us", or "3 us to 5 us" where they differ. Requires a time.
+  std::string text(bool ascii) const;
+  /// The first that is longest.
+  size_t longest() const { return longest_; }
+
+ private:
+  std::optional<Duration> least_;
+  Duration most_;
+  size_t longest_ = 0;
+  size_t count_ = 0;
+};
 
 }  // namespace orrery

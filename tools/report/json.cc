@@ -13,7 +13,7 @@
 #include "models/array/text.h"
 #include "models/program/rules.h"
 #include "tools/report/figures.h"
-#include "tools/report/gpus_json.h"
+#include "tools/report/gpus.h"
 #include "tools/report/json_writer.h"
 #include "tools/report/names.h"
 #include "tools/report/op_entries.h"

@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "models/base/characters.h"
 #include "models/program/folded.h"
 #include "models/program/loops.h"
+#include "models/program/rules.h"
 #include "verifier/expect/expect.h"
 
 namespace orrery {
-
 namespace {
 
 /// Per value: whether the scenario's outputs or expectations name it.
@@ -41,6 +45,127 @@ void find_named(const Scenario& scenario, std::vector<OpEntry>& entries) {
         entry.named.push_back(entry.runs[run]);
     }
 }
+
+constexpr size_t kLongestBlock = 256;
+constexpr size_t kLeastTimes = 3;
+constexpr size_t kLeastSaved = 8;
+
+/// Takes the number, or the text up to the next number, off the front.
+std::string_view take_part(std::string_view& text) {
+  size_t size = 1;
+  while (size < text.size() && is_digit(text[size]) == is_digit(text[0]))
+    ++size;
+  const std::string_view part = text.substr(0, size);
+  text.remove_prefix(size);
+  return part;
+}
+
+/// The parts of an id, each number as "*".
+std::vector<std::string_view> shape_of(std::string_view id) {
+  std::vector<std::string_view> shape;
+  while (!id.empty()) {
+    const std::string_view part = take_part(id);
+    shape.push_back(is_digit(part[0]) ? "*" : part);
+  }
+  return shape;
+}
+
+/// Whether ids of ops that are shown together differ in numbers only.
+enum class Ids : uint8_t { DifferInNumbers, Differ };
+
+/// What ops that may be shown together have in common.
+std::string likeness(const OpEntry& entry, const Program& program, Ids ids) {
+  // Each iteration of a loop is shown once already.
+  if (!entry.loop.empty())
+    return "loop " + entry.id;
+  const OpReport& run = entry.first();
+  const Op& op = program.op(run.op);
+  std::string text = fmt::format("{} {} {} {} ", op_name(op.kind, op.issue), run.bytes.count(),
+                                 run.choice ? run.choice->method() : "", entry.messages);
+  if (ids == Ids::DifferInNumbers)
+    for (const std::string_view part : shape_of(entry.id))
+      text += part;
+  return text;
+}
+
+/// What all begin with, or, of reversed ids, end with.
+template <class Iterator>
+size_t alike_from(Iterator a, Iterator a_end, Iterator b, Iterator b_end) {
+  return static_cast<size_t>(std::mismatch(a, a_end, b, b_end).first - a);
+}
+
+/// What ids begin and end with alike, which do not overlap in any of them.
+struct CommonEnds {
+  size_t begin = 0;  // characters
+  size_t end = 0;
+};
+
+CommonEnds common_ends(std::span<const std::string_view> ids) {
+  const std::string_view first = ids.front();
+  CommonEnds ends{first.size(), first.size()};
+  size_t shortest = first.size();
+  for (const std::string_view id : ids) {
+    ends.begin = std::min(ends.begin, alike_from(first.begin(), first.end(), id.begin(), id.end()));
+    ends.end = std::min(ends.end, alike_from(first.rbegin(), first.rend(), id.rbegin(), id.rend()));
+    shortest = std::min(shortest, id.size());
+  }
+  ends.end = std::min(ends.end, shortest - ends.begin);
+  return ends;
+}
+
+/// Blocks among entries [begin, end) that lie in a row.
+class Blocks {
+ public:
+  Blocks(std::span<const OpEntry> entries, const Program& program)
+      : entries_(entries), program_(program) {}
+
+  /// Of ids that differ in numbers; of others only between these.
+  std::vector<RepeatedBlock> find() const {
+    std::vector<RepeatedBlock> blocks;
+    size_t next = 0;
+    const auto add_others = [&](size_t end) {
+      for (const RepeatedBlock& block : alike(next, end, Ids::Differ))
+        if (have_common_ends(block))
+          blocks.push_back(block);
+    };
+    for (const RepeatedBlock& block : alike(0, entries_.size(), Ids::DifferInNumbers)) {
+      add_others(block.begin);
+      blocks.push_back(block);
+      next = block.end();
+    }
+    add_others(entries_.size());
+    return blocks;
+  }
+
+ private:
+  std::vector<RepeatedBlock> alike(size_t begin, size_t end, Ids ids) const {
+    std::map<std::string, uint32_t> numbers;
+    std::vector<uint32_t> items;
+    for (size_t e = begin; e < end; ++e) {
+      const auto number = static_cast<uint32_t>(numbers.size());
+      items.push_back(numbers.emplace(likeness(entries_[e], program_, ids), number).first->second);
+    }
+    std::vector<RepeatedBlock> blocks = repeated_blocks(items);
+    for (RepeatedBlock& block : blocks)
+      block.begin += begin;
+    return blocks;
+  }
+
+  bool have_common_ends(const RepeatedBlock& block) const {
+    for (size_t k = 0; k < block.length; ++k) {
+      std::vector<std::string_view> ids;
+      for (size_t time = 0; time < block.times; ++time)
+        ids.push_back(entries_[block.begin + time * block.length + k].id);
+      const CommonEnds ends = common_ends(ids);
+      if (ends.begin + ends.end == 0)
+        return false;
+    }
+    return true;
+  }
+
+  std::span<const OpEntry> entries_;
+  const Program& program_;
+};
 
 }  // namespace
 
@@ -77,6 +202,97 @@ std::vector<OpEntry> op_entries(const Report& report) {
   }
   find_named(*report.scenario, entries);
   return entries;
+}
+
+std::vector<RepeatedBlock> repeated_blocks(std::span<const uint32_t> items) {
+  const size_t count = items.size();
+  std::vector<RepeatedBlock> best(count);  // that begins at each item
+  std::vector<size_t> alike(count + 1);  // items from here on, each equal to the one a block later
+  for (size_t length = 1; length <= std::min(kLongestBlock, count / kLeastTimes); ++length) {
+    std::fill(alike.begin(), alike.end(), 0);
+    for (size_t i = count - length; i-- > 0;) {
+      alike[i] = items[i] == items[i + length] ? alike[i + 1] + 1 : 0;
+      const RepeatedBlock block{i, length, alike[i] / length + 1};
+      if (block.times >= kLeastTimes && length * (block.times - 1) >= kLeastSaved &&
+          block.end() > best[i].end())
+        best[i] = block;
+    }
+  }
+  std::vector<RepeatedBlock> blocks;
+  for (size_t i = 0; i < count;) {
+    if (best[i].times > 0)
+      blocks.push_back(best[i]);
+    i = best[i].times > 0 ? best[i].end() : i + 1;
+  }
+  return blocks;
+}
+
+std::string common_id(std::span<const std::string_view> ids) {
+  const std::string_view first = ids.front();
+  const std::vector<std::string_view> shape = shape_of(first);
+  if (std::any_of(ids.begin(), ids.end(),
+                  [&](std::string_view id) { return shape_of(id) != shape; })) {
+    const CommonEnds ends = common_ends(ids);
+    return std::string(first.substr(0, ends.begin)) + "*" +
+           std::string(first.substr(first.size() - ends.end));
+  }
+  std::vector<std::string_view> rest(ids.begin(), ids.end());
+  std::string id;
+  while (!rest.front().empty()) {
+    const std::string_view part = take_part(rest.front());
+    bool same = true;
+    for (size_t i = 1; i < rest.size(); ++i)
+      same = (take_part(rest[i]) == part) && same;
+    id += same ? part : std::string_view("*");
+  }
+  return id;
+}
+
+FoldedEntries folded_entries(std::vector<OpEntry> entries, const Report& report) {
+  FoldedEntries folded;
+  size_t next = 0;
+  const auto copy_until = [&](size_t end) {
+    for (; next < end; ++next)
+      folded.entries.push_back(std::move(entries[next]));
+  };
+  for (const RepeatedBlock& block : Blocks(entries, report.scenario->program).find()) {
+    copy_until(block.begin);
+    folded.blocks.push_back({folded.entries.size(), block.length, block.times});
+    for (size_t k = 0; k < block.length; ++k) {
+      OpEntry together = entries[block.begin + k];
+      std::vector<std::string_view> ids;
+      for (size_t time = 0; time < block.times; ++time) {
+        const OpEntry& each = entries[block.begin + time * block.length + k];
+        ids.push_back(each.id);
+        if (time == 0)
+          continue;
+        together.messages += each.messages;
+        together.runs.insert(together.runs.end(), each.runs.begin(), each.runs.end());
+      }
+      together.id = common_id(ids);
+      folded.entries.push_back(std::move(together));
+    }
+    next = block.end();
+  }
+  copy_until(entries.size());
+  return folded;
+}
+
+FoldedEntries single_entries(const Report& report) {
+  const Program& program = report.scenario->program;
+  FoldedEntries single;
+  size_t next = 0;  // the report's ops are those of the threads in order
+  for (size_t t = 0; t < program.threads.size(); ++t)
+    for (size_t i = 0; i < program.threads[t].issue_order.size(); ++i, ++next) {
+      const OpReport& op = report.ops[next];
+      single.entries.push_back({.id = program.op(op.op).name,
+                                .thread = ThreadId(t),
+                                .runs = {&op},
+                                .loop = {},
+                                .period = std::nullopt,
+                                .messages = op.messages});
+    }
+  return single;
 }
 
 }  // namespace orrery

@@ -1,13 +1,14 @@
 #pragma once
 
-// What two runs are compared by: taken from a run, or, with less in it, from a saved JSON report
-// (saved_report.h).
+// What two runs are compared by: taken from a run, or, with less in it, read from a saved JSON
+// report (json.h).
 
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "models/array/tensor.h"
+#include "models/scenario/document.h"
 #include "verifier/report.h"
 
 namespace orrery {
@@ -75,5 +76,11 @@ struct RunRecord {
 
 /// Moves the values that some device holds out of the report.
 RunRecord record_of(Report report);
+
+/// Whether the document is a report, or a list of them, and not a scenario.
+bool is_report(DocumentNode root);
+
+/// Throws InputError, with all errors, where it is not the report of one run.
+RunRecord read_saved_report(DocumentNode root, Diagnostics& diagnostics);
 
 }  // namespace orrery

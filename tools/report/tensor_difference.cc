@@ -1,11 +1,10 @@
-#include "tools/report/tensor_difference.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/compiler.h"
+#include "tools/report/difference.h"
 
 namespace orrery {
 

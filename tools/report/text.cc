@@ -11,13 +11,10 @@
 #include "models/base/compiler.h"
 #include "models/program/rules.h"
 #include "tools/report/figures.h"
-#include "tools/report/gpus_text.h"
+#include "tools/report/gpus.h"
 #include "tools/report/names.h"
 #include "tools/report/op_entries.h"
-#include "tools/report/op_table.h"
-#include "tools/report/path_text.h"
-#include "tools/report/repetitions.h"
-#include "tools/report/units.h"
+#include "tools/report/ops_text.h"
 #include "verifier/check/names.h"
 
 namespace orrery {

@@ -16,9 +16,7 @@
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
 #include "tools/report/json_writer.h"
-#include "tools/report/measured_rows.h"
-#include "tools/report/switch_rows.h"
-#include "tools/report/trace_file.h"
+#include "tools/report/trace_rows.h"
 
 namespace orrery {
 namespace {

@@ -12,7 +12,6 @@
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
 #include "tests/support/units.h"
-#include "tools/calibrate/calibration_text.h"
 #include "tools/nccl_tests/perf.h"
 
 namespace orrery::test {

@@ -1,7 +1,5 @@
 // --cluster-figure: what it changes, what reports say of it, and what is refused.
 
-#include "tools/cli/cluster_figure.h"
-
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -16,6 +14,7 @@
 #include "tests/support/units.h"
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
+#include "tools/cli/overrides.h"
 
 namespace orrery::test {
 namespace {

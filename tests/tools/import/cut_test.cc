@@ -5,8 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/tools/import/xml.h"
-#include "tools/import/message_pieces.h"
-#include "tools/import/placement.h"
+#include "tools/import/msccl_schedule.h"
 
 namespace orrery::test {
 namespace {

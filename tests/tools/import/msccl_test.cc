@@ -8,8 +8,8 @@
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
 #include "tests/tools/import/xml.h"
-#include "tools/import/msccl_transfers.h"
-#include "tools/import/placement.h"
+#include "tools/import/msccl_schedule.h"
+#include "tools/import/msccl_steps.h"
 
 namespace orrery::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "models/base/diagnostics.h"
 #include "tests/tools/import/proof_parts.h"
 #include "tests/tools/import/xml.h"
-#include "tools/import/message_cut.h"
+#include "tools/import/judged_sizes.h"
 #include "tools/import/prove.h"
 
 namespace orrery::test {
@@ -17,14 +17,14 @@ TEST_CASE("runtimes: the slots that RCCL's and MSCCL's headers give") {
   const Runtime& rccl = *runtime_named("rccl");
   const Runtime& msccl = *runtime_named("msccl");
   // Simple: 4 MiB in 8 steps, four a message.
-  CHECK(rccl.form(Protocol::Simple).slot == Bytes(2 << 20));
-  CHECK(msccl.form(Protocol::Simple).slot == Bytes(2 << 20));
+  CHECK(rccl.figures(Protocol::Simple).slot == Bytes(2 << 20));
+  CHECK(msccl.figures(Protocol::Simple).slot == Bytes(2 << 20));
   // LL: 8 lines of 16 B a thread, half of which are data; 256 threads in RCCL, 512 in MSCCL.
-  CHECK(rccl.form(Protocol::LL).slot == Bytes(16 << 10));
-  CHECK(msccl.form(Protocol::LL).slot == Bytes(32 << 10));
+  CHECK(rccl.figures(Protocol::LL).slot == Bytes(16 << 10));
+  CHECK(msccl.figures(Protocol::LL).slot == Bytes(32 << 10));
   // LL128: 28 words of 8 B for 256 threads, 7 of 8 data; 120 for 640 threads, 15 of 16 data.
-  CHECK(rccl.form(Protocol::LL128).slot == Bytes(50'176));
-  CHECK(msccl.form(Protocol::LL128).slot == Bytes(576'000));
+  CHECK(rccl.figures(Protocol::LL128).slot == Bytes(50'176));
+  CHECK(msccl.figures(Protocol::LL128).slot == Bytes(576'000));
   CHECK(runtime_named("nccl") == nullptr);
 }
 
@@ -132,8 +132,8 @@ TEST_CASE("runtimes: the iterations of cut messages come one after another") {
       "ring of 2", ring_fabric(2, {BytesPerSecond(1'000'000'000), Duration(10'000'000)}), {}};
   Runtime small = *runtime_named("none");
   small.limits = runtime_named("rccl")->limits;
-  for (MessageForm& form : small.forms)
-    form.slot = Bytes(1000);
+  for (ConnectionFigures& figures : small.by_protocol)
+    figures.slot = Bytes(1000);
   const MscclAlgorithm algorithm = read_msccl(two_gather().text(), "a.xml");
   const auto took = [&](uint32_t slots, const Runtime& runtime) {
     const AlgorithmProof proof =

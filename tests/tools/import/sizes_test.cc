@@ -10,7 +10,7 @@
 #include "tests/support/property.h"
 #include "tests/tools/import/proof_parts.h"
 #include "tests/tools/import/xml.h"
-#include "tools/import/message_cut.h"
+#include "tools/import/judged_sizes.h"
 #include "tools/import/prove.h"
 
 namespace orrery::test {

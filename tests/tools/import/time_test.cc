@@ -11,8 +11,7 @@
 #include "tests/support/property.h"
 #include "tests/tools/import/xml.h"
 #include "tools/import/chunk_definition.h"
-#include "tools/import/message_pieces.h"
-#include "tools/import/placement.h"
+#include "tools/import/msccl_schedule.h"
 
 namespace orrery::test {
 namespace {

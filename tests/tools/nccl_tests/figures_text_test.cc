@@ -1,5 +1,3 @@
-#include "tools/nccl_tests/figures_text.h"
-
 #include <cstdio>
 #include <string>
 
@@ -7,6 +5,7 @@
 #include <rapidcheck.h>
 
 #include "tests/support/property.h"
+#include "tools/nccl_tests/decimal.h"
 
 namespace orrery::test {
 namespace {

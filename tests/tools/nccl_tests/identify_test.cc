@@ -1,5 +1,3 @@
-#include "tools/nccl_tests/identify.h"
-
 #include <string>
 #include <vector>
 
@@ -7,6 +5,7 @@
 #include <rapidcheck.h>
 
 #include "tests/support/property.h"
+#include "tools/nccl_tests/draft.h"
 
 namespace orrery::test {
 namespace {

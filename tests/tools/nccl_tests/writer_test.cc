@@ -9,7 +9,7 @@
 
 #include "tests/support/property.h"
 #include "tests/tools/nccl_tests/tables.h"
-#include "tools/nccl_tests/types.h"
+#include "tools/nccl_tests/collective.h"
 
 namespace orrery::test {
 namespace {

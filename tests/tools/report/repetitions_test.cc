@@ -1,7 +1,5 @@
 // Blocks that repeat, and the reports of programs of many layers.
 
-#include "tools/report/repetitions.h"
-
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -12,6 +10,7 @@
 
 #include "models/base/random.h"
 #include "models/scenario/reader.h"
+#include "tools/report/op_entries.h"
 #include "tools/report/text.h"
 #include "verifier/run.h"
 

@@ -1,10 +1,9 @@
-#include "tools/report/saved_report.h"
-
 #include <doctest/doctest.h>
 
 #include "tests/tools/report/sample.h"
 #include "tools/report/difference.h"
 #include "tools/report/json.h"
+#include "tools/report/run_record.h"
 
 namespace orrery::test {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/report/tensor_difference.h"
-
 #include <limits>
 #include <string>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "models/array/text.h"
+#include "tools/report/difference.h"
 
 namespace orrery::test {
 namespace {

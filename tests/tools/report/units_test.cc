@@ -1,6 +1,6 @@
-#include "tools/report/units.h"
-
 #include <doctest/doctest.h>
+
+#include "tools/report/figures.h"
 
 namespace orrery::test {
 namespace {

@@ -1,0 +1,194 @@
+#include "tools/cli/overrides.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/array/dtype.h"
+#include "models/base/characters.h"
+#include "models/base/diagnostics.h"
+#include "models/program/did_you_mean.h"
+#include "models/program/rules.h"
+#include "models/scenario/cluster_json.h"
+#include "models/scenario/fields.h"
+#include "simulator/algorithm/algorithms.h"
+#include "tools/cli/inputs.h"
+
+namespace orrery {
+namespace {
+
+constexpr const char* kAlgorithm = "--algorithm";
+
+void require_one_of(const std::vector<std::string_view>& names, std::string_view name,
+                    std::string_view after) {
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    refuse(kAlgorithm, fmt::format("expected one of {}{}, got \"{}\"{}", fmt::join(names, ", "),
+                                   after, name, did_you_mean(name, names)));
+}
+
+OpKind collective_named(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const OpRules& op : all_rules())
+    if (takes_algorithm(op))
+      names.push_back(op.name);
+  require_one_of(names, name, "");
+  const auto named = [&](const OpRules& op) { return op.name == name; };
+  return std::find_if(all_rules().begin(), all_rules().end(), named)->kind;
+}
+
+constexpr const char* kOption = "--cluster-figure";
+
+/// The keys of a protocol that are figures.
+constexpr std::array<std::string_view, 17> kOfProtocol = {"slot",
+                                                          "slots",
+                                                          "channels",
+                                                          "channel_bytes",
+                                                          "pieces",
+                                                          "launch",
+                                                          "channel_launch",
+                                                          "peer_launch",
+                                                          "overhead",
+                                                          "latency",
+                                                          "channel_rate",
+                                                          "reduce_rate",
+                                                          "store_rate",
+                                                          "copy_rate",
+                                                          "efficiency",
+                                                          "forward_rate",
+                                                          "forward_reduce_rate"};
+constexpr std::array<std::string_view, 7> kOfCluster = {
+    "bandwidth", "latency", "memory", "memory_bandwidth", "launch", "reduce_rate", "copy_rate"};
+
+std::vector<std::string> parts_of(const std::string& name) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', begin)) {
+    parts.push_back(name.substr(begin, slash - begin));
+    begin = slash + 1;
+  }
+  parts.push_back(name.substr(begin));
+  return parts;
+}
+
+template <class Names>
+void require_name(const std::string& called, std::string_view name, const Names& names) {
+  if (std::find(names.begin(), names.end(), name) != names.end())
+    return;
+  refuse(kOption,
+         fmt::format("{}: expected one of {}, got \"{}\"{}", called, fmt::join(names, ", "), name,
+                     did_you_mean(name, {names.begin(), names.end()})));
+}
+
+/// The name by which files are written, of a dtype that may have others.
+std::string flops_key(const std::string& called, const std::string& dtype) {
+  const std::optional<Dtype> known = dtype_named(dtype);
+  if (!known)
+    refuse(kOption, fmt::format("{}: expected a dtype such as \"bf16\", got \"{}\"{}", called,
+                                dtype, dtype_hint(dtype)));
+  return std::string(name(*known));
+}
+
+/// Where a figure is in a cluster's file.
+std::vector<std::string> place_of(const std::string& name, const Cluster& cluster) {
+  std::vector<std::string> parts = parts_of(name);
+  if (parts.size() == 1 &&
+      std::find(kOfCluster.begin(), kOfCluster.end(), name) != kOfCluster.end())
+    return parts;
+  if (parts.size() == 2 && parts[0] == "flops")
+    return {parts[0], flops_key(name, parts[1])};
+  if (parts.size() != 3 || parts[0] != "transport")
+    refuse(kOption, fmt::format("expected {}, flops/DTYPE, transport/PROTOCOL/FIGURE or "
+                                "transport/host_launch/OP, got \"{}\"{}",
+                                fmt::join(kOfCluster, ", "), name,
+                                did_you_mean(name, {kOfCluster.begin(), kOfCluster.end()})));
+  if (!cluster.transport)
+    refuse(kOption, fmt::format("{}: the cluster has no transport", name));
+  if (parts[1] == "host_launch") {
+    require_name(name, parts[2], timed_ops());
+    return parts;
+  }
+  std::vector<std::string_view> protocols;
+  for (const ProtocolFigures& protocol : cluster.transport->protocols)
+    protocols.push_back(protocol.name);
+  require_name(name, parts[1], protocols);
+  require_name(name, parts[2], kOfProtocol);
+  parts.insert(parts.begin() + 1, "protocols");
+  return parts;
+}
+
+Cluster with_setting(const Cluster& cluster, const std::string& setting, const Limits& limits) {
+  if (not_utf8_at(setting) || has_control_character(setting))
+    refuse(kOption, "expected NAME=VALUE in printable UTF-8");
+  const size_t equals = setting.find('=');
+  if (equals == std::string::npos)
+    refuse(kOption, fmt::format("expected NAME=VALUE, got \"{}\"", setting));
+  const std::string name = setting.substr(0, equals);
+  Diagnostics diagnostics{std::string(kOption)};
+  std::optional<Cluster> made = with_figure(cluster,
+                                            {place_of(name, cluster),
+                                             setting.substr(equals + 1),
+                                             {name, std::string(kOverridden), kOption, "this run"}},
+                                            limits, diagnostics);
+  diagnostics.throw_if_any();
+  return std::move(*made);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> set_algorithms(Program& program,
+                                                  const std::vector<std::string>& settings) {
+  std::map<OpKind, std::string> chosen;
+  for (const std::string& setting : settings) {
+    const size_t equals = setting.find('=');
+    const std::string_view op = std::string_view(setting).substr(0, equals);
+    const OpKind kind = collective_named(op);
+    if (equals == std::string::npos)
+      refuse(kAlgorithm, fmt::format("expected {0}=ALGORITHM, got \"{0}\"", op));
+    const std::string algorithm = setting.substr(equals + 1);
+    std::vector<std::string_view> names;
+    for (const Algorithm* each : algorithms_for(kind))
+      names.push_back(each->name);
+    require_one_of(names, algorithm, fmt::format(" for {}", op));
+    if (!chosen.emplace(kind, algorithm).second)
+      refuse(kAlgorithm, fmt::format("{} is given twice", op));
+  }
+  std::map<std::string, std::string> unused;
+  for (const auto& [kind, algorithm] : chosen) {
+    bool any = false;
+    bool sets = false;
+    for (Op& op : program.ops) {
+      if (op.kind != kind || !op.site)
+        continue;
+      any = true;
+      if (op.attributes.has("algorithm"))
+        continue;
+      op.attributes.set("algorithm", algorithm);
+      sets = true;
+    }
+    const std::string name(rules(kind).name);
+    if (!sets)
+      unused[name] = any ? fmt::format("expected a {} that names no algorithm, got none", name)
+                         : fmt::format("expected a {} in the program, got none", name);
+  }
+  return unused;
+}
+
+void refuse_unused(const std::map<std::string, std::string>& unused) {
+  if (!unused.empty())
+    refuse(kAlgorithm, unused.begin()->second);
+}
+
+Cluster with_figures(Cluster cluster, const std::vector<std::string>& settings,
+                     const Limits& limits) {
+  for (const std::string& setting : settings)
+    cluster = with_setting(cluster, setting, limits);
+  return cluster;
+}
+
+}  // namespace orrery

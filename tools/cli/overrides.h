@@ -1,0 +1,33 @@
+#pragma once
+
+// Options that override what a scenario says: --algorithm OP=ALGORITHM, how the collectives of one
+// op are scheduled where they do not say it, and --cluster-figure NAME=VALUE.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "models/scenario/size_limits.h"
+
+namespace orrery {
+
+/// Gives the algorithm to each op of that name, started or not, that names none. Returns what is
+/// wrong with the settings that set no op, by the name of their op. Throws InputError for an op
+/// that is no collective, an algorithm that does not serve it, and an op that is named twice.
+std::map<std::string, std::string> set_algorithms(Program& program,
+                                                  const std::vector<std::string>& settings);
+
+/// Throws InputError, if there are any, with what set_algorithms returned.
+void refuse_unused(const std::map<std::string, std::string>& unused);
+
+/// The cluster with each figure set, in their order. Names are those of its file, with what is
+/// inside joined by slashes: "latency", "flops/bf16", "transport/ll/latency",
+/// "transport/host_launch/psum". Reports label them overridden. Throws InputError for a name that
+/// is none, a value that is not of its kind, and bandwidth and latency of links that each have
+/// their own.
+Cluster with_figures(Cluster cluster, const std::vector<std::string>& settings,
+                     const Limits& limits);
+
+}  // namespace orrery

@@ -1,0 +1,328 @@
+#include "tools/report/ops_text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/program/rules.h"
+#include "tools/report/figures.h"
+#include "tools/report/names.h"
+#include "tools/report/op_entries.h"
+
+namespace orrery {
+namespace {
+
+constexpr size_t kIndent = 2;
+constexpr size_t kAlgbw = 5;  // columns
+constexpr size_t kHidden = 8;
+
+/// Of rows that show several ops.
+constexpr std::string_view kWhose = "start of the first, messages of all, the rest of the last";
+
+class OpTable {
+ public:
+  OpTable(const Report& report, const FoldedEntries& folded, const Style& style)
+      : report_(report), program_(report.scenario->program), folded_(folded), style_(style) {}
+
+  std::string text() const { return loops() + blocks() + table_text(); }
+
+ private:
+  std::string time(Duration duration) const { return time_text(duration, style_.ascii()); }
+  std::string time(Instant instant) const { return time(instant - Instant()); }
+
+  /// One line for each loop. Its ops are shown from the first start to the last end; what they took
+  /// is that of the last iteration. Iterations that the scenario names have a line of their own.
+  std::string loops() const {
+    std::string text;
+    std::string_view before;
+    for (const OpEntry& entry : folded_.entries) {
+      if (entry.loop.empty() || entry.loop == before)
+        continue;
+      before = entry.loop;
+      const std::string period =
+          entry.period
+              ? fmt::format(", the last {} after the one before; {}", time(*entry.period), kWhose)
+              : std::string();
+      text += "  " +
+              style_.dim(fmt::format("{}: {} iteration{}{}", entry.loop, grouped(entry.iterations),
+                                     entry.iterations == 1 ? "" : "s", period)) +
+              "\n";
+    }
+    return text;
+  }
+
+  /// One line for each block of ops that comes several times in a row.
+  std::string blocks() const {
+    std::string text;
+    for (const FoldedEntries::Block& block : folded_.blocks) {
+      const OpEntry& first = folded_.entries[block.begin];
+      const OpEntry& last = folded_.entries[block.begin + block.length - 1];
+      const std::string ops =
+          block.length == 1 ? first.id
+                            : fmt::format("{} to {} ({} ops)", first.id, last.id, block.length);
+      const std::string line = fmt::format("{}: {} times in a row{}; {} (all: --ops all)", ops,
+                                           grouped(block.times), periods(first), kWhose);
+      text += "  " + style_.dim(wrapped_words(words_of(line), kReportColumns - 2, 4)) + "\n";
+    }
+    return text;
+  }
+
+  /// How much later each of them began than the one before, on each device; empty unless all began
+  /// in this order.
+  std::string periods(const OpEntry& entry) const {
+    if (!report_.completion)
+      return "";
+    Spread spread;
+    for (size_t i = 1; i < entry.runs.size(); ++i) {
+      const std::vector<OpSpan>& before = report_.completion->spans[entry.runs[i - 1]->op.index()];
+      const std::vector<OpSpan>& spans = report_.completion->spans[entry.runs[i]->op.index()];
+      if (spans.size() != before.size())
+        return "";
+      for (size_t device = 0; device < spans.size(); ++device) {
+        if (spans[device].start < before[device].start)
+          return "";
+        spread.add(spans[device].start - before[device].start);
+      }
+    }
+    return fmt::format(", each {} after the one before", spread.text(style_.ascii()));
+  }
+
+  /// Of the op on the device where it takes longest.
+  Duration longest(const OpReport& run) const {
+    Duration longest;
+    if (report_.completion)
+      for (const OpSpan& span : report_.completion->spans[run.op.index()])
+        longest = std::max(longest, span.end - span.start);
+    return longest;
+  }
+
+  /// Of ops that are shown together: the figures in which they differ, with the op of the largest.
+  std::string differing(const OpEntry& entry) const {
+    std::vector<std::string> words;
+    const auto figure = [&](std::string_view name, auto of) {
+      Spread spread;
+      for (const OpReport* run : entry.runs)
+        spread.add(of(*run));
+      if (spread.differs())
+        words.push_back(fmt::format("{} {} ({})", name, spread.text(style_.ascii()),
+                                    program_.op(entry.runs[spread.longest()]->op).name));
+    };
+    figure("takes", [&](const OpReport& run) { return longest(run); });
+    figure("exposed", [](const OpReport& run) { return run.exposed; });
+    figure("hidden", [](const OpReport& run) { return run.hidden; });
+    figure("slack", [](const OpReport& run) { return run.slack.value_or(Duration()); });
+    for (size_t w = 0; w + 1 < words.size(); ++w)
+      words[w] += ",";
+    return wrapped_words(words, kReportColumns - kIndent - 2, kIndent + 2);
+  }
+
+  /// Within the width of a report, if leaving out the columns of the algbw and the hidden time
+  /// brings it there. The JSON report has them all.
+  std::string table_text() const {
+    Table table = this->table();
+    for (const size_t column : {kAlgbw, kHidden})
+      if (table.width() + kIndent > kReportColumns)
+        table.leave_out(column);
+    return table.text(style_, kIndent);
+  }
+
+  Table table() const {
+    using Align = Table::Align;
+    Table table({Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right,
+                 Align::Right, Align::Right, Align::Right, Align::Right});
+    table.row(
+        {"id", "op", "start", "end", "bytes", "algbw", "busbw", "exposed", "hidden", "slack"});
+    const auto row = [&](const std::string& id, Instant start, const OpReport& run) {
+      const Op& op = program_.op(run.op);
+      const bool timed = report_.completion.has_value();
+      const auto rate = [](const std::optional<double>& value) {
+        return value ? fmt::format("{:.1f}", *value) : std::string();
+      };
+      table.row({shortened(id, kNameWidth, style_), op_name(op.kind, op.issue),
+                 timed ? time(start) : "", timed ? time(run.end) : "",
+                 run.bytes.count() > 0 ? size_text(run.bytes) : "", rate(run.algbw_GBps),
+                 rate(run.busbw_GBps), timed && run.exposed.count() > 0 ? time(run.exposed) : "",
+                 timed && run.hidden.count() > 0 ? time(run.hidden) : "",
+                 run.slack ? time(*run.slack) : ""});
+    };
+    for (const OpEntry& entry : folded_.entries) {
+      const OpReport& last = entry.last();
+      row(entry.id, entry.first().start, last);
+      if (last.choice)
+        table.note(style_.dim(fmt::format(
+            "{} {}: {}; {} message{}", style_.corner(), last.choice->method(), last.choice->because,
+            grouped(entry.messages), entry.messages == 1 ? "" : "s")));
+      // What iterations take that are left out is not known here.
+      const bool complete = entry.loop.empty() || entry.iterations == entry.runs.size();
+      if (const std::string said = differing(entry); complete && !said.empty())
+        table.note(style_.dim(fmt::format("{} {}", style_.corner(), said)));
+      for (const OpReport* run : entry.named)
+        row(program_.op(run->op).name, run->start, *run);
+    }
+    return table;
+  }
+
+  const Report& report_;
+  const Program& program_;
+  const FoldedEntries& folded_;
+  const Style& style_;
+};
+
+class PathText {
+ public:
+  PathText(const Report& report, std::span<const OpEntry> entries, const Style& style)
+      : path_(report.critical_path),
+        program_(report.scenario->program),
+        entries_(entries),
+        style_(style),
+        entry_of_(program_.ops.size()) {
+    for (uint32_t e = 0; e < entries_.size(); ++e)
+      for (const OpReport* run : entries_[e].runs)
+        entry_of_[run->op.index()] = e;
+  }
+
+  std::string text(PathBlocks shown) && {
+    std::vector<uint32_t> items;
+    for (const PathEntry& entry : path_)
+      items.push_back(entry_of_[entry.op.index()]);
+    std::vector<RepeatedBlock> blocks;
+    if (shown == PathBlocks::Once)
+      blocks = repeated_blocks(items);
+    size_t next = 0;
+    for (const RepeatedBlock& block : blocks) {
+      for (; next < block.begin; ++next)
+        add(single(next), "", program_.op(path_[next].op).name);
+      add(block);
+      next = block.end();
+    }
+    for (; next < path_.size(); ++next)
+      add(single(next), "", program_.op(path_[next].op).name);
+    return "  " + wrapped_words(words_, kReportColumns - 2, 2);
+  }
+
+ private:
+  /// One entry of the path, or those that are shown together.
+  struct Shown {
+    std::set<LogicalId> devices;
+    Spread took;
+  };
+
+  void add(Shown& shown, const PathEntry& entry) const {
+    shown.devices.insert(entry.device);
+    shown.took.add(entry.end - entry.start);
+  }
+
+  Shown single(size_t at) const {
+    Shown shown;
+    add(shown, path_[at]);
+    return shown;
+  }
+
+  void add(const RepeatedBlock& block) {
+    for (size_t k = 0; k < block.length; ++k) {
+      Shown together;
+      for (size_t at = block.begin + k; at < block.end(); at += block.length)
+        add(together, path_[at]);
+      add(together,
+          k == 0 ? fmt::format("{} {} (", grouped(block.times), style_.times()) : std::string(),
+          entries_[entry_of_[path_[block.begin + k].op.index()]].id);
+    }
+    const Duration all = path_[block.end() - 1].end - path_[block.begin].start;
+    words_.back() +=
+        fmt::format(") {}", style_.dim(fmt::format("= {}", time_text(all, style_.ascii()))));
+  }
+
+  void add(const Shown& shown, const std::string& before, const std::string& id) {
+    std::string word = words_.empty() ? "" : fmt::format("{} ", style_.arrow());
+    word += before;
+    if (shown.devices != devices_) {
+      const std::vector<LogicalId> ids(shown.devices.begin(), shown.devices.end());
+      word += fmt::format("device{} {}: ", ids.size() == 1 ? "" : "s", ranges_text(ids));
+      devices_ = shown.devices;
+    }
+    words_.push_back(word + id + " " + style_.dim(shown.took.text(style_.ascii())));
+  }
+
+  std::span<const PathEntry> path_;
+  const Program& program_;
+  std::span<const OpEntry> entries_;
+  const Style& style_;
+  std::vector<uint32_t> entry_of_;  // per op
+  std::vector<std::string> words_;
+  std::set<LogicalId> devices_;  // that the last word was of
+};
+
+std::string path_table(const Report& report, const Style& style) {
+  const Program& program = report.scenario->program;
+  const auto time = [&](Duration duration) { return time_text(duration, style.ascii()); };
+  const auto makespan = static_cast<double>(report.completion->makespan.picoseconds());
+  using Align = Table::Align;
+  Table table({Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left,
+               Align::Left});
+  table.row({"from", "to", "takes", "share", "device", "id", "op"});
+  for (const PathEntry& entry : report.critical_path) {
+    const Op& op = program.op(entry.op);
+    const Duration takes = entry.end - entry.start;
+    table.row({time(entry.start - Instant()), time(entry.end - Instant()), time(takes),
+               share_text(static_cast<double>(takes.count()) / makespan),
+               std::to_string(entry.device.index()), op.name,
+               op.site ? fmt::format("{} by {}", op_name(op.kind, op.issue),
+                                     report.lowered.choices[op.site->index()].method())
+                       : op_name(op.kind, op.issue)});
+  }
+  return table.text(style, 2);
+}
+
+std::string slack_table(const Report& report, const Style& style) {
+  const Program& program = report.scenario->program;
+  std::vector<const OpReport*> off;
+  for (const OpReport& entry : report.ops)
+    if (entry.slack && *entry.slack > Duration())
+      off.push_back(&entry);
+  if (off.empty())
+    return "";
+  std::stable_sort(off.begin(), off.end(),
+                   [](const OpReport* a, const OpReport* b) { return *a->slack < *b->slack; });
+  using Align = Table::Align;
+  Table table({Align::Right, Align::Left, Align::Left});
+  table.row({"slack", "id", "op"});
+  for (const OpReport* entry : off) {
+    const Op& op = program.op(entry->op);
+    table.row({time_text(*entry->slack, style.ascii()), op.name, op_name(op.kind, op.issue)});
+  }
+  return "\n" + style.bold("OFF THE PATH") + "  how much longer an op could last\n" +
+         table.text(style, 2);
+}
+
+}  // namespace
+
+std::string op_table(const Report& report, const FoldedEntries& folded, const Style& style) {
+  return OpTable(report, folded, style).text();
+}
+
+std::string path_text(const Report& report, std::span<const OpEntry> entries, PathBlocks blocks,
+                      const Style& style) {
+  return PathText(report, entries, style).text(blocks);
+}
+
+std::string critical_path_text(const Report& report, const Style& style) {
+  std::string text = style.bold("CRITICAL PATH") + "  " +
+                     time_text(report.completion->makespan - Instant(), style.ascii()) + " by " +
+                     (report.completion->by == TimedBy::Sweep ? "sweep" : "engine") + "\n";
+  if (report.critical_path.empty())
+    return text + "  nothing takes time\n";
+  text += path_table(report, style) + slack_table(report, style);
+  if (const std::optional<Exposed> most = most_exposed(report))
+    text += fmt::format("\ncommunication exposed for {} on device {}, {} of the makespan\n",
+                        time_text(most->exposed, style.ascii()), most->device.index(),
+                        share_text(most->share));
+  return text;
+}
+
+}  // namespace orrery
