@@ -10,7 +10,7 @@
 #include "simulator/lower/faults.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
-#include "simulator/values/cuda/executor.h"
+#include "simulator/values/gpu_facts.h"
 
 namespace orrery {
 

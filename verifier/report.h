@@ -17,7 +17,7 @@
 #include "simulator/memory/profile.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
-#include "simulator/values/cuda/executor.h"
+#include "simulator/values/gpu_facts.h"
 #include "simulator/values/values.h"
 #include "verifier/verdict.h"
 

@@ -35,6 +35,7 @@
 #include "verifier/check/values.h"
 #include "verifier/expect.h"
 #include "verifier/fingerprint.h"
+#include "verifier/gpus.h"
 #include "verifier/labels.h"
 #include "verifier/long_loops.h"
 #include "verifier/prove/race_free.h"

@@ -12,7 +12,7 @@
 #include "models/program/rules.h"
 #include "models/scenario/bounds.h"
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/values/cuda/gpu_graph.h"
+#include "simulator/values/gpu_facts.h"
 #include "tools/calibrate/free_figure.h"
 #include "tools/calibrate/gpu_names.h"
 #include "tools/calibrate/residuals.h"
