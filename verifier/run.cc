@@ -127,7 +127,7 @@ class Run {
     check_expectations();
     add_rows(scenario_, stages_, report_);
     report_.fingerprint = fingerprint(report_);
-    report_.lowered = std::move(stages_).take_lowered();
+    report_.lowered = std::make_shared<const Lowered>(std::move(stages_).take_lowered());
     report_.links_of_run = std::move(stages_).take_fabric();
     return std::move(report_);
   }
