@@ -13,9 +13,10 @@
 #include "models/base/diagnostics.h"
 #include "models/program/op_request.h"
 #include "models/program/program.h"
-#include "models/program/rules.h"
 
 namespace orrery {
+
+enum class Side : uint8_t;
 
 class SiteBuilder {
  public:

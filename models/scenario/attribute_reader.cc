@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
+#include "models/program/rules.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/program_reader.h"
 

@@ -13,7 +13,6 @@
 #include "models/fabric/fabric.h"
 #include "models/fabric/protocol.h"
 #include "models/program/program.h"
-#include "models/program/rules.h"
 #include "models/scenario/fault.h"
 
 namespace orrery {
