@@ -22,7 +22,7 @@ namespace {
 /// The seed of the canaries. Any will do that is the same when they are written and checked.
 constexpr uint64_t kCanarySeed = 0x6f72726572790001U;
 
-/// What is copied to the host, with its place there.
+/// The values that are copied to the host, with their places there.
 struct Observations {
   std::vector<Observed> list;  // `to` from the start of the host's memory
   Bytes size;

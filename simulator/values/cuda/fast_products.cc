@@ -20,16 +20,16 @@ namespace orrery::cuda {
 
 namespace {
 
-/// The most that cuBLASLt needs to be told: what is aligned better is treated alike.
+/// The largest alignment that cuBLASLt needs to be told: better aligned operands are treated alike.
 constexpr int64_t kMostAlignment = 256;
 
-/// Several dimensions as one: so many elements, so far apart.
+/// Several dimensions as one: `extent` elements that lie `stride` elements apart.
 struct Row {
   int64_t extent = 1;
   int64_t stride = 0;  // 0: of one element
 };
 
-/// The dimensions, in that order, where they lie evenly in a row-major array.
+/// Joins the dimensions, in that order, if they lie evenly in a row-major array.
 std::optional<Row> row_of(const Shape& shape, std::span<const int64_t> dimensions) {
   const std::vector<int64_t> strides = strides_of(shape);
   Row row;
@@ -53,8 +53,8 @@ std::vector<int64_t> free_dimensions(const Shape& shape, const std::vector<int64
   return free;
 }
 
-/// Sums may add in any order, so the pairs of contracting dimensions may come in any: here in that
-/// of the left operand.
+/// Sorts the pairs of contracting dimensions by those of the left operand: sums may add in any
+/// order.
 void sort_contracting(DotDimensions& of) {
   std::vector<std::pair<int64_t, int64_t>> pairs;
   for (size_t i = 0; i < of.lhs_contracting.size(); ++i)
@@ -84,7 +84,7 @@ std::variant<Rows, NoProduct> rows_of(const Shape& shape, const std::vector<int6
   return Rows{*of_batch, *of_free, *of_contracting};
 }
 
-/// Nothing where neither index counts elements side by side.
+/// Empty where neither index counts elements side by side.
 std::optional<MatrixOperand> operand_of(const Rows& rows) {
   MatrixOperand operand;
   const auto set = [&](const Row& inside, const Row& other) {
@@ -108,7 +108,8 @@ int64_t alignment_of(const Program& program, ValueId id, Bytes of_buffers) {
   return bits & -bits;
 }
 
-/// Why the dtypes are none that cuBLASLt sums as dot_general does. Both operands have one.
+/// Why cuBLASLt does not sum these dtypes as dot_general does; empty if it does. Both operands have
+/// the first.
 std::optional<NoProduct> wrong_dtypes(Dtype operands, Dtype result) {
   const bool narrow = operands == Dtype::F16 || operands == Dtype::BF16;
   if (!narrow && operands != Dtype::F32 && operands != Dtype::F64)

@@ -17,7 +17,7 @@ std::string version_text(int version) {
   return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
 }
 
-/// What a code of cuInit means to whom it befalls; empty where the name says all.
+/// The meaning of a code of cuInit for the user; empty where the name says all.
 std::string_view advice(CUresult code) {
   switch (code) {
     case CUDA_ERROR_STUB_LIBRARY:
@@ -35,7 +35,7 @@ std::string_view advice(CUresult code) {
   }
 }
 
-/// The name of a code; that which the driver has for it where ours ends.
+/// The name of a code: ours, or the driver's where our list ends.
 std::string name_of(const Driver& driver, CUresult code) {
   const std::string_view own = result_name(code);
   if (!own.empty())
@@ -54,7 +54,7 @@ std::string explained(const Driver& driver, CUresult code) {
   return why;
 }
 
-/// Finds every entry point; the name of the first that lacks.
+/// Finds every entry point. Gives the name of the first that the library lacks.
 std::optional<std::string> bind_all(Driver& driver, void* library) {
   std::optional<std::string> lacking;
   const auto bind = [&](auto& entry, const char* exported) {

@@ -9,7 +9,7 @@ namespace orrery::cuda {
 
 namespace {
 
-/// What a load answers, and what the compiler of PTX said of its failure.
+/// The answer to a load, and what the compiler of PTX said of its failure.
 struct Loaded {
   CUresult code = CUDA_SUCCESS;
   std::string log;

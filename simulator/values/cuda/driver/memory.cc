@@ -115,7 +115,7 @@ void DeviceArena::fill(ByteRange range, std::byte value) const {
 
 namespace {
 
-/// So much is on its way at once.
+/// The most bytes on their way at once.
 constexpr int64_t kPiece = 1 << 20;
 
 /// Calls visit(ByteRange) for the pieces of `range`, in order, until one says to stop.

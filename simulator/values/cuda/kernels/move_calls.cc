@@ -136,7 +136,7 @@ KernelCall fill_call(DevicePointer to, Bytes size, std::span<const std::byte> el
 
 namespace {
 
-/// Makes one of each two neighbours, if that keeps all words whole.
+/// Makes one word of each two neighbours, if that keeps all words whole.
 bool pair_up(MoveArgs& args, std::span<int64_t* const> strides) {
   Box& box = args.box;
   const int last = box.rank - 1;

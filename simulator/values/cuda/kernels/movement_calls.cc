@@ -114,7 +114,7 @@ PartArgs part_args(const LocalSite& site, const Shape& whole, const Shape& part,
   return args;
 }
 
-/// With words as large as the place of the part allows, wherever it begins.
+/// Moves the part in words as large as its place allows, wherever it begins.
 KernelCalls part_calls(PartArgs args, const Movement& where, const StridedMove& placement) {
   args.move.to = where.to;
   args.move.from = where.from;
