@@ -12,16 +12,16 @@
 #include "models/scenario/scenario.h"
 #include "simulator/analyze/critical_path.h"
 #include "simulator/analyze/device_times.h"
-#include "simulator/lower/faults.h"
-#include "simulator/lower/lower.h"
 #include "simulator/memory/profile.h"
-#include "simulator/schedule/lowered.h"
+#include "simulator/schedule/choice.h"
 #include "simulator/time/completion.h"
-#include "simulator/values/cuda/executor.h"
+#include "simulator/values/gpu_facts.h"
 #include "simulator/values/values.h"
 #include "verifier/verdict.h"
 
 namespace orrery {
+
+struct Lowered;
 
 /// What one op did, over all devices of its thread.
 struct OpReport {
@@ -57,7 +57,7 @@ struct LinkReport {
 
 struct Report {
   std::shared_ptr<const Scenario> scenario;  // copies of the report share it
-  Lowered lowered;                           // what was run
+  std::shared_ptr<const Lowered> lowered;    // what was run; copies share it too
   std::optional<Fabric> links_of_run;        // absent: those of the cluster
   Verdict verdict = Verdict::Holds;          // of all checks together
   std::string fingerprint;

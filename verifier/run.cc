@@ -33,6 +33,7 @@
 #include "verifier/check/values.h"
 #include "verifier/expect/expect.h"
 #include "verifier/fingerprint.h"
+#include "verifier/gpus/gpus.h"
 #include "verifier/gpus/agreement.h"
 #include "verifier/long_loops.h"
 #include "verifier/prove/prover.h"
@@ -136,7 +137,7 @@ class Run {
     check_expectations();
     add_rows(scenario_, stages_, report_);
     report_.fingerprint = fingerprint(report_);
-    report_.lowered = std::move(stages_).take_lowered();
+    report_.lowered = std::make_shared<const Lowered>(std::move(stages_).take_lowered());
     report_.links_of_run = std::move(stages_).take_fabric();
     return std::move(report_);
   }

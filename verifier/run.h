@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "models/scenario/size_limits.h"
@@ -14,6 +15,34 @@
 #include "verifier/report.h"
 
 namespace orrery {
+
+/// What a run on GPUs is asked for, beside the modelled run (docs/cuda.md).
+struct GpuOptions {
+  std::string library = {};    // the file of the driver; empty: that of the system
+  uint32_t measured_runs = 5;  // after the one whose values are taken
+  cuda::Measured measured = cuda::Measured::Ops;
+  /// Whether dot_general is done by cuBLASLt where it can be, in any order of adding.
+  bool fast_dot = false;
+  std::string cublaslt = {};  // the file of cuBLASLt; empty: that of the system
+};
+
+/// Why nothing can run on GPUs. what() is one line.
+class NoGpus : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The GPUs that are there have too little memory for one scenario; others may run.
+class TooLittleGpuMemory : public NoGpus {
+ public:
+  using NoGpus::NoGpus;
+};
+
+/// Why GpuOptions::fast_dot is not possible. what() is one line.
+class NoFastDot : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 /// Whether to move data: Auto moves it when all values together fit `data_budget`.
 enum class Data : uint8_t { Auto, On, Off };
@@ -44,8 +73,8 @@ std::string too_large(const Overflow& overflow);
 
 /// Throws InputError for a scenario that cannot be lowered (no route, unknown rate) or is too large
 /// (a limit, or a quantity that exceeds 64 bits); with `gpus`, NoGpus where there are none,
-/// TooLittleGpuMemory, and CudaError where the driver fails; of `fast_dot` NoFastDot where cuBLASLt
-/// is missing, and CublasLtError where it fails.
+/// TooLittleGpuMemory, and cuda::CudaError where the driver fails; with `fast_dot`, NoFastDot where
+/// cuBLASLt is missing, and cuda::CublasLtError where it fails.
 Report run(Scenario scenario, const RunOptions& options);
 
 /// The same without a copy, for a scenario that is run several times. Requires one.

@@ -11,6 +11,8 @@
 #include "models/base/check.h"
 #include "models/program/did_you_mean.h"
 #include "models/program/groups.h"
+#include "models/program/op_needs.h"
+#include "models/program/rules.h"
 
 namespace orrery {
 
@@ -223,6 +225,11 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(
 }
 
 /// Empty, with an error, if the op's rules refuse it.
+struct ProgramBuilder::Results {
+  std::vector<ValueType> types;
+  OpMemory memory;
+};
+
 std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
     const OpRequest& request, const OpRules& rules, const std::vector<ValueId>& operands,
     int64_t group_size) {

@@ -12,13 +12,16 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
-#include "models/program/op_needs.h"
 #include "models/program/op_request.h"
 #include "models/program/program.h"
-#include "models/program/rules.h"
 #include "models/program/sites.h"
 
 namespace orrery {
+
+struct Location;
+struct OpMemory;
+struct OpRules;
+struct Parameter;
 
 /// Errors are added to the given Diagnostics, each at the wrong key. An invalid op defines a result
 /// of unknown type; later uses of it are not reported as well.
@@ -107,10 +110,7 @@ class ProgramBuilder {
   std::optional<std::vector<ValueId>> resolve_donated(const OpRequest& request,
                                                       const std::vector<ValueId>& operands);
   /// An op's results before they become values.
-  struct Results {
-    std::vector<ValueType> types;
-    OpMemory memory;
-  };
+  struct Results;
   std::optional<Results> judge_results(const OpRequest& request, const OpRules& rules,
                                        const std::vector<ValueId>& operands, int64_t group_size);
   bool check_in_place(const OpRequest& request, const std::vector<ValueId>& operands,

@@ -25,10 +25,6 @@
 
 namespace orrery {
 
-/// Which state rules apply. With Checks::States the operands of a collective must have the states
-/// that its type requires. Otherwise states are inferred and never refused (JAX's check_vma).
-enum class Checks : uint8_t { Shapes, States };
-
 /// The input of a type rule.
 struct TypeContext {
   const Mesh& mesh;

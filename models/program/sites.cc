@@ -197,7 +197,7 @@ void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
   }
   if (!std::is_sorted(devices.begin(), devices.end()))
     std::sort(devices.begin(), devices.end());
-  if (!meet_once(meeting, devices))
+  if (!meet_once(meeting, devices, Side::Both))
     return;
   auto outcome = replica_groups(program_.mesh, attributes, devices);
   if (const auto* cut = std::get_if<CutGroup>(&outcome)) {

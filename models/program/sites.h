@@ -13,9 +13,10 @@
 #include "models/base/diagnostics.h"
 #include "models/program/op_request.h"
 #include "models/program/program.h"
-#include "models/program/rules.h"
 
 namespace orrery {
+
+enum class Side : uint8_t;
 
 class SiteBuilder {
  public:
@@ -62,8 +63,7 @@ class SiteBuilder {
                      std::string_view does);
   void find_transfers(Meeting& meeting);
   void find_groups(Meeting& meeting, const Attributes& attributes);
-  bool meet_once(const Meeting& meeting, std::span<const LogicalId> devices,
-                 Side side = Side::Both);
+  bool meet_once(const Meeting& meeting, std::span<const LogicalId> devices, Side side);
 
   const Program& program_;
   Diagnostics& diagnostics_;

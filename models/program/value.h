@@ -30,6 +30,10 @@ enum class AxisState : uint8_t {
 /// One state per mesh axis, in mesh order.
 using AxisStates = std::vector<AxisState>;
 
+/// Which state rules apply. With Checks::States the operands of a collective must have the states
+/// that its type requires. Otherwise states are inferred and never refused (JAX's check_vma).
+enum class Checks : uint8_t { Shapes, States };
+
 /// The type of a value: what each device holds of it.
 struct ValueType {
   Dtype dtype = Dtype::F32;

@@ -14,6 +14,7 @@
 #include "models/base/diagnostics.h"
 #include "models/mesh/mesh.h"
 #include "models/program/builder.h"
+#include "models/program/rules.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/size_limits.h"

@@ -26,7 +26,6 @@
 #include "models/array/tensor.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
-#include "models/program/rules.h"
 #include "models/scenario/expectation.h"
 #include "models/scenario/fault.h"
 #include "models/scenario/memory_policy.h"

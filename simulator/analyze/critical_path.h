@@ -6,11 +6,12 @@
 
 #include "models/base/id.h"
 #include "models/base/quantity.h"
-#include "models/program/program.h"
-#include "simulator/schedule/lowered.h"
-#include "simulator/time/completion.h"
 
 namespace orrery {
+
+struct Completion;
+struct Lowered;
+struct Program;
 
 /// A stretch of the critical path: a local op on its device, or a collective. A collective's
 /// stretch begins when the member that held it up could enter (before its launch), and ends with

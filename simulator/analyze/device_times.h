@@ -7,11 +7,12 @@
 
 #include "models/base/id.h"
 #include "models/base/quantity.h"
-#include "models/program/program.h"
-#include "simulator/schedule/lowered.h"
-#include "simulator/time/completion.h"
 
 namespace orrery {
+
+struct Completion;
+struct Lowered;
+struct Program;
 
 struct StreamTime {
   StreamId stream;

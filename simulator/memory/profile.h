@@ -10,9 +10,10 @@
 
 #include "models/program/program.h"
 #include "models/scenario/scenario.h"
-#include "simulator/schedule/lowered.h"
 
 namespace orrery {
+
+struct Lowered;
 
 /// The first that applies, in this order: scratch; the buffer of an argument; of an output; one
 /// that a started and not yet done collective reads or writes (its `start` and `done` included);

@@ -17,6 +17,7 @@
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "models/program/ragged.h"
+#include "simulator/schedule/choice.h"
 #include "simulator/schedule/durations.h"
 #include "simulator/schedule/members.h"
 #include "simulator/schedule/schedule.h"
@@ -42,18 +43,6 @@ struct Instruction {
 };
 
 using Tape = std::vector<Instruction>;
-
-/// The algorithm of a site, and the reason for it.
-struct Choice {
-  std::string algorithm;
-  std::string because = {};
-  std::string protocol = {};  // by which messages are passed; empty: whole, without one
-
-  /// "ring", or with a protocol "ring (ll)".
-  std::string method() const {
-    return protocol.empty() ? algorithm : algorithm + " (" + protocol + ")";
-  }
-};
 
 /// One group of one site.
 struct Collective {

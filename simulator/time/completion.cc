@@ -6,6 +6,8 @@
 
 #include "models/base/check.h"
 #include "models/program/loops.h"
+#include "simulator/event/recording.h"
+#include "simulator/schedule/list_progress.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 

@@ -10,17 +10,21 @@
 
 #include "models/base/id.h"
 #include "models/base/quantity.h"
-#include "models/program/program.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
-#include "simulator/event/recording.h"
-#include "simulator/network/demand.h"
-#include "simulator/network/paths.h"
 #include "simulator/schedule/digest.h"
-#include "simulator/schedule/list_progress.h"
-#include "simulator/schedule/lowered.h"
 
 namespace orrery {
+
+class EventLog;
+class Fabric;
+class Paths;
+class ProgramLists;
+struct Demands;
+struct History;
+struct Lowered;
+struct Moment;
+struct Program;
+using ListId = Id<struct ListTag>;
 
 /// One op on one device. The compute stream reaches the op at `start`. A local op runs from there
 /// to `end`. A collective waits for those before it on its stream; at `entered` its launch is over.

@@ -6,6 +6,7 @@
 
 #include "models/base/check.h"
 #include "models/program/op_overflow.h"
+#include "simulator/event/event_log.h"
 #include "simulator/schedule/relative_state.h"
 
 namespace orrery {

@@ -5,8 +5,7 @@
 #include <iostream>
 #include <utility>
 
-#include "models/program/builder.h"
-#include "verifier/run.h"
+#include "orrery.h"
 
 int main() {
   using namespace orrery;

@@ -96,7 +96,7 @@ class Comparer {
   const DeviceValues& bounds(std::optional<DeviceValues>& known, RoundedBy rounded_by) {
     const Report& report = replay_.report;
     if (!known)
-      known = error_bounds(report.scenario->program, report.lowered, *report.values, rounded_by);
+      known = error_bounds(report.scenario->program, *report.lowered, *report.values, rounded_by);
     return *known;
   }
 

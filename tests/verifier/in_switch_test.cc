@@ -307,7 +307,7 @@ TEST_CASE("in switch: an explanation goes through the switch") {
   const Ran ran = run_in_switch("psum");
   const Report& report = ran.report;
   std::string chain;
-  for (const Reason& reason : why(report.scenario->program, report.lowered, report.fabric(),
+  for (const Reason& reason : why(report.scenario->program, *report.lowered, report.fabric(),
                                   *report.completion, OpId(0), LogicalId(0)))
     if (reason.what == Reason::What::Send)
       chain += fmt::format("{}{} to {}", chain.empty() ? "" : ", ",

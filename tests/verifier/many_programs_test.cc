@@ -51,7 +51,7 @@ TEST_CASE("many programs: groups, members, values and lifetimes cover their own 
   for (size_t s = 0; s < program.sites.size(); ++s) {
     for (const Group& group : program.sites[s].groups)
       in_groups += group.size();
-    members += ran.report.lowered.members[s].devices(Side::Both).size();
+    members += ran.report.lowered->members[s].devices(Side::Both).size();
   }
   CHECK(in_groups == 2 * kCount);  // one by itself, one with the neighbour
   CHECK(members == 2 * kCount);
@@ -60,7 +60,7 @@ TEST_CASE("many programs: groups, members, values and lifetimes cover their own 
   for (size_t v = 0; v < program.values.size(); ++v)
     held += holders.of(ValueId(v)).size();
   CHECK(held == 5 * kCount);  // a on every device, and four results
-  const Lifetimes lifetimes(program, ran.report.lowered, ran.report.scenario->memory);
+  const Lifetimes lifetimes(program, *ran.report.lowered, ran.report.scenario->memory);
   for (size_t t = 0; t < kCount; ++t)
     CHECK(lifetimes.of(ThreadId(t)).size() == 5);
 }

@@ -127,12 +127,12 @@ TEST_CASE("protocols: a channel copies a rank's own part, before it sends it in 
   columns.protocols = R"("p": {"copy_rate": "2 GB/s"})";
   const Report report = columns.run();
   CHECK(took(report) == Duration((2 + 2 + 15) * kUs));
-  CHECK(std::count(report.lowered.labels.begin(), report.lowered.labels.end(),
+  CHECK(std::count(report.lowered->labels.begin(), report.lowered->labels.end(),
                    "copy_rate: infinite (not given)") == 1);
   OneOp rows;
   rows.protocols = columns.protocols;
   const Report plain = rows.run();
-  CHECK(std::count(plain.lowered.labels.begin(), plain.lowered.labels.end(),
+  CHECK(std::count(plain.lowered->labels.begin(), plain.lowered->labels.end(),
                    "copy_rate: infinite (not given)") == 0);
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("protocols: a further channel is used only for messages of channel_byt
     one.elements = elements;
     one.protocols = R"("p": {"channels": 3, "channel_bytes": "400 B"})";
     const Report report = one.run();
-    return report.lowered.collectives[0].schedule->extent().channels;
+    return report.lowered->collectives[0].schedule->extent().channels;
   };
   // An all-gather's largest message is a device's whole part.
   CHECK(channels(1) == 1);
@@ -160,7 +160,7 @@ TEST_CASE("protocols: a further channel of a chain has channel_bytes for each ra
     one.elements = elements;
     one.protocols = R"("p": {"channels": 3, "channel_bytes": "400 B"})";
     const Report report = one.run();
-    return report.lowered.collectives[0].schedule->extent().channels;
+    return report.lowered->collectives[0].schedule->extent().channels;
   };
   // Of four ranks: two channels from 2 x 4 x 400 B.
   CHECK(channels(1) == 1);
@@ -245,11 +245,12 @@ TEST_CASE("protocols: the fastest is chosen by size, with the reason, unless the
   one.protocols = R"("quick": {"efficiency": "1/2"}, "big": {"launch": "5 us"})";
   // 400 B: 3 (0.8 + 1) us by quick, 5 + 3 (0.4 + 1) us by big. Both after the device's launch.
   one.elements = 100;
-  CHECK(one.run().lowered.choices[0].because == "ring (quick) 7.4 us < ring (big) 11.2 us (model)");
+  CHECK(one.run().lowered->choices[0].because ==
+        "ring (quick) 7.4 us < ring (big) 11.2 us (model)");
   one.elements = 1000;
   const Report large = one.run();
-  CHECK(large.lowered.choices[0].because == "ring (big) 22 us < ring (quick) 29 us (model)");
-  CHECK(large.lowered.choices[0].protocol == "big");
+  CHECK(large.lowered->choices[0].because == "ring (big) 22 us < ring (quick) 29 us (model)");
+  CHECK(large.lowered->choices[0].protocol == "big");
   one.op = R"("op": "all_gather", "protocol": "quick")";
   CHECK(took(one.run()) == Duration(29 * kUs));
   one.op = R"("op": "all_gather", "protocol": "quik")";
@@ -262,7 +263,7 @@ TEST_CASE("protocols: a protocol serves the algorithms that it names") {
   one.op = R"("op": "psum")";
   one.elements = 4;
   one.protocols = R"("slow": {"algorithms": "ring", "launch": "1 ms"})";
-  CHECK(one.run().lowered.choices[0].algorithm == "ring");
+  CHECK(one.run().lowered->choices[0].algorithm == "ring");
   one.op = R"("op": "psum", "algorithm": "recursive_doubling", "protocol": "slow")";
   CHECK(one.error().find(
             "/program/0/protocol: psum \"r\": expected one that serves recursive_doubling, "
@@ -270,7 +271,7 @@ TEST_CASE("protocols: a protocol serves the algorithms that it names") {
   // No protocol serves this: its messages are passed whole.
   one.op = R"("op": "psum", "algorithm": "recursive_doubling")";
   const Report whole = one.run();
-  CHECK(whole.lowered.choices[0].protocol.empty());
+  CHECK(whole.lowered->choices[0].protocol.empty());
   const std::vector<std::string>& labels = whole.labels;
   CHECK(std::find(labels.begin(), labels.end(),
                   "transport: some collectives are served by no protocol: passed whole") !=

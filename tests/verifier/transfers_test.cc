@@ -290,7 +290,7 @@ TEST_CASE(
   const Ran ran =
       run_parts(parts_of({send("t", "a", {{0, 1}, {2, 3}}), receive("y", "t", {{0, 1}})}));
   std::vector<std::pair<TransferGroup, Entry>> entries;
-  for (const Collective& collective : ran.report.lowered.collectives)
+  for (const Collective& collective : ran.report.lowered->collectives)
     if (collective.members.size() == 2)
       entries.emplace_back(*collective.transfer, collective.schedule->extent().entry);
   CHECK(entries ==

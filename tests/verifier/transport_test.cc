@@ -155,7 +155,7 @@ TEST_CASE("transport: a slot of any size is an error of its key where it is too 
 TEST_CASE("transport: what a rank copies without a message is not cut") {
   const std::string self = R"("op": "ppermute", "perm": [[0, 0], [1, 1], [2, 2], [3, 3]])";
   const Ran ran = run_op(self, transport("simple", "64 B"));
-  CHECK(ran.report.lowered.steps == 4);
+  CHECK(ran.report.lowered->steps == 4);
 }
 
 TEST_CASE("transport: a channel has less than 2^31 steps") {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/array/tensor.h"
 #include "models/base/random.h"
 #include "models/program/builder.h"
 #include "models/program/program.h"

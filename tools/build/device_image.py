@@ -28,7 +28,7 @@ lines = ['.pushsection .rodata', *object_of('device_ptx', ptx, True),
 assembly = '\n'.join(f'    "{line}\\n"' for line in lines)
 hashes = ' '.join(digest(path) for path in [ptx, *fatbin])
 pathlib.Path(output).write_text(f'''// Of {hashes}
-#include "simulator/values/cuda/kernels/image.h"
+#include "simulator/values/cuda/kernels/kernels.h"
 
 asm(
 {assembly});

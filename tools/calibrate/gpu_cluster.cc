@@ -13,7 +13,7 @@
 #include "models/scenario/size_limits.h"
 #include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/values/cuda/gpu_graph.h"
+#include "simulator/values/gpu_facts.h"
 #include "tools/calibrate/fit.h"
 #include "tools/calibrate/gpu_fit.h"
 #include "tools/calibrate/residuals.h"

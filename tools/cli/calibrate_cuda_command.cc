@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "models/scenario/cluster_json.h"
+#include "simulator/values/cuda/driver/gpu.h"
 #include "simulator/values/cuda/measure.h"
-#include "simulator/values/cuda/unfit_gpu.h"
 #include "tools/calibrate/gpu_cluster.h"
 #include "tools/calibrate/gpu_fit.h"
 #include "tools/cli/calibrated_file.h"

@@ -9,8 +9,7 @@
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
-#include "simulator/values/cuda/driver/cublaslt_error.h"
-#include "simulator/values/cuda/driver/cuda_error.h"
+#include "simulator/values/cuda/driver/entry_point.h"
 #include "tools/cli/commands.h"
 
 namespace orrery {

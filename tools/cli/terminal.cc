@@ -6,7 +6,6 @@
 
 #include <unistd.h>
 
-#include "simulator/values/cuda/driver/cublaslt.h"
 #include "simulator/values/cuda/driver/driver.h"
 
 namespace orrery {

@@ -124,7 +124,7 @@ std::string chain_text(const Report& report, const Explanation& explanation, con
   std::string head = fmt::format("WHY {}", op.name);
   if (!report.completion)
     return style.bold(head) + "\n  the program does not end, so nothing has an instant\n";
-  const ListRuns runs(report.scenario->program, report.lowered, *report.completion);
+  const ListRuns runs(report.scenario->program, *report.lowered, *report.completion);
   const OpSpan& span = runs.span(*explanation.op, explanation.device);
   std::string text =
       style.bold(head) + fmt::format("  {} on device {}, where it ends last: from {} to {}\n",
@@ -193,12 +193,12 @@ Explanation explain(const Report& report, const std::string& id) {
   }
   if (explanation.op && report.completion) {
     explanation.device = last_device(report, *explanation.op);
-    explanation.chain = why(program, report.lowered, report.fabric(), *report.completion,
+    explanation.chain = why(program, *report.lowered, report.fabric(), *report.completion,
                             *explanation.op, explanation.device);
   }
   if (explanation.value)
     explanation.lives =
-        value_lives(program, report.lowered, report.scenario->memory, *explanation.value);
+        value_lives(program, *report.lowered, report.scenario->memory, *explanation.value);
   return explanation;
 }
 

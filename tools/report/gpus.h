@@ -26,7 +26,7 @@ struct RunTimes {
 /// Empty without measured runs.
 std::optional<RunTimes> run_times(const cuda::Measurement& measurement);
 
-using MeasuredSpan = cuda::GpuGraph::Span;  // from the start of the measured run on
+using MeasuredSpan = cuda::MeasuredSpan;  // from the start of the measured run on
 
 /// Of each op on each device, from the first of its kernels and copies to the last. Ops that need
 /// none have no span.

@@ -34,7 +34,7 @@ class Trace {
   Trace(const Report& report, std::ostream& out, const TraceOptions& options)
       : report_(report),
         program_(report.scenario->program),
-        lowered_(report.lowered),
+        lowered_(*report.lowered),
         fabric_(report.fabric()),
         runs_(program_, lowered_, *report.completion),
         paths_(fabric_),

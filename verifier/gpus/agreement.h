@@ -7,7 +7,7 @@
 #include "models/program/program.h"
 #include "simulator/memory/profile.h"
 #include "simulator/schedule/lowered.h"
-#include "simulator/values/cuda/executor.h"
+#include "simulator/values/gpu_facts.h"
 #include "simulator/values/values.h"
 #include "verifier/report.h"
 

@@ -6,7 +6,8 @@
 namespace orrery {
 
 cuda::Driver loaded_driver(const std::string& library) {
-  std::variant<cuda::Driver, cuda::MissingDriver> loaded = cuda::load_driver(library);
+  std::variant<cuda::Driver, cuda::MissingDriver> loaded =
+      cuda::load_driver(library.empty() ? cuda::kDriverLibrary : library);
   if (const auto* missing = std::get_if<cuda::MissingDriver>(&loaded))
     throw NoGpus(missing->reason);
   return std::get<cuda::Driver>(std::move(loaded));

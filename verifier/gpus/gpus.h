@@ -1,47 +1,20 @@
 #pragma once
 
-// A scenario's run on GPUs, beside the modelled one.
+// A scenario's run on GPUs, beside the modelled one. The front door (run.h) has what it is asked
+// for and how it fails, and does not include this.
 
-#include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "models/scenario/scenario.h"
 #include "simulator/values/cuda/executor.h"
+#include "verifier/run.h"
 
 namespace orrery {
 
-struct GpuOptions {
-  std::string library = cuda::kDriverLibrary;
-  uint32_t measured_runs = 5;  // after the one whose values are taken
-  cuda::Measured measured = cuda::Measured::Ops;
-  /// Whether dot_general is done by cuBLASLt where it can be, in any order of adding.
-  bool fast_dot = false;
-  std::string cublaslt = {};  // its file; empty: that of the system
-};
-
-/// Why nothing can run on GPUs. what() is one line.
-class NoGpus : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// The GPUs that are there have too little memory for one scenario; others may run.
-class TooLittleGpuMemory : public NoGpus {
- public:
-  using NoGpus::NoGpus;
-};
-
-/// Why --fast-dot is not possible. what() is one line.
-class NoFastDot : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// Throws NoGpus where the driver or a GPU is missing.
+/// Empty: that of the system. Throws NoGpus where the driver or a GPU is missing.
 cuda::Driver loaded_driver(const std::string& library);
-/// Throws NoFastDot where it is missing.
+/// Empty: that of the system. Throws NoFastDot where it is missing.
 cuda::CublasLt loaded_cublaslt(const std::string& library);
 
 /// Why the scenario does not run on GPUs, though it runs here: "a device holds more than its

@@ -12,7 +12,7 @@
 #include "simulator/lower/faults.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
-#include "simulator/values/cuda/executor.h"
+#include "simulator/values/gpu_facts.h"
 #include "verifier/report.h"
 #include "verifier/stages.h"
 

@@ -1,96 +1,102 @@
 #pragma once
 
-// The memory of the virtual devices: where values lie in their arenas, and what is used beside
-// them.
+// The memory of the virtual devices, as the work graph sees it: addresses.
+//
+// A device has two pieces of memory. Its arena is laid out as the memory profile counts it
+// (simulator/memory/layout.h), so values, results and scratch lie at places that are known before
+// the graph is made. Beside it lies what the program is not charged for: the slots of messages in
+// flight, work elements of xla-cpu that are wider than the program's, and several operands that are
+// exchanged as one. A ReusePool gives this memory out in the order in which the graph is built.
+// Work that gets memory which other work has used waits for its last use: that is an edge to a node
+// that is there already, so no cycle can arise.
 
-#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
+#include "models/array/work.h"
+#include "models/base/quantity.h"
 #include "models/program/program.h"
 #include "simulator/memory/layout.h"
-#include "simulator/values/cuda/kernels/kernel_call.h"
-#include "simulator/values/cuda/reuse_pool.h"
+#include "simulator/memory/placement.h"
+#include "simulator/schedule/end_copies.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/values/cuda/work_graph.h"
 
 namespace orrery::cuda {
 
+/// The memory of one device beside its arena.
+class ReusePool {
+ public:
+  /// Every size that is given out is a multiple of it, as the driver aligns its own.
+  static constexpr int64_t kAlignment = 256;
+
+  /// Where the memory begins. Adds to `after` what must have ended before it is used.
+  Bytes take(Bytes size, Dependencies& after);
+
+  /// Gives back what take(size) returned, once `last_use` has happened.
+  void give_back(Bytes begin, Bytes size, const Frontier& last_use);
+
+  Bytes high_water() const { return placement_.high_water(); }
+
+ private:
+  struct Used {
+    int64_t end = 0;
+    Frontier last;
+  };
+
+  /// Cuts a used range in two at `at`, if that lies inside one.
+  void split(int64_t at);
+
+  Placement placement_;
+  std::map<int64_t, Used> used_;  // by begin: free memory, and who used it last
+};
+
 /// Where the memory of one virtual device begins.
 struct DeviceBases {
-  DevicePointer arena = 0;   // laid out by ArenaLayout
-  DevicePointer beside = 0;  // given out by a ReusePool
+  DevicePointer arena = 0;
+  DevicePointer beside = 0;
 };
 
 /// Memory beside an arena that is in use.
-struct Stretch {
+struct BesideArena {
   LogicalId device;
   Bytes begin;
   Bytes size;
 };
 
-/// Keeps references to the program and the layout.
-class DeviceMemory {
+/// Addresses on the virtual devices. Keeps references to the program and the layout.
+class DeviceAddresses {
  public:
-  DeviceMemory(const Program& program, const ArenaLayout& layout, std::vector<DeviceBases> bases)
-      : program_(program),
-        layout_(layout),
-        bases_(std::move(bases)),
-        pools_(bases_.size()),
-        arenas_(bases_.size()) {}
+  DeviceAddresses(const Program& program, const ArenaLayout& layout,
+                  std::vector<DeviceBases> bases);
 
-  /// Of a value as the list of `thread` uses it.
-  DevicePointer address(LogicalId device, ThreadId thread, ValueId id) {
-    const Value& value = program_.value(id);
-    return use(device, layout_.buffer(device, thread, value.buffer)) +
-           static_cast<uint64_t>(value.offset.count());
-  }
+  /// The address of a value as the list of `thread` uses it.
+  DevicePointer address(LogicalId device, ThreadId thread, ValueId id);
   std::vector<DevicePointer> addresses(LogicalId device, ThreadId thread,
-                                       const std::vector<ValueId>& values) {
-    std::vector<DevicePointer> result;
-    for (const ValueId value : values)
-      result.push_back(address(device, thread, value));
-    return result;
-  }
+                                       const std::vector<ValueId>& values);
   /// The bytes behind a buffer, to the end of its place.
   struct Padding {
     DevicePointer at = 0;
     Bytes size;
   };
-  Padding padding(LogicalId device, ThreadId thread, BufferId buffer) {
-    const Bytes size = program_.buffer(buffer).size;
-    const Place place = layout_.buffer(device, thread, buffer);
-    return {use(device, place) + static_cast<uint64_t>(size.count()), place.size - size};
-  }
-  /// Of the scratch of an op; 0 without one.
-  DevicePointer scratch(LogicalId device, ThreadId thread, OpId op) {
-    const std::optional<Place> place = layout_.scratch(device, thread, op);
-    return place ? use(device, *place) : 0;
-  }
-  /// Per device: the largest end of what it was asked for in its arena.
+  Padding padding(LogicalId device, ThreadId thread, BufferId buffer);
+  /// The address of the scratch of an op; 0 for an op without one.
+  DevicePointer scratch(LogicalId device, ThreadId thread, OpId op);
+  /// Per device: the end of the last byte of its arena whose address was asked for.
   const std::vector<Bytes>& arenas() const { return arenas_; }
 
-  Stretch take_beside(LogicalId device, Bytes size, Dependencies& after) {
-    return {device, pools_[device.index()].take(size, after), size};
-  }
-  void give_back(const Stretch& stretch, const Frontier& last_use) {
-    pools_[stretch.device.index()].give_back(stretch.begin, stretch.size, last_use);
-  }
-  DevicePointer address(const Stretch& stretch) const {
-    return bases_[stretch.device.index()].beside + static_cast<uint64_t>(stretch.begin.count());
-  }
-  /// Per device: what it needs beside its arena.
-  std::vector<Bytes> beside() const {
-    std::vector<Bytes> sizes;
-    for (const ReusePool& pool : pools_)
-      sizes.push_back(pool.high_water());
-    return sizes;
-  }
+  BesideArena take_beside(LogicalId device, Bytes size, Dependencies& after);
+  void give_back(const BesideArena& memory, const Frontier& last_use);
+  DevicePointer address(const BesideArena& memory) const;
+  /// Per device: how much it needs beside its arena.
+  std::vector<Bytes> beside() const;
 
  private:
-  DevicePointer use(LogicalId device, const Place& place) {
-    arenas_[device.index()] = std::max(arenas_[device.index()], place.begin + place.size);
-    return bases_[device.index()].arena + static_cast<uint64_t>(place.begin.count());
-  }
+  DevicePointer use(LogicalId device, const Place& place);
 
   const Program& program_;
   const ArenaLayout& layout_;
@@ -98,5 +104,29 @@ class DeviceMemory {
   std::vector<ReusePool> pools_;          // per device
   std::vector<Bytes> arenas_;             // per device
 };
+
+/// What a member of a collective gives and takes, and the memory that it has for it.
+struct MemberStorage {
+  std::optional<Dtype> operand_dtype;  // empty: it gives nothing
+  DevicePointer operand = 0;           // the address of an operand that is given alone
+  bool several_operands = false;
+  std::optional<Dtype> result_dtype;  // empty: it takes nothing
+  DevicePointer result = 0;
+  DevicePointer scratch = 0;  // as many bytes as the collective has (Collective::scratch)
+};
+
+/// Where the areas of a member lie: in its operand, its result and its scratch
+/// (simulator/schedule/end_copies.h), and what these have no room for beside the arena.
+struct MemberPlaces {
+  std::array<DevicePointer, 3> areas = {};  // by Area
+  EndCopies copies;
+  bool enters = false;  // the operand is not the input area itself
+  bool leaves = false;  // the output area is not the result itself
+};
+
+/// `beside` gives that many bytes beside the arena.
+MemberPlaces member_places(const Collective& collective, const Folding& folding,
+                           const MemberStorage& storage,
+                           const std::function<DevicePointer(Bytes)>& beside);
 
 }  // namespace orrery::cuda

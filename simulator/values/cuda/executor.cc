@@ -10,25 +10,25 @@
 #include "models/program/holders.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/memory/layout.h"
-#include "simulator/values/cuda/driver/canary.h"
-#include "simulator/values/cuda/driver/pinned_memory.h"
+#include "simulator/values/cuda/driver/memory.h"
 #include "simulator/values/cuda/graph_builder.h"
-#include "simulator/values/cuda/kernels/image.h"
+#include "simulator/values/cuda/kernels/kernels.h"
+#include "simulator/values/cuda/measure.h"
 
 namespace orrery::cuda {
 
 namespace {
 
-/// Of canaries: any, as long as it is the same when they are written and checked.
+/// The seed of the canaries. Any will do that is the same when they are written and checked.
 constexpr uint64_t kCanarySeed = 0x6f72726572790001U;
 
-/// What is copied to the host, with its place there.
+/// The values that are copied to the host, with their places there.
 struct Observations {
   std::vector<Observed> list;  // `to` from the start of the host's memory
   Bytes size;
 };
 
-/// Values that ops make, on each device that has them.
+/// The values that ops make (all of them, or the outputs), on each device that has them.
 Observations observations(const Program& program, bool all) {
   std::vector<bool> asked(program.values.size(), all);
   for (const ValueId output : program.outputs)
@@ -49,7 +49,7 @@ Observations observations(const Program& program, bool all) {
   return result;
 }
 
-/// Beyond an arena: the bytes that are known, and must stay so. Up to a granule of the driver has
+/// The bytes beyond an arena that are known, and must stay so. Up to a granule of the driver has
 /// memory there; an error of an index is seen in the first of them.
 std::vector<ByteRange> guarded_beyond(const DeviceArena& arena) {
   constexpr Bytes kMost(int64_t{1} << 16);
@@ -97,7 +97,7 @@ class Executor {
  private:
   size_t gpu(LogicalId device) const { return gpu_of(device, devices_, gpus_.size()); }
 
-  /// What is beside the arenas is known once the graph is made; its nodes have their addresses, so
+  /// How much lies beside the arenas is known once the graph is made. Its nodes have addresses, so
   /// it is made twice.
   void make_memory() {
     const Built built = build(std::vector<DeviceBases>(devices_), DevicePointer{0});
@@ -120,7 +120,7 @@ class Executor {
       host_ = std::make_unique<PinnedMemory>(gpus_[0], observed_.size + guards);
   }
 
-  /// Before anything is allocated.
+  /// Throws TooLittleMemory before anything is allocated.
   void check_free(const std::vector<Bytes>& beside) const {
     std::vector<Bytes> needed(gpus_.size());
     for (size_t d = 0; d < devices_; ++d) {
@@ -144,7 +144,7 @@ class Executor {
     return bases;
   }
 
-  /// What is observed, and the guards, are copied to `host`; nothing is without it.
+  /// What is observed and the guards are copied to `host`. Without `host` nothing is copied.
   Built build(std::vector<DeviceBases> bases, std::optional<DevicePointer> host) const {
     BuildOptions options;
     options.bases = std::move(bases);
@@ -229,8 +229,9 @@ class Executor {
     }
   }
 
-  /// Runs of a graph that copies nothing to the host. Their data is of no use: arguments may have
-  /// been overwritten. The whole is measured without moments inside, since taking them takes time.
+  /// Measures runs of a graph that copies nothing to the host. Their data is of no use, since
+  /// arguments may have been overwritten. The whole is measured without moments inside, since
+  /// taking them takes time.
   void measure(const Stream& stream) {
     const Built built = build(bases(), std::nullopt);
     run_.facts.nodes = built.graph.size();

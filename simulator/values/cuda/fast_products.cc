@@ -1,11 +1,161 @@
 #include "simulator/values/cuda/fast_products.h"
 
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <span>
+#include <tuple>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include <fmt/format.h>
+
+#include "models/array/kernels.h"
+#include "models/array/strided_move.h"
 #include "models/base/check.h"
+#include "models/program/local_parameters.h"
 
 namespace orrery::cuda {
+
+namespace {
+
+/// The largest alignment that cuBLASLt needs to be told: better aligned operands are treated alike.
+constexpr int64_t kMostAlignment = 256;
+
+/// Several dimensions as one: `extent` elements that lie `stride` elements apart.
+struct Row {
+  int64_t extent = 1;
+  int64_t stride = 0;  // 0: of one element
+};
+
+/// Joins the dimensions, in that order, if they lie evenly in a row-major array.
+std::optional<Row> row_of(const Shape& shape, std::span<const int64_t> dimensions) {
+  const std::vector<int64_t> strides = strides_of(shape);
+  Row row;
+  for (const int64_t dimension : dimensions) {
+    const auto d = static_cast<size_t>(dimension);
+    if (shape[d] == 1)
+      continue;
+    if (row.extent > 1 && row.stride != shape[d] * strides[d])
+      return std::nullopt;
+    row = {row.extent * shape[d], strides[d]};
+  }
+  return row;
+}
+
+std::vector<int64_t> free_dimensions(const Shape& shape, const std::vector<int64_t>& batch,
+                                     const std::vector<int64_t>& contracting) {
+  std::vector<int64_t> free;
+  for (int64_t d = 0; d < static_cast<int64_t>(shape.rank()); ++d)
+    if (std::ranges::count(batch, d) + std::ranges::count(contracting, d) == 0)
+      free.push_back(d);
+  return free;
+}
+
+/// Sorts the pairs of contracting dimensions by those of the left operand: sums may add in any
+/// order.
+void sort_contracting(DotDimensions& of) {
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  for (size_t i = 0; i < of.lhs_contracting.size(); ++i)
+    pairs.emplace_back(of.lhs_contracting[i], of.rhs_contracting[i]);
+  std::ranges::sort(pairs);
+  for (size_t i = 0; i < pairs.size(); ++i)
+    std::tie(of.lhs_contracting[i], of.rhs_contracting[i]) = pairs[i];
+}
+
+struct Rows {
+  Row batch;
+  Row free;
+  Row contracting;
+};
+
+std::variant<Rows, NoProduct> rows_of(const Shape& shape, const std::vector<int64_t>& batch,
+                                      const std::vector<int64_t>& contracting) {
+  const std::optional<Row> of_batch = row_of(shape, batch);
+  if (!of_batch)
+    return NoProduct{"its batch dimensions are not in a row"};
+  const std::optional<Row> of_free = row_of(shape, free_dimensions(shape, batch, contracting));
+  if (!of_free)
+    return NoProduct{"its free dimensions are not in a row"};
+  const std::optional<Row> of_contracting = row_of(shape, contracting);
+  if (!of_contracting)
+    return NoProduct{"its contracting dimensions are not in a row"};
+  return Rows{*of_batch, *of_free, *of_contracting};
+}
+
+/// Empty where neither index counts elements side by side.
+std::optional<MatrixOperand> operand_of(const Rows& rows) {
+  MatrixOperand operand;
+  const auto set = [&](const Row& inside, const Row& other) {
+    operand.leading = other.extent > 1 ? other.stride : inside.extent;
+  };
+  if (rows.contracting.extent == 1 || rows.contracting.stride == 1) {
+    operand.contracting_inside = true;
+    set(rows.contracting, rows.free);
+  } else if (rows.free.extent == 1 || rows.free.stride == 1) {
+    set(rows.free, rows.contracting);
+  } else {
+    return std::nullopt;
+  }
+  operand.batch_stride = rows.batch.stride;
+  return operand;
+}
+
+/// The largest power of 2 that divides the address of a value.
+int64_t alignment_of(const Program& program, ValueId id, Bytes of_buffers) {
+  const int64_t bits = kMostAlignment | of_buffers.count() | program.value(id).offset.count();
+  return bits & -bits;
+}
+
+/// Why cuBLASLt does not sum these dtypes as dot_general does; empty if it does. Both operands have
+/// the first.
+std::optional<NoProduct> wrong_dtypes(Dtype operands, Dtype result) {
+  const bool narrow = operands == Dtype::F16 || operands == Dtype::BF16;
+  if (!narrow && operands != Dtype::F32 && operands != Dtype::F64)
+    return NoProduct{std::string(name(operands))};
+  if (result != operands && !(narrow && result == Dtype::F32))
+    return NoProduct{fmt::format("{} from {}", name(result), name(operands))};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<MatrixProduct, NoProduct> matrix_product(const Program& program, const Op& op,
+                                                      Bytes alignment) {
+  const ValueType& lhs = program.value(op.operands[0]).type;
+  const ValueType& rhs = program.value(op.operands[1]).type;
+  const ValueType& result = program.value(op.results[0]).type;
+  if (auto wrong = wrong_dtypes(lhs.dtype, result.dtype))
+    return std::move(*wrong);
+  if (lhs.shape.elements() == 0 || rhs.shape.elements() == 0)
+    return NoProduct{"no elements"};
+  DotDimensions of = dot_dimensions(op.attributes);
+  sort_contracting(of);
+  const auto left = rows_of(lhs.shape, of.lhs_batch, of.lhs_contracting);
+  if (const auto* no = std::get_if<NoProduct>(&left))
+    return *no;
+  const auto right = rows_of(rhs.shape, of.rhs_batch, of.rhs_contracting);
+  if (const auto* no = std::get_if<NoProduct>(&right))
+    return *no;
+  const Rows& l = std::get<Rows>(left);
+  const Rows& r = std::get<Rows>(right);
+  const std::optional<MatrixOperand> left_operand = operand_of(l);
+  const std::optional<MatrixOperand> right_operand = operand_of(r);
+  if (!left_operand || !right_operand)
+    return NoProduct{"its batch dimensions are the innermost"};
+  MatrixProduct product{lhs.dtype,     result.dtype,   l.batch.extent,
+                        l.free.extent, r.free.extent,  l.contracting.extent,
+                        *left_operand, *right_operand, 0};
+  const int64_t largest = std::max({product.batch, product.rows, product.columns, product.depth,
+                                    product.lhs.leading, product.rhs.leading});
+  if (largest > std::numeric_limits<int32_t>::max())
+    return NoProduct{"a matrix of 2^31 rows or columns"};
+  product.lhs.alignment = alignment_of(program, op.operands[0], alignment);
+  product.rhs.alignment = alignment_of(program, op.operands[1], alignment);
+  product.result_alignment = alignment_of(program, op.results[0], alignment);
+  return product;
+}
 
 namespace {
 

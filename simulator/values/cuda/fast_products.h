@@ -1,41 +1,50 @@
 #pragma once
 
-// The dot_general ops of a program that cuBLASLt does, with its algorithm for each. Its sums add in
-// any order, so that their values are not those of the host executor bit for bit.
+// The dot_general ops of a program that cuBLASLt does, with its algorithm for each. It adds the
+// products of a sum in any order, so the values are not those of the host executor bit for bit.
+//
+// A dot_general is a product of matrices for cuBLASLt if the batch, free and contracting dimensions
+// of each operand are three even rows of elements: each group lies as one dimension would, and the
+// groups may come in any order. The free or the contracting group must have its elements side by
+// side. Nothing is transposed or copied for it.
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <utility>
+#include <variant>
 #include <vector>
 
+#include "models/base/quantity.h"
 #include "models/program/program.h"
-#include "simulator/values/cuda/driver/gpus.h"
+#include "simulator/values/cuda/driver/gpu.h"
 #include "simulator/values/cuda/driver/graph.h"
 #include "simulator/values/cuda/driver/matmul.h"
 #include "simulator/values/cuda/driver/stream.h"
-#include "simulator/values/cuda/matrix_product.h"
 #include "simulator/values/cuda/work_graph.h"
 
 namespace orrery::cuda {
 
-/// Which dot_general ops cuBLASLt does.
-struct DotFacts {
-  std::vector<OpId> by_cublaslt;
-  std::map<std::string, uint32_t> in_order;  // why others are not, and how many ops
+/// Why a dot_general is no product for cuBLASLt, as a label says it: "s32", "its contracting
+/// dimensions are not in a row".
+struct NoProduct {
+  std::string why;
 };
+
+/// Requires a dot_general. Buffers lie at multiples of `alignment`. Products of f16 and bf16 are
+/// summed in f32, others in their own dtype, as dot_sum_dtype() has it.
+std::variant<MatrixProduct, NoProduct> matrix_product(const Program& program, const Op& op,
+                                                      Bytes alignment);
 
 class FastProducts {
  public:
-  /// The library and the GPUs outlive it. `alignment`: of the program's buffers. Throws CudaError
-  /// and CublasLtError.
+  /// The library and the GPUs outlive it. The program's buffers lie at multiples of `alignment`.
+  /// Throws CudaError and CublasLtError.
   FastProducts(const CublasLt& library, const Gpus& gpus, const Program& program, Bytes alignment);
 
   const std::map<OpId, MatrixProduct>& by_op() const { return by_op_; }
   DotFacts facts() const;
 
-  /// What does the product on a GPU. Throws CudaError and CublasLtError.
+  /// The graph that does the product on a GPU. Throws CudaError and CublasLtError.
   Graph graph_of(const Product& work, size_t gpu) const;
 
  private:

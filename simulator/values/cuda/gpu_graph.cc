@@ -1,21 +1,151 @@
 #include "simulator/values/cuda/gpu_graph.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
-
-#include "simulator/values/cuda/kernel_launches.h"
 
 namespace orrery::cuda {
 
 namespace {
 
-/// Makes the graphs of the driver, one after another.
-class Parts {
+/// Per op: a number that does not fall along a list, and is another one for each iteration of an
+/// outermost loop. The constant that is an iteration's index differs between iterations; it is
+/// apart from what may be equal in them.
+std::vector<uint32_t> stages(const Program& program) {
+  std::vector<uint32_t> begins(program.ops.size(), 0);  // how many stages begin with the op
+  std::vector<bool> inner(program.ops.size(), false);   // begins an iteration of an inner loop
+  // Outer loops come after those that are in them.
+  for (auto loop = program.loops.rbegin(); loop != program.loops.rend(); ++loop)
+    for (const LoopIteration& iteration : loop->written) {
+      if (iteration.ops.size() == 0 || inner[iteration.ops.begin])
+        continue;
+      for (uint32_t op = iteration.ops.begin; op < iteration.ops.end; ++op)
+        inner[op] = true;
+      ++begins[iteration.ops.begin];
+      if (loop->has_index && iteration.ops.size() > 1)
+        ++begins[iteration.ops.begin + 1];
+      if (iteration.ops.end < begins.size())
+        ++begins[iteration.ops.end];
+    }
+  std::vector<uint32_t> stages(program.ops.size());
+  for (const Thread& thread : program.threads) {
+    uint32_t stage = 0;
+    for (const OpId op : thread.issue_order)
+      stages[op.index()] = stage += begins[op.index()];
+  }
+  return stages;
+}
+
+/// The content of a part, whatever the order in which its nodes were made, since iterations are
+/// walked in different orders. Nodes are ordered by what they do.
+class Content {
  public:
-  Parts(const WorkGraph& work, size_t devices, const Gpus& gpus,
-        std::vector<std::unique_ptr<KernelModule>>& modules, const FastProducts* products)
+  Content(const WorkGraph& graph, const std::vector<WorkId>& part,
+          std::vector<uint32_t>& place_of) {
+    std::vector<WorkId> order = part;
+    std::stable_sort(order.begin(), order.end(), [&](WorkId a, WorkId b) {
+      const auto key = [&](WorkId id) { return std::tuple(graph[id].part, graph[id].device); };
+      return key(a) < key(b);
+    });
+    for (uint32_t i = 0; i < order.size(); ++i)
+      place_of[order[i].index()] = i;
+    for (const WorkId id : order) {
+      Node& node = nodes_.emplace_back(Node{graph[id].what, graph[id].device, {}});
+      for (const WorkId before : graph.after(id))
+        if (std::binary_search(part.begin(), part.end(), before))
+          node.after.push_back(place_of[before.index()]);
+      std::sort(node.after.begin(), node.after.end());
+    }
+  }
+
+  friend bool operator==(const Content&, const Content&) = default;
+
+ private:
+  struct Node {
+    decltype(Work::what) what;
+    LogicalId device;
+    std::vector<uint32_t> after;
+    friend bool operator==(const Node&, const Node&) = default;
+  };
+  std::vector<Node> nodes_;
+};
+
+}  // namespace
+
+GraphParts graph_parts(const WorkGraph& graph, const Program& program, uint32_t most_nodes) {
+  GraphParts result;
+  if (graph.size() <= most_nodes) {
+    std::vector<WorkId>& all = result.parts.emplace_back();
+    for (uint32_t w = 0; w < graph.size(); ++w)
+      all.emplace_back(w);
+    result.launches = {0};
+    return result;
+  }
+
+  // A node is in the part of its stage, or in that of what it waits for, if it is later. A stage
+  // with too many nodes is cut.
+  const std::vector<uint32_t> stage_of = stages(program);
+  using Place = std::pair<uint32_t, uint32_t>;  // a stage, and which part of it
+  std::vector<Place> place_of(graph.size());
+  std::map<Place, std::vector<WorkId>> by_place;
+  std::map<uint32_t, uint32_t> last_cut;  // per stage: its last part
+  for (uint32_t w = 0; w < graph.size(); ++w) {
+    uint32_t stage = stage_of[graph[WorkId(w)].part.op.index()];
+    for (const WorkId before : graph.after(WorkId(w)))
+      stage = std::max(stage, place_of[before.index()].first);
+    uint32_t& cut = last_cut[stage];
+    if (by_place[{stage, cut}].size() == most_nodes)
+      ++cut;
+    place_of[w] = {stage, cut};
+    by_place[{stage, cut}].emplace_back(w);
+  }
+
+  std::vector<Content> contents;
+  std::vector<uint32_t> places(graph.size());
+  constexpr size_t kLookedBack = 8;  // parts: iterations are equal after a few
+  for (auto& [place, part] : by_place) {
+    Content content(graph, part, places);
+    const size_t first = contents.size() - std::min(contents.size(), kLookedBack);
+    const auto known =
+        std::find(contents.begin() + static_cast<ptrdiff_t>(first), contents.end(), content);
+    result.launches.push_back(static_cast<uint32_t>(known - contents.begin()));
+    if (known != contents.end())
+      continue;
+    contents.push_back(std::move(content));
+    result.parts.push_back(std::move(part));
+  }
+  return result;
+}
+
+namespace {
+
+constexpr unsigned int kThreadsOfBlock = 256;
+constexpr int kBlocksOfMultiprocessor = 8;
+
+unsigned int blocks(const Gpu& gpu, int64_t items) {
+  const int64_t most = int64_t{gpu.info().multiprocessors} * kBlocksOfMultiprocessor;
+  const int64_t needed = (items + kThreadsOfBlock - 1) / kThreadsOfBlock;
+  return static_cast<unsigned int>(std::clamp(needed, int64_t{1}, std::max(most, int64_t{1})));
+}
+
+}  // namespace
+
+KernelLaunch launch_of(const KernelCall& call, const Gpu& gpu, KernelModule& module) {
+  return {module.function(entry_point(call.kernel)), blocks(gpu, call.items), kThreadsOfBlock,
+          call.argument};
+}
+
+namespace {
+
+/// Makes the graphs of the driver, one after another.
+class GraphMaker {
+ public:
+  GraphMaker(const WorkGraph& work, size_t devices, const Gpus& gpus,
+             std::vector<std::unique_ptr<KernelModule>>& modules, const FastProducts* products)
       : work_(work),
         devices_(devices),
         gpus_(gpus),
@@ -68,7 +198,7 @@ class Parts {
   }
 
  private:
-  /// The nodes that the work waits for. Those of earlier parts have ended.
+  /// Collects the nodes that the work waits for. Those of earlier parts have ended.
   void after(WorkId id) {
     after_.clear();
     for (const WorkId before : work_.after(id))
@@ -121,36 +251,32 @@ std::map<Timed, Extremes> extremes(const WorkGraph& work, const std::vector<Work
 
 }  // namespace
 
-size_t gpu_of(LogicalId device, size_t devices, size_t gpus) {
-  return device.index() * gpus / devices;
-}
-
 GpuGraph::GpuGraph(const WorkGraph& work, const Program& program, const Gpus& gpus,
                    std::vector<std::unique_ptr<KernelModule>>& modules, Measured measured,
                    uint32_t most_nodes, const FastProducts* products)
     : devices_(program.mesh.devices()) {
   GraphParts divided = graph_parts(work, program, most_nodes);
   launches_ = std::move(divided.launches);
-  Parts parts(work, devices_, gpus, modules, products);
+  GraphMaker maker(work, devices_, gpus, modules, products);
   for (const std::vector<WorkId>& part : divided.parts) {
     const std::map<Timed, Extremes> timed = extremes(work, part, measured);
     std::map<WorkId, std::vector<const Event*>> begins;
     for (const auto& [of, at] : timed) {
       const Gpu& gpu = gpus[gpu_of(of.device, devices_, gpus.size())];
-      // Of work in two parts, the first tells its begin and the last its end.
+      // If work is in two parts, the first tells its begin and the last its end.
       const auto [known, added] = events_.try_emplace(of, Events{Event(gpu), Event(gpu)});
       if (added)
         begins[at.first].push_back(&known->second.begin);
     }
-    parts.begin_part();
+    maker.begin_part();
     for (const WorkId id : part) {
       const auto found = begins.find(id);
-      parts.add(id, found == begins.end() ? std::span<const Event* const>()
+      maker.add(id, found == begins.end() ? std::span<const Event* const>()
                                           : std::span<const Event* const>(found->second));
     }
     for (const auto& [of, at] : timed)
-      parts.record_end(at.ends, events_.at(of).end);
-    parts_.push_back(parts.end_part());
+      maker.record_end(at.ends, events_.at(of).end);
+    parts_.push_back(maker.end_part());
   }
 }
 
@@ -159,11 +285,11 @@ void GpuGraph::launch(const Stream& stream) const {
     parts_[part].launch(stream);
 }
 
-std::map<Timed, GpuGraph::Span> GpuGraph::spans(std::span<const Event> starts) const {
-  std::map<Timed, Span> result;
+std::map<Timed, MeasuredSpan> GpuGraph::spans(std::span<const Event> starts) const {
+  std::map<Timed, MeasuredSpan> result;
   for (const auto& [of, events] : events_) {
     const Event& start = starts[gpu_of(of.device, devices_, starts.size())];
-    result.emplace(of, Span{events.begin.since(start), events.end.since(start)});
+    result.emplace(of, MeasuredSpan{events.begin.since(start), events.end.since(start)});
   }
   return result;
 }

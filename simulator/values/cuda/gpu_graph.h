@@ -1,43 +1,50 @@
 #pragma once
 
 // A work graph as graphs of the driver.
+//
+// Up to kMostNodes it is one graph. Beyond, each iteration of an outermost loop becomes a part with
+// a graph of its own. Equal parts are made once and launched again and again. Nodes keep their
+// edges inside a part; what comes from earlier parts has ended by then.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "simulator/values/cuda/driver/event.h"
-#include "simulator/values/cuda/driver/gpus.h"
+#include "models/program/program.h"
+#include "simulator/values/cuda/driver/gpu.h"
 #include "simulator/values/cuda/driver/graph.h"
 #include "simulator/values/cuda/driver/kernel_module.h"
+#include "simulator/values/cuda/driver/stream.h"
 #include "simulator/values/cuda/fast_products.h"
-#include "simulator/values/cuda/graph_parts.h"
+#include "simulator/values/cuda/kernels/kernels.h"
 #include "simulator/values/cuda/work_graph.h"
+#include "simulator/values/gpu_facts.h"
 
 namespace orrery::cuda {
 
-/// Which GPU each virtual device is on: N devices in order over G GPUs.
-size_t gpu_of(LogicalId device, size_t devices, size_t gpus);
+/// The most nodes of one graph. So many take about a second to make.
+inline constexpr uint32_t kMostNodes = 100'000;
 
-/// Work of which it is measured when it began and ended.
-struct Timed {
-  LogicalId device;
-  PartOf part;
-  friend auto operator<=>(const Timed&, const Timed&) = default;
+struct GraphParts {
+  std::vector<std::vector<WorkId>> parts;  // each ascending; no two are equal
+  std::vector<uint32_t> launches;          // the order in which they run
 };
 
-/// Which work is measured: none for the graph that tells how long the whole takes, since taking a
-/// moment takes time itself.
-enum class Measured : uint8_t { Whole, Ops, Steps };
+/// What a node waits for is in its own part or in one that is launched earlier.
+GraphParts graph_parts(const WorkGraph& graph, const Program& program,
+                       uint32_t most_nodes = kMostNodes);
+
+/// The launch of a kernel on a GPU, whose module `module` is. It has so many threads that they hide
+/// the latency of memory; a thread loops over what is more. The launch refers to the call's
+/// argument. Throws CudaError.
+KernelLaunch launch_of(const KernelCall& call, const Gpu& gpu, KernelModule& module);
 
 class GpuGraph {
  public:
-  /// `modules`: one for each GPU. `products`: where the work has any. Throws CudaError and
-  /// CublasLtError.
+  /// `modules` has one for each GPU. `products` is needed where the work has any. Throws CudaError
+  /// and CublasLtError.
   GpuGraph(const WorkGraph& work, const Program& program, const Gpus& gpus,
            std::vector<std::unique_ptr<KernelModule>>& modules, Measured measured,
            uint32_t most_nodes = kMostNodes, const FastProducts* products = nullptr);
@@ -48,13 +55,10 @@ class GpuGraph {
   size_t graphs() const { return parts_.size(); }
   size_t launches() const { return launches_.size(); }
 
-  /// When each measured work began and ended, from `starts` on: a moment of each GPU, since those
-  /// of two GPUs are not compared. Requires a launch that has ended.
-  struct Span {
-    Duration begin;
-    Duration end;
-  };
-  std::map<Timed, Span> spans(std::span<const Event> starts) const;
+  /// When each measured work began and ended. `starts` has a moment of each GPU from which the
+  /// times there count, since moments of two GPUs are not compared. Requires a launch that has
+  /// ended.
+  std::map<Timed, MeasuredSpan> spans(std::span<const Event> starts) const;
 
  private:
   struct Events {

@@ -1,21 +1,104 @@
 #include "simulator/values/cuda/graph_builder.h"
 
+#include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "models/base/check.h"
 #include "models/program/futures.h"
 #include "models/program/op_folding.h"
 #include "models/program/sides.h"
 #include "simulator/algorithm/concrete.h"
+#include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/program_walk.h"
+#include "simulator/values/cuda/collective_builder.h"
 #include "simulator/values/cuda/kernels/local_calls.h"
-#include "simulator/values/cuda/list_events.h"
-#include "simulator/values/cuda/running_collective.h"
+#include "simulator/values/cuda/work_graph.h"
 
 namespace orrery::cuda {
 
 namespace {
+
+/// The events of the devices' lists (tape_order.h) as nodes of the work graph. Keeps references to
+/// its arguments.
+class ListEvents {
+ public:
+  ListEvents(const ProgramLists& lists, WorkGraph& graph, CauseEdges& causes);
+
+  /// What a moment, Passed or Entered, waits for. Requires that all of that has happened: a walk
+  /// comes to a moment after its causes.
+  Dependencies before(ListId list, Moment moment);
+
+  /// Tells when a list has passed an instruction that has nodes of its own, and when a collective
+  /// has ended on a list.
+  void passed(ListId list, uint32_t instruction, const Frontier& frontier);
+  void ended(EnterRef entry, const Frontier& frontier);
+
+ private:
+  struct OfList {
+    uint32_t next = 0;              // the compute stream has passed the instructions before
+    std::vector<Frontier> reached;  // per instruction: when the compute stream had passed it
+    std::vector<Frontier> ended;    // per instruction that is an Enter
+  };
+
+  /// Passes the instructions before `end`, which have no nodes.
+  void go_to(ListId list, uint32_t end);
+  const Frontier& at(ListId list, Moment moment) const;
+
+  const ProgramLists& lists_;
+  WorkGraph& graph_;
+  CauseEdges& causes_;
+  std::vector<OfList> of_;
+};
+
+ListEvents::ListEvents(const ProgramLists& lists, WorkGraph& graph, CauseEdges& causes)
+    : lists_(lists), graph_(graph), causes_(causes), of_(lists.size()) {
+  for (uint32_t l = 0; l < lists.size(); ++l) {
+    of_[l].reached.resize(lists.tape(ListId(l)).size());
+    of_[l].ended.resize(lists.tape(ListId(l)).size());
+  }
+}
+
+Dependencies ListEvents::before(ListId list, Moment moment) {
+  // An Enter comes after its own instruction.
+  go_to(list, moment.instruction + (moment.kind == MomentKind::Passed ? 0 : 1));
+  Dependencies after;
+  for_each_cause(lists_.tape(list), moment, [&](Moment cause) {
+    causes_.add(EdgeKind::List, at(list, cause), after);
+    return true;
+  });
+  return after;
+}
+
+void ListEvents::passed(ListId list, uint32_t instruction, const Frontier& frontier) {
+  OfList& of = of_[list.index()];
+  ORRERY_CHECK(of.next == instruction, "a list passes its instructions in order");
+  of.next = instruction + 1;
+  of.reached[instruction] = frontier;
+}
+
+void ListEvents::ended(EnterRef entry, const Frontier& frontier) {
+  of_[entry.list.index()].ended[entry.enter] = frontier;
+}
+
+void ListEvents::go_to(ListId list, uint32_t end) {
+  while (of_[list.index()].next < end) {
+    const uint32_t instruction = of_[list.index()].next;
+    Dependencies after = before(list, {MomentKind::Passed, instruction});
+    passed(list, instruction,
+           after.frontier(graph_, lists_[list].device, {lists_.tape(list)[instruction].op}));
+  }
+}
+
+const Frontier& ListEvents::at(ListId list, Moment moment) const {
+  const OfList& of = of_[list.index()];
+  if (moment.kind == MomentKind::Ended)
+    return of.ended[moment.instruction];
+  ORRERY_CHECK(moment.kind == MomentKind::Passed && moment.instruction < of.next,
+               "a cause has happened before what it causes");
+  return of.reached[moment.instruction];
+}
 
 /// A visitor of the walk.
 class GraphBuilder {
@@ -72,7 +155,7 @@ class GraphBuilder {
 
   void enter(CollectiveId id, Node node, OpId op_id) {
     const Op& op = program_.op(op_id);
-    std::optional<RunningCollective>& running = running_[id.index()];
+    std::optional<CollectiveBuilder>& running = running_[id.index()];
     if (!running) {
       const Collective& collective = lowered_.collective(id);
       running.emplace(id, collective, op_folding(program_, op, collective.work), op_id, making_);
@@ -82,7 +165,7 @@ class GraphBuilder {
     const List& list = lists_[entry.list];
     if (takes_result(op))
       guard(op.results.front(), list.device, list.thread, op_id, after);
-    running->enter(node, entry_of(op_id, list), after);
+    running->enter(node, entrance_of(op_id, list), after);
   }
 
   void receive(CollectiveId id, StepRef ref, const Step& step) {
@@ -98,7 +181,7 @@ class GraphBuilder {
     const Op& op = program_.op(op_id);
     const EnterRef entry = lists_.enter_of(id, node);
     const LogicalId device = lists_[entry.list].device;
-    RunningCollective& running = *running_[id.index()];
+    CollectiveBuilder& running = *running_[id.index()];
     Dependencies after;
     running.exit(
         node,
@@ -117,29 +200,31 @@ class GraphBuilder {
   }
 
  private:
-  RunningCollective::Entry entry_of(OpId id, const List& list) {
+  CollectiveBuilder::Entrance entrance_of(OpId id, const List& list) {
     const Op& op = program_.op(id);
-    RunningCollective::Entry entry{id, {}, {}};
+    CollectiveBuilder::Entrance entrance{id, {}, {}};
     const std::span<const ValueId> given = given_by(op);
     if (!given.empty()) {
-      entry.storage.operand_dtype = program_.value(given.front()).type.dtype;
-      entry.storage.operand = making_.memory.address(list.device, list.thread, given.front());
-      entry.storage.several_operands = given.size() > 1;
+      entrance.storage.operand_dtype = program_.value(given.front()).type.dtype;
+      entrance.storage.operand = making_.memory.address(list.device, list.thread, given.front());
+      entrance.storage.several_operands = given.size() > 1;
     }
     Bytes joined;
     for (size_t i = 0; given.size() > 1 && i < given.size(); ++i) {
       const Bytes size = program_.value(given[i]).type.size();
       if (size > Bytes())
-        entry.joined.push_back({static_cast<uint64_t>(joined.count()),
-                                making_.memory.address(list.device, list.thread, given[i]), size});
+        entrance.joined.push_back({static_cast<uint64_t>(joined.count()),
+                                   making_.memory.address(list.device, list.thread, given[i]),
+                                   size});
       joined += size;
     }
     if (takes_result(op)) {
-      entry.storage.result_dtype = program_.value(op.results.front()).type.dtype;
-      entry.storage.result = making_.memory.address(list.device, list.thread, op.results.front());
+      entrance.storage.result_dtype = program_.value(op.results.front()).type.dtype;
+      entrance.storage.result =
+          making_.memory.address(list.device, list.thread, op.results.front());
     }
-    entry.storage.scratch = making_.memory.scratch(list.device, list.thread, id);
-    return entry;
+    entrance.storage.scratch = making_.memory.scratch(list.device, list.thread, id);
+    return entrance;
   }
 
   void guard(ValueId result, LogicalId device, ThreadId thread, OpId op, Dependencies& after) {
@@ -173,7 +258,7 @@ class GraphBuilder {
   }
 
   void drop_if_over(CollectiveId id) {
-    std::optional<RunningCollective>& running = running_[id.index()];
+    std::optional<CollectiveBuilder>& running = running_[id.index()];
     if (!running->is_over())
       return;
     running->end();
@@ -189,7 +274,7 @@ class GraphBuilder {
   const std::map<OpId, MatrixProduct>& products_;
   const std::optional<DevicePointer> guards_to_;
   std::vector<Guard> guards_;
-  std::vector<std::optional<RunningCollective>> running_;  // per collective
+  std::vector<std::optional<CollectiveBuilder>> running_;  // per collective
   std::map<std::pair<ValueId, LogicalId>, DevicePointer> observed_;
 };
 

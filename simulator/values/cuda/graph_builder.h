@@ -1,11 +1,8 @@
 #pragma once
 
-// Makes the work graph of a program: visits its ops and the halves of its steps in the order of the
-// program walk, gives each the kernels and copies that do it, and an edge from every cause. Causes
-// are those of causes.h and tape_order.h; what a half does is said by actions.h.
-//
-// A message is copied into a slot in its receiver's memory by the send half, and taken from there
-// by the receive half. The credit of a step says which slot is free.
+// Makes the work graph of a program. It visits the ops and the halves of steps in the order of the
+// program walk, as the other executors do, gives each the kernels and copies that do it, and an
+// edge from every cause. Causes are those of causes.h and tape_order.h.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +13,6 @@
 #include "simulator/memory/layout.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
-#include "simulator/values/cuda/cause_edges.h"
 #include "simulator/values/cuda/device_memory.h"
 #include "simulator/values/cuda/work_graph.h"
 
@@ -29,13 +25,13 @@ struct Observed {
   DevicePointer to = 0;  // in the host's memory, which the devices can write
 };
 
-/// The bytes between a result and the end of its place: a pattern before the op, and copied to the
-/// host after it.
+/// The bytes between a result and the end of its place. They get a pattern before the op, and are
+/// copied to the host after it.
 struct Guard {
   ValueId value;
   LogicalId device;
   Bytes size;
-  Bytes to;  // from where the host's copies of all begin
+  Bytes to;  // where its copy lies in the host's copies of all guards
 };
 /// The pattern.
 inline constexpr std::byte kGuardByte{0xa5};
@@ -45,7 +41,7 @@ struct BuildOptions {
   std::vector<Observed> observed;
   /// In the host's memory, for the copies of guards; without it results are not guarded.
   std::optional<DevicePointer> guards = {};
-  std::map<OpId, MatrixProduct> products = {};     // of ops that cuBLASLt does
+  std::map<OpId, MatrixProduct> products = {};     // the ops that cuBLASLt does
   std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant
 };
 

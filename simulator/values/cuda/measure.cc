@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,25 +13,116 @@
 #include "models/base/amount_text.h"
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
+#include "models/base/compiler.h"
 #include "models/program/builder.h"
 #include "models/program/op_needs.h"
 #include "models/scenario/quantity_text.h"
-#include "simulator/values/cuda/driver/arena.h"
+#include "simulator/values/cuda/driver/gpu.h"
+#include "simulator/values/cuda/driver/memory.h"
+#include "simulator/values/cuda/gpu_graph.h"
 #include "simulator/values/cuda/kernels/collective_calls.h"
-#include "simulator/values/cuda/kernels/image.h"
+#include "simulator/values/cuda/kernels/kernels.h"
 #include "simulator/values/cuda/kernels/local_calls.h"
-#include "simulator/values/cuda/node_timer.h"
-#include "simulator/values/cuda/unfit_gpu.h"
 
 namespace orrery::cuda {
+
+NodeTimer::NodeTimer(const Gpus& gpus, std::vector<std::unique_ptr<KernelModule>>& modules)
+    : gpus_(gpus), modules_(modules), stream_(gpus[0]) {}
+
+Duration NodeTimer::node(std::span<const Lane> lanes) const {
+  const Duration first = chains(lanes, 1);
+  const Duration all = chains(lanes, 1 + kNodes);
+  return Duration(std::max<int64_t>(0, (all - first).count() / kNodes));
+}
+
+Duration NodeTimer::launch() const {
+  Graph graph(gpus_[0].driver());
+  graph.add_join({});
+  return median(graph);
+}
+
+Duration NodeTimer::chains(std::span<const Lane> lanes, int nodes) const {
+  Graph graph(gpus_[0].driver());
+  for (const Lane& lane : lanes) {
+    const Gpu& gpu = gpus_[lane.gpu];
+    std::vector<GraphNode> after;
+    for (int n = 0; n < nodes; ++n) {
+      if (const auto* const copy = std::get_if<Copy>(&lane.work))
+        after = {graph.add_copy(gpu, copy->to, copy->from, copy->size, after)};
+      else
+        after = {graph.add_kernel(
+            launch_of(std::get<KernelCall>(lane.work), gpu, *modules_[lane.gpu]), after)};
+    }
+  }
+  return median(graph);
+}
+
+Duration NodeTimer::median(const Graph& graph) const {
+  const GraphExec exec(graph);
+  const Event begin(gpus_[0]);
+  const Event end(gpus_[0]);
+  exec.launch(stream_);
+  std::vector<Duration> times;
+  for (int run = 0; run < kRuns; ++run) {
+    begin.record(stream_);
+    exec.launch(stream_);
+    end.record(stream_);
+    end.synchronize("a graph that is timed");
+    times.push_back(end.since(begin));
+  }
+  std::sort(times.begin(), times.end());
+  return times[kRuns / 2];
+}
+
+namespace {
+
+constexpr Bytes kMostCopied(int64_t{256} << 20U);
+constexpr Bytes kLeastCopied(int64_t{64} << 10U);
+
+BytesPerSecond rate(Bytes size, Duration time) {
+  constexpr int64_t kPicoseconds = 1'000'000'000'000;
+  if (time == Duration())
+    return BytesPerSecond(0);
+  return BytesPerSecond(static_cast<int64_t>(Int128{size.count()} * kPicoseconds / time.count()));
+}
+
+}  // namespace
+
+std::optional<CopyRates> copy_rates(const Gpus& gpus) {
+  Bytes size = kMostCopied;
+  for (size_t g = 0; g < gpus.size(); ++g)
+    size = std::min(size, Bytes(gpus[g].memory().free.count() / 128));
+  size = Bytes(size.count() / kLeastCopied.count() * kLeastCopied.count());
+  if (size == Bytes())
+    return std::nullopt;
+  std::vector<std::unique_ptr<DeviceArena>> arenas;  // two of each GPU
+  for (size_t g = 0; g < gpus.size(); ++g)
+    for (int i = 0; i < 2; ++i)
+      arenas.push_back(
+          std::make_unique<DeviceArena>(gpus, g, ArenaSize{size, size}, "what is copied"));
+  std::vector<std::unique_ptr<KernelModule>> none;
+  const NodeTimer timer(gpus, none);
+  const auto measured = [&](size_t gpu, size_t from, size_t to) {
+    const std::array<Lane, 1> lane = {
+        Lane{gpu, Copy{arenas[to]->address(), arenas[from]->address(), size}}};
+    return rate(size, timer.node(lane));
+  };
+  CopyRates rates;
+  rates.size = size;
+  for (size_t g = 0; g < gpus.size(); ++g)
+    rates.in_gpu.push_back(measured(g, 2 * g, 2 * g + 1));
+  if (gpus.size() > 1)
+    rates.to_next = measured(0, 0, 3);
+  return rates;
+}
 
 namespace {
 
 constexpr Bytes kLeast(4096);
 constexpr int64_t kFactor = 4;
-/// Of what is packed: the rows that stay together.
+/// Elements of the rows of packed data that stay together.
 constexpr int64_t kPackedRow = 256;
-constexpr size_t kBuffers = 3;  // of a virtual device
+constexpr size_t kBuffers = 3;  // per virtual device
 
 /// A program of one op on one device.
 struct OneOp {
@@ -141,7 +233,7 @@ class Measuring {
 
   std::set<uint32_t> numbers() const { return {1, std::min<uint32_t>(2, on_gpu_), on_gpu_}; }
 
-  /// All kinds but products.
+  /// Measures all kinds but products.
   void measure(const NodeTimer& timer, Bytes size, uint32_t at_once) {
     const auto copy = [&](uint32_t from, uint32_t to) {
       return Copy{buffer(to, 1), buffer(from, 0), size};
@@ -162,7 +254,8 @@ class Measuring {
     add_op(timer, {WorkKind::Elementwise, Dtype::F32, at_once, sum.cost.bytes, {}, {}}, sum);
   }
 
-  /// Of squares as large as the buffers allow, up to 1024 elements a side, and of smaller ones.
+  /// Measures products of squares as large as the buffers allow, up to 1024 elements a side, and of
+  /// smaller ones.
   void measure_products(const NodeTimer& timer, Dtype dtype) {
     int64_t side = 1024;
     while (side > 16 && itemsize(dtype) * (side * side) > options_.most)

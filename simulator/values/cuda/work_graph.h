@@ -1,9 +1,16 @@
 #pragma once
 
-// What a run does on the GPUs: kernels, copies and products, and which of them each one waits for.
-// It knows addresses, but no driver: graph_builder.h makes it from the schedules, executor.h hands
-// it over.
+// What a run does on the GPUs, as a graph: nodes are kernels, copies and products, and an edge says
+// that one waits for another. It knows addresses, but no driver: graph_builder.h makes it from the
+// schedules, gpu_graph.h hands it over.
+//
+// An event of the schedule (a member has entered, a half has ended, a list has passed an op) is a
+// Frontier: the few nodes after whose ends it has happened. What waits for events collects their
+// frontiers in Dependencies. CauseEdges counts the causes that become edges this way, so that tests
+// can leave one away.
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,17 +19,18 @@
 #include <variant>
 #include <vector>
 
+#include "models/array/dtype.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
-#include "simulator/schedule/schedule.h"
-#include "simulator/values/cuda/kernels/kernel_call.h"
-#include "simulator/values/cuda/matrix_product.h"
+#include "simulator/schedule/causes.h"
+#include "simulator/values/cuda/kernels/kernels.h"
+#include "simulator/values/gpu_facts.h"
 
 namespace orrery::cuda {
 
 using WorkId = Id<struct WorkTag>;  // a node of the graph
 
-/// Between any two devices, or to the host's memory.
+/// A copy between any two devices, or from a device to the host's memory.
 struct Copy {
   DevicePointer to = 0;
   DevicePointer from = 0;
@@ -38,7 +46,31 @@ struct Fill {
   friend bool operator==(const Fill&, const Fill&) = default;
 };
 
-/// Products of matrices by cuBLASLt.
+/// Where a matrix operand's elements lie. Either the free or the contracting index counts elements
+/// that lie side by side.
+struct MatrixOperand {
+  bool contracting_inside = false;  // the contracting index does; else the free one
+  int64_t leading = 0;              // elements between neighbours of the other index
+  int64_t batch_stride = 0;         // elements between neighbours of the batch; 0 in a batch of 1
+  int64_t alignment = 0;            // bytes, of the address: a power of 2, at most 256
+  friend auto operator<=>(const MatrixOperand&, const MatrixOperand&) = default;
+};
+
+/// A batch of products of matrices. The result's elements lie row by row, one matrix after another.
+struct MatrixProduct {
+  Dtype operands{};
+  Dtype result{};  // that of the operands, or f32
+  int64_t batch = 0;
+  int64_t rows = 0;     // free in the left operand
+  int64_t columns = 0;  // free in the right one
+  int64_t depth = 0;    // the products of a sum
+  MatrixOperand lhs;
+  MatrixOperand rhs;
+  int64_t result_alignment = 0;
+  friend auto operator<=>(const MatrixProduct&, const MatrixProduct&) = default;
+};
+
+/// A product that cuBLASLt does.
 struct Product {
   MatrixProduct product;
   DevicePointer to = 0;
@@ -47,18 +79,12 @@ struct Product {
   friend bool operator==(const Product&, const Product&) = default;
 };
 
-/// Does nothing: ends when all that it waits for has ended.
+/// Does nothing: it ends when all that it waits for has ended.
 struct Join {
   friend bool operator==(const Join&, const Join&) = default;
 };
 
-/// What a node is a part of, for measurements.
-struct PartOf {
-  OpId op;
-  std::optional<StepRef> step = {};  // of a collective
-  friend auto operator<=>(const PartOf&, const PartOf&) = default;
-};
-
+/// A node.
 struct Work {
   std::variant<KernelCall, Copy, Fill, Product, Join> what;
   LogicalId device;  // whose GPU does it
@@ -66,8 +92,8 @@ struct Work {
   Bytes of_kernel = {};  // what a kernel of a collective reads and writes
 };
 
-/// The bytes that the work reads and writes: a copy does both with each of its bytes. Not known of
-/// local ops' kernels and products: 0.
+/// The bytes that the work reads and writes; a copy does both with each of its bytes. It is 0 for
+/// the kernels and products of local ops, of which it is not known.
 inline Bytes bytes_of(const Work& work) {
   if (const auto* const copy = std::get_if<Copy>(&work.what))
     return copy->size * 2;
@@ -78,7 +104,7 @@ inline Bytes bytes_of(const Work& work) {
 
 class WorkGraph {
  public:
-  /// `after`: nodes that are there already, each once.
+  /// `after`: nodes that are there already, each once. So no cycle can arise.
   WorkId add(Work work, std::span<const WorkId> after) {
     works_.push_back(std::move(work));
     edges_.insert(edges_.end(), after.begin(), after.end());
@@ -97,7 +123,88 @@ class WorkGraph {
  private:
   std::vector<Work> works_;
   std::vector<WorkId> edges_;
-  std::vector<size_t> ends_;  // per node: of its part of edges_
+  std::vector<size_t> ends_;  // per node: the end of its edges in edges_
+};
+
+/// The few nodes whose ends are an event. It has none if nothing has to come before the event.
+class Frontier {
+ public:
+  static constexpr size_t kMost = 4;
+
+  Frontier() = default;
+  explicit Frontier(WorkId node) : count_(1) { nodes_[0] = node; }
+  /// Requires at most kMost.
+  explicit Frontier(std::span<const WorkId> nodes) : count_(static_cast<uint8_t>(nodes.size())) {
+    std::copy(nodes.begin(), nodes.end(), nodes_.begin());
+  }
+
+  std::span<const WorkId> nodes() const { return {nodes_.data(), count_}; }
+
+ private:
+  std::array<WorkId, kMost> nodes_;
+  uint8_t count_ = 0;
+};
+
+/// The nodes that something waits for.
+class Dependencies {
+ public:
+  void add(const Frontier& frontier) {
+    nodes_.insert(nodes_.end(), frontier.nodes().begin(), frontier.nodes().end());
+  }
+
+  /// Each node once.
+  std::span<const WorkId> nodes() {
+    std::sort(nodes_.begin(), nodes_.end());
+    nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
+    return nodes_;
+  }
+
+  /// The event that all of them have ended. If they are many, a node is added that joins them.
+  Frontier frontier(WorkGraph& graph, LogicalId device, PartOf part) {
+    const std::span<const WorkId> all = nodes();
+    if (all.size() <= Frontier::kMost)
+      return Frontier(all);
+    return Frontier(graph.add({Join{}, device, part}, all));
+  }
+
+ private:
+  std::vector<WorkId> nodes_;
+};
+
+/// What has a cause: a half of a step (the kinds of CauseKind), a moment of a list, or the end of a
+/// member.
+enum class EdgeKind : uint8_t { Enter, Order, After, Message, Credit, List, End };
+inline constexpr size_t kEdgeKinds = 7;
+
+/// The number-th cause of the kind, counted in the order of building.
+struct OmittedCause {
+  EdgeKind kind = EdgeKind::Message;
+  uint64_t number = 0;
+  friend bool operator==(const OmittedCause&, const OmittedCause&) = default;
+};
+
+/// How many causes of each kind there are.
+using CauseCounts = std::array<uint64_t, kEdgeKinds>;
+
+/// The causes that become edges: all but the one that a test leaves away on purpose.
+class CauseEdges {
+ public:
+  explicit CauseEdges(std::optional<OmittedCause> omitted) : omitted_(omitted) {}
+
+  void add(EdgeKind kind, const Frontier& cause, Dependencies& to) {
+    const uint64_t number = counts_[static_cast<size_t>(kind)]++;
+    if (omitted_ != OmittedCause{kind, number})
+      to.add(cause);
+  }
+  void add(CauseKind kind, const Frontier& cause, Dependencies& to) {
+    add(static_cast<EdgeKind>(kind), cause, to);
+  }
+
+  const CauseCounts& counts() const { return counts_; }
+
+ private:
+  const std::optional<OmittedCause> omitted_;
+  CauseCounts counts_ = {};
 };
 
 }  // namespace orrery::cuda

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/program/builder.h"
+#include "models/program/rules.h"
 #include "tests/models/program/lists.h"
 
 namespace orrery::test {

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/program/op_needs.h"
 #include "tests/models/program/build.h"
 
 namespace orrery {

@@ -8,6 +8,7 @@
 
 #include "models/scenario/reader.h"
 #include "simulator/lower/lower.h"
+#include "simulator/time/completion.h"
 
 using namespace orrery;
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "simulator/values/cuda/driver/result_codes.h"
+#include "simulator/values/cuda/driver/cuda_api.h"
 
 namespace orrery::mock_cuda {
 

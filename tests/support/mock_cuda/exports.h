@@ -2,8 +2,8 @@
 
 // The entry points of the driver and of cuBLASLt, declared as the library exports them.
 
-#include "simulator/values/cuda/driver/cublaslt_types.h"
-#include "simulator/values/cuda/driver/entry_points.h"
+#include "simulator/values/cuda/driver/cublaslt_api.h"
+#include "simulator/values/cuda/driver/cuda_api.h"
 
 namespace orrery::cuda {
 

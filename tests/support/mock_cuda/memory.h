@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/base/random.h"
-#include "simulator/values/cuda/driver/types.h"
+#include "simulator/values/cuda/driver/cuda_api.h"
 #include "tests/support/mock_cuda/handles.h"
 #include "tests/support/mock_cuda/mock_cuda.h"
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "simulator/values/cuda/driver/result_codes.h"
+#include "simulator/values/cuda/driver/cuda_api.h"
 
 namespace orrery::mock_cuda {
 

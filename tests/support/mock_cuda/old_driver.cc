@@ -1,6 +1,6 @@
 // A driver that is too old: it has the entry points that the first ones had, and no more.
 
-#include "simulator/values/cuda/driver/result_codes.h"
+#include "simulator/values/cuda/driver/cuda_api.h"
 
 namespace orrery::cuda {
 

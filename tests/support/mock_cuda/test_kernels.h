@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "simulator/values/cuda/kernels/host_kernels.h"
+#include "simulator/values/cuda/kernels/kernels.h"
 
 namespace orrery::mock_cuda {
 

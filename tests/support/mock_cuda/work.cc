@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "models/base/callable.h"
-#include "simulator/values/cuda/kernels/dot.h"
+#include "simulator/values/cuda/kernels/fold.h"
 
 namespace orrery::mock_cuda {
 

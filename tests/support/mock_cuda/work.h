@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "simulator/values/cuda/driver/cublaslt_types.h"
-#include "simulator/values/cuda/driver/types.h"
-#include "simulator/values/cuda/kernels/host_kernels.h"
+#include "simulator/values/cuda/driver/cublaslt_api.h"
+#include "simulator/values/cuda/driver/cuda_api.h"
+#include "simulator/values/cuda/kernels/kernels.h"
 
 namespace orrery::mock_cuda {
 

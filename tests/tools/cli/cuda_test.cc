@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "simulator/values/cuda/driver/cublaslt.h"
+#include "simulator/values/cuda/driver/driver.h"
 #include "tests/support/mock_cuda/mock_control.h"
 #include "tests/tools/cli/chrome_trace.h"
 #include "tests/tools/cli/files.h"

@@ -2,7 +2,7 @@
 
 #include <cublasLt.h>
 
-#include "simulator/values/cuda/driver/cublaslt_types.h"
+#include "simulator/values/cuda/driver/cublaslt_api.h"
 #include "simulator/values/cuda/driver/header_check.h"
 
 namespace orrery::cuda {

@@ -2,7 +2,7 @@
 
 #include <cuda.h>
 
-#include "simulator/values/cuda/driver/entry_points.h"
+#include "simulator/values/cuda/driver/cuda_api.h"
 #include "simulator/values/cuda/driver/header_check.h"
 
 #if CUDA_VERSION >= 12000

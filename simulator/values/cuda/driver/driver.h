@@ -1,19 +1,25 @@
 #pragma once
 
-// The driver's library, loaded while we run: nothing is linked, and nothing but a driver is needed.
+// The driver of CUDA, and cuBLASLt: two libraries that are loaded while we run. Nothing is linked,
+// and nothing but a driver is needed.
 //
-// One host thread calls it; the objects of this folder belong to that thread.
+// How this folder works: cuda_api.h and cublaslt_api.h declare what we call. entry_point.h makes
+// calls that throw. Every other class owns one kind of thing of the driver and gives it back at its
+// end: Gpu its primary context, DeviceArena and PinnedMemory memory, Stream, Event, KernelModule,
+// Graph and GraphExec what their names say, Matmul a product by cuBLASLt. Each keeps a pointer to
+// its Gpu, which ends after it. One host thread calls them all; the objects belong to that thread.
 
 #include <string>
 #include <variant>
 
+#include "simulator/values/cuda/driver/cublaslt_api.h"
+#include "simulator/values/cuda/driver/cuda_api.h"
 #include "simulator/values/cuda/driver/entry_point.h"
-#include "simulator/values/cuda/driver/entry_points.h"
 
 namespace orrery::cuda {
 
-/// The entry points, as `driver.cuStreamCreate.must("...", &stream, flags)`. The library stays
-/// loaded until the process ends.
+/// The entry points of the driver, as `driver.cuStreamCreate.must("...", &stream, flags)`. The
+/// library stays loaded until the process ends.
 struct Driver {
   // NOLINTBEGIN(bugprone-macro-parentheses): a declaration
 #define ORRERY_CUDA_MEMBER(name, exported, parameters) EntryPoint<CUresult parameters> name{#name};
@@ -29,12 +35,35 @@ struct MissingDriver {
   std::string reason;
 };
 
-/// What the dynamic linker looks for.
+/// The name that the dynamic linker looks for.
 inline constexpr const char* kDriverLibrary = "libcuda.so.1";
 /// The environment variable that names another file; the terminal reads it.
 inline constexpr const char* kDriverLibraryVariable = "ORRERY_LIBCUDA";
 
 /// Loads `library`, initialises it, and sees that it has a GPU.
 std::variant<Driver, MissingDriver> load_driver(const std::string& library = kDriverLibrary);
+
+/// The entry points of cuBLASLt, NVIDIA's library of matrix products. The library stays loaded
+/// until the process ends.
+struct CublasLt {
+  // NOLINTBEGIN(bugprone-macro-parentheses): a declaration
+#define ORRERY_CUBLASLT_MEMBER(name, parameters) EntryPoint<cublasStatus_t parameters> name{#name};
+  ORRERY_CUBLASLT_ENTRY_POINTS(ORRERY_CUBLASLT_MEMBER)
+#undef ORRERY_CUBLASLT_MEMBER
+  // NOLINTEND(bugprone-macro-parentheses)
+};
+
+/// Why there is no cuBLASLt: one line.
+struct MissingCublasLt {
+  std::string reason;
+};
+
+/// The names of CUDA 13 and 12. The dynamic linker takes the first that is there.
+inline constexpr const char* kCublasLtLibraries[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
+/// The environment variable that names another file; the terminal reads it.
+inline constexpr const char* kCublasLtLibraryVariable = "ORRERY_LIBCUBLASLT";
+
+/// Loads `library`; if it is empty, the first of kCublasLtLibraries.
+std::variant<CublasLt, MissingCublasLt> load_cublaslt(const std::string& library = {});
 
 }  // namespace orrery::cuda

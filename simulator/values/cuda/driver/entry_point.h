@@ -1,17 +1,52 @@
 #pragma once
 
-// One entry point of a library that is loaded: of the driver, or of cuBLASLt. A function, under the
-// name that errors tell.
+// Calls of a library that is loaded while we run: the driver, or cuBLASLt. An EntryPoint is a
+// function under the name that errors tell; a call that fails throws the library's error; Owned
+// destroys what a call has made.
 
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
-#include "simulator/values/cuda/driver/cublaslt_error.h"
-#include "simulator/values/cuda/driver/cuda_error.h"
+#include "simulator/values/cuda/driver/cublaslt_api.h"
+#include "simulator/values/cuda/driver/cuda_api.h"
 
 namespace orrery::cuda {
 
-/// What is thrown where a library answers with such a code. Each has 0 for success.
+/// The name of a code, "CUDA_ERROR_OUT_OF_MEMORY"; empty for one that CUDA 13.0 does not have.
+std::string_view result_name(CUresult code);
+
+/// A call of the driver that failed. what() is "cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY (2): 64 MiB
+/// of virtual device 3".
+class CudaError : public std::runtime_error {
+ public:
+  /// `call` lives as long as the program.
+  CudaError(const char* call, CUresult code, const std::string& purpose);
+
+  std::string_view call() const { return call_; }
+  CUresult code() const { return code_; }
+  bool out_of_memory() const { return code_ == CUDA_ERROR_OUT_OF_MEMORY; }
+
+ private:
+  const char* call_;
+  CUresult code_;
+};
+
+/// A call of cuBLASLt that failed. what() is "cublasLtMatmul: CUBLAS_STATUS_EXECUTION_FAILED (13):
+/// a product of f16".
+class CublasLtError : public std::runtime_error {
+ public:
+  CublasLtError(const char* call, cublasStatus_t code, const std::string& purpose);
+
+  cublasStatus_t code() const { return code_; }
+
+ private:
+  cublasStatus_t code_;
+};
+
+/// The error that is thrown where a library answers with such a code. In each, 0 is success.
 template <class Code>
 struct ErrorOf;
 template <>
@@ -54,6 +89,36 @@ class EntryPoint<Code(Parameters...)> {
  private:
   const char* name_;
   Code (*function_)(Parameters...) = nullptr;
+};
+
+/// A handle of a library with the entry point that destroys it at the end. The answer of that is
+/// ignored: it tells of earlier failures, which a synchronisation has told already.
+template <class Handle, class Code = CUresult>
+class Owned {
+ public:
+  Owned() = default;
+  Owned(const EntryPoint<Code(Handle)>& destroy, Handle handle)
+      : destroy_(&destroy), handle_(handle) {}
+  Owned(Owned&& other) noexcept
+      : destroy_(std::exchange(other.destroy_, nullptr)),
+        handle_(std::exchange(other.handle_, {})) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(destroy_, other.destroy_);
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  ~Owned() {
+    if (destroy_ != nullptr)
+      (*destroy_)(handle_);
+  }
+
+  Handle get() const { return handle_; }
+
+ private:
+  const EntryPoint<Code(Handle)>* destroy_ = nullptr;  // null: owns nothing
+  Handle handle_{};
 };
 
 }  // namespace orrery::cuda

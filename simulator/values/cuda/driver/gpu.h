@@ -1,25 +1,19 @@
 #pragma once
 
-// A physical GPU: what it is, and its primary context, in which everything on it happens.
+// The physical GPUs that a run uses: what each is, its primary context, in which everything on it
+// happens, and which of them see each other's memory.
 
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "models/base/quantity.h"
 #include "simulator/values/cuda/driver/driver.h"
-#include "simulator/values/cuda/driver/owned.h"
+#include "simulator/values/cuda/driver/entry_point.h"
+#include "simulator/values/gpu_facts.h"
 
 namespace orrery::cuda {
-
-struct GpuInfo {
-  CUdevice device = 0;  // its number among those visible
-  std::string name;     // "NVIDIA H100 80GB HBM3"
-  int major = 0;        // of the compute capability
-  int minor = 0;
-  std::string uuid;  // "GPU-f3a1...", as nvidia-smi writes it
-  Bytes memory;      // in all
-  int multiprocessors = 0;
-  bool virtual_memory = false;  // whether an arena can be made on it
-};
 
 struct GpuMemory {
   Bytes free;
@@ -44,10 +38,11 @@ class Gpu {
   /// The same for destructors: never throws.
   void try_make_current() const noexcept;
 
-  /// Of now. Throws CudaError.
+  /// The memory as it is now. Throws CudaError.
   GpuMemory memory() const;
-  /// Of what arenas are made of, and of what it is given in multiples. Throws CudaError.
+  /// The properties of the memory that arenas are made of.
   CUmemAllocationProp memory_properties() const;
+  /// The allocation granularity: the memory of an arena is a multiple of it. Throws CudaError.
   Bytes granule() const;
 
  private:
@@ -56,5 +51,44 @@ class Gpu {
   Owned<CUdevice> retained_;
   CUcontext context_ = nullptr;
 };
+
+/// How many GPUs are visible. Throws CudaError.
+int gpu_count(const Driver& driver);
+
+class Gpus {
+ public:
+  /// Opens the first `count` visible GPUs, and the access between each two that can. Requires count
+  /// > 0. Throws CudaError.
+  Gpus(const Driver& driver, int count);
+
+  size_t size() const { return gpus_.size(); }
+  const Gpu& operator[](size_t index) const { return *gpus_[index]; }
+
+  /// Whether `reader` reads and writes the memory of `owner` itself; so does each its own.
+  bool sees(size_t reader, size_t owner) const { return sees_[reader][owner]; }
+  /// The GPUs that see the memory of `owner`, by number.
+  std::vector<size_t> viewers(size_t owner) const;
+
+ private:
+  void open_access(size_t reader, size_t owner);
+
+  std::vector<std::unique_ptr<const Gpu>> gpus_;
+  std::vector<std::vector<bool>> sees_;
+};
+
+/// A GPU lacks what all programs need, or has too little memory for one. what() is one line.
+class UnfitGpu : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+/// The memory of a GPU is too little for the program.
+class TooLittleMemory : public UnfitGpu {
+ public:
+  using UnfitGpu::UnfitGpu;
+};
+
+/// Throws UnfitGpu where the kernels are not for a GPU, or it has no virtual memory management,
+/// which arenas need, or where one does not see another's memory.
+void check_fit(const Gpus& gpus);
 
 }  // namespace orrery::cuda

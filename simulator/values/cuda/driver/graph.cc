@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "simulator/values/cuda/driver/launch_argument.h"
+#include "simulator/values/cuda/driver/kernel_module.h"
 
 namespace orrery::cuda {
 

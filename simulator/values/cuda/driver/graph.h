@@ -7,9 +7,8 @@
 #include <span>
 
 #include "models/base/quantity.h"
-#include "simulator/values/cuda/driver/event.h"
 #include "simulator/values/cuda/driver/gpu.h"
-#include "simulator/values/cuda/driver/kernel_launch.h"
+#include "simulator/values/cuda/driver/kernel_module.h"
 #include "simulator/values/cuda/driver/stream.h"
 
 namespace orrery::cuda {
@@ -20,20 +19,20 @@ class Graph {
  public:
   /// Throws CudaError.
   explicit Graph(const Driver& driver);
-  /// Of what `give` gives to the stream, which does not run there. Requires that the stream has
-  /// nothing else to do. Throws CudaError, and what `give` throws.
+  /// The graph of what `give` gives to the stream, which does not run there. Requires that the
+  /// stream has nothing else to do. Throws CudaError, and what `give` throws.
   static Graph captured(const Stream& stream, const std::function<void()>& give);
 
   CUgraph get() const { return graph_.get(); }
   const Driver& driver() const { return *driver_; }
-  /// Of those that were added.
+  /// How many nodes were added.
   size_t node_count() const { return node_count_; }
 
   // Each node begins when all nodes of `after` have ended; none is named twice there. What the
   // arguments point to is copied. They throw CudaError.
 
   GraphNode add_kernel(const KernelLaunch& launch, std::span<const GraphNode> after);
-  /// Between any two arenas that `gpu` sees; it does the work. Requires size > 0.
+  /// Copies between any two arenas that `gpu` sees, which does the work. Requires size > 0.
   GraphNode add_copy(const Gpu& gpu, CUdeviceptr to, CUdeviceptr from, Bytes size,
                      std::span<const GraphNode> after);
   /// Sets every byte. Requires size > 0.
@@ -43,7 +42,7 @@ class Graph {
   GraphNode add_join(std::span<const GraphNode> after);
   /// Takes the moment.
   GraphNode add_record(const Event& event, std::span<const GraphNode> after);
-  /// Does all that `child` does, of which it is a copy. One node, however many that has.
+  /// Does all that `child` does, of which it is a copy, as one node.
   GraphNode add_child(const Graph& child, std::span<const GraphNode> after);
 
  private:
@@ -55,7 +54,7 @@ class Graph {
   size_t node_count_ = 0;
 };
 
-/// A graph that can run. It does not need the Graph any more, only what its nodes use.
+/// A graph that can run. It needs what its nodes use, and not the Graph any more.
 class GraphExec {
  public:
   /// Throws CudaError.

@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 
 namespace orrery::cuda {
+
 namespace {
 
-/// What a load answers, and what the compiler of PTX said of its failure.
+/// The answer to a load, and what the compiler of PTX said of its failure.
 struct Loaded {
   CUresult code = CUDA_SUCCESS;
   std::string log;
@@ -81,6 +82,14 @@ CUfunction KernelModule::function(std::string_view entry_point) {
   gpu_.driver().cuModuleGetFunction.must("the kernel " + name, &function, module_, name.c_str());
   functions_.emplace(name, function);
   return function;
+}
+
+void launch(const KernelLaunch& launch, const Stream& stream, std::string_view purpose) {
+  stream.gpu().make_current();
+  LaunchArgument argument(launch);
+  stream.gpu().driver().cuLaunchKernel.must(purpose, launch.function, launch.blocks, 1, 1,
+                                            launch.threads, 1, 1, 0, stream.get(), nullptr,
+                                            argument.extra());
 }
 
 }  // namespace orrery::cuda

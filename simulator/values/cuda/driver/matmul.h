@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "simulator/values/cuda/driver/cublaslt.h"
+#include "simulator/values/cuda/driver/driver.h"
+#include "simulator/values/cuda/driver/entry_point.h"
 #include "simulator/values/cuda/driver/gpu.h"
-#include "simulator/values/cuda/driver/owned.h"
 #include "simulator/values/cuda/driver/stream.h"
 
 namespace orrery::cuda {
@@ -39,8 +39,8 @@ struct MatmulOperand {
   friend auto operator<=>(const MatmulOperand&, const MatmulOperand&) = default;
 };
 
-/// D = op(A) op(B), `batch` times: D is m x n, a sum has k products. D lies column by column
-/// without gaps, one after another.
+/// D = op(A) op(B), `batch` times: D is m x n, and a sum has k products. Each D lies column by
+/// column without gaps, and one D after another.
 struct MatmulShape {
   cudaDataType_t operands{};
   cudaDataType_t result{};
@@ -59,7 +59,7 @@ struct MatmulShape {
 /// of a sum are added in the compute type.
 class Matmul {
  public:
-  /// Nothing where cuBLASLt has no such algorithm. Throws CudaError and CublasLtError.
+  /// Empty where cuBLASLt has no such algorithm. Throws CudaError and CublasLtError.
   static std::optional<Matmul> find(const CublasLtHandle& handle, const MatmulShape& shape);
 
   /// Gives it to a stream of the same GPU. Throws CudaError and CublasLtError.

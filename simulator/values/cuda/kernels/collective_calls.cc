@@ -4,9 +4,9 @@
 
 #include "models/base/check.h"
 #include "models/program/rules.h"
-#include "simulator/values/cuda/kernels/boxes.h"
-#include "simulator/values/cuda/kernels/combine.h"
-#include "simulator/values/cuda/kernels/convert.h"
+#include "simulator/values/cuda/kernels/elementwise.h"
+#include "simulator/values/cuda/kernels/fold.h"
+#include "simulator/values/cuda/kernels/move_calls.h"
 
 namespace orrery::cuda {
 

@@ -8,7 +8,7 @@
 #include "models/array/work.h"
 #include "models/program/value.h"
 #include "simulator/schedule/lowered.h"
-#include "simulator/values/cuda/kernels/kernel_call.h"
+#include "simulator/values/cuda/kernels/kernels.h"
 #include "simulator/values/cuda/kernels/move_calls.h"
 
 namespace orrery::cuda {
@@ -24,13 +24,14 @@ struct Fold {
 /// combine_into of work.h.
 KernelCall combine_call(const Folding& folding, Combine combine, const Fold& fold, int64_t count);
 
-/// As the member of that rank enters: fills the area with its operand's elements, converted and in
-/// canonical order, in one pass. Nothing where the area is the operand and has this form.
+/// What happens as the member of that rank enters: its operand's elements, converted and in
+/// canonical order, fill the area, in one pass. Empty where the area is the operand and has this
+/// form.
 std::vector<KernelCall> entering_calls(const Collective& collective, const Folding& folding,
                                        Dtype operand_dtype, Rank rank, const Movement& where);
 
-/// As a member leaves: makes the result, of that type, of the area. These may be one where nothing
-/// is reordered and elements have one size.
+/// What happens as a member leaves: the result, of that type, is made of the area. Both may be the
+/// same memory where nothing is reordered and elements have one size.
 std::vector<KernelCall> leaving_calls(const Collective& collective, const Folding& folding,
                                       const ValueType& result, const Movement& where);
 

@@ -4,10 +4,9 @@
 #include "models/array/kernels.h"
 #include "models/array/strided_move.h"
 #include "models/program/local_parameters.h"
-#include "simulator/values/cuda/kernels/boxes.h"
-#include "simulator/values/cuda/kernels/dot.h"
+#include "simulator/values/cuda/kernels/fold.h"
 #include "simulator/values/cuda/kernels/local_site.h"
-#include "simulator/values/cuda/kernels/reduce.h"
+#include "simulator/values/cuda/kernels/move_calls.h"
 
 namespace orrery::cuda {
 
@@ -44,7 +43,7 @@ KernelCalls reduce_calls(const LocalSite& site, Combine combine) {
 
 namespace {
 
-/// Some dimensions of the operands of dot_general. One that an operand does not have has a stride
+/// Some dimensions of the operands of dot_general. A dimension that an operand lacks has a stride
 /// of 0 there.
 struct DotGroup {
   std::vector<int64_t> dims = {};
@@ -66,7 +65,8 @@ Dtype without_sign(Dtype dtype) {
   return dtype == Dtype::S32 ? Dtype::U32 : (dtype == Dtype::S64 ? Dtype::U64 : dtype);
 }
 
-/// The kernel of the operands' dtype, where it sums in that of its own and gives such results.
+/// The kernel made for the operands' dtype. Empty where it sums in another dtype than `sum`, or
+/// gives no such results.
 std::optional<KernelId> kernel_of(Dtype operands, Dtype sum, Dtype result) {
   if (sum != dot_sum_dtype(operands, operands, operands) || (result != sum && result != operands))
     return std::nullopt;

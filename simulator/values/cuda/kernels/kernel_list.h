@@ -3,15 +3,9 @@
 // Every kernel: its name, its argument and its body. The device's entry points and the host's table
 // are made of this list. Freestanding.
 
-#include "simulator/values/cuda/kernels/combine.h"
-#include "simulator/values/cuda/kernels/convert.h"
-#include "simulator/values/cuda/kernels/dot.h"
 #include "simulator/values/cuda/kernels/elementwise.h"
-#include "simulator/values/cuda/kernels/fill.h"
-#include "simulator/values/cuda/kernels/iota.h"
-#include "simulator/values/cuda/kernels/lookup.h"
+#include "simulator/values/cuda/kernels/fold.h"
 #include "simulator/values/cuda/kernels/move.h"
-#include "simulator/values/cuda/kernels/reduce.h"
 
 /// ENTRY(name, argument, body) with the body of each element type: its dtype ends the name.
 #define ORRERY_KERNELS_OF_PRED(ENTRY, family, Args) ENTRY(family##_pred, Args, family<arith::Pred>)

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/program/program.h"
-#include "simulator/values/cuda/kernels/kernel_call.h"
+#include "simulator/values/cuda/kernels/kernels.h"
 
 namespace orrery::cuda {
 
@@ -18,8 +18,8 @@ struct LocalOperands {
   std::span<const DevicePointer> results;
 };
 
-/// The calls of a local op on one device, each after the one before. None where nothing is to be
-/// done: no result has elements, or each is an operand that it lies in the place of.
+/// The calls of a local op on one device, each after the one before. Empty where nothing is to be
+/// done: no result has elements, or each is an operand and lies in its place.
 std::vector<KernelCall> local_calls(const Program& program, const Op& op, LogicalId device,
                                     const LocalOperands& where);
 

@@ -41,8 +41,6 @@ KernelCalls concatenate_calls(const LocalSite& site);
 KernelCalls split_calls(const LocalSite& site);
 KernelCalls pad_calls(const LocalSite& site);
 KernelCalls broadcast_calls(const LocalSite& site);
-
-// lookup_calls.cc
 KernelCalls dynamic_slice_calls(const LocalSite& site);
 KernelCalls dynamic_update_slice_calls(const LocalSite& site);
 KernelCalls take_calls(const LocalSite& site);
@@ -52,7 +50,7 @@ KernelCalls scatter_add_calls(const LocalSite& site);
 KernelCalls reduce_calls(const LocalSite& site, Combine combine);
 KernelCalls dot_calls(const LocalSite& site);
 
-// source_calls.cc
+// local_calls.cc
 KernelCalls scalar_calls(const LocalSite& site, int64_t value);  // s32
 KernelCalls full_calls(const LocalSite& site);
 KernelCalls iota_calls(const LocalSite& site);

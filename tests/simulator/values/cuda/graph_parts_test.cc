@@ -1,7 +1,6 @@
-#include "simulator/values/cuda/graph_parts.h"
-
 #include <doctest/doctest.h>
 
+#include "simulator/values/cuda/gpu_graph.h"
 #include "tests/simulator/memory/hand_program.h"
 
 namespace orrery::cuda {

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "simulator/values/cuda/driver/cuda_error.h"
+#include "simulator/values/cuda/driver/entry_point.h"
 #include "tests/simulator/values/cuda/mock_rig.h"
 #include "tests/simulator/values/host_rig.h"
 

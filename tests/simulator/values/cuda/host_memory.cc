@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "simulator/values/cuda/kernels/host_kernels.h"
+#include "simulator/values/cuda/kernels/kernels.h"
 #include "tests/models/array/random_tensors.h"
 
 namespace orrery::test {

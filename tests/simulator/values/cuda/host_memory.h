@@ -8,7 +8,7 @@
 
 #include "models/array/tensor.h"
 #include "models/base/random.h"
-#include "simulator/values/cuda/kernels/kernel_call.h"
+#include "simulator/values/cuda/kernels/kernels.h"
 
 namespace orrery::test {
 

@@ -1,11 +1,9 @@
-#include "simulator/values/cuda/kernels/image.h"
-
 #include <cstdlib>
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "simulator/values/cuda/kernels/host_kernels.h"
+#include "simulator/values/cuda/kernels/kernels.h"
 
 namespace orrery::test {
 namespace {

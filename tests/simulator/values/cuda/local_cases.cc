@@ -5,6 +5,7 @@
 #include "models/array/kernels.h"
 #include "models/base/check.h"
 #include "models/program/builder.h"
+#include "models/program/rules.h"
 #include "tests/models/array/tensors.h"
 #include "tests/models/program/lists.h"
 #include "tests/simulator/values/cuda/host_memory.h"

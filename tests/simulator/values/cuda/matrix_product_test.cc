@@ -1,13 +1,12 @@
 // Which dot_general is a product of matrices, and where its elements lie.
 
-#include "simulator/values/cuda/matrix_product.h"
-
 #include <optional>
 #include <string>
 #include <variant>
 
 #include <doctest/doctest.h>
 
+#include "simulator/values/cuda/fast_products.h"
 #include "tests/simulator/values/host_rig.h"
 
 namespace orrery::test {

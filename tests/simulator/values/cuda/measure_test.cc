@@ -11,8 +11,7 @@
 
 #include <doctest/doctest.h>
 
-#include "simulator/values/cuda/copy_rates.h"
-#include "simulator/values/cuda/unfit_gpu.h"
+#include "simulator/values/cuda/driver/gpu.h"
 #include "tests/support/mock_cuda/mock_control.h"
 
 namespace orrery::test {

@@ -14,7 +14,7 @@
 
 #include "simulator/lower/lower.h"
 #include "simulator/values/cuda/driver/driver.h"
-#include "simulator/values/cuda/driver/gpus.h"
+#include "simulator/values/cuda/driver/gpu.h"
 #include "tests/simulator/values/cuda/gpu_rig.h"
 #include "tests/simulator/values/cuda/local_cases.h"
 #include "tests/simulator/values/cuda/random_runs.h"

@@ -1,6 +1,6 @@
-#include "simulator/values/cuda/reuse_pool.h"
-
 #include <doctest/doctest.h>
+
+#include "simulator/values/cuda/device_memory.h"
 
 namespace orrery::cuda {
 

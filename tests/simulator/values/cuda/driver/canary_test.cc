@@ -1,12 +1,11 @@
 // Bytes that nothing may write: what was written out of bounds is found.
 
-#include "simulator/values/cuda/driver/canary.h"
-
 #include <array>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "simulator/values/cuda/driver/memory.h"
 #include "tests/simulator/values/cuda/driver/driver_rig.h"
 
 namespace orrery::test {

@@ -8,10 +8,9 @@
 
 #include <doctest/doctest.h>
 
-#include "simulator/values/cuda/driver/arena.h"
-#include "simulator/values/cuda/driver/gpus.h"
-#include "simulator/values/cuda/driver/kernel_launch.h"
+#include "simulator/values/cuda/driver/gpu.h"
 #include "simulator/values/cuda/driver/kernel_module.h"
+#include "simulator/values/cuda/driver/memory.h"
 #include "tests/support/mock_cuda/mock_control.h"
 #include "tests/support/mock_cuda/test_kernels.h"
 

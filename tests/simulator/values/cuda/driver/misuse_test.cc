@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "simulator/values/cuda/driver/graph.h"
-#include "simulator/values/cuda/driver/pinned_memory.h"
+#include "simulator/values/cuda/driver/memory.h"
 #include "tests/simulator/values/cuda/driver/driver_rig.h"
 
 namespace orrery::test {

@@ -1,0 +1,31 @@
+#pragma once
+
+// The library: everything that a program which uses it includes. This one reads a scenario, runs it,
+// and looks at the report.
+//
+//     #include <iostream>
+//
+//     #include "orrery.h"
+//
+//     int main(int, char** arguments) {
+//       const orrery::Report report = orrery::run(orrery::load_scenario(arguments[1]), {});
+//       if (report.completion)
+//         std::cout << report.completion->makespan.picoseconds() << " ps\n";
+//       std::cout << report.memory.largest_peak().count() << " B on a device\n";
+//       for (const orrery::Check& check : report.checks)
+//         if (!check.holds())
+//           std::cout << check.name << ": " << check.said() << "\n";
+//       return report.holds() ? 0 : 1;
+//     }
+//
+// How it works: a Scenario is a program, a cluster, data and expectations. It is read from JSON
+// (reader.h), or its program is built by calls (builder.h; tests/api/sum_over_devices.cc does so).
+// Clusters come from the catalog (cluster_reader.h), or are made of a fabric (fabric.h). run() lowers
+// the program to schedules, times them, moves data through them and checks them; its Report is plain
+// data, and owns the scenario. Wrong input throws InputError with all its errors.
+
+#include "models/program/builder.h"
+#include "models/scenario/cluster_json.h"
+#include "models/scenario/reader.h"
+#include "models/scenario/writer.h"
+#include "verifier/run.h"

@@ -1,0 +1,122 @@
+#pragma once
+
+// The memory of a run: arenas on the GPUs, known bytes that guard them, and memory of the host.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "models/base/quantity.h"
+#include "simulator/values/cuda/driver/gpu.h"
+
+namespace orrery::cuda {
+
+/// Bytes of an arena, from its start.
+struct ByteRange {
+  Bytes first;
+  Bytes size;
+
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+struct ArenaSize {
+  Bytes limit;  // addresses
+  Bytes used;   // memory; at most the limit
+};
+
+/// The memory of a virtual device: addresses for its whole limit, and memory behind the first of
+/// them. What lies beyond is not there: an access ends the run.
+class DeviceArena {
+ public:
+  /// Lies on GPU `owner`, and is seen by its viewers. `name` is for errors: "virtual device 3". The
+  /// sizes are rounded up to what the driver gives at once. Requires 0 <= used <= limit. Throws
+  /// CudaError: out of memory where the GPU has less.
+  DeviceArena(const Gpus& gpus, size_t owner, ArenaSize size, std::string name);
+  DeviceArena(const DeviceArena&) = delete;
+  DeviceArena& operator=(const DeviceArena&) = delete;
+  ~DeviceArena();
+
+  const Gpu& gpu() const { return gpu_; }
+  const std::string& name() const { return name_; }
+  Bytes limit() const { return size_.limit; }
+  Bytes used() const { return size_.used; }
+  /// The bytes with memory behind them: `used` rounded up.
+  Bytes backed() const { return backed_; }
+  /// The bytes beyond `used` that have memory all the same.
+  ByteRange beyond() const { return {size_.used, backed_ - size_.used}; }
+
+  CUdeviceptr address(Bytes offset = Bytes()) const {
+    return base_ + static_cast<CUdeviceptr>(offset.count());
+  }
+
+  // These run beside all streams: what uses the bytes must have been waited for. Each has ended
+  // when it returns, and stays inside what is backed. They throw CudaError.
+  void write(Bytes offset, std::span<const std::byte> from) const;
+  void read(Bytes offset, std::span<std::byte> to) const;
+  void fill(ByteRange range, std::byte value) const;
+
+ private:
+  void back(const Gpus& gpus, size_t owner);
+  void release() noexcept;
+  /// Waits for the default stream: a write or a fill goes on after its call returns, and no other
+  /// stream waits for it.
+  template <class Purpose>
+  void settle(const Purpose& purpose) const {
+    gpu_.driver().cuStreamSynchronize.must(purpose, nullptr);
+  }
+  void check_inside(ByteRange range) const;
+
+  const Gpu& gpu_;
+  ArenaSize size_;
+  std::string name_;
+  Bytes reserved_;
+  Bytes backed_;
+  CUdeviceptr base_ = 0;  // 0: nothing is reserved
+  bool mapped_ = false;
+};
+
+// Canaries: a known pattern in bytes of an arena that nothing may write, which are the padding
+// between tensors and what lies beyond the last. Whatever has changed there was written out of
+// bounds.
+
+/// The byte at `offset`. It differs between offsets and between seeds, so that a copy of one canary
+/// over another is seen too (of 255 wrong bytes in 256).
+std::byte canary(uint64_t seed, Bytes offset);
+
+/// Throws CudaError.
+void write_canaries(const DeviceArena& arena, std::span<const ByteRange> ranges, uint64_t seed);
+
+struct CanaryDamage {
+  ByteRange range;  // the canary
+  Bytes offset;     // in the arena, of the first byte that is wrong
+  std::byte expected;
+  std::byte found;
+};
+
+/// The damage in the first of `ranges` that has any; empty if none has. Throws CudaError.
+std::optional<CanaryDamage> damaged_canary(const DeviceArena& arena,
+                                           std::span<const ByteRange> ranges, uint64_t seed);
+
+/// "virtual device 3: the byte at offset 4096 was overwritten: expected 0x1f, got 0x00 (guards
+/// bytes 4096 to 4351)".
+std::string damage_text(const DeviceArena& arena, const CanaryDamage& damage);
+
+/// Memory of the host that the driver copies from and to without a detour.
+class PinnedMemory {
+ public:
+  /// Requires size > 0. Throws CudaError.
+  PinnedMemory(const Gpu& gpu, Bytes size);
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  ~PinnedMemory();
+
+  std::span<std::byte> bytes() const { return bytes_; }
+
+ private:
+  const Gpu& gpu_;
+  std::span<std::byte> bytes_;
+};
+
+}  // namespace orrery::cuda

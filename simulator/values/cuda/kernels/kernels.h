@@ -1,0 +1,109 @@
+#pragma once
+
+// The kernels as the host knows them: what a launch is (KernelCall), the kernels' code for the
+// device (Image), and the same kernels as functions of the host.
+//
+// How this folder works: a kernel is a freestanding function of its argument, the number of its
+// first item and its stride (fold.h, move.h, elementwise.h; places.h and elements.h have what they
+// share). kernel_list.h lists them all. Of that list device_kernels.cu makes the device's entry
+// points, which nvcc compiles where it is there, and clang for kernels.ptx, which is checked in
+// (tools/build/device_ptx.py); kernels.cc makes functions of the host, which the mock driver of the
+// tests runs. local_calls.h and collective_calls.h say which calls an op or the end of a collective
+// is; move_calls.h is what both share.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "models/array/dtype.h"
+#include "simulator/values/cuda/kernels/places.h"
+
+namespace orrery::cuda {
+
+/// In the order of kFamilyNames (kernels.cc).
+enum class KernelFamily : uint8_t {
+  Combine,  // per dtype
+  CombineRanked,
+  Copy,
+  Fill,
+  Move,
+  Convert,
+  Rank,
+  ItsRank,
+  Unary,
+  Binary,  // per dtype
+  Compare,
+  Select,
+  SelectMany,
+  Part,
+  Take,
+  ScatterAdd,  // per dtype
+  Iota,
+  Reduce,  // per dtype
+  Dot,     // per dtype of the operands
+  AnyDot,  // per dtype of the sums
+};
+
+struct KernelId {
+  KernelFamily family;
+  std::optional<Dtype> dtype = {};  // of a family with a kernel per dtype
+  friend auto operator<=>(const KernelId&, const KernelId&) = default;
+};
+
+/// "orrery_combine_f32", "orrery_copy".
+std::string entry_point(KernelId kernel);
+
+/// The most bytes that a kernel's argument has.
+inline constexpr size_t kMostArgumentBytes = 4096;
+
+/// A launch of a kernel: which, with which argument, on how many items of work.
+/// It does items first, first + stride, ... below `items`. They are independent of each
+/// other, so that any order of them gives the same bits.
+struct KernelCall {
+  KernelId kernel;
+  std::vector<std::byte> argument;  // one struct, which holds the number of items too
+  int64_t items = 0;
+  friend bool operator==(const KernelCall&, const KernelCall&) = default;
+};
+
+/// Requires the argument's type to be that of the kernel.
+template <class Args>
+KernelCall call_of(KernelId kernel, const Args& args, int64_t items) {
+  static_assert(std::is_trivially_copyable_v<Args> && sizeof(Args) <= kMostArgumentBytes);
+  KernelCall call{kernel, std::vector<std::byte>(sizeof(Args)), items};
+  std::memcpy(call.argument.data(), &args, sizeof(Args));
+  return call;
+}
+
+/// A kernel as a function of the host, of the same text: for tests, and for the driver that stands
+/// for a GPU in them. It does items first, first + stride, ... of those that the argument says.
+/// Addresses in the argument are of the host.
+struct HostKernel {
+  std::string_view entry_point;
+  void (*run)(const void* argument, int64_t first, int64_t stride);
+  size_t argument_size;
+};
+
+/// Every kernel.
+std::span<const HostKernel> host_kernels();
+
+/// Null where there is no such entry point.
+const HostKernel* host_kernel(std::string_view entry_point);
+
+/// The kernels as code of the device. The build embeds it (tools/build/device_image.py).
+struct Image {
+  /// Code of some GPUs, and PTX for newer ones; empty where nvcc was not there.
+  std::span<const std::byte> fatbin;
+  /// PTX for every GPU since Ampere and every driver since 450. A zero follows.
+  std::string_view ptx;
+};
+
+Image kernel_image();
+
+}  // namespace orrery::cuda
