@@ -14,12 +14,10 @@
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/buffering.h"
 #include "verifier/check/names.h"
-#include "verifier/exact_sums.h"
 #include "verifier/opaque_values.h"
 #include "verifier/oracle/bounds.h"
 #include "verifier/oracle/compare.h"
-#include "verifier/oracle/folds.h"
-#include "verifier/oracle/nearness.h"
+#include "verifier/oracle/sums.h"
 
 namespace orrery {
 

@@ -13,7 +13,7 @@
 #include "simulator/time/completion.h"
 #include "simulator/values/values.h"
 #include "verifier/check/names.h"
-#include "verifier/oracle/float_format.h"
+#include "verifier/oracle/rounding.h"
 #include "verifier/report.h"
 
 namespace orrery {

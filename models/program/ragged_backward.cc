@@ -1,7 +1,7 @@
 // The backward rule of ragged_all_to_all.
 
 #include "models/program/backward_ops.h"
-#include "models/program/backward_rules.h"
+#include "models/program/families.h"
 #include "models/program/ragged.h"
 #include "models/program/ragged_type.h"
 

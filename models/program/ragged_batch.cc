@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/program/batch_ops.h"
-#include "models/program/batch_rules.h"
+#include "models/program/families.h"
 #include "models/program/ragged_type.h"
 
 namespace orrery::batching {

@@ -215,7 +215,7 @@ std::optional<std::string> BackwardPass::go_back(OpId id) {
     cotangents_.emplace(op.operands.front(), *cotangents.front());
     return std::nullopt;
   }
-  const BackwardRule rule = rules(op.kind).backward;
+  const BackwardRule rule = rules(op.kind).transforms.backward;
   if (rule == nullptr)
     return fmt::format("{} has no backward rule", op_name(op.kind, op.issue));
   std::vector<ValueType> results;

@@ -131,7 +131,7 @@ class Transposed {
     if (op.kind == OpKind::Take && op.attributes.has("fill_value") &&
         !op.attributes.number("fill_value").is_zero())
       return fmt::format("{} is not linear with a fill_value that is not 0", name);
-    switch (rules(op.kind).linear_in) {
+    switch (rules(op.kind).transforms.linear_in) {
       case LinearIn::None:
         return fmt::format("{} is not linear", name);
       case LinearIn::OneEach:
