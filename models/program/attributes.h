@@ -61,6 +61,8 @@ class Attributes {
   void set(std::string name, Attribute value) {
     values_.insert_or_assign(std::move(name), std::move(value));
   }
+  /// Removes the parameter, and returns it; empty if it is not there.
+  std::optional<Attribute> take(std::string_view name);
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
   const std::map<std::string, Attribute, std::less<>>& all() const { return values_; }
 

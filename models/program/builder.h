@@ -89,6 +89,7 @@ class ProgramBuilder {
     bool is_void = false;            // an op without a result
     std::optional<ThreadId> thread;  // empty: an argument
     std::optional<Origin> origin;
+    std::optional<OpId> op = {};  // that has the name
   };
   /// A use of a name that was not defined yet.
   struct Undefined {

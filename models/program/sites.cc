@@ -129,7 +129,8 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
               fmt::format("expected {} at {}, as \"{}\" is, got {}", rules(first.kind).name, where,
                           first.name, rules(op.kind).name));
   } else if (const auto parameter =
-                 met ? difference(first.attributes, op.attributes) : std::nullopt) {
+                 met ? difference(written_attributes(first), written_attributes(op))
+                     : std::nullopt) {
     add_error(
         op, request, *parameter,
         fmt::format("expected the same {} at {} as \"{}\" has", *parameter, where, first.name));

@@ -46,8 +46,12 @@ class BackwardPass final : public BackwardOps {
   /// The ops among them that compute again what the program had.
   const std::set<std::string>& made_again() const { return made_again_; }
 
-  /// The next ops go by the name `name`.bwd, and stand at `origin`.
-  void name_after(const std::string& name, const std::optional<Origin>& origin);
+  /// The next ops go by the name `name`.bwd, stand at `origin`, and go back through `forward`, an
+  /// op of the program.
+  void name_after(const std::string& name, const std::optional<Origin>& origin,
+                  std::optional<OpId> forward);
+  /// The op that makes the value; empty for an argument.
+  std::optional<OpId> maker(ValueId value) const;
 
   std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes) override;
   ValueType type(const std::string& value) override;
@@ -81,8 +85,10 @@ class BackwardPass final : public BackwardOps {
   std::map<ValueId, std::string> names_again_;
   std::set<std::string> made_again_;
   std::set<std::string> names_;  // that are taken
+  // What the next ops have of the op that they go back through.
   std::string after_;
   std::optional<Origin> origin_;
+  std::string forward_;
 };
 
 /// The type of a value's cotangent: unreduced and reduced change places.

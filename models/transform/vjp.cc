@@ -72,6 +72,7 @@ class Overlapped {
     done.operands = {op.name};
     done.origin = op.origin;
     done.backward = op.backward;
+    done.forward = op.forward;
     op.issue = Issue::Start;
     op.attributes.set("stream", int64_t{1});
     order_.push_back(done.name);

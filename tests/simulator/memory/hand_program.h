@@ -158,7 +158,6 @@ class HandProgram {
     op.issue = issue;
     op.operands = std::move(operands);
     op.results = {result};
-    op.attributes.set("stream", int64_t{0});
     program.threads.back().issue_order.emplace_back(program.ops.size() - 1);
     return result;
   }
