@@ -17,7 +17,7 @@
 #include "models/base/int128.h"
 #include "models/program/loops.h"
 #include "models/program/op_request.h"
-#include "models/program/ragged_type.h"
+#include "models/program/collective_types.h"
 #include "models/program/rules.h"
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/names.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 #include "models/program/op_request.h"
 #include "models/program/program.h"
 #include "models/program/rules.h"

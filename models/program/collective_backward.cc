@@ -7,7 +7,7 @@
 #include "models/array/work.h"
 #include "models/base/check.h"
 #include "models/program/backward_ops.h"
-#include "models/program/casts.h"
+#include "models/program/states.h"
 #include "models/program/families.h"
 #include "models/program/groups.h"
 

@@ -3,7 +3,7 @@
 #include "models/program/backward_ops.h"
 #include "models/program/families.h"
 #include "models/program/ragged.h"
-#include "models/program/ragged_type.h"
+#include "models/program/collective_types.h"
 
 namespace orrery::backward {
 

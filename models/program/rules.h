@@ -30,7 +30,6 @@
 #include "models/program/backward.h"
 #include "models/program/batch.h"
 #include "models/program/op.h"
-#include "models/program/op_memory.h"
 #include "models/program/value.h"
 
 namespace orrery {
@@ -100,6 +99,32 @@ std::vector<Tensor> one_result(const LocalCall& call) {
   return results;
 }
 
+/// Where an op puts a result.
+enum class Alias : uint8_t {
+  Fresh,         // in a buffer of its own
+  DyingOperand,  // the same, but it may take over that of an operand that ends here, where the
+                 // memory policy asks for it: no element is read after the same one has been
+                 // written. A collective does if its schedule works in place
+                 // (Extent::works_in_place)
+  DyingFirst,    // the same, but only of the first operand: others are read again later
+  Operand,       // in the storage of an operand, which is not changed
+  InPlace,       // the same, but the op writes it over the operand, which must be donated
+};
+
+/// Where one result lies.
+struct ResultMemory {
+  Alias alias = Alias::Fresh;
+  size_t operand = 0;  // of Operand and InPlace: which one
+  Bytes offset = {};   // the same: where in it the result begins
+  friend bool operator==(const ResultMemory&, const ResultMemory&) = default;
+};
+
+struct OpMemory {
+  std::vector<ResultMemory> results;  // one for each result
+  Bytes scratch = {};                 // held while the op runs, beside its operands and results
+  friend bool operator==(const OpMemory&, const OpMemory&) = default;
+};
+
 /// Where the results lie, and the scratch that the op needs.
 using MemoryRule = OpMemory (*)(const Attributes&, std::span<const ValueType> operands,
                                 std::span<const ValueType> results);
@@ -107,10 +132,10 @@ using MemoryRule = OpMemory (*)(const Attributes&, std::span<const ValueType> op
 /// Every result has a buffer of its own.
 OpMemory fresh_results(const Attributes&, std::span<const ValueType> operands,
                        std::span<const ValueType> results);
-/// Likewise, but a result may take over the buffer of an operand that ends with the op.
+/// The same, but a result may take over the buffer of an operand that ends with the op.
 OpMemory results_over_dying(const Attributes&, std::span<const ValueType> operands,
                             std::span<const ValueType> results);
-/// Likewise, but that of the first operand alone.
+/// The same, but that of the first operand alone.
 OpMemory results_over_dying_first(const Attributes&, std::span<const ValueType> operands,
                                   std::span<const ValueType> results);
 /// Each result is the operand of the same position, under another type.

@@ -107,6 +107,21 @@ std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& nam
                                                  const std::vector<ValueId>& arguments,
                                                  BackwardPass& pass);
 
+// Which ops a pass computes again (recomputed.cc).
+
+/// The ops that the names mean. Each names
+///  - an op;
+///  - a loop, "l": all ops of its body, but for those whose results leave their iteration. So what
+///    iterations carry is kept, and each is computed again from that.
+/// An index that is left out, or is "[]", means all iterations: "l[].y" an op, "l.k" and "l[].k" a
+/// loop in loop "l".
+/// Adds an error for other names, and for an op without results or one that is started.
+std::vector<OpId> recomputed_ops(const Program& program, const std::vector<NamedAt>& names,
+                                 Diagnostics& diagnostics);
+
+/// All ops that can be computed again.
+std::vector<OpId> all_recomputed_ops(const Program& program);
+
 /// Reports the op that ended a pass.
 void report_refused(const InputError& error, Diagnostics& diagnostics);
 

@@ -1,4 +1,4 @@
-#include "models/transform/batched_op.h"
+#include "models/transform/batch_walk.h"
 
 #include <algorithm>
 #include <map>

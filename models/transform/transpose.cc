@@ -11,7 +11,7 @@
 
 #include "models/base/check.h"
 #include "models/program/builder.h"
-#include "models/program/casts.h"
+#include "models/program/states.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/program_copy.h"
 

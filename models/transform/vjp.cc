@@ -11,7 +11,6 @@
 #include "models/program/builder.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/program_copy.h"
-#include "models/transform/recomputed.h"
 
 namespace orrery {
 

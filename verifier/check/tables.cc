@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/array/kernels.h"
-#include "models/program/ragged_type.h"
+#include "models/program/collective_types.h"
 #include "verifier/check/names.h"
 
 namespace orrery {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/program/futures.h"
-#include "models/program/op_folding.h"
+#include "models/program/op_rules.h"
 #include "models/program/rules.h"
 #include "models/program/sides.h"
 #include "simulator/algorithm/concrete.h"

@@ -13,7 +13,7 @@
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/program/builder.h"
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/values/cuda/driver/arena.h"
 #include "simulator/values/cuda/kernels/collective_calls.h"

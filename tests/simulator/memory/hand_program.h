@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 #include "models/program/program.h"
 #include "simulator/memory/profile.h"
 #include "simulator/schedule/tape_order.h"
