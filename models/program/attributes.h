@@ -37,7 +37,7 @@ enum class ParameterKind : uint8_t {
   WorkCount,  // Work: {"flops": "2 TFLOP", "bytes": "1 GiB"}
 };
 
-/// What a computation that is known by its cost computes, reads and writes.
+/// The operations and the bytes read and written of a computation that is known by its cost.
 struct Work {
   Flops flops;
   Bytes bytes;

@@ -1,8 +1,8 @@
 #pragma once
 
 // The type rules of the collectives, by their names. They are in three files: those of collectives
-// whose members all exchange with each other (collective_types.cc), those in which a member sends to
-// one other at most, by "perm" (permutation_types.cc), and that of ragged exchanges
+// whose members all exchange with each other (collective_types.cc), those in which a member sends
+// to one other at most, by "perm" (permutation_types.cc), and that of ragged exchanges
 // (ragged_type.cc).
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// What is wrong with the dimension along which a gather stacks, or a scatter cuts. The group's
+/// The error in the dimension along which a gather stacks, or a scatter cuts. The group's
 /// size does not matter.
 std::optional<TypeError> gather_dimension_error(const TypeContext& context);
 std::optional<TypeError> scatter_dimension_error(const TypeContext& context);

@@ -16,7 +16,7 @@ namespace orrery {
 
 namespace {
 
-/// What an op takes.
+/// The operands that an op takes.
 enum class Takes : uint8_t { Any, Numbers, Inexact, Ordered };
 
 std::string described(const ValueType& type) {

@@ -79,7 +79,7 @@ TypeOutcome dynamic_update_slice(const TypeContext& context) {
                               Linearity::Linear));
 }
 
-/// What is wrong with indices of the rows of `array` along the parameter "axis".
+/// The error in indices of the rows of `array` along the parameter "axis".
 std::optional<TypeError> rows_error(const TypeContext& context, const ValueType& array,
                                     const ValueType& indices) {
   const int64_t axis = context.attributes.integer("axis");
@@ -148,7 +148,7 @@ TypeOutcome scatter_add(const TypeContext& context) {
                               Linearity::Linear));
 }
 
-/// Of the arrays it reads as much as it writes, and all the indices, which follow them. An update
+/// It reads as much of the arrays as it writes, and all the indices, which follow them. An update
 /// costs a copy of the updated array, since its result has a buffer of its own.
 template <size_t kArrays>
 Cost selected_cost(const Attributes&, std::span<const ValueType> operands,

@@ -19,8 +19,8 @@ struct OpRequest {
   Issue issue = Issue::Sync;
   /// As given, those that are hints too; what is missing is filled in from the rules.
   Attributes attributes = {};
-  std::vector<std::string> operands = {};  // names of values
-  std::vector<std::string> donated = {};   // names among the operands
+  std::vector<std::string> operands = {};       // names of values
+  std::vector<std::string> donated = {};        // names among the operands
   std::vector<std::string> other_results = {};  // names of the second result and those after it
   std::string site = {};  // collectives: ops of several threads with one site name meet; else empty
   std::optional<Origin> origin = {};
@@ -29,7 +29,7 @@ struct OpRequest {
   /// An op of a backward pass. Its `origin` is that of the op that it goes back through.
   bool backward = false;
   std::string forward = {};  // the name of that op; empty, or the name of no op: there is none
-  /// Of its keys ("of", "axis_name", ...), and of the ids in a list ("id/0").
+  /// The places of its keys ("of", "axis_name", ...), and of the ids in a list ("id/0").
   std::map<std::string, Origin, std::less<>> key_origins = {};
 
   const std::string& result_name(size_t result) const {

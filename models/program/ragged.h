@@ -47,7 +47,7 @@ struct SiteTables {
   friend auto operator<=>(const SiteTables&, const SiteTables&) = default;
 };
 
-/// What assume_sizes is about.
+/// The extents that sizes by assume_sizes must fit.
 struct RaggedExtent {
   size_t ranks = 1;
   size_t entries = 1;  // of a table

@@ -63,7 +63,7 @@ using TypeOutcome = std::variant<std::vector<ValueType>, TypeError>;
 /// the types are those that done will give. May throw Overflow.
 using TypeRule = TypeOutcome (*)(const TypeContext&);
 
-/// What one device computes, reads and writes in a local op. Bytes are those read of the operands
+/// The work of a local op on one device. Bytes are those read of the operands
 /// (twice if an operand is named twice) and those written. Any elementwise op is one flop per
 /// element, as in XLA's cost analysis. XLA however counts exp, log, sin, ... separately as
 /// "transcendentals", and logistic as three more.
@@ -173,7 +173,7 @@ using PartsRule = size_t (*)(const Attributes&, const Shape& operand);
 /// The member whose whole operand `rank` gets; empty: it gets zeros.
 using SourceRule = std::optional<Rank> (*)(const Attributes&, Rank rank);
 
-/// As what a member enters a collective by an op. Of a transfer, a member that gives its operand
+/// The side by which an op enters a collective. In a transfer, a member that gives its operand
 /// enters by one op (psend), and one that takes a result by another (precv).
 enum class Side : uint8_t { Both, Sends, Receives };
 

@@ -25,7 +25,7 @@ std::optional<std::string> difference(const Attributes& a, const Attributes& b) 
   return std::nullopt;
 }
 
-/// Of a transfer, where one is: the side of an op that has the site's name.
+/// Whether the op is one side of a psend/precv transfer.
 bool is_transfer(const Op& op) {
   return side_of(op) != Side::Both;
 }

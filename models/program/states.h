@@ -15,7 +15,8 @@
 
 namespace orrery {
 
-/// A cast between states of values along mesh axes, JAX's: it keeps the elements, and moves nothing.
+/// A cast between states of values along mesh axes, JAX's: it keeps the elements, and moves
+/// nothing.
 struct StateCast {
   OpKind kind;
   std::string_view name;
@@ -72,7 +73,7 @@ StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
 /// too, but for two: JAX inserts the cast.
 enum class Exchange : uint8_t {
   Sum,               // varying or unreduced to invarying: psum
-  Mean,              // likewise, and rounds: pmean
+  Mean,              // the same, and rounds: pmean
   Extremum,          // varying to invarying: pmax, pmin, pargmax, pargmin
   SumScatter,        // varying or unreduced to varying: psum_scatter
   Move,              // varying to varying

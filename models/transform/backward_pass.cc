@@ -254,7 +254,7 @@ std::string BackwardPass::residual(ValueId value) {
   const std::optional<OpId> maker = recomputed_maker(value);
   if (!maker)
     return program_.value(value).name;
-  // What that needs, and what this needs, in the order of the program.
+  // All ops that must come before, in the order of the program.
   std::set<OpId> needed;
   std::vector<OpId> open = {*maker};
   while (!open.empty()) {

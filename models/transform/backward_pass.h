@@ -40,7 +40,7 @@ class BackwardPass final : public BackwardOps {
   /// none, or no operand is wanted. Empty, or the error.
   std::optional<std::string> go_back(OpId op);
 
-  /// What was added, in order.
+  /// The ops that were added, in order.
   const std::vector<OpRequest>& added() const { return added_; }
 
   /// The ops among them that compute again what the program had.
@@ -85,7 +85,7 @@ class BackwardPass final : public BackwardOps {
   std::map<ValueId, std::string> names_again_;
   std::set<std::string> made_again_;
   std::set<std::string> names_;  // that are taken
-  // What the next ops have of the op that they go back through.
+  // The next ops take these from the op that they go back through.
   std::string after_;
   std::optional<Origin> origin_;
   std::string forward_;

@@ -79,7 +79,8 @@ class Bounds {
     if (!takes_result(op) || has_same_bits(op))
       return set(op, device, Tensor(Dtype::F64, type.shape));
     const Shape given_shape = exchanged_types(program_, op).operand.shape;
-    // Of members without one, also where a wrong schedule ended before a member had its operand.
+    // Zeros for members without one, also where a wrong schedule ended before a member had its
+    // operand.
     std::vector<Tensor> none;
     owned.reserve(collective.members.size());
     none.reserve(collective.members.size() * rules(op.kind).form.exchanged_operands);
@@ -136,7 +137,7 @@ class Bounds {
       const bool mean = definition.leaving == Leaving::Mean;
       const bool exact = !is_inexact(program_.value(op.operands.front()).type.dtype);
       const FloatFormat format = float_format(type.dtype);
-      // Of a mean, these are divided by the number already.
+      // The terms of a mean are divided by the number already.
       const Tensor terms = apply(definition, sizes(id), Dtype::F64, type.shape);
       const Tensor carried = bound;
       bound = each(std::move(bound), [&](double error, size_t i) {
@@ -175,7 +176,8 @@ class Bounds {
     return bound;
   }
 
-  /// What a member gives; empty where it gives nothing, or a wrong schedule ended before it had it.
+  /// The operand that a member gives; empty where it gives nothing, or a wrong schedule ended
+  /// before it had it.
   std::optional<ExchangedOperand> given(CollectiveId id, Node node) const {
     const LogicalId device = lowered_.collective(id).members[node.index()];
     return given_operand(program_.op(lists_.op(id, node)), values_, device);

@@ -3,6 +3,10 @@
 // Running error bounds: how far each computed element can be from the value that exact arithmetic
 // on the same arguments gives, to first order. `close` goes by them.
 //
+// A walk over the program's lists computes the bounds of each op's results from those of its
+// operands: of local ops by the rules of local_bounds.h, of collectives by their definition,
+// applied to the errors. Sums are the one place where a collective rounds (rounding.h).
+//
 // With u the unit roundoff, e the bound of an operand's element and r the computed result:
 //  - arguments, full, axis_index, opaque results: 0; movement carries e, and zeros have 0;
 //  - a sum of n elements x_i over a group: (n - 1) u sum |x_i| + sum e_i; max, min: the
@@ -26,7 +30,7 @@
 //    operands may change them, as of a comparison of two floats that are nearer than their errors
 //    (but own_extremum.cc);
 //  - an element that such an integer or pred brings (select_n, dynamic_slice): infinite.
-// Of complex elements, a bound is on the distance in the plane, |a - b|, and |x| and |r| are
+// The bound of a complex element is on the distance in the plane, |a - b|, and |x| and |r| are
 // magnitudes. The formulas are those of floats, except for these:
 //  - elementwise ops: elementwise_bounds.h; real, imag, conj, neg: e; complex: e_x + e_y;
 //  - half_smallest, of two parts: twice that;

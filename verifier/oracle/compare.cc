@@ -72,7 +72,7 @@ void note(std::optional<Mismatch>& lowest, int64_t element, const Tensor& expect
     lowest = Mismatch{element, element_text(expected, element), element_text(got, element), bound};
 }
 
-/// What the sums of a type add: floats, of complex numbers their parts.
+/// The numbers that the sums of a type add: floats, or the parts of complex numbers.
 template <class E>
 struct Summands {
   using Float = E;
@@ -109,7 +109,7 @@ class SumComparison {
     const auto x = static_cast<double>(arith::widen(want));
     const auto y = static_cast<double>(arith::widen(have));
     if (std::isnan(x) && std::isnan(y))
-      return;  // of other bits
+      return;  // with other bits
     const bool finite = std::isfinite(x) && std::isfinite(y) && terms.finite;
     double bound = definition_.leaving == Leaving::Mean
                        ? mean_bound(part, want, have, sums, summed_, numerics_)

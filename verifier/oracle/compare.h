@@ -1,6 +1,6 @@
 #pragma once
 
-// What is decided of two values that should be the same, by bounds on roundings.
+// Decides by bounds on roundings whether two values that should be the same are so.
 //
 // A result is compared with its definition's as follows (differences).
 //  - In the same order of operations, and where no order matters: equal bit for bit.
@@ -45,9 +45,9 @@ struct Apart {
   double larger;
 };
 
-/// What a bound on their distance says of two numbers that are not the same. It decides nothing of
-/// them if it is as large as the larger of both: then a zero would be within it. Nor if it is
-/// infinite.
+/// Whether two numbers that are not the same are as near as a bound on their distance allows. It
+/// decides nothing if it is as large as the larger of both, since a zero would then be within it;
+/// nor if it is infinite.
 Verdict by_bound(Apart numbers, double bound);
 
 /// That bound in words, after "roundings allow": "a difference of 0.5, as large as the values".

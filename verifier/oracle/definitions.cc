@@ -111,7 +111,7 @@ Definition all_to_all_untiled(const Shape& operand, size_t split, size_t concat,
   return exchange(entry, to, stack_step, from, p.index() * entry_step, n);
 }
 
-/// What the senders' tables say of where their slices come, and the receiver's of how large they
+/// The senders' tables say where their slices come, and the receiver's how large they
 /// are. Everything else is as in its `output`, which lies behind its operand.
 Definition ragged_all_to_all(const RaggedGroup& group, int64_t row, Rank p) {
   struct Rows {
@@ -169,7 +169,7 @@ Tensor fold(const Definition& definition, std::span<const Tensor* const> terms,
   return result;
 }
 
-/// What XLA on the CPU starts a fold from.
+/// The number that XLA on the CPU starts a fold from.
 template <class E>
 E start(Combine combine) {
   if (combine == Combine::Add)

@@ -16,9 +16,9 @@
 //  - sin, cos: e, and 2.
 // Infinite where the denominator is not positive: then the exact result may be anything.
 //
-// The error of a complex number is a distance in the plane, not one of each part.
-// Let x be the operand's computed value, e its bound, and r the magnitude of the computed result.
-// The operand's error is carried on as follows.
+// The error of a complex number is a distance in the plane, not one of each part. (The functions of
+// complex numbers are in complex_bounds.cc.) Let x be the operand's computed value, e its bound,
+// and r the magnitude of the computed result. The operand's error is carried on as follows.
 //  - add, sub, neg, mul, div, exp: the formulas of floats, with magnitudes for absolute values.
 //  - log: e / (|x| - e).
 //  - sqrt: e / r.
@@ -58,13 +58,13 @@ struct ApproximateComplex {
   double error;
 };
 
-/// What the error of the operand adds to that of the result, of magnitude `result`.
+/// The part of the result's error that comes from the operand's; `result` is its magnitude.
 double complex_carried_error(Unary op, ApproximateComplex x, double result);
 
-/// What the op's own roundings add, from the magnitude of the result. Those of a product are at
-/// most sqrt(5) u |x y| (Brent, Percival and Zimmermann, "Error bounds on complex floating-point
-/// multiplication", Mathematics of Computation 76, 2007). Those of the other ops are stated in
-/// models/array/complex_functions.h, or for XLA in complex_bounds.cc.
+/// The part that the op's own roundings add, from the magnitude of the result. Those of a product
+/// are at most sqrt(5) u |x y| (Brent, Percival and Zimmermann, "Error bounds on complex
+/// floating-point multiplication", Mathematics of Computation 76, 2007). Those of the other ops are
+/// stated in models/array/complex_functions.h, or for XLA in complex_bounds.cc.
 double complex_own_rounding(Unary op, double result, Dtype dtype, RoundedBy rounded_by);
 double complex_own_rounding(Binary op, double result, Dtype dtype, RoundedBy rounded_by);
 

@@ -23,7 +23,7 @@
 
 namespace orrery {
 
-/// What an op computed on a device, and the bounds of its operands.
+/// The operands and results of an op on a device, and the bounds of its operands.
 struct LocalValues {
   std::vector<const Tensor*> operands;
   std::vector<const Tensor*> errors;  // f64, one for each operand
@@ -63,7 +63,7 @@ struct Computed {
   RoundedBy rounded_by;
   bool flushes_subnormals;            // in general; whether this op does is its rule's to say
   std::vector<const Tensor*> values;  // the operands, as the op takes them
-  std::vector<const Tensor*> errors;  // of these
+  std::vector<const Tensor*> errors;  // one for each of these
   const Tensor& result;
 
   FloatFormat format_of(Dtype dtype) const { return float_format(dtype, rounded_by); }

@@ -65,7 +65,7 @@ Tensor discrete_fold(const Computed& of) {
   return exact_or_unknown(reduce(*of.errors[0], Combine::Max, axes(of)));
 }
 
-/// What the error of scatter_add depends on: per element of the result, in f64.
+/// The error of scatter_add depends on these: per element of the result, in f64.
 struct ScatteredSums {
   Tensor terms;    // the magnitudes of what is added there, together
   Tensor carried;  // their errors together; kNoBound everywhere if an index may be another

@@ -99,8 +99,8 @@ inline FloatFormat float_format(Dtype dtype, RoundedBy rounded_by) {
 /// the error are in the plane.
 double sum_error(Dtype dtype, double count, double magnitude, Numerics numerics);
 
-/// What a mean r of magnitude `size` has beside the sum's error over n: u |r| + half_smallest. By
-/// XlaCpu n and 1/n are rounded too, and r may be flushed.
+/// The error of a mean r of magnitude `size` beside the sum's error over n: u |r| + half_smallest.
+/// By XlaCpu n and 1/n are rounded too, and r may be flushed.
 double mean_rounding(Dtype dtype, double size, Numerics numerics);
 
 }  // namespace orrery

@@ -99,10 +99,10 @@ namespace {
 
 constexpr int kSignificant = 53;  // bits of a double
 
-/// What all elements of a value on all devices, or the parts of complex ones, are whole multiples
-/// of, a power of two, and the largest magnitude.
+/// A power of two of which all elements of a value on all devices, or the parts of complex ones,
+/// are whole multiples; and the largest magnitude.
 struct Digits {
-  double unit = std::numeric_limits<double>::infinity();  // of zeros alone
+  double unit = std::numeric_limits<double>::infinity();  // infinite if all are zeros
   double largest = 0;
 };
 
