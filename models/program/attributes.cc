@@ -67,6 +67,15 @@ std::string_view description(ParameterKind kind) {
              __LINE__);
 }
 
+std::optional<Attribute> Attributes::take(std::string_view name) {
+  const auto found = values_.find(name);
+  if (found == values_.end())
+    return std::nullopt;
+  std::optional<Attribute> taken = std::move(found->second);
+  values_.erase(found);
+  return taken;
+}
+
 const Attribute& Attributes::at(std::string_view name) const {
   const auto found = values_.find(name);
   ORRERY_CHECK(found != values_.end(), "an op has the parameters that its rules require");

@@ -36,7 +36,7 @@ enum class ParameterKind : uint8_t {
   WorkCount,  // Work: {"flops": "2 TFLOP", "bytes": "1 GiB"}
 };
 
-/// What a computation that is known by its cost computes, reads and writes.
+/// The operations and the bytes read and written of a computation that is known by its cost.
 struct Work {
   Flops flops;
   Bytes bytes;
@@ -60,6 +60,8 @@ class Attributes {
   void set(std::string name, Attribute value) {
     values_.insert_or_assign(std::move(name), std::move(value));
   }
+  /// Removes the parameter, and returns it; empty if it is not there.
+  std::optional<Attribute> take(std::string_view name);
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
   const std::map<std::string, Attribute, std::less<>>& all() const { return values_; }
 

@@ -55,11 +55,12 @@ class BackwardCall {
 
   /// Whether a result has a cotangent: something that has one depends on it.
   virtual bool has_cotangent(size_t result) const = 0;
-  /// That of a result; zeros where it has none. Of a token that has one a token, which leads from
-  /// the receivers back to the senders.
+  /// The cotangent of a result; zeros where it has none. That of a token is a token, which leads
+  /// from the receivers back to the senders.
   virtual std::string cotangent(size_t result = 0) = 0;
 
-  /// The op has no gradient as it is written; `why` names it. What the rule returns is not used.
+  /// Says that the op has no gradient as it is written, and why. The result of the rule is then not
+  /// used.
   virtual void refuse(std::string why) = 0;
 
   virtual BackwardOps& ops() = 0;

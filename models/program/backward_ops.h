@@ -1,6 +1,6 @@
 #pragma once
 
-// What backward rules share.
+// Ops and attributes that backward rules share.
 
 #include <string>
 #include <utility>
@@ -47,7 +47,7 @@ inline std::string reduced_beside(BackwardCall& call, const std::string& value) 
 inline std::string factor(BackwardCall& call, Dtype dtype, double value) {
   return reduced_beside(call, scalar(call, dtype, value));
 }
-/// Of the result's dtype.
+/// The same, of the result's dtype.
 inline std::string factor(BackwardCall& call, double value) {
   return factor(call, call.result_type().dtype, value);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What batch rules share: ops that arrange a batch, whose shapes the rules know.
+// Batch rules share these ops, which arrange a batch and whose shapes the rules know.
 
 #include <optional>
 #include <string>
@@ -83,12 +83,12 @@ struct OpAxes {
   std::vector<std::string> names;  // in order
   bool batched = false;            // whether the batched one was among them
   int64_t before = 1;              // product of the sizes of those before it
-  int64_t after = 1;               // of those after it; of all, if it was not among them
+  int64_t after = 1;               // of those after it; of all, if it is not among them
   int64_t others() const { return before * after; }
 };
 OpAxes axes_of(const BatchCall& call);
 
-/// The op's attributes over `axes`. Of another kind of op only those that it has too.
+/// The op's attributes over `axes`; for another kind of op, only those that it has too.
 Attributes over(const BatchCall& call, const OpAxes& axes);
 Attributes over(const BatchCall& call, const OpAxes& axes, OpKind kind);
 

@@ -11,7 +11,7 @@
 #include "models/base/check.h"
 #include "models/program/did_you_mean.h"
 #include "models/program/groups.h"
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 #include "models/program/rules.h"
 
 namespace orrery {
@@ -336,10 +336,21 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
       !check_in_place(request, operands, *donated, results->memory))
     return std::nullopt;
 
-  Op op{request.name, request.kind, request.issue, request.backward, request.attributes,
-        operands,     {},           *donated,      std::nullopt,     request.origin};
-  if (op.origin)
-    op.origin = diagnostics_.noted(*op.origin);
+  Op op;
+  op.name = request.name;
+  op.kind = request.kind;
+  op.issue = request.issue;
+  op.backward = request.backward;
+  if (!request.forward.empty())
+    if (const auto forward = defined_.find(request.forward); forward != defined_.end())
+      op.forward = forward->second.op;
+  op.attributes = request.attributes;
+  if (collective)
+    op.hints = take_hints(op.attributes);
+  op.operands = operands;
+  op.donated = *donated;
+  if (request.origin)
+    op.origin = diagnostics_.noted(*request.origin);
   if (collective)
     op.site = sites_.enter(op, request);
   for (size_t r = 0; r < results->types.size(); ++r) {
@@ -370,6 +381,8 @@ void ProgramBuilder::op(OpRequest request) {
     sites_.refuse(request.site);
     return;
   }
+  if (definitions.front() != nullptr)
+    definitions.front()->op = *made;
   const std::vector<ValueId>& results = program_.op(*made).results;
   for (size_t r = 0; r < definitions.size(); ++r) {
     if (definitions[r] == nullptr)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
+#include "models/program/op_rules.h"
 #include "models/program/op_request.h"
 #include "models/program/program.h"
 #include "models/program/sites.h"
@@ -92,6 +93,7 @@ class ProgramBuilder {
     bool is_void = false;            // an op without a result
     std::optional<ThreadId> thread;  // empty: an argument
     std::optional<Origin> origin;
+    std::optional<OpId> op = {};  // that has the name
   };
   /// A use of a name that was not defined yet.
   struct Undefined {

@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "models/array/tensor.h"
-#include "models/program/casts.h"
+#include "models/program/states.h"
 #include "models/program/families.h"
 #include "models/program/groups.h"
 #include "models/program/type_checks.h"
@@ -120,7 +120,8 @@ OpRules cast_rule(OpKind kind, std::string_view name, std::string_view summary, 
   rules.cost = renaming_cost;
   rules.evaluate = one_result<same>;
   rules.memory = results_in_operands;
-  rules.moves = true;
+  rules.errors = Errors::Moved;
+  rules.transforms = {backward::cast, LinearIn::All, batching::cast};
   return rules;
 }
 

@@ -7,8 +7,8 @@
 #include "models/array/work.h"
 #include "models/base/check.h"
 #include "models/program/backward_ops.h"
-#include "models/program/backward_rules.h"
-#include "models/program/casts.h"
+#include "models/program/states.h"
+#include "models/program/families.h"
 #include "models/program/groups.h"
 
 namespace orrery::backward {

@@ -10,8 +10,6 @@
 
 #include "models/program/collective_types.h"
 #include "models/program/families.h"
-#include "models/program/permutation_types.h"
-#include "models/program/ragged_type.h"
 #include "models/program/type_checks.h"
 
 namespace orrery {
@@ -98,9 +96,25 @@ size_t concat_dimension(const Attributes& given, const Shape& /*operand*/) {
   return static_cast<size_t>(given.integer("concat_axis"));
 }
 
+/// The member that sends to `rank` by the pairs of "perm".
+std::optional<Rank> permuted_from(const Attributes& given, Rank rank) {
+  for (const std::vector<int64_t>& pair : given.lists("perm"))
+    if (pair[1] == rank.index())
+      return Rank(static_cast<size_t>(pair[0]));
+  return std::nullopt;
+}
+
+std::optional<Rank> shuffled_from(const Attributes& given, Rank rank) {
+  return Rank(static_cast<size_t>(given.integers("perm")[rank.index()]));
+}
+
+std::optional<Rank> broadcast_from(const Attributes& given, Rank /*rank*/) {
+  return Rank(static_cast<size_t>(given.integer("source")));
+}
+
 OpRules collective(OpKind kind, std::string_view name, std::string_view summary,
-                   std::vector<Parameter> own, TypeRule type, GroupSizes sizes,
-                   CollectiveForm form) {
+                   std::vector<Parameter> own, TypeRule type, GroupSizes sizes, CollectiveForm form,
+                   BackwardRule backward, BatchRule batch) {
   OpRules rules;
   rules.kind = kind;
   rules.name = name;
@@ -110,6 +124,7 @@ OpRules collective(OpKind kind, std::string_view name, std::string_view summary,
   rules.type = type;
   rules.group_sizes = sizes;
   rules.form = form;
+  rules.transforms = {backward, backward == nullptr ? LinearIn::None : LinearIn::All, batch};
   return rules;
 }
 
@@ -127,6 +142,11 @@ OpRules half_of_transfer(Side side, OpRules own) {
   return own;
 }
 
+OpRules timed_as(OpKind kind, OpRules own) {
+  own.timed_as = kind;
+  return own;
+}
+
 /// `own` exchanges as `kind` does, between other states.
 OpRules exchanging_as(OpKind kind, OpRules own) {
   own.exchanges_as = kind;
@@ -140,6 +160,7 @@ OpRules ragged(OpRules rules) {
   rules.index_operands = kRaggedTables;
   rules.form.exchanged_operands = kRaggedTables.first;
   rules.form.by_tables = true;
+  rules.transforms.linear_in = LinearIn::Data;
   return rules;
 }
 
@@ -156,6 +177,13 @@ CollectiveForm reduction(Combine combine, Entering entering = Entering::Same,
   form.combine = combine;
   form.entering = entering;
   form.leaving = leaving;
+  return form;
+}
+
+/// The operand of one member, whole.
+CollectiveForm whole(SourceRule source) {
+  CollectiveForm form;
+  form.source = source;
   return form;
 }
 
@@ -209,100 +237,129 @@ std::vector<OpRules> collective_rules() {
                      {{"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
                       {"dtype", ParameterKind::DtypeName, Need::Required, {}, {}, {}, {}},
                       {"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
-                     precv_type, GroupSizes::Equal, {})));
+                     precv_type, GroupSizes::Equal, {}, backward::precv, batching::precv)));
   receive.least_operands = 0;
   receive.takes_tokens = true;
   return {
       over_dying_operand(collective(OpKind::Psum, "psum",
                                     "the sum over the group; pred is counted in s32", {},
                                     over_axes<psum_type>, GroupSizes::Any,
-                                    reduction(Combine::Add, Entering::Counted, Leaving::Same))),
-      over_dying_operand(collective(
-          OpKind::Pmean, "pmean",
-          "the sum over the group, divided by its size; f32 for integers, f64 for those of "
-          "64 bits",
-          {}, pmean_type, GroupSizes::Any,
-          reduction(Combine::Add, Entering::Counted, Leaving::Mean))),
-      over_dying_operand(collective(OpKind::Pmax, "pmax", "the elementwise maximum over the group",
-                                    {}, over_axes<extremum_type>, GroupSizes::Any,
-                                    reduction(Combine::Max))),
-      over_dying_operand(collective(OpKind::Pmin, "pmin", "the elementwise minimum over the group",
-                                    {}, over_axes<extremum_type>, GroupSizes::Any,
-                                    reduction(Combine::Min))),
-      collective(OpKind::Pargmax, "pargmax",
-                 "the lowest rank that has the elementwise maximum; 2147483647 where any has a NaN",
-                 {}, extremal_rank_type, GroupSizes::Any,
-                 reduction(Combine::Max, Entering::Ranked, Leaving::ItsRank)),
-      collective(OpKind::Pargmin, "pargmin",
-                 "the lowest rank that has the elementwise minimum; 2147483647 where any has a NaN",
-                 {}, extremal_rank_type, GroupSizes::Any,
-                 reduction(Combine::Min, Entering::Ranked, Leaving::ItsRank)),
+                                    reduction(Combine::Add, Entering::Counted, Leaving::Same),
+                                    backward::psum, batching::psum)),
+      timed_as(OpKind::Psum,
+               over_dying_operand(collective(
+                   OpKind::Pmean, "pmean",
+                   "the sum over the group, divided by its size; f32 for integers, f64 for those "
+                   "of 64 bits",
+                   {}, pmean_type, GroupSizes::Any,
+                   reduction(Combine::Add, Entering::Counted, Leaving::Mean), backward::pmean,
+                   batching::pmean))),
+      timed_as(OpKind::Psum, over_dying_operand(collective(
+                                 OpKind::Pmax, "pmax", "the elementwise maximum over the group", {},
+                                 over_axes<extremum_type>, GroupSizes::Any, reduction(Combine::Max),
+                                 nullptr, batching::extremum))),
+      timed_as(OpKind::Psum, over_dying_operand(collective(
+                                 OpKind::Pmin, "pmin", "the elementwise minimum over the group", {},
+                                 over_axes<extremum_type>, GroupSizes::Any, reduction(Combine::Min),
+                                 nullptr, batching::extremum))),
+      timed_as(OpKind::Psum,
+               collective(OpKind::Pargmax, "pargmax",
+                          "the lowest rank that has the elementwise maximum; 2147483647 where any "
+                          "has a NaN",
+                          {}, extremal_rank_type, GroupSizes::Any,
+                          reduction(Combine::Max, Entering::Ranked, Leaving::ItsRank), nullptr,
+                          batching::extremal_rank)),
+      timed_as(OpKind::Psum,
+               collective(OpKind::Pargmin, "pargmin",
+                          "the lowest rank that has the elementwise minimum; 2147483647 where any "
+                          "has a NaN",
+                          {}, extremal_rank_type, GroupSizes::Any,
+                          reduction(Combine::Min, Entering::Ranked, Leaving::ItsRank), nullptr,
+                          batching::extremal_rank)),
       collective(OpKind::AllGather, "all_gather",
                  "the operands of the group stacked along a new dimension, or tiled along an old",
                  {dimension("axis", Need::Optional), tiled(), gathered_to()},
                  over_axes<all_gather_type, gather_dimension_error>, GroupSizes::Equal,
-                 parts(Combine::None, nullptr, gather_dimension)),
+                 parts(Combine::None, nullptr, gather_dimension), backward::all_gather,
+                 batching::all_gather),
       collective(OpKind::PsumScatter, "psum_scatter",
                  "the sum over the group, each member keeping its own part of it",
                  {dimension("scatter_dimension", Need::Optional), tiled()},
                  over_axes<psum_scatter_type, scatter_dimension_error>, GroupSizes::Equal,
-                 parts(Combine::Add, scatter_dimension, nullptr)),
+                 parts(Combine::Add, scatter_dimension, nullptr), backward::psum_scatter,
+                 batching::psum_scatter),
       collective(OpKind::AllToAll, "all_to_all",
                  "part q of each operand goes to member q, which puts them side by side",
                  {dimension("split_axis", Need::Required), dimension("concat_axis", Need::Required),
                   tiled()},
                  all_to_all_type, GroupSizes::Equal,
-                 parts(Combine::None, split_dimension, concat_dimension)),
-      collective(OpKind::Pswapaxes, "pswapaxes",
-                 "entry q of each operand goes to member q, which stacks them: mesh axis and "
-                 "dimension change places",
-                 {dimension("axis", Need::Required)}, pswapaxes_type, GroupSizes::Equal,
-                 parts(Combine::None, swapped_dimension, swapped_dimension)),
+                 parts(Combine::None, split_dimension, concat_dimension), backward::all_to_all,
+                 batching::all_to_all),
+      timed_as(OpKind::AllToAll,
+               collective(OpKind::Pswapaxes, "pswapaxes",
+                          "entry q of each operand goes to member q, which stacks them: mesh axis "
+                          "and dimension change places",
+                          {dimension("axis", Need::Required)}, pswapaxes_type, GroupSizes::Equal,
+                          parts(Combine::None, swapped_dimension, swapped_dimension),
+                          backward::pswapaxes, batching::pswapaxes)),
       collective(OpKind::Ppermute, "ppermute",
                  "each destination gets its source's operand, the others zeros",
                  {{"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
-                 ppermute_type, GroupSizes::Equal, {}),
-      collective(OpKind::Pshuffle, "pshuffle", "member q gets the operand of member perm[q]",
-                 {{"perm", ParameterKind::Integers, Need::Required, {}, {}, {}, {}}}, pshuffle_type,
-                 GroupSizes::Equal, {}),
-      over_dying_operand(
-          collective(OpKind::Pbroadcast, "pbroadcast", "every member gets the source's operand",
-                     {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}},
-                     pbroadcast_type, GroupSizes::Equal, {})),
-      ragged(collective(
-          OpKind::RaggedAllToAll, "ragged_all_to_all",
-          "output, with slices of rows over it that the members send each other, of "
-          "any sizes; `of` is [operand, output, input_offsets, send_sizes, output_offsets, "
-          "recv_sizes]. It varies where any of them does, while JAX takes the type of output alone",
-          {{"assume_sizes", ParameterKind::IntegerLists, Need::Optional, {}, {}, {}, {}},
-           {"disjoint_reads", ParameterKind::Boolean, Need::Optional, false, {}, {}, {}}},
-          ragged_all_to_all_type, GroupSizes::Equal, {})),
-      half_of_transfer(
-          Side::Sends,
-          collective(
-              OpKind::Psend, "psend",
-              "each source sends its operand to its destination, where a precv takes it; the "
-              "result is a token",
-              {{"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}}, psend_type,
-              GroupSizes::Equal, {})),
+                 ppermute_type, GroupSizes::Equal, whole(permuted_from), backward::ppermute,
+                 batching::ppermute),
+      timed_as(
+          OpKind::Ppermute,
+          collective(OpKind::Pshuffle, "pshuffle", "member q gets the operand of member perm[q]",
+                     {{"perm", ParameterKind::Integers, Need::Required, {}, {}, {}, {}}},
+                     pshuffle_type, GroupSizes::Equal, whole(shuffled_from), backward::pshuffle,
+                     batching::pshuffle)),
+      over_dying_operand(collective(
+          OpKind::Pbroadcast, "pbroadcast", "every member gets the source's operand",
+          {{"source", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, pbroadcast_type,
+          GroupSizes::Equal, whole(broadcast_from), backward::pbroadcast, batching::pbroadcast)),
+      timed_as(
+          OpKind::AllToAll,
+          ragged(collective(
+              OpKind::RaggedAllToAll, "ragged_all_to_all",
+              "output, with slices of rows over it that the members send each other, of "
+              "any sizes; `of` is [operand, output, input_offsets, send_sizes, output_offsets, "
+              "recv_sizes]. It varies where any of them does, while JAX takes the type of output "
+              "alone",
+              {{"assume_sizes", ParameterKind::IntegerLists, Need::Optional, {}, {}, {}, {}},
+               {"disjoint_reads", ParameterKind::Boolean, Need::Optional, false, {}, {}, {}}},
+              ragged_all_to_all_type, GroupSizes::Equal, {}, backward::ragged_all_to_all,
+              batching::ragged_all_to_all))),
+      timed_as(
+          OpKind::Ppermute,
+          half_of_transfer(
+              Side::Sends,
+              collective(
+                  OpKind::Psend, "psend",
+                  "each source sends its operand to its destination, where a precv takes it; the "
+                  "result is a token",
+                  {{"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
+                  psend_type, GroupSizes::Equal, {}, backward::psend, batching::psend))),
       receive,
       exchanging_as(OpKind::Psum, over_dying_operand(collective(
                                       OpKind::UnreducedPsum, "unreduced_psum",
                                       "psum of an unreduced operand: the sum that it stands for",
                                       {}, over_axes<unreduced_psum_type>, GroupSizes::Any,
-                                      reduction(Combine::Add, Entering::Counted, Leaving::Same)))),
+                                      reduction(Combine::Add, Entering::Counted, Leaving::Same),
+                                      backward::psum, batching::psum))),
       exchanging_as(OpKind::PsumScatter,
                     collective(OpKind::UnreducedPsumScatter, "unreduced_psum_scatter",
                                "psum_scatter of an unreduced operand",
                                {dimension("scatter_dimension", Need::Optional), tiled()},
                                over_axes<unreduced_psum_scatter_type, scatter_dimension_error>,
-                               GroupSizes::Equal, parts(Combine::Add, scatter_dimension, nullptr))),
+                               GroupSizes::Equal, parts(Combine::Add, scatter_dimension, nullptr),
+                               backward::psum_scatter, batching::psum_scatter)),
       exchanging_as(OpKind::AllGather,
                     collective(OpKind::AllGatherInvariant, "all_gather_invariant",
                                "all_gather, whose result is invarying: equal on all ranks",
                                {dimension("axis", Need::Optional), tiled()},
                                over_axes<all_gather_invariant_type, gather_dimension_error>,
-                               GroupSizes::Equal, parts(Combine::None, nullptr, gather_dimension))),
+                               GroupSizes::Equal, parts(Combine::None, nullptr, gather_dimension),
+                               backward::all_gather, batching::all_gather)),
       exchanging_as(
           OpKind::AllGather,
           collective(
@@ -311,7 +368,8 @@ std::vector<OpRules> collective_rules() {
               "are addends",
               {dimension("axis", Need::Optional), tiled()},
               over_axes<all_gather_reduced_type, gather_dimension_error>, GroupSizes::Equal,
-              parts(Combine::None, nullptr, gather_dimension))),
+              parts(Combine::None, nullptr, gather_dimension), backward::all_gather,
+              batching::all_gather)),
       end,
   };
 }

@@ -147,6 +147,8 @@ std::vector<OpRules> dot_rules() {
   dot.cost = dot_cost;
   dot.evaluate = one_result<dot_value>;
   dot.memory = declared_scratch;
+  dot.errors = Errors::Products;
+  dot.transforms = {backward::dot_general, LinearIn::OneEach, batching::dot_general};
   return {dot};
 }
 

@@ -2,7 +2,7 @@
 // rounded where JAX's are.
 
 #include "models/program/backward_ops.h"
-#include "models/program/backward_rules.h"
+#include "models/program/families.h"
 
 namespace orrery::backward {
 

@@ -2,7 +2,7 @@
 // A scalar operand goes with an array of any shape, so it stays as it is unless it is batched.
 
 #include "models/program/batch_ops.h"
-#include "models/program/batch_rules.h"
+#include "models/program/families.h"
 
 namespace orrery::batching {
 

@@ -15,7 +15,7 @@ namespace orrery {
 
 namespace {
 
-/// What an op takes.
+/// The operands that an op takes.
 enum class Takes : uint8_t { Any, Numbers, Inexact, Ordered };
 
 std::string described(const ValueType& type) {
@@ -168,7 +168,14 @@ Tensor selected(const LocalCall& call) {
   return select_n(call.operand(0), call.operands.subspan(1));
 }
 
-OpRules local(OpKind kind, std::string_view name, std::string_view summary, size_t operands) {
+/// How an op passes cotangents back; it has no gradient without a rule.
+struct Gradient {
+  BackwardRule rule = nullptr;
+  LinearIn linear_in = LinearIn::None;
+};
+
+OpRules local(OpKind kind, std::string_view name, std::string_view summary, size_t operands,
+              Gradient backward) {
   OpRules rules;
   rules.kind = kind;
   rules.name = name;
@@ -177,6 +184,7 @@ OpRules local(OpKind kind, std::string_view name, std::string_view summary, size
   rules.most_operands = operands;
   rules.cost = arithmetic_cost;
   rules.memory = results_over_dying;
+  rules.transforms = {backward.rule, backward.linear_in, batching::elementwise};
   return rules;
 }
 
@@ -186,10 +194,12 @@ Tensor evaluated(const LocalCall& call) {
 }
 
 template <auto kOp>
-OpRules elementwise_op(OpKind kind, std::string_view name, std::string_view summary,
-                       TypeRule type) {
-  OpRules rules = local(kind, name, summary, std::is_same_v<decltype(kOp), Unary> ? 1 : 2);
+OpRules elementwise_op(OpKind kind, std::string_view name, std::string_view summary, TypeRule type,
+                       Gradient backward = {}) {
+  OpRules rules =
+      local(kind, name, summary, std::is_same_v<decltype(kOp), Unary> ? 1 : 2, backward);
   rules.type = type;
+  rules.errors = Errors::Function;
   rules.evaluate = one_result<evaluated<kOp>>;
   rules.elementwise = kOp;
   return rules;
@@ -199,21 +209,23 @@ OpRules conversion() {
   OpRules rules = local(
       OpKind::ConvertElementType, "convert_element_type",
       "the same elements under another dtype; of complex numbers a real dtype has the real parts",
-      1);
+      1, {backward::convert_element_type, LinearIn::All});
   rules.parameters = {
       {"new_dtype", ParameterKind::DtypeName, Parameter::Need::Required, {}, {}, {}, {}}};
   rules.type = convert;
   rules.cost = convert_cost;
   rules.evaluate = one_result<converted>;
+  rules.errors = Errors::Conversion;
   return rules;
 }
 
 template <Tensor (*kValue)(const LocalCall&)>
 OpRules of_complex(OpKind kind, std::string_view name, std::string_view summary, size_t operands,
-                   TypeRule type) {
-  OpRules rules = local(kind, name, summary, operands);
+                   TypeRule type, BackwardRule backward) {
+  OpRules rules = local(kind, name, summary, operands, {backward, LinearIn::All});
   rules.type = type;
   rules.evaluate = one_result<kValue>;
+  rules.errors = operands == 2 ? Errors::Parts : Errors::Kept;
   return rules;
 }
 
@@ -226,12 +238,13 @@ OpMemory selection_memory(const Attributes& attributes, std::span<const ValueTyp
 
 OpRules selection() {
   OpRules rules = local(OpKind::SelectN, "select_n",
-                        "elements of the case that the first operand, of pred or s32, says", 2);
+                        "elements of the case that the first operand, of pred or s32, says", 2,
+                        {backward::select_n, LinearIn::Cases});
   rules.most_operands = std::numeric_limits<size_t>::max();
   rules.type = select_n;
   rules.evaluate = one_result<selected>;
   rules.memory = selection_memory;
-  rules.moves = true;
+  rules.errors = Errors::Selected;
   rules.index_operands = {0, 1};
   return rules;
 }
@@ -247,32 +260,44 @@ std::vector<OpRules> elementwise_rules() {
   constexpr TypeRule kOrdered = alike<Takes::Ordered, Linearity::Nonlinear>;
   constexpr TypeRule kEqual = comparison<Takes::Any>;
   constexpr TypeRule kLess = comparison<Takes::Ordered>;
+  OpRules neg = elementwise_op<Unary::Neg>(Neg, "neg", "elementwise negation", kLinear,
+                                           {backward::neg, LinearIn::All});
+  neg.errors = Errors::Kept;  // also of infinite parts
   return {
-      elementwise_op<Binary::Add>(Add, "add", "elementwise sum", kLinear),
-      elementwise_op<Binary::Sub>(Sub, "sub", "elementwise difference", kLinear),
-      elementwise_op<Binary::Mul>(Mul, "mul", "elementwise product", kBilinear),
-      elementwise_op<Binary::Div>(
-          Div, "div", "elementwise quotient; of integers truncated toward zero", kNumbers),
+      elementwise_op<Binary::Add>(Add, "add", "elementwise sum", kLinear,
+                                  {backward::add, LinearIn::All}),
+      elementwise_op<Binary::Sub>(Sub, "sub", "elementwise difference", kLinear,
+                                  {backward::sub, LinearIn::All}),
+      elementwise_op<Binary::Mul>(Mul, "mul", "elementwise product", kBilinear,
+                                  {backward::mul, LinearIn::OneEach}),
+      elementwise_op<Binary::Div>(Div, "div",
+                                  "elementwise quotient; of integers truncated toward zero",
+                                  kNumbers, {backward::div, LinearIn::First}),
       elementwise_op<Binary::Max>(Max, "max",
                                   "elementwise maximum; NaN wins, of pred it is or. Complex "
                                   "numbers are refused, having no order, although JAX orders them",
-                                  kOrdered),
+                                  kOrdered, {backward::extremum}),
       elementwise_op<Binary::Min>(Min, "min",
                                   "elementwise minimum; NaN wins, of pred it is and. Complex "
                                   "numbers are refused, having no order, although JAX orders them",
-                                  kOrdered),
-      elementwise_op<Unary::Neg>(Neg, "neg", "elementwise negation", kLinear),
-      elementwise_op<Unary::Exp>(Exp, "exp", "e to the power of each element", kInexact),
-      elementwise_op<Unary::Log>(Log, "log", "elementwise natural logarithm", kInexact),
+                                  kOrdered, {backward::extremum}),
+      neg,
+      elementwise_op<Unary::Exp>(Exp, "exp", "e to the power of each element", kInexact,
+                                 {backward::exp}),
+      elementwise_op<Unary::Log>(Log, "log", "elementwise natural logarithm", kInexact,
+                                 {backward::log}),
       elementwise_op<Unary::Sqrt>(
           Sqrt, "sqrt",
           "elementwise square root; that of -1 - 0i is -i, as in C and NumPy, and i in JAX",
-          kInexact),
-      elementwise_op<Unary::Rsqrt>(Rsqrt, "rsqrt", "elementwise 1 / sqrt(x)", kInexact),
+          kInexact, {backward::sqrt}),
+      elementwise_op<Unary::Rsqrt>(Rsqrt, "rsqrt", "elementwise 1 / sqrt(x)", kInexact,
+                                   {backward::rsqrt}),
       elementwise_op<Unary::Logistic>(Logistic, "logistic", "elementwise 1 / (1 + exp(-x))",
-                                      kInexact),
-      elementwise_op<Unary::Sin>(Sin, "sin", "elementwise sine of radians", kInexact),
-      elementwise_op<Unary::Cos>(Cos, "cos", "elementwise cosine of radians", kInexact),
+                                      kInexact, {backward::logistic}),
+      elementwise_op<Unary::Sin>(Sin, "sin", "elementwise sine of radians", kInexact,
+                                 {backward::sin}),
+      elementwise_op<Unary::Cos>(Cos, "cos", "elementwise cosine of radians", kInexact,
+                                 {backward::cos}),
       elementwise_op<Comparison::Eq>(Eq, "eq", "whether elements are equal, as pred", kEqual),
       elementwise_op<Comparison::Ne>(Ne, "ne", "whether elements differ", kEqual),
       elementwise_op<Comparison::Lt>(Lt, "lt", "whether those of the first are less", kLess),
@@ -283,16 +308,17 @@ std::vector<OpRules> elementwise_rules() {
                                      kLess),
       selection(),
       conversion(),
-      of_complex<real_part>(Real, "real", "the real part of each element, a float", 1, part),
+      of_complex<real_part>(Real, "real", "the real part of each element, a float", 1, part,
+                            backward::real),
       of_complex<imaginary_part>(Imag, "imag", "the imaginary part of each element, a float", 1,
-                                 part),
+                                 part, backward::imag),
       of_complex<conjugated>(Conj, "conj",
                              "the complex conjugate of each element; of floats too, as complex "
                              "numbers",
-                             1, conj),
+                             1, conj, backward::conj),
       of_complex<of_parts>(Complex, "complex",
                            "complex numbers of real and of imaginary parts, both f32 or both f64",
-                           2, complex)};
+                           2, complex, backward::complex)};
 }
 
 }  // namespace orrery

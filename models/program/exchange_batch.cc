@@ -10,7 +10,7 @@
 #include <map>
 
 #include "models/program/batch_ops.h"
-#include "models/program/batch_rules.h"
+#include "models/program/families.h"
 #include "models/program/rules.h"
 
 namespace orrery::batching {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -26,31 +25,11 @@ std::vector<bool> shown_when_folded(const Program& program) {
 
 namespace {
 
-/// Per op the op in whose place it counts: itself, or the one that an op of a backward pass goes
-/// back through. The names of those say which that is.
-std::vector<size_t> places(const Program& program) {
-  std::vector<size_t> places(program.ops.size());
-  std::iota(places.begin(), places.end(), size_t{0});
-  if (std::none_of(program.ops.begin(), program.ops.end(),
-                   [](const Op& op) { return op.backward; }))
-    return places;
-  std::map<std::string_view, size_t> forward;
-  for (size_t op = 0; op < program.ops.size(); ++op)
-    if (!program.ops[op].backward)
-      forward.emplace(program.ops[op].name, op);
-  for (size_t op = 0; op < program.ops.size(); ++op) {
-    if (!program.ops[op].backward)
-      continue;
-    std::string_view name = program.ops[op].name;
-    for (size_t end = name.rfind('.'); end != name.npos; end = name.rfind('.')) {
-      name = name.substr(0, end);
-      if (const auto found = forward.find(name); found != forward.end()) {
-        places[op] = found->second;
-        break;
-      }
-    }
-  }
-  return places;
+/// The op in whose place an op counts: itself, or the one that a backward op goes back through.
+size_t place_of(const Program& program, size_t op) {
+  while (program.ops[op].forward)
+    op = program.ops[op].forward->index();
+  return op;
 }
 
 }  // namespace
@@ -63,7 +42,6 @@ std::vector<NameInLoops> names_in_loops(const Program& program) {
   std::vector<NameInLoops> names(program.ops.size());
   if (iterations.empty())
     return names;
-  const std::vector<size_t> place = places(program);
   for (size_t op = 0; op < program.ops.size(); ++op) {
     const std::string_view name = program.ops[op].name;
     std::string shown;  // of what stands before `rest`
@@ -71,7 +49,7 @@ std::vector<NameInLoops> names_in_loops(const Program& program) {
     for_each_iteration_in(name, [&](std::string_view loop, int64_t index) {
       const size_t end = with_index(loop, index).size();
       const auto iteration = iterations.find(name.substr(0, end));
-      if (iteration == iterations.end() || !iteration->second.has(place[op]))
+      if (iteration == iterations.end() || !iteration->second.has(place_of(program, op)))
         return;
       shown += loop.substr(rest);
       shown += kAnyIndex;

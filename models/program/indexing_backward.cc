@@ -1,7 +1,7 @@
 // Backward rules of the ops that take rows, and of those that add to rows.
 
 #include "models/program/backward_ops.h"
-#include "models/program/backward_rules.h"
+#include "models/program/families.h"
 
 namespace orrery::backward {
 

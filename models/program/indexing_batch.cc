@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "models/program/batch_ops.h"
-#include "models/program/batch_rules.h"
+#include "models/program/families.h"
 
 namespace orrery::batching {
 

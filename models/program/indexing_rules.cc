@@ -79,7 +79,7 @@ TypeOutcome dynamic_update_slice(const TypeContext& context) {
                               Linearity::Linear));
 }
 
-/// What is wrong with indices of the rows of `array` along the parameter "axis".
+/// The error in indices of the rows of `array` along the parameter "axis".
 std::optional<TypeError> rows_error(const TypeContext& context, const ValueType& array,
                                     const ValueType& indices) {
   const int64_t axis = context.attributes.integer("axis");
@@ -148,7 +148,7 @@ TypeOutcome scatter_add(const TypeContext& context) {
                               Linearity::Linear));
 }
 
-/// Of the arrays it reads as much as it writes, and all the indices, which follow them. An update
+/// It reads as much of the arrays as it writes, and all the indices, which follow them. An update
 /// costs a copy of the updated array, since its result has a buffer of its own.
 template <size_t kArrays>
 Cost selected_cost(const Attributes&, std::span<const ValueType> operands,
@@ -194,7 +194,8 @@ Cost scatter_add_cost(const Attributes&, std::span<const ValueType> operands,
 }
 
 OpRules indexing(OpKind kind, std::string_view name, std::string_view summary,
-                 IndexOperands indices, TypeRule type, CostRule cost, EvaluateRule evaluate) {
+                 IndexOperands indices, TypeRule type, CostRule cost, EvaluateRule evaluate,
+                 const Transforms& transforms) {
   OpRules rules;
   rules.kind = kind;
   rules.name = name;
@@ -204,8 +205,9 @@ OpRules indexing(OpKind kind, std::string_view name, std::string_view summary,
   rules.type = type;
   rules.cost = cost;
   rules.evaluate = evaluate;
-  rules.moves = true;
+  rules.errors = Errors::Moved;
   rules.index_operands = indices;
+  rules.transforms = transforms;
   return rules;
 }
 
@@ -217,7 +219,8 @@ std::vector<OpRules> indexing_rules() {
       OpKind::DynamicSlice, "dynamic_slice",
       "the part of slice_sizes that begins at the start indices, the operands after the first; a "
       "negative one counts from the end; then clamped so that it fits",
-      {1, kAny}, dynamic_slice, selected_cost<1>, one_result<dynamically_sliced>);
+      {1, kAny}, dynamic_slice, selected_cost<1>, one_result<dynamically_sliced>,
+      {backward::dynamic_slice, LinearIn::First, batching::dynamic_slice});
   part.least_operands = 1;
   part.most_operands = kAny;
   part.parameters = {{"slice_sizes", ParameterKind::Integers, Need::Required, {}, 0, {}, {}}};
@@ -225,7 +228,8 @@ std::vector<OpRules> indexing_rules() {
       OpKind::DynamicUpdateSlice, "dynamic_update_slice",
       "the first operand, with the second in the place that begins at the start indices, the "
       "operands after it; a negative one counts from the end; then clamped so that it fits",
-      {2, kAny}, dynamic_update_slice, selected_cost<2>, one_result<dynamically_updated>);
+      {2, kAny}, dynamic_update_slice, selected_cost<2>, one_result<dynamically_updated>,
+      {backward::dynamic_update_slice, LinearIn::Data, batching::dynamic_update_slice});
   update.most_operands = kAny;
   update.memory = results_over_dying;
   const Parameter axis = {"axis", ParameterKind::Integer, Need::Required, {}, {}, {}, {}};
@@ -236,7 +240,8 @@ std::vector<OpRules> indexing_rules() {
       "the rows of the first operand along the axis that the second, integers, names; an index "
       "outside gives fill_value, or NaN (or the dtype's limit), with mode fill, where a negative "
       "one counts from the end, and the nearest row with mode clip",
-      {1, 2}, take, selected_cost<1>, one_result<taken>);
+      {1, 2}, take, selected_cost<1>, one_result<taken>,
+      {backward::take, LinearIn::First, batching::take});
   rows.parameters = {
       axis, mode, {"fill_value", ParameterKind::Number, Need::Optional, {}, {}, {}, {}}};
   OpRules added;
@@ -254,6 +259,8 @@ std::vector<OpRules> indexing_rules() {
   added.cost = scatter_add_cost;
   added.evaluate = one_result<scatter_added>;
   added.memory = results_over_dying_first;
+  added.errors = Errors::ScatteredSum;
+  added.transforms = {backward::scatter_add, LinearIn::Data, batching::scatter_add};
   return {part, update, rows, added};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the parameters of local ops say, for all who carry the ops out.
+// The parameters of local ops as their kernels take them, for all who carry the ops out.
 
 #include <cstddef>
 #include <optional>
@@ -18,11 +18,12 @@ size_t split_axis(const Attributes& attributes, const Shape& operand);
 
 std::vector<DimensionPadding> paddings(const Attributes& attributes);
 
-/// Of take and scatter_add: "mode".
+/// The "mode" of take and scatter_add.
 OutOfRange out_of_range(const Attributes& attributes);
 std::optional<NumberOrPair> fill_value(const Attributes& attributes);
 
-/// Of select_n. More are selected in several passes, each of which reads what says the case.
+/// The most cases that select_n selects in one pass. More are selected in several, each of which
+/// reads the operand that says the case.
 inline constexpr int64_t kMostCasesInOnePass = 440;
 
 DotDimensions dot_dimensions(const Attributes& attributes);

@@ -243,6 +243,8 @@ class WritingOut {
       donated = value_of(donated, copy);
     for (ValueId& result : op.results)
       result = copy_value(result, copy);
+    if (op.forward)
+      op.forward = ops_[op.forward->index()];
     const OpId now(to_.ops.size());
     if (op.site)
       op.site = enter_site(*op.site, id, now, copy);

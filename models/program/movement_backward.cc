@@ -4,7 +4,7 @@
 
 #include "models/base/quantity.h"
 #include "models/program/backward_ops.h"
-#include "models/program/backward_rules.h"
+#include "models/program/families.h"
 
 namespace orrery::backward {
 

@@ -300,7 +300,8 @@ Parameter sizes(std::string_view name, Need need) {
 }
 
 OpRules movement(OpKind kind, std::string_view name, std::string_view summary,
-                 std::vector<Parameter> parameters, TypeRule type, EvaluateRule evaluate) {
+                 std::vector<Parameter> parameters, TypeRule type, EvaluateRule evaluate,
+                 BackwardRule backward, BatchRule batch) {
   OpRules rules;
   rules.kind = kind;
   rules.name = name;
@@ -309,7 +310,8 @@ OpRules movement(OpKind kind, std::string_view name, std::string_view summary,
   rules.type = type;
   rules.cost = moved_cost;
   rules.evaluate = evaluate;
-  rules.moves = true;
+  rules.errors = Errors::Moved;
+  rules.transforms = {backward, LinearIn::All, batch};
   return rules;
 }
 
@@ -319,13 +321,14 @@ std::vector<OpRules> movement_rules() {
   constexpr size_t kAny = std::numeric_limits<size_t>::max();
   OpRules renamed =
       movement(OpKind::Reshape, "reshape", "the same elements, row-major, under another shape",
-               {sizes("new_sizes", Need::Required)}, reshape, one_result<reshaped>);
+               {sizes("new_sizes", Need::Required)}, reshape, one_result<reshaped>,
+               backward::reshape, batching::reshape);
   renamed.cost = renaming_cost;
   renamed.memory = results_in_operands;
   OpRules joined =
       movement(OpKind::Concatenate, "concatenate", "the operands side by side along a dimension",
                {{"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, concatenate,
-               one_result<concatenated>);
+               one_result<concatenated>, backward::concatenate, batching::concatenate);
   joined.most_operands = kAny;
   OpRules split_up =
       movement(OpKind::Split, "split",
@@ -334,12 +337,13 @@ std::vector<OpRules> movement_rules() {
                "the end",
                {sizes("sizes", Need::Required),
                 {"axis", ParameterKind::Integer, Need::Optional, int64_t{0}, {}, {}, {}}},
-               split, parts);
+               split, parts, backward::split, batching::split);
   split_up.most_results = kAny;
   split_up.cost = read_once_cost;
-  OpRules barrier = movement(OpKind::OptimizationBarrier, "optimization_barrier",
-                             "each result is its operand, in the same storage; nothing runs", {},
-                             as_they_are, copies);
+  OpRules barrier =
+      movement(OpKind::OptimizationBarrier, "optimization_barrier",
+               "each result is its operand, in the same storage; nothing runs", {}, as_they_are,
+               copies, backward::optimization_barrier, batching::optimization_barrier);
   barrier.most_operands = kAny;
   barrier.most_results = kAny;
   barrier.cost = renaming_cost;
@@ -350,7 +354,8 @@ std::vector<OpRules> movement_rules() {
                "the first operand with copies of the second, a scalar, around and between its "
                "elements; negative low or high take elements off",
                {{"padding_config", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
-               pad, one_result<padded>);
+               pad, one_result<padded>, backward::pad, batching::pad);
+  padding.transforms.linear_in = LinearIn::Data;
   padding.least_operands = 2;
   padding.most_operands = 2;
   padding.cost = read_once_cost;
@@ -358,16 +363,18 @@ std::vector<OpRules> movement_rules() {
       movement(OpKind::BroadcastInDim, "broadcast_in_dim",
                "the operand repeated: its dimension d becomes dimension broadcast_dimensions[d]",
                {sizes("shape", Need::Required), sizes("broadcast_dimensions", Need::Required)},
-               broadcast_in_dim, one_result<broadcast>);
+               broadcast_in_dim, one_result<broadcast>, backward::broadcast_in_dim,
+               batching::broadcast_in_dim);
   repeated.cost = read_once_cost;
   return {renamed,
           movement(OpKind::Transpose, "transpose",
                    "dimension d of the result is dimension permutation[d] of the operand",
-                   {sizes("permutation", Need::Required)}, transpose, one_result<transposed>),
+                   {sizes("permutation", Need::Required)}, transpose, one_result<transposed>,
+                   backward::transpose, batching::transpose),
           movement(OpKind::Slice, "slice", "every strides-th element from start to before limit",
                    {sizes("start_indices", Need::Required), sizes("limit_indices", Need::Required),
                     sizes("strides", Need::Optional)},
-                   slice, one_result<sliced>),
+                   slice, one_result<sliced>, backward::slice, batching::slice),
           joined,
           split_up,
           padding,

@@ -2,6 +2,7 @@
 
 // An op as plain data. The properties of its kind are in its rules (rules.h).
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -99,12 +100,32 @@ enum class OpKind : uint8_t {
 /// Whether a collective blocks its device until it has ended there, or returns a future.
 enum class Issue : uint8_t { Sync, Start };
 
+/// Whether a sender waits until its peer has entered the collective.
+enum class Entry : uint8_t { Eager, Rendezvous };
+
+/// How a collective is to be carried out; its meaning does not depend on it. What is empty is
+/// chosen in lowering. A receive has no hints but the stream: how messages are passed is for the
+/// sender to say.
+struct Hints {
+  std::optional<std::string> algorithm = {};
+  std::optional<std::string> protocol = {};
+  std::optional<uint32_t> channels = {};
+  std::optional<uint32_t> slots = {};
+  Entry entry = Entry::Eager;
+  uint32_t stream = 0;
+  friend auto operator<=>(const Hints&, const Hints&) = default;
+};
+
 struct Op {
   std::string name;  // unique in the program: the scenario's id, of several the first
   OpKind kind = OpKind::Compute;
   Issue issue = Issue::Sync;
-  bool backward = false;  // of a backward pass: `origin` is that of the forward op
+  bool backward = false;  // it belongs to a backward pass; `origin` is the forward op's
+  /// The op that a backward op goes back through, or computes again; empty if the program does not
+  /// have it, and for the cotangents of arguments.
+  std::optional<OpId> forward = {};
   Attributes attributes;
+  Hints hints;  // collectives only
   std::vector<ValueId> operands;
   std::vector<ValueId> results;  // any number of a local op, one of the others
   std::vector<ValueId> donated;  // operands whose storage this op may take at its end

@@ -17,9 +17,10 @@ struct OpRequest {
   std::string name;  // of the op, and of its first result
   OpKind kind = OpKind::Compute;
   Issue issue = Issue::Sync;
-  Attributes attributes = {};              // as given; what is missing is filled in from the rules
-  std::vector<std::string> operands = {};  // names of values
-  std::vector<std::string> donated = {};   // names among the operands
+  /// As given, those that are hints too; what is missing is filled in from the rules.
+  Attributes attributes = {};
+  std::vector<std::string> operands = {};       // names of values
+  std::vector<std::string> donated = {};        // names among the operands
   std::vector<std::string> other_results = {};  // names of the second result and those after it
   std::string site = {};  // collectives: ops of several threads with one site name meet; else empty
   std::optional<Origin> origin = {};
@@ -27,7 +28,8 @@ struct OpRequest {
   std::string title = {};
   /// An op of a backward pass. Its `origin` is that of the op that it goes back through.
   bool backward = false;
-  /// Of its keys ("of", "axis_name", ...), and of the ids in a list ("id/0").
+  std::string forward = {};  // the name of that op; empty, or the name of no op: there is none
+  /// The places of its keys ("of", "axis_name", ...), and of the ids in a list ("id/0").
   std::map<std::string, Origin, std::less<>> key_origins = {};
 
   const std::string& result_name(size_t result) const {
@@ -40,6 +42,14 @@ struct OpRequest {
   /// Where to report an error in the name of a result.
   Origin result_origin(size_t result) const;
 };
+
+/// Takes the parameters that are hints out of those of an op.
+Hints take_hints(Attributes& attributes);
+/// The parameters of an op of this kind as they can be written: with its hints.
+Attributes with_hints(Attributes attributes, OpKind kind, const Hints& hints);
+inline Attributes written_attributes(const Op& op) {
+  return with_hints(op.attributes, op.kind, op.hints);
+}
 
 /// Where to report an error of `name`: `origin`, or "/name" if it was not read from a file.
 Origin origin_of(std::string_view name, const std::optional<Origin>& origin);

@@ -1,4 +1,4 @@
-#include "models/program/permutation_types.h"
+#include "models/program/collective_types.h"
 
 #include <algorithm>
 #include <map>

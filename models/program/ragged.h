@@ -60,7 +60,7 @@ struct SiteTables {
 /// with equal tables share them.
 using RaggedTables = std::map<SiteId, std::shared_ptr<const SiteTables>>;
 
-/// What assume_sizes is about.
+/// The extents that sizes by assume_sizes must fit.
 struct RaggedExtent {
   size_t ranks = 1;
   size_t entries = 1;  // of a table

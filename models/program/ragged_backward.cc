@@ -1,9 +1,9 @@
 // The backward rule of ragged_all_to_all.
 
 #include "models/program/backward_ops.h"
-#include "models/program/backward_rules.h"
+#include "models/program/collective_types.h"
+#include "models/program/families.h"
 #include "models/program/ragged.h"
-#include "models/program/ragged_type.h"
 
 namespace orrery::backward {
 
@@ -37,7 +37,7 @@ std::string of_peers(BackwardCall& call, const std::string& table) {
   return call.ops().op(AllToAll, {table}, std::move(attributes));
 }
 
-/// Of the exchange that goes back: rows of a result are in one slice at most.
+/// The attributes of the exchange that goes back: rows of a result are in one slice at most.
 Attributes of_way_back(BackwardCall& call) {
   constexpr std::string_view kAssumed = "assume_sizes";
   Attributes attributes = same_groups(call);

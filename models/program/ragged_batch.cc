@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "models/program/batch_ops.h"
-#include "models/program/batch_rules.h"
-#include "models/program/ragged_type.h"
+#include "models/program/families.h"
+#include "models/program/collective_types.h"
 
 namespace orrery::batching {
 

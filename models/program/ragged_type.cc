@@ -1,4 +1,4 @@
-#include "models/program/ragged_type.h"
+#include "models/program/collective_types.h"
 
 #include <algorithm>
 

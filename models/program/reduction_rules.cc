@@ -58,7 +58,7 @@ Tensor reduced_value(const LocalCall& call) {
 }
 
 OpRules reduction(OpKind kind, std::string_view name, std::string_view summary, TypeRule type,
-                  EvaluateRule evaluate) {
+                  EvaluateRule evaluate, Errors errors, const Transforms& transforms) {
   OpRules rules;
   rules.kind = kind;
   rules.name = name;
@@ -67,20 +67,24 @@ OpRules reduction(OpKind kind, std::string_view name, std::string_view summary, 
   rules.type = type;
   rules.cost = reduction_cost;
   rules.evaluate = evaluate;
+  rules.errors = errors;
+  rules.transforms = transforms;
   return rules;
 }
 
 }  // namespace
 
 std::vector<OpRules> reduction_rules() {
+  const Transforms sum = {backward::reduce_sum, LinearIn::All, batching::reduction};
+  const Transforms extremum = {backward::reduce_extremum, LinearIn::None, batching::reduction};
   return {
       reduction(OpKind::ReduceSum, "reduce_sum",
                 "sum along the axes, in row-major order; f16 and bf16 are summed in f32", summed,
-                one_result<reduced_value<Combine::Add>>),
+                one_result<reduced_value<Combine::Add>>, Errors::Sum, sum),
       reduction(OpKind::ReduceMax, "reduce_max", "largest along the axes; NaN wins, and -0 < +0",
-                extreme, one_result<reduced_value<Combine::Max>>),
+                extreme, one_result<reduced_value<Combine::Max>>, Errors::Extremum, extremum),
       reduction(OpKind::ReduceMin, "reduce_min", "smallest along the axes; NaN wins, and -0 < +0",
-                extreme, one_result<reduced_value<Combine::Min>>)};
+                extreme, one_result<reduced_value<Combine::Min>>, Errors::Extremum, extremum)};
 }
 
 }  // namespace orrery

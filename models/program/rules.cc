@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
-#include "models/program/backward_rules.h"
-#include "models/program/batch_rules.h"
 #include "models/program/families.h"
 #include "models/program/iteration_name.h"
 
@@ -22,16 +20,6 @@ std::vector<OpRules> make_table() {
                       indexing_rules, reduction_rules, dot_rules, source_rules})
     for (OpRules& rules : family())
       table.push_back(std::move(rules));
-  for (const backward::Entry& entry : backward::entries())
-    for (OpRules& rules : table)
-      if (rules.kind == entry.kind) {
-        rules.backward = entry.rule;
-        rules.linear_in = entry.linear_in;
-      }
-  for (const batching::Entry& entry : batching::entries())
-    for (OpRules& rules : table)
-      if (rules.kind == entry.kind)
-        rules.batch = entry.rule;
   std::sort(table.begin(), table.end(),
             [](const OpRules& a, const OpRules& b) { return a.kind < b.kind; });
   for (size_t i = 0; i < table.size(); ++i)
@@ -96,22 +84,8 @@ bool takes_algorithm(const OpRules& rules) {
 }
 
 OpKind timed_as(OpKind kind) {
-  switch (exchanged_as(kind)) {
-    case OpKind::Pmean:
-    case OpKind::Pmax:
-    case OpKind::Pmin:
-    case OpKind::Pargmax:
-    case OpKind::Pargmin:
-      return OpKind::Psum;
-    case OpKind::Pswapaxes:
-    case OpKind::RaggedAllToAll:
-      return OpKind::AllToAll;
-    case OpKind::Pshuffle:
-    case OpKind::Psend:
-      return OpKind::Ppermute;
-    default:
-      return exchanged_as(kind);
-  }
+  const OpKind exchanged = exchanged_as(kind);
+  return rules(exchanged).timed_as.value_or(exchanged);
 }
 
 std::vector<std::string_view> timed_ops() {

@@ -1,8 +1,18 @@
 #pragma once
 
-// The properties of each kind of op, in one table that the reader, the writer, the type check, the
-// cost model and the memory profile use. Each family's rules are in a file of their own
-// (collective_rules.cc, elementwise_rules.cc, ...; families.h lists them).
+// What is known of each kind of op, in one table with one entry (OpRules) for each.
+//
+// An entry has the op's name and parameters, by which the reader, the writer and the documentation
+// go, and a rule for each question that somebody asks of an op: the types of its results (builder),
+// its cost (simulator/lower), where its results lie (simulator/memory), its values on one device
+// (simulator/values), its backward and its batched form (models/transform), and how errors pass
+// through it (verifier/oracle). Nobody else tells kinds of ops apart: a rule is a function, or
+// where the answer needs what stands above this folder (error bounds, a collective's definition, a
+// CUDA kernel), it names the form of the answer.
+//
+// Entries are in one file per family: elementwise_rules.cc, movement_rules.cc, collective_rules.cc,
+// and so on. The backward and batch rules of a family are beside it, in elementwise_backward.cc and
+// elementwise_batch.cc. families.h lists them all.
 
 #include <cstdint>
 #include <optional>
@@ -20,7 +30,6 @@
 #include "models/program/backward.h"
 #include "models/program/batch.h"
 #include "models/program/op.h"
-#include "models/program/op_memory.h"
 #include "models/program/value.h"
 
 namespace orrery {
@@ -50,7 +59,7 @@ using TypeOutcome = std::variant<std::vector<ValueType>, TypeError>;
 /// the types are those that done will give. May throw Overflow.
 using TypeRule = TypeOutcome (*)(const TypeContext&);
 
-/// What one device computes, reads and writes in a local op. Bytes are those read of the operands
+/// The work of a local op on one device. Bytes are those read of the operands
 /// (twice if an operand is named twice) and those written. Any elementwise op is one flop per
 /// element, as in XLA's cost analysis. XLA however counts exp, log, sin, ... separately as
 /// "transcendentals", and logistic as three more.
@@ -86,6 +95,32 @@ std::vector<Tensor> one_result(const LocalCall& call) {
   return results;
 }
 
+/// Where an op puts a result.
+enum class Alias : uint8_t {
+  Fresh,         // in a buffer of its own
+  DyingOperand,  // the same, but it may take over that of an operand that ends here, where the
+                 // memory policy asks for it: no element is read after the same one has been
+                 // written. A collective does if its schedule works in place
+                 // (Extent::works_in_place)
+  DyingFirst,    // the same, but only of the first operand: others are read again later
+  Operand,       // in the storage of an operand, which is not changed
+  InPlace,       // the same, but the op writes it over the operand, which must be donated
+};
+
+/// Where one result lies.
+struct ResultMemory {
+  Alias alias = Alias::Fresh;
+  size_t operand = 0;  // of Operand and InPlace: which one
+  Bytes offset = {};   // the same: where in it the result begins
+  friend bool operator==(const ResultMemory&, const ResultMemory&) = default;
+};
+
+struct OpMemory {
+  std::vector<ResultMemory> results;  // one for each result
+  Bytes scratch = {};                 // held while the op runs, beside its operands and results
+  friend bool operator==(const OpMemory&, const OpMemory&) = default;
+};
+
 /// Where the results lie, and the scratch that the op needs.
 using MemoryRule = OpMemory (*)(const Attributes&, std::span<const ValueType> operands,
                                 std::span<const ValueType> results);
@@ -93,10 +128,10 @@ using MemoryRule = OpMemory (*)(const Attributes&, std::span<const ValueType> op
 /// Every result has a buffer of its own.
 OpMemory fresh_results(const Attributes&, std::span<const ValueType> operands,
                        std::span<const ValueType> results);
-/// Likewise, but a result may take over the buffer of an operand that ends with the op.
+/// The same, but a result may take over the buffer of an operand that ends with the op.
 OpMemory results_over_dying(const Attributes&, std::span<const ValueType> operands,
                             std::span<const ValueType> results);
-/// Likewise, but that of the first operand alone.
+/// The same, but that of the first operand alone.
 OpMemory results_over_dying_first(const Attributes&, std::span<const ValueType> operands,
                                   std::span<const ValueType> results);
 /// Each result is the operand of the same position, under another type.
@@ -131,18 +166,23 @@ bool over_no_axes(const Attributes& given);
 /// or of the result.
 using PartsRule = size_t (*)(const Attributes&, const Shape& operand);
 
-/// As what a member enters a collective by an op. Of a transfer, a member that gives its operand
+/// The member whose whole operand `rank` gets; empty: it gets zeros.
+using SourceRule = std::optional<Rank> (*)(const Attributes&, Rank rank);
+
+/// The side by which an op enters a collective. In a transfer, a member that gives its operand
 /// enters by one op (psend), and one that takes a result by another (precv).
 enum class Side : uint8_t { Both, Sends, Receives };
 
 /// How a collective exchanges: operands become work elements, which are folded or moved, and become
-/// the results. A tensor without a parts rule is whole: each rank has, or gets, all of it.
+/// the results. A tensor without a parts rule is whole: each rank has, or gets, all of it. The
+/// definition of a collective (verifier/oracle/definitions.h) follows from its form.
 struct CollectiveForm {
   Combine combine = Combine::None;  // the reduction of the work elements; None: they are moved
   Entering entering = Entering::Same;
   Leaving leaving = Leaving::Same;
   PartsRule operand_parts = nullptr;
   PartsRule result_parts = nullptr;
+  SourceRule source = nullptr;  // where whole operands are moved
   Side side = Side::Both;
   /// The first so many operands are what is exchanged, one after another along their first
   /// dimension, and the others say how.
@@ -154,13 +194,51 @@ struct CollectiveForm {
 /// Only reductions allow groups of unequal size; other collectives exchange equal parts.
 enum class GroupSizes : uint8_t { Any, Equal };
 
-/// The operands [first, end) of an op that moves, which say where elements come from or go to.
+/// The operands [first, end) of an op that say where elements come from or go to.
 struct IndexOperands {
   size_t first = 0;
   size_t end = 0;
   bool contain(size_t operand) const { return operand >= first && operand < end; }
 };
 
+/// How the errors of an op's operands pass into its results, and where its own roundings come from.
+/// Each is one rule of verifier/oracle/local_bounds.h; ops of one form share it.
+enum class Errors : uint8_t {
+  /// The results depend on no element of an operand, and are exact: full, iota.
+  Free,
+  /// Every element of a result is an unchanged element of an operand, or fills a place that none
+  /// has. Which one depends only on the index operands and the parameters. The evaluate rule also
+  /// takes the other operands in another dtype: it moves their errors.
+  Moved,
+  /// The same, and the index of an element decides about that element alone: select_n.
+  Selected,
+  /// An element's error stays what it is: neg, real.
+  Kept,
+  /// A complex element has the errors of its two parts.
+  Parts,
+  /// By the op's `elementwise` function.
+  Function,
+  /// By the dtypes of operand and result.
+  Conversion,
+  /// Sums, or extrema, along the dimensions of the parameter `axes`.
+  Sum,
+  Extremum,
+  /// Sums of the first operand's elements and of those of the second that the third puts there.
+  ScatteredSum,
+  /// Sums of products along the contracting dimensions.
+  Products,
+  /// The values are placeholders: `stand_in`, source_rules.cc.
+  StandIn,
+};
+
+/// How programs of an op are transformed.
+struct Transforms {
+  BackwardRule backward = nullptr;  // how cotangents pass through; null: the op has no gradient
+  LinearIn linear_in = LinearIn::None;
+  BatchRule batch = nullptr;  // how it is done for a batch; null: it is not
+};
+
+/// All that is known of a kind of op. A new op has one of these, in the file of its family.
 struct OpRules {
   OpKind kind;
   std::string_view name;     // the scenario's "op"; a started collective adds "_start"
@@ -174,24 +252,22 @@ struct OpRules {
   CostRule cost = nullptr;          // local ops only
   EvaluateRule evaluate = nullptr;  // local ops only
   MemoryRule memory = fresh_results;
-  /// Every element of a result is an unchanged element of an operand, or fills a place that none
-  /// has. Which one depends only on the index operands and the parameters. So evaluate also takes
-  /// the other operands in another dtype (for error bounds).
-  bool moves = false;
+  Errors errors = Errors::Free;  // local ops only
   IndexOperands index_operands;
   std::optional<Elementwise> elementwise;      // what the op computes of each element, if it is one
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
   /// The collective that exchanges alike, if this one differs from it in the states of its operand
   /// and result, or in the side, alone (collectives only).
   std::optional<OpKind> exchanges_as;
+  /// The collective in whose place it is looked up in tables of times, if that is another than the
+  /// one that it exchanges as: psum for all reductions to all ranks (collectives only).
+  std::optional<OpKind> timed_as;
   CollectiveForm form;        // collectives only
   bool takes_tokens = false;  // among its operands
   /// The op stands for a computation that is not written out. It has a cost and result types. The
   /// values of its results are placeholders, and comparing them is meaningless.
   bool opaque = false;
-  BackwardRule backward = nullptr;  // how cotangents pass through; null: it has no gradient
-  LinearIn linear_in = LinearIn::None;
-  BatchRule batch = nullptr;  // how it is done for a batch; null: it is not
+  Transforms transforms;
 };
 
 const OpRules& rules(OpKind kind);
@@ -206,8 +282,7 @@ OpKind exchanged_as(OpKind kind);
 /// which the sending one says it.
 bool takes_algorithm(const OpRules& rules);
 
-/// The collective as which `kind` is timed in tables: psum for all reductions to all ranks,
-/// all_to_all for pswapaxes and ragged_all_to_all, ppermute for pshuffle. Requires a collective.
+/// The collective in whose place `kind` is looked up in tables of times. Requires a collective.
 OpKind timed_as(OpKind kind);
 /// The names of all that some collective is timed as.
 std::vector<std::string_view> timed_ops();

@@ -16,10 +16,10 @@ namespace orrery {
 /// Requires a collective.
 Side side_of(const Op& op);
 
-/// As what the member of this rank enters. Empty: no op of the program enters as it.
+/// The side by which the member of this rank enters; empty if no op of the program enters as it.
 std::optional<Side> side_of(std::optional<TransferGroup> group, size_t rank);
 
-/// Of a collective over groups that are no transfers empty.
+/// What the group is of a transfer; empty if the site is not a psend/precv transfer.
 std::optional<TransferGroup> transfer_of(const Site& site, size_t group);
 
 /// Whether a message of a transfer is never received, or what is received never sent.
@@ -32,8 +32,9 @@ std::span<const ValueId> given_by(const Op& op);
 /// Whether a device takes a result by this op. By psend it gets a token, which is no data.
 bool takes_result(const Op& op);
 
-/// What is exchanged: one of them stands for the other where the op has only one side. Several
-/// operands that are exchanged are one, one after another along their first dimension.
+/// The types of what is exchanged. Where an op has only one side, that type stands for both.
+/// Several operands that are exchanged count as one: they lie one after another along their first
+/// dimension.
 struct ExchangedTypes {
   ValueType operand;
   ValueType result;

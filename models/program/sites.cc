@@ -25,7 +25,7 @@ std::optional<std::string> difference(const Attributes& a, const Attributes& b) 
   return std::nullopt;
 }
 
-/// Of a transfer, where one is: the side of an op that has the site's name.
+/// Whether the op is one side of a psend/precv transfer.
 bool is_transfer(const Op& op) {
   return side_of(op) != Side::Both;
 }
@@ -129,7 +129,8 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
               fmt::format("expected {} at {}, as \"{}\" is, got {}", rules(first.kind).name, where,
                           first.name, rules(op.kind).name));
   } else if (const auto parameter =
-                 met ? difference(first.attributes, op.attributes) : std::nullopt) {
+                 met ? difference(written_attributes(first), written_attributes(op))
+                     : std::nullopt) {
     add_error(
         op, request, *parameter,
         fmt::format("expected the same {} at {} as \"{}\" has", *parameter, where, first.name));

@@ -44,11 +44,11 @@ class SiteBuilder {
   struct Meeting {
     Site site;  // groups of a shared one are filled in by finish()
     std::vector<ThreadId> threads;
-    Origin at;     // of the first op's axes
-    Origin named;  // of the site's name
+    Origin at;     // where the first op has its axes
+    Origin named;  // where the site has its name
     bool shared = false;
     bool invalid = false;
-    /// Of a transfer: the devices of the ops of each side. They grow with its ops.
+    /// The devices of the ops of each side of a transfer. They grow with its ops.
     std::map<Side, std::vector<LogicalId>> devices = {};
   };
 

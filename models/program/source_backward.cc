@@ -1,7 +1,7 @@
 // The backward rule of compute, which stands for a computation that is not written out.
 
 #include "models/program/backward_ops.h"
-#include "models/program/backward_rules.h"
+#include "models/program/families.h"
 
 namespace orrery::backward {
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "models/program/batch_ops.h"
-#include "models/program/batch_rules.h"
+#include "models/program/families.h"
 #include "models/program/groups.h"
 
 namespace orrery::batching {

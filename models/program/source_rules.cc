@@ -166,7 +166,7 @@ Cost given(const Attributes& attributes, std::span<const ValueType>, std::span<c
 
 OpRules source(OpKind kind, std::string_view name, std::string_view summary,
                std::vector<Parameter> parameters, TypeRule type, CostRule cost,
-               EvaluateRule evaluate) {
+               EvaluateRule evaluate, BatchRule batch = nullptr) {
   OpRules rules;
   rules.kind = kind;
   rules.name = name;
@@ -177,6 +177,7 @@ OpRules source(OpKind kind, std::string_view name, std::string_view summary,
   rules.type = type;
   rules.cost = cost;
   rules.evaluate = evaluate;
+  rules.transforms.batch = batch;
   return rules;
 }
 
@@ -198,13 +199,15 @@ std::vector<OpRules> source_rules() {
   opaque.most_operands = std::numeric_limits<size_t>::max();
   opaque.memory = compute_memory;
   opaque.opaque = true;
+  opaque.errors = Errors::StandIn;
+  opaque.transforms = {backward::compute, LinearIn::None, batching::compute};
   return {source(OpKind::AxisIndex, "axis_index", "the device's index over the axes, s32",
                  {{"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}}}, axis_index,
-                 written, one_result<axis_index_value>),
+                 written, one_result<axis_index_value>, batching::axis_index),
           source(OpKind::AxisSize, "axis_size",
                  "the number of devices along the axes, s32; known from the mesh, nothing is sent",
                  {{"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}}}, axis_size,
-                 written, one_result<axis_size_value>),
+                 written, one_result<axis_size_value>, batching::axis_size),
           source(OpKind::Full, "full", "every element the same",
                  {{"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
                   {"fill_value", ParameterKind::Number, Need::Required, {}, {}, {}, {}},

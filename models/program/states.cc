@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "models/base/check.h"
-#include "models/program/casts.h"
 #include "models/program/groups.h"
 
 namespace orrery {

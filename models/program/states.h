@@ -3,6 +3,7 @@
 // How the states of values along mesh axes pass through ops (JAX's varying manual axes, with
 // unreduced and reduced): a part of every type rule.
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -13,6 +14,22 @@
 #include "models/program/rules.h"
 
 namespace orrery {
+
+/// A cast between states of values along mesh axes, JAX's: it keeps the elements, and moves
+/// nothing.
+struct StateCast {
+  OpKind kind;
+  std::string_view name;
+  AxisState from;
+  AxisState to;
+};
+
+inline constexpr std::array<StateCast, 4> kStateCasts = {{
+    {OpKind::Pvary, "pvary", AxisState::Invarying, AxisState::Varying},
+    {OpKind::Preduced, "preduced", AxisState::Invarying, AxisState::Reduced},
+    {OpKind::VaryUnreducedCast, "vary_unreduced_cast", AxisState::Varying, AxisState::Unreduced},
+    {OpKind::ReducedVaryCast, "reduced_vary_cast", AxisState::Reduced, AxisState::Varying},
+}};
 
 /// The error in the state of `type` along an axis, where one of `accepted` is needed, and the cast
 /// that leads there if there is one: "expected an operand that is varying over x, got f32[2];
@@ -56,7 +73,7 @@ StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
 /// too, but for two: JAX inserts the cast.
 enum class Exchange : uint8_t {
   Sum,               // varying or unreduced to invarying: psum
-  Mean,              // likewise, and rounds: pmean
+  Mean,              // the same, and rounds: pmean
   Extremum,          // varying to invarying: pmax, pmin, pargmax, pargmin
   SumScatter,        // varying or unreduced to varying: psum_scatter
   Move,              // varying to varying

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the type and cost rules of several families share.
+// Checks, types and costs that the rules of several families share.
 
 #include <optional>
 #include <string_view>
@@ -13,20 +13,20 @@ namespace orrery {
 /// A result of this dtype and shape and of these states; the error of the states if they have one.
 TypeOutcome typed(Dtype dtype, Shape shape, StatesOutcome states);
 
-/// What is wrong with `dimension`, given as `parameter`, of an operand of this rank: from 0 on.
+/// The error in `dimension`, given as `parameter`, of an operand of this rank: from 0 on.
 std::optional<TypeError> dimension_error(std::string_view parameter, int64_t dimension,
                                          size_t rank);
 
-/// What is wrong with `dtype`, that of an operand given as `parameter`, where elements must have an
+/// The error in `dtype`, that of an operand given as `parameter`, where elements must have an
 /// order: complex numbers have none.
 std::optional<TypeError> unordered_error(std::string_view parameter, Dtype dtype);
 
-/// What is wrong with `value`, given as `parameter`, as an element of the dtype.
+/// The error in `value`, given as `parameter`, as an element of the dtype.
 std::optional<TypeError> number_error(std::string_view parameter, Dtype dtype,
                                       const NumberOrPair& value);
 
-/// "scratch": what an op needs beside operands and results while it runs. Of GPU libraries, their
-/// workspace.
+/// The parameter "scratch": the bytes that an op needs beside operands and results while it runs.
+/// GPU libraries call it their workspace.
 Parameter scratch_parameter();
 
 /// Nothing runs: the results are the operands' storage.

@@ -15,7 +15,8 @@
 
 namespace orrery {
 
-/// Of a value. JAX and XLA have no such limit; arrays in use do not come near it.
+/// The most dimensions of a value. JAX and XLA have no such limit; arrays in use do not come near
+/// it.
 inline constexpr size_t kMostDimensions = 64;
 
 /// How the copies of a value relate along one mesh axis, with the positions on the other axes

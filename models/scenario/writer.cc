@@ -242,9 +242,10 @@ JsonText op_text(const Program& program, const Op& op) {
     if (named > 1 || site.name != op.name)
       members.emplace_back("site", JsonText::text(site.name));
   }
+  const Attributes attributes = written_attributes(op);
   for (const Parameter& parameter : rules.parameters) {
-    const auto given = op.attributes.all().find(parameter.name);
-    if (given == op.attributes.all().end() || parameter.otherwise == given->second)
+    const auto given = attributes.all().find(parameter.name);
+    if (given == attributes.all().end() || parameter.otherwise == given->second)
       continue;
     members.emplace_back(std::string(parameter.name),
                          attribute_text(given->second, parameter.kind));

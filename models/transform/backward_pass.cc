@@ -80,9 +80,16 @@ void BackwardPass::recompute(OpId op) {
       recompute(maker->second);
 }
 
-void BackwardPass::name_after(const std::string& name, const std::optional<Origin>& origin) {
+void BackwardPass::name_after(const std::string& name, const std::optional<Origin>& origin,
+                              std::optional<OpId> forward) {
   after_ = name + ".bwd";
   origin_ = origin;
+  forward_ = forward ? program_.op(*forward).name : std::string();
+}
+
+std::optional<OpId> BackwardPass::maker(ValueId value) const {
+  const auto maker = makers_.find(value);
+  return maker == makers_.end() ? std::nullopt : std::optional(maker->second);
 }
 
 std::string BackwardPass::unused(const std::string& name) {
@@ -101,6 +108,7 @@ std::string BackwardPass::op(OpKind kind, std::vector<std::string> operands,
   request.operands = std::move(operands);
   request.origin = origin_;
   request.backward = true;
+  request.forward = forward_;
   added_.push_back(request);
   std::string name = request.name;
   draft_.op(std::move(request));
@@ -209,13 +217,13 @@ std::optional<std::string> BackwardPass::go_back(OpId id) {
                                   [&](ValueId operand) { return wants(operand); });
   if (!reached || !wanted)
     return std::nullopt;
-  name_after(op.name, op.origin);
+  name_after(op.name, op.origin, id);
   if (op.kind == OpKind::Done) {
     // The future has the cotangent of what it will give.
     cotangents_.emplace(op.operands.front(), *cotangents.front());
     return std::nullopt;
   }
-  const BackwardRule rule = rules(op.kind).backward;
+  const BackwardRule rule = rules(op.kind).transforms.backward;
   if (rule == nullptr)
     return fmt::format("{} has no backward rule", op_name(op.kind, op.issue));
   std::vector<ValueType> results;
@@ -246,7 +254,7 @@ std::string BackwardPass::residual(ValueId value) {
   const std::optional<OpId> maker = recomputed_maker(value);
   if (!maker)
     return program_.value(value).name;
-  // What that needs, and what this needs, in the order of the program.
+  // All ops that must come before, in the order of the program.
   std::set<OpId> needed;
   std::vector<OpId> open = {*maker};
   while (!open.empty()) {
@@ -295,11 +303,12 @@ void BackwardPass::make_again(OpId id) {
   for (size_t r = 1; r < results.size(); ++r)
     request.other_results.push_back(name_again(results[r]));
   request.kind = made.kind;
-  request.attributes = made.attributes;
+  request.attributes = written_attributes(made);
   for (const ValueId operand : made.operands)
     request.operands.push_back(name_again(operand));
   request.origin = made.origin;
   request.backward = true;
+  request.forward = program_.op(id).name;
   again_.insert(id);
   made_again_.insert(request.name);
   added_.push_back(request);
@@ -331,7 +340,7 @@ void give_cotangents(const std::vector<NamedAt>& names, const std::vector<ValueI
     if (!pass.wants(values[i]))
       continue;
     // Two of a value, which may go by two names, are added.
-    pass.name_after(pass.program().value(values[i]).name, names[i].origin);
+    pass.name_after(pass.program().value(values[i]).name, names[i].origin, pass.maker(values[i]));
     pass.add_cotangent(values[i], cotangent_name(names[i]));
   }
 }
@@ -341,7 +350,7 @@ std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& nam
                                                  BackwardPass& pass) {
   std::map<std::string, std::string> results;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    pass.name_after(names[i].name, names[i].origin);
+    pass.name_after(names[i].name, names[i].origin, std::nullopt);
     const std::optional<std::string> cotangent = pass.cotangent(arguments[i]);
     results[cotangent_name(names[i])] =
         cotangent ? *cotangent : pass.zeros(pass.program().value(arguments[i]).type);

@@ -40,14 +40,18 @@ class BackwardPass final : public BackwardOps {
   /// none, or no operand is wanted. Empty, or the error.
   std::optional<std::string> go_back(OpId op);
 
-  /// What was added, in order.
+  /// The ops that were added, in order.
   const std::vector<OpRequest>& added() const { return added_; }
 
   /// The ops among them that compute again what the program had.
   const std::set<std::string>& made_again() const { return made_again_; }
 
-  /// The next ops go by the name `name`.bwd, and stand at `origin`.
-  void name_after(const std::string& name, const std::optional<Origin>& origin);
+  /// The next ops go by the name `name`.bwd, stand at `origin`, and go back through `forward`, an
+  /// op of the program.
+  void name_after(const std::string& name, const std::optional<Origin>& origin,
+                  std::optional<OpId> forward);
+  /// The op that makes the value; empty for an argument.
+  std::optional<OpId> maker(ValueId value) const;
 
   std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes) override;
   ValueType type(const std::string& value) override;
@@ -81,8 +85,10 @@ class BackwardPass final : public BackwardOps {
   std::map<ValueId, std::string> names_again_;
   std::set<std::string> made_again_;
   std::set<std::string> names_;  // that are taken
+  // The next ops take these from the op that they go back through.
   std::string after_;
   std::optional<Origin> origin_;
+  std::string forward_;
 };
 
 /// The type of a value's cotangent: unreduced and reduced change places.
@@ -100,6 +106,21 @@ void give_cotangents(const std::vector<NamedAt>& names, const std::vector<ValueI
 std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& names,
                                                  const std::vector<ValueId>& arguments,
                                                  BackwardPass& pass);
+
+// Which ops a pass computes again (recomputed.cc).
+
+/// The ops that the names mean. Each names
+///  - an op;
+///  - a loop, "l": all ops of its body, but for those whose results leave their iteration. So what
+///    iterations carry is kept, and each is computed again from that.
+/// An index that is left out, or is "[]", means all iterations: "l[].y" an op, "l.k" and "l[].k" a
+/// loop in loop "l".
+/// Adds an error for other names, and for an op without results or one that is started.
+std::vector<OpId> recomputed_ops(const Program& program, const std::vector<NamedAt>& names,
+                                 Diagnostics& diagnostics);
+
+/// All ops that can be computed again.
+std::vector<OpId> all_recomputed_ops(const Program& program);
 
 /// Reports the op that ended a pass.
 void report_refused(const InputError& error, Diagnostics& diagnostics);

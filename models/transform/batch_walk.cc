@@ -83,7 +83,7 @@ std::optional<std::string> BatchWalk::add_op(const Op& op,
   BatchOutcome outcome;
   if (!call.changes())
     outcome = call.unchanged();
-  else if (const BatchRule rule = rules(op.kind).batch; rule == nullptr)
+  else if (const BatchRule rule = rules(op.kind).transforms.batch; rule == nullptr)
     return fmt::format("{} has no batch rule", name);
   else if (op.attributes.has("axis_index_groups") && batching::axes_of(call).batched)
     return fmt::format("{}: axis_index_groups over \"{}\", whose place the batch takes", name,

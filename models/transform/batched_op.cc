@@ -1,4 +1,4 @@
-#include "models/transform/batched_op.h"
+#include "models/transform/batch_walk.h"
 
 #include <algorithm>
 #include <map>
@@ -31,10 +31,12 @@ std::vector<std::string> BatchedOp::op(OpKind kind, std::vector<std::string> ope
     throw TooManyOps();
   OpRequest request;
   request.kind = kind;
-  request.attributes = std::move(attributes);
+  request.attributes = with_hints(std::move(attributes), kind, op_.hints);
   request.operands = std::move(operands);
   request.origin = op_.origin;
   request.backward = op_.backward;
+  if (op_.forward)
+    request.forward = batch_.program.op(*op_.forward).name;
   request.name = names_.take(op_.name + ".batch");
   std::vector<std::string> names;
   for (size_t r = 0; r < results; ++r)

@@ -25,7 +25,7 @@ enum class Differentiated : uint8_t { Inexact, Numbers };
 /// result that has no cotangent.
 std::vector<ValueId> named_results(const Program& program, const std::vector<NamedAt>& names,
                                    Differentiated what, Diagnostics& diagnostics);
-/// Likewise among the arguments.
+/// The arguments that have these names, with the same errors.
 std::vector<ValueId> named_arguments(const Program& program, const std::vector<NamedAt>& names,
                                      Differentiated what, Diagnostics& diagnostics);
 

@@ -14,7 +14,7 @@ OpRequest request_of(const Program& program, const Op& op) {
   request.name = op.name;
   request.kind = op.kind;
   request.issue = op.issue;
-  request.attributes = op.attributes;
+  request.attributes = written_attributes(op);
   for (const ValueId operand : op.operands)
     request.operands.push_back(program.value(operand).name);
   for (const ValueId donated : op.donated)
@@ -23,6 +23,8 @@ OpRequest request_of(const Program& program, const Op& op) {
     request.other_results.push_back(program.value(op.results[r]).name);
   request.origin = op.origin;
   request.backward = op.backward;
+  if (op.forward)
+    request.forward = program.op(*op.forward).name;
   return request;
 }
 

@@ -1,4 +1,4 @@
-#include "models/transform/recomputed.h"
+#include "models/transform/backward_pass.h"
 
 #include <map>
 #include <optional>

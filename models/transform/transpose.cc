@@ -11,7 +11,7 @@
 
 #include "models/base/check.h"
 #include "models/program/builder.h"
-#include "models/program/casts.h"
+#include "models/program/states.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/program_copy.h"
 
@@ -131,7 +131,7 @@ class Transposed {
     if (op.kind == OpKind::Take && op.attributes.has("fill_value") &&
         !op.attributes.number("fill_value").is_zero())
       return fmt::format("{} is not linear with a fill_value that is not 0", name);
-    switch (rules(op.kind).linear_in) {
+    switch (rules(op.kind).transforms.linear_in) {
       case LinearIn::None:
         return fmt::format("{} is not linear", name);
       case LinearIn::OneEach:

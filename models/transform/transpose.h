@@ -20,8 +20,8 @@ struct TransposeRequest {
 };
 
 /// The program that takes the cotangents ct_ID of the values, and gives those of the arguments
-/// under the names ct_ID. It does not have these arguments. Of the ops it keeps those that the
-/// backward ones read. Loops are written out.
+/// under the names ct_ID. It does not have these arguments. It keeps the ops that the backward
+/// ones read. Loops are written out.
 ///
 /// Adds an error for an op between the arguments and the values that is not linear, or that adds
 /// what does not depend on the arguments. Then the program is returned as it was.

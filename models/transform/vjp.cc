@@ -11,7 +11,6 @@
 #include "models/program/builder.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/program_copy.h"
-#include "models/transform/recomputed.h"
 
 namespace orrery {
 
@@ -72,6 +71,7 @@ class Overlapped {
     done.operands = {op.name};
     done.origin = op.origin;
     done.backward = op.backward;
+    done.forward = op.forward;
     op.issue = Issue::Start;
     op.attributes.set("stream", int64_t{1});
     order_.push_back(done.name);

@@ -21,7 +21,7 @@ namespace orrery {
 
 /// What the choice depends on.
 struct SiteFigures {
-  Asked asked;
+  Hints asked;
   ScheduleRequest request;  // without a group size, slices and connections
   WorkType work;
   const Grouping& grouping;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 #include "models/program/op_request.h"
 #include "models/program/rules.h"
 #include "simulator/schedule/durations.h"

@@ -12,19 +12,9 @@ Choice choice_of(const Method& method, std::string because) {
           method.protocol == nullptr ? std::string() : method.protocol->name};
 }
 
-Asked asked_by(const Op& op) {
-  const Attributes& given = op.attributes;
-  Asked asked;
-  if (given.has("algorithm"))
-    asked.algorithm = given.text("algorithm");
-  if (given.has("protocol"))
-    asked.protocol = given.text("protocol");
-  if (given.has("channels"))
-    asked.channels = static_cast<uint32_t>(given.integer("channels"));
-  if (given.has("slots"))
-    asked.slots = static_cast<uint32_t>(given.integer("slots"));
-  if (given.has("entry") && given.text("entry") == "rendezvous")
-    asked.entry = Entry::Rendezvous;
+Hints asked_by(const Op& op) {
+  Hints asked = op.hints;
+  asked.stream = 0;
   return asked;
 }
 

@@ -22,16 +22,9 @@ struct Method {
 };
 Choice choice_of(const Method& method, std::string because = {});
 
-/// What an op says of it. The rest is chosen.
-struct Asked {
-  std::optional<std::string> algorithm;
-  std::optional<std::string> protocol;
-  std::optional<uint32_t> channels;
-  std::optional<uint32_t> slots;
-  Entry entry = Entry::Eager;
-  friend auto operator<=>(const Asked&, const Asked&) = default;
-};
-Asked asked_by(const Op& op);
+/// What an op asks for: its hints, but for the stream, on which no method depends. The rest is
+/// chosen.
+Hints asked_by(const Op& op);
 
 /// The protocols that serve the algorithm for this op, in the order of the transport.
 std::vector<const ProtocolFigures*> protocols_for(const Algorithm& algorithm, OpKind kind,

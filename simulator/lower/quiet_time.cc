@@ -32,7 +32,6 @@ struct OneCollective {
     op.name = "collective";
     op.kind = kind;
     op.site = SiteId(0);
-    op.attributes.set("stream", int64_t{0});
     program.threads = {{"all", all, {OpId(0)}}};
     program.sites = {{"site", {OpId(0)}, {all}}};
 
@@ -80,7 +79,7 @@ Duration extend(Duration half, Duration size, const Measure& by) {
 
 }  // namespace
 
-QuietTimer::Outcome QuietTimer::of(const Method& method, const Asked& asked,
+QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
                                    const ScheduleRequest& request, WorkType work,
                                    std::span<const VertexId> vertices) {
   if (request.nodes > kMostTimedRanks && !request.names_ranks())
@@ -92,7 +91,7 @@ QuietTimer::Outcome QuietTimer::of(const Method& method, const Asked& asked,
   return std::get<std::string>(outcome);
 }
 
-Duration QuietTimer::at_least(const Method& method, const Asked& asked,
+Duration QuietTimer::at_least(const Method& method, const Hints& asked,
                               const ScheduleRequest& request, WorkType work,
                               std::span<const VertexId> vertices) const {
   if (request.nodes > kMostTimedRanks)
@@ -154,7 +153,7 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
   }
 }
 
-QuietTimer::Outcome QuietTimer::extended(const Method& method, const Asked& asked,
+QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& asked,
                                          const ScheduleRequest& request, WorkType work,
                                          std::span<const VertexId> vertices) {
   if (!reach_.mutual(vertices))

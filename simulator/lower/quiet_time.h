@@ -53,19 +53,19 @@ class QuietTimer {
   /// it has none: "has no route for some message". The request has no connections. Requires that
   /// the algorithm fits. Throws Overflow.
   using Outcome = std::variant<QuietTime, std::string>;
-  Outcome of(const Method& method, const Asked& asked, const ScheduleRequest& request,
+  Outcome of(const Method& method, const Hints& asked, const ScheduleRequest& request,
              WorkType work, std::span<const VertexId> vertices);
 
   /// A time that of() is not below for a group of at most kMostTimedRanks, found without a walk:
   /// what a rank sends needs at least so long over all links out of its vertex, and what a channel
   /// sends at its rate. A time beyond 64 bits is the longest.
-  Duration at_least(const Method& method, const Asked& asked, const ScheduleRequest& request,
+  Duration at_least(const Method& method, const Hints& asked, const ScheduleRequest& request,
                     WorkType work, std::span<const VertexId> vertices) const;
 
  private:
   std::variant<Duration, std::string> timed(const Method& method, const ScheduleRequest& request,
                                             WorkType work, std::span<const VertexId> vertices);
-  Outcome extended(const Method& method, const Asked& asked, const ScheduleRequest& request,
+  Outcome extended(const Method& method, const Hints& asked, const ScheduleRequest& request,
                    WorkType work, std::span<const VertexId> vertices);
 
   Paths& paths_;

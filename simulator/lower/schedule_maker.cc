@@ -78,7 +78,7 @@ MessageCut message_cut(const Method& method, WorkType work) {
   return cut;
 }
 
-ScheduleRequest ScheduleMaker::with_connections(const Method& method, const Asked& asked,
+ScheduleRequest ScheduleMaker::with_connections(const Method& method, const Hints& asked,
                                                 ScheduleRequest request, WorkType work) const {
   const ProtocolFigures* const protocol = method.protocol;
   request.transport = Transport();

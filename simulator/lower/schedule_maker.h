@@ -46,7 +46,7 @@ class ScheduleMaker {
 
   /// The request with its connections: as many channels and slots as the op asks for, else as the
   /// protocol has. Requires that the algorithm fits the nodes with one channel.
-  ScheduleRequest with_connections(const Method& method, const Asked& asked,
+  ScheduleRequest with_connections(const Method& method, const Hints& asked,
                                    ScheduleRequest request, WorkType work) const;
 
   /// Of a request with its connections.

@@ -11,7 +11,7 @@ namespace {
 
 /// What the op asks for in this group. What nobody takes is not sent: it would wait somewhere for
 /// ever.
-Asked asked_in(const Grouping& grouping, size_t group, Asked asked) {
+Hints asked_in(const Grouping& grouping, size_t group, Hints asked) {
   if (!grouping.transfers.empty() && grouping.transfers[group] == TransferGroup::Unreceived)
     asked.entry = Entry::Rendezvous;
   return asked;
@@ -66,7 +66,7 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
   std::map<std::pair<Entry, ScheduleRequest>, GroupPlan> plans;
   for (size_t g = 0; g < key.grouping->groups.size(); ++g) {
     const ScheduleRequest request = site.request_of(g);
-    const Asked asked = asked_in(*key.grouping, g, key.asked);
+    const Hints asked = asked_in(*key.grouping, g, key.asked);
     const auto [known, added] = plans.try_emplace({asked.entry, request});
     GroupPlan& group = known->second;
     if (added) {

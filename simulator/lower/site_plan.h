@@ -80,7 +80,7 @@ class SitePlans {
   /// Everything that a plan depends on. `request` has no group size, slices and connections.
   struct Key {
     const Grouping* grouping = nullptr;
-    Asked asked;
+    Hints asked;
     ScheduleRequest request;
     Dtype operand = Dtype::F32;
     Dtype result = Dtype::F32;

@@ -8,7 +8,7 @@
 
 #include "models/base/compiler.h"
 #include "models/program/loops.h"
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 #include "models/program/op_overflow.h"
 #include "simulator/schedule/tape_order.h"
 

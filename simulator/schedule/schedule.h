@@ -15,6 +15,7 @@
 #include "models/base/callable.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "models/program/op.h"
 #include "simulator/schedule/actions.h"
 #include "simulator/schedule/packed_step.h"
 
@@ -80,9 +81,6 @@ struct Step {
 PackedStep pack(const Step& step);
 /// `node` is the step's own node, of which `after` names a channel.
 Step unpack(const PackedStep& packed, Node node);
-
-/// Whether a sender waits until its peer has entered the collective.
-enum class Entry : uint8_t { Eager, Rendezvous };
 
 /// When a fused step, one that receives and sends, takes its message. NCCL, RCCL and MSCCL wait for
 /// the message and for the outgoing slot before they begin (genericOp, prims_simple.h). So a node

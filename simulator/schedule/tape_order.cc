@@ -9,7 +9,7 @@
 namespace orrery {
 
 StreamId stream_of(const Op& op) {
-  return StreamId(static_cast<size_t>(op.attributes.integer("stream")));
+  return StreamId(op.hints.stream);
 }
 
 Tape tape_of(const Program& program, const Thread& thread) {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "models/base/check.h"
-#include "models/program/op_folding.h"
+#include "models/program/op_rules.h"
 #include "models/program/sides.h"
 #include "simulator/values/host_executor.h"
 

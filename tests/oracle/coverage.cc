@@ -338,7 +338,8 @@ void TransformCoverage::add(const std::vector<ForwardOp>& ops) {
 std::vector<std::string> TransformCoverage::below(Transform transform, uint64_t least) const {
   std::vector<std::string> texts;
   for (const OpRules& of : all_rules()) {
-    const bool has = transform == kVjp ? of.backward != nullptr : of.batch != nullptr;
+    const bool has =
+        transform == kVjp ? of.transforms.backward != nullptr : of.transforms.batch != nullptr;
     if (!has || is_left_out_of(transform, of.name))
       continue;
     uint64_t both = 0;

@@ -9,7 +9,7 @@
 #include "models/array/text.h"
 #include "models/scenario/reader.h"
 #include "verifier/oracle/bounds.h"
-#include "verifier/oracle/nearness.h"
+#include "verifier/oracle/compare.h"
 #include "verifier/run.h"
 
 namespace orrery::test {

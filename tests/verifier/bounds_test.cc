@@ -13,7 +13,7 @@
 #include "models/base/random.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/verifier/bounded.h"
-#include "verifier/oracle/nearness.h"
+#include "verifier/oracle/compare.h"
 
 using namespace orrery;
 using namespace orrery::test;

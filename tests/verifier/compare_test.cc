@@ -22,7 +22,7 @@ Tensor scalar(Dtype dtype, double value) {
 
 /// The sum (or another reduction) of one element of each operand, against `got`.
 Differences found(Combine combine, Dtype dtype, const std::vector<double>& operands,
-                  double expected, double got, Gives gives = Gives::Fold) {
+                  double expected, double got, Leaving leaving = Leaving::Same) {
   std::vector<Tensor> tensors;
   std::vector<const Tensor*> pointers;
   for (const double operand : operands)
@@ -30,14 +30,14 @@ Differences found(Combine combine, Dtype dtype, const std::vector<double>& opera
   for (const Tensor& tensor : tensors)
     pointers.push_back(&tensor);
   const Definition definition{
-      combine, {{0, 0, Rank(0), static_cast<uint32_t>(operands.size()), {}}}, gives};
+      combine, {{0, 0, Rank(0), static_cast<uint32_t>(operands.size()), {}}}, leaving};
   return differences(definition, pointers, scalar(dtype, expected), scalar(dtype, got));
 }
 
 /// What is wrong. Nothing may be undecided.
 std::optional<Mismatch> compare(Combine combine, Dtype dtype, const std::vector<double>& operands,
-                                double expected, double got, Gives gives = Gives::Fold) {
-  Differences differences = found(combine, dtype, operands, expected, got, gives);
+                                double expected, double got, Leaving leaving = Leaving::Same) {
+  Differences differences = found(combine, dtype, operands, expected, got, leaving);
   CHECK_FALSE(differences.undecided);
   return differences.wrong;
 }
@@ -76,18 +76,18 @@ TEST_CASE("comparing float means: the bound of the sums over n, and a rounding o
   // nine are allowed (18 < 18.67), and ten are not.
   const double third = 0x1.555556p0;
   CHECK_FALSE(
-      compare(Combine::Add, Dtype::F32, {4, -4, 4}, third, third + 9 * 0x1p-23, Gives::Mean));
+      compare(Combine::Add, Dtype::F32, {4, -4, 4}, third, third + 9 * 0x1p-23, Leaving::Mean));
   const auto mismatch =
-      compare(Combine::Add, Dtype::F32, {4, -4, 4}, third, third + 10 * 0x1p-23, Gives::Mean);
+      compare(Combine::Add, Dtype::F32, {4, -4, 4}, third, third + 10 * 0x1p-23, Leaving::Mean);
   REQUIRE(mismatch);
   CHECK(*mismatch->bound == doctest::Approx((16 + 8.0 / 3) * 0x1p-24).epsilon(1e-5));
 }
 
 TEST_CASE("order: sums and means of floats depend on it, those of integers and extrema do not") {
-  const Definition mean{Combine::Add, {}, Gives::Mean};
+  const Definition mean{Combine::Add, {}, Leaving::Mean};
   CHECK(depends_on_order(mean, Dtype::F32));
   CHECK_FALSE(depends_on_order(mean, Dtype::S32));
-  CHECK_FALSE(depends_on_order({Combine::Max, {}, Gives::LowestRank}, Dtype::F32));
+  CHECK_FALSE(depends_on_order({Combine::Max, {}, Leaving::ItsRank}, Dtype::F32));
 }
 
 TEST_CASE("comparing float sums: a bound as large as the sum decides nothing") {
@@ -119,7 +119,7 @@ TEST_CASE("comparing float sums: large elements do not decide small ones") {
   set_element_from_double(expected, 1, kTerms);
   Tensor got = expected;
   set_element_from_double(got, 1, 0);
-  const Definition sums{Combine::Add, {{0, 0, Rank(0), kTerms, {{2, 1, 1}}}}, Gives::Fold};
+  const Definition sums{Combine::Add, {{0, 0, Rank(0), kTerms, {{2, 1, 1}}}}, Leaving::Same};
   const Differences found = differences(sums, operands, expected, got);
   CHECK_FALSE(found.wrong);
   REQUIRE(found.undecided);
@@ -137,7 +137,7 @@ TEST_CASE("comparing complex sums: part by part") {
   const Tensor terms[] = {test::complex_numbers(Dtype::C64, {{0x1p20, 1}}),
                           test::complex_numbers(Dtype::C64, {{0x1p20, 1}})};
   const Tensor* const operands[] = {&terms[0], &terms[1]};
-  const Definition definition{Combine::Add, {{0, 0, Rank(0), 2, {}}}, Gives::Fold};
+  const Definition definition{Combine::Add, {{0, 0, Rank(0), 2, {}}}, Leaving::Same};
   const Tensor expected = test::complex_numbers(Dtype::C64, {{0x1p21, 2}});
   const auto got = [&](double re, double im) {
     return differences(definition, operands, expected,
@@ -172,7 +172,7 @@ TEST_CASE("comparing sums that are NaN: their bits may differ") {
   const std::vector<const Tensor*> operands = {&operand, &operand};
   Tensor other(Dtype::F32, {1});
   set_element_bits(other, 0, 0xffc00001);
-  const Definition sum{Combine::Add, {{0, 0, Rank(0), 2, {}}}, Gives::Fold};
+  const Definition sum{Combine::Add, {{0, 0, Rank(0), 2, {}}}, Leaving::Same};
   const Differences found = differences(sum, operands, operand, other);
   CHECK_FALSE(found.wrong);
   CHECK_FALSE(found.undecided);
@@ -180,10 +180,10 @@ TEST_CASE("comparing sums that are NaN: their bits may differ") {
 
 TEST_CASE("comparing sums whose terms can overflow in one order and not in another") {
   // 40000 + 40000 overflows f16, and 40000 - 40000 + 40000 does not.
-  for (const Gives gives : {Gives::Fold, Gives::Mean}) {
-    const double finite = gives == Gives::Mean ? 40000.0 / 3 : 40000;
+  for (const Leaving leaving : {Leaving::Same, Leaving::Mean}) {
+    const double finite = leaving == Leaving::Mean ? 40000.0 / 3 : 40000;
     const Differences differences =
-        found(Combine::Add, Dtype::F16, {40000, 40000, -40000}, kInfinity, finite, gives);
+        found(Combine::Add, Dtype::F16, {40000, 40000, -40000}, kInfinity, finite, leaving);
     CHECK_FALSE(differences.wrong);
     CHECK(differences.undecided);
   }

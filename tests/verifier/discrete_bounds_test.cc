@@ -1,5 +1,3 @@
-#include "verifier/oracle/discrete_bounds.h"
-
 #include <limits>
 #include <string>
 #include <vector>
@@ -8,7 +6,7 @@
 
 #include "tests/verifier/bounded.h"
 #include "verifier/oracle/bound_tensor.h"
-#include "verifier/oracle/nearness.h"
+#include "verifier/oracle/compare.h"
 
 using namespace orrery;
 using namespace orrery::test;

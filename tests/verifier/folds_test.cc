@@ -1,9 +1,8 @@
-#include "verifier/oracle/folds.h"
-
 #include <doctest/doctest.h>
 
 #include "tests/simulator/values/host_rig.h"
 #include "tests/verifier/scenario_rig.h"
+#include "verifier/oracle/sums.h"
 
 using namespace orrery;
 using namespace orrery::test;

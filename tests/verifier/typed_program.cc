@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "models/program/casts.h"
+#include "models/program/states.h"
 #include "tests/verifier/random_program.h"
 
 namespace orrery::test {

@@ -55,7 +55,6 @@ struct RingAllReduce {
     op.operands = {ValueId(0)};
     op.results = {ValueId(1)};
     op.site = SiteId(0);
-    op.attributes.set("stream", int64_t{0});
     Thread& thread = program.threads.emplace_back();
     thread.issue_order = {OpId(0)};
 

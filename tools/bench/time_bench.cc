@@ -45,7 +45,6 @@ struct RingAllReduce {
     program.ops[0].name = "r";
     program.ops[0].kind = OpKind::Psum;
     program.ops[0].site = SiteId(0);
-    program.ops[0].attributes.set("stream", int64_t{0});
     program.threads = {thread};
     program.sites = {{"r", {OpId(0)}, {group}}};
 

@@ -15,8 +15,8 @@
 #include "models/array/text.h"
 #include "models/array/work.h"
 #include "models/program/futures.h"
-#include "models/program/op_folding.h"
-#include "models/program/ragged_type.h"
+#include "models/program/op_rules.h"
+#include "models/program/collective_types.h"
 #include "models/program/rules.h"
 #include "models/program/sides.h"
 #include "simulator/values/exchanged_operand.h"
@@ -184,11 +184,11 @@ class InOrderComparison {
     const Dtype dtype = member.got.dtype();
     const WorkType type = group_.folding.held;
     std::optional<Tensor> given;  // where the folds are not the results themselves
-    if (member.definition.gives == Gives::Mean || type.dtype != dtype) {
+    if (member.definition.leaving == Leaving::Mean || type.dtype != dtype) {
       Storage folds(static_cast<size_t>((itemsize(type) * count).count()));
       std::memcpy(folds.data(), values, folds.size());
       given = convert(Tensor(type.dtype, Shape({count}), std::move(folds)), dtype);
-      if (member.definition.gives == Gives::Mean)
+      if (member.definition.leaving == Leaving::Mean)
         given = mean(*given, static_cast<int64_t>(group_.given.size()), group_.folding.numerics);
       values = given->bytes().data();
     }

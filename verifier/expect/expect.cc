@@ -17,8 +17,7 @@
 #include "verifier/check/names.h"
 #include "verifier/oracle/bounds.h"
 #include "verifier/oracle/compare.h"
-#include "verifier/oracle/folds.h"
-#include "verifier/oracle/nearness.h"
+#include "verifier/oracle/sums.h"
 
 namespace orrery {
 
@@ -271,7 +270,7 @@ Check Expectations::equal(const std::string& of, const ExpectEqual& expected) {
   std::vector<ValueId> values;
   for (const ComparedValue& value : expected.values)
     values.push_back(id(value));
-  const bool exact = sums_are_exact(values);
+  const bool exact = sums_are_exact(evidence_.scenario.program, *evidence_.values, values);
   return passed(kKind, of,
                 fmt::format("{} are bitwise equal on {}.", list_text(expected.values),
                             compared_text(expected)),

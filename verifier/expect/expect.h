@@ -13,7 +13,7 @@
 #include "simulator/time/completion.h"
 #include "simulator/values/values.h"
 #include "verifier/check/names.h"
-#include "verifier/oracle/float_format.h"
+#include "verifier/oracle/rounding.h"
 #include "verifier/report.h"
 
 namespace orrery {
@@ -56,10 +56,6 @@ class Expectations {
   ValueId id(const ComparedValue& value) const { return values_by_name_.at(value.name); }
   const std::optional<Tensor>& tensor(const ComparedValue& value, LogicalId device) const;
   const DeviceValues& bounds();
-  /// Whether floats are summed behind these values, and all their terms have so few bits that every
-  /// sum of them is exact: small whole numbers, or small multiples of 1/16. Then values that would
-  /// differ on other data are equal. Requires values of all operands.
-  bool sums_are_exact(std::span<const ValueId> values) const;
   std::string sums_text(const std::vector<ComparedValue>& values) const;
 
   const Evidence& evidence_;

@@ -15,7 +15,6 @@
 #include "verifier/check/names.h"
 #include "verifier/oracle/bounds.h"
 #include "verifier/oracle/compare.h"
-#include "verifier/oracle/nearness.h"
 
 namespace orrery {
 namespace {

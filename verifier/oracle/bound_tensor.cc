@@ -1,7 +1,9 @@
 #include "verifier/oracle/bound_tensor.h"
 
+#include "models/array/arith.h"
 #include "models/array/functions.h"
 #include "models/array/kernels.h"
+#include "models/array/work.h"
 
 namespace orrery {
 
@@ -36,6 +38,26 @@ Tensor distances(const Tensor& x, const Tensor& y) {
       difference[i] = 0;
   }
   return magnitudes(apart);
+}
+
+Tensor exact_or_unknown(Tensor errors) {
+  return each(std::move(errors), [](double error, size_t) { return error == 0 ? 0 : kNoBound; });
+}
+
+Flushed taken_with_error(const Tensor& value, const Tensor& error) {
+  Tensor flushed = taken(value, Numerics::XlaCpu);
+  if (!is_inexact(value.dtype()))
+    return {std::move(flushed), error};
+  const Tensor same = elementwise(Comparison::Eq, value, flushed);
+  const Tensor apart = distances(value, flushed);
+  Tensor further = each(error, [&](double e, size_t i) {
+    return same.as<arith::Pred>()[i].value != 0 ? e : e + element(apart, i);
+  });
+  return {std::move(flushed), std::move(further)};
+}
+
+double most_flushed(Dtype dtype) {
+  return parts_of(dtype) * flushed_below(dtype, Numerics::XlaCpu);
 }
 
 }  // namespace orrery

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/program/futures.h"
-#include "models/program/op_folding.h"
+#include "models/program/op_rules.h"
 #include "models/program/rules.h"
 #include "models/program/sides.h"
 #include "simulator/algorithm/concrete.h"
@@ -18,12 +18,8 @@
 #include "simulator/values/exchanged_operand.h"
 #include "verifier/oracle/bound_tensor.h"
 #include "verifier/oracle/definitions.h"
-#include "verifier/oracle/discrete_bounds.h"
-#include "verifier/oracle/flushed_bounds.h"
 #include "verifier/oracle/local_bounds.h"
-#include "verifier/oracle/own_extremum.h"
-#include "verifier/oracle/settled.h"
-#include "verifier/oracle/sum_error.h"
+#include "verifier/oracle/rounding.h"
 
 namespace orrery {
 
@@ -40,7 +36,7 @@ class Bounds {
         rounded_by_(rounded_by),
         other_(other),
         futures_(program),
-        own_extrema_(program),
+        local_(program, rounded_by),
         bounds_(program) {
     for (const Argument& argument : program.arguments)
       for (uint32_t d = 0; d < program.mesh.devices(); ++d)
@@ -64,9 +60,7 @@ class Bounds {
     }
     for (const ValueId result : op.results)
       of.results.push_back(&*values_.at(result, device));
-    std::vector<Tensor> bounds = local_bounds(program_, op, device, of, rounded_by_);
-    if (const auto axes = own_extrema_.axes(op))
-      bounds[0] = with_known_extrema(std::move(bounds[0]), *of.results[0], *of.errors[0], *axes);
+    std::vector<Tensor> bounds = local_.of(op, device, of);
     for (size_t r = 0; r < op.results.size(); ++r)
       bounds_.at(op.results[r], device) = where_alike(op.results[r], device, std::move(bounds[r]));
   }
@@ -121,7 +115,7 @@ class Bounds {
         define(op, given_shape, count, Rank(node.index()), tables_of(lowered_, collective));
     if (!is_inexact(type.dtype)) {
       Definition of_errors = definition;
-      of_errors.gives = Gives::Fold;
+      of_errors.leaving = Leaving::Same;
       if (definition.combine != Combine::None)
         of_errors.combine = Combine::Max;
       set(op, device, exact_or_unknown(apply(of_errors, errors, Dtype::F64, type.shape)));
@@ -134,10 +128,10 @@ class Bounds {
     Tensor bound = apply(of_errors, errors, Dtype::F64, type.shape);
     if (definition.combine == Combine::Add) {
       // A sum of integers is exact, and is rounded once to become a mean's float.
-      const bool mean = definition.gives == Gives::Mean;
+      const bool mean = definition.leaving == Leaving::Mean;
       const bool exact = !is_inexact(program_.value(op.operands.front()).type.dtype);
       const FloatFormat format = float_format(type.dtype);
-      // Of a mean, these are divided by the number already.
+      // The terms of a mean are divided by the number already.
       const Tensor terms = apply(definition, sizes(id), Dtype::F64, type.shape);
       const Tensor carried = bound;
       bound = each(std::move(bound), [&](double error, size_t i) {
@@ -176,7 +170,8 @@ class Bounds {
     return bound;
   }
 
-  /// What a member gives; empty where it gives nothing, or a wrong schedule ended before it had it.
+  /// The operand that a member gives; empty where it gives nothing, or a wrong schedule ended
+  /// before it had it.
   std::optional<ExchangedOperand> given(CollectiveId id, Node node) const {
     const LogicalId device = lowered_.collective(id).members[node.index()];
     return given_operand(program_.op(lists_.op(id, node)), values_, device);
@@ -211,7 +206,7 @@ class Bounds {
   const RoundedBy rounded_by_;
   const OtherRun* const other_;
   const Futures futures_;
-  const OwnExtrema own_extrema_;
+  const LocalBounds local_;
   std::map<CollectiveId, std::vector<Tensor>> sizes_;
   DeviceValues bounds_;
 };

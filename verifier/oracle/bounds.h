@@ -3,6 +3,10 @@
 // Running error bounds: how far each computed element can be from the value that exact arithmetic
 // on the same arguments gives, to first order. `close` goes by them.
 //
+// A walk over the program's lists computes the bounds of each op's results from those of its
+// operands: of local ops by the rules of local_bounds.h, of collectives by their definition,
+// applied to the errors. Sums are the one place where a collective rounds (rounding.h).
+//
 // With u the unit roundoff, e the bound of an operand's element and r the computed result:
 //  - arguments, full, axis_index, opaque results: 0; movement carries e, and zeros have 0;
 //  - a sum of n elements x_i over a group: (n - 1) u sum |x_i| + sum e_i; max, min: the
@@ -19,23 +23,23 @@
 //  - dot_general with K terms, accumulated with roundoff v:
 //    sum (|x| e_y + |y| e_x + e_x e_y) + (K + 1) v sum |x y| + u |r| + half_smallest;
 //    by cuBLASLt, of f16 and bf16, 3 (K + 1) v sum |x y|: see tensor_core_factor(),
-//    local_bounds.cc;
+//    local_sums.cc;
 //  - a result that is not finite: infinite, since in another order nothing may overflow; but 0
 //    where it follows from exact infinities and NaNs;
 //  - integers and pred: 0, so that they are compared bit for bit; but infinite where the errors of
 //    operands may change them, as of a comparison of two floats that are nearer than their errors
-//    (but own_extremum.h);
+//    (but own_extremum.cc);
 //  - an element that such an integer or pred brings (select_n, dynamic_slice): infinite.
-// Of complex elements, a bound is on the distance in the plane, |a - b|, and |x| and |r| are
+// The bound of a complex element is on the distance in the plane, |a - b|, and |x| and |r| are
 // magnitudes. The formulas are those of floats, except for these:
-//  - elementwise ops: complex_bounds.h; real, imag, conj, neg: e; complex: e_x + e_y;
+//  - elementwise ops: elementwise_bounds.h; real, imag, conj, neg: e; complex: e_x + e_y;
 //  - half_smallest, of two parts: twice that;
 //  - convert to a real dtype: that of the real part;
 //  - dot_general: (K + 3) v sum |x y| + 3 K half_smallest; a product is off by sqrt(5) v |x y|;
 //  - a result that is not finite: infinite, since one part may be infinite and the other rounded;
 //    but e of ops that round nothing (neg, conj, exact conversions).
 // By Numerics::XlaCpu, and by XLA itself, an op first takes its operands: one that is flushed is
-// further from the exact one by what it was. Sums and means over a group: sum_error.h. A result
+// further from the exact one by what it was. Sums and means over a group: rounding.h. A result
 // that may have been flushed to 0: + the smallest normal number. Every bound is enlarged by 2^-20
 // of itself, which covers the roundings of the bounds' own arithmetic in doubles.
 
@@ -44,7 +48,7 @@
 #include "models/program/program.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/values/values.h"
-#include "verifier/oracle/float_format.h"
+#include "verifier/oracle/rounding.h"
 
 namespace orrery {
 

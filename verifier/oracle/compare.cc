@@ -11,8 +11,8 @@
 #include "models/array/arith.h"
 #include "models/array/dtype.h"
 #include "models/array/text.h"
-#include "verifier/oracle/float_format.h"
-#include "verifier/oracle/sum_error.h"
+#include "verifier/oracle/bound_tensor.h"
+#include "verifier/oracle/rounding.h"
 
 namespace orrery {
 
@@ -72,7 +72,7 @@ void note(std::optional<Mismatch>& lowest, int64_t element, const Tensor& expect
     lowest = Mismatch{element, element_text(expected, element), element_text(got, element), bound};
 }
 
-/// What the sums of a type add: floats, of complex numbers their parts.
+/// The numbers that the sums of a type add: floats, or the parts of complex numbers.
 template <class E>
 struct Summands {
   using Float = E;
@@ -109,9 +109,9 @@ class SumComparison {
     const auto x = static_cast<double>(arith::widen(want));
     const auto y = static_cast<double>(arith::widen(have));
     if (std::isnan(x) && std::isnan(y))
-      return;  // of other bits
+      return;  // with other bits
     const bool finite = std::isfinite(x) && std::isfinite(y) && terms.finite;
-    double bound = definition_.gives == Gives::Mean
+    double bound = definition_.leaving == Leaving::Mean
                        ? mean_bound(part, want, have, sums, summed_, numerics_)
                        : sums;
     if (!finite && terms.magnitude + sums >= format_.largest)
@@ -171,6 +171,39 @@ Differences differences_of(const Definition& definition, std::span<const Tensor*
   return found;
 }
 
+template <class E>
+Nearness nearness_of_inexact(const Tensor& a, const Tensor& bound_a, const Tensor& b,
+                             const Tensor& bound_b) {
+  const Tensor sizes_a = magnitudes(a);
+  const Tensor sizes_b = magnitudes(b);
+  const Tensor apart = distances(a, b);
+  Nearness nearness;
+  for (size_t i = 0; i < static_cast<size_t>(a.elements()); ++i) {
+    const E x = a.as<E>()[i];
+    const E y = b.as<E>()[i];
+    const double allowed = bound_a.as<double>()[i] + bound_b.as<double>()[i];
+    const double larger = std::max(sizes_a.as<double>()[i], sizes_b.as<double>()[i]);
+    const bool decides = by_bound({0, larger}, allowed) == Verdict::Holds;
+    nearness.decided += decides ? 1 : 0;
+    if (arith::same_value(x, y))
+      continue;
+    const auto element = static_cast<int64_t>(i);
+    const double found = apart.as<double>()[i];
+    const Verdict verdict = by_bound({found, larger}, allowed);
+    if (verdict == Verdict::Fails) {
+      nearness.wrong = element;
+      return nearness;
+    }
+    if (verdict == Verdict::Undecided && !nearness.undecided)
+      nearness.undecided = element;
+    if (!decides)
+      ++(std::isinf(allowed) ? nearness.unbounded : nearness.loose);
+    if (found > nearness.largest.found)
+      nearness.largest = {found, allowed};
+  }
+  return nearness;
+}
+
 }  // namespace
 
 Verdict by_bound(Apart numbers, double bound) {
@@ -202,6 +235,31 @@ Differences differences(const Definition& definition, std::span<const Tensor* co
   return dispatch(expected.dtype(), [&](auto tag) {
     return differences_of<typename decltype(tag)::type>(definition, operands, expected, got,
                                                         numerics);
+  });
+}
+
+Nearness nearness(const Tensor& a, const Tensor& bound_a, const Tensor& b, const Tensor& bound_b) {
+  return dispatch(a.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    if constexpr (arith::kIsFloat<E> || arith::kIsComplex<E>) {
+      return nearness_of_inexact<E>(a, bound_a, b, bound_b);
+    } else {
+      Nearness nearness;
+      for (size_t i = 0; i < static_cast<size_t>(a.elements()) && !nearness.wrong; ++i) {
+        const bool exact = bound_a.as<double>()[i] == 0 && bound_b.as<double>()[i] == 0;
+        nearness.decided += exact ? 1 : 0;
+        if (arith::same_value(a.as<E>()[i], b.as<E>()[i]))
+          continue;
+        if (exact) {
+          nearness.wrong = static_cast<int64_t>(i);
+          break;
+        }
+        if (!nearness.undecided)
+          nearness.undecided = static_cast<int64_t>(i);
+        ++nearness.unbounded;
+      }
+      return nearness;
+    }
   });
 }
 

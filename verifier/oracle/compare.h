@@ -1,6 +1,8 @@
 #pragma once
 
-// How a result is compared with its definition's.
+// Decides by bounds on roundings whether two values that should be the same are so.
+//
+// A result is compared with its definition's as follows (differences).
 //  - In the same order of operations, and where no order matters: equal bit for bit.
 //  - Sums of n floats x_i in two orders: |a - b| <= 2 (n - 1) u sum |x_i|, where u is the unit
 //    roundoff.
@@ -13,8 +15,9 @@
 //
 // Complex sums and means are compared part by part, since these add apart.
 //
-// by_bound() says what a bound decides. An element none of whose terms is other than 0 has a bound
-// of 0. Nothing bounds a sum that can overflow in one order and not in another.
+// Values whose ops round in other orders are compared by their error bounds (nearness). In both
+// comparisons by_bound() says what a bound decides. An element none of whose terms is other than 0
+// has a bound of 0. Nothing bounds a sum that can overflow in one order and not in another.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,9 +45,9 @@ struct Apart {
   double larger;
 };
 
-/// What a bound on their distance says of two numbers that are not the same. It decides nothing of
-/// them if it is as large as the larger of both: then a zero would be within it. Nor if it is
-/// infinite.
+/// Whether two numbers that are not the same are as near as a bound on their distance allows. It
+/// decides nothing if it is as large as the larger of both, since a zero would then be within it;
+/// nor if it is infinite.
 Verdict by_bound(Apart numbers, double bound);
 
 /// That bound in words, after "roundings allow": "a difference of 0.5, as large as the values".
@@ -68,5 +71,24 @@ struct Differences {
 Differences differences(const Definition& definition, std::span<const Tensor* const> operands,
                         const Tensor& expected, const Tensor& got,
                         Numerics numerics = Numerics::Ieee);
+
+/// How near two tensors of one dtype and shape are, each with its error bounds (bounds.h), element
+/// by element. They agree on equal values. For other floats and complex numbers, by_bound() says
+/// what the sum of their bounds decides; other integers and preds are wrong where both are exact,
+/// else undecided.
+struct Nearness {
+  std::optional<int64_t> wrong;      // the first that differs by more than its bound
+  std::optional<int64_t> undecided;  // the first of which its bound decides nothing
+  // Counts of the elements before a wrong one:
+  int64_t decided = 0;    // whose bound is less than they are; those that are equal too
+  int64_t loose = 0;      // that differ by no more than a bound that is as large as they are
+  int64_t unbounded = 0;  // that differ, and have no bound
+  /// The largest difference of any element, and the bound there (at the first of several).
+  struct Difference {
+    double found = 0;
+    double allowed = 0;
+  } largest;
+};
+Nearness nearness(const Tensor& a, const Tensor& bound_a, const Tensor& b, const Tensor& bound_b);
 
 }  // namespace orrery

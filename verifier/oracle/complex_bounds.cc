@@ -1,9 +1,8 @@
-#include "verifier/oracle/complex_bounds.h"
-
 #include <cmath>
 #include <limits>
 
 #include "models/base/check.h"
+#include "verifier/oracle/elementwise_bounds.h"
 
 namespace orrery {
 

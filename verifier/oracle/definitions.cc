@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "models/array/arith.h"
@@ -16,10 +17,6 @@
 namespace orrery {
 
 namespace {
-
-size_t dimension(int64_t axis, size_t rank) {
-  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
-}
 
 /// The row-major strides of a shape.
 std::vector<int64_t> strides(const Shape& shape) {
@@ -44,13 +41,13 @@ std::vector<Part> in_place(const Shape& operand, Rank rank, uint32_t ranks) {
 }
 
 /// Every element is the fold of the elements of the same index on all ranks.
-Definition reduce(Combine combine, const Shape& operand, uint32_t n, Gives gives = Gives::Fold) {
-  return {combine, in_place(operand, Rank(0), n), gives};
+Definition reduce(Combine combine, const Shape& operand, uint32_t n, Leaving leaving) {
+  return {combine, in_place(operand, Rank(0), n), leaving};
 }
 
-/// The operand of one rank.
-Definition copy(const Shape& operand, Rank source) {
-  return {Combine::None, in_place(operand, source, 1)};
+/// The operand of one rank; zeros if there is none.
+Definition copy(const Shape& operand, std::optional<Rank> source) {
+  return {Combine::None, in_place(operand, source.value_or(Rank(0)), source ? 1 : 0)};
 }
 
 /// The operands in rank order along `axis`. Stacked at a new dimension (untiled) or concatenated
@@ -115,15 +112,7 @@ Definition all_to_all_untiled(const Shape& operand, size_t split, size_t concat,
   return exchange(entry, to, stack_step, from, p.index() * entry_step, n);
 }
 
-/// The operand of the rank that sends here by `perm`; zeros if there is none.
-Definition ppermute(const Shape& operand, const std::vector<std::vector<int64_t>>& perm, Rank p) {
-  for (const std::vector<int64_t>& pair : perm)
-    if (pair[1] == p.index())
-      return copy(operand, Rank(static_cast<size_t>(pair[0])));
-  return {Combine::None, in_place(operand, Rank(0), 0)};
-}
-
-/// What the senders' tables say of where their slices come, and the receiver's of how large they
+/// The senders' tables say where their slices come, and the receiver's how large they
 /// are. Everything else is as in its `output`, which lies behind its operand.
 Definition ragged_all_to_all(const RaggedGroup& group, int64_t row, Rank p) {
   struct Rows {
@@ -181,7 +170,7 @@ Tensor fold(const Definition& definition, std::span<const Tensor* const> terms,
   return result;
 }
 
-/// What XLA on the CPU starts a fold from.
+/// The number that XLA on the CPU starts a fold from.
 template <class E>
 E start(Combine combine) {
   if (combine == Combine::Add)
@@ -255,15 +244,44 @@ Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> ope
   return result;
 }
 
-/// The first of two sends to the second. One alone receives zeros, if it receives.
-Definition transfer(const Shape& operand, uint32_t group_size, Rank rank) {
-  std::vector<std::vector<int64_t>> pairs;
-  if (group_size == 2)
-    pairs.push_back({0, 1});
-  return ppermute(operand, pairs, rank);
+}  // namespace
+
+int64_t Part::elements() const {
+  int64_t product = 1;
+  for (const PartDim& dim : dims)
+    product *= dim.count;
+  return product;
 }
 
-}  // namespace
+int64_t Part::last_first() const {
+  int64_t last = first;
+  for (const PartDim& dim : dims)
+    last += (dim.count - 1) * dim.result;
+  return last;
+}
+
+int64_t Part::last_source() const {
+  int64_t last = source;
+  for (const PartDim& dim : dims)
+    last += (dim.count - 1) * dim.operand;
+  return last;
+}
+
+std::vector<PartDim> joined(const std::vector<PartDim>& dims) {
+  std::vector<PartDim> result;
+  for (const PartDim& dim : dims) {
+    if (dim.count == 0)
+      return {dim};
+    if (dim.count == 1)
+      continue;
+    if (!result.empty() && result.back().result == dim.count * dim.result &&
+        result.back().operand == dim.count * dim.operand)
+      result.back() = {result.back().count * dim.count, dim.result, dim.operand};
+    else
+      result.push_back(dim);
+  }
+  return result;
+}
 
 /// Divides in doubles: the quotient of two floats of a narrower dtype is the same when it is
 /// rounded twice (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30, 1995).
@@ -282,7 +300,7 @@ Tensor mean(const Tensor& sums, int64_t ranks, Numerics numerics) {
 bool depends_on_order(const Definition& definition, Dtype operand, Numerics numerics) {
   if (!is_inexact(operand))
     return false;
-  const bool first_zero = numerics == Numerics::XlaCpu && definition.gives == Gives::Fold &&
+  const bool first_zero = numerics == Numerics::XlaCpu && definition.leaving == Leaving::Same &&
                           definition.combine != Combine::None;
   return definition.combine == Combine::Add || first_zero;
 }
@@ -290,53 +308,30 @@ bool depends_on_order(const Definition& definition, Dtype operand, Numerics nume
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank,
                   const RaggedGroup* tables) {
   const Attributes& given = op.attributes;
-  if (exchanged_as(op.kind) == OpKind::Psend)
-    return transfer(operand, group_size, rank);
+  const CollectiveForm& form = rules(op.kind).form;
+  const auto dimension = [&](PartsRule rule) { return rule(given, operand); };
+  if (form.side != Side::Both)  // the first of two sends to the second, else nobody does
+    return copy(operand,
+                group_size == 2 && rank == Rank(1) ? std::optional(Rank(0)) : std::nullopt);
   if (over_no_axes(given))
     return copy(operand, Rank(0));
-  switch (exchanged_as(op.kind)) {
-    case OpKind::Psum:
-      return reduce(Combine::Add, operand, group_size);
-    case OpKind::Pmean:
-      return reduce(Combine::Add, operand, group_size, Gives::Mean);
-    case OpKind::Pmax:
-      return reduce(Combine::Max, operand, group_size);
-    case OpKind::Pmin:
-      return reduce(Combine::Min, operand, group_size);
-    case OpKind::Pargmax:
-      return reduce(Combine::Max, operand, group_size, Gives::LowestRank);
-    case OpKind::Pargmin:
-      return reduce(Combine::Min, operand, group_size, Gives::LowestRank);
-    case OpKind::AllGather: {
-      const size_t result_rank = operand.rank() + (given.boolean("tiled") ? 0 : 1);
-      return all_gather(operand, dimension(given.integer("axis"), result_rank), group_size);
-    }
-    case OpKind::PsumScatter:
-      return psum_scatter(operand, dimension(given.integer("scatter_dimension"), operand.rank()),
-                          group_size, rank);
-    case OpKind::AllToAll: {
-      const size_t split = dimension(given.integer("split_axis"), operand.rank());
-      const size_t concat = dimension(given.integer("concat_axis"), operand.rank());
-      return given.boolean("tiled") ? all_to_all_tiled(operand, split, concat, group_size, rank)
-                                    : all_to_all_untiled(operand, split, concat, group_size, rank);
-    }
-    case OpKind::Pswapaxes: {
-      const size_t axis = dimension(given.integer("axis"), operand.rank());
-      return all_to_all_untiled(operand, axis, axis, group_size, rank);
-    }
-    case OpKind::Ppermute:
-      return ppermute(operand, given.lists("perm"), rank);
-    case OpKind::Pshuffle:
-      return copy(operand, Rank(static_cast<size_t>(given.integers("perm")[rank.index()])));
-    case OpKind::Pbroadcast:
-      return copy(operand, Rank(static_cast<size_t>(given.integer("source"))));
-    case OpKind::RaggedAllToAll:
-      ORRERY_CHECK(tables != nullptr, "a ragged exchange is defined by its tables");
-      return ragged_all_to_all(*tables, operand.elements_from(1), rank);
-    default:
-      fail_check("a collective kind", "only collectives have a definition over a group", __FILE__,
-                 __LINE__);
+  if (form.by_tables) {
+    ORRERY_CHECK(tables != nullptr, "a ragged exchange is defined by its tables");
+    return ragged_all_to_all(*tables, operand.elements_from(1), rank);
   }
+  if (form.source != nullptr)
+    return copy(operand, form.source(given, rank));
+  if (form.operand_parts != nullptr && form.result_parts != nullptr) {
+    const bool tiled = given.has("tiled") && given.boolean("tiled");
+    return (tiled ? all_to_all_tiled : all_to_all_untiled)(
+        operand, dimension(form.operand_parts), dimension(form.result_parts), group_size, rank);
+  }
+  if (form.result_parts != nullptr)
+    return all_gather(operand, dimension(form.result_parts), group_size);
+  if (form.operand_parts != nullptr)
+    return psum_scatter(operand, dimension(form.operand_parts), group_size, rank);
+  ORRERY_CHECK(form.combine != Combine::None, "only collectives have a definition over a group");
+  return reduce(form.combine, operand, group_size, form.leaving);
 }
 
 Tensor apply(const Definition& definition, std::span<const Tensor* const> operands, Dtype dtype,
@@ -354,15 +349,15 @@ Tensor apply(const Definition& definition, std::span<const Tensor* const> operan
       numerics == Numerics::XlaCpu && definition.combine != Combine::None && is_inexact(summed);
   const Tensor folded =
       by_xla ? xla_fold(definition, terms, shape) : fold(definition, terms, shape);
-  switch (definition.gives) {
-    case Gives::Fold:
+  switch (definition.leaving) {
+    case Leaving::Same:
       return folded.dtype() == dtype ? folded : convert(folded, dtype);
-    case Gives::Mean:
+    case Leaving::Mean:
       return mean(convert(folded, dtype), static_cast<int64_t>(operands.size()), numerics);
-    case Gives::LowestRank:
+    case Leaving::ItsRank:
       return ranks_of(definition, terms, folded, numerics);
   }
-  fail_check("gives is an enumerator", "a definition gives one of the enumeration", __FILE__,
+  fail_check("leaving is an enumerator", "results are made in one of these ways", __FILE__,
              __LINE__);
 }
 

@@ -1,36 +1,71 @@
 #pragma once
 
 // The definition of each collective, independent of any schedule: which operand elements make each
-// result element. Values (apply) and proofs (verifier/prove) both follow from it. A new collective
-// is defined here, and nowhere else in the verifier.
+// result element.
+//
+// A definition is a list of parts. A part is a set of result elements with the operand elements
+// that make each of them, both by strides, so that a definition does not grow with the number of
+// elements: an all-gather over 8 ranks has 8 parts, whatever its shape. Values (apply) and proofs
+// (verifier/prove) follow from the parts. Which parts a collective has follows from the form that
+// its rules state (models/program/rules.h): does it fold or move, whole operands or one part per
+// rank, and from which member. A new collective of one of these forms is not defined here again.
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "models/array/combine.h"
 #include "models/array/tensor.h"
+#include "models/array/work.h"
 #include "models/base/id.h"
 #include "models/program/op.h"
 #include "models/program/ragged.h"
-#include "verifier/oracle/part.h"
 
 namespace orrery {
 
-/// How a result element is made of its fold.
-enum class Gives : uint8_t {
-  Fold,
-  Mean,        // the fold, converted to the result's dtype, divided by the number of ranks
-  LowestRank,  // the lowest rank whose element equals the fold; 2147483647 where none does, as with
-               // NaN
+/// `count` elements, each so much further on in the result and in the operands than the one before.
+struct PartDim {
+  int64_t count = 1;
+  int64_t result = 1;
+  int64_t operand = 1;
+  friend bool operator==(const PartDim&, const PartDim&) = default;
 };
+
+/// For each index over `dims`: the result element at `first` plus index x stride is the fold of the
+/// operand elements at `source` plus index x stride of the ranks [rank, rank + ranks). No ranks:
+/// zeros. Elements are row-major offsets; strides are not negative.
+struct Part {
+  int64_t first = 0;
+  int64_t source = 0;
+  Rank rank;
+  uint32_t ranks = 0;
+  std::vector<PartDim> dims;  // outermost first
+  friend bool operator==(const Part&, const Part&) = default;
+
+  int64_t elements() const;
+  /// The largest offsets. Requires an element.
+  int64_t last_first() const;
+  int64_t last_source() const;
+
+  /// Calls run(first, source, count) for stretches that are contiguous in result and operands, in
+  /// index order. Stops after a run that returns false.
+  template <class Run>
+  void for_each_run(Run&& run) const;
+};
+
+/// The same elements in the same order with as few dimensions as possible: dimensions that continue
+/// each other are joined. A part without elements keeps a count of 0.
+std::vector<PartDim> joined(const std::vector<PartDim>& dims);
 
 /// The result of one rank: every element is in one part. There is one part for each different fold
 /// (the ranks that contribute), however many elements there are.
 struct Definition {
   Combine combine = Combine::None;  // with None, a part has at most one rank
   std::vector<Part> parts;
-  Gives gives = Gives::Fold;
+  /// How a result element is made of its fold. The lowest rank is that whose element equals the
+  /// fold; 2147483647 where none does, as with NaN.
+  Leaving leaving = Leaving::Same;
   friend bool operator==(const Definition&, const Definition&) = default;
 };
 
@@ -55,5 +90,37 @@ Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank 
 /// pred adds as s32. By XlaCpu they start, and are kept, as models/array/work.h says.
 Tensor apply(const Definition& definition, std::span<const Tensor* const> operands, Dtype dtype,
              const Shape& shape, Numerics numerics = Numerics::Ieee);
+
+template <class Run>
+void Part::for_each_run(Run&& run) const {
+  if (elements() == 0)
+    return;
+  const bool side_by_side =
+      !dims.empty() && dims.back().result == 1 && (dims.back().operand == 1 || ranks == 0);
+  const int64_t count = side_by_side ? dims.back().count : 1;
+  const size_t outer = dims.size() - (side_by_side ? 1 : 0);
+  std::vector<int64_t> index(outer, 0);
+  int64_t to = first;
+  int64_t from = source;
+  while (true) {
+    if constexpr (std::is_same_v<decltype(run(to, from, count)), bool>) {
+      if (!run(to, from, count))
+        return;
+    } else {
+      run(to, from, count);
+    }
+    size_t d = outer;
+    while (d > 0 && ++index[d - 1] == dims[d - 1].count) {
+      --d;
+      index[d] = 0;
+      to -= (dims[d].count - 1) * dims[d].result;
+      from -= (dims[d].count - 1) * dims[d].operand;
+    }
+    if (d == 0)
+      return;
+    to += dims[d - 1].result;
+    from += dims[d - 1].operand;
+  }
+}
 
 }  // namespace orrery

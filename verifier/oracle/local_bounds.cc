@@ -2,43 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include "models/array/functions.h"
 #include "models/array/kernels.h"
-#include "models/program/rules.h"
+#include "models/array/work.h"
+#include "models/base/check.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/oracle/bound_tensor.h"
-#include "verifier/oracle/complex_bounds.h"
-#include "verifier/oracle/discrete_bounds.h"
 #include "verifier/oracle/elementwise_bounds.h"
-#include "verifier/oracle/flushed_bounds.h"
-#include "verifier/oracle/folds.h"
-#include "verifier/oracle/scatter_sums.h"
-#include "verifier/oracle/settled.h"
 
 namespace orrery {
 
 namespace {
-
-/// How many times (K + 1) v sum |x y| a sum of K products may be off.
-///
-/// Tensor cores multiply f16 and bf16 exactly. They add at least 4 products to a sum at once: each
-/// addend is cut off below the last bit of f32 of the largest one, and so is the new sum (Fasi,
-/// Higham, Mikaitis, Pranesh: Numerical behavior of NVIDIA tensor cores, PeerJ Comput. Sci. 7:e330,
-/// 2021). Each cut is up to 2 v sum |x y|. There are K cuts of products, and two of sums for each
-/// of at most (K + 3) / 4 additions: 2 (K + (K + 3) / 2) <= 3 (K + 1).
-/// Others are multiplied and added with one rounding to nearest, or two.
-double tensor_core_factor(Dtype operands, RoundedBy rounded_by) {
-  const bool narrow = operands == Dtype::F16 || operands == Dtype::BF16;
-  return rounded_by == RoundedBy::CublasLt && narrow ? 3 : 1;
-}
-
-Tensor sum(const Tensor& a, const Tensor& b) {
-  return elementwise(Binary::Add, a, b);
-}
 
 /// Whether every value of `from`, or its real part, is one of `to`, which is inexact.
 bool holds_every(Dtype to, Dtype from) {
@@ -57,7 +35,7 @@ bool holds_every(Dtype to, Dtype from) {
   return std::ldexp(wide.unit_roundoff, bits) <= 1;
 }
 
-/// Of each element of a conversion to floats, whether it is not rounded: it is the same when it is
+/// Per element of a conversion to floats, whether it is not rounded: it is the same when it is
 /// converted back. An integer must also be one that the float's bits hold, as converting back
 /// saturates.
 Tensor converts_exactly(const Tensor& value, const Tensor& result) {
@@ -73,255 +51,305 @@ Tensor converts_exactly(const Tensor& value, const Tensor& result) {
   return exact;
 }
 
-/// Of one op on one device.
-class LocalBounds {
- public:
-  LocalBounds(const Program& program, const Op& op, LogicalId device, RoundedBy rounded_by)
-      : program_(program), op_(op), device_(device), rounded_by_(rounded_by) {}
+/// A comparison of x and y is exact where they are further apart than their errors.
+Tensor compared(const Tensor& x, const Tensor& x_error, const Tensor& y, const Tensor& y_error,
+                Tensor bound) {
+  const Tensor apart = distances(x, y);
+  return each(std::move(bound), [&](double, size_t i) {
+    const double error = element(x_error, i) + element(y_error, i);
+    return error == 0 || error < element(apart, i) ? 0 : kNoBound;
+  });
+}
 
-  /// Of each result: the errors go where their elements go; what fills other places is exact.
-  /// Nothing is known of an element that an inexact index brings.
-  std::vector<Tensor> moved(const std::vector<const Tensor*>& values,
-                            const std::vector<const Tensor*>& errors) const {
-    std::vector<const Tensor*> operands;
-    std::vector<const Tensor*> inexact;  // bounds of indices
-    for (size_t k = 0; k < errors.size(); ++k) {
-      const bool index = rules(op_.kind).index_operands.contain(k);
-      operands.push_back(index ? values[k] : errors[k]);
-      if (index && !all_zero(*errors[k]))
-        inexact.push_back(errors[k]);
+/// A conversion of x is exact where all values within the error convert to the same. That of a
+/// complex number goes by its real part, which is off by no more.
+Tensor discretely_converted(const Tensor& x, const Tensor& x_error, Dtype to, Tensor bound) {
+  const Tensor wide = convert(x, Dtype::F64);
+  return each(std::move(bound), [&](double, size_t i) {
+    const double error = element(x_error, i);
+    const double least = element(wide, i) - error;
+    const double most = element(wide, i) + error;
+    const bool same =
+        to == Dtype::Pred ? least > 0 || most < 0 : std::trunc(least) == std::trunc(most);
+    return error == 0 || same ? 0 : kNoBound;
+  });
+}
+
+Tensor exact(const Computed& of) {
+  return Tensor(Dtype::F64, of.result.shape());
+}
+
+Tensor unknown(const Computed& of) {
+  return each(exact(of), [](double, size_t) { return kNoBound; });
+}
+
+/// Each element is exact where those of all operands are.
+Tensor exact_by_element(const Computed& of) {
+  return each(exact(of), [&](double, size_t i) {
+    const bool known = std::all_of(of.errors.begin(), of.errors.end(),
+                                   [&](const Tensor* e) { return element(*e, i) == 0; });
+    return known ? 0 : kNoBound;
+  });
+}
+
+Tensor kept(const Computed& of) {
+  return *of.errors[0];
+}
+
+Tensor of_parts(const Computed& of) {
+  return each(elementwise(Binary::Add, *of.errors[0], *of.errors[1]),
+              [](double error, size_t) { return error; });
+}
+
+Tensor of_stand_in(const Computed& of) {
+  const bool is_operand = !of.values.empty() && of.values[0]->dtype() == of.result.dtype() &&
+                          of.values[0]->shape() == of.result.shape();
+  return is_operand ? kept(of) : exact(of);
+}
+
+Tensor conversion(const Computed& of) {
+  const Tensor& operand = *of.values[0];
+  const Tensor& error = *of.errors[0];
+  const Tensor& result = of.result;
+  if (holds_every(result.dtype(), operand.dtype()))
+    return error;
+  // A real dtype takes the real part alone, which is off by no more than the number.
+  const bool drops_part = is_complex(operand.dtype()) && !is_complex(result.dtype());
+  const Tensor value = drops_part ? convert(operand, part_dtype(operand.dtype())) : operand;
+  const Tensor same = converts_exactly(value, result);
+  const FloatFormat format = of.format_of(result.dtype());
+  const Tensor sizes = magnitudes(result);
+  const Tensor rounded = each(error, [&](double carried, size_t i) {
+    return carried + format.unit_roundoff * element(sizes, i) +
+           parts_of(result.dtype()) * format.half_smallest;
+  });
+  const Tensor known = settled_sums(rounded, result, magnitudes(value), error);
+  return each(error, [&](double carried, size_t i) {
+    return same.as<arith::Pred>()[i].value != 0 ? carried : element(known, i);
+  });
+}
+
+Tensor discrete_conversion(const Computed& of) {
+  return discretely_converted(*of.values[0], *of.errors[0], of.result.dtype(), exact(of));
+}
+
+bool conversion_flushes_of(const Computed& of) {
+  return conversion_flushes(of.values[0]->dtype(), of.result.dtype());
+}
+
+const Elementwise& function_of(const Computed& of) {
+  return *rules(of.op.kind).elementwise;
+}
+
+Tensor complex_function(const Computed& of) {
+  std::vector<Tensor> wide;
+  std::vector<Tensor> sizes;
+  for (const Tensor* value : of.values) {
+    wide.push_back(convert(*value, Dtype::C128));
+    sizes.push_back(magnitudes(*value));
+  }
+  const auto operand = [&](size_t k, size_t i) {
+    return Approximate{element(sizes[k], i), element(*of.errors[k], i)};
+  };
+  const Dtype dtype = of.result.dtype();
+  Tensor bound = each(magnitudes(of.result), [&](double r, size_t i) {
+    if (const auto* unary = std::get_if<Unary>(&function_of(of))) {
+      const arith::Wide x = arith::wide(wide[0].as<arith::C128>()[i]);
+      return complex_carried_error(*unary, {x, element(*of.errors[0], i)}, r) +
+             complex_own_rounding(*unary, r, dtype, of.rounded_by);
     }
-    Op of_bounds = op_;
-    if (op_.attributes.has("fill_value"))  // what fills a place is exact
-      of_bounds.attributes.set("fill_value", 0.0);
-    std::vector<Tensor> bounds = evaluate_local(program_, of_bounds, operands, device_);
-    for (Tensor& bound : bounds)
-      for (double& error : bound.as<double>())
-        error = std::isnan(error) ? 0 : error;  // take fills with NaN
-    for (const Tensor* index : inexact)
-      for (Tensor& bound : bounds)
-        bound = each(std::move(bound), [&](double error, size_t i) {
-          return op_.kind == OpKind::SelectN && element(*index, i) == 0 ? error : kNoBound;
-        });
-    return bounds;
-  }
+    const Binary binary = std::get<Binary>(function_of(of));  // comparisons give pred
+    return carried_error(binary, operand(0, i), operand(1, i), r) +
+           complex_own_rounding(binary, r, dtype, of.rounded_by);
+  });
+  return settled(std::move(bound), of.result, [](size_t) { return false; });
+}
 
-  /// Of a result that is computed.
-  Tensor computed(std::vector<const Tensor*> values, std::vector<const Tensor*> errors,
-                  const Tensor& result) const {
-    // An op that flushes is one of the operands that it takes, which are further from exact ones.
-    std::vector<Flushed> flushed;
-    if (flushes_subnormals() && !values.empty() && flushes(op_, *values[0], result)) {
-      for (size_t k = 0; k < values.size(); ++k)
-        flushed.push_back(taken_with_error(*values[k], *errors[k]));
-      for (size_t k = 0; k < values.size(); ++k) {
-        values[k] = &flushed[k].value;
-        errors[k] = &flushed[k].error;
-      }
+Tensor real_function(const Computed& of) {
+  const Elementwise& function = function_of(of);
+  std::vector<Tensor> sizes;
+  for (const Tensor* value : of.values)
+    sizes.push_back(magnitudes(*value));
+  const auto operand = [&](size_t k, size_t i) {
+    return Approximate{element(sizes[k], i), element(*of.errors[k], i)};
+  };
+  const Dtype dtype = of.result.dtype();
+  Tensor bound = each(magnitudes(of.result), [&](double r, size_t i) {
+    if (const auto* unary = std::get_if<Unary>(&function))
+      return carried_error(*unary, operand(0, i), r) +
+             own_rounding(*unary, r, dtype, of.rounded_by);
+    const Binary binary = std::get<Binary>(function);  // comparisons give pred
+    return carried_error(binary, operand(0, i), operand(1, i), r) +
+           own_rounding(binary, r, dtype, of.rounded_by);
+  });
+  const bool by_sign = function == Elementwise(Binary::Mul) || function == Elementwise(Binary::Div);
+  return settled(std::move(bound), of.result, [&](size_t i) {
+    bool finite = true;
+    bool certain = true;
+    for (size_t k = 0; k < sizes.size(); ++k) {
+      const Approximate x = operand(k, i);
+      finite = finite && std::isfinite(x.size);
+      // The sign of the exact operand may decide between infinities, and whether it is 0.
+      const bool has_sign = x.error == 0 || x.error < x.size;
+      certain = certain && std::isfinite(x.error) && (has_sign || !by_sign);
     }
-    if (!is_inexact(result.dtype()))
-      return discrete_bound(op_, values, errors, result);
-    Tensor bound = float_bound(values, errors, result);
-    return flushed.empty() ? bound
-                           : with_flushed_result(program_, op_, values, result, std::move(bound));
+    return !finite && certain;
+  });
+}
+
+Tensor function(const Computed& of) {
+  return is_complex(of.result.dtype()) ? complex_function(of) : real_function(of);
+}
+
+Tensor discrete_function(const Computed& of) {
+  if (std::holds_alternative<Comparison>(function_of(of)))
+    return compared(*of.values[0], *of.errors[0], *of.values[1], *of.errors[1], exact(of));
+  return exact_by_element(of);
+}
+
+bool always(const Computed&) {
+  return true;
+}
+
+/// Whether a result of 0 is exact, given operands of these magnitudes: a factor or the numerator is
+/// 0, or two cancel.
+bool is_exact_zero(const std::optional<Elementwise>& function, const std::vector<Tensor>& operands,
+                   size_t i) {
+  const auto size = [&](size_t k) { return element(operands[k], i); };
+  const Binary* const binary = function ? std::get_if<Binary>(&*function) : nullptr;
+  if (binary == nullptr || *binary == Binary::Div)
+    return size(0) == 0;
+  if (*binary == Binary::Mul)
+    return size(0) == 0 || size(1) == 0;
+  if (*binary == Binary::Add || *binary == Binary::Sub)
+    return size(0) == size(1);
+  return true;  // one of the operands
+}
+
+/// A conversion, or a function of elements.
+Tensor flushed_by_element(const Computed& of, Tensor bound) {
+  const double most = most_flushed(of.result.dtype());
+  // One part of a complex number may be flushed, and each product that makes one.
+  if (is_complex(of.result.dtype()))
+    return each(std::move(bound), [&](double error, size_t) { return error + 3 * most; });
+  const Tensor sizes = magnitudes(of.result);
+  std::vector<Tensor> operands;
+  for (const Tensor* value : of.values)
+    operands.push_back(magnitudes(*value));
+  const std::optional<Elementwise>& function = rules(of.op.kind).elementwise;
+  return each(std::move(bound), [&](double error, size_t i) {
+    const bool is_exact = element(sizes, i) != 0 || is_exact_zero(function, operands, i);
+    return is_exact ? error : error + most;
+  });
+}
+
+ErrorRule error_rule(Errors kind) {
+  switch (kind) {
+    case Errors::Free:
+      return {exact, unknown};
+    case Errors::Kept:
+      return {kept, exact_by_element};
+    case Errors::Parts:
+      return {of_parts, unknown};
+    case Errors::Function:
+      return {function, discrete_function, always, flushed_by_element};
+    case Errors::Conversion:
+      return {conversion, discrete_conversion, conversion_flushes_of, flushed_by_element};
+    case Errors::Sum:
+      return rule_of_sum();
+    case Errors::Extremum:
+      return rule_of_extremum();
+    case Errors::ScatteredSum:
+      return rule_of_scattered_sum();
+    case Errors::Products:
+      return rule_of_products();
+    case Errors::StandIn:
+      return {of_stand_in, unknown};
+    case Errors::Moved:
+    case Errors::Selected:
+      break;
   }
-
- private:
-  bool flushes_subnormals() const {
-    return rounded_by_ == RoundedBy::Xla || program_.numerics == Numerics::XlaCpu;
-  }
-  FloatFormat format_of(Dtype dtype) const { return float_format(dtype, rounded_by_); }
-
-  /// Of a result before it may be flushed.
-  Tensor float_bound(const std::vector<const Tensor*>& values,
-                     const std::vector<const Tensor*>& errors, const Tensor& result) const {
-    const std::optional<Elementwise>& computed = rules(op_.kind).elementwise;
-    if (computed && op_.kind != OpKind::Neg)
-      return is_complex(result.dtype()) ? complex_bound(*computed, values, errors, result)
-                                        : elementwise_bound(*computed, values, errors, result);
-    switch (op_.kind) {
-      case OpKind::ConvertElementType:
-        return conversion_bound(*values[0], *errors[0], result);
-      case OpKind::Neg:  // only signs, also of infinite parts
-      case OpKind::Real:
-      case OpKind::Imag:
-      case OpKind::Conj:
-        return *errors[0];
-      case OpKind::Complex:
-        return each(sum(*errors[0], *errors[1]), [](double error, size_t) { return error; });
-      case OpKind::ReduceSum:
-        return sum_bound(*values[0], *errors[0], result);
-      case OpKind::ReduceMax:
-      case OpKind::ReduceMin:
-        return each(reduce(*errors[0], Combine::Max, op_.attributes.integers("axes")),
-                    [](double error, size_t) { return std::max(error, 0.0); });
-      case OpKind::ScatterAdd: {
-        const ScatterSums sums = scatter_sums(op_, values, errors);
-        const double flushed = flushes_subnormals() ? most_flushed(result.dtype()) : 0;
-        const double roundoff = format_of(result.dtype()).unit_roundoff;
-        return settled_sums(each(sums.carried,
-                                 [&](double error, size_t i) {
-                                   const double rounding = roundoff * element(sums.terms, i);
-                                   return error + element(sums.added, i) * (rounding + flushed);
-                                 }),
-                            result, sums.terms, sums.carried);
-      }
-      case OpKind::DotGeneral:
-        return dot_bound(values, errors, result);
-      case OpKind::Compute:  // its stand-in is its first operand, or zeros
-        return !values.empty() && values[0]->dtype() == result.dtype() &&
-                       values[0]->shape() == result.shape()
-                   ? *errors[0]
-                   : Tensor(Dtype::F64, result.shape());
-      default:
-        return Tensor(Dtype::F64, result.shape());
-    }
-  }
-
-  Tensor conversion_bound(const Tensor& operand, const Tensor& error, const Tensor& result) const {
-    if (holds_every(result.dtype(), operand.dtype()))
-      return error;
-    // A real dtype takes the real part alone, which is off by no more than the number.
-    const bool drops_part = is_complex(operand.dtype()) && !is_complex(result.dtype());
-    const Tensor value = drops_part ? convert(operand, part_dtype(operand.dtype())) : operand;
-    const Tensor exact = converts_exactly(value, result);
-    const FloatFormat format = format_of(result.dtype());
-    const Tensor sizes = magnitudes(result);
-    const Tensor rounded = each(error, [&](double carried, size_t i) {
-      return carried + format.unit_roundoff * element(sizes, i) +
-             parts_of(result.dtype()) * format.half_smallest;
-    });
-    const Tensor known = settled_sums(rounded, result, magnitudes(value), error);
-    return each(error, [&](double carried, size_t i) {
-      return exact.as<arith::Pred>()[i].value != 0 ? carried : element(known, i);
-    });
-  }
-
-  Tensor sum_bound(const Tensor& value, const Tensor& error, const Tensor& result) const {
-    const std::vector<int64_t>& axes = op_.attributes.integers("axes");
-    const Tensor sums = reduce(magnitudes(value), Combine::Add, axes);
-    const Dtype accumulator =
-        rounded_by_ == RoundedBy::Xla ? result.dtype() : reduced_sum_dtype(result.dtype());
-    const bool widened = accumulator != result.dtype();
-    const FloatFormat accumulated = format_of(accumulator);
-    const FloatFormat format = format_of(result.dtype());
-    const auto count = static_cast<double>(terms(program_, op_));
-    const double roundings = count > 1 ? (count - 1) * accumulated.unit_roundoff : 0;
-    const Tensor sizes = magnitudes(result);
-    const Tensor carried = reduce(error, Combine::Add, axes);
-    return settled_sums(each(carried,
-                             [&](double errors, size_t i) {
-                               const double bound = errors + roundings * sums.as<double>()[i];
-                               return widened
-                                          ? bound + format.unit_roundoff * sizes.as<double>()[i] +
-                                                format.half_smallest
-                                          : bound;
-                             }),
-                        result, sums, carried);
-  }
-
-  Tensor complex_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
-                       const std::vector<const Tensor*>& errors, const Tensor& result) const {
-    std::vector<Tensor> wide;
-    std::vector<Tensor> sizes;
-    for (const Tensor* value : values) {
-      wide.push_back(convert(*value, Dtype::C128));
-      sizes.push_back(magnitudes(*value));
-    }
-    const auto operand = [&](size_t k, size_t i) {
-      return Approximate{element(sizes[k], i), element(*errors[k], i)};
-    };
-    Tensor bound = each(magnitudes(result), [&](double r, size_t i) {
-      if (const auto* unary = std::get_if<Unary>(&op)) {
-        const arith::Wide x = arith::wide(wide[0].as<arith::C128>()[i]);
-        return complex_carried_error(*unary, {x, element(*errors[0], i)}, r) +
-               complex_own_rounding(*unary, r, result.dtype(), rounded_by_);
-      }
-      const Binary binary = std::get<Binary>(op);  // comparisons give pred
-      return carried_error(binary, operand(0, i), operand(1, i), r) +
-             complex_own_rounding(binary, r, result.dtype(), rounded_by_);
-    });
-    return settled(std::move(bound), result, [](size_t) { return false; });
-  }
-
-  Tensor elementwise_bound(const Elementwise& op, const std::vector<const Tensor*>& values,
-                           const std::vector<const Tensor*>& errors, const Tensor& result) const {
-    std::vector<Tensor> sizes;
-    for (const Tensor* value : values)
-      sizes.push_back(magnitudes(*value));
-    const auto operand = [&](size_t k, size_t i) {
-      return Approximate{element(sizes[k], i), element(*errors[k], i)};
-    };
-    Tensor bound = each(magnitudes(result), [&](double r, size_t i) {
-      if (const auto* unary = std::get_if<Unary>(&op))
-        return carried_error(*unary, operand(0, i), r) +
-               own_rounding(*unary, r, result.dtype(), rounded_by_);
-      const Binary binary = std::get<Binary>(op);  // comparisons give pred
-      return carried_error(binary, operand(0, i), operand(1, i), r) +
-             own_rounding(binary, r, result.dtype(), rounded_by_);
-    });
-    const bool by_sign = op == Elementwise(Binary::Mul) || op == Elementwise(Binary::Div);
-    return settled(std::move(bound), result, [&](size_t i) {
-      bool finite = true;
-      bool certain = true;
-      for (size_t k = 0; k < sizes.size(); ++k) {
-        const Approximate x = operand(k, i);
-        finite = finite && std::isfinite(x.size);
-        // The sign of the exact operand may decide between infinities, and whether it is 0.
-        const bool has_sign = x.error == 0 || x.error < x.size;
-        certain = certain && std::isfinite(x.error) && (has_sign || !by_sign);
-      }
-      return !finite && certain;
-    });
-  }
-
-  Tensor dot_bound(const std::vector<const Tensor*>& values,
-                   const std::vector<const Tensor*>& errors, const Tensor& result) const {
-    const auto& lists = op_.attributes.lists("dimension_numbers");
-    const DotDimensions dimensions{lists[0], lists[1], lists[2], lists[3]};
-    const auto dot = [&](const Tensor& lhs, const Tensor& rhs) {
-      return dot_general(lhs, rhs, dimensions, Dtype::F64);
-    };
-    const Tensor x = magnitudes(*values[0]);
-    const Tensor y = magnitudes(*values[1]);
-    const Tensor y_most = sum(y, *errors[1]);
-    const Tensor carried = sum(dot(x, *errors[1]), dot(*errors[0], y_most));
-    const Tensor products = dot(x, y);
-
-    const auto count = static_cast<double>(terms(program_, op_));
-    const FloatFormat accumulated =
-        format_of(dot_sum_dtype(values[0]->dtype(), values[1]->dtype(), result.dtype()));
-    const FloatFormat format = format_of(result.dtype());
-    const bool has_parts = is_complex(result.dtype());
-    const double cuts = tensor_core_factor(values[0]->dtype(), rounded_by_);
-    const double roundings = cuts * (count + (has_parts ? 3 : 1)) * accumulated.unit_roundoff;
-    const double smallest = cuts * (has_parts ? 3 : 1) * count * accumulated.half_smallest;
-    const Tensor sizes = magnitudes(result);
-    Tensor bound = each(carried, [&](double error, size_t i) {
-      return error + roundings * products.as<double>()[i] + smallest +
-             format.unit_roundoff * sizes.as<double>()[i] +
-             parts_of(result.dtype()) * format.half_smallest;
-    });
-    return settled(std::move(bound), result, [](size_t) { return false; });
-  }
-
-  const Program& program_;
-  const Op& op_;
-  const LogicalId device_;
-  const RoundedBy rounded_by_;
-};
+  fail_check("the op computes", "errors are moved by the ops that move", __FILE__, __LINE__);
+}
 
 }  // namespace
 
-std::vector<Tensor> local_bounds(const Program& program, const Op& op, LogicalId device,
-                                 const LocalValues& of, RoundedBy rounded_by) {
-  const LocalBounds bounds(program, op, device, rounded_by);
-  if (rules(op.kind).moves)
-    return bounds.moved(of.operands, of.errors);
-  std::vector<Tensor> computed;
-  for (const Tensor* result : of.results)
-    computed.push_back(bounds.computed(of.operands, of.errors, *result));
-  return computed;
+LocalBounds::LocalBounds(const Program& program, RoundedBy rounded_by)
+    : program_(program),
+      rounded_by_(rounded_by),
+      flushes_subnormals_(rounded_by == RoundedBy::Xla || program.numerics == Numerics::XlaCpu),
+      made_by_(program.values.size()) {
+  for (size_t i = 0; i < program.ops.size(); ++i)
+    for (const ValueId result : program.ops[i].results)
+      made_by_[result.index()] = OpId(i);
+}
+
+std::vector<Tensor> LocalBounds::of(const Op& op, LogicalId device,
+                                    const LocalValues& values) const {
+  const Errors errors = rules(op.kind).errors;
+  if (errors == Errors::Moved || errors == Errors::Selected)
+    return moved(op, device, values);
+  std::vector<Tensor> bounds;
+  for (const Tensor* result : values.results)
+    bounds.push_back(computed(op, values, *result));
+  if (const auto axes = own_extremum_axes(op))
+    bounds[0] =
+        with_known_extrema(std::move(bounds[0]), *values.results[0], *values.errors[0], *axes);
+  return bounds;
+}
+
+/// The errors go where their elements go; what fills other places is exact. An element that an
+/// inexact index brings is unknown.
+std::vector<Tensor> LocalBounds::moved(const Op& op, LogicalId device,
+                                       const LocalValues& values) const {
+  std::vector<const Tensor*> operands;
+  std::vector<const Tensor*> inexact;  // bounds of indices
+  for (size_t k = 0; k < values.errors.size(); ++k) {
+    const bool index = rules(op.kind).index_operands.contain(k);
+    operands.push_back(index ? values.operands[k] : values.errors[k]);
+    if (index && !all_zero(*values.errors[k]))
+      inexact.push_back(values.errors[k]);
+  }
+  Op of_bounds = op;
+  if (op.attributes.has("fill_value"))  // what fills a place is exact
+    of_bounds.attributes.set("fill_value", 0.0);
+  std::vector<Tensor> bounds = evaluate_local(program_, of_bounds, operands, device);
+  for (Tensor& bound : bounds)
+    for (double& error : bound.as<double>())
+      error = std::isnan(error) ? 0 : error;  // take fills with NaN
+  const bool by_element = rules(op.kind).errors == Errors::Selected;
+  for (const Tensor* index : inexact)
+    for (Tensor& bound : bounds)
+      bound = each(std::move(bound), [&](double error, size_t i) {
+        return by_element && element(*index, i) == 0 ? error : kNoBound;
+      });
+  return bounds;
+}
+
+Tensor LocalBounds::computed(const Op& op, const LocalValues& values, const Tensor& result) const {
+  Computed of{program_,      op,    rounded_by_, flushes_subnormals_, values.operands,
+              values.errors, result};
+  const ErrorRule rule = error_rule(rules(op.kind).errors);
+  const bool flushes =
+      flushes_subnormals_ && !of.values.empty() && rule.flushes != nullptr && rule.flushes(of);
+  std::vector<Flushed> taken;
+  if (flushes) {
+    for (size_t k = 0; k < of.values.size(); ++k)
+      taken.push_back(taken_with_error(*of.values[k], *of.errors[k]));
+    for (size_t k = 0; k < of.values.size(); ++k) {
+      of.values[k] = &taken[k].value;
+      of.errors[k] = &taken[k].error;
+    }
+  }
+  if (!is_inexact(result.dtype())) {
+    const bool inputs_are_exact = std::all_of(of.errors.begin(), of.errors.end(),
+                                              [](const Tensor* e) { return all_zero(*e); });
+    return inputs_are_exact ? exact(of) : rule.discrete(of);
+  }
+  Tensor bound = rule.inexact(of);
+  return flushes && rule.flushed != nullptr && most_flushed(result.dtype()) != 0
+             ? rule.flushed(of, std::move(bound))
+             : bound;
 }
 
 }  // namespace orrery

@@ -1,25 +1,95 @@
 #pragma once
 
-// Error bounds of what local ops compute, for bounds.h, which has the formulas.
+// How errors pass through local ops, for bounds.h, which has the formulas.
+//
+// The entry of an op (models/program/rules.h) names the kind of its rule, Errors. Ops that move
+// elements move their errors by their own evaluate rule. For each other kind there is one ErrorRule
+// here, so that an op of a kind that exists needs nothing in this folder. An op is done in three
+// steps:
+//  1. Where subnormals are flushed, its operands become what the op takes: their errors grow by
+//     what was lost.
+//  2. The rule gives the bound of each result. Floats and complex numbers have a distance;
+//     integers and preds are exact, or unknown where an error may have changed them.
+//  3. Where the result may have been flushed, the rule adds that.
 
+#include <optional>
 #include <vector>
 
 #include "models/array/tensor.h"
 #include "models/base/id.h"
 #include "models/program/program.h"
-#include "verifier/oracle/float_format.h"
+#include "models/program/rules.h"
+#include "verifier/oracle/rounding.h"
 
 namespace orrery {
 
-/// What an op computed on a device, and the bounds of its operands.
+/// The operands and results of an op on a device, and the bounds of its operands.
 struct LocalValues {
   std::vector<const Tensor*> operands;
   std::vector<const Tensor*> errors;  // f64, one for each operand
   std::vector<const Tensor*> results;
 };
 
-/// The bounds of the op's results on the device, in their order.
-std::vector<Tensor> local_bounds(const Program& program, const Op& op, LogicalId device,
-                                 const LocalValues& of, RoundedBy rounded_by);
+class LocalBounds {
+ public:
+  /// The program must outlive it.
+  LocalBounds(const Program& program, RoundedBy rounded_by);
+
+  /// The bounds of the op's results on the device, in their order.
+  std::vector<Tensor> of(const Op& op, LogicalId device, const LocalValues& values) const;
+
+ private:
+  std::vector<Tensor> moved(const Op& op, LogicalId device, const LocalValues& values) const;
+  Tensor computed(const Op& op, const LocalValues& values, const Tensor& result) const;
+
+  // own_extremum.cc
+
+  /// Where `op` compares its first operand with the operand's own extremum: the dimensions that
+  /// this was reduced along.
+  std::optional<std::vector<int64_t>> own_extremum_axes(const Op& op) const;
+  /// The op of this kind that makes the value, if one does.
+  const Op* maker(ValueId value, OpKind kind) const;
+
+  const Program& program_;
+  const RoundedBy rounded_by_;
+  const bool flushes_subnormals_;
+  std::vector<std::optional<OpId>> made_by_;  // by value
+};
+
+/// One result of an op, as an ErrorRule takes it.
+struct Computed {
+  const Program& program;
+  const Op& op;
+  RoundedBy rounded_by;
+  bool flushes_subnormals;            // in general; whether this op does is its rule's to say
+  std::vector<const Tensor*> values;  // the operands, as the op takes them
+  std::vector<const Tensor*> errors;  // one for each of these
+  const Tensor& result;
+
+  FloatFormat format_of(Dtype dtype) const { return float_format(dtype, rounded_by); }
+};
+
+struct ErrorRule {
+  /// The bound of floats and complex numbers, before they may be flushed.
+  Tensor (*inexact)(const Computed&);
+  /// The bound of integers and preds, of which an operand has an error.
+  Tensor (*discrete)(const Computed&);
+  /// Whether the op flushes its operands and results. Null: it does not.
+  bool (*flushes)(const Computed&) = nullptr;
+  /// `bound` with what is lost where a result that is not 0 becomes 0. Null: it has that already.
+  Tensor (*flushed)(const Computed&, Tensor bound) = nullptr;
+};
+
+/// The bound of a comparison with an own extremum, `bound`, with what is known of the only element
+/// of a slice that it leaves open. `is_extremum` is the computed result, `error` the bound of the
+/// compared array.
+Tensor with_known_extrema(Tensor bound, const Tensor& is_extremum, const Tensor& error,
+                          const std::vector<int64_t>& axes);
+
+// local_sums.cc: the rules of ops that fold, by Errors of the same name.
+ErrorRule rule_of_sum();
+ErrorRule rule_of_extremum();
+ErrorRule rule_of_scattered_sum();
+ErrorRule rule_of_products();
 
 }  // namespace orrery

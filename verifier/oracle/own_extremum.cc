@@ -1,4 +1,7 @@
-#include "verifier/oracle/own_extremum.h"
+// Which elements of an array are its extremum, as the backward passes of reduce_max and reduce_min
+// ask: eq(x, broadcast_in_dim(reduce_max(x))). A comparison with a rounded float that is equal
+// decides nothing. But in a slice in which one element alone may be the extremum, that element is
+// it, whatever its error.
 
 #include <algorithm>
 #include <cmath>
@@ -7,13 +10,14 @@
 #include "models/array/arith.h"
 #include "models/array/kernels.h"
 #include "verifier/oracle/bound_tensor.h"
+#include "verifier/oracle/local_bounds.h"
 
 namespace orrery {
 
 namespace {
 
-/// The dimensions of an array of this rank that are left without the axes.
-std::vector<int64_t> kept(size_t rank, const std::vector<int64_t>& axes) {
+/// The dimensions of an array of this rank without `axes`.
+std::vector<int64_t> dimensions_without(size_t rank, const std::vector<int64_t>& axes) {
   std::vector<int64_t> dimensions;
   for (int64_t d = 0; d < static_cast<int64_t>(rank); ++d)
     if (std::ranges::find(axes, d) == axes.end())
@@ -23,19 +27,12 @@ std::vector<int64_t> kept(size_t rank, const std::vector<int64_t>& axes) {
 
 }  // namespace
 
-OwnExtrema::OwnExtrema(const Program& program)
-    : program_(program), made_by_(program.values.size()) {
-  for (size_t i = 0; i < program.ops.size(); ++i)
-    for (const ValueId result : program.ops[i].results)
-      made_by_[result.index()] = OpId(i);
-}
-
-const Op* OwnExtrema::maker(ValueId value, OpKind kind) const {
+const Op* LocalBounds::maker(ValueId value, OpKind kind) const {
   const std::optional<OpId> id = made_by_[value.index()];
   return id && program_.op(*id).kind == kind ? &program_.op(*id) : nullptr;
 }
 
-std::optional<std::vector<int64_t>> OwnExtrema::axes(const Op& op) const {
+std::optional<std::vector<int64_t>> LocalBounds::own_extremum_axes(const Op& op) const {
   if (op.kind != OpKind::Eq)
     return std::nullopt;
   const Op* const spread = maker(op.operands[1], OpKind::BroadcastInDim);
@@ -47,9 +44,9 @@ std::optional<std::vector<int64_t>> OwnExtrema::axes(const Op& op) const {
       continue;
     const Shape& shape = program_.value(op.operands[0]).type.shape;
     const std::vector<int64_t>& axes = reduced->attributes.integers("axes");
-    const bool in_place =
-        program_.value(op.operands[1]).type.shape == shape &&
-        spread->attributes.integers("broadcast_dimensions") == kept(shape.rank(), axes);
+    const bool in_place = program_.value(op.operands[1]).type.shape == shape &&
+                          spread->attributes.integers("broadcast_dimensions") ==
+                              dimensions_without(shape.rank(), axes);
     return in_place ? std::optional(axes) : std::nullopt;
   }
   return std::nullopt;
@@ -59,8 +56,8 @@ Tensor with_known_extrema(Tensor bound, const Tensor& is_extremum, const Tensor&
                           const std::vector<int64_t>& axes) {
   const Shape shape = bound.shape();
   const Tensor open = each(bound, [](double b, size_t) { return b == 0 ? 0 : 1; });
-  const Tensor open_in_slice =
-      broadcast_in_dim(reduce(open, Combine::Add, axes), shape, kept(shape.rank(), axes));
+  const Tensor open_in_slice = broadcast_in_dim(reduce(open, Combine::Add, axes), shape,
+                                                dimensions_without(shape.rank(), axes));
   return each(std::move(bound), [&](double b, size_t i) {
     // Each count is a little more than a whole number, as all bounds are enlarged.
     const bool alone = open_in_slice.as<double>()[i] < 1.5;

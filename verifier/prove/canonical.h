@@ -8,7 +8,7 @@
 
 #include "models/base/callable.h"
 #include "simulator/schedule/view.h"
-#include "verifier/oracle/part.h"
+#include "verifier/oracle/definitions.h"
 
 namespace orrery {
 

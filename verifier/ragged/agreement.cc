@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/collective_types.h"
 #include "verifier/check/names.h"
 #include "verifier/ragged/ragged_tables.h"
 

@@ -5,8 +5,7 @@
 
 #include "models/array/work.h"
 #include "models/program/holders.h"
-#include "models/program/op_folding.h"
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 #include "models/program/rules.h"
 #include "models/program/sides.h"
 #include "models/scenario/data.h"

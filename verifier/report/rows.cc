@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 #include "models/program/rules.h"
 #include "models/program/sides.h"
 #include "simulator/analyze/collective_figures.h"

@@ -7,7 +7,7 @@
 
 #include "models/base/check.h"
 #include "models/program/futures.h"
-#include "models/program/op_folding.h"
+#include "models/program/op_rules.h"
 #include "models/program/sides.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/list_progress.h"

@@ -15,7 +15,7 @@
 #include "models/base/diagnostics.h"
 #include "models/base/compiler.h"
 #include "models/program/builder.h"
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/values/cuda/driver/gpu.h"
 #include "simulator/values/cuda/driver/memory.h"

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 #include "tests/models/program/build.h"
 
 namespace orrery {
@@ -47,12 +47,46 @@ TEST_CASE("builder: ops stand in issue order, with their values and types") {
 TEST_CASE("builder: parameters that are not given are filled in") {
   Spmd building;
   building.add(op("g", "all_gather", {"a"}, {{"axis_name", kX}}));
-  const Attributes attributes = building.finish().ops[0].attributes;
+  const Op made = building.finish().ops[0];
+  const Attributes& attributes = made.attributes;
   CHECK(attributes.integer("axis") == 0);
   CHECK_FALSE(attributes.boolean("tiled"));
-  CHECK(attributes.integer("stream") == 0);
-  CHECK(attributes.text("entry") == "eager");
-  CHECK_FALSE(attributes.has("algorithm"));
+  CHECK(made.hints == Hints());
+  CHECK_FALSE(attributes.has("stream"));
+}
+
+TEST_CASE("builder: how a collective is to be carried out becomes its hints, and is written again") {
+  const Hints all = {"ring", "simple", 2, 4, Entry::Rendezvous, 3};
+  Spmd building;
+  building.add(op("g", "psum", {"a"},
+                  {{"axis_name", kX},
+                   {"algorithm", std::string("ring")},
+                   {"protocol", std::string("simple")},
+                   {"channels", int64_t{2}},
+                   {"slots", int64_t{4}},
+                   {"entry", std::string("rendezvous")},
+                   {"stream", int64_t{3}}}));
+  const Op made = building.finish().ops[0];
+  CHECK(made.hints == all);
+  CHECK(made.attributes.all().size() == 1);
+  Attributes again = written_attributes(made);
+  CHECK(again.all().size() == 7);
+  CHECK(take_hints(again) == all);
+}
+
+TEST_CASE("builder: a backward op has the op that it goes back through") {
+  Spmd building;
+  OpRequest back = op("n.bwd", "neg", {"n"});
+  back.backward = true;
+  back.forward = "n";
+  OpRequest of_argument = op("a.bwd", "neg", {"n"});
+  of_argument.backward = true;
+  of_argument.forward = "a";
+  building.add(op("n", "neg", {"a"})).add(back).add(of_argument);
+  const Program program = building.finish();
+  CHECK(program.ops[1].forward == OpId(0));
+  CHECK_FALSE(program.ops[0].forward);
+  CHECK_FALSE(program.ops[2].forward);
 }
 
 TEST_CASE("builder: a start gives a future, and done the value in the future's storage") {

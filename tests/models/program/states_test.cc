@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/program/casts.h"
+#include "models/program/states.h"
 #include "tests/models/program/type_table.h"
 
 namespace orrery {

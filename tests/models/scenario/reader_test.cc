@@ -76,7 +76,7 @@ TEST_CASE("reader: a scenario with every part") {
   CHECK(s.program.ops[1].attributes.bytes("bytes") == Bytes(4096));
   CHECK_FALSE(s.program.ops[3].attributes.has("axis_index_groups"));
   CHECK(s.program.ops[4].donated.size() == 1);
-  CHECK(s.program.ops[4].attributes.text("algorithm") == "ring");
+  CHECK(s.program.ops[4].hints.algorithm == "ring");
   CHECK(s.program.ops[4].origin->pointer == "/program/4");
   CHECK(s.program.outputs.size() == 2);
   REQUIRE(s.program.threads.size() == 1);

@@ -135,7 +135,7 @@ TEST_CASE("vjp: recompute names ops whose values can be computed again") {
 TEST_CASE("vjp: these ops of numbers have no backward rule") {
   std::string without;
   for (const OpRules& op : all_rules())
-    if (op.backward == nullptr)
+    if (op.transforms.backward == nullptr)
       without += std::string(op.name) + " ";
   // Integers and pred have no gradient, nor has what compares or counts; done passes its cotangent
   // to the start.

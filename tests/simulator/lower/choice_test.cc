@@ -42,7 +42,7 @@ struct ChoiceSite {
   Fabric fabric;
   std::vector<Group> groups;
   ScheduleRequest request;
-  Asked asked;
+  Hints asked;
   std::optional<TransportFigures> transport;
   DeviceFigures device;
 };

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 #include "models/program/program.h"
 #include "simulator/memory/profile.h"
 #include "simulator/schedule/tape_order.h"
@@ -158,7 +158,6 @@ class HandProgram {
     op.issue = issue;
     op.operands = std::move(operands);
     op.results = {result};
-    op.attributes.set("stream", int64_t{0});
     program.threads.back().issue_order.emplace_back(program.ops.size() - 1);
     return result;
   }

@@ -12,7 +12,7 @@
 namespace orrery::cuda {
 
 /// Where an op's operands and results lie, in its order. A result may lie in the place of an
-/// operand as its memory rule allows (models/program/op_memory.h).
+/// operand as its memory rule allows (models/program/rules.h).
 struct LocalOperands {
   std::span<const DevicePointer> operands;
   std::span<const DevicePointer> results;

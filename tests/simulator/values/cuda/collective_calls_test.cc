@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "models/program/op_folding.h"
+#include "models/program/op_rules.h"
 #include "models/program/rules.h"
 #include "simulator/values/member_memory.h"
 #include "tests/models/array/tensors.h"

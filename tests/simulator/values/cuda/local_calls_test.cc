@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 #include "models/program/rules.h"
 #include "simulator/values/host_executor.h"
 #include "tests/models/array/tensors.h"

@@ -1,6 +1,7 @@
 #pragma once
 
-// The constants of the float dtypes that error bounds use.
+// The roundings that error bounds count: the constants of the float dtypes, whose roundings they
+// are, and what sums and means of collectives lose.
 
 #include <cstdint>
 #include <limits>
@@ -11,13 +12,17 @@
 
 namespace orrery {
 
-/// Whose roundings a bound is of: those of our values, by the program's numerics; the same, with
-/// dot_general by cuBLASLt, which adds in any order, f16 and bf16 in tensor cores; or those of XLA
-/// on the CPU, as jax 0.10.2 has it. Beside what Numerics::XlaCpu says, XLA adds in any order,
-/// leaves out roundings to narrow dtypes between ops that it joins, or rounds to a wider dtype
-/// before; multiplies by the rounded reciprocal of a constant instead of dividing by it; and has
-/// less exact functions.
-enum class RoundedBy : uint8_t { Orrery, CublasLt, Xla };
+/// Whose roundings a bound counts.
+enum class RoundedBy : uint8_t {
+  Orrery,    // those of our values, by the program's numerics
+  CublasLt,  // the same, but for dot_general by cuBLASLt: it adds in any order, f16 and bf16 in
+             // tensor cores
+  /// Those of XLA on the CPU, as jax 0.10.2 has it. Beside what Numerics::XlaCpu says, XLA adds in
+  /// any order. It leaves out roundings to narrow dtypes between ops that it joins, or rounds to a
+  /// wider dtype before. It multiplies by the rounded reciprocal of a constant instead of dividing
+  /// by the constant, and its functions are less exact.
+  Xla,
+};
 
 /// With rounding to nearest, a result r of magnitude up to `largest` has an error of at most
 /// unit_roundoff x |r| + half_smallest. Sums and differences have at most unit_roundoff x |r|,
@@ -48,7 +53,7 @@ inline double flushed_below(Dtype dtype, Numerics numerics) {
 /// each. This factor covers them, for every n that fits an id.
 inline constexpr double kBoundSlack = 1 + 0x1p-20;
 
-/// Of a complex dtype, that of its parts. Requires a float or complex dtype.
+/// The format of a float dtype, or of the parts of a complex one. Requires one of these.
 inline FloatFormat float_format(Dtype dtype) {
   switch (part_dtype(dtype)) {
     case Dtype::F16:
@@ -68,14 +73,14 @@ inline FloatFormat float_format(Dtype dtype) {
   }
 }
 
-/// By which absolute errors are multiplied: the distance of complex numbers is at most the sum of
-/// the errors of both parts.
+/// The factor of absolute errors: the distance of complex numbers is at most the sum of the errors
+/// of both parts.
 inline double parts_of(Dtype dtype) {
   return is_complex(dtype) ? 2 : 1;
 }
 
-/// Of a result that is rounded to a wider dtype before, too: XLA computes floats of 8 bits in f16,
-/// and those of 16 bits in f32.
+/// The same with XLA's rounding to a wider dtype before: it computes floats of 8 bits in f16, and
+/// those of 16 bits in f32.
 inline FloatFormat float_format(Dtype dtype, RoundedBy rounded_by) {
   FloatFormat format = float_format(dtype);
   const Bytes size = itemsize(dtype);
@@ -86,5 +91,16 @@ inline FloatFormat float_format(Dtype dtype, RoundedBy rounded_by) {
   }
   return format;
 }
+
+/// How far a sum of `count` floats of the dtype can be from the exact one, in any order, if their
+/// magnitudes add up to `magnitude`: (n - 1) u magnitude. By XlaCpu a sum that is held in a wider
+/// dtype of roundoff v is off by (n - 1) v magnitude and rounded once, u (1 + (n - 1) v) magnitude;
+/// and each of its operands and partial sums may be flushed. For a complex dtype, magnitudes and
+/// the error are in the plane.
+double sum_error(Dtype dtype, double count, double magnitude, Numerics numerics);
+
+/// The error of a mean r of magnitude `size` beside the sum's error over n: u |r| + half_smallest.
+/// By XlaCpu n and 1/n are rounded too, and r may be flushed.
+double mean_rounding(Dtype dtype, double size, Numerics numerics);
 
 }  // namespace orrery

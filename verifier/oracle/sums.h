@@ -2,16 +2,19 @@
 
 // The float sums behind a value. Two computations of the same value can differ if they split its
 // sum into parts of different lengths, as on many devices and on one: each sum rounds in its own
-// order.
+// order. But sums of numbers of few bits are exact in any order, so that values which would differ
+// on other data are equal.
 
 #include <set>
+#include <span>
 #include <string>
 
 #include "models/program/program.h"
+#include "simulator/values/values.h"
 
 namespace orrery {
 
-/// The number of terms in each element of the op's result, of a collective in its largest group; 1
+/// The number of terms in each element of the op's result, for a collective in its largest group; 1
 /// for ops that do not sum floats.
 int64_t terms(const Program& program, const Op& op);
 
@@ -22,5 +25,11 @@ std::set<OpId> ops_behind(const Program& program, ValueId value);
 /// other has, in program order: ""o" (dot_general of 32 terms), "s" (psum_scatter of 8 terms)".
 /// Empty if there are none: then both fold the same sums.
 std::string different_sums(const Program& program, ValueId a, ValueId b);
+
+/// Whether floats are summed behind these values, and all their terms have so few bits that every
+/// sum of them is exact: small whole numbers, or small multiples of 1/16. `computed` has the values
+/// of all operands.
+bool sums_are_exact(const Program& program, const DeviceValues& computed,
+                    std::span<const ValueId> values);
 
 }  // namespace orrery

@@ -1,9 +1,11 @@
 #pragma once
 
-// The rules of a program's op, applied to its operands and results.
+// The rules of a program's op, applied to its operands and results: its cost, where its results
+// lie, how it folds.
 
 #include <span>
 
+#include "models/array/work.h"
 #include "models/program/program.h"
 #include "models/program/rules.h"
 
@@ -13,6 +15,11 @@ namespace orrery {
 Cost cost_of(const Program& program, const Op& op);
 
 OpMemory memory_of(const Program& program, const Op& op);
+
+/// How a collective folds whose work elements have this type. XLA leaves away a collective over no
+/// axes, and on a mesh of one device all but psum_scatter: by whatever numerics these keep all
+/// bits.
+Folding op_folding(const Program& program, const Op& op, WorkType type);
 
 /// Where a value lies.
 struct Location {

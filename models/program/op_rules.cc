@@ -1,4 +1,4 @@
-#include "models/program/op_needs.h"
+#include "models/program/op_rules.h"
 
 #include <vector>
 
@@ -25,6 +25,12 @@ Cost cost_of(const Program& program, const Op& op) {
 OpMemory memory_of(const Program& program, const Op& op) {
   return rules(op.kind).memory(op.attributes, types(program, op.operands),
                                types(program, op.results));
+}
+
+Folding op_folding(const Program& program, const Op& op, WorkType type) {
+  const bool alone = program.mesh.devices() == 1 && exchanged_as(op.kind) != OpKind::PsumScatter;
+  const bool left_away = alone || over_no_axes(op.attributes);
+  return folding(type, rules(op.kind).form.combine, left_away ? Numerics::Ieee : program.numerics);
 }
 
 Location locate_result(Program& program, const ResultMemory& memory, Bytes size,

@@ -1,7 +1,6 @@
-#include "verifier/oracle/sum_error.h"
+#include "verifier/oracle/rounding.h"
 
 #include "models/array/work.h"
-#include "verifier/oracle/float_format.h"
 
 namespace orrery {
 
