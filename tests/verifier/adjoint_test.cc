@@ -14,7 +14,7 @@
 #include "models/program/rules.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/transpose.h"
-#include "tests/support/asked.h"
+#include "tests/support/tries.h"
 #include "tests/verifier/random_program.h"
 #include "tests/verifier/typed_program.h"
 
@@ -25,7 +25,7 @@ using test::random_data;
 using test::RandomProgram;
 using test::run;
 
-const uint64_t kAdjoints = test::asked("ORRERY_ADJOINTS", 1000);
+const uint64_t kAdjoints = test::tries(1000);
 
 uint32_t product(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   uint32_t sum = 0;

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "models/array/text.h"
-#include "tests/support/asked.h"
+#include "tests/support/tries.h"
 #include "tests/verifier/batches.h"
 #include "tests/verifier/random_program.h"
 #include "tests/verifier/typed_program.h"
@@ -23,7 +23,7 @@ using test::RandomProgram;
 using test::run;
 using test::stacked;
 
-const uint64_t kBatches = test::asked("ORRERY_BATCHES", 1000);
+const uint64_t kBatches = test::tries(1000);
 
 int64_t rank_of(const Program& program, const std::string& name) {
   return static_cast<int64_t>(program.value(values_by_name(program).at(name)).type.shape.rank());

@@ -12,6 +12,7 @@
 #include "models/array/text.h"
 #include "models/base/random.h"
 #include "tests/simulator/values/host_rig.h"
+#include "tests/support/tries.h"
 #include "tests/verifier/bounded.h"
 #include "verifier/oracle/compare.h"
 
@@ -357,7 +358,7 @@ TEST_CASE("bounds: no chain of ops is further from its exact value, on random da
   constexpr size_t kCount = 12;
   Random random(5);
   std::map<std::string, double> shares;
-  for (int round = 0; round < 40; ++round) {
+  for (uint64_t round = 0; round < tries(40); ++round) {
     HostRig rig({{"x", kDevices}});
     std::vector<Numbers> data(kDevices);
     for (Numbers& own : data)

@@ -14,6 +14,7 @@
 #include "models/base/random.h"
 #include "tests/models/array/tensors.h"
 #include "tests/simulator/values/host_rig.h"
+#include "tests/support/tries.h"
 #include "tests/verifier/bounded.h"
 #include "verifier/oracle/bounds.h"
 
@@ -137,7 +138,7 @@ TEST_CASE("complex bounds: no chain of ops is further from its exact value, on r
   const auto unit = [&] {
     return static_cast<double>(static_cast<float>(random.between(-(1 << 30), 1 << 30)) * 0x1p-30F);
   };
-  for (int round = 0; round < 40; ++round) {
+  for (uint64_t round = 0; round < tries(40); ++round) {
     HostRig rig({{"x", kDevices}});
     std::vector<Complexes> data(kDevices);
     std::vector<Tensor> tensors;

@@ -259,16 +259,16 @@ TEST_CASE("definition: one part for each source rank, however many elements it h
 
 TEST_CASE("definition: equal to the definition element by element, with each element in one part") {
   test::holds_for_all("parts are the elements", [] {
-    const auto n = *rc::gen::inRange<int64_t>(1, 6);
-    const auto rank = *rc::gen::inRange<size_t>(1, 5);
+    const auto n = test::in_range<int64_t>(1, 6);
+    const auto rank = test::in_range<size_t>(1, 5);
     std::vector<int64_t> dims;
     for (size_t d = 0; d < rank; ++d)
-      dims.push_back(*rc::gen::inRange<int64_t>(0, 5));
-    const auto a = *rc::gen::inRange<size_t>(0, rank);
-    const auto b = *rc::gen::inRange<size_t>(0, rank);
-    const bool tiled = *rc::gen::arbitrary<bool>();
-    const auto kind = *rc::gen::element(OpKind::Psum, OpKind::AllGather, OpKind::PsumScatter,
-                                        OpKind::AllToAll, OpKind::Pswapaxes, OpKind::Ppermute);
+      dims.push_back(test::in_range<int64_t>(0, 5));
+    const auto a = test::in_range<size_t>(0, rank);
+    const auto b = test::in_range<size_t>(0, rank);
+    const bool tiled = test::any_bool();
+    const auto kind = test::one_of(OpKind::Psum, OpKind::AllGather, OpKind::PsumScatter,
+                                   OpKind::AllToAll, OpKind::Pswapaxes, OpKind::Ppermute);
     if (kind == OpKind::PsumScatter || kind == OpKind::AllToAll)
       dims[a] = tiled ? dims[a] * n : n;
     if (kind == OpKind::Pswapaxes)
@@ -311,16 +311,16 @@ TEST_CASE("definition: without elements there are no parts") {
 // operands along one dimension with slice, and join what is for this rank with concatenate.
 TEST_CASE("all_to_all: equals slice and concatenate of the operands") {
   test::holds_for_all("all_to_all is slice and concatenate", [] {
-    const int64_t n = *rc::gen::inRange<int64_t>(1, 5);
-    const auto rank = *rc::gen::inRange<size_t>(1, 4);
+    const int64_t n = test::in_range<int64_t>(1, 5);
+    const auto rank = test::in_range<size_t>(1, 4);
     std::vector<int64_t> dims;
     for (size_t d = 0; d < rank; ++d)
-      dims.push_back(*rc::gen::inRange<int64_t>(1, 4));
-    const auto split = *rc::gen::inRange<size_t>(0, rank);
-    const auto concat = *rc::gen::inRange<size_t>(0, rank);
+      dims.push_back(test::in_range<int64_t>(1, 4));
+    const auto split = test::in_range<size_t>(0, rank);
+    const auto concat = test::in_range<size_t>(0, rank);
     dims[split] *= n;
     const Shape shape(dims);
-    const auto p = *rc::gen::inRange<int64_t>(0, n);
+    const auto p = test::in_range<int64_t>(0, n);
 
     std::vector<Tensor> operands;
     std::vector<Tensor> chunks;

@@ -18,6 +18,7 @@
 #include "tests/models/array/random_tensors.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/support/mock_cuda/mock_control.h"
+#include "tests/support/tries.h"
 #include "verifier/gpus/agreement.h"
 #include "verifier/oracle/bounds.h"
 
@@ -89,7 +90,7 @@ TEST_CASE("fast dot: what depends on it is compared within bounds, the rest bit 
 
 TEST_CASE("fast dot: products in another order of adding are within the bounds, of every dtype") {
   size_t other_bits = 0;
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
+  for (uint64_t seed = 1; seed <= tries(40); ++seed) {
     HostRig rig({{"x", 2}});
     const Dtype dtype = std::vector{Dtype::F16, Dtype::BF16, Dtype::F32, Dtype::F64}[seed % 4];
     give_product(rig, dtype, seed);
@@ -107,7 +108,7 @@ TEST_CASE("fast dot: products in another order of adding are within the bounds, 
                       : 1;
   }
   // Those of f32 and f64; narrow results are mostly rounded to the same bits.
-  CHECK(other_bits >= 20);
+  CHECK(other_bits >= tries(20));
 }
 
 TEST_CASE("fast dot: an element that is wrong by more than its bound is named") {
@@ -285,7 +286,7 @@ TEST_CASE(
     CHECK(worst.of_ours <= 1);
   }
   Random random(11);
-  for (int i = 0; i < 200; ++i) {
+  for (uint64_t i = 0; i < tries(200); ++i) {
     const auto count = static_cast<size_t>(random.between(1, 300));
     Numbers left, right;
     for (size_t k = 0; k < count; ++k) {

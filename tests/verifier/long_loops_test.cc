@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/random.h"
+#include "tests/support/tries.h"
 #include "tests/verifier/long_loops_rig.h"
 
 namespace orrery::test {
@@ -255,8 +256,8 @@ TEST_CASE("long loops: random bodies, where links are shared too") {
   size_t left_out = 0;
   size_t by_engine = 0;
   size_t added = 0;
-  constexpr size_t kPrograms = 150;
-  for (size_t i = 0; i < kPrograms; ++i) {
+  const size_t programs = tries(150);
+  for (size_t i = 0; i < programs; ++i) {
     const std::string program = random_program(random);
     std::vector<Fault> faults;
     if (random.below(3) == 0)
@@ -267,10 +268,10 @@ TEST_CASE("long loops: random bodies, where links are shared too") {
     by_engine += outcome.by == TimedBy::Engine ? 1 : 0;
     added += outcome.added > 0 ? 1 : 0;
   }
-  MESSAGE("of " << kPrograms << " programs, " << left_out << " left out iterations, " << added
+  MESSAGE("of " << programs << " programs, " << left_out << " left out iterations, " << added
                 << " added some up, " << by_engine << " were run by the engine");
-  CHECK(left_out > kPrograms / 2);
-  CHECK(added > kPrograms / 8);
+  CHECK(left_out > programs / 2);
+  CHECK(added > programs / 8);
   CHECK(by_engine > 5);
 }
 
@@ -283,8 +284,8 @@ std::string replaced(std::string text, std::string_view old, std::string_view no
 TEST_CASE("long loops: random bodies of groups that drift apart, each with a period of its own") {
   Random random(10);
   size_t added = 0;
-  constexpr size_t kPrograms = 60;
-  for (size_t i = 0; i < kPrograms; ++i) {
+  const size_t programs = tries(60);
+  for (size_t i = 0; i < programs; ++i) {
     std::string program = random_program(random);
     for (const std::string_view axes : {R"("axis_name": ["x", "y"])", R"("axis_name": "x")"})
       program = replaced(program, axes, R"("axis_name": "y")");
@@ -295,8 +296,8 @@ TEST_CASE("long loops: random bodies of groups that drift apart, each with a per
     const std::vector<Fault> faults = {slow(static_cast<uint32_t>(random.below(4)), slowness, 10)};
     added += check_same(scenario_text(kSwitch, program), faults).added > 0 ? 1 : 0;
   }
-  MESSAGE("of " << kPrograms << " programs, " << added << " added some iterations");
-  CHECK(added > kPrograms / 2);
+  MESSAGE("of " << programs << " programs, " << added << " added some iterations");
+  CHECK(added > programs / 2);
 }
 
 TEST_CASE(
@@ -331,13 +332,13 @@ TEST_CASE("long loops: a device that meets others late catches up, and then has 
 
 TEST_CASE("long loops: random bodies, some of whose collectives nothing waits for") {
   Random random(7);
-  for (size_t i = 0; i < 60; ++i)
+  for (size_t i = 0; i < tries(60); ++i)
     check_same(scenario_text(kSwitch, random_program(random, {.leaks = true})));
 }
 
 TEST_CASE("long loops: random bodies, single iterations of which are outputs") {
   Random random(8);
-  for (size_t i = 0; i < 60; ++i) {
+  for (size_t i = 0; i < tries(60); ++i) {
     const std::string& cluster = random.below(2) == 0 ? kSwitch : kRing;
     CHECK(check_same(scenario_text(cluster, random_program(random, {.names = true}))).left_out);
   }
@@ -470,16 +471,16 @@ TEST_CASE("long loops: collectives outside of a loop meet the iterations that co
   Random random(9);
   size_t by_engine = 0;
   size_t added = 0;
-  constexpr size_t kPrograms = 60;
-  for (size_t i = 0; i < kPrograms; ++i) {
+  const size_t programs = tries(60);
+  for (size_t i = 0; i < programs; ++i) {
     const Outcome outcome = check_same(SeveralPrograms(random).text());
     by_engine += outcome.by == TimedBy::Engine ? 1 : 0;
     added += outcome.added > 0 ? 1 : 0;
   }
-  MESSAGE("of " << kPrograms << " programs, " << added << " added some iterations, " << by_engine
+  MESSAGE("of " << programs << " programs, " << added << " added some iterations, " << by_engine
                 << " were run by the engine");
-  CHECK(added > kPrograms / 10);
-  CHECK(by_engine > kPrograms / 10);
+  CHECK(added > programs / 10);
+  CHECK(by_engine > programs / 10);
 }
 
 }  // namespace

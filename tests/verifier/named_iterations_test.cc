@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/random.h"
+#include "tests/support/tries.h"
 #include "tests/verifier/long_loops_rig.h"
 #include "verifier/run.h"
 
@@ -32,8 +33,8 @@ std::string named(int64_t trips, const std::vector<int64_t>& iterations) {
 TEST_CASE("named iterations: random ones, on links that are shared or not") {
   Random random(11);
   size_t added = 0;
-  constexpr size_t kPrograms = 40;
-  for (size_t i = 0; i < kPrograms; ++i) {
+  const size_t programs = tries(40);
+  for (size_t i = 0; i < programs; ++i) {
     const uint64_t trips = 20 + random.below(200);
     std::vector<int64_t> iterations;
     for (uint64_t n = random.below(4); n-- > 0;) {
@@ -50,7 +51,7 @@ TEST_CASE("named iterations: random ones, on links that are shared or not") {
     CHECK(outcome.left_out);
     added += outcome.added > 0 ? 1 : 0;
   }
-  CHECK(added > kPrograms / 2);
+  CHECK(added > programs / 2);
 }
 
 TEST_CASE("named iterations: one of the first, in whose place the last ones name it") {
@@ -72,7 +73,7 @@ TEST_CASE("named iterations: of loops in loops") {
 
 TEST_CASE("named iterations: random ones of loops in loops") {
   Random random(12);
-  for (size_t i = 0; i < 12; ++i) {
+  for (size_t i = 0; i < tries(12); ++i) {
     const uint64_t trips = 10 + random.below(30);
     std::string program =
         R"("program": [)" +

@@ -11,6 +11,7 @@
 
 #include "models/base/random.h"
 #include "tests/simulator/values/host_rig.h"
+#include "tests/support/tries.h"
 
 namespace orrery {
 namespace {
@@ -78,7 +79,7 @@ void three_threads(HostRig& rig, Random& random) {
 
 TEST_CASE("order: holds where no two devices disagree") {
   int disagreeing = 0;
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+  for (uint64_t seed = 0; seed < tries(300); ++seed) {
     CAPTURE(seed);
     Random random(seed);
     HostRig rig({{"y", 2}, {"x", 3}});

@@ -11,6 +11,7 @@
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
+#include "tests/support/tries.h"
 #include "tests/verifier/random_program.h"
 
 namespace orrery {
@@ -47,7 +48,7 @@ void run_part(const Program& part, ArgumentData& known) {
 }
 
 TEST_CASE("cut: random programs, cut at random ops, compute what they compute whole") {
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+  for (uint64_t seed = 0; seed < test::tries(300); ++seed) {
     CAPTURE(seed);
     RandomProgram generated(seed, {.linear = seed % 2 == 0});
     Program program = generated.program();

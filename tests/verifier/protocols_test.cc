@@ -14,6 +14,7 @@
 #include "simulator/network/paths.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
+#include "tests/support/tries.h"
 #include "tests/support/units.h"
 #include "verifier/run.h"
 
@@ -359,7 +360,7 @@ OneOp random_op(Random& random) {
 
 TEST_CASE("protocols: sweep and engine agree on programs with any figures") {
   size_t swept_count = 0;
-  for (uint64_t seed = 0; seed < 150; ++seed) {
+  for (uint64_t seed = 0; seed < tries(150); ++seed) {
     CAPTURE(seed);
     Random random(seed);
     const Scenario scenario = read_scenario("f", random_op(random).text());

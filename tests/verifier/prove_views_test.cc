@@ -69,14 +69,14 @@ struct RandomExchange {
 
 RandomExchange random_exchange() {
   RandomExchange made;
-  made.n = *rc::gen::inRange<uint32_t>(2, 5);
-  const auto rank = *rc::gen::inRange<size_t>(1, 4);
+  made.n = in_range<uint32_t>(2, 5);
+  const auto rank = in_range<size_t>(1, 4);
   std::vector<int64_t> dims;
   for (size_t d = 0; d < rank; ++d)
-    dims.push_back(*rc::gen::inRange<int64_t>(1, 4));
-  const auto a = *rc::gen::inRange<size_t>(0, rank);
-  const auto b = *rc::gen::inRange<size_t>(0, rank);
-  made.op.kind = *rc::gen::element(OpKind::AllToAll, OpKind::AllGather, OpKind::PsumScatter);
+    dims.push_back(in_range<int64_t>(1, 4));
+  const auto a = in_range<size_t>(0, rank);
+  const auto b = in_range<size_t>(0, rank);
+  made.op.kind = one_of(OpKind::AllToAll, OpKind::AllGather, OpKind::PsumScatter);
   const bool gathers = made.op.kind == OpKind::AllGather;
   if (!gathers)
     dims[a] *= made.n;
@@ -111,8 +111,8 @@ void exchange_dimensions(View& view) {
     view = {{1, view.elements()}, {1, 1}};
   std::vector<int64_t> dims(view.dims.begin(), view.dims.end());
   std::vector<int64_t> strides(view.strides.begin(), view.strides.end());
-  const auto i = *rc::gen::inRange<size_t>(0, dims.size());
-  const auto j = *rc::gen::inRange<size_t>(0, dims.size());
+  const auto i = in_range<size_t>(0, dims.size());
+  const auto j = in_range<size_t>(0, dims.size());
   std::swap(dims[i], dims[j]);
   std::swap(strides[i], strides[j]);
   view = {dims, strides};
@@ -130,7 +130,7 @@ TEST_CASE("proof: the views of lowering are right, and changed ones are found") 
     RandomExchange exchange = random_exchange();
     const Traced traced = trace(*exchange.schedule, whole_areas(exchange.schedule->extent()));
     RC_ASSERT(proof_of(exchange, traced).holds);
-    exchange_dimensions(*rc::gen::arbitrary<bool>() ? exchange.views.input : exchange.views.output);
+    exchange_dimensions(any_bool() ? exchange.views.input : exchange.views.output);
     const Views views{exchange.views.input, exchange.views.output};
     RC_ASSERT(first_difference(proof_of(exchange, traced)) ==
               first_difference(traced, views, exchange.op, exchange.operand, exchange.n));

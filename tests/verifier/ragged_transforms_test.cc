@@ -12,14 +12,14 @@
 #include "models/transform/batch.h"
 #include "models/transform/transpose.h"
 #include "tests/models/program/random_tables.h"
-#include "tests/support/asked.h"
+#include "tests/support/tries.h"
 #include "tests/verifier/batches.h"
 #include "tests/verifier/ragged_rig.h"
 
 namespace orrery::test {
 namespace {
 
-const uint64_t kRaggedPrograms = asked("ORRERY_RAGGED", 300);
+const uint64_t kRaggedPrograms = tries(300);
 
 NamedAt named(const std::string& name) {
   return {name, Origin{}};
@@ -164,7 +164,7 @@ TEST_CASE("ragged: cotangents of a row that was sent often are added, exactly (A
 }
 
 TEST_CASE("ragged: the transpose of the transpose is the exchange (8.3)") {
-  for (uint64_t seed = 0; seed < kRaggedPrograms / 3; ++seed) {
+  for (uint64_t seed = 0; seed < tries(100); ++seed) {
     CAPTURE(seed);
     Random random(seed);
     const RandomForm of = random_form(random);
@@ -264,7 +264,7 @@ TEST_CASE("ragged: each entry of a batch is exchanged by its own tables") {
 }
 
 TEST_CASE("ragged: a batch in the place of another axis has the slices of all its places") {
-  for (uint64_t seed = 0; seed < kRaggedPrograms / 3; ++seed) {
+  for (uint64_t seed = 0; seed < tries(100); ++seed) {
     CAPTURE(seed);
     Random random(seed);
     RandomForm of = random_form(random);

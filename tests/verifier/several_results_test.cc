@@ -68,15 +68,15 @@ struct ScatteredParts {
 
 ScatteredParts any_parts() {
   ScatteredParts parts;
-  const auto rank = *rc::gen::inRange<size_t>(1, 4);
-  parts.axis = *rc::gen::inRange<size_t>(0, rank);
+  const auto rank = in_range<size_t>(1, 4);
+  parts.axis = in_range<size_t>(0, rank);
   for (size_t d = 0; d < rank; ++d)
-    parts.shape.push_back(*rc::gen::inRange<int64_t>(1, 5));
-  const auto count = *rc::gen::inRange<size_t>(1, 5);
+    parts.shape.push_back(in_range<int64_t>(1, 5));
+  const auto count = in_range<size_t>(1, 5);
   parts.shape[parts.axis] = 0;
   for (size_t p = 0; p < count; ++p) {
     // At least one element, since an array has some.
-    parts.sizes.push_back(*rc::gen::inRange<int64_t>(p == 0 ? 1 : 0, 4));
+    parts.sizes.push_back(in_range<int64_t>(p == 0 ? 1 : 0, 4));
     parts.shape[parts.axis] += parts.sizes.back();
   }
   return parts;

@@ -20,6 +20,7 @@
 #include "simulator/schedule/stored_schedule.h"
 #include "simulator/schedule/walk.h"
 #include "tests/simulator/algorithm/some_op.h"
+#include "tests/support/tries.h"
 
 namespace orrery {
 namespace {
@@ -299,7 +300,7 @@ bool races_by_closure(const Schedule& schedule) {
 TEST_CASE("races of random schedules are those of the transitive closure of their causes") {
   size_t racy = 0;
   size_t clean = 0;
-  for (uint64_t seed = 0; seed < 400; ++seed) {
+  for (uint64_t seed = 0; seed < tries(400); ++seed) {
     Random random(seed);
     const Drawn given = drawn(random);
     const StoredSchedule schedule(given.extent, given.steps, given.messages);

@@ -10,6 +10,7 @@
 #include "models/array/kernels.h"
 #include "models/base/random.h"
 #include "tests/simulator/values/host_rig.h"
+#include "tests/support/tries.h"
 #include "verifier/oracle/bounds.h"
 
 namespace orrery::test {
@@ -51,7 +52,7 @@ double near_smallest(Random& random) {
 TEST_CASE("bounds: by xla-cpu no value is further from the exact one, also where it is flushed") {
   Random random(7);
   size_t flushed = 0;
-  for (int round = 0; round < 50; ++round) {
+  for (uint64_t round = 0; round < tries(50); ++round) {
     HostRig rig({{"x", kRanks}});
     HostRig exact({{"x", kRanks}});
     for (const char* const name : {"a", "b"}) {
@@ -86,7 +87,7 @@ TEST_CASE("bounds: by xla-cpu no value is further from the exact one, also where
         }
       }
   }
-  CHECK(flushed > 1000);  // bounds of roundings alone would not do
+  CHECK(flushed > tries(1000));  // bounds of roundings alone would not do
 }
 
 }  // namespace

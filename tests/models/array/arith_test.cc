@@ -9,7 +9,6 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <rapidcheck.h>
 
 #include "models/base/compiler.h"
 #include "tests/models/array/tensors.h"
@@ -215,7 +214,7 @@ TEST_CASE("f64 to narrow floats: rounds once, where rounding twice would differ"
 
 TEST_CASE("f64 to narrow floats: every f32 rounds as it does from f32") {
   test::holds_for_all("any f32", [] {
-    const auto bits = *rc::gen::arbitrary<uint32_t>();
+    const auto bits = test::any_int<uint32_t>();
     const float x = float_of(bits);
     RC_ASSERT(bits_of(round<F16>(x)) == bits_of(round<F16>(static_cast<double>(x))));
     RC_ASSERT(bits_of(round<BF16>(x)) == bits_of(round<BF16>(static_cast<double>(x))));
@@ -305,8 +304,8 @@ TEST_CASE_TEMPLATE("integers: sums, differences and products are those of Z modu
                    S16, S32, S64, U8, U16, U32, U64) {
   using Int = decltype(E::value);
   test::holds_for_all("any two", [] {
-    const auto x = *rc::gen::arbitrary<Int>();
-    const auto y = *rc::gen::arbitrary<Int>();
+    const auto x = test::any_int<Int>();
+    const auto y = test::any_int<Int>();
     // Modulo 2^128, and so modulo 2^width.
     const auto wide = [](Int value) { return static_cast<UInt128>(Int128{value}); };
     const auto equal = [&](Int got, UInt128 exact) {
@@ -335,8 +334,8 @@ TEST_CASE("integers: the edges wrap") {
 
 TEST_CASE_TEMPLATE("narrow floats: +, - and * are the exact result, rounded once", E, F16, BF16) {
   test::holds_for_all("any two patterns", [] {
-    const E x = {*rc::gen::arbitrary<uint16_t>()};
-    const E y = {*rc::gen::arbitrary<uint16_t>()};
+    const E x = {test::any_int<uint16_t>()};
+    const E y = {test::any_int<uint16_t>()};
     const double a = value_of(x);
     const double b = value_of(y);
     // In double products are exact (22 and 16 bits), and so are sums of f16 (41 bits). A sum of

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "models/array/arith.h"
 #include "models/array/dtype.h"
@@ -57,10 +56,10 @@ const DotDimensions kMatmul = {{1}, {0}, {}, {}};
 template <class Sum>
 void check_against_naive(Dtype lhs, Dtype rhs, Dtype preferred) {
   test::holds_for_all("any sizes", [&] {
-    const auto rows = *rc::gen::inRange<int64_t>(0, 12);
-    const auto depth = *rc::gen::inRange<int64_t>(0, 40);
-    const auto columns = *rc::gen::inRange<int64_t>(0, 35);
-    Random random(*rc::gen::arbitrary<uint64_t>());
+    const auto rows = test::in_range<int64_t>(0, 12);
+    const auto depth = test::in_range<int64_t>(0, 40);
+    const auto columns = test::in_range<int64_t>(0, 35);
+    Random random(test::any_int<uint64_t>());
     const Tensor a = random_normalish(lhs, {rows, depth}, random);
     const Tensor b = random_normalish(rhs, {depth, columns}, random);
     RC_ASSERT(identical(dot_general(a, b, kMatmul, preferred), naive_matmul<Sum>(a, b, preferred)));

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "models/array/arith.h"
 #include "models/array/dtype.h"

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
@@ -37,16 +36,16 @@ int64_t place_of(const Shape& shape, const std::vector<int64_t>& index) {
 
 /// Up to 4 dimensions of up to 4; 0 now and then.
 Shape random_shape() {
-  const auto rank = *rc::gen::inRange<size_t>(0, 5);
-  const auto dims =
-      *rc::gen::container<std::vector<int64_t>>(rank, rc::gen::inRange<int64_t>(0, 5));
+  std::vector<int64_t> dims(test::in_range<size_t>(0, 5));
+  for (int64_t& extent : dims)
+    extent = test::in_range<int64_t>(0, 5);
   return Shape(dims);
 }
 
 /// Every element has other bits than its neighbours, NaN patterns of floats among them.
 Tensor random_tensor(Shape shape) {
-  const auto which = *rc::gen::inRange<size_t>(1, all_dtypes().size());
-  Random random(*rc::gen::arbitrary<uint64_t>());
+  const auto which = test::in_range<size_t>(1, all_dtypes().size());
+  Random random(test::any_int<uint64_t>());
   const Dtype dtype = all_dtypes()[which];
   Tensor tensor(dtype, std::move(shape));
   for (std::byte& byte : tensor.bytes())
@@ -102,7 +101,7 @@ TEST_CASE("transpose: element i of the result is the element whose index is i pe
     const Tensor tensor = random_tensor(shape);
     std::vector<int64_t> permutation(shape.rank());
     std::iota(permutation.begin(), permutation.end(), int64_t{0});
-    Random random(*rc::gen::arbitrary<uint64_t>());
+    Random random(test::any_int<uint64_t>());
     for (size_t i = permutation.size(); i > 1; --i)
       std::swap(permutation[i - 1], permutation[random.below(i)]);
 
@@ -149,9 +148,9 @@ TEST_CASE("slice: element i of the result is element start + i * stride") {
     const Tensor tensor = random_tensor(shape);
     SliceBounds bounds;
     for (const int64_t extent : shape.dims()) {
-      const auto start = *rc::gen::inRange<int64_t>(0, extent + 1);
-      const auto limit = *rc::gen::inRange<int64_t>(start, extent + 1);
-      const auto stride = *rc::gen::inRange<int64_t>(1, 4);
+      const auto start = test::in_range<int64_t>(0, extent + 1);
+      const auto limit = test::in_range<int64_t>(start, extent + 1);
+      const auto stride = test::in_range<int64_t>(1, 4);
       bounds.start.push_back(start);
       bounds.limit.push_back(limit);
       bounds.strides.push_back(stride);
@@ -194,11 +193,11 @@ TEST_CASE("concatenate: parts in order, along either dimension") {
 
 TEST_CASE("concatenate: puts together what slices took apart") {
   test::holds_for_all("any tensor, cut in three", [] {
-    const Shape shape = random_shape().inserted(0, *rc::gen::inRange<int64_t>(0, 5));
+    const Shape shape = random_shape().inserted(0, test::in_range<int64_t>(0, 5));
     const Tensor tensor = random_tensor(shape);
-    const auto dimension = *rc::gen::inRange<size_t>(0, shape.rank());
-    const auto first = *rc::gen::inRange<int64_t>(0, shape[dimension] + 1);
-    const auto second = *rc::gen::inRange<int64_t>(first, shape[dimension] + 1);
+    const auto dimension = test::in_range<size_t>(0, shape.rank());
+    const auto first = test::in_range<int64_t>(0, shape[dimension] + 1);
+    const auto second = test::in_range<int64_t>(first, shape[dimension] + 1);
     const auto part = [&](int64_t start, int64_t limit) {
       SliceBounds bounds;
       bounds.start.assign(shape.rank(), 0);
@@ -257,9 +256,9 @@ TEST_CASE("pad: element i is where low + i * (interior + 1) is, and the padding 
     std::vector<DimensionPadding> padding;
     for (const int64_t extent : shape.dims()) {
       DimensionPadding drawn;
-      drawn.interior = *rc::gen::inRange<int64_t>(0, 3);
-      drawn.low = *rc::gen::inRange<int64_t>(-4, 4);
-      drawn.high = *rc::gen::inRange<int64_t>(-4, 4);
+      drawn.interior = test::in_range<int64_t>(0, 3);
+      drawn.low = test::in_range<int64_t>(-4, 4);
+      drawn.high = test::in_range<int64_t>(-4, 4);
       drawn.high += std::max<int64_t>(0, -padded_extent(extent, drawn));
       padding.push_back(drawn);
     }
@@ -300,10 +299,10 @@ TEST_CASE("broadcast_in_dim: element i is the operand's at i's places in the nam
     std::vector<int64_t> dims;
     std::vector<int64_t> dimensions;
     for (const int64_t extent : shape.dims()) {
-      for (auto more = *rc::gen::inRange(0, 3); more > 0; --more)
-        dims.push_back(*rc::gen::inRange<int64_t>(0, 4));
+      for (auto more = test::in_range(0, 3); more > 0; --more)
+        dims.push_back(test::in_range<int64_t>(0, 4));
       dimensions.push_back(static_cast<int64_t>(dims.size()));
-      dims.push_back(extent == 1 ? *rc::gen::inRange<int64_t>(0, 4) : extent);
+      dims.push_back(extent == 1 ? test::in_range<int64_t>(0, 4) : extent);
     }
     const Tensor result = broadcast_in_dim(tensor, Shape(dims), dimensions);
     for (int64_t place = 0; place < result.elements(); ++place) {
@@ -338,8 +337,8 @@ TEST_CASE("dynamic_slice: is the static slice of the clamped start") {
     std::vector<int64_t> sizes;
     SliceBounds bounds;
     for (const int64_t extent : shape.dims()) {
-      sizes.push_back(*rc::gen::inRange<int64_t>(0, extent + 1));
-      start.push_back(*rc::gen::inRange<int64_t>(-3, 8));
+      sizes.push_back(test::in_range<int64_t>(0, extent + 1));
+      start.push_back(test::in_range<int64_t>(-3, 8));
       const int64_t clamped = std::max<int64_t>(0, std::min(start.back(), extent - sizes.back()));
       bounds.start.push_back(clamped);
       bounds.limit.push_back(clamped + sizes.back());
@@ -394,14 +393,14 @@ TEST_CASE("take: fills with NaN, the smallest, the largest, or true") {
 
 TEST_CASE("take: element i of the result is the operand's at the row its index names") {
   test::holds_for_all("any tensor, any indices", [] {
-    const Shape shape = random_shape().inserted(0, *rc::gen::inRange<int64_t>(1, 5));
+    const Shape shape = random_shape().inserted(0, test::in_range<int64_t>(1, 5));
     const Tensor tensor = random_tensor(shape);
-    const auto axis = *rc::gen::inRange<size_t>(0, shape.rank());
+    const auto axis = test::in_range<size_t>(0, shape.rank());
     const int64_t rows = shape[axis];
     RC_PRE(rows > 0);
     Tensor indices(Dtype::S8, {2, 3});
     for (int64_t i = 0; i < 6; ++i)
-      set_element_from_int64(indices, i, *rc::gen::inRange<int64_t>(0, rows));
+      set_element_from_int64(indices, i, test::in_range<int64_t>(0, rows));
 
     const Tensor result = take(tensor, indices, axis, OutOfRange::Fill);
     RC_ASSERT(identical(result, take(tensor, indices, axis, OutOfRange::Clip)));

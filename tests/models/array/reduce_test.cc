@@ -2,7 +2,6 @@
 #include <optional>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
@@ -112,19 +111,20 @@ TEST_CASE("reduce: integers wrap") {
 
 TEST_CASE("reduce: each element is the fold, row-major, of those it stands for") {
   test::holds_for_all("any dtype, shape and axes", [] {
-    const Dtype dtype = all_dtypes()[*rc::gen::inRange<size_t>(1, all_dtypes().size())];
-    const auto rank = *rc::gen::inRange<size_t>(0, 5);
-    const Shape shape(
-        *rc::gen::container<std::vector<int64_t>>(rank, rc::gen::inRange<int64_t>(0, 4)));
-    Random random(*rc::gen::arbitrary<uint64_t>());
+    const Dtype dtype = all_dtypes()[test::in_range<size_t>(1, all_dtypes().size())];
+    const auto rank = test::in_range<size_t>(0, 5);
+    std::vector<int64_t> dims(rank);
+    for (int64_t& extent : dims)
+      extent = test::in_range<int64_t>(0, 4);
+    const Shape shape(dims);
+    Random random(test::any_int<uint64_t>());
     const Tensor tensor = random_normalish(dtype, shape, random);
-    const Combine combine = is_complex(dtype)
-                                ? Combine::Add
-                                : *rc::gen::element(Combine::Add, Combine::Max, Combine::Min);
+    const Combine combine =
+        is_complex(dtype) ? Combine::Add : test::one_of(Combine::Add, Combine::Max, Combine::Min);
     std::vector<int64_t> axes;
     std::vector<int64_t> kept;
     for (size_t d = 0; d < rank; ++d)
-      (*rc::gen::arbitrary<bool>() ? axes : kept).push_back(static_cast<int64_t>(d));
+      (test::any_bool() ? axes : kept).push_back(static_cast<int64_t>(d));
 
     const Tensor result = reduce(tensor, combine, axes);
     std::vector<Tensor> folds(static_cast<size_t>(result.elements()));

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
@@ -77,14 +76,14 @@ TEST_CASE("scatter_add: by XlaCpu a sum is flushed, and a row without updates is
 
 TEST_CASE("scatter_add: is the transpose of take") {
   test::holds_for_all("<y, take(x)> = <scatter_add(0, y), x>", [] {
-    const Shape shape({*rc::gen::inRange<int64_t>(1, 4), *rc::gen::inRange<int64_t>(1, 4)});
-    const auto axis = *rc::gen::inRange<size_t>(0, 2);
-    const bool clips = *rc::gen::arbitrary<bool>();
+    const Shape shape({test::in_range<int64_t>(1, 4), test::in_range<int64_t>(1, 4)});
+    const auto axis = test::in_range<size_t>(0, 2);
+    const bool clips = test::any_bool();
     const OutOfRange mode = clips ? OutOfRange::Clip : OutOfRange::Fill;
     const auto small = [](Shape of) {
       Tensor tensor(Dtype::S32, std::move(of));
       for (int32_t& each : tensor.as<int32_t>())
-        each = *rc::gen::inRange<int32_t>(-9, 10);
+        each = test::in_range<int32_t>(-9, 10);
       return tensor;
     };
     const auto dot = [](const Tensor& a, const Tensor& b) {
@@ -96,7 +95,7 @@ TEST_CASE("scatter_add: is the transpose of take") {
     const Tensor x = small(shape);
     Tensor indices(Dtype::S32, {3});
     for (int32_t& each : indices.as<int32_t>())
-      each = *rc::gen::inRange<int32_t>(-6, 7);
+      each = test::in_range<int32_t>(-6, 7);
     // What is outside counts for nothing.
     const Tensor taken =
         take(x, indices, axis, mode, clips ? std::nullopt : std::optional<double>(0));

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "models/array/kernels.h"
 #include "models/base/check.h"
@@ -97,14 +96,14 @@ TEST_CASE("parse_element: reads back what element_text wrote") {
   }
   SUBCASE("any pattern of the others") {
     test::holds_for_all("dtype and bits", [] {
-      const auto which = *rc::gen::inRange<size_t>(1, all_dtypes().size());
-      const auto word = *rc::gen::arbitrary<uint64_t>();
+      const auto which = test::in_range<size_t>(1, all_dtypes().size());
+      const auto word = test::any_int<uint64_t>();
       const Dtype dtype = all_dtypes()[which];
       const Dtype part = part_dtype(dtype);
       const auto width = static_cast<unsigned>(8 * itemsize(part).count());
       Tensor tensor = with_bits(part, word >> (64U - width));
       if (is_complex(dtype)) {
-        const auto other = *rc::gen::arbitrary<uint64_t>();
+        const auto other = test::any_int<uint64_t>();
         const Tensor im = with_bits(part, other >> (64U - width));
         tensor = complex(tensor, im);
       }

@@ -3,7 +3,6 @@
 #include <array>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "tests/support/property.h"
 
@@ -128,9 +127,9 @@ TEST_CASE("instant: moves by durations, and time between instants runs forward")
 
 TEST_CASE("transfer_time: splitting a message never makes it faster, and costs at most 1 ps") {
   test::holds_for_all("split in two", [] {
-    const auto first = *rc::gen::inRange<int64_t>(0, int64_t{1} << 40);
-    const auto second = *rc::gen::inRange<int64_t>(0, int64_t{1} << 40);
-    const auto rate = BytesPerSecond(*rc::gen::inRange<int64_t>(1'000'000, int64_t{1} << 50));
+    const auto first = test::in_range<int64_t>(0, int64_t{1} << 40);
+    const auto second = test::in_range<int64_t>(0, int64_t{1} << 40);
+    const auto rate = BytesPerSecond(test::in_range<int64_t>(1'000'000, int64_t{1} << 50));
     const Duration whole = transfer_time(Bytes(first + second), rate);
     const Duration parts = transfer_time(Bytes(first), rate) + transfer_time(Bytes(second), rate);
     RC_ASSERT(whole <= parts);

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "models/base/check.h"
 #include "tests/support/property.h"
@@ -72,9 +71,9 @@ TEST_CASE("random: between stays within its limits and reaches them") {
     CHECK(near(count, 300, 3));
   CHECK(random.between(7, 7) == 7);
   test::holds_for_all("between two limits", [] {
-    const auto seed = *rc::gen::arbitrary<uint64_t>();
-    const auto a = *rc::gen::arbitrary<int64_t>();
-    const auto b = *rc::gen::arbitrary<int64_t>();
+    const auto seed = test::any_int<uint64_t>();
+    const auto a = test::any_int<int64_t>();
+    const auto b = test::any_int<int64_t>();
     const int64_t drawn = Random(seed).between(std::min(a, b), std::max(a, b));
     RC_ASSERT(drawn >= std::min(a, b));
     RC_ASSERT(drawn <= std::max(a, b));

@@ -50,16 +50,16 @@ Cut any_cut() {
   Cut cut;
   std::vector<Axis> axes;
   for (const char* name : {"x", "y", "z"})
-    axes.push_back({name, *rc::gen::inRange<int64_t>(1, 5)});
+    axes.push_back({name, test::in_range<int64_t>(1, 5)});
   cut.mesh = Mesh(axes);
   cut.spec.dims.resize(2);
-  std::vector<int64_t> dims = {*rc::gen::inRange<int64_t>(1, 4), *rc::gen::inRange<int64_t>(1, 4)};
+  std::vector<int64_t> dims = {test::in_range<int64_t>(1, 4), test::in_range<int64_t>(1, 4)};
   for (const Axis& axis : axes) {
-    const auto dimension = *rc::gen::inRange<size_t>(0, 3);
+    const auto dimension = test::in_range<size_t>(0, 3);
     if (dimension == 2)
       continue;  // this axis cuts nothing
     std::vector<std::string>& names = cut.spec.dims[dimension];
-    names.insert(names.begin() + *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(names) + 1),
+    names.insert(names.begin() + test::in_range<std::ptrdiff_t>(0, std::ssize(names) + 1),
                  axis.name);
     dims[dimension] *= axis.size;
     cut.parts *= axis.size;

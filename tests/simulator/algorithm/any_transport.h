@@ -9,8 +9,8 @@ namespace orrery::test {
 
 inline Transport any_transport() {
   Transport transport;
-  transport.channels = *rc::gen::inRange(1U, 4U);
-  transport.slots = *rc::gen::inRange(1U, 5U);
+  transport.channels = in_range(1U, 4U);
+  transport.slots = in_range(1U, 5U);
   return transport;
 }
 

@@ -25,9 +25,8 @@ struct Case {
 };
 
 Case any_case() {
-  const auto nodes = *rc::gen::inRange(1U, 18U);
-  return {nodes, *rc::gen::inRange<int64_t>(0, 201), Node(*rc::gen::inRange(0U, nodes)),
-          any_transport()};
+  const auto nodes = in_range(1U, 18U);
+  return {nodes, in_range<int64_t>(0, 201), Node(in_range(0U, nodes)), any_transport()};
 }
 
 TEST_CASE("chain: every rank gets the source's elements, from any source, whole and cut") {

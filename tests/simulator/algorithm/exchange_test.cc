@@ -27,8 +27,8 @@ std::vector<Elements> exchanged(const std::vector<Elements>& inputs, int64_t par
 
 TEST_CASE("direct all-to-all: part q of rank r goes to rank q as its part r") {
   test::holds_for_all("exchange", [](uint64_t seed) {
-    const auto nodes = *rc::gen::inRange(1U, 18U);
-    const auto part = *rc::gen::inRange<int64_t>(0, 12);
+    const auto nodes = test::in_range(1U, 18U);
+    const auto part = test::in_range<int64_t>(0, 12);
     const DirectAllToAllSchedule schedule(nodes, part, any_transport());
     const auto inputs = test::inputs(nodes, nodes * part);
     const test::Moved moved = test::move_data(schedule, inputs);
@@ -41,8 +41,8 @@ TEST_CASE("direct all-to-all: part q of rank r goes to rank q as its part r") {
 
 TEST_CASE("pairwise all-to-all: part q of rank r goes to rank q as its part r") {
   test::holds_for_all("exchange", [](uint64_t seed) {
-    const auto nodes = *rc::gen::inRange(1U, 18U);
-    const auto part = *rc::gen::inRange<int64_t>(0, 12);
+    const auto nodes = test::in_range(1U, 18U);
+    const auto part = test::in_range<int64_t>(0, 12);
     const PairwiseSchedule schedule(nodes, part, any_transport());
     const auto inputs = test::inputs(nodes, nodes * part);
     const test::Moved moved = test::move_data(schedule, inputs);
@@ -69,8 +69,8 @@ TEST_CASE("all-to-all: each rank sends one part to each other, and none to itsel
 
 TEST_CASE("direct permute: destinations get their source's elements, others zeros") {
   test::holds_for_all("permute", [](uint64_t seed) {
-    const auto nodes = *rc::gen::inRange(1U, 18U);
-    const auto count = *rc::gen::inRange<int64_t>(0, 20);
+    const auto nodes = test::in_range(1U, 18U);
+    const auto count = test::in_range<int64_t>(0, 20);
     std::vector<uint32_t> to(nodes);
     for (uint32_t r = 0; r < nodes; ++r)
       to[r] = r;

@@ -79,12 +79,12 @@ TEST_CASE("ragged: a slice without elements is no message") {
 TEST_CASE("ragged: what ranks send each other comes where it says, cut or not") {
   holds_for_all("ragged", [](uint64_t seed) {
     Random random(seed);
-    const auto nodes = *rc::gen::inRange(1U, 9U);
-    const auto row = *rc::gen::inRange<int64_t>(1, 5);
-    const auto slices = *rc::gen::inRange<size_t>(1, 4);
+    const auto nodes = in_range(1U, 9U);
+    const auto row = in_range<int64_t>(1, 5);
+    const auto slices = in_range<size_t>(1, 4);
     const RaggedGroup group = random_tables(random, nodes, slices, 5);
     Transport transport = any_transport();
-    transport.largest = *rc::gen::inRange<int64_t>(0, 5);
+    transport.largest = in_range<int64_t>(0, 5);
     const RaggedExchangeSchedule schedule(slices_of(group, row), transport);
     const auto inputs = test::inputs(nodes, (group.operand_rows + group.output_rows) * row);
     const Moved moved = move_data(schedule, inputs);

@@ -14,8 +14,8 @@ using test::any_transport;
 
 TEST_CASE("recursive doubling: every rank gets the sum, for any number of ranks") {
   test::holds_for_all("sum", [] {
-    const auto nodes = *rc::gen::inRange(1U, 18U);
-    const auto count = *rc::gen::inRange<int64_t>(0, 201);
+    const auto nodes = test::in_range(1U, 18U);
+    const auto count = test::in_range<int64_t>(0, 201);
     const RecursiveDoublingSchedule schedule(nodes, count, Combine::Add, any_transport());
     const auto inputs = test::inputs(nodes, count);
     const test::Moved moved = test::move_data(schedule, inputs);
@@ -27,7 +27,7 @@ TEST_CASE("recursive doubling: every rank gets the sum, for any number of ranks"
 
 TEST_CASE("recursive doubling: messages, lockstep and window meet what walkers require") {
   test::holds_for_all("form", [](uint64_t seed) {
-    const auto nodes = *rc::gen::inRange(1U, 18U);
+    const auto nodes = test::in_range(1U, 18U);
     const RecursiveDoublingSchedule schedule(nodes, 40, Combine::Max, any_transport());
     RC_ASSERT(test::error_in_form(schedule, seed) == "");
   });

@@ -19,9 +19,9 @@ struct Case {
 };
 
 Case any_case() {
-  Case any{*rc::gen::inRange(1U, 18U), *rc::gen::inRange<int64_t>(0, 201), {}};
-  any.transport.channels = *rc::gen::inRange(1U, 4U);
-  any.transport.slots = *rc::gen::inRange(2U, 5U);
+  Case any{test::in_range(1U, 18U), test::in_range<int64_t>(0, 201), {}};
+  any.transport.channels = test::in_range(1U, 4U);
+  any.transport.slots = test::in_range(2U, 5U);
   return any;
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("ring all-gather: every rank gets all chunks in rank order") {
 TEST_CASE("ring: messages, lockstep and window meet what walkers require") {
   test::holds_for_all("form", [](uint64_t seed) {
     const Case c = any_case();
-    const auto form = *rc::gen::element(Form::AllGather, Form::ReduceScatter, Form::AllReduce);
+    const auto form = test::one_of(Form::AllGather, Form::ReduceScatter, Form::AllReduce);
     const Combine combine = form == Form::AllGather ? Combine::None : Combine::Add;
     const RingSchedule ring(form, c.nodes, c.count, combine, c.transport);
     RC_ASSERT(test::error_in_form(ring, seed) == "");

@@ -12,7 +12,8 @@
 #include "simulator/analyze/critical_path.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
-#include "tests/simulator/time/random_programs.h"
+#include "tests/simulator/time/random_sketch.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -145,7 +146,7 @@ TEST_CASE("slack: an op that ends before the program may last to the makespan") 
 }
 
 /// The makespan when `op` lasts `more` longer.
-Instant makespan_with(Sketch& sketch, const RandomProgram& program, OpId op, Duration more) {
+Instant makespan_with(Sketch& sketch, const RandomSketch& program, OpId op, Duration more) {
   Duration& lasts = sketch.lowered.local[op.index()].common;
   lasts += more;
   const auto result = sweep(sketch.program, sketch.lowered, program.fabric, {program.device_start});
@@ -157,11 +158,11 @@ TEST_CASE(
     "slack: a local op may last that much longer and no picosecond more, and ops on the path have "
     "none, 300 random programs") {
   Random random(11);
-  int ops = 0;
-  int with_slack = 0;
-  int on_path = 0;
-  for (int programs = 0; programs < 300;) {
-    RandomProgram program = random_program(random, {random.below(2) == 0});
+  uint64_t ops = 0;
+  uint64_t with_slack = 0;
+  uint64_t on_path = 0;
+  for (uint64_t programs = 0; programs < tries(300);) {
+    RandomSketch program = random_sketch(random, {random.below(2) == 0});
     Sketch& sketch = program.sketch;
     if (sweep_refusal(sketch.lowered, program.fabric) || !ends(sketch))
       continue;
@@ -188,8 +189,8 @@ TEST_CASE(
       with_slack += slack > Duration() ? 1 : 0;
     }
   }
-  CHECK(ops > 300);
-  CHECK(on_path > 300);
+  CHECK(ops > tries(300));
+  CHECK(on_path > tries(300));
   CHECK(with_slack > ops / 20);
 }
 

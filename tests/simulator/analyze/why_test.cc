@@ -10,7 +10,8 @@
 
 #include "models/base/random.h"
 #include "simulator/algorithm/ring.h"
-#include "tests/simulator/time/random_programs.h"
+#include "tests/simulator/time/random_sketch.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -111,10 +112,10 @@ TEST_CASE("why: a reduction takes its time, and the next send waits for it") {
 
 TEST_CASE("why: contiguous from 0 to the end of the op, of 200 random programs by both executors") {
   Random random(13);
-  int by_sweep = 0;
-  int by_engine = 0;
-  for (int programs = 0; programs < 200;) {
-    const RandomProgram program = random_program(random, {});
+  uint64_t by_sweep = 0;
+  uint64_t by_engine = 0;
+  for (uint64_t programs = 0; programs < tries(200);) {
+    const RandomSketch program = random_sketch(random, {});
     const Sketch& sketch = program.sketch;
     if (!ends(sketch))
       continue;
@@ -134,8 +135,8 @@ TEST_CASE("why: contiguous from 0 to the end of the op, of 200 random programs b
       }
     }
   }
-  CHECK(by_sweep > 20);
-  CHECK(by_engine > 20);
+  CHECK(by_sweep > tries(20));
+  CHECK(by_engine > tries(20));
 }
 
 }  // namespace

@@ -66,9 +66,9 @@ Index inserted(Index index, size_t d, int64_t value) {
 }
 
 Shape any_shape(size_t least_rank) {
-  std::vector<int64_t> dims(*rc::gen::inRange<size_t>(least_rank, 5));
+  std::vector<int64_t> dims(test::in_range<size_t>(least_rank, 5));
   for (int64_t& dim : dims)
-    dim = *rc::gen::inRange<int64_t>(0, 5);
+    dim = test::in_range<int64_t>(0, 5);
   return Shape(dims);
 }
 
@@ -81,13 +81,13 @@ Op collective(OpKind kind, bool tiled) {
 
 TEST_CASE("views of all_gather: stacked or tiled along any axis, from either end") {
   test::holds_for_all("all_gather", [] {
-    const bool tiled = *rc::gen::arbitrary<bool>();
+    const bool tiled = test::any_bool();
     const Shape operand = any_shape(tiled ? 1 : 0);
-    const auto size = *rc::gen::inRange<int64_t>(1, 5);
+    const auto size = test::in_range<int64_t>(1, 5);
     const size_t result_rank = operand.rank() + (tiled ? 0 : 1);
-    const auto axis = *rc::gen::inRange<size_t>(0, result_rank);
+    const auto axis = test::in_range<size_t>(0, result_rank);
     Op op = collective(OpKind::AllGather, tiled);
-    const bool from_end = *rc::gen::arbitrary<bool>();
+    const bool from_end = test::any_bool();
     op.attributes.set(
         "axis", static_cast<int64_t>(axis) - (from_end ? static_cast<int64_t>(result_rank) : 0));
 
@@ -110,10 +110,10 @@ TEST_CASE("views of all_gather: stacked or tiled along any axis, from either end
 
 TEST_CASE("views of psum_scatter: rank p keeps the p-th slice along any dimension") {
   test::holds_for_all("psum_scatter", [] {
-    const bool tiled = *rc::gen::arbitrary<bool>();
+    const bool tiled = test::any_bool();
     Shape operand = any_shape(1);
-    const auto size = *rc::gen::inRange<int64_t>(1, 5);
-    const auto dimension = *rc::gen::inRange<size_t>(0, operand.rank());
+    const auto size = test::in_range<int64_t>(1, 5);
+    const auto dimension = test::in_range<size_t>(0, operand.rank());
     operand = operand.with(dimension, tiled ? operand[dimension] * size : size);
     Op op = collective(OpKind::PsumScatter, tiled);
     op.attributes.set("scatter_dimension", static_cast<int64_t>(dimension));
@@ -138,11 +138,11 @@ TEST_CASE("views of psum_scatter: rank p keeps the p-th slice along any dimensio
 
 TEST_CASE("views of all_to_all: part p of rank q's operand is part q of rank p's result") {
   test::holds_for_all("all_to_all", [] {
-    const bool tiled = *rc::gen::arbitrary<bool>();
+    const bool tiled = test::any_bool();
     Shape operand = any_shape(1);
-    const auto size = *rc::gen::inRange<int64_t>(1, 5);
-    const auto split = *rc::gen::inRange<size_t>(0, operand.rank());
-    const auto concat = *rc::gen::inRange<size_t>(0, operand.rank());
+    const auto size = test::in_range<int64_t>(1, 5);
+    const auto split = test::in_range<size_t>(0, operand.rank());
+    const auto concat = test::in_range<size_t>(0, operand.rank());
     operand = operand.with(split, tiled ? operand[split] * size : size);
     Op op = collective(OpKind::AllToAll, tiled);
     op.attributes.set("split_axis", static_cast<int64_t>(split));

@@ -11,8 +11,9 @@
 #include "models/base/random.h"
 #include "simulator/algorithm/ring.h"
 #include "tests/models/fabric/shortest_route.h"
-#include "tests/simulator/time/random_programs.h"
+#include "tests/simulator/time/random_sketch.h"
 #include "tests/simulator/time/sketch.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -80,8 +81,8 @@ TEST_CASE(
 
 TEST_CASE("demand: message by message gives the same, on 500 random programs") {
   Random random(21);
-  for (int trial = 0; trial < 500; ++trial) {
-    const RandomProgram program = random_program(random, {random.below(2) == 0});
+  for (uint64_t trial = 0; trial < tries(500); ++trial) {
+    const RandomSketch program = random_sketch(random, {random.below(2) == 0});
     const Lowered& lowered = program.sketch.lowered;
     // Of a switch, each node's channels in each collective are chains of their own.
     using Sender = std::tuple<VertexId, StreamId, std::optional<size_t>, Node>;

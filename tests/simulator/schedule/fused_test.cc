@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "simulator/schedule/stored_schedule.h"
 #include "simulator/schedule/walk.h"
@@ -238,7 +237,7 @@ struct Ends {
 };
 
 size_t number(size_t least, size_t most) {
-  return *rc::gen::inRange(least, most + 1);
+  return test::in_range(least, most + 1);
 }
 
 /// Up to nine messages between any channels.
@@ -344,7 +343,7 @@ TEST_CASE("fused steps: a walk ends exactly where no interleaving is stuck, by b
   size_t all = 0;
   test::holds_for_all("random schedules", [&] {
     const Random random = random_schedule();
-    const auto slots = static_cast<uint32_t>(*rc::gen::inRange(1, 3));
+    const auto slots = static_cast<uint32_t>(test::in_range(1, 3));
     ++all;
     for (const FusedStep fused : {FusedStep::StoreAndForward, FusedStep::Atomic}) {
       const Search search(random.steps, random.messages, slots, fused);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/stored_schedule.h"
@@ -69,16 +68,16 @@ struct RandomSteps {
 };
 RandomSteps random_steps() {
   RandomSteps made;
-  const auto nodes = static_cast<uint32_t>(*rc::gen::inRange(2, 5));
+  const auto nodes = static_cast<uint32_t>(in_range(2, 5));
   made.steps.resize(nodes);
   for (auto& channels : made.steps)
     channels.resize(2);
-  const int messages = *rc::gen::inRange(1, 12);
+  const int messages = in_range(1, 12);
   for (int m = 0; m < messages; ++m) {
-    const auto from = static_cast<uint32_t>(*rc::gen::inRange<int>(0, static_cast<int>(nodes)));
-    const auto ahead = static_cast<uint32_t>(*rc::gen::inRange<int>(1, static_cast<int>(nodes)));
-    const auto channel = static_cast<uint32_t>(*rc::gen::inRange(0, 2));
-    const int64_t count = *rc::gen::inRange<int64_t>(0, 9);
+    const auto from = static_cast<uint32_t>(in_range<int>(0, static_cast<int>(nodes)));
+    const auto ahead = static_cast<uint32_t>(in_range<int>(1, static_cast<int>(nodes)));
+    const auto channel = static_cast<uint32_t>(in_range(0, 2));
+    const int64_t count = in_range<int64_t>(0, 9);
     const uint32_t to = (from + ahead) % nodes;
     Step send;
     send.to = Node(to);
@@ -94,7 +93,7 @@ RandomSteps random_steps() {
     receiver.push_back(receive);
   }
   for (uint32_t n = 0; n < nodes; ++n)
-    if (!made.steps[n][0].empty() && !made.steps[n][1].empty() && *rc::gen::arbitrary<bool>())
+    if (!made.steps[n][0].empty() && !made.steps[n][1].empty() && any_bool())
       made.steps[n][1].back().after = StepRef{Node(n), Channel(0), 0};
   return made;
 }
@@ -107,9 +106,9 @@ bool ends(const Schedule& schedule) {
 TEST_CASE("sliced schedules: as the same iterations written out") {
   holds_for_all("random steps, slots and stretches", [] {
     const RandomSteps random = random_steps();
-    const int64_t stretch = *rc::gen::inRange<int64_t>(1, 10);
+    const int64_t stretch = in_range<int64_t>(1, 10);
     Extent areas;
-    areas.slots = static_cast<uint32_t>(*rc::gen::inRange(1, 6));
+    areas.slots = static_cast<uint32_t>(in_range(1, 6));
     areas.input = 200;
     areas.output = 200;
     auto whole = std::make_unique<StoredSchedule>(areas, random.steps, random.messages);

@@ -27,11 +27,11 @@ std::vector<int64_t> places(const View& view) {
 
 /// A tensor's dimensions, visited in another order.
 View any_view() {
-  const auto rank = *rc::gen::inRange<size_t>(1, 5);
+  const auto rank = test::in_range<size_t>(1, 5);
   std::vector<int64_t> dims(rank);
   std::vector<int64_t> strides(rank);
   for (size_t d = 0; d < rank; ++d)
-    dims[d] = *rc::gen::inRange<int64_t>(1, 5);
+    dims[d] = test::in_range<int64_t>(1, 5);
   int64_t stride = 1;
   for (size_t d = rank; d-- > 0;) {
     strides[d] = stride;
@@ -41,7 +41,7 @@ View any_view() {
   for (size_t d = 0; d < rank; ++d)
     order[d] = d;
   for (size_t d = rank; d-- > 1;)
-    std::swap(order[d], order[*rc::gen::inRange<size_t>(0, d + 1)]);
+    std::swap(order[d], order[test::in_range<size_t>(0, d + 1)]);
   std::vector<int64_t> permuted_dims;
   std::vector<int64_t> permuted_strides;
   for (const size_t d : order) {
@@ -55,8 +55,8 @@ TEST_CASE("view: its runs are its elements, one by one") {
   test::holds_for_all("runs", [] {
     const View view = any_view();
     const std::vector<int64_t> expected = places(view);
-    const auto first = *rc::gen::inRange<int64_t>(0, view.elements() + 1);
-    const auto count = *rc::gen::inRange<int64_t>(0, view.elements() - first + 1);
+    const auto first = test::in_range<int64_t>(0, view.elements() + 1);
+    const auto count = test::in_range<int64_t>(0, view.elements() - first + 1);
     int64_t next = first;
     view.for_each_run(first, count, [&](int64_t canonical, int64_t tensor, int64_t length) {
       RC_ASSERT(canonical == next);

@@ -8,7 +8,8 @@
 #include "models/base/random.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
-#include "tests/simulator/time/random_programs.h"
+#include "tests/simulator/time/random_sketch.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -27,15 +28,15 @@ bool same(const Completion& a, const Completion& b) {
          a.messages == b.messages && a.digest == b.digest;
 }
 
-/// Compares them on `programs` random programs of each kind that the sweep can time.
-void check_agreement(int programs, RandomKind kind) {
+/// Compares them on random programs of a kind, usually `programs` of them, that the sweep can time.
+void check_agreement(uint64_t programs, RandomKind kind) {
   Random random(1);
-  int compared = 0;
-  int stuck = 0;  // the sweep runs whole collectives, and refuses where two wait for each other
-  int messages = 0;
-  while (compared < programs) {
+  uint64_t compared = 0;
+  uint64_t stuck = 0;  // the sweep runs whole collectives, and refuses where two wait for each other
+  uint64_t messages = 0;
+  while (compared < tries(programs)) {
     kind.capped = random.below(2) == 0;
-    const RandomProgram program = random_program(random, kind);
+    const RandomSketch program = random_sketch(random, kind);
     const Sketch& sketch = program.sketch;
     if (sweep_refusal(sketch.lowered, program.fabric) || !ends(sketch))
       continue;
@@ -54,11 +55,11 @@ void check_agreement(int programs, RandomKind kind) {
     REQUIRE(std::get<Completion>(swept).held_up_by == simulated.held_up_by);
     REQUIRE(same(std::get<Completion>(swept), simulated));
     REQUIRE(simulated.digest == whole(sketch.lowered));
-    messages += static_cast<int>(simulated.messages);
+    messages += simulated.messages;
     ++compared;
   }
   // The programs are not trivial.
-  CHECK(messages > 10 * static_cast<int>(kind.least_devices) * compared);
+  CHECK(messages > 10 * kind.least_devices * compared);
   CHECK(stuck < compared / 10);
 }
 
@@ -74,10 +75,10 @@ TEST_CASE(
     "a sweep that checks the links' capacities agrees with the engine on 1,000 programs whose "
     "links may be contended") {
   Random random(3);
-  int compared = 0;
-  int refused = 0;
-  while (compared < 1'000) {
-    const RandomProgram program = random_program(random, {random.below(2) == 0});
+  uint64_t compared = 0;
+  uint64_t refused = 0;
+  while (compared < tries(1'000)) {
+    const RandomSketch program = random_sketch(random, {random.below(2) == 0});
     const Sketch& sketch = program.sketch;
     if (!sweep_refusal(sketch.lowered, program.fabric) || !ends(sketch))
       continue;
@@ -100,16 +101,16 @@ TEST_CASE(
     REQUIRE(same(std::get<Completion>(swept), simulated));
     ++compared;
   }
-  CHECK(refused > 100);  // and in many others links are really shared
+  CHECK(refused > tries(100));  // and in many others links are really shared
 }
 
 TEST_CASE(
     "engine: shuffled order, extra update points and needless sharing change nothing on 200 "
     "programs") {
   Random random(2);
-  int compared = 0;
-  while (compared < 200) {
-    const RandomProgram program = random_program(random, {});
+  uint64_t compared = 0;
+  while (compared < tries(200)) {
+    const RandomSketch program = random_sketch(random, {});
     const Sketch& sketch = program.sketch;
     if (!sweep_refusal(sketch.lowered, program.fabric) || !ends(sketch))
       continue;  // links must be contended

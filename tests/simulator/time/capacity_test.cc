@@ -12,6 +12,7 @@
 
 #include "models/base/random.h"
 #include "tests/simulator/time/sketch.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -70,8 +71,8 @@ TEST_CASE("capacity: only links whose possible demand exceeds their capacity are
 
 TEST_CASE("capacity: random uses in random order, against a check of every instant") {
   Random random(5);
-  int held = 0;
-  for (int round = 0; round < 2'000; ++round) {
+  uint64_t held = 0;
+  for (uint64_t round = 0; round < tries(2'000); ++round) {
     std::vector<Use> uses;
     const auto count = random.between(1, 12);
     for (int64_t u = 0; u < count; ++u) {
@@ -88,8 +89,8 @@ TEST_CASE("capacity: random uses in random order, against a check of every insta
     held += expected ? 1 : 0;
     REQUIRE(fits(uses) == expected);
   }
-  CHECK(held > 200);
-  CHECK(held < 1'800);
+  CHECK(held > tries(200));
+  CHECK(held < tries(1'800));
 }
 
 TEST_CASE("capacity: use of times that are forgotten counts as too much") {

@@ -12,16 +12,17 @@ namespace orrery::test {
 namespace {
 
 TEST_CASE("event queue: pops in the order of (time, sequence number)") {
-  // A number is a push, some picoseconds to some minutes after the last time taken out, so that all
-  // tiers of the queue are used and refilled; none is a pop.
-  holds_for_all("order", [](const std::vector<rc::Maybe<uint8_t>>& moves) {
+  // Pushes are some picoseconds to some minutes after the last time taken out, so that all tiers of
+  // the queue are used and refilled.
+  holds_for_all("order", [] {
     EventQueue<uint32_t> queue;
     std::set<std::pair<Instant, uint64_t>> model;
     Instant now;
     uint32_t pushed = 0;
-    for (const rc::Maybe<uint8_t>& move : moves) {
-      if (move) {
-        const Instant time = now + Duration(int64_t{*move % 8} << (*move / 8));
+    for (auto moves = in_range<size_t>(0, 100); moves > 0; --moves) {
+      if (any_bool()) {
+        const auto push = any_int<uint8_t>();
+        const Instant time = now + Duration(int64_t{push % 8} << (push / 8));
         RC_ASSERT(model.emplace(time, queue.push(time, pushed)).second);
         ++pushed;
       } else if (!model.empty()) {

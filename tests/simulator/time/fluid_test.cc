@@ -11,6 +11,7 @@
 #include "simulator/time/engine.h"
 #include "tests/models/fabric/shortest_route.h"
 #include "tests/simulator/time/sketch.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -84,7 +85,7 @@ void run_fluid(const Fabric& fabric, std::vector<FluidFlow>& flows) {
 
 TEST_CASE("engine: within 2 ps of the exact fluid on 200 random contended cases") {
   Random random(3);
-  for (int trial = 0; trial < 200; ++trial) {
+  for (uint64_t trial = 0; trial < tries(200); ++trial) {
     // Every node sends at most one flow, so the sender's end is the end of the flow.
     const uint32_t devices = static_cast<uint32_t>(random.below(5)) + 3;
     std::vector<Link> links;

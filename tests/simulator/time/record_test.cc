@@ -12,7 +12,8 @@
 #include "simulator/event/event_log.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
-#include "tests/simulator/time/random_programs.h"
+#include "tests/simulator/time/random_sketch.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -32,7 +33,7 @@ std::vector<HalfEvent> recorded(Run&& run) {
   return all;
 }
 
-std::vector<HalfEvent> swept(const RandomProgram& program) {
+std::vector<HalfEvent> swept(const RandomSketch& program) {
   return recorded([&](EventLog& log) {
     SweepOptions options;
     options.device_start = program.device_start;
@@ -41,7 +42,7 @@ std::vector<HalfEvent> swept(const RandomProgram& program) {
   });
 }
 
-std::vector<HalfEvent> simulated(const RandomProgram& program) {
+std::vector<HalfEvent> simulated(const RandomSketch& program) {
   return recorded([&](EventLog& log) {
     EngineOptions options;
     options.device_start = program.device_start;
@@ -52,10 +53,10 @@ std::vector<HalfEvent> simulated(const RandomProgram& program) {
 
 TEST_CASE("recording: sweep and engine record the same of 300 random programs") {
   Random random(7);
-  int compared = 0;
+  uint64_t compared = 0;
   size_t halves = 0;
-  while (compared < 300) {
-    const RandomProgram program = random_program(random, {random.below(2) == 0});
+  while (compared < tries(300)) {
+    const RandomSketch program = random_sketch(random, {random.below(2) == 0});
     const Sketch& sketch = program.sketch;
     if (sweep_refusal(sketch.lowered, program.fabric) || !ends(sketch) ||
         std::holds_alternative<std::string>(
@@ -67,7 +68,7 @@ TEST_CASE("recording: sweep and engine record the same of 300 random programs") 
     halves += events.size();
     ++compared;
   }
-  CHECK(halves > 10'000);
+  CHECK(halves > tries(10'000));
 }
 
 TEST_CASE("recording: a message, its reduction and its way") {
@@ -101,7 +102,7 @@ TEST_CASE("recording: a second run with an event log has the same times, by both
   int by_sweep = 0;
   int by_engine = 0;
   while (by_sweep < 10 || by_engine < 10) {
-    const RandomProgram program = random_program(random, {});
+    const RandomSketch program = random_sketch(random, {});
     const Sketch& sketch = program.sketch;
     if (!ends(sketch))
       continue;

@@ -11,7 +11,8 @@
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/program_walk.h"
-#include "tests/simulator/time/random_programs.h"
+#include "tests/simulator/time/random_sketch.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -53,8 +54,8 @@ class BytesPerLink {
 
 TEST_CASE("a toy executor counts the bytes of each link of 200 random programs") {
   Random random(11);
-  for (int compared = 0; compared < 200;) {
-    const RandomProgram program = random_program(random, {});
+  for (uint64_t compared = 0; compared < tries(200);) {
+    const RandomSketch program = random_sketch(random, {});
     if (!ends(program.sketch))
       continue;
     Paths paths(program.fabric);

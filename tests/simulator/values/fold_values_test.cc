@@ -12,6 +12,7 @@
 #include "tests/models/array/random_tensors.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/simulator/values/mutants.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 
@@ -101,7 +102,7 @@ TEST_CASE("fold values: random folds, with parts in common at one offset and at 
   constexpr int64_t kCount = 40;
   const WorkType type{Dtype::F16};
   Random random(11);
-  for (int round = 0; round < 200; ++round) {
+  for (uint64_t round = 0; round < tries(200); ++round) {
     const RandomElements operands(Dtype::F16, kRanks, kCount, random);
     FoldTable folds;
     std::vector<FoldAt> made = {FoldTable::zero()};

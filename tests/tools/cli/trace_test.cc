@@ -45,12 +45,20 @@ Traced traced(const std::string& file, const std::vector<std::string>& more = {}
   return {Json::parse(run.out), text_of(path)};
 }
 
-/// The scenarios that end, traced.
-std::vector<Traced> all_traced() {
-  std::vector<Traced> all;
-  for (const std::string& file : scenarios())
-    if (Traced run = traced(file); !run.report["time"].is_null())
-      all.push_back(std::move(run));
+struct Read {
+  Json report;
+  ChromeTrace trace;
+};
+
+/// The scenarios that end, traced; once for all tests.
+const std::vector<Read>& all_traced() {
+  static const std::vector<Read> all = [] {
+    std::vector<Read> read;
+    for (const std::string& file : scenarios())
+      if (Traced run = traced(file); !run.report["time"].is_null())
+        read.push_back({std::move(run.report), ChromeTrace(run.text)});
+    return read;
+  }();
   REQUIRE(all.size() >= 7);
   return all;
 }
@@ -78,7 +86,7 @@ std::map<std::string, int64_t> link_bytes(const ChromeTrace& trace) {
   std::map<std::string, int64_t> bytes;
   for (const Slice& slice : trace.slices)
     if (slice.category == "link")
-      bytes[slice.thread] += slice.arguments.at("bytes").get<int64_t>();
+      bytes[slice.thread] += slice.bytes;
   return bytes;
 }
 
@@ -100,11 +108,11 @@ TEST_CASE("trace: a copy inside a device is not called a reduction") {
 }
 
 TEST_CASE("trace: rebuilds the report's makespan, stream times, link bytes and peaks") {
-  for (const Traced& run : all_traced()) {
-    CAPTURE(run.report["scenario"].get<std::string>());
-    const ChromeTrace trace(run.text);
-    CHECK(makespan(trace) == run.report["time"]["makespan_ps"].get<int64_t>());
-    for (const Json& device : run.report["devices"]) {
+  for (const auto& [report, trace] : all_traced()) {
+    const auto scenario = report["scenario"].get<std::string>();
+    CAPTURE(scenario);
+    CHECK(makespan(trace) == report["time"]["makespan_ps"].get<int64_t>());
+    for (const Json& device : report["devices"]) {
       const std::string process = fmt::format("device {}", device["id"].get<int64_t>());
       CAPTURE(process);
       CHECK(busy(trace, process, "compute", "compute") == device["computing_ps"].get<int64_t>());
@@ -121,26 +129,22 @@ TEST_CASE("trace: rebuilds the report's makespan, stream times, link bytes and p
               device["capacity_bytes"].get<int64_t>());
     }
     std::map<std::string, int64_t> links;
-    for (const Json& link : run.report["links"])
+    for (const Json& link : report["links"])
       links[link["link"]] = link["bytes"];
     CHECK(link_bytes(trace) == links);
-    CHECK(trace.flows.size() == run.report["time"]["messages"].get<size_t>());
+    CHECK(trace.flows.size() == report["time"]["messages"].get<size_t>());
   }
 }
 
 TEST_CASE("trace: slices of one row do not overlap, and each arrow has two ends") {
-  for (const Traced& run : all_traced()) {
-    CAPTURE(run.report["scenario"].get<std::string>());
-    ChromeTrace trace(run.text);
-    std::stable_sort(trace.slices.begin(), trace.slices.end(), [](const Slice& a, const Slice& b) {
-      return std::tie(a.row, a.begin_ps, a.end_ps) < std::tie(b.row, b.begin_ps, b.end_ps);
-    });
+  for (const auto& [report, trace] : all_traced()) {
+    const auto scenario = report["scenario"].get<std::string>();
+    CAPTURE(scenario);
+    const std::vector<Slice>& slices = trace.slices;
     int overlaps = 0;
-    for (size_t s = 1; s < trace.slices.size(); ++s)
-      overlaps += trace.slices[s].row == trace.slices[s - 1].row &&
-                          trace.slices[s].begin_ps < trace.slices[s - 1].end_ps
-                      ? 1
-                      : 0;
+    for (size_t s = 1; s < slices.size(); ++s)
+      overlaps +=
+          slices[s].row == slices[s - 1].row && slices[s].begin_ps < slices[s - 1].end_ps ? 1 : 0;
     CHECK(overlaps == 0);
     int wrong = 0;
     for (const auto& [id, flow] : trace.flows)

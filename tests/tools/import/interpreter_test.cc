@@ -6,7 +6,6 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "tests/support/property.h"
 #include "tools/import/prove.h"
@@ -16,7 +15,7 @@ namespace {
 
 /// A whole number in [0, count), as random in small tests as in large ones.
 int below(int count) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, count));
+  return static_cast<int>(evenly_below(count));
 }
 bool one_in(int count) {
   return below(count) == 0;

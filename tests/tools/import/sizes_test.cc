@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "tests/support/property.h"
 #include "tests/tools/import/proof_parts.h"
@@ -120,12 +119,12 @@ ProofRequest slots_of_rccl() {
 /// Gpus around a ring send messages of several chunks to the next one. The k-th messages of all
 /// have the same chunks; each gpu sends and takes them in an order of its own, some fused.
 AlgoText random_exchange() {
-  const int gpus = *rc::gen::inRange(2, 4);
-  const int messages = *rc::gen::inRange(1, 5);
+  const int gpus = in_range(2, 4);
+  const int messages = in_range(1, 5);
   std::vector<int> counts;
   std::vector<int> first = {0};
   for (int m = 0; m < messages; ++m) {
-    counts.push_back(*rc::gen::inRange(1, 6));
+    counts.push_back(in_range(1, 6));
     first.push_back(first.back() + counts.back());
   }
   AlgoText algo;
@@ -145,8 +144,8 @@ AlgoText random_exchange() {
     int sent = 0;
     int taken = 0;
     while (sent < messages || taken < messages) {
-      const bool fuses = *rc::gen::arbitrary<bool>() && sent == taken;
-      const bool sends = taken == messages || (*rc::gen::arbitrary<bool>() && sent < messages);
+      const bool fuses = any_bool() && sent == taken;
+      const bool sends = taken == messages || (any_bool() && sent < messages);
       if (fuses)
         add("rcs", (++taken, sent++));
       else if (sends)

@@ -3,7 +3,6 @@
 #include <variant>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "simulator/lower/given_schedule.h"
 #include "simulator/time/completion.h"
@@ -18,12 +17,12 @@ namespace {
 
 TEST_CASE("imported times: sweep and engine agree to the picosecond") {
   holds_for_all("random ring all-gathers", [] {
-    const int gpus = *rc::gen::inRange(2, 5);
-    const int own = *rc::gen::inRange(1, 4);
-    const auto more_slots = static_cast<uint32_t>(*rc::gen::inRange(1, 3));
-    const auto chunk = *rc::gen::inRange<int64_t>(1, 200);
-    const auto stretch = *rc::gen::inRange<int64_t>(20, 200);
-    const auto latency = *rc::gen::inRange<int64_t>(0, 100'000);
+    const int gpus = in_range(2, 5);
+    const int own = in_range(1, 4);
+    const auto more_slots = static_cast<uint32_t>(in_range(1, 3));
+    const auto chunk = in_range<int64_t>(1, 200);
+    const auto stretch = in_range<int64_t>(20, 200);
+    const auto latency = in_range<int64_t>(0, 100'000);
     const MscclAlgorithm algorithm = read_msccl(ring_gather(gpus, own).text(), "a.xml");
     const Fabric fabric = ring_fabric(static_cast<uint32_t>(gpus),
                                       {BytesPerSecond(1'000'000'000), Duration(latency)});

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "tests/support/property.h"
 
@@ -30,9 +29,9 @@ TEST_CASE("nccl collectives: names of programs, with a path and a suffix") {
 
 TEST_CASE("nccl collectives: a part of each rank is whole multiples of 16 bytes") {
   holds_for_all("counts", [] {
-    const auto count = *rc::gen::inRange<int64_t>(0, 1 << 20);
-    const auto element = *rc::gen::element<int64_t>(1, 2, 4, 8);
-    const auto ranks = *rc::gen::inRange<uint32_t>(1, 100);
+    const auto count = in_range<int64_t>(0, 1 << 20);
+    const auto element = one_of<int64_t>(1, 2, 4, 8);
+    const auto ranks = in_range<uint32_t>(1, 100);
     const auto part = static_cast<int64_t>(
         part_of(static_cast<size_t>(count), static_cast<size_t>(element), ranks));
     const auto is = [&](NcclCollective collective, int64_t send, int64_t receive,

@@ -2,7 +2,6 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "tests/support/property.h"
 #include "tools/nccl_tests/decimal.h"
@@ -35,8 +34,8 @@ TEST_CASE("figures: times and bandwidths have the digits that nccl-tests prints"
 
 TEST_CASE("figures: where a digit more does not fit, as the C library rounds") {
   holds_for_all("figures", [] {
-    const auto magnitude = *rc::gen::inRange(0, 17);
-    const auto digits = *rc::gen::inRange<int64_t>(1, 1000);
+    const auto magnitude = in_range(0, 17);
+    const auto digits = in_range<int64_t>(1, 1000);
     // An odd last digit is no tie, where decimals and doubles would round apart.
     int64_t picoseconds = digits;
     for (int m = 0; m < magnitude; ++m)

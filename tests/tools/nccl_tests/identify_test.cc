@@ -2,7 +2,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "tests/support/property.h"
 #include "tools/nccl_tests/draft.h"
@@ -89,14 +88,14 @@ TEST_CASE("identify: rows that a named collective cannot print are refused, by t
 
 TEST_CASE("identify: every table is true of its own collective and ranks") {
   holds_for_all("tables", [] {
-    const NcclCollective collective = *rc::gen::elementOf(
-        std::vector<NcclCollective>(nccl_collectives().begin(), nccl_collectives().end()));
-    const auto ranks = *rc::gen::inRange<uint32_t>(1, 300);
-    const auto count = *rc::gen::inRange<int64_t>(1, 4);
+    const NcclCollective collective =
+        nccl_collectives()[in_range<size_t>(0, nccl_collectives().size())];
+    const auto ranks = in_range<uint32_t>(1, 300);
+    const auto count = in_range<int64_t>(1, 4);
     std::vector<NcclEvidence> rows;
     for (int64_t r = 0; r < count; ++r) {
-      const auto elements = *rc::gen::inRange<int64_t>(0, 1 << 26);
-      const auto time = *rc::gen::inRange<int64_t>(1'000'000, 10'000'000'000);
+      const auto elements = in_range<int64_t>(0, 1 << 26);
+      const auto time = in_range<int64_t>(1'000'000, 10'000'000'000);
       rows.push_back(row_of(collective, ranks, elements, time));
     }
     const auto answer = identify({collective, ranks, 1}, rows);

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include "tests/support/property.h"
 #include "tests/tools/nccl_tests/tables.h"
@@ -108,22 +107,20 @@ TEST_CASE("nccl writer: rows without figures, without bandwidths and with a root
 
 NcclTable any_table() {
   NcclTable table;
-  table.collective = *rc::gen::elementOf(
-      std::vector<NcclCollective>(nccl_collectives().begin(), nccl_collectives().end()));
-  const auto threads = *rc::gen::inRange<uint32_t>(1, 4);
-  const auto gpus = *rc::gen::inRange<uint32_t>(1, 5);
-  const auto processes = *rc::gen::inRange<uint32_t>(1, 4);
+  table.collective = nccl_collectives()[in_range<size_t>(0, nccl_collectives().size())];
+  const auto threads = in_range<uint32_t>(1, 4);
+  const auto gpus = in_range<uint32_t>(1, 5);
+  const auto processes = in_range<uint32_t>(1, 4);
   table.ranks = threads * gpus * processes;
   table.settings = NcclSettings{.threads = threads, .gpus = gpus};
-  table.settings->warmup = *rc::gen::inRange<int64_t>(0, 100);
-  table.settings->step_is_factor = *rc::gen::arbitrary<bool>();
+  table.settings->warmup = in_range<int64_t>(0, 100);
+  table.settings->step_is_factor = any_bool();
   table.device_names = {"a device"};
-  const auto rows = *rc::gen::inRange(1, 6);
+  const auto rows = in_range(1, 6);
   for (int r = 0; r < rows; ++r) {
     NcclRow row;
-    const auto type =
-        *rc::gen::elementOf(std::vector<NcclType>(nccl_types().begin(), nccl_types().end()));
-    const auto elements = *rc::gen::inRange<int64_t>(0, 1 << 28);
+    const NcclType type = nccl_types()[in_range<size_t>(0, nccl_types().size())];
+    const auto elements = in_range<int64_t>(0, 1 << 28);
     const Bytes element = itemsize(type.dtype);
     const NcclCounts counts = nccl_counts(table.collective, elements, element, table.ranks);
     row.size = nccl_row_size(counts, element);
@@ -133,14 +130,14 @@ NcclTable any_table() {
                 : redop_column(table.collective) == RedopColumn::None    ? "none"
                                                                          : "";
     if (has_root(table.collective))
-      row.root = *rc::gen::inRange<uint32_t>(0, table.ranks);
+      row.root = in_range<uint32_t>(0, table.ranks);
     for (auto* const figures : {&row.out_of_place, &row.in_place}) {
-      const auto time = *rc::gen::inRange<int64_t>(1'000'000, 100'000'000'000);
+      const auto time = in_range<int64_t>(1'000'000, 100'000'000'000);
       const NcclBandwidths exact =
           nccl_bandwidths(table.collective, row.size, table.ranks, Duration(time));
       *figures = NcclFigures{Duration(time), exact.algbw, exact.busbw, {}};
-      if (*rc::gen::arbitrary<bool>())
-        (*figures)->wrong = *rc::gen::inRange<int64_t>(0, 1000);
+      if (any_bool())
+        (*figures)->wrong = in_range<int64_t>(0, 1000);
     }
     table.rows.push_back(std::move(row));
   }

@@ -10,6 +10,7 @@
 
 #include "models/base/random.h"
 #include "models/scenario/reader.h"
+#include "tests/support/tries.h"
 #include "tools/report/op_entries.h"
 #include "tools/report/text.h"
 #include "verifier/run.h"
@@ -74,7 +75,7 @@ Blocks by_definition(const std::vector<uint32_t>& all) {
 TEST_CASE("repeated blocks: as by their definition, of random lists of few letters") {
   Random random(5);
   size_t found = 0;
-  for (int trial = 0; trial < 500; ++trial) {
+  for (uint64_t trial = 0; trial < test::tries(500); ++trial) {
     std::vector<uint32_t> all;
     const uint64_t letters = 1 + random.below(3);
     while (all.size() < 60) {
@@ -90,7 +91,7 @@ TEST_CASE("repeated blocks: as by their definition, of random lists of few lette
     REQUIRE(repeated_blocks(all) == expected);
     found += expected.size();
   }
-  CHECK(found > 300);
+  CHECK(found > test::tries(300));
 }
 
 TEST_CASE("repeated blocks: their ids have a star for each number in which they differ") {

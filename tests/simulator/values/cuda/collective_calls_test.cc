@@ -14,6 +14,7 @@
 #include "tests/models/array/tensors.h"
 #include "tests/simulator/values/cuda/host_memory.h"
 #include "tests/simulator/values/host_rig.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -75,7 +76,7 @@ TEST_CASE("combine kernels: every dtype, combine and numerics, also with ranks a
           if ((ordered && is_complex(dtype)) || (!ordered && (ranked || dtype == Dtype::Pred)))
             continue;
           CAPTURE(name(dtype));
-          for (int repeat = 0; repeat < 12; ++repeat)
+          for (uint64_t repeat = 0; repeat < tries(12); ++repeat)
             check_combine(folding({dtype, ranked}, combine, numerics), combine, random);
         }
 }
@@ -181,7 +182,7 @@ TEST_CASE("kernels of the ends of collectives: every dtype and numerics") {
 
 TEST_CASE("copy and zero: of any bytes, anywhere") {
   Random random(11);
-  for (int repeat = 0; repeat < 200; ++repeat) {
+  for (uint64_t repeat = 0; repeat < tries(200); ++repeat) {
     const int64_t size = random.between(1, 100);
     const Tensor data = random_bits(Dtype::U8, Shape({size}), random);
     HostMemory memory(random);

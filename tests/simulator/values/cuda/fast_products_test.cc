@@ -17,6 +17,7 @@
 #include "tests/models/array/tensors.h"
 #include "tests/simulator/values/cuda/mock_rig.h"
 #include "tests/simulator/values/host_rig.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -76,7 +77,7 @@ TEST_CASE("products: of random dimensions and dtypes, in any order of adding, th
   Random random(3);
   size_t fast = 0;
   std::map<std::string, uint32_t> in_order;
-  for (int i = 0; i < 300; ++i) {
+  for (uint64_t i = 0; i < tries(300); ++i) {
     const auto extents = [&](int64_t most) {
       std::vector<int64_t> dims(static_cast<size_t>(random.between(0, most)));
       for (int64_t& extent : dims)

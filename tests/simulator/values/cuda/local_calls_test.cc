@@ -14,6 +14,7 @@
 #include "tests/simulator/values/cuda/host_memory.h"
 #include "tests/simulator/values/cuda/local_cases.h"
 #include "tests/support/property.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -84,7 +85,7 @@ TEST_CASE("local kernels: every op, dtype and numerics, as the host computes it"
     size_t cases = 0;
     for (const Dtype dtype : all_dtypes())
       for (const Numerics numerics : {Numerics::Ieee, Numerics::XlaCpu})
-        for (int repeat = 0; repeat < 12; ++repeat) {
+        for (uint64_t repeat = 0; repeat < tries(12); ++repeat) {
           const std::optional<LocalCase> made = random_local(kind, dtype, random);
           if (!made)
             continue;

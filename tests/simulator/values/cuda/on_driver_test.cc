@@ -1,5 +1,5 @@
 // Random programs, collectives and local ops on the driver that ORRERY_LIBCUDA names, the mock
-// without it: tools/gpu/check runs them on real GPUs. ORRERY_GPU_PROGRAMS sets how many.
+// without it: tools/gpu/check runs them on real GPUs.
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,7 +18,7 @@
 #include "tests/simulator/values/cuda/gpu_rig.h"
 #include "tests/simulator/values/cuda/local_cases.h"
 #include "tests/simulator/values/cuda/random_runs.h"
-#include "tests/support/asked.h"
+#include "tests/support/tries.h"
 #include "tests/support/mock_cuda/mock_control.h"
 #include "tests/verifier/collective_cases.h"
 
@@ -32,7 +32,7 @@ std::string environment(const char* variable, const std::string& otherwise) {
 }
 
 uint64_t programs() {
-  return asked("ORRERY_GPU_PROGRAMS", 20);
+  return tries(20);
 }
 
 /// Of so many, which are run: about twice as many as random programs.

@@ -1,23 +1,22 @@
-// Random programs on the mock driver, each in several random orders. ORRERY_GPU_PROGRAMS and
-// ORRERY_GPU_ORDERS set how many programs and how many orders.
+// Random programs on the mock driver, each in several random orders.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "tests/simulator/values/cuda/mock_rig.h"
 #include "tests/simulator/values/cuda/random_runs.h"
-#include "tests/support/asked.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 
 namespace {
 
 TEST_CASE("GPUs: random programs have the host's values, in any order") {
-  const uint64_t programs = asked("ORRERY_GPU_PROGRAMS", 200);
-  const uint64_t orders = asked("ORRERY_GPU_ORDERS", 20);
+  constexpr uint64_t kPrograms = 200;
+  const uint64_t orders = tries(20);
   uint64_t started = 0;
   uint64_t of_two_threads = 0;
-  for (uint64_t seed = 1; seed <= programs; ++seed) {
+  for (uint64_t seed = 1; seed <= kPrograms; ++seed) {
     INFO(fmt::format("seed {}", seed));
     const RandomRun random = random_run(seed);
     const Program& program = random.program;
@@ -35,8 +34,8 @@ TEST_CASE("GPUs: random programs have the host's values, in any order") {
     }
   }
   // Of two programs one has threads; of these half have two, and half of their collectives start.
-  CHECK(of_two_threads > programs / 8);
-  CHECK(started > programs / 2);
+  CHECK(of_two_threads > kPrograms / 8);
+  CHECK(started > kPrograms / 2);
 }
 
 }  // namespace

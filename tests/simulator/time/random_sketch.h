@@ -12,7 +12,7 @@
 
 namespace orrery::test {
 
-struct RandomProgram {
+struct RandomSketch {
   Fabric fabric;
   Sketch sketch;
   std::vector<Instant> device_start;
@@ -24,7 +24,7 @@ struct RandomKind {
   uint32_t least_devices = 2;
   uint32_t most_devices = 8;
 };
-RandomProgram random_program(Random& random, RandomKind kind);
+RandomSketch random_sketch(Random& random, RandomKind kind);
 
 /// Whether the program ends, found by the walk without time.
 bool ends(const Sketch& sketch);

@@ -1,4 +1,4 @@
-#include "tests/simulator/time/random_programs.h"
+#include "tests/simulator/time/random_sketch.h"
 
 #include <algorithm>
 #include <numeric>
@@ -241,11 +241,11 @@ class ThreadWriter {
 
 }  // namespace
 
-RandomProgram random_program(Random& random, RandomKind kind) {
+RandomSketch random_sketch(Random& random, RandomKind kind) {
   const uint32_t devices =
       static_cast<uint32_t>(random.below(uint64_t{kind.most_devices} - kind.least_devices + 1)) +
       kind.least_devices;
-  RandomProgram result{random_fabric(random, devices), Sketch(devices), {}};
+  RandomSketch result{random_fabric(random, devices), Sketch(devices), {}};
   Sketch& sketch = result.sketch;
   std::vector<uint32_t> all(devices);
   std::iota(all.begin(), all.end(), 0U);

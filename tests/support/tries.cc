@@ -1,0 +1,44 @@
+#include "tests/support/tries.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "models/base/hash.h"
+
+namespace orrery::test {
+
+namespace {
+
+/// Throws where the variable is no number from 1: a test of no programs would pass.
+uint64_t percent() {
+  const char* const text = std::getenv("ORRERY_RANDOM_PERCENT");
+  if (text == nullptr)
+    return 100;
+  const std::string given = text;
+  const char* const end = given.data() + given.size();
+  uint64_t number = 0;
+  const auto [stop, error] = std::from_chars(given.data(), end, number);
+  if (error != std::errc() || stop != end || number == 0)
+    throw std::runtime_error("ORRERY_RANDOM_PERCENT: expected a whole number from 1, got \"" +
+                             given + "\"");
+  return number;
+}
+
+}  // namespace
+
+uint64_t tries(uint64_t usually) {
+  return (usually * percent() + 99) / 100;
+}
+
+bool is_tried(uint64_t seed) {
+  return mix(seed) % 100 < percent();
+}
+
+bool is_all_tried() {
+  return percent() >= 100;
+}
+
+}  // namespace orrery::test
