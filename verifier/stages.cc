@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "models/program/loops.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/analyze/slack.h"
 #include "simulator/lower/lower.h"
 #include "simulator/lower/reach.h"
@@ -124,7 +123,7 @@ std::optional<Completion> Stages::time_long_loops() {
 const Stop& Stages::stop() {
   if (!stop_) {
     NoVisitor visitor;
-    stop_ = walk(program_, lowered_, visitor, with_concrete);
+    stop_ = walk(program_, lowered_, visitor);
   }
   return *stop_;
 }

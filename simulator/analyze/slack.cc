@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "models/base/check.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/analyze/list_runs.h"
 #include "simulator/schedule/causes.h"
 #include "simulator/schedule/step_table.h"
@@ -26,35 +24,22 @@ void limit(Instant& latest, Instant at) {
 /// The latest instants in a collective that is not yet completely undone.
 class LatestSteps {
  public:
-  LatestSteps() = default;
-  LatestSteps(const LatestSteps&) = delete;
-  LatestSteps& operator=(const LatestSteps&) = delete;
-  virtual ~LatestSteps() = default;
-
-  /// The last steps of the rank may be that late.
-  virtual void limit_end(Node node, Instant at) = 0;
-  virtual void undo(const HalfTook& half) = 0;
-};
-
-/// A template over the concrete schedule, so that a half makes one virtual call.
-template <class S>
-class LatestStepsOf final : public LatestSteps {
- public:
   /// `latest_entries`: per rank, when it may enter.
-  LatestStepsOf(const S& schedule, std::vector<Instant*> latest_entries, Instant makespan)
+  LatestSteps(const Schedule& schedule, std::vector<Instant*> latest_entries, Instant makespan)
       : schedule_(schedule),
         extent_(schedule.extent()),
         latest_entries_(std::move(latest_entries)),
         steps_(schedule, {makespan, makespan, makespan}) {}
 
-  void limit_end(Node node, Instant at) override {
+  /// The last steps of the rank may be that late.
+  void limit_end(Node node, Instant at) {
     limit(*latest_entries_[node.index()], at);
     for_each_cause_of_end(schedule_, extent_, node, [&](const Cause& cause) {
       limit(met_at(steps_.at(cause.step), cause), at);
     });
   }
 
-  void undo(const HalfTook& half) override {
+  void undo(const HalfTook& half) {
     StepInstants& of_step = steps_.at(half.step);
     if (half.sends)
       limit(of_step.sent, earlier(of_step.arrived, half.flight));
@@ -70,7 +55,7 @@ class LatestStepsOf final : public LatestSteps {
   }
 
  private:
-  const S& schedule_;
+  const Schedule& schedule_;
   const Extent& extent_;
   const std::vector<Instant*> latest_entries_;
   AllSteps<StepInstants> steps_;
@@ -138,11 +123,7 @@ class Backwards {
       const EnterRef entry = runs_.lists().enter_of(id, Node(n));
       entries.push_back(&latest(entry.list, {MomentKind::Entered, entry.enter}));
     }
-    running.steps =
-        with_concrete(schedule, [&](const auto& concrete) -> std::unique_ptr<LatestSteps> {
-          using Steps = LatestStepsOf<std::remove_cvref_t<decltype(concrete)>>;
-          return std::make_unique<Steps>(concrete, std::move(entries), makespan_);
-        });
+    running.steps = std::make_unique<LatestSteps>(schedule, std::move(entries), makespan_);
     return running;
   }
 

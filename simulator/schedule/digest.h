@@ -82,30 +82,8 @@ struct WalkDigest {
   friend bool operator==(const WalkDigest&, const WalkDigest&) = default;
 };
 
-/// Adds every half of the schedule once to `halves`, and to `moves` if it is not null. A template
-/// over the schedule's class, so that computed schedules are walked without virtual calls.
-template <class S>
-void add_all(Digest& halves, Digest* moves, CollectiveId collective, const S& schedule,
-             Bytes itemsize) {
-  const Extent& extent = schedule.extent();
-  for (uint32_t n = 0; n < extent.nodes; ++n) {
-    for (uint32_t c = 0; c < extent.channels; ++c) {
-      const uint32_t steps = schedule.steps(Node(n), Channel(c));
-      for (uint32_t i = 0; i < steps; ++i) {
-        const StepRef ref{Node(n), Channel(c), i};
-        const Step step = schedule.step(ref);
-        for (const Half half : {Half::Receive, Half::Send}) {
-          halves.add(collective, ref, half, bytes_moved(step, half, itemsize));
-          if (moves == nullptr)
-            continue;
-          for_each_action(step.form(), half, [&](Action action) {
-            moves->add_move(collective, ref, action.kind, step.slice(action.slice),
-                            itemsize * step.count());
-          });
-        }
-      }
-    }
-  }
-}
+/// Adds every half of the schedule once to `halves`, and to `moves` if it is not null.
+void add_all(Digest& halves, Digest* moves, CollectiveId collective, const Schedule& schedule,
+             Bytes itemsize);
 
 }  // namespace orrery

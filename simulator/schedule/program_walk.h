@@ -5,9 +5,9 @@
 // that does not end here cannot end at all.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -43,14 +43,18 @@ struct Stop {
 ///   visitor.enter(CollectiveId, Node, OpId)               a member enters
 ///   visitor.receive / visitor.send(CollectiveId, StepRef, const Step&)
 ///   visitor.exit(CollectiveId, Node, OpId)                all steps of the member have retired
-template <class Visitor, class Concrete>
+template <class Visitor>
 class ProgramWalk {
  public:
-  ProgramWalk(const Program& program, const Lowered& lowered, Visitor& visitor, Concrete concrete)
+  /// The schedule by which a collective is walked.
+  using ScheduleOf = std::function<const Schedule&(const Collective&)>;
+
+  ProgramWalk(const Program& program, const Lowered& lowered, Visitor& visitor,
+              ScheduleOf schedule_of = own_schedule)
       : lists_(std::make_shared<const ProgramLists>(program, lowered)),
         lowered_(lowered),
         visitor_(visitor),
-        concrete_(concrete),
+        schedule_of_(std::move(schedule_of)),
         progress_(*lists_),
         running_(lowered.collectives.size()) {}
 
@@ -67,7 +71,8 @@ class ProgramWalk {
 
   /// The same, after the sends to a member that has not entered need not wait for it.
   void let_send_to(CollectiveId id, Node node) {
-    running_[id.index()].steps->let_send_to(node);
+    running_[id.index()].progress->let_send_to(node, halves_);
+    take_ready(id);
     go_on();
   }
 
@@ -78,8 +83,8 @@ class ProgramWalk {
   std::vector<Stop::StuckCollective> stuck() const {
     std::vector<Stop::StuckCollective> stuck;
     for (size_t c = 0; c < running_.size(); ++c)
-      if (running_[c].steps)
-        stuck.push_back({CollectiveId(c), running_[c].steps->parked()});
+      if (running_[c].progress)
+        stuck.push_back({CollectiveId(c), running_[c].progress->parked()});
     return stuck;
   }
 
@@ -94,20 +99,23 @@ class ProgramWalk {
   void entered(EnterRef entry) {
     const auto [id, node] = lists_->member(entry);
     Running& running = running_[id.index()];
-    if (!running.steps) {
-      const Schedule& schedule = *lowered_.collective(id).schedule;
-      running.steps = concrete_(schedule, [&, id = id](const auto& own) -> std::unique_ptr<Steps> {
-        return std::make_unique<StepsOf<std::remove_cvref_t<decltype(own)>>>(own, id, *this);
-      });
-      running.nodes_left = schedule.extent().nodes;
-      running.entries.resize(schedule.extent().ranks());
+    if (!running.progress) {
+      running.schedule = &schedule_of_(lowered_.collective(id));
+      running.progress = std::make_unique<Progress>(*running.schedule);
+      running.nodes_left = running.schedule->extent().nodes;
+      running.entries.resize(running.schedule->extent().ranks());
     }
     running.entries[node.index()] = entry;
     visitor_.enter(id, node, lists_->op(entry));
-    running.steps->enter(node);
+    running.progress->enter(node, halves_);
+    take_ready(id);
+    if (running.progress->ended(node))
+      ended_.push_back({id, node});
   }
 
  private:
+  static const Schedule& own_schedule(const Collective& collective) { return *collective.schedule; }
+
   void go_on() {
     while (!ended_.empty() || !ready_.empty()) {
       if (!ended_.empty()) {
@@ -117,9 +125,29 @@ class ProgramWalk {
       } else {
         const Ready next = ready_.back();
         ready_.pop_back();
-        running_[next.collective.index()].steps->run(next.half);
+        run(next.collective, next.half);
       }
     }
+  }
+
+  void run(CollectiveId id, HalfRef half) {
+    Running& running = running_[id.index()];
+    const Step step = running.schedule->step(half.step);
+    if (half.half == Half::Receive)
+      visitor_.receive(id, half.step, step);
+    else
+      visitor_.send(id, half.step, step);
+    running.progress->retire(half, halves_);
+    take_ready(id);
+    if (half.half == Half::Send && running.progress->ended(half.step.node))
+      ended_.push_back({id, half.step.node});
+  }
+
+  /// Those of `halves_`, of one collective.
+  void take_ready(CollectiveId id) {
+    for (const HalfRef& half : halves_)
+      ready_.push_back({id, half});
+    halves_.clear();
   }
 
   struct Ready {
@@ -127,52 +155,11 @@ class ProgramWalk {
     HalfRef half;
   };
 
-  /// The steps of a running collective. Its schedule may be of any class.
-  struct Steps {
-    virtual ~Steps() = default;
-    virtual void enter(Node node) = 0;
-    virtual void run(HalfRef half) = 0;
-    virtual void let_send_to(Node node) = 0;
-    virtual std::vector<Parked> parked() const = 0;
-  };
-  template <class S>
-  class StepsOf final : public Steps {
-   public:
-    StepsOf(const S& schedule, CollectiveId id, ProgramWalk& walk)
-        : schedule_(schedule), id_(id), walk_(walk), progress_(schedule) {}
-
-    void enter(Node node) override {
-      progress_.enter(node, [&](HalfRef half) { walk_.ready_.push_back({id_, half}); });
-      if (progress_.ended(node))
-        walk_.ended_.push_back({id_, node});
-    }
-    // Flattened for step() and the causes: without, 20 all-reduces of 1 KiB over 64 ranks, with
-    // their values, run 26% more instructions (g++ 12, callgrind, 2026-11-22).
-    [[gnu::flatten]] void run(HalfRef half) override {
-      const Step step = schedule_.step(half.step);
-      if (half.half == Half::Receive)
-        walk_.visitor_.receive(id_, half.step, step);
-      else
-        walk_.visitor_.send(id_, half.step, step);
-      progress_.retire(half, [&](HalfRef next) { walk_.ready_.push_back({id_, next}); });
-      if (half.half == Half::Send && progress_.ended(half.step.node))
-        walk_.ended_.push_back({id_, half.step.node});
-    }
-    void let_send_to(Node node) override {
-      progress_.let_send_to(node, [&](HalfRef half) { walk_.ready_.push_back({id_, half}); });
-    }
-    std::vector<Parked> parked() const override { return progress_.parked(); }
-
-   private:
-    const S& schedule_;
-    const CollectiveId id_;
-    ProgramWalk& walk_;
-    Progress<S, Arrival::WithSend> progress_;
-  };
   struct Running {
-    std::unique_ptr<Steps> steps;   // from the first entry until all nodes have ended
-    std::vector<EnterRef> entries;  // per rank
-    uint32_t nodes_left = 0;        // that have steps left, or have not entered
+    const Schedule* schedule = nullptr;
+    std::unique_ptr<Progress> progress;  // from the first entry until all nodes have ended
+    std::vector<EnterRef> entries;       // per rank
+    uint32_t nodes_left = 0;             // that have steps left, or have not entered
   };
 
   void leave(Member member) {
@@ -193,18 +180,18 @@ class ProgramWalk {
   std::shared_ptr<const ProgramLists> lists_;
   const Lowered& lowered_;
   Visitor& visitor_;
-  Concrete concrete_;
+  ScheduleOf schedule_of_;
   ListProgress progress_;
   std::vector<Running> running_;  // per collective
   std::vector<Member> ended_;     // members whose steps have all retired
   std::vector<Ready> ready_;      // halves whose causes are met
+  std::vector<HalfRef> halves_;   // the same, of one collective, while it is asked
 };
 
-/// `concrete` is with_concrete (simulator/algorithm/concrete.h): each schedule is walked as its own
-/// class. `program` and `lowered` must outlive what is returned.
-template <class Visitor, class Concrete>
-Stop walk(const Program& program, const Lowered& lowered, Visitor& visitor, Concrete concrete) {
-  return ProgramWalk<Visitor, Concrete>(program, lowered, visitor, concrete).run();
+/// `program` and `lowered` must outlive what is returned.
+template <class Visitor>
+Stop walk(const Program& program, const Lowered& lowered, Visitor& visitor) {
+  return ProgramWalk<Visitor>(program, lowered, visitor).run();
 }
 
 }  // namespace orrery

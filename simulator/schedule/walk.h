@@ -14,13 +14,12 @@ namespace orrery {
 /// Calls visitor.receive(StepRef, const Step&) and visitor.send(StepRef, const Step&) for every
 /// half that can run when all ranks enter at once, as long as goes_on(). Returns the channels that
 /// could not continue: none for a schedule that ends.
-template <class S, class Visitor, class GoesOn>
-std::vector<Parked> walk(const S& schedule, Visitor& visitor, GoesOn&& goes_on) {
-  Progress<S, Arrival::WithSend> progress(schedule);
+template <class Visitor, class GoesOn>
+std::vector<Parked> walk(const Schedule& schedule, Visitor& visitor, GoesOn&& goes_on) {
+  Progress progress(schedule);
   std::vector<HalfRef> ready;
-  const auto push = [&](HalfRef half) { ready.push_back(half); };
   for (uint32_t n = 0; n < schedule.extent().ranks(); ++n)
-    progress.enter(Node(n), push);
+    progress.enter(Node(n), ready);
   while (!ready.empty() && goes_on()) {
     const HalfRef half = ready.back();
     ready.pop_back();
@@ -29,17 +28,17 @@ std::vector<Parked> walk(const S& schedule, Visitor& visitor, GoesOn&& goes_on) 
       visitor.receive(half.step, step);
     else
       visitor.send(half.step, step);
-    progress.retire(half, push);
+    progress.retire(half, ready);
   }
   return progress.parked();
 }
 
-template <class S, class Visitor>
-std::vector<Parked> walk(const S& schedule, Visitor& visitor) {
+template <class Visitor>
+std::vector<Parked> walk(const Schedule& schedule, Visitor& visitor) {
   return walk(schedule, visitor, [] { return true; });
 }
 
-/// Of walks of a schedule or of a program that only find out where it stops.
+/// For walks of a schedule or of a program that only find out where it stops.
 struct NoVisitor {
   template <class... What>
   void local(const What&...) {}

@@ -1,6 +1,10 @@
 #include "simulator/time/capacity.h"
 
 #include <algorithm>
+#include <map>
+
+#include "models/base/compiler.h"
+#include "simulator/schedule/causes.h"
 
 namespace orrery {
 
@@ -10,6 +14,18 @@ namespace {
 constexpr size_t kMostStretches = size_t{1} << 20U;
 /// Of one link, at least so many.
 constexpr size_t kFewestStretches = 64;
+
+/// Whether the first step of a channel sends as soon as its node enters.
+bool sends_as_it_enters(const Schedule& schedule, StepRef ref, const Step& step,
+                        const CollectiveFigures& figures) {
+  const auto none_other = [&](const Cause& cause) {
+    return cause.step == ref && cause.kind != CauseKind::Message;
+  };
+  return figures.messages.overhead == Duration() &&
+         !take_time(timed_actions(step.form(), Half::Receive), figures.rates) &&
+         for_each_cause(schedule, schedule.extent(), ref, Half::Receive, step, none_other) &&
+         for_each_cause(schedule, schedule.extent(), ref, Half::Send, step, none_other);
+}
 
 }  // namespace
 
@@ -101,6 +117,30 @@ void CapacityCheck::forget_old(LinkId link) {
   const auto half = static_cast<ptrdiff_t>(stretches.size() / 2);
   forgotten = stretches[static_cast<size_t>(half) - 1].end;
   stretches.erase(stretches.begin(), stretches.begin() + half);
+}
+
+bool first_messages_fit(const Collective& collective, Node node, Paths& paths,
+                        const CapacityCheck& capacity) {
+  const Schedule& schedule = *collective.schedule;
+  const Extent& extent = schedule.extent();
+  const CollectiveFigures& figures = collective.figures;
+  std::map<LinkId, Int128> asked;  // bytes per second
+  for (uint32_t c = 0; c < extent.channels; ++c) {
+    const StepRef ref{node, Channel(c), 0};
+    if (schedule.steps(node, ref.channel) == 0)
+      continue;
+    const Step step = schedule.step(ref);
+    if (step.count() == 0 || !step.to || !sends_as_it_enters(schedule, ref, step, figures))
+      continue;
+    const Path& path =
+        paths.between(collective.vertices[node.index()], collective.vertices[step.to->index()]);
+    for (const LinkId link : path.links)
+      if (capacity.looks_at(link) &&
+          (asked[link] += path.peak(figures.messages.channel_rate).count()) >
+              paths.fabric().link(link).bandwidth.count())
+        return false;
+  }
+  return true;
 }
 
 }  // namespace orrery

@@ -11,6 +11,8 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "simulator/network/demand.h"
+#include "simulator/network/paths.h"
+#include "simulator/schedule/lowered.h"
 
 namespace orrery {
 
@@ -71,5 +73,10 @@ class CapacityCheck {
   bool needed_ = false;
   bool holds_ = true;
 };
+
+/// Whether the messages that the node sends as it enters fit the links that `capacity` looks at. An
+/// early test before a sweep: nodes with many channels often ask for too much at once.
+bool first_messages_fit(const Collective& collective, Node node, Paths& paths,
+                        const CapacityCheck& capacity);
 
 }  // namespace orrery

@@ -22,7 +22,6 @@
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/walk.h"
 #include "simulator/time/capacity.h"
-#include "simulator/time/first_messages.h"
 #include "simulator/time/origins.h"
 
 namespace orrery {
@@ -58,8 +57,7 @@ class CollectiveSweep {
 
   /// Stops early if a link's capacity is exceeded. Returns whether all steps ran.
   bool run() {
-    if (capacity_ != nullptr &&
-        !first_messages_fit(schedule_, collective_, Node(0), paths_, *capacity_)) {
+    if (capacity_ != nullptr && !first_messages_fit(collective_, Node(0), paths_, *capacity_)) {
       capacity_->refuse();
       return false;
     }

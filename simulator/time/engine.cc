@@ -3,19 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "models/base/check.h"
 #include "models/base/random.h"
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/network/max_min.h"
 #include "simulator/schedule/relative_state.h"
+#include "simulator/time/collective_run.h"
 #include "simulator/time/event_queue.h"
 #include "simulator/time/loop_watch.h"
-#include "simulator/time/running_collective.h"
 #include "simulator/time/state_budget.h"
 #include "simulator/time/tapes.h"
 
@@ -23,6 +21,8 @@ namespace orrery {
 namespace {
 
 class Engine {
+  using Run = CollectiveRun<Engine>;
+
  public:
   Engine(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,
          const EngineOptions& options)
@@ -64,7 +64,7 @@ class Engine {
     }
   }
 
-  // The host of the running collectives (running_collective.h).
+  // The host of the running collectives (collective_run.h).
 
   /// Whether messages on the link may have to share it.
   bool is_shared(LinkId link) const { return shared_[link.index()]; }
@@ -181,7 +181,7 @@ class Engine {
   /// flow ends follows from what is left to send and its rate. Messages and digest are sums.
   void append_state(RelativeState& state) const {
     tapes_.append_state(state);
-    std::vector<std::pair<LoopPosition, const RunningCollective*>> at_work;
+    std::vector<std::pair<LoopPosition, const Run*>> at_work;
     for (size_t c = 0; c < running_.size(); ++c)
       if (running_[c])
         at_work.emplace_back(state.position(CollectiveId(c)), running_[c].get());
@@ -261,7 +261,7 @@ class Engine {
       end_flow(FlowId(event.subject));
     else
       happen(CollectiveId(event.subject),
-             [&](RunningCollective& running) { return happen(running, event.kind, event.step); });
+             [&](Run& running) { return happen(running, event.kind, event.step); });
   }
 
   /// Does nothing for a flow that has ended. One whose end was put off gets an event at that end.
@@ -279,7 +279,7 @@ class Engine {
     const CollectiveId collective = transfer.collective;
     const uint32_t channel = transfer.channel;
     network_.remove(flow);
-    happen(collective, [&](RunningCollective& running) { return running.sent_by(channel); });
+    happen(collective, [&](Run& running) { return running.sent_by(channel); });
   }
 
   void schedule_end(FlowId flow, Instant end) {
@@ -291,17 +291,16 @@ class Engine {
   template <class What>
   void happen(CollectiveId collective, What&& what) {
     current_ = collective;
-    std::unique_ptr<RunningCollective>& running = running_[collective.index()];
+    std::unique_ptr<Run>& running = running_[collective.index()];
     if (!running)
       running = run_of(collective);
-    if (what(*running) == RunningCollective::State::Over) {
+    if (what(*running) == Run::State::Over) {
       state_.give(running->bytes());
       running.reset();
     }
   }
 
-  static RunningCollective::State happen(RunningCollective& running, Event::Kind kind,
-                                         StepRef step) {
+  static Run::State happen(Run& running, Event::Kind kind, StepRef step) {
     if (kind == Event::Kind::Entry)
       return running.enter(step.node);
     if (kind == Event::Kind::Received)
@@ -311,16 +310,11 @@ class Engine {
     return kind == Event::Kind::Arrival ? running.arrive(step) : running.sent(step);
   }
 
-  std::unique_ptr<RunningCollective> run_of(CollectiveId id) {
+  std::unique_ptr<Run> run_of(CollectiveId id) {
     const Collective& collective = lowered_.collective(id);
-    return with_concrete(*collective.schedule,
-                         [&](const auto& schedule) -> std::unique_ptr<RunningCollective> {
-                           using S = std::remove_cvref_t<decltype(schedule)>;
-                           state_.take(program_.site(collective.site).ops.front(),
-                                       CollectiveRun<S, Engine>::bytes(schedule.extent()));
-                           return std::make_unique<CollectiveRun<S, Engine>>(
-                               schedule, collective, id, paths_, *this, log_);
-                         });
+    state_.take(program_.site(collective.site).ops.front(),
+                Run::bytes(collective.schedule->extent()));
+    return std::make_unique<Run>(collective, id, paths_, *this, log_);
   }
 
   void share_links() {
@@ -355,7 +349,7 @@ class Engine {
   EventLog* log_;
   StateBudget state_;
   const std::vector<LoopWatch*> watches_;
-  std::vector<std::unique_ptr<RunningCollective>> running_;  // from first entry to last end
+  std::vector<std::unique_ptr<Run>> running_;  // from first entry to last end
   Queue events_;
   Instant now_;
   InstantNumber number_;                 // of now_, from 1 on

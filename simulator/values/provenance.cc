@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/step_table.h"
 #include "simulator/schedule/walk.h"
 
@@ -218,8 +217,7 @@ Buffers whole_areas(const Extent& extent) {
 ProvenanceRun provenance(const Schedule& schedule, const Buffers& buffers, CollectiveId id,
                          Bytes itemsize, uint64_t budget) {
   Visitor visitor(schedule, buffers, id, itemsize, budget);
-  std::vector<Parked> stuck =
-      with_concrete(schedule, [&](const auto& concrete) { return walk(concrete, visitor); });
+  std::vector<Parked> stuck = walk(schedule, visitor);
   return visitor.result(std::move(stuck));
 }
 

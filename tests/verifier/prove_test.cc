@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include "simulator/algorithm/concrete.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/simulator/values/mutants.h"
 #include "verifier/check/resources.h"
@@ -208,7 +207,7 @@ TEST_CASE("digests: an executor that skips any one half is caught, one that skip
   // 4 ranks of 7 steps, two halves each.
   for (uint64_t skips = 0; skips <= 56; ++skips) {
     SkippingExecutor executor(planted.rig.lowered, skips);
-    walk(planted.rig.program, planted.rig.lowered, executor, with_concrete);
+    walk(planted.rig.program, planted.rig.lowered, executor);
     REQUIRE(executor.halves() == 56);
     CHECK(digests_agree(whole, {{"planted", {executor.digest(), {}}}}).holds() == (skips == 56));
   }

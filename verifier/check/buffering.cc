@@ -8,7 +8,6 @@
 
 #include "models/program/loops.h"
 #include "models/program/sides.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/program_walk.h"
 #include "simulator/schedule/walk.h"
 #include "verifier/check/names.h"
@@ -49,23 +48,15 @@ UnbufferedSchedules unbuffered(const Lowered& lowered) {
   return schedules;
 }
 
-/// with_concrete, which puts these in the place of transfers.
-struct WithUnbuffered {
-  const UnbufferedSchedules& schedules;
-
-  template <class Use>
-  auto operator()(const Schedule& schedule, Use&& use) const {
-    const auto known = schedules.find(&schedule);
-    return known == schedules.end() ? with_concrete(schedule, use) : use(known->second);
-  }
-};
-
 class Need {
  public:
   Need(const Program& program, const Lowered& lowered)
       : lowered_(lowered),
         schedules_(unbuffered(lowered)),
-        walk_(program, lowered, visitor_, {schedules_}) {}
+        walk_(program, lowered, visitor_, [this](const Collective& collective) -> const Schedule& {
+          const auto known = schedules_.find(collective.schedule);
+          return known == schedules_.end() ? *collective.schedule : known->second;
+        }) {}
 
   BufferNeed run() {
     BufferNeed need;
@@ -137,7 +128,7 @@ class Need {
   NoVisitor visitor_;
   std::map<LogicalId, std::vector<CollectiveId>> kept_of_;
   bool chose_ = false;  // some of a device's messages, where all of them waited
-  ProgramWalk<NoVisitor, WithUnbuffered> walk_;
+  ProgramWalk<NoVisitor> walk_;
 };
 
 }  // namespace

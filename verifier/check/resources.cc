@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "models/base/amount_text.h"
-#include "simulator/algorithm/concrete.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -93,9 +92,7 @@ WalkDigest whole_digest(const Lowered& lowered) {
   Digest moves;
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
-    with_concrete(*collective.schedule, [&](const auto& schedule) {
-      add_all(halves, &moves, CollectiveId(c), schedule, itemsize(collective.work));
-    });
+    add_all(halves, &moves, CollectiveId(c), *collective.schedule, itemsize(collective.work));
   }
   return {halves, moves};
 }

@@ -12,7 +12,6 @@
 #include "models/program/op_rules.h"
 #include "models/program/rules.h"
 #include "models/program/sides.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/program_walk.h"
 #include "simulator/values/exchanged_operand.h"
@@ -216,7 +215,7 @@ class Bounds {
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
                           const DeviceValues& values, RoundedBy rounded_by, const OtherRun* other) {
   Bounds bounds(program, lowered, values, rounded_by, other);
-  walk(program, lowered, bounds, with_concrete);
+  walk(program, lowered, bounds);
   return bounds.take();
 }
 

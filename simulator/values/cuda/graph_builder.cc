@@ -9,7 +9,6 @@
 #include "models/program/futures.h"
 #include "models/program/op_rules.h"
 #include "models/program/sides.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/program_walk.h"
 #include "simulator/values/cuda/collective_builder.h"
@@ -119,7 +118,7 @@ class GraphBuilder {
   }
 
   Built build() && {
-    const Stop stop = walk(program_, lowered_, *this, with_concrete);
+    const Stop stop = walk(program_, lowered_, *this);
     ORRERY_CHECK(stop.finished(), "a program that is run has an end");
     return {std::move(making_.graph),
             making_.memory.arenas(),

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -200,11 +201,10 @@ TEST_CASE("derived: how far back causes reach") {
 /// Runs the schedule row by row. Returns whether the causes of every half were met when its row
 /// ran.
 bool runs_by_rows(const Schedule& schedule) {
-  Progress<Schedule, Arrival::WithSend> progress(schedule);
+  Progress progress(schedule);
   std::vector<HalfRef> ready;
-  const auto push = [&](HalfRef half) { ready.push_back(half); };
   for (uint32_t n = 0; n < schedule.extent().ranks(); ++n)
-    progress.enter(Node(n), push);
+    progress.enter(Node(n), ready);
   std::vector<std::vector<StepRef>> rows;
   for_each_step(schedule, [&](StepRef ref, const Step&) {
     rows.resize(std::max<size_t>(rows.size(), ref.index + 1));
@@ -220,7 +220,7 @@ bool runs_by_rows(const Schedule& schedule) {
           return false;
         const HalfRef next = *at;
         ready.erase(at);
-        progress.retire(next, push);
+        progress.retire(next, ready);
       }
     }
   }
@@ -243,14 +243,17 @@ TEST_CASE("derived: a lockstep schedule can run row by row, receive halves befor
 /// began. The run prefers the channels of `favoured` whenever it can.
 uint32_t window_needed(const Schedule& schedule, Node favoured) {
   const Extent& extent = schedule.extent();
-  Progress<Schedule, Arrival::WithSend> progress(schedule);
+  Progress progress(schedule);
+  std::vector<HalfRef> became_ready;
   std::deque<HalfRef> of_favoured, of_others;
-  const auto push = [&](HalfRef half) {
-    (half.step.node == favoured ? of_favoured : of_others).push_back(half);
+  const auto sort = [&] {
+    for (const HalfRef& half : std::exchange(became_ready, {}))
+      (half.step.node == favoured ? of_favoured : of_others).push_back(half);
   };
   std::vector<uint32_t> begun(extent.all_channels());  // the last step that each channel began
   for (uint32_t n = 0; n < extent.ranks(); ++n)
-    progress.enter(Node(n), push);
+    progress.enter(Node(n), became_ready);
+  sort();
   uint32_t needed = 0;
   while (!of_favoured.empty() || !of_others.empty()) {
     std::deque<HalfRef>& ready = of_favoured.empty() ? of_others : of_favoured;
@@ -264,7 +267,8 @@ uint32_t window_needed(const Schedule& schedule, Node favoured) {
             needed = std::max(needed, now - cause.step.index);
           return true;
         });
-    progress.retire(half, push);
+    progress.retire(half, became_ready);
+    sort();
   }
   return needed;
 }

@@ -89,9 +89,8 @@ inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
     }
     void run() {
       std::vector<HalfRef> ready;
-      const auto push = [&](HalfRef half) { ready.push_back(half); };
       for (uint32_t n = 0; n < extent.ranks(); ++n)
-        progress.enter(Node(n), push);
+        progress.enter(Node(n), ready);
       while (!ready.empty()) {
         const size_t pick = random.below(ready.size());
         const HalfRef half = ready[pick];
@@ -105,7 +104,7 @@ inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
             error = fmt::format("a message waits {} steps on",
                                 receiver.index - begun[index_of(receiver)]);
         }
-        progress.retire(half, push);
+        progress.retire(half, ready);
         ++halves;
       }
     }
@@ -115,7 +114,7 @@ inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
 
     const Schedule& schedule;
     Extent extent;
-    Progress<Schedule, Arrival::WithSend> progress;
+    Progress progress;
     Random random;
     std::vector<uint32_t> begun = std::vector<uint32_t>(size_t{extent.nodes} * extent.channels);
     uint64_t halves = 0;

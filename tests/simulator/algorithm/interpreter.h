@@ -30,10 +30,9 @@ struct Moved {
 /// Output elements that no step writes stay at this, unless the schedule asks for zeros.
 inline constexpr int64_t kUnwritten = -1'000'000'007;
 
-template <class S>
 class Interpreter {
  public:
-  Interpreter(const S& schedule, std::vector<Elements> inputs)
+  Interpreter(const Schedule& schedule, std::vector<Elements> inputs)
       : schedule_(schedule), extent_(schedule.extent()), inputs_(std::move(inputs)) {
     const int64_t initial = extent_.zero_output ? 0 : kUnwritten;
     moved_.outputs.assign(extent_.nodes, Elements(static_cast<size_t>(extent_.output), initial));
@@ -95,7 +94,7 @@ class Interpreter {
     std::copy(payload.begin(), payload.end(), area(node, slice).begin() + slice.first);
   }
 
-  const S& schedule_;
+  const Schedule& schedule_;
   Extent extent_;
   std::vector<Elements> inputs_;
   std::map<StepRef, Elements> payloads_;
@@ -103,9 +102,8 @@ class Interpreter {
   Moved moved_;
 };
 
-template <class S>
-Moved move_data(const S& schedule, std::vector<Elements> inputs) {
-  return Interpreter<S>(schedule, std::move(inputs)).run();
+inline Moved move_data(const Schedule& schedule, std::vector<Elements> inputs) {
+  return Interpreter(schedule, std::move(inputs)).run();
 }
 
 /// Elements below 2^40, different for each rank and index, so that a sum shows its terms.

@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/ring.h"
 
 namespace orrery {
@@ -87,7 +86,7 @@ TEST_CASE("program walk: a device runs on after a start, and stops at the done")
   Scene scene(2, 1);
   scene.thread({LogicalId(0), LogicalId(1)}, "a+0a-0a");
   Log log;
-  CHECK(walk(scene.program, scene.lowered, log, with_concrete).finished());
+  CHECK(walk(scene.program, scene.lowered, log).finished());
   // The local op between start and done runs before the collective can end, and the last after.
   CHECK(log.lines == std::vector<std::string>{"a+0a-0a", "a+0a-0a"});
 }
@@ -96,7 +95,7 @@ TEST_CASE("program walk: a stream enters its collectives one after the other") {
   Scene scene(2, 2);
   scene.thread({LogicalId(0), LogicalId(1)}, "+0+1a-1-0");
   Log log;
-  CHECK(walk(scene.program, scene.lowered, log, with_concrete).finished());
+  CHECK(walk(scene.program, scene.lowered, log).finished());
   CHECK(log.lines == std::vector<std::string>{"+0a-0+1-1", "+0a-0+1-1"});
 }
 
@@ -105,7 +104,7 @@ TEST_CASE("program walk: two streams enter side by side") {
   scene.on_stream(1, 1);
   scene.thread({LogicalId(0), LogicalId(1)}, "+0+1-0-1");
   Log log;
-  CHECK(walk(scene.program, scene.lowered, log, with_concrete).finished());
+  CHECK(walk(scene.program, scene.lowered, log).finished());
   for (const std::string& line : log.lines)
     CHECK(line.substr(0, 4) == "+0+1");
 }
@@ -115,7 +114,7 @@ TEST_CASE("program walk: threads that enter two sites in different orders hang")
   scene.thread({LogicalId(0)}, "+0-0+1-1");
   scene.thread({LogicalId(1)}, "+1-1+0-0");
   Log log;
-  const Stop stop = walk(scene.program, scene.lowered, log, with_concrete);
+  const Stop stop = walk(scene.program, scene.lowered, log);
   CHECK_FALSE(stop.finished());
   REQUIRE(stop.waiting() == std::vector<ListId>{ListId(0), ListId(1)});
   for (const uint32_t d : {0U, 1U}) {
@@ -142,7 +141,7 @@ TEST_CASE("program walk: the same two orders on streams of their own do not hang
   scene.thread({LogicalId(0)}, "+0+1-0-1");
   scene.thread({LogicalId(1)}, "+1+0-1-0");
   Log log;
-  CHECK(walk(scene.program, scene.lowered, log, with_concrete).finished());
+  CHECK(walk(scene.program, scene.lowered, log).finished());
 }
 
 TEST_CASE("program walk: different orders of starts on one stream hang") {
@@ -150,7 +149,7 @@ TEST_CASE("program walk: different orders of starts on one stream hang") {
   scene.thread({LogicalId(0)}, "+0+1-0-1");
   scene.thread({LogicalId(1)}, "+1+0-1-0");
   Log log;
-  const Stop stop = walk(scene.program, scene.lowered, log, with_concrete);
+  const Stop stop = walk(scene.program, scene.lowered, log);
   REQUIRE(stop.waiting() == std::vector<ListId>{ListId(0), ListId(1)});
   CHECK(stop.progress.next(ListId(0)) == 2);
   CHECK(stop.progress.next(ListId(1)) == 2);
@@ -161,7 +160,7 @@ TEST_CASE("program walk: a collective that cannot end is reported even if nothin
   scene.thread({LogicalId(0)}, "+0");
   scene.thread({LogicalId(1)}, "a");
   Log log;
-  const Stop stop = walk(scene.program, scene.lowered, log, with_concrete);
+  const Stop stop = walk(scene.program, scene.lowered, log);
   CHECK(stop.waiting().empty());
   REQUIRE(stop.collectives.size() == 1);
   REQUIRE(stop.collectives[0].parked.size() == 1);
@@ -172,7 +171,7 @@ TEST_CASE("program walk: devices without a thread take no part") {
   Scene scene(2, 0);
   scene.thread({LogicalId(1)}, "a");
   Log log;
-  CHECK(walk(scene.program, scene.lowered, log, with_concrete).finished());
+  CHECK(walk(scene.program, scene.lowered, log).finished());
   CHECK(log.lines == std::vector<std::string>{"", "a"});
 }
 

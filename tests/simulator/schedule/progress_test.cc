@@ -15,37 +15,37 @@ namespace {
 using Form = RingSchedule::Form;
 
 /// Retires a schedule's halves one by one, in the order that the test gives.
-template <Arrival kArrival>
 struct Hand {
-  explicit Hand(const Schedule& schedule) : progress(schedule) {}
+  explicit Hand(const Schedule& schedule, Arrival arrival = Arrival::WithSend)
+      : progress(schedule, arrival) {}
 
-  void enter(uint32_t node) { progress.enter(Node(node), collect()); }
+  void enter(uint32_t node) { progress.enter(Node(node), ready_); }
   void retire(uint32_t node, uint32_t step, Half half) {
-    progress.retire({{Node(node), Channel(0), step}, half}, collect());
+    progress.retire({{Node(node), Channel(0), step}, half}, ready_);
   }
   void arrive(uint32_t node, uint32_t step) {
-    progress.arrive({Node(node), Channel(0), step}, collect());
+    progress.arrive({Node(node), Channel(0), step}, ready_);
   }
   /// The halves that became ready since the last call.
-  std::vector<std::string> ready() { return std::exchange(ready_, {}); }
+  std::vector<std::string> ready() {
+    std::vector<std::string> names;
+    for (const HalfRef& half : std::exchange(ready_, {}))
+      names.push_back(std::to_string(half.step.node.index()) + "." +
+                      std::to_string(half.step.index) + (half.half == Half::Receive ? "R" : "S"));
+    return names;
+  }
 
-  Progress<Schedule, kArrival> progress;
+  Progress progress;
 
  private:
-  auto collect() {
-    return [this](HalfRef half) {
-      ready_.push_back(std::to_string(half.step.node.index()) + "." +
-                       std::to_string(half.step.index) + (half.half == Half::Receive ? "R" : "S"));
-    };
-  }
-  std::vector<std::string> ready_;
+  std::vector<HalfRef> ready_;
 };
 
 using Names = std::vector<std::string>;
 
 TEST_CASE("progress: retiring a send wakes the receiver that is parked on it") {
   const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, {});
-  Hand<Arrival::WithSend> hand(ring);
+  Hand hand(ring);
   hand.enter(0);
   CHECK(hand.ready() == Names{"0.0R"});
   hand.retire(0, 0, Half::Receive);
@@ -62,7 +62,7 @@ TEST_CASE("progress: retiring a send wakes the receiver that is parked on it") {
 TEST_CASE(
     "progress: with separate arrivals a message may come before or after its receiver waits") {
   const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, {});
-  Hand<Arrival::Told> hand(ring);
+  Hand hand(ring, Arrival::Told);
   for (const uint32_t node : {0U, 1U}) {
     hand.enter(node);
     hand.retire(node, 0, Half::Receive);
@@ -82,15 +82,14 @@ TEST_CASE("progress: a node has ended when its last channel has") {
   Transport two;
   two.channels = 2;
   const RingSchedule copy(Form::AllReduce, 1, 2, Combine::Add, two);
-  Progress<Schedule, Arrival::WithSend> progress(copy);
+  Progress progress(copy);
   std::vector<HalfRef> ready;
-  const auto push = [&](HalfRef half) { ready.push_back(half); };
   CHECK_FALSE(progress.ended(Node(0)));
-  progress.enter(Node(0), push);
+  progress.enter(Node(0), ready);
   REQUIRE(ready.size() == 2);
   for (size_t i = 0; i < ready.size(); ++i) {  // retiring appends the send half
     CHECK_FALSE(progress.ended(Node(0)));
-    progress.retire(HalfRef(ready[i]), push);
+    progress.retire(HalfRef(ready[i]), ready);
   }
   CHECK(ready.size() == 4);
   CHECK(progress.ended(Node(0)));
@@ -100,7 +99,7 @@ TEST_CASE("progress: with rendezvous a send is parked until its receiver enters"
   Transport transport;
   transport.entry = Entry::Rendezvous;
   const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, transport);
-  Hand<Arrival::WithSend> hand(ring);
+  Hand hand(ring);
   hand.enter(0);
   hand.retire(0, 0, Half::Receive);
   CHECK(hand.ready() == Names{"0.0R"});
@@ -112,7 +111,7 @@ TEST_CASE("progress: an eager sender runs ahead of a peer that has not entered b
   // Rank 0 of 3 gets rank 2's messages, and rank 1 never enters. 0's first two sends find a slot.
   // The third is parked on the credit of the message that 1 would take in its step 1.
   const RingSchedule ring(Form::AllReduce, 3, 3, Combine::Add, {});
-  Hand<Arrival::Told> hand(ring);
+  Hand hand(ring, Arrival::Told);
   hand.enter(0);
   for (const uint32_t step : {0U, 1U}) {
     hand.retire(0, step, Half::Receive);
@@ -130,7 +129,7 @@ TEST_CASE("progress: an eager sender runs ahead of a peer that has not entered b
 
 TEST_CASE("progress: halves that retire out of order are reported as a bug") {
   const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, {});
-  Hand<Arrival::WithSend> hand(ring);
+  Hand hand(ring);
   hand.enter(0);
   CHECK_THROWS_AS(hand.retire(0, 0, Half::Send), InternalError);
   CHECK_THROWS_AS(hand.enter(0), InternalError);
@@ -138,7 +137,7 @@ TEST_CASE("progress: halves that retire out of order are reported as a bug") {
 
 TEST_CASE("progress: every entry, arrival and retirement changes the state") {
   const RingSchedule ring(Form::AllGather, 2, 2, Combine::None, {});
-  Hand<Arrival::Told> hand(ring);
+  Hand hand(ring, Arrival::Told);
   std::set<std::vector<uint64_t>> states;
   const LoopIterations none;
   const auto is_new = [&] {

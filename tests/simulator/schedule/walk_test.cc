@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/stored_schedule.h"
@@ -40,15 +39,6 @@ TEST_CASE("walk: runs every half once, with the schedule's own digest") {
   Digest own;
   add_all(own, nullptr, CollectiveId(0), ring, kItem);
   CHECK(counting.digest == own);
-}
-
-TEST_CASE("walk: a schedule by its interface and by its class give the same walk") {
-  const PairwiseSchedule pairwise(6, 3, {});
-  Counting concrete;
-  Counting abstract;
-  CHECK(walk(pairwise, concrete).empty());
-  CHECK(walk(static_cast<const Schedule&>(pairwise), abstract).empty());
-  CHECK(concrete.digest == abstract.digest);
 }
 
 TEST_CASE("walk: a message is taken before its sender continues") {

@@ -313,7 +313,7 @@ bool ends(const Sketch& sketch) {
     void send(CollectiveId, StepRef, const Step&) {}
     void exit(CollectiveId, Node, OpId) {}
   } nothing;
-  return walk(sketch.program, sketch.lowered, nothing, with_concrete).finished();
+  return walk(sketch.program, sketch.lowered, nothing).finished();
 }
 
 }  // namespace orrery::test

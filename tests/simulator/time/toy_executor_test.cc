@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 #include "models/base/random.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/program_walk.h"
@@ -60,7 +59,7 @@ TEST_CASE("a toy executor counts the bytes of each link of 200 random programs")
       continue;
     Paths paths(program.fabric);
     BytesPerLink toy(program.sketch.lowered, paths);
-    REQUIRE(walk(program.sketch.program, program.sketch.lowered, toy, with_concrete).finished());
+    REQUIRE(walk(program.sketch.program, program.sketch.lowered, toy).finished());
     const Demands asked = demands(program.sketch.lowered, paths);
     for (size_t l = 0; l < toy.bytes().size(); ++l)
       REQUIRE(Int128{toy.bytes()[l].count()} == asked.links[l].bytes);

@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include "simulator/algorithm/concrete.h"
 #include "simulator/values/host_executor.h"
 #include "simulator/values/host_visitor.h"
 #include "simulator/values/provenance.h"
@@ -153,7 +152,7 @@ Outcome with_executor(Error error) {
   Sum rig;
   HostVisitor right(rig.program, rig.lowered, rig.arguments);
   Planted<Error> visitor(right, std::move(error));
-  REQUIRE(walk(rig.program, rig.lowered, visitor, with_concrete).finished());
+  REQUIRE(walk(rig.program, rig.lowered, visitor).finished());
   return {right.digest() == rig.digest(), rig.right(rig.arguments)};
 }
 
@@ -209,7 +208,7 @@ TEST_CASE(
     rig.arguments.at(rig.value("a"), LogicalId(d)) = tensor(Dtype::S32, {8}, Numbers(8, 1));
   HostVisitor right(rig.program, rig.lowered, rig.arguments);
   Planted visitor(right, changed(1, [](Step& step) { step.source->first += 1; }));
-  REQUIRE(walk(rig.program, rig.lowered, visitor, with_concrete).finished());
+  REQUIRE(walk(rig.program, rig.lowered, visitor).finished());
   CHECK(numbers(rig.arguments.at(rig.value("s"), LogicalId(0)).value()) == Numbers(8, 4));
   CHECK(right.digest().halves == rig.digest().halves);
   CHECK_FALSE(right.digest() == rig.digest());
@@ -233,7 +232,7 @@ class Forgetful : public HostVisitor {
 TEST_CASE("planted executor: one whose digest is right, but not its result, is caught by values") {
   Sum rig;
   Forgetful visitor(rig);
-  REQUIRE(walk(rig.program, rig.lowered, visitor, with_concrete).finished());
+  REQUIRE(walk(rig.program, rig.lowered, visitor).finished());
   CHECK(visitor.digest() == rig.digest());
   CHECK_FALSE(rig.right(rig.arguments));
 }

@@ -2,8 +2,7 @@
 
 // One collective while the event engine runs it: when its halves begin, and what they wait for. The
 // engine has the clock and the network. It is told when transfers and reductions begin, and says
-// when they have ended. A template over the concrete schedule, like the sweep, since most of the
-// time of an event goes into calls of the schedule.
+// when they have ended.
 
 #include <cstdint>
 #include <optional>
@@ -26,31 +25,6 @@ namespace orrery {
 /// The number of an instant at which something happens; it takes half the memory of the instant.
 using InstantNumber = Id<struct InstantNumberTag>;
 
-class RunningCollective {
- public:
-  RunningCollective() = default;
-  RunningCollective(const RunningCollective&) = delete;
-  RunningCollective& operator=(const RunningCollective&) = delete;
-  virtual ~RunningCollective() = default;
-
-  enum class State : uint8_t { Running, Over };
-
-  /// Each call is an event of the current instant, with everything that can begin because of it.
-  /// Over: all nodes have ended, those of a switch too.
-  virtual State enter(Node node) = 0;
-  virtual State received(StepRef ref) = 0;      // the receive half is over
-  virtual State prepared(StepRef ref) = 0;      // the sender's overhead is over
-  virtual State sent(StepRef ref) = 0;          // the send half is over
-  virtual State sent_by(uint32_t channel) = 0;  // the same, of the channel that had this number
-  virtual State arrive(StepRef receiver) = 0;   // the message for that step is there
-
-  /// At the end of an instant.
-  virtual void append_state(RelativeState& state) const = 0;
-
-  /// The memory that it takes, with what the engine holds of its messages under way.
-  virtual Int128 bytes() const = 0;
-};
-
 /// The Host has now(), and the number() of this instant; is_shared(LinkId); and
 /// take(std::vector<HalfRef>&), which chooses what begins next. It gets these calls:
 ///   receive(CollectiveId, StepRef, Duration)        a receive half that takes this long
@@ -61,14 +35,16 @@ class RunningCollective {
 ///   deliver(CollectiveId, StepRef receiver, Instant)     a message in flight
 ///   end(CollectiveId, Node, Node origin)            a rank whose steps have all retired
 ///   tally(CollectiveId, StepRef, Half, Bytes, bool sends)      every half
-template <class S, class Host>
-class CollectiveRun final : public RunningCollective {
+template <class Host>
+class CollectiveRun {
  public:
+  enum class State : uint8_t { Running, Over };
+
   /// `log`, if not null, gets every half.
-  CollectiveRun(const S& schedule, const Collective& collective, CollectiveId id, Paths& paths,
-                Host& host, EventLog* log)
-      : schedule_(schedule),
-        extent_(schedule.extent()),
+  CollectiveRun(const Collective& collective, CollectiveId id, Paths& paths, Host& host,
+                EventLog* log)
+      : schedule_(*collective.schedule),
+        extent_(schedule_.extent()),
         collective_(collective),
         id_(id),
         itemsize_(itemsize(collective.work)),
@@ -76,37 +52,44 @@ class CollectiveRun final : public RunningCollective {
         paths_(paths),
         host_(host),
         log_(log),
-        progress_(schedule),
+        progress_(schedule_, Arrival::Told),
         marks_(extent_, Marks{}),
         entries_(extent_.ranks()),
         begun_(log == nullptr ? 0 : size_t{extent_.nodes} * extent_.channels),
         nodes_left_(extent_.nodes) {}
 
+  /// The memory that it takes, with what the engine holds of its messages under way.
   static Int128 bytes(const Extent& extent) {
     const Int128 channels = Int128{extent.nodes} * extent.channels;
     return StepTable<Marks>::bytes(extent) + StepTable<bool>::bytes(extent) +
            channels * Int128{sizeof(Connection) + kBytesUnderWay};
   }
-  Int128 bytes() const override { return bytes(extent_); }
+  Int128 bytes() const { return bytes(extent_); }
 
-  /// Only the progress. Halves that run are among the engine's events and flows. Origins only go
-  /// into held_up_by, which is not kept where iterations are added. Connections only save work.
-  void append_state(RelativeState& state) const override { progress_.append_state(state); }
+  /// Adds only the progress, at the end of an instant. Halves that run are among the engine's
+  /// events and flows. Origins only go into held_up_by, which is not kept where iterations are
+  /// added. Connections only save work.
+  void append_state(RelativeState& state) const { progress_.append_state(state); }
 
-  State enter(Node node) override {
+  // Each of these is an event of the current instant, with everything that can begin because of it.
+  // Over: all nodes have ended, those of a switch too.
+
+  State enter(Node node) {
     entries_[node.index()] = host_.number();
-    progress_.enter(node, [&](HalfRef half) { ready_.push_back(half); });
+    progress_.enter(node, ready_);
     if (progress_.ended(node))
       end(node);
     return begin_ready();
   }
 
-  State received(StepRef ref) override {
+  /// The receive half is over.
+  State received(StepRef ref) {
     retire({ref, Half::Receive}, host_.now());
     return begin_ready();
   }
 
-  State prepared(StepRef ref) override {
+  /// The sender's overhead is over.
+  State prepared(StepRef ref) {
     const Step step = schedule_.step(ref);
     const Path& path = this->path(ref.node, *step.to);
     find_shared(path);
@@ -114,15 +97,18 @@ class CollectiveRun final : public RunningCollective {
     return begin_ready();
   }
 
-  State sent(StepRef ref) override {
+  /// The send half is over.
+  State sent(StepRef ref) {
     deliver(ref);
     return begin_ready();
   }
 
-  State sent_by(uint32_t channel) override { return sent(progress_.at_work(channel)); }
+  /// The send half at which the channel with this number is, is over.
+  State sent_by(uint32_t channel) { return sent(progress_.at_work(channel)); }
 
-  State arrive(StepRef receiver) override {
-    progress_.arrive(receiver, [&](HalfRef half) { ready_.push_back(half); });
+  /// The message for that step is there.
+  State arrive(StepRef receiver) {
+    progress_.arrive(receiver, ready_);
     return begin_ready();
   }
 
@@ -150,7 +136,7 @@ class CollectiveRun final : public RunningCollective {
   /// Of a channel, whose sends are one at a time: where it is, its flow, its events.
   static constexpr size_t kBytesUnderWay = 160;
 
-  [[gnu::flatten]] State begin_ready() {
+  State begin_ready() {
     while (!ready_.empty()) {
       const HalfRef half = host_.take(ready_);
       begin(half.step, half.half);
@@ -253,7 +239,7 @@ class CollectiveRun final : public RunningCollective {
     (half.half == Half::Receive ? marks.received : marks.sent) = host_.number();
     if (log_ != nullptr)
       record(half, arrival);
-    progress_.retire(half, [&](HalfRef next) { ready_.push_back(next); });
+    progress_.retire(half, ready_);
     if (half.half == Half::Send && progress_.ended(half.step.node))
       end(half.step.node);
   }
@@ -292,7 +278,7 @@ class CollectiveRun final : public RunningCollective {
     return paths_.between(collective_.vertices[from.index()], collective_.vertices[to.index()]);
   }
 
-  const S& schedule_;
+  const Schedule& schedule_;
   const Extent extent_;
   const Collective& collective_;
   const CollectiveId id_;
@@ -301,7 +287,7 @@ class CollectiveRun final : public RunningCollective {
   Paths& paths_;
   Host& host_;
   EventLog* const log_;
-  Progress<S, Arrival::Told> progress_;
+  Progress progress_;
   StepTable<Marks> marks_;
   std::vector<InstantNumber> entries_;   // per rank
   std::vector<Connection> connections_;  // per node and channel, once one remembers

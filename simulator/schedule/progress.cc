@@ -1,0 +1,172 @@
+#include "simulator/schedule/progress.h"
+
+#include <algorithm>
+
+#include "models/base/check.h"
+
+namespace orrery {
+
+namespace {
+
+template <class Flags>
+void append_bits(const Flags& flags, RelativeState& state) {
+  for (size_t i = 0; i < flags.size(); i += 64) {
+    uint64_t word = 0;
+    for (size_t bit = 0; bit < std::min<size_t>(64, flags.size() - i); ++bit)
+      word |= uint64_t{flags[i + bit] ? 1U : 0U} << bit;
+    state.add(word);
+  }
+}
+
+}  // namespace
+
+Progress::Progress(const Schedule& schedule, Arrival arrival)
+    : schedule_(schedule),
+      extent_(schedule.extent()),
+      told_(arrival == Arrival::Told),
+      cursors_(extent_.all_channels()),
+      waiters_(cursors_.size(), kNobody),
+      entry_waiters_(extent_.nodes, kNobody),
+      entered_(extent_.nodes, false),
+      unfinished_(extent_.nodes, 0),
+      arrived_(told_ ? extent_ : Extent{}, false) {
+  ORRERY_CHECK(cursors_.size() < kNobody, "channels have numbers of 30 bits");
+  for (uint32_t n = 0; n < extent_.nodes; ++n)
+    for_each_cause_of_end(schedule_, extent_, Node(n), [&](const Cause&) { ++unfinished_[n]; });
+  std::vector<HalfRef> ready;
+  for (uint32_t n = extent_.ranks(); n < extent_.nodes; ++n) {
+    ORRERY_CHECK(unfinished_[n] > 0, "a switch node has steps");
+    entered_[n] = true;
+    examine_first_steps(Node(n), ready);
+  }
+  ORRERY_CHECK(ready.empty(), "the first step of a channel of a switch node has a cause");
+}
+
+void Progress::enter(Node node, std::vector<HalfRef>& ready) {
+  ORRERY_CHECK(!entered(node), "a node enters its collective once");
+  entered_[node.index()] = true;
+  examine_first_steps(node, ready);
+  wake(entry_waiters_[node.index()], ready);
+}
+
+void Progress::let_send_to(Node node, std::vector<HalfRef>& ready) {
+  if (keeps_for_.empty())
+    keeps_for_.resize(extent_.nodes, false);
+  keeps_for_[node.index()] = true;
+  wake(entry_waiters_[node.index()], ready);
+}
+
+void Progress::arrive(StepRef receiver, std::vector<HalfRef>& ready) {
+  ORRERY_CHECK(told_, "messages arrive with their sends, or when this is called");
+  arrived_.at(receiver) = true;
+  Cursor& cursor = cursors_[cursor_of(receiver.node, receiver.channel)];
+  if (cursor.awaits_message && cursor.index == receiver.index) {
+    cursor.awaits_message = false;
+    examine({receiver, Half::Receive}, ready);
+  }
+}
+
+void Progress::retire(HalfRef half, std::vector<HalfRef>& ready) {
+  const uint32_t id = cursor_of(half.step.node, half.step.channel);
+  Cursor& cursor = cursors_[id];
+  ORRERY_CHECK(cursor.index == half.step.index && cursor.half() == half.half,
+               "halves of a channel retire in order");
+  if (half.half == Half::Receive) {
+    if (told_)
+      arrived_.at(half.step) = false;
+    cursor.received = true;
+  } else {
+    cursor.received = false;
+    ++cursor.index;
+  }
+  if (cursor.received || cursor.index < schedule_.steps(half.step.node, half.step.channel))
+    examine({{half.step.node, half.step.channel, cursor.index}, cursor.half()}, ready);
+  else
+    --unfinished_[half.step.node.index()];  // its last step
+  wake(waiters_[id], ready);
+}
+
+void Progress::append_state(RelativeState& state) const {
+  for (const Cursor& cursor : cursors_)
+    state.add(uint64_t{cursor.index} << 1U | (cursor.received ? 1U : 0U));
+  append_bits(entered_, state);
+  append_bits(arrived_.entries(), state);
+}
+
+std::vector<Parked> Progress::parked() const {
+  std::vector<Parked> result;
+  for (uint32_t n = 0; n < extent_.nodes; ++n) {
+    for (uint32_t c = 0; c < extent_.channels && entered_[n]; ++c) {
+      const HalfRef next = next_half(cursor_of(Node(n), Channel(c)));
+      if (next.step.index >= schedule_.steps(Node(n), Channel(c)))
+        continue;
+      if (const std::optional<Cause> cause = first_unmet(next))
+        result.push_back({next, *cause});
+    }
+  }
+  return result;
+}
+
+bool Progress::met(const HalfRef& half, const Cause& cause) const {
+  if (cause.kind == CauseKind::Enter)
+    return entered(cause.step.node) || (cause.step.node != half.step.node && !keeps_for_.empty() &&
+                                        keeps_for_[cause.step.node.index()]);
+  if (told_ && cause.kind == CauseKind::Message)
+    return arrived_.at(half.step);
+  return retired(cause.step, cause.half);
+}
+
+std::optional<Cause> Progress::first_unmet(const HalfRef& half) const {
+  std::optional<Cause> unmet;
+  for_each_cause(schedule_, extent_, half.step, half.half, schedule_.step(half.step),
+                 [&](const Cause& cause) {
+                   if (met(half, cause))
+                     return true;
+                   unmet = cause;
+                   return false;
+                 });
+  return unmet;
+}
+
+void Progress::examine_first_steps(Node node, std::vector<HalfRef>& ready) {
+  for (uint32_t c = 0; c < extent_.channels; ++c)
+    if (schedule_.steps(node, Channel(c)) > 0)
+      examine({{node, Channel(c), 0}, Half::Receive}, ready);
+}
+
+void Progress::examine(const HalfRef& half, std::vector<HalfRef>& ready) {
+  const bool all_met = for_each_cause(schedule_, extent_, half.step, half.half,
+                                      schedule_.step(half.step), [&](const Cause& cause) {
+                                        if (met(half, cause))
+                                          return true;
+                                        park(cursor_of(half.step.node, half.step.channel), cause);
+                                        return false;
+                                      });
+  if (all_met)
+    ready.push_back(half);
+}
+
+void Progress::park(uint32_t id, const Cause& unmet) {
+  if (told_ && unmet.kind == CauseKind::Message) {
+    cursors_[id].awaits_message = true;
+    return;
+  }
+  uint32_t& head = unmet.kind == CauseKind::Enter
+                       ? entry_waiters_[unmet.step.node.index()]
+                       : waiters_[cursor_of(unmet.step.node, unmet.step.channel)];
+  cursors_[id].next_waiter = head & kNobody;
+  head = id;
+}
+
+void Progress::wake(uint32_t& head, std::vector<HalfRef>& ready) {
+  uint32_t id = head;
+  head = kNobody;
+  while (id != kNobody) {
+    const uint32_t next = cursors_[id].next_waiter;
+    cursors_[id].next_waiter = kNobody;
+    examine(next_half(id), ready);
+    id = next;
+  }
+}
+
+}  // namespace orrery
