@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-/// text(0), text(1), ... joined by commas; `count` of them.
+/// The `count` texts text(0), text(1), ... joined by commas.
 template <class Text>
 std::string listed(int64_t count, Text text) {
   std::string list;

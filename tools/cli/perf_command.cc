@@ -81,13 +81,13 @@ NcclSettings settings_given(const PerfCommand& command) {
 }
 
 /// Those that `option` names in nccl-tests' table, or all of it.
-template <class Entry>
-std::vector<Entry> chosen(std::string_view option, std::span<const Entry> table,
+template <class Named>
+std::vector<Named> chosen(std::string_view option, std::span<const Named> table,
                           const std::string& text) {
   if (text == "all")
     return {table.begin(), table.end()};
   std::vector<std::string_view> names;
-  for (const Entry& entry : table) {
+  for (const Named& entry : table) {
     if (entry.name == text)
       return {entry};
     names.push_back(entry.name);

@@ -22,7 +22,7 @@ namespace {
 
 /// The position of a difference in the order of compare().
 struct Key {
-  enum class Part : uint8_t { Arguments, Ops, Memory, Verdicts } part = Part::Ops;
+  enum class Section : uint8_t { Arguments, Ops, Memory, Verdicts } section = Section::Ops;
   Instant end;
   size_t position = 0;
   uint32_t device = 0;
@@ -103,7 +103,7 @@ class Comparer {
     key.aspect = aspect;
     const auto [at, is_new] = found_.try_emplace(aspect);
     Found& found = at->second;
-    found.places.emplace(std::pair(key.part, key.position), place);
+    found.places.emplace(std::pair(key.section, key.position), place);
     if (!is_new && found.first_key < key)
       return;
     found.first_key = key;
@@ -112,7 +112,7 @@ class Comparer {
 
   /// Of an op of A that ends on a device, or on all, at `end`.
   static Key op_key(size_t position, std::optional<LogicalId> device, Instant end) {
-    return {Key::Part::Ops, end, position, device ? device->index() : 0, {}};
+    return {Key::Section::Ops, end, position, device ? device->index() : 0, {}};
   }
   /// Before all that is told of its devices.
   Key op_key(size_t position) const {
@@ -232,7 +232,7 @@ class Comparer {
 
   void compare_value(std::optional<size_t> op, size_t argument, const RecordedValue& a,
                      const RecordedValue& b) {
-    const Key whole = op ? op_key(*op) : Key{Key::Part::Arguments, {}, argument, 0, {}};
+    const Key whole = op ? op_key(*op) : Key{Key::Section::Arguments, {}, argument, 0, {}};
     if (a.dtype != b.dtype || a.shape != b.shape)
       add(Aspect::Type, whole, a.shown_name(), [&] {
         return Difference{a.shown_name(), std::nullopt, "type", type_text(a), type_text(b), ""};
@@ -321,7 +321,7 @@ class Comparer {
       if (found == of_b.end())
         continue;
       const RecordedDevice& b = *found->second;
-      const Key key{Key::Part::Memory, {}, a.id.index(), a.id.index(), {}};
+      const Key key{Key::Section::Memory, {}, a.id.index(), a.id.index(), {}};
       const std::string place = std::to_string(a.id.index());
       const auto peak = [](const RecordedDevice& device) {
         return quantity_text(device.peak) + (device.peak_at ? " at " + *device.peak_at : "");
@@ -348,7 +348,7 @@ class Comparer {
       const auto verdict = [](const RecordedCheck* of) {
         return std::string(of == nullptr ? "not checked" : in_words(of->verdict));
       };
-      add(Aspect::Verdict, Key{Key::Part::Verdicts, {}, position, 0, {}}, place, [&] {
+      add(Aspect::Verdict, Key{Key::Section::Verdicts, {}, position, 0, {}}, place, [&] {
         // Of the two, what the one that does not hold says.
         const RecordedCheck& broken =
             in_b == nullptr || (in_a != nullptr && in_a->verdict > in_b->verdict) ? *in_a : *in_b;
