@@ -35,7 +35,7 @@ struct Key {
 struct Found {
   Key first_key;
   Difference first;
-  std::map<std::pair<Key::Part, size_t>, std::string> places;  // by position
+  std::map<std::pair<Key::Section, size_t>, std::string> places;  // by position
 };
 
 std::string type_text(const RecordedValue& value) {
@@ -57,7 +57,7 @@ std::string note(const TensorDifference& difference, int64_t elements) {
   return text;
 }
 
-/// `which` has or have none.
+/// Says that there are no values to compare. `which` is a subject with its verb.
 std::string no_values_text(std::string_view which) {
   return fmt::format(
       "Values: {}. (A run with data off or over its budget, and a program that does not end, have "
@@ -97,7 +97,7 @@ class Comparer {
   }
 
  private:
-  /// `make` describes the difference; it is called only where the key is the first so far.
+  /// Counts a difference. `make` describes it and is called only if the key is the first so far.
   template <class Make>
   void add(Aspect aspect, Key key, const std::string& place, Make make) {
     key.aspect = aspect;
@@ -110,11 +110,11 @@ class Comparer {
     found.first = make();
   }
 
-  /// Of an op of A that ends on a device, or on all, at `end`.
+  /// The key of an op of A that ends at `end`, on one device or on all.
   static Key op_key(size_t position, std::optional<LogicalId> device, Instant end) {
     return {Key::Section::Ops, end, position, device ? device->index() : 0, {}};
   }
-  /// Before all that is told of its devices.
+  /// The key of an op as a whole, which comes before those of its devices.
   Key op_key(size_t position) const {
     const RecordedOp& op = a_.ops[position];
     Instant end = op.span ? op.span->end : Instant();
@@ -267,8 +267,8 @@ class Comparer {
     }
   }
 
-  /// The arrays that the parts of all devices make. They may differ where the parts do not, by
-  /// another spec.
+  /// Compares the arrays that the parts of all devices make. With another spec they may differ
+  /// though the parts do not.
   void compare_whole(const Key& key, const RecordedValue& a, const RecordedValue& b) {
     if (a.whole.has_value() != b.whole.has_value()) {
       result_.not_compared.push_back(fmt::format("The whole array of \"{}\": {} has none.",
@@ -336,7 +336,7 @@ class Comparer {
     }
   }
 
-  /// Checks that one run has and the other has not count where they do not hold.
+  /// Compares verdicts. A check that only one run has counts if it does not hold.
   void compare_checks() {
     std::map<std::pair<std::string, std::string>, const RecordedCheck*> of_b;
     for (const RecordedCheck& check : b_.checks)
@@ -349,7 +349,7 @@ class Comparer {
         return std::string(of == nullptr ? "not checked" : in_words(of->verdict));
       };
       add(Aspect::Verdict, Key{Key::Section::Verdicts, {}, position, 0, {}}, place, [&] {
-        // Of the two, what the one that does not hold says.
+        // The message of the one that does not hold.
         const RecordedCheck& broken =
             in_b == nullptr || (in_a != nullptr && in_a->verdict > in_b->verdict) ? *in_a : *in_b;
         return Difference{place,         std::nullopt,  "verdict",
@@ -376,7 +376,7 @@ class Comparer {
   const RunRecord& a_;
   const RunRecord& b_;
   std::map<std::string, const RecordedOp*> ops_of_b_;
-  std::map<std::string, size_t> positions_;  // of the ops of A
+  std::map<std::string, size_t> positions_;  // by id: the positions of A's ops
   std::map<Aspect, Found> found_;
   RunComparison result_;
 };
