@@ -1,6 +1,6 @@
 #pragma once
 
-// Lists in scenarios that programs write.
+// Lists in the scenarios that tests and benchmarks write.
 
 #include <cstdint>
 #include <string>

@@ -229,8 +229,8 @@ std::vector<FreeFigure> felt(const Cluster& start, std::span<const MeasuredCall>
 
 #else
 
-/// What the callback of NLopt needs. No exception may pass through C, so it is kept and the search
-/// stops.
+/// The state of the callback of NLopt. No exception may pass through C, so it is kept and the
+/// search stops.
 struct SearchState {
   Objective* objective;
   nlopt_opt optimiser;

@@ -187,7 +187,7 @@ class Maker {
     return BytesPerSecond(std::min(kNoTime, three_digits(combine * copy / (copy - combine))));
   }
 
-  /// What a fit is valid for: "copy by 8 virtual devices at once, 4 KiB to 256 MiB; mean error 1.2
+  /// The domain of a fit: "copy by 8 virtual devices at once, 4 KiB to 256 MiB; mean error 1.2
   /// %, worst +5.0 %".
   static std::string domain(const GpuFit& fit) {
     return fmt::format("{}, {} to {}; mean error {}, worst {}", name_of(fit),

@@ -1,7 +1,7 @@
 #pragma once
 
-// What measured nodes of GPU work are fitted by, a latency and a rate, and what `orrery calibrate
-// cuda` prints about the fits. Nothing here knows a driver.
+// Fits a latency and a rate to measured nodes of GPU work, and makes the text of `orrery calibrate
+// cuda`. Nothing here knows a driver.
 
 #include <cstdint>
 #include <span>
@@ -50,7 +50,7 @@ std::string name_of(const GpuFit& fit);
 std::string amount_text(const GpuFit& fit, int64_t amount);
 std::string rate_text(const GpuFit& fit, int64_t rate);
 
-/// What `orrery calibrate cuda` prints: the GPUs, the fits with their errors, and the launch of a
+/// The text of `orrery calibrate cuda`: the GPUs, the fits with their errors, and the launch of a
 /// graph.
 std::string gpu_calibration_text(const cuda::GpuMeasurements& measured,
                                  std::span<const GpuFit> fits, const Style& style);

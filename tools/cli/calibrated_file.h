@@ -1,6 +1,6 @@
 #pragma once
 
-// What the commands that write calibrated clusters share.
+// Functions that the commands share which write calibrated clusters.
 
 #include <optional>
 #include <string>

@@ -63,7 +63,7 @@ class Reader {
   }
 
  private:
-  /// `elements` are the <gpu> that the file has.
+  /// Reads <algo>. `elements` is the number of <gpu> that the file has.
   void read_header(const XmlElement& algo, size_t elements) {
     note_unknown(algo, kAlgo);
     for (const std::string_view attribute : kMayLack)
@@ -128,7 +128,7 @@ class Reader {
                                       who, element.line()));
   }
 
-  /// Out of place, the input is the caller's, and is usually not written.
+  /// Notes a write to the input out of place, where it is the caller's and is usually not written.
   void note_calls() {
     for (uint32_t gpu = 0; gpu < algorithm_.gpus && algorithm_.out_of_place; ++gpu)
       for (size_t b = 0; b < algorithm_.steps[gpu].size(); ++b)

@@ -89,7 +89,7 @@ class UnequalEnds {
   }
 
  private:
-  /// "gpu 1 tb 0", or "gpu 1" where none of its thread blocks has that peer.
+  /// One side of a connection: "gpu 1 tb 0", or "gpu 1" if none of its thread blocks has that peer.
   std::string side_text(uint32_t gpu, int64_t MscclBlock::*direction, uint32_t peer,
                         int64_t channel) const {
     for (const MscclBlock& block : algorithm_.blocks[gpu])
@@ -98,7 +98,7 @@ class UnequalEnds {
     return fmt::format("gpu {}", gpu);
   }
 
-  /// Connections with this many messages at both ends.
+  /// The number of connections with this many messages at both ends.
   size_t likes(size_t messages) const {
     const auto found = usual_.find(messages);
     return found == usual_.end() ? 0 : found->second;
@@ -240,9 +240,9 @@ std::vector<uint32_t> Transfers::order() const {
 
 Transfers transfers_of(const std::vector<ParsedStep>& steps) {
   Transfers result;
-  std::vector<uint32_t> nops;  // that the next transfer takes over
+  std::vector<uint32_t> nops;  // those whose waits the next transfer makes
   bool chain_is_open = false;
-  size_t reductions = 0;  // of the thread block
+  size_t reductions = 0;  // those of the thread block so far
   for (uint32_t s = 0; s < steps.size(); ++s) {
     const ParsedStep& step = steps[s];
     if (step.is_nop()) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What runtimes make of the steps of an MSCCL file, as the parsers of RCCL and MSCCL do
+// Turns the steps of an MSCCL file into what runtimes run, as the parsers of RCCL and MSCCL do
 // (mscclGetAlgoFromXmlFile), in three passes:
 //
 // 1. transfers_of(), for each thread block: consecutive re steps into the same place become one
@@ -25,7 +25,7 @@
 
 namespace orrery {
 
-/// What the parsers look at to make transfers of steps.
+/// The part of a step that decides how transfers are made.
 struct ParsedStep {
   std::string_view type;
   bool waits = false;      // whether it names a step to wait for

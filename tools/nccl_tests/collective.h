@@ -42,10 +42,10 @@ std::string program_name(NcclCollective collective);
 /// of a build after it ("build/all_reduce_perf_mpi"). Empty if there is none.
 std::optional<NcclCollective> nccl_collective_named(std::string_view text);
 
-/// What a program prints in its column redop: its operation, "none", or nothing. Before 2.13 some
+/// The text in the column redop: the operation, "none", or nothing. Before 2.13 some
 /// programs have no such column.
 enum class RedopColumn : uint8_t { Operation, None, Blank, Absent };
-/// What version 2.19.6 prints.
+/// The column of version 2.19.6.
 RedopColumn redop_column(NcclCollective collective);
 /// Whether some version prints it.
 bool may_print(NcclCollective collective, RedopColumn redop);

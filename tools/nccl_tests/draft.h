@@ -22,7 +22,7 @@
 
 namespace orrery {
 
-/// What one row shows. Bandwidths are in bytes per second.
+/// The facts that one row shows. Bandwidths are in bytes per second.
 struct NcclEvidence {
   Bytes size;
   std::optional<int64_t> count;
@@ -32,7 +32,7 @@ struct NcclEvidence {
   std::vector<std::pair<PrintedDecimal, PrintedDecimal>> bandwidths;  // algbw, busbw
 };
 
-/// What is known about a table without its rows.
+/// The facts about a table that are known without its rows.
 struct NcclKnown {
   std::optional<NcclCollective> collective;
   std::optional<uint32_t> ranks;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a program of nccl-tests would print on a cluster. Times are those of the schedules that
-// lowering makes, by our model or measured on GPUs; values are compared with the definitions.
+// The table that a program of nccl-tests would print on a cluster. Times are those of the schedules
+// that lowering makes, by our model or measured on GPUs; values are compared with the definitions.
 
 #include <cstdint>
 #include <optional>

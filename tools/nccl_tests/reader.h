@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// What the user says about a file that does not say it itself.
+/// Facts about a file that it does not state itself.
 struct NcclReadOptions {
   std::optional<NcclCollective> collective;
   std::optional<uint32_t> ranks;  // from 1 to kMostNcclRanks

@@ -31,7 +31,7 @@ std::optional<NcclSettings> read_settings(std::string_view line, const Origin& o
 /// The version of a NCCL_VERSION_CODE: 22606 is "2.26.6". Empty for 0, which says nothing.
 std::optional<std::string> version_of_code(int64_t code);
 
-/// What the lines around a table say about it: its program, settings, ranks and versions.
+/// Reads the lines around a table, which tell its program, settings, ranks and versions.
 class NcclContext {
  public:
   /// Reads a comment without its "#". Unknown comments say nothing.

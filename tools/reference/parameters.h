@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-/// What the parameter means. Empty for an unknown name; a test requires a sentence for every
+/// The sentence for a parameter. Empty for an unknown name; a test requires a sentence for every
 /// parameter.
 std::string_view parameter_summary(std::string_view name);
 

@@ -30,8 +30,8 @@ struct TensorDifference {
 /// if no element differs. Requires equal shapes.
 std::optional<TensorDifference> first_difference(const Tensor& a, const Tensor& b);
 
-/// What may differ. If one op differs in several aspects, they are told in this order, the likelier
-/// cause first.
+/// The kinds of differences. If one op differs in several aspects, they are told in this order, the
+/// likelier cause first.
 enum class Aspect : uint8_t {
   Op,         // what the op is
   Type,       // of a value: dtype or shape

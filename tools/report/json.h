@@ -32,7 +32,7 @@ struct JsonOptions {
 /// example the algorithm of a local op or the time of a program that hangs.
 std::string json_text(const Report& report, const JsonOptions& options);
 
-/// What stands in place of a report for a scenario that is wrong: {"report": 1, "file": FILE,
+/// The text in place of a report for a scenario that is wrong: {"report": 1, "file": FILE,
 /// "holds": false, "errors": [{"pointer", "line", "column", "message"}, ...]}. Line and column are
 /// null for errors without a text position.
 std::string json_text(const std::string& file, const InputError& error);

@@ -81,7 +81,7 @@ class Trace {
   }
 
  private:
-  /// What is kept for a collective whose messages are written.
+  /// The state of a collective whose messages are written.
   struct Shown {
     uint64_t first_message = 0;  // the number of its first message
     uint64_t steps = 0;          // the most of any channel
