@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -265,6 +267,28 @@ Transfers transfers_of(const std::vector<ParsedStep>& steps) {
   result.last_nops = std::move(nops);
   number(result.transfers, steps);
   return result;
+}
+
+void make_transfers(ThreadBlock& block, MscclBlock& read, std::vector<Step>& steps,
+                    std::vector<ParsedStep> parsed) {
+  const std::vector<uint32_t> order = transfers_of(parsed).order();
+  const auto reorder = [&](auto& all) {
+    std::decay_t<decltype(all)> ordered;
+    for (const uint32_t s : order)
+      ordered.push_back(std::move(all[s]));
+    all = std::move(ordered);
+  };
+  reorder(block.elements);
+  reorder(read.steps);
+  reorder(steps);
+  reorder(parsed);
+  block.transfers = transfers_of(parsed);
+  for (const Transfer& transfer : block.transfers.transfers) {
+    for (size_t s = 1; s < transfer.steps.size(); ++s)
+      read.steps[transfer.steps[s]].chained = true;
+    if (transfer.sets_flag)
+      read.steps[transfer.steps.back()].flag = transfer.flag;
+  }
 }
 
 std::vector<StoredSchedule::Message> join_messages(

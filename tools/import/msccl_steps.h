@@ -62,6 +62,11 @@ struct ThreadBlock {
   Transfers transfers;               // of the steps
 };
 
+/// Pass 1 applied: puts the elements, the texts and the steps of a thread block in the order in
+/// which they run, and sets its transfers and their flags. `parsed` has one entry per step.
+void make_transfers(ThreadBlock& block, MscclBlock& read, std::vector<Step>& steps,
+                    std::vector<ParsedStep> parsed);
+
 /// The messages of all connections. Adds an error for each message whose two ends have different
 /// sizes. A connection with more sends than receives, or fewer, is added to the algorithm's hangs
 /// and has no messages.

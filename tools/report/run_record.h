@@ -1,7 +1,7 @@
 #pragma once
 
-// What two runs are compared by: taken from a run, or, with less in it, read from a saved JSON
-// report (json.h).
+// The record by which two runs are compared. It is taken from a run, or, with less in it, read from
+// a saved JSON report (json.h).
 
 #include <optional>
 #include <string>
