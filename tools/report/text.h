@@ -1,6 +1,15 @@
 #pragma once
 
 // A report for people. It says what happened when, what it cost, whether it fits, and what holds.
+//
+// This folder shows a Report (verifier/report.h) and works out nothing that the report lacks:
+//   text.h        the whole report; ops_text.h, checks_text.h and gpus.h make its larger parts
+//   op_entries.h  which ops are shown as one: iterations of a loop, and blocks that repeat
+//   json.h        the same report for programs; run_record.h reads it back
+//   difference.h  the first differences of two runs
+//   explain.h     why an op ran when it did
+//   trace.h       a Chrome trace of the run
+// Words, numbers and looks that these share are in names.h, figures.h and style.h.
 
 #include <cstdint>
 #include <string>
