@@ -1,5 +1,5 @@
-// What a run costs as a whole, from the start of the command line to its report in JSON, without
-// data: CPU time (the column "Time") and peak memory, each beside its budget. No benchmark fails
+// The cost of whole runs, from the start of the command line to the report in JSON, without data.
+// The columns are CPU time ("Time") and peak memory, each beside its budget. No benchmark fails
 // over its budget: machines differ by a factor of two, so compare times with the memcpy line of the
 // same run.
 
@@ -32,7 +32,7 @@ struct Budget {
   double mebibytes = 0;  // 0: none was set
 };
 
-/// Runs the command once an iteration; the time shown is the CPU's.
+/// Runs the command once per iteration. The time shown is the CPU's.
 void cost(benchmark::State& state, const std::vector<std::string>& command, Budget budget) {
   int64_t peak = 0;
   for (auto _ : state) {

@@ -20,7 +20,7 @@ std::string simple_cluster(int64_t devices, std::string_view topology, int64_t l
                      devices, topology, latency_ns);
 }
 
-/// Hosts in leaves of 8, leaves below one switch; each link both ways.
+/// Leaves of 8 hosts below one switch. Each link goes both ways.
 std::string tree_cluster(int64_t hosts) {
   const auto link = [](const std::string& a, const std::string& b, int64_t gigabytes) {
     return fmt::format(R"({{"from": {0}, "to": {1}, "bandwidth": "{2} GB/s"}}, )"
@@ -54,7 +54,7 @@ std::string scenario(const std::string& cluster, int64_t devices, std::string_vi
                      cluster, devices, arrays, ops, output);
 }
 
-/// Sattolo's shuffle: one cycle through all hosts, so that none sends to itself.
+/// Sattolo's shuffle gives one cycle through all hosts, so that none sends to itself.
 std::vector<int64_t> random_cycle(Random& random, int64_t hosts) {
   std::vector<int64_t> to;
   for (int64_t i = 0; i < hosts; ++i)

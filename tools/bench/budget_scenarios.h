@@ -20,11 +20,11 @@ enum class AllToAll : uint8_t {
 };
 std::string all_to_all(AllToAll how, int64_t ranks);
 
-/// `rounds` ppermutes over 64 hosts on the same tree, each a random permutation without fixed
+/// This many ppermutes over 64 hosts on the same tree. Each is a random permutation without fixed
 /// points, of one of 16 random sizes from 256 KiB to 4 MiB.
 std::string random_permutations(int64_t rounds);
 
-/// That many psums of 64 elements, one after the other, on a ring of 8 devices.
+/// This many psums of 64 elements, one after the other, on a ring of 8 devices.
 std::string many_psums(int64_t count);
 
 }  // namespace orrery

@@ -9,14 +9,14 @@
 namespace orrery {
 
 struct ChildCost {
-  double cpu_seconds = 0;  // user and system, with the children it waited for
-  /// The largest resident set of one of them; at least this process's own (10 MiB), which a child
-  /// counts until it starts the program.
+  double cpu_seconds = 0;  // user and system time, with that of the children it waited for
+  /// The largest resident set of one of them. It is at least this process's own (10 MiB), which a
+  /// child counts until it starts the program.
   int64_t peak_bytes = 0;
 };
 
-/// Runs a program (a path) with these arguments, its output thrown away. Throws std::system_error
-/// where it does not exit with 0.
+/// Runs a program (a path) with these arguments and throws its output away. Throws
+/// std::system_error if it does not exit with 0.
 ChildCost run_child(std::vector<std::string> program_and_arguments);
 
 }  // namespace orrery

@@ -1,5 +1,5 @@
-// Bytes per second of the host executor, on a ring all-reduce, against memcpy. Both count every
-// byte they must read and every byte they must write.
+// Bytes per second of the host executor on a ring all-reduce, beside those of memcpy. Both count
+// every byte that they must read or write.
 
 #include <cstdint>
 #include <cstring>
@@ -19,7 +19,8 @@
 namespace orrery {
 namespace {
 
-/// Bytes a schedule must touch: each step's received message, source, target and sent message.
+/// The bytes that a schedule must touch: each step's received message, source, target and sent
+/// message.
 int64_t bytes_touched(const Schedule& schedule, int64_t itemsize) {
   int64_t bytes = 0;
   for (uint32_t n = 0; n < schedule.extent().nodes; ++n) {
@@ -105,7 +106,8 @@ void BM_HostRingAllReduce(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() *
                           bytes_touched(*ring.lowered.schedules[0], int64_t{4}));
 }
-// Long enough that page faults for new memory, slow on virtual machines, weigh little.
+// The runs are so long that page faults for new memory, which are slow on virtual machines, weigh
+// little.
 BENCHMARK(BM_HostRingAllReduce)
     ->Args({8, int64_t{64} << 20})
     ->Args({8, int64_t{1} << 20})

@@ -1,13 +1,13 @@
 #pragma once
 
-// Lists in scenarios that programs write.
+// Lists in the scenarios that tests and benchmarks write.
 
 #include <cstdint>
 #include <string>
 
 namespace orrery {
 
-/// text(0), text(1), ... joined by commas; `count` of them.
+/// The `count` texts text(0), text(1), ... joined by commas.
 template <class Text>
 std::string listed(int64_t count, Text text) {
   std::string list;

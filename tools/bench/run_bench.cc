@@ -1,5 +1,5 @@
-// From a scenario's file to its report: within one process, and as the whole command line, which is
-// what a user waits for.
+// The time from a scenario's file to its report, within one process and as the whole command line,
+// for which a user waits.
 
 #include <string>
 

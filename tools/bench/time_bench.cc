@@ -1,5 +1,5 @@
-// Messages per second of the two executors of time, on a ring all-reduce with random figures: every
-// link has its own bandwidth and latency, every device its own start.
+// Messages per second of the sweep and the engine on a ring all-reduce with random figures. Every
+// link has its own bandwidth and latency, and every device its own start.
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
 
-// How far the model is from measured tables: the rows of docs/accuracy.md.
+// How far the model is from measured tables. It makes the rows of docs/accuracy.md.
 
 #include <cstdint>
 #include <span>
@@ -18,7 +18,7 @@ namespace orrery {
 /// The tables of one file, and the cluster that stands for the machine they are from.
 struct MeasuredFile {
   std::string name;  // "a100-nvswitch.json"
-  std::string use;   // "calibrated on", "held out"; empty: not known
+  std::string use;   // "calibrated on", "held out"; empty if not known
   Cluster cluster;
   std::vector<NcclTable> tables;
 };
@@ -36,23 +36,23 @@ struct AccuracyRow {
 
 struct Accuracy {
   std::vector<AccuracyRow> rows;      // in the order of files, then by collective, ranks and band
-  std::vector<std::string> left_out;  // what is not timed, with the reason
+  std::vector<std::string> left_out;  // tables and rows that are not timed, with the reason
 };
 
 Accuracy accuracy(std::span<const MeasuredFile> files, const Limits& limits);
 
-/// Over all times of the rows, weighted by their number.
+/// The errors over all times of the rows, weighted by their number.
 ErrorSummary total(std::span<const AccuracyRow> rows);
 
-/// A table of all rows, and before it one line for each file. Markdown.
+/// Markdown with one line for each file and then a table of all rows.
 std::string accuracy_markdown(const Accuracy& accuracy);
 
-/// The mean errors as JSON: what accuracy_grown reads.
+/// The mean errors as JSON, which accuracy_grown() reads.
 std::string accuracy_json(const Accuracy& accuracy);
 
 /// A sentence for each row whose mean error has grown by more than a tenth, and for each row that
 /// is missing now or before. Errors are compared in whole parts of 10,000. `before` is a text of
-/// accuracy_json, `name` its file. Throws InputError where it is no such text.
+/// accuracy_json(), and `name` its file. Throws InputError if it is not such a text.
 std::vector<std::string> accuracy_grown(const Accuracy& accuracy, const std::string& before,
                                         const std::string& name, const Limits& limits);
 

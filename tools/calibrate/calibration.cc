@@ -24,7 +24,7 @@ bool was_fitted(const FigureSource& source) {
   return source.label == kCalibrated || source.label == kExtrapolated;
 }
 
-/// NCCL's transport, and the sources of its figures.
+/// The transport of NCCL in start.json, and the sources of its figures.
 struct StartTransport {
   TransportFigures figures;
   std::vector<FigureSource> sources;
@@ -58,8 +58,8 @@ bool fitted_or_absent(const std::string& figure, const Cluster& base) {
   return found == base.sources.end() || was_fitted(*found);
 }
 
-/// Protocols with fitted figures become NCCL's; others stay, and with them what serves other ops.
-/// `sources` are those of the base. Those of NCCL's protocols are added to the cluster.
+/// Replaces protocols with fitted figures by NCCL's, and adds the sources of these. Other protocols
+/// stay, so that ops which they serve keep theirs. `sources` are those of the base.
 void begin_anew(Cluster& cluster, const std::vector<FigureSource>& sources) {
   TransportFigures& transport = *cluster.transport;
   std::erase_if(transport.protocols, [&](const ProtocolFigures& protocol) {
@@ -98,7 +98,7 @@ std::string_view op_of(const MeasuredCall& call) {
   fail_check("op_of", "a program with a collective", __FILE__, __LINE__);
 }
 
-/// Per op, the least time of one GPU of a process that has several.
+/// Per op: the least time per GPU, over the calls whose processes have several GPUs.
 std::map<std::string, Duration, std::less<>> least_host_launch(
     std::span<const MeasuredCall> calls) {
   std::map<std::string, Duration, std::less<>> least;
@@ -115,14 +115,15 @@ std::map<std::string, Duration, std::less<>> least_host_launch(
   return least;
 }
 
-/// All of them, or how many, where they are long.
+/// The texts joined by commas, or their number if that is too long.
 std::string listed(const std::set<std::string>& texts) {
   constexpr size_t kLongest = 300;
   std::string all = fmt::format("{}", fmt::join(texts, ", "));
   return all.size() <= kLongest ? all : fmt::format("{} tables", texts.size());
 }
 
-/// "nccl-tests all_gather, all_reduce on 2, 4, 8 ranks, NCCL 2.19.3 (a.txt)".
+/// The source of fitted figures: "nccl-tests all_gather, all_reduce on 2, 4, 8 ranks, NCCL 2.19.3
+/// (a.txt)".
 std::string source_text(std::span<const NcclTable> tables, std::span<const MeasuredCall> calls,
                         const std::optional<std::string>& given) {
   std::set<std::string> collectives, versions, sources;
@@ -176,8 +177,8 @@ bool is_kept(const FigureSource& source, const ProtocolFigures& protocol) {
          is_of(source.figure, protocol.name);
 }
 
-/// Leaves away the protocols that compete for a measured op, of which no figure is kept, and that
-/// no call is carried out by; their names. One at least stays.
+/// Takes away the protocols that compete for a measured op, have only fitted figures, and carry out
+/// no call. At least one protocol stays. Returns their names.
 std::vector<std::string> drop_unused(Cluster& cluster, std::span<const MeasuredCall> calls,
                                      std::span<const CallTime> modelled) {
   std::set<std::string> used;
@@ -206,7 +207,7 @@ std::vector<std::string> drop_unused(Cluster& cluster, std::span<const MeasuredC
   return unused;
 }
 
-/// Whether the base has the protocol of this name as the fit begins with it.
+/// Whether the fit began with the base's own protocol of this name.
 bool is_of_base(const ProtocolFigures& protocol, const Cluster& base) {
   if (!base.transport)
     return false;
@@ -256,7 +257,7 @@ class Calibrator {
           others.push_back(call);
       const Fit fit = fit_to(others);
       std::vector<Residual> errors = residuals_of(left_out, fit.cluster);
-      // Each refers to the call of the whole list, which outlives the copies.
+      // The residuals shall refer to the calls of the whole list, which outlive the copies.
       size_t at = 0;
       for (const MeasuredCall& call : calls_)
         if (call.call.ranks == ranks)
@@ -297,7 +298,7 @@ class Calibrator {
     made.cluster.transport->calibrated = ranges_of(calls_);
   }
 
-  /// Figures of start.json that no time of the tables depends on.
+  /// Labels the figures of start.json on which no time of the tables depends.
   void label_unfitted(Cluster& cluster) const {
     const Cluster start = calibration_start(base_, calls_);
     for (const FreeFigure& figure : free_figures(cluster)) {

@@ -26,23 +26,23 @@
 namespace orrery {
 
 struct CalibrationOptions {
-  int evaluations = 500;              // of one fit, at most
-  size_t rows_of_table = 12;          // that are fitted to; errors are of all
-  bool leave_out_ranks = true;        // validates, where there are several numbers of ranks
+  int evaluations = 500;              // the most of one fit
+  size_t rows_of_table = 12;          // how many rows of a table are fitted to
+  bool leave_out_ranks = true;        // whether to validate, if there are several numbers of ranks
   std::string date;                   // of the figures' sources
-  std::optional<std::string> source;  // in place of the names of the tables' files
+  std::optional<std::string> source;  // stands in place of the names of the tables' files
   Limits limits;
 };
 
-/// A figure before and after.
+/// A figure before and after the fit.
 struct FittedFigure {
   std::string name;
   std::string start;
   std::string fitted;
-  bool at_bound = false;  // of the search
+  bool at_bound = false;  // whether the search ended at a bound
 };
 
-/// The errors of the calls of one number of ranks, by a fit to all others.
+/// The errors for the calls of one number of ranks, after a fit to all other calls.
 struct LeftOutRanks {
   uint32_t ranks = 0;
   std::vector<Residual> residuals;
@@ -52,9 +52,9 @@ struct Calibration {
   Cluster cluster;  // fitted figures are labelled, and the transport says what it is calibrated for
   std::vector<FittedFigure> figures;
   std::vector<std::string>
-      unused;  // protocols of measured ops that none is fastest with; left away
+      unused;  // protocols that are fastest for no measured op; the cluster lacks them
   std::vector<Residual> residuals;
-  std::vector<LeftOutRanks> left_out;  // by ranks
+  std::vector<LeftOutRanks> left_out;  // ordered by ranks
 };
 
 /// The file start.json, built in: the transport of NCCL that a fit begins with.
@@ -64,13 +64,15 @@ struct StartFile {
 };
 std::span<const StartFile> start_files();
 
-/// What calibration starts from. Figures of the base that were fitted are fitted anew: the latency
-/// of links becomes 0 and the device's launch is left away, since those of the protocols stand for
-/// them; protocols with such figures, and a transport that is missing, become NCCL's (start.json).
-/// host_launch of a measured op is the least time per GPU, where a process has several.
+/// The cluster that calibration starts from. Figures of the base that were fitted are fitted anew.
+/// The latency of links becomes 0 and the device's launch is left away, since those of the
+/// protocols stand for them. Protocols with fitted figures, or a missing transport, become NCCL's
+/// (start.json). host_launch of a measured op is its least time per GPU, if processes have several
+/// GPUs.
 Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> calls);
 
-/// Requires calls, which must outlive the result. `tables` are those they are from.
+/// Fits the base to the calls, which are from `tables`. Requires at least one call. The calls must
+/// outlive the result.
 Calibration calibrate(const Cluster& base, std::span<const NcclTable> tables,
                       std::span<const MeasuredCall> calls, const CalibrationOptions& options);
 

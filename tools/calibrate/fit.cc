@@ -39,7 +39,7 @@ class Finder {
   }
 
  private:
-  /// That of all links, if it is one.
+  /// Adds the bandwidth of the links, if all have the same.
   void bandwidth() {
     const std::span<const Link> links = cluster_.fabric.links();
     if (links.empty() || std::any_of(links.begin(), links.end(), [&](const Link& link) {
@@ -81,7 +81,7 @@ class Finder {
     member("copy_rate", &ProtocolFigures::copy_rate);
   }
 
-  /// Null if the cluster tells none.
+  /// The source of a figure. Null if the cluster states none.
   const FigureSource* source_of(std::string_view figure) const {
     const auto found =
         std::find_if(cluster_.sources.begin(), cluster_.sources.end(),
@@ -89,7 +89,7 @@ class Finder {
     return found == cluster_.sources.end() ? nullptr : &*found;
   }
 
-  /// A figure that `of` finds in a cluster as an optional one.
+  /// Adds a figure that the cluster may lack. `of` finds it in a cluster.
   template <class Of>
   void optional(std::string name, Of of) {
     if (of(cluster_))
@@ -114,13 +114,14 @@ class Finder {
 };
 
 constexpr double kWidestFactor = 100;
-/// |error|, but near 0 by its square: the objective is smooth at its minimum.
+/// |error|, except near 0, where the square makes the objective smooth at its minimum.
 double smooth(double error) {
   constexpr double kNear = 0.01;
   return std::sqrt(error * error + kNear * kNear);
 }
 
-/// The errors of the calls, by the logarithms of the free figures' factors on their start.
+/// The objective as a function of the free figures. Each is given by the logarithm of its ratio to
+/// its start.
 class Objective {
  public:
   Objective(const Cluster& start, std::span<const MeasuredCall> calls, const Limits& limits,
@@ -129,7 +130,7 @@ class Objective {
 
   const std::vector<FreeFigure>& free() const { return free_; }
 
-  /// The least and the most logarithm of the figure's factor.
+  /// The least and the largest logarithm of a figure's ratio to its start.
   static double least_log() { return -std::log(kWidestFactor); }
   double most_log(size_t f) const {
     const FreeFigure& figure = free_[f];
@@ -195,8 +196,8 @@ class Objective {
   std::vector<FreeFigure> free_;
 };
 
-/// The figures that some time depends on, by a tenth and ten times their start. The others would
-/// only wander.
+/// The figures that change some time at a tenth or ten times their start. The search would not hold
+/// the others.
 std::vector<FreeFigure> felt(const Cluster& start, std::span<const MeasuredCall> calls,
                              const Limits& limits) {
   Objective objective(start, calls, limits, free_figures(start));
@@ -228,7 +229,8 @@ std::vector<FreeFigure> felt(const Cluster& start, std::span<const MeasuredCall>
 
 #else
 
-/// What NLopt calls. No exception may pass through C: it is kept, and the search stopped.
+/// The state of the callback of NLopt. No exception may pass through C, so it is kept and the
+/// search stops.
 struct SearchState {
   Objective* objective;
   nlopt_opt optimiser;
@@ -246,11 +248,11 @@ double evaluate(unsigned count, const double* logs, double* /*gradient*/, void* 
   }
 }
 
-/// Moves `logs` to where the objective is less.
+/// Moves `logs` to where the objective is smaller.
 void search(Objective& objective, std::vector<double>& logs, nlopt_algorithm algorithm,
             int evaluations) {
-  constexpr double kTolerance = 1e-5;  // of the mean error
-  constexpr double kFirstStep = 0.5;   // of a logarithm
+  constexpr double kTolerance = 1e-5;  // in the mean error
+  constexpr double kFirstStep = 0.5;   // in the logarithm
   const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimiser(
       nlopt_create(algorithm, static_cast<unsigned>(logs.size())), &nlopt_destroy);
   SearchState state{&objective, optimiser.get(), {}};
@@ -277,7 +279,7 @@ void search(Objective& objective, std::vector<double>& logs, nlopt_algorithm alg
 /// 0.064 in 560 evaluations, Sbplx alone 0.068 in 600, BOBYQA alone 0.078.
 void minimise(Objective& objective, std::vector<double>& logs, int evaluations) {
   const int first = evaluations / 4;
-  if (first > 2 * static_cast<int>(logs.size()))  // a quadratic model takes so many
+  if (first > 2 * static_cast<int>(logs.size()))  // a quadratic model needs that many
     search(objective, logs, NLOPT_LN_BOBYQA, first);
   search(objective, logs, NLOPT_LN_SBPLX, evaluations - first);
 }

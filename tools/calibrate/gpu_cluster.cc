@@ -23,9 +23,9 @@ namespace {
 
 using cuda::WorkKind;
 
-/// For work that takes no time of its own: 1 EB/s.
+/// The rate of work that takes no time of its own, 1 EB/s.
 constexpr int64_t kNoTime = 1'000'000'000'000'000'000;
-// Protocols.
+// The names of the protocols.
 constexpr const char* kInTurns = "graph";
 constexpr const char* kAtOnce = "graph_at_once";
 constexpr const char* kOfBroadcasts = "graph_broadcast";
@@ -57,7 +57,7 @@ class Maker {
     ORRERY_CHECK(found != fits_.end(), "each kind of work was fitted");
     return *found;
   }
-  /// While all virtual devices of a GPU do it.
+  /// The fit of work that all virtual devices of a GPU do at once.
   const GpuFit& shared(WorkKind kind) const { return fit_of(kind, on_gpu_); }
 
   static BytesPerSecond rate(int64_t rate) {
@@ -82,7 +82,7 @@ class Maker {
     }
     const auto reads = [&](size_t gpu) { return VertexId(devices + 2 * gpu); };
     const auto writes = [&](size_t gpu) { return VertexId(devices + 2 * gpu + 1); };
-    const BytesPerSecond all = of_all(WorkKind::Copy);  // one message has channel_rate at most
+    const BytesPerSecond all = of_all(WorkKind::Copy);  // a single message has channel_rate at most
     std::vector<Link> links;
     for (uint32_t d = 0; d < devices; ++d) {
       const size_t gpu = cuda::gpu_of(LogicalId(d), devices, gpus_);
@@ -121,8 +121,8 @@ class Maker {
     return transport;
   }
 
-  /// What all protocols have. A message is copied into a slot by a node of its sender, and out of
-  /// it by one of its receiver.
+  /// The figures that all protocols have. A node of the sender copies a message into a slot, and
+  /// one of the receiver copies it out.
   ProtocolFigures protocol(const char* called) const {
     const GpuFit& copy = shared(WorkKind::Copy);
     ProtocolFigures protocol;
@@ -138,7 +138,8 @@ class Maker {
     return protocol;
   }
 
-  /// Each rank takes one message after another, all of them at the same time.
+  /// The protocol "graph": each rank takes one message after another, and all ranks do so at the
+  /// same time.
   ProtocolFigures in_turns() const {
     ProtocolFigures made = protocol(kInTurns);
     for (const Algorithm& algorithm : algorithms())
@@ -150,8 +151,8 @@ class Maker {
     return made;
   }
 
-  /// A rank takes several messages at once. Their copies out of slots share the memory as those
-  /// into slots do, so both are counted on the links.
+  /// The protocol "graph_at_once": a rank takes several messages at once. Copies out of slots share
+  /// the memory with those into slots, so both are counted on the links.
   ProtocolFigures at_once() const {
     ProtocolFigures made = protocol(kAtOnce);
     made.algorithms = {"direct", "one_shot"};
@@ -162,7 +163,7 @@ class Maker {
     return made;
   }
 
-  /// The same, but only the source copies inside its memory.
+  /// The protocol "graph_broadcast" is the same, but only the source copies inside its memory.
   ProtocolFigures of_broadcasts() const {
     ProtocolFigures made = at_once();
     made.name = kOfBroadcasts;
@@ -177,8 +178,8 @@ class Maker {
   }
 
   /// One kernel combines a message that is only sent on, straight into the receiver's slot. The
-  /// model has a reduction and then a copy, which together take as long as the kernel; where the
-  /// copy alone takes longer, the reduction takes no time.
+  /// model has a reduction and then a copy, which together take as long as the kernel. If the copy
+  /// alone takes longer, the reduction takes no time.
   BytesPerSecond forward_reduce_rate() const {
     const auto combine = static_cast<double>(shared(WorkKind::Combine).rate);
     const auto copy = static_cast<double>(shared(WorkKind::Copy).rate);
@@ -187,7 +188,8 @@ class Maker {
     return BytesPerSecond(std::min(kNoTime, three_digits(combine * copy / (copy - combine))));
   }
 
-  /// "copy by 8 virtual devices at once, 4 KiB to 256 MiB; mean error 1.2 %, worst +5.0 %".
+  /// The domain of a fit: "copy by 8 virtual devices at once, 4 KiB to 256 MiB; mean error 1.2
+  /// %, worst +5.0 %".
   static std::string domain(const GpuFit& fit) {
     return fmt::format("{}, {} to {}; mean error {}, worst {}", name_of(fit),
                        amount_text(fit, fit.least), amount_text(fit, fit.most),

@@ -1,6 +1,7 @@
 #pragma once
 
-// The cluster that stands for virtual devices on GPUs, of what was measured and fitted there. Pure.
+// The cluster that stands for virtual devices on GPUs, made from what was measured and fitted
+// there.
 
 #include <span>
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace orrery {
 
-/// What docs/cuda.md says of it ("The cluster file"):
+/// The cluster as docs/cuda.md describes it ("The cluster file"):
 ///  - Virtual devices of a GPU share its memory: what they send each other crosses one link.
 ///  - Work inside a virtual device has the rate that it has while all of the GPU do the same.
 ///  - Messages are copied into a slot and out of it, by three protocols: "graph" where each rank
@@ -22,7 +23,7 @@ namespace orrery {
 Cluster gpu_cluster(const cuda::GpuMeasurements& measured, std::span<const GpuFit> fits,
                     const std::string& date);
 
-/// Virtual devices of the GPU that has most.
+/// The number of virtual devices on the GPU that has most.
 uint32_t most_on_a_gpu(const cuda::GpuMeasurements& measured);
 
 }  // namespace orrery

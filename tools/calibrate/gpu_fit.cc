@@ -15,11 +15,11 @@
 namespace orrery {
 namespace {
 
-constexpr double kPicoseconds = 1e12;  // in a second
+constexpr double kPicoseconds = 1e12;  // per second
 
 struct Point {
   int64_t amount = 0;
-  int64_t time = 0;  // ps
+  int64_t time = 0;  // in ps
 };
 
 /// A straight line: time in ps is latency + each * amount.
@@ -30,7 +30,7 @@ struct Line {
   double at(int64_t amount) const { return latency + each * static_cast<double>(amount); }
 };
 
-/// With u = 1 / time and v = amount / time it minimises the sum of (latency u + each v - 1)^2.
+/// Minimises the sum of (latency u + each v - 1)^2, where u = 1 / time and v = amount / time.
 Line least_squares(std::span<const Point> points) {
   double uu = 0;
   double uv = 0;
@@ -56,7 +56,7 @@ int64_t amount_of(const cuda::MeasuredWork& work) {
   return work.kind == cuda::WorkKind::Dot ? work.flops.count() : work.bytes.count();
 }
 
-/// The least, and those from a sixteenth of the most on.
+/// The points that are fitted to: the least amount, and those from a sixteenth of the most on.
 std::vector<Point> fitted_to(const std::vector<Point>& points) {
   std::vector<Point> some;
   std::copy_if(points.begin(), points.end(), std::back_inserter(some), [&](const Point& point) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What measured nodes of GPU work are fitted by, a latency and a rate, and what `orrery calibrate
-// cuda` prints about the fits. Nothing here knows a driver.
+// Fits a latency and a rate to measured nodes of GPU work, and makes the text of `orrery calibrate
+// cuda`. Nothing here knows a driver.
 
 #include <cstdint>
 #include <span>
@@ -15,42 +15,43 @@
 
 namespace orrery {
 
-/// One kind of work by so many virtual devices of a GPU at once: a node takes
-/// latency + amount / rate. Amounts are bytes; of Dot, flops.
+/// The fit of one kind of work that `at_once` virtual devices of a GPU do at once. A node takes
+/// latency + amount / rate. Amounts are bytes, and flops for Dot.
 struct GpuFit {
   cuda::WorkKind kind = cuda::WorkKind::Copy;
   Dtype dtype = Dtype::F32;
   uint32_t at_once = 1;
   Duration latency;   // three digits
-  int64_t rate = 1;   // amount per second, of each of the virtual devices; three digits
-  int64_t least = 0;  // the amounts that were measured
+  int64_t rate = 1;   // amount per second of each virtual device; three digits
+  int64_t least = 0;  // of the amounts that were measured
   int64_t most = 0;
-  /// modelled / measured - 1 of each amount, in their order.
+  /// modelled / measured - 1 for each amount, in their order.
   std::vector<double> errors;
 
-  double mean_error() const;   // of absolute values
-  double worst_error() const;  // that furthest from 0
+  double mean_error() const;   // the mean of absolute values
+  double worst_error() const;  // the one that is furthest from 0
 };
 
-/// A fit of each kind, dtype and number at once, in the order in which they first come. It
-/// minimises the squares of the relative errors of the least amount, which tells the latency, and
-/// of those from a sixteenth of the most on, which tell the rate. Those between may fit in a GPU's
-/// caches: nothing is fitted to them, and their errors are told too. A latency is at least 0.
-/// Throws InputError where times do not grow with amounts, or the line is twice or half what it is
-/// fitted to.
+/// A fit for each kind, dtype and number at once, in the order in which they first come.
+///
+/// It minimises the squares of relative errors. The least amount tells the latency, and amounts
+/// from a sixteenth of the most on tell the rate. Those between may fit a GPU's caches: nothing is
+/// fitted to them, but their errors are told. A latency is at least 0. Throws InputError if times
+/// do not grow with amounts, or if the line is twice or half of what it is fitted to.
 std::vector<GpuFit> fit_gpu_works(std::span<const cuda::MeasuredWork> works);
 
-/// "copy", "dot_general f32".
+/// The kind of work in words: "copy", "dot_general f32".
 std::string kind_name(const GpuFit& fit);
 
-/// "copy by 8 virtual devices at once".
+/// The kind and the number at once: "copy by 8 virtual devices at once".
 std::string name_of(const GpuFit& fit);
 
 /// An amount of the kind: "256 MiB", "268 MFLOP". Rates: "1.5 TB/s".
 std::string amount_text(const GpuFit& fit, int64_t amount);
 std::string rate_text(const GpuFit& fit, int64_t rate);
 
-/// What was measured where; the fits with their errors; the launch of a graph.
+/// The text of `orrery calibrate cuda`: the GPUs, the fits with their errors, and the launch of a
+/// graph.
 std::string gpu_calibration_text(const cuda::GpuMeasurements& measured,
                                  std::span<const GpuFit> fits, const Style& style);
 

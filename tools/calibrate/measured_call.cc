@@ -46,7 +46,7 @@ std::optional<std::string> unfit(const NcclTable& table, uint32_t devices) {
   return std::nullopt;
 }
 
-/// Empty where the row is no call of ours, with the reason in `why`.
+/// The row as a call. Empty if it is not one of ours, with the reason in `why`.
 std::optional<MeasuredCall> measured_call(const NcclTable& table, const NcclRow& row,
                                           std::string& why) {
   const std::optional<Dtype> dtype = row.type.empty() ? Dtype::F32 : nccl_type_named(row.type);
@@ -116,7 +116,8 @@ std::vector<CallTime> modelled_times(std::span<const MeasuredCall> calls, const 
   std::vector<CallTime> times(calls.size());
   std::atomic<size_t> next = 0;
   std::mutex failed;
-  std::map<size_t, std::exception_ptr> failures;  // by call: the first counts, whichever came first
+  std::map<size_t, std::exception_ptr>
+      failures;  // by call, so that the error of the first call is thrown
   const auto time = [&](size_t c) {
     try {
       times[c] =
@@ -135,7 +136,7 @@ std::vector<CallTime> modelled_times(std::span<const MeasuredCall> calls, const 
     for (unsigned t = 1; t < std::thread::hardware_concurrency() && t < calls.size(); ++t)
       threads.emplace_back(work);
   } catch (const std::system_error&) {
-    // As many as the system has.
+    // Without more threads of the system, fewer do the work.
   }
   work();
   for (std::thread& thread : threads)

@@ -26,22 +26,22 @@ struct MeasuredTime {
 struct MeasuredCall {
   NcclCall call;
   std::shared_ptr<const Program> program;  // program_of(call)
-  Bytes size;                              // the row's
+  Bytes size;                              // that of the row
   uint32_t gpus_of_process = 1;
-  std::vector<MeasuredTime> times;  // out of place, in place: at least one
-  size_t table = 0;                 // of the list that it is from
+  std::vector<MeasuredTime> times;  // one or two: out of place, in place
+  size_t table = 0;                 // the index of its table in the list
 };
 
 struct MeasuredCalls {
   std::vector<MeasuredCall> calls;
-  std::vector<std::string> left_out;  // tables and rows that are none, each with its reason
+  std::vector<std::string> left_out;  // tables and rows that are not calls, each with its reason
 };
 
-/// The rows that our model can time on a cluster of so many devices. Tables of several hosts are
-/// left out, and rows without elements or times. Calls without a type are of floats.
+/// The rows that our model can time on a cluster of so many devices. Tables of several hosts and
+/// rows without elements or times are left out. A row without a type counts as one of floats.
 MeasuredCalls measured_calls(std::span<const NcclTable> tables, uint32_t devices);
 
-/// The modelled time that stands beside a measured one.
+/// The modelled time to compare a measured one with.
 Duration modelled_as(const MeasuredTime& measured, const CallTime& modelled);
 
 /// The time of each call on the cluster. Threads share the calls.

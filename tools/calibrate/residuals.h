@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// A band of sizes, the row's in bytes: [least, end).
+/// A band of sizes: rows whose size in bytes is in [least, end).
 struct SizeBand {
   const char* name;  // "1 to 64 MiB"
   int64_t least;
@@ -26,23 +26,23 @@ struct Residual {
   const MeasuredCall* call = nullptr;
   Duration measured;
   Duration modelled;
-  /// modelled / measured - 1: 0.1 is 10 % too slow.
+  /// modelled / measured - 1, so 0.1 means that the model is 10 % too slow.
   double error() const;
 };
-/// One for each measured time, in the order of the calls. `modelled` has one entry per call.
+/// A residual for each measured time, in the order of the calls. `modelled` has one entry per call.
 std::vector<Residual> residuals(std::span<const MeasuredCall> calls,
                                 std::span<const CallTime> modelled);
 
-/// Of some residuals. Fractions, not per cent.
+/// The errors of some residuals, as fractions.
 struct ErrorSummary {
   size_t times = 0;
-  double mean = 0;   // of |error|
-  double bias = 0;   // of error
+  double mean = 0;   // the mean of |error|
+  double bias = 0;   // the mean of error
   double worst = 0;  // the error that is furthest from 0
 };
 ErrorSummary summary(std::span<const Residual> residuals);
 
-/// "5.1 %"; with a sign: "+5.1 %".
+/// A fraction in percent, "5.1 %", or with a sign, "+5.1 %".
 std::string percent(double fraction);
 std::string signed_percent(double fraction);
 

@@ -1,4 +1,4 @@
-// orrery calibrate: a cluster's transport, fitted to tables of nccl-tests.
+// orrery calibrate fits a cluster's transport to tables of nccl-tests.
 
 #include <ostream>
 #include <string>

@@ -1,4 +1,4 @@
-// orrery calibrate cuda: a cluster that stands for virtual devices on the GPUs that are there.
+// orrery calibrate cuda makes a cluster that stands for virtual devices on the GPUs that are there.
 
 #include <ostream>
 

@@ -1,4 +1,4 @@
-// The one place that tells bugs in Orrery from errors of the user.
+// This is the only place that tells bugs in Orrery from errors of the user.
 
 #include <exception>
 #include <new>

@@ -11,10 +11,10 @@ namespace orrery {
 struct OptionHelp {
   std::vector<std::string> names;    // "-o", "--output"; empty for a positional argument
   std::string takes;                 // "FILE", "text|json"; empty for a flag
-  std::vector<std::string> choices;  // where it takes one of these words
-  bool takes_file = false;           // completed by the names of files
-  bool required = false;             // positional arguments
-  bool repeats = false;              // positional arguments
+  std::vector<std::string> choices;  // the words that it takes, if it takes one of several
+  bool takes_file = false;           // whether names of files complete it
+  bool required = false;             // only set for positional arguments
+  bool repeats = false;              // only set for positional arguments
   std::string about;
 };
 
@@ -23,13 +23,13 @@ struct CommandHelp {
   std::string about;
   std::vector<OptionHelp> options;    // the positional ones among them, in order
   std::vector<CommandHelp> commands;  // subcommands
-  std::string examples;               // one a line, with an indent
+  std::string examples;               // one per line, with an indent
 };
 
-/// A script for bash: sourced, or installed where bash-completion looks.
+/// A script for bash, to be sourced or installed where bash-completion looks.
 std::string bash_completion(const CommandHelp& root);
 
-/// A script for zsh: installed in a folder of $fpath, as _orrery.
+/// A script for zsh, to be installed as _orrery in a folder of $fpath.
 std::string zsh_completion(const CommandHelp& root);
 
 /// Section 1 of the manual, in roff; `version` stands at its foot.

@@ -1,6 +1,12 @@
 #pragma once
 
-// The commands of the command line, as plain data, and what each of them does.
+// The commands of the command line as plain data, and the functions that carry them out.
+//
+// main() calls run_command_line(), which parses the arguments into one of the structs here
+// (parse_command_line()), executes it, and turns what is thrown into a message and an exit code. A
+// command's options are members of its struct, declared to CLI11 in parse.cc and
+// nccl_tests_options.cc; what it does is in NAME_command.cc. Commands read and write only through
+// Terminal and inputs.h, so tests run them without a process.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +22,7 @@
 
 namespace orrery {
 
-/// Exit codes. Of several scenarios, the largest counts.
+/// Exit codes. If there are several scenarios, the largest of theirs counts.
 enum class Outcome : int {
   Holds = 0,
   Fails = 1,       // a verdict does not hold, or is undecided
@@ -32,7 +38,7 @@ enum class OnUndecided : uint8_t { Fail, Allow };
 /// Where a scenario is run, beside the model: by the host executor, or on GPUs too.
 enum class Backend : uint8_t { Host, Cuda };
 
-/// What of a run on GPUs is measured.
+/// Which parts of a run on GPUs are timed.
 enum class Measure : uint8_t { Ops, Steps };
 
 struct RunCommand {
@@ -76,7 +82,7 @@ struct ProveCommand {
   Limits limits;
 };
 
-/// What nccl-tests' programs are given; sizes, operations, types and roots as written.
+/// The flags of nccl-tests' programs. Sizes, operations, types and roots are as written.
 struct PerfCommand {
   std::string collective;            // "all_reduce", or with "_perf"
   std::string cluster;               // of the catalog, or a file
@@ -108,12 +114,12 @@ struct CalibrateCommand {
   std::vector<std::string> tables;  // files
   std::string base;                 // a cluster of the catalog, or a file with one
   std::string output;
-  std::optional<std::string> collective;  // of tables that do not say it
-  std::optional<uint32_t> ranks;          // likewise
-  std::optional<std::string> date;        // of the figures' sources; the day of the run
-  std::optional<std::string> source;      // likewise; the names of the tables' files
+  std::optional<std::string> collective;  // for tables that do not say it
+  std::optional<uint32_t> ranks;          // for tables that do not say it
+  std::optional<std::string> date;        // of the figures' sources; empty: the day of the run
+  std::optional<std::string> source;      // of the figures; empty: the names of the tables' files
   bool validates = true;                  // by leaving out each number of ranks
-  int evaluations = 500;                  // of one fit, at most
+  int evaluations = 500;                  // the most of one fit
   Limits limits;
 };
 
@@ -121,7 +127,7 @@ struct CalibrateCudaCommand {
   std::string output;
   uint32_t devices = 8;             // virtual ones
   std::optional<std::string> most;  // bytes of the largest node
-  std::optional<std::string> date;  // of the figures' sources; the day of the run
+  std::optional<std::string> date;  // of the figures' sources; empty: the day of the run
 };
 
 struct ValidateCommand {
@@ -152,7 +158,7 @@ struct ShowCommand {
   Limits limits;  // Program, Schedule, CriticalPath
 };
 
-/// Text to print and an exit code: --help, completion, the manual, a misspelt option.
+/// A command that only prints: --help, completion, the manual, or an error in the arguments.
 struct Message {
   Outcome outcome = Outcome::Holds;
   std::string text;

@@ -1,4 +1,4 @@
-// Completion for bash and zsh.
+// Scripts of completion for bash and zsh.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,9 +17,9 @@ void for_each_command(const CommandHelp& command, const std::string& words, cons
 }
 
 std::string bash_function(const CommandHelp& root) {
-  std::string descents;  // which words select a subcommand
-  std::string values;    // what follows an option
-  std::string words;     // what else a command takes
+  std::string descents;  // the words that select a subcommand
+  std::string values;    // the values of options
+  std::string words;     // the other words that a command takes
   for_each_command(root, "", [&](const CommandHelp& command, const std::string& path) {
     for (const CommandHelp& below : command.commands)
       descents += fmt::format("      \"{} {}\") command=\"{}\" ;;\n", path, below.name,
@@ -89,7 +89,7 @@ std::string zsh_text(const std::string& text) {
   return out;
 }
 
-/// ":FILE:_files", ":text|json:(text json)"; empty for a flag.
+/// The value of an option for zsh: ":FILE:_files", ":text|json:(text json)". Empty for a flag.
 std::string zsh_value(const OptionHelp& option) {
   if (option.takes.empty())
     return "";

@@ -1,4 +1,5 @@
-// orrery diff: where two runs first differ. Each is a scenario, which is run, or a saved report.
+// orrery diff tells where two runs first differ. Each is a scenario, which is run, or a saved
+// report.
 
 #include <ostream>
 
@@ -17,7 +18,7 @@ RunRecord record_from(const std::string& file, const RunOptions& options) {
   const std::string text = load_text(file, options.limits);
   Diagnostics diagnostics(file);
   Limits of_report = options.limits;
-  of_report.text = of_report.file;  // reports may be large
+  of_report.text = of_report.file;  // the text is dropped, since reports may be large
   const Document document(text, diagnostics, of_report);
   const std::optional<DocumentNode> root = document.root();
   if (root && is_report(*root))

@@ -15,40 +15,39 @@
 
 namespace orrery {
 
-/// Throws InputError with one error without a text position: of an argument, or of a file as a
-/// whole.
+/// Throws InputError with one error about an argument or a file as a whole.
 [[noreturn]] void refuse(std::string_view what, std::string message);
 
-/// Writes to the file what `write` puts into the stream. Throws InputError with the reason where it
-/// cannot.
+/// Writes to the file what `write` puts into the stream. Throws InputError with the reason if that
+/// fails.
 void write_file(const std::string& path, FunctionRef<void(std::ostream&)> write);
-/// Writes the whole text. Throws InputError with the reason where it cannot.
+/// Writes the text to the file, in the same way.
 void write_file(const std::string& path, std::string_view text);
 
-/// Refuses to write `option`'s file where it is one of `inputs`.
+/// Refuses to write `option`'s file if it is one of `inputs`.
 void keep_inputs(std::string_view option, const std::string& path,
                  const std::vector<std::string>& inputs);
 
-/// The files as given, and for each folder all below it that are wanted, sorted. Refuses a folder
-/// without one, for the reason `none`.
+/// The files as given, and for each folder all wanted files below it, sorted. Refuses a folder
+/// without one; `none` says what is missing.
 std::vector<std::string> files_given(const std::vector<std::string>& paths,
                                      FunctionRef<bool(const std::string&)> wanted,
                                      std::string_view none);
 
-/// Scenarios: of folders all *.json but schemas (*.schema.json).
+/// The scenarios: files as given, and from folders all *.json except schemas (*.schema.json).
 std::vector<std::string> scenario_files(const std::vector<std::string>& paths);
 
-/// A cluster of the catalog, as `option` names it.
+/// A cluster of the catalog. `option` is where the user named it.
 Cluster cluster_named(std::string_view option, const std::string& name);
 
-/// A cluster of the catalog, or of a file with a cluster in the form of the catalog's.
+/// A cluster of the catalog, or of a file in the catalog's format.
 Cluster cluster_given(std::string_view option, const std::string& name_or_file,
                       const Limits& limits);
 
-/// What `option` was given: "4 MiB", or a whole number of bytes; > 0.
+/// The size that `option` was given: "4 MiB", or a whole number of bytes. It must be positive.
 Bytes size_named(std::string_view option, std::string_view text);
 
-/// Sets one limit from NAME=VALUE; all_limits() has the names.
+/// Sets one limit from NAME=VALUE. The names are those of all_limits().
 void set_limit(Limits& limits, const std::string& setting);
 
 }  // namespace orrery

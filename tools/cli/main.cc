@@ -1,4 +1,4 @@
-// The orrery command line: arguments in, a report out, an exit code.
+// The orrery command line takes arguments, writes a report, and returns an exit code.
 
 #include <malloc.h>
 
@@ -7,8 +7,8 @@
 namespace {
 
 /// A run makes tables and frees them. By default those above 128 KiB go back to the system, and the
-/// next one gets fresh pages, which are cleared first: up to a tenth of a run's time. Those above
-/// 4 MiB still go back, so that the peak does not grow.
+/// next one gets fresh pages, which are cleared first. That takes up to a tenth of a run's time.
+/// Those above 4 MiB still go back, so that the peak does not grow.
 void keep_freed_memory() {
   constexpr int kMiB = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, 4 * kMiB);

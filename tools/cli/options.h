@@ -1,7 +1,7 @@
 #pragma once
 
-// What the options of several commands are made of. CLI11 is slow to compile: only the files that
-// declare options include this.
+// Kinds of options that several commands have. CLI11 is slow to compile, so only the files that
+// declare options include this header.
 
 #include <cstdint>
 #include <string>
@@ -41,14 +41,14 @@ CLI::Option* add_choice(CLI::App& command, const char* option, T& target, const 
       ->type_name(names);
 }
 
-/// Refuses what is no whole number from `least` to `most`.
+/// Refuses anything but a whole number from `least` to `most`.
 CLI::Validator whole_number(int64_t least, int64_t most);
 
-/// --cluster-figure and --limit.
+/// Adds --cluster-figure, and --limit.
 void add_figures(CLI::App& command, std::vector<std::string>& figures);
 void add_limits(CLI::App& command, Limits& limits);
 
-/// The commands about tables of nccl-tests.
+/// Adds the commands about tables of nccl-tests.
 void add_perf(CLI::App& app, PerfCommand& perf);
 void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CalibrateCudaCommand& on_gpus);
 void add_validate(CLI::App& app, ValidateCommand& validate);

@@ -85,7 +85,7 @@ void require_name(const std::string& called, std::string_view name, const Names&
                      did_you_mean(name, {names.begin(), names.end()})));
 }
 
-/// The name by which files are written, of a dtype that may have others.
+/// The key of a dtype's flops. A dtype may have several names, of which files have one.
 std::string flops_key(const std::string& called, const std::string& dtype) {
   const std::optional<Dtype> known = dtype_named(dtype);
   if (!known)
@@ -94,7 +94,7 @@ std::string flops_key(const std::string& called, const std::string& dtype) {
   return std::string(name(*known));
 }
 
-/// Where a figure is in a cluster's file.
+/// The place of a figure in a cluster's file.
 std::vector<std::string> place_of(const std::string& name, const Cluster& cluster) {
   std::vector<std::string> parts = parts_of(name);
   if (parts.size() == 1 &&

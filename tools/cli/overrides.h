@@ -13,20 +13,21 @@
 
 namespace orrery {
 
-/// Gives the algorithm to each op of that name, started or not, that names none. Returns what is
-/// wrong with the settings that set no op, by the name of their op. Throws InputError for an op
-/// that is no collective, an algorithm that does not serve it, and an op that is named twice.
+/// Gives the algorithm to each op of that name, started or not, that names none. The result says
+/// what is wrong with the settings that set no op, by the name of their op. Throws InputError for
+/// an op that is not a collective, an algorithm that does not serve it, and an op that is named
+/// twice.
 std::map<std::string, std::string> set_algorithms(Program& program,
                                                   const std::vector<std::string>& settings);
 
-/// Throws InputError, if there are any, with what set_algorithms returned.
+/// Throws InputError with the first setting that set_algorithms() returned, if there is any.
 void refuse_unused(const std::map<std::string, std::string>& unused);
 
-/// The cluster with each figure set, in their order. Names are those of its file, with what is
-/// inside joined by slashes: "latency", "flops/bf16", "transport/ll/latency",
-/// "transport/host_launch/psum". Reports label them overridden. Throws InputError for a name that
-/// is none, a value that is not of its kind, and bandwidth and latency of links that each have
-/// their own.
+/// The cluster with the figures set, one after the other. Names are those of a cluster's file,
+/// joined by slashes: "latency", "flops/bf16", "transport/ll/latency",
+/// "transport/host_launch/psum". Reports label them overridden. Throws InputError for an unknown
+/// name, for a value that is not of the figure's kind, and for the bandwidth or latency of links
+/// that each have their own.
 Cluster with_figures(Cluster cluster, const std::vector<std::string>& settings,
                      const Limits& limits);
 

@@ -1,4 +1,4 @@
-// The options of the commands, and which command was asked for.
+// Declares the options of the commands, and finds the command that was asked for.
 
 #include <algorithm>
 #include <optional>
@@ -247,7 +247,7 @@ void add_manual(CLI::App& app) {
       ->footer("Example:\n  orrery manual | man -l -\n");
 }
 
-/// The words of "text|json"; empty where a part is a placeholder such as FILE.
+/// The words of "text|json". Empty if one is a placeholder such as FILE.
 std::vector<std::string> choices_in(const std::string& type_name) {
   std::vector<std::string> words = CLI::detail::split(type_name, '|');
   const bool fixed =
@@ -282,7 +282,7 @@ CommandHelp command_help(const CLI::App& app) {
     help.options.push_back(option_help(*option));
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     help.commands.push_back(command_help(*command));
-  // Headings and exit codes, for users who have only the help.
+  // The help has headings and exit codes, since some users have nothing else.
   for (const std::string& heading :
        {std::string("Example:\n"), std::string("Examples:\n"), std::string(kExitCodes)})
     if (const size_t at = help.examples.find(heading); at != std::string::npos)

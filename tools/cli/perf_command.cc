@@ -1,4 +1,4 @@
-// orrery perf: the table of a program of nccl-tests, by our model, or measured on GPUs.
+// orrery perf makes the table of a program of nccl-tests, by our model or measured on GPUs.
 
 #include <algorithm>
 #include <filesystem>
@@ -38,7 +38,7 @@ NcclCollective collective_given(const std::string& text) {
                                    did_you_mean(text, names)));
 }
 
-/// "32M": K, M and G are powers of 1024.
+/// A size such as "32M", where K, M and G are powers of 1024.
 Bytes perf_size(std::string_view option, const std::string& text) {
   static const std::map<std::string, int, std::less<>> kShifts = {
       {"", 0},    {"k", 10},   {"kb", 10}, {"kib", 10}, {"m", 20},
@@ -80,14 +80,14 @@ NcclSettings settings_given(const PerfCommand& command) {
   return settings;
 }
 
-/// Those that `option` names in nccl-tests' table, or all of it.
-template <class Entry>
-std::vector<Entry> chosen(std::string_view option, std::span<const Entry> table,
+/// The entries of nccl-tests' table that `option` names: one, or all.
+template <class Named>
+std::vector<Named> chosen(std::string_view option, std::span<const Named> table,
                           const std::string& text) {
   if (text == "all")
     return {table.begin(), table.end()};
   std::vector<std::string_view> names;
-  for (const Entry& entry : table) {
+  for (const Named& entry : table) {
     if (entry.name == text)
       return {entry};
     names.push_back(entry.name);
@@ -96,7 +96,8 @@ std::vector<Entry> chosen(std::string_view option, std::span<const Entry> table,
                              did_you_mean(text, names)));
 }
 
-/// What is run; and of what is not, the reason and which: "prod", "avg of int8".
+/// The kinds that are run. For those that are not: by reason, which they are ("prod", "avg of
+/// int8").
 struct Kinds {
   std::vector<PerfKind> run;
   std::map<std::string, std::vector<std::string>> left_out;
@@ -126,7 +127,8 @@ Kinds kinds_of(NcclCollective collective, const std::vector<NcclType>& types,
   return kinds;
 }
 
-/// Throws where nothing that was asked for is modelled; says what is left out of all.
+/// The kinds that were asked for and are modelled. Says what is left out if all were asked for.
+/// Throws if none is modelled.
 std::vector<PerfKind> kinds_given(NcclCollective collective, const PerfCommand& command,
                                   std::ostream& err) {
   const std::vector<NcclType> types = chosen("-d", nccl_types(), command.type);
@@ -173,7 +175,8 @@ uint32_t ranks_given(const PerfCommand& command) {
   return static_cast<uint32_t>(ranks);
 }
 
-/// A file that does not exist: nccl-tests overwrites none, and counts until it finds one.
+/// The name of a file that does not exist. nccl-tests overwrites none, but counts until a name is
+/// free.
 std::string json_file(const std::string& path) {
   if (std::filesystem::path(path).extension() != ".json")
     refuse("-J", fmt::format("expected a file *.json, got \"{}\"", path));
@@ -184,7 +187,7 @@ std::string json_file(const std::string& path) {
   return free;
 }
 
-/// As a program of nccl-tests would have been called: without "perf COLLECTIVE".
+/// The arguments as a program of nccl-tests would have them, without "perf COLLECTIVE".
 std::vector<std::string> program_arguments(const PerfCommand& command, NcclCollective collective) {
   std::vector<std::string> arguments = {program_name(collective)};
   for (size_t a = 1; a < command.arguments.size(); ++a)

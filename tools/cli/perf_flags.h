@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// Says nothing about a simulation: its value is not read.
+/// The target of a flag that says nothing about a simulation. Its value is not read.
 struct Unread {};
 
 struct PerfFlag {
@@ -20,10 +20,10 @@ struct PerfFlag {
   const char* about;
   std::variant<Unread, uint32_t PerfCommand::*, int64_t PerfCommand::*, std::string PerfCommand::*>
       target;
-  int64_t least = 0;  // of numbers
+  int64_t least = 0;  // the least that a number may be
 };
 
-/// In the order of nccl-tests' help.
+/// All flags, in the order of nccl-tests' help.
 std::span<const PerfFlag> perf_flags();
 
 /// The most that a flag's number may be.

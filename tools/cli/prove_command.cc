@@ -1,4 +1,4 @@
-// orrery prove: an imported algorithm, from its file to a verdict.
+// orrery prove takes an imported algorithm from its file to a verdict.
 
 #include <ostream>
 

@@ -1,4 +1,4 @@
-// orrery run: each file from text to report. An error in one file does not stop the others.
+// orrery run takes each file from text to report. An error in one file does not stop the others.
 
 #include <algorithm>
 #include <map>
@@ -22,9 +22,9 @@
 namespace orrery {
 namespace {
 
-/// The values that the user asked for, in the order asked, under the names asked for. For "all",
-/// those that some device holds: under their own names, then also under the other names of some, as
-/// a gradient is "ct_w".
+/// The values that the user asked for, in that order and under those names. For "all" these are the
+/// values that some device holds, under their own names and then under the other names that some
+/// have, such as "ct_w" for a gradient.
 std::vector<NamedValue> chosen_values(const Report& report, const std::vector<std::string>& names) {
   const Program& program = report.scenario->program;
   std::vector<NamedValue> chosen;
@@ -95,7 +95,7 @@ class Runner {
       refuse("--values", "values go into the JSON report: add --format json");
     if (options_.data == Data::Off)
       refuse("--values", "there are none with --data off");
-    options_.data = Data::On;  // asked for, so without a limit on size
+    options_.data = Data::On;  // values were asked for, so there is no limit on size
   }
 
   Outcome run() {
@@ -158,7 +158,7 @@ class Runner {
 
   void run_file(const std::string& file) {
     try {
-      // What is asked of a single iteration needs them all.
+      // These options ask about single iterations, so all are needed.
       const bool all = command_.explain || command_.trace || options_.data == Data::On;
       Scenario scenario = load_scenario(file, options_.limits,
                                         all ? LongLoops::WrittenOut : LongLoops::LeftOut, cluster_);
@@ -203,7 +203,7 @@ class Runner {
     }
   }
 
-  /// There is no report of the file. The others still run.
+  /// Notes that there is no report of the file. The others still run.
   void not_run(const std::string& file, const InputError& error, const char* summary) {
     terminal_.err << error.what() << "\n";
     if (command_.format == Format::Json)
@@ -213,7 +213,7 @@ class Runner {
     verdict_ = Verdict::Fails;
   }
 
-  /// Of several scenarios an algorithm is for those that have its op. One must have it.
+  /// An algorithm is for those scenarios that have its op. At least one must have it.
   void check_algorithms() {
     if (!several_ || !unused_)
       return;
@@ -254,13 +254,13 @@ class Runner {
   const Terminal& terminal_;
   Style style_;
   RunOptions options_;
-  std::optional<Cluster> cluster_;  // in place of those of the scenarios
+  std::optional<Cluster> cluster_;  // replaces those of the scenarios
   bool several_ = false;
-  Verdict verdict_ = Verdict::Holds;  // of all together; what is refused fails
+  Verdict verdict_ = Verdict::Holds;  // the verdict of all together; a refused file fails
   std::vector<std::string> reports_;
   std::vector<SummaryLine> summary_;
   Outcome outcome_ = Outcome::Holds;
-  /// Of --algorithm: what set no op in any scenario so far.
+  /// The settings of --algorithm that set no op in any scenario so far.
   std::optional<std::map<std::string, std::string>> unused_;
 };
 

@@ -1,4 +1,5 @@
-// orrery show: the catalog, ops and schemas; and a scenario's program, schedules and critical path.
+// orrery show prints the catalog, ops and schemas, and a scenario's program, schedules and critical
+// path.
 
 #include <algorithm>
 #include <array>
@@ -38,7 +39,7 @@ std::string show_catalog(const ShowCommand& command, const Style& style) {
     list += fmt::format("{}\n", entry.name);
   }
   if (!command.entry.empty())
-    cluster_named("NAME", command.entry);  // names the nearest word
+    cluster_named("NAME", command.entry);  // refuses it, naming the nearest word
   return list + style.dim("orrery show catalog NAME prints the figures with their sources") + "\n";
 }
 
@@ -81,7 +82,7 @@ std::string names_text(const Program& program, const std::vector<ValueId>& value
   return text;
 }
 
-/// What outputs and expectations may call values beside their own names: "ct_w = w.bwd, ...".
+/// The other names by which outputs and expectations may call values: "ct_w = w.bwd, ...".
 std::string other_names_text(const Program& program) {
   std::string text;
   for (const auto& [name, value] : program.other_names)
@@ -220,7 +221,7 @@ std::string show_schedule(const ShowCommand& command, const Style& style) {
     refuse("--node", fmt::format("expected 0 to {}, got {}", extent.nodes - 1, command.node));
   const Choice& choice = lowered.choices[site.index()];
   const Node node(command.node);
-  // Of a cut schedule, the steps before they are cut.
+  // If the schedule is cut, the steps are shown as they are before it.
   const auto* const cut = dynamic_cast<const SlicedSchedule*>(first->schedule);
   const std::string times =
       cut == nullptr ? std::string()

@@ -16,7 +16,7 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
-/// POSIX: the first of these that is set and not empty decides.
+/// By POSIX the first of these variables that is set and not empty decides.
 bool locale_is_utf8() {
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string_view value = environment(name);

@@ -19,7 +19,7 @@ struct Terminal {
   Style err_style;                    // of err
   bool progress = false;              // whether err may show progress lines that are overwritten
   std::string cuda_library = {};      // the driver of CUDA; empty: the system's
-  std::string cublaslt_library = {};  // likewise
+  std::string cublaslt_library = {};  // cuBLASLt; empty: the system's
 
   /// The file to load as the driver.
   std::string library_of_cuda() const {
@@ -27,9 +27,9 @@ struct Terminal {
   }
 };
 
-/// stdout and stderr: colours on a terminal unless NO_COLOR is set, ASCII where its locale is not
-/// UTF-8. The driver of CUDA is what ORRERY_LIBCUDA names, and cuBLASLt what ORRERY_LIBCUBLASLT
-/// names, if these are set.
+/// stdout and stderr. They have colours on a terminal unless NO_COLOR is set, and ASCII unless the
+/// locale is UTF-8. ORRERY_LIBCUDA names the driver of CUDA and ORRERY_LIBCUBLASLT cuBLASLt, if
+/// set.
 Terminal standard_terminal();
 
 }  // namespace orrery

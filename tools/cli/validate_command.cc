@@ -1,4 +1,4 @@
-// orrery validate: how far the model is from measured tables.
+// orrery validate tells how far the model is from measured tables.
 
 #include <filesystem>
 #include <optional>
@@ -20,7 +20,7 @@
 namespace orrery {
 namespace {
 
-/// What JSON with tables says of them besides: {"cluster": "a100-sxm-8", "use": "held out"}.
+/// The notes on tables in a JSON file: {"cluster": "a100-sxm-8", "use": "held out"}.
 struct Notes {
   std::optional<std::string> cluster;
   std::string use;

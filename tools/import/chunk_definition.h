@@ -1,6 +1,6 @@
 #pragma once
 
-// What the outputs of an imported algorithm must be, in chunks, and whether they are.
+// Defines the outputs of an imported algorithm in chunks, and proves that they are so.
 //
 // A definition says of which chunks of which gpus' inputs each output chunk is the sum. It comes
 // from the oracle for MSCCL's own collectives (definition_of()), or from a file
@@ -63,7 +63,7 @@ struct WrongChunk {
 std::optional<WrongChunk> first_wrong_chunk(const ProvenanceRun& run,
                                             const ChunkDefinition& definition);
 
-/// What a chunk is made of, in words: "the sum of chunk 5 of gpus 0 to 2 and 4".
+/// The summands of a chunk in words: "the sum of chunk 5 of gpus 0 to 2 and 4".
 std::string sum_text(const Contributions& made_of);
 
 }  // namespace orrery

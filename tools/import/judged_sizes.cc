@@ -32,7 +32,7 @@ int64_t most_count_of(const MscclAlgorithm& algorithm) {
   return most;
 }
 
-/// "6 MiB", "6291457 B".
+/// A size without rounding: "6 MiB", "6291457 B".
 std::string exact_text(Bytes size) {
   constexpr std::array<std::string_view, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
   int64_t count = size.count();
@@ -42,11 +42,11 @@ std::string exact_text(Bytes size) {
   return fmt::format("{} {}", count, kUnits[unit]);
 }
 
-/// "from 64 B to 4 KiB", "from 64 B on", "up to 4 KiB"; empty for all sizes.
+/// A range of sizes: "from 64 B to 4 KiB", "from 64 B on", "up to 4 KiB". Empty for all sizes.
 std::string range_text(Bytes least, std::optional<Bytes> most) {
   if (!most)
     return least.count() == 0 ? "" : fmt::format("from {} on", exact_text(least));
-  // The shorter of "to 134217727 B" and "to below 128 MiB".
+  // The end is the shorter of "to 134217727 B" and "to below 128 MiB".
   const std::string last = exact_text(*most);
   const bool largest = most->count() == std::numeric_limits<int64_t>::max();
   const std::string end = exact_text(largest ? *most : *most + Bytes(1));
@@ -73,7 +73,7 @@ std::optional<Bytes> largest_chunk(const MscclAlgorithm& algorithm, const Runtim
 MessageCut message_cut(const MscclAlgorithm& algorithm, const Runtime& runtime, int64_t chunk,
                        Bytes item) {
   const std::optional<Bytes> slot = runtime.figures(algorithm.protocol).slot;
-  const int64_t fit = slot ? slot->count() / item.count() : chunk;  // elements
+  const int64_t fit = slot ? slot->count() / item.count() : chunk;  // in elements
   return {chunks_of_message(algorithm, runtime, item * chunk), std::min(fit, chunk)};
 }
 

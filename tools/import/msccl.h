@@ -57,7 +57,7 @@ MscclLayout layout_of(MscclCollective collective);
 /// The collective of a name as name() gives it or as RCCL spells it. Empty if there is none.
 std::optional<MscclCollective> collective_named(std::string_view text);
 
-/// What one type of step does, as in Step.
+/// The parts of Step that one type of step has.
 struct StepType {
   std::string_view name;  // "rrcs"
   bool receives;
@@ -154,7 +154,7 @@ struct MscclAlgorithm {
   std::vector<std::string_view>
       absent;  // attributes of <algo> that are missing and some parsers need
   std::vector<MscclBuffers> declared;  // per gpu, as the file states them
-  /// What the parsers of all runtimes refuse, the first of each kind: what it is, and where.
+  /// The first thing of each kind that the parsers of all runtimes refuse, and where it is.
   std::vector<std::pair<std::string, std::string>> refused;
 
   /// Chunks of the whole buffer, for example of all inputs of an all-gather together.

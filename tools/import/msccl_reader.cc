@@ -63,7 +63,7 @@ class Reader {
   }
 
  private:
-  /// `elements` are the <gpu> that the file has.
+  /// Reads <algo>. `elements` is the number of <gpu> that the file has.
   void read_header(const XmlElement& algo, size_t elements) {
     note_unknown(algo, kAlgo);
     for (const std::string_view attribute : kMayLack)
@@ -128,7 +128,7 @@ class Reader {
                                       who, element.line()));
   }
 
-  /// Out of place, the input is the caller's, and is usually not written.
+  /// Notes a write to the input out of place, where it is the caller's and is usually not written.
   void note_calls() {
     for (uint32_t gpu = 0; gpu < algorithm_.gpus && algorithm_.out_of_place; ++gpu)
       for (size_t b = 0; b < algorithm_.steps[gpu].size(); ++b)
@@ -290,32 +290,9 @@ class Reader {
       parsed.push_back(
           {text.type, text.waits_for.has_value(), sets_flag, made.source, made.target});
     }
-    order(block, read, steps, parsed);
+    make_transfers(block, read, steps, std::move(parsed));
     algorithm_.steps[gpu].push_back(std::move(steps));
     blocks_[gpu].push_back(std::move(block));
-  }
-
-  /// Puts the steps of a thread block in the order in which they run, and makes transfers of them.
-  static void order(ThreadBlock& block, MscclBlock& read, std::vector<Step>& steps,
-                    std::vector<ParsedStep>& parsed) {
-    const std::vector<uint32_t> order = transfers_of(parsed).order();
-    const auto reorder = [&](auto& all) {
-      std::decay_t<decltype(all)> ordered;
-      for (const uint32_t s : order)
-        ordered.push_back(std::move(all[s]));
-      all = std::move(ordered);
-    };
-    reorder(block.elements);
-    reorder(read.steps);
-    reorder(steps);
-    reorder(parsed);
-    block.transfers = transfers_of(parsed);
-    for (const Transfer& transfer : block.transfers.transfers) {
-      for (size_t s = 1; s < transfer.steps.size(); ++s)
-        read.steps[transfer.steps[s]].chained = true;
-      if (transfer.sets_flag)
-        read.steps[transfer.steps.back()].flag = transfer.flag;
-    }
   }
 
   /// Each direction of a connection belongs to one thread block.

@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -89,7 +91,7 @@ class UnequalEnds {
   }
 
  private:
-  /// "gpu 1 tb 0", or "gpu 1" where none of its thread blocks has that peer.
+  /// One side of a connection: "gpu 1 tb 0", or "gpu 1" if none of its thread blocks has that peer.
   std::string side_text(uint32_t gpu, int64_t MscclBlock::*direction, uint32_t peer,
                         int64_t channel) const {
     for (const MscclBlock& block : algorithm_.blocks[gpu])
@@ -98,7 +100,7 @@ class UnequalEnds {
     return fmt::format("gpu {}", gpu);
   }
 
-  /// Connections with this many messages at both ends.
+  /// The number of connections with this many messages at both ends.
   size_t likes(size_t messages) const {
     const auto found = usual_.find(messages);
     return found == usual_.end() ? 0 : found->second;
@@ -240,9 +242,9 @@ std::vector<uint32_t> Transfers::order() const {
 
 Transfers transfers_of(const std::vector<ParsedStep>& steps) {
   Transfers result;
-  std::vector<uint32_t> nops;  // that the next transfer takes over
+  std::vector<uint32_t> nops;  // those whose waits the next transfer makes
   bool chain_is_open = false;
-  size_t reductions = 0;  // of the thread block
+  size_t reductions = 0;  // those of the thread block so far
   for (uint32_t s = 0; s < steps.size(); ++s) {
     const ParsedStep& step = steps[s];
     if (step.is_nop()) {
@@ -265,6 +267,28 @@ Transfers transfers_of(const std::vector<ParsedStep>& steps) {
   result.last_nops = std::move(nops);
   number(result.transfers, steps);
   return result;
+}
+
+void make_transfers(ThreadBlock& block, MscclBlock& read, std::vector<Step>& steps,
+                    std::vector<ParsedStep> parsed) {
+  const std::vector<uint32_t> order = transfers_of(parsed).order();
+  const auto reorder = [&](auto& all) {
+    std::decay_t<decltype(all)> ordered;
+    for (const uint32_t s : order)
+      ordered.push_back(std::move(all[s]));
+    all = std::move(ordered);
+  };
+  reorder(block.elements);
+  reorder(read.steps);
+  reorder(steps);
+  reorder(parsed);
+  block.transfers = transfers_of(parsed);
+  for (const Transfer& transfer : block.transfers.transfers) {
+    for (size_t s = 1; s < transfer.steps.size(); ++s)
+      read.steps[transfer.steps[s]].chained = true;
+    if (transfer.sets_flag)
+      read.steps[transfer.steps.back()].flag = transfer.flag;
+  }
 }
 
 std::vector<StoredSchedule::Message> join_messages(

@@ -1,6 +1,6 @@
 #pragma once
 
-// What runtimes make of the steps of an MSCCL file, as the parsers of RCCL and MSCCL do
+// Turns the steps of an MSCCL file into what runtimes run, as the parsers of RCCL and MSCCL do
 // (mscclGetAlgoFromXmlFile), in three passes:
 //
 // 1. transfers_of(), for each thread block: consecutive re steps into the same place become one
@@ -25,7 +25,7 @@
 
 namespace orrery {
 
-/// What the parsers look at to make transfers of steps.
+/// The part of a step that decides how transfers are made.
 struct ParsedStep {
   std::string_view type;
   bool waits = false;      // whether it names a step to wait for
@@ -61,6 +61,11 @@ struct ThreadBlock {
   std::vector<XmlElement> elements;  // one per step
   Transfers transfers;               // of the steps
 };
+
+/// Pass 1 applied: puts the elements, the texts and the steps of a thread block in the order in
+/// which they run, and sets its transfers and their flags. `parsed` has one entry per step.
+void make_transfers(ThreadBlock& block, MscclBlock& read, std::vector<Step>& steps,
+                    std::vector<ParsedStep> parsed);
 
 /// The messages of all connections. Adds an error for each message whose two ends have different
 /// sizes. A connection with more sends than receives, or fewer, is added to the algorithm's hangs

@@ -40,7 +40,7 @@ std::string named_text(const MscclAlgorithm& algorithm, StepRef who, StepRef who
       named->second, *ends.flag);
 }
 
-/// What a step waits for.
+/// The wait of a step in words.
 std::string wait_text(const MscclAlgorithm& algorithm, StepRef who, const Cause& cause,
                       StepRef whom) {
   switch (cause.kind) {

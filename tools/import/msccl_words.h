@@ -1,6 +1,6 @@
 #pragma once
 
-// What is found about an imported algorithm, in the words of its file: lines, gpus, thread blocks,
+// Puts findings about an imported algorithm in the words of its file: lines, gpus, thread blocks,
 // channels, buffers i, o and s, and chunks.
 
 #include <optional>

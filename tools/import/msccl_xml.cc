@@ -25,7 +25,7 @@ size_t begin_of(pugi::xml_node node) {
 }
 
 constexpr size_t kLongest = 254;        // MAX_STR_LEN - 1
-constexpr size_t kMostAttributes = 16;  // MAX_ATTR_COUNT: further ones are dropped
+constexpr size_t kMostAttributes = 16;  // MAX_ATTR_COUNT; parsers drop further ones
 
 /// Goes over the text as the parsers do. Each function returns the first thing that is wrong, if
 /// any.
@@ -163,7 +163,7 @@ class Scan {
 
 XmlDocument::XmlDocument(std::string_view text, const TextLines& lines, Diagnostics& diagnostics)
     : lines_(lines), diagnostics_(diagnostics) {
-  // As a fragment, so that text beside the element is kept, and is an error.
+  // It is parsed as a fragment, so that text beside the element is kept and is an error.
   const pugi::xml_parse_result parsed = document_.load_buffer(
       text.data(), text.size(), pugi::parse_default | pugi::parse_fragment, pugi::encoding_utf8);
   if (parsed)

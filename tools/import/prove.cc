@@ -55,7 +55,7 @@ std::optional<Bandwidths> bandwidths_of(const MscclAlgorithm& algorithm, const O
 }
 
 /// The time of a schedule that ends and has its routes. `program` is the algorithm's, as
-/// program_of() makes it. What a protocol sends beside the data takes its share of every link.
+/// program_of() makes it. The flags of a protocol take their share of every link.
 AlgorithmTime algorithm_time(const MscclAlgorithm& algorithm,
                              std::unique_ptr<const Schedule> schedule, const Program& program,
                              const Cluster& cluster, const Runtime& runtime) {
@@ -201,8 +201,9 @@ class Prover {
     return in_elements(areas_of(algorithm_, placement, slots), cut, 1, 1);
   }
 
-  /// A file within the runtime's limits has at most 71 pieces a step; one that is not could have
-  /// any number. The search for races keeps a clock of a gpu's thread blocks for every piece.
+  /// Limits the pieces of steps. A file within the runtime's limits has at most 71 pieces per step,
+  /// but others could have any number, and the search for races keeps a clock of a gpu's thread
+  /// blocks for every piece.
   void require_few_pieces(int64_t chunks) const {
     constexpr uint64_t kMost = uint64_t{1} << 21U;
     const uint64_t pieces = count_pieces(algorithm_.steps, chunks);

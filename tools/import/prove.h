@@ -31,7 +31,7 @@ struct ProofRequest {
   const Cluster* cluster = nullptr;   // null: no time is computed; else it needs a device per gpu
   const Runtime* runtime = nullptr;   // null: runtime_of() the file
   std::optional<uint32_t> root = {};  // only for a rooted collective; empty: 0
-  /// What the outputs must be. Null for the algorithm's own collective; a custom one needs it.
+  /// The outputs that are expected. Null for the algorithm's own collective; a custom one needs it.
   const ChunkDefinition* definition = nullptr;
   Limits limits = {};
 };

@@ -121,7 +121,8 @@ class Refusals {
   }
 
   void check_peers(uint32_t gpu) {
-    std::map<int64_t, std::pair<int64_t, int64_t>> by_channel;  // with a send peer, a recv peer
+    std::map<int64_t, std::pair<int64_t, int64_t>>
+        by_channel;  // how many have a send peer, and a recv peer
     for (const MscclBlock& block : algorithm_.blocks[gpu]) {
       auto& [sends, receives] = by_channel[block.channel];
       sends += block.send >= 0 ? 1 : 0;
@@ -146,7 +147,7 @@ class Refusals {
       if (step.count() > limits_.count)
         add("cnt", fmt::format("{} has {} chunks, at most {}", who, step.count(), limits_.count));
       check_numbers(who, step, text);
-      if (text.type != "rrc")  // whose buffers the parsers do not check
+      if (text.type != "rrc")  // the parsers do not check the buffers of rrc
         for (const std::optional<Slice>& slice : {step.source, step.target})
           check_declared(ref.node, who, slice);
     }

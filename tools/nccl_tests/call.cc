@@ -43,7 +43,7 @@ class CallBuilder {
   }
 
  private:
-  /// One for each part that a rank sends by itself.
+  /// Adds an argument for each part that a rank sends by itself.
   void add_arguments() {
     switch (call_.collective) {
       case NcclCollective::Hypercube:
@@ -173,7 +173,7 @@ class CallBuilder {
     }
   }
 
-  /// An op whose result is kept.
+  /// Adds an op whose result is an output.
   void op(OpRequest request) {
     const std::string name = request.name;
     builder_.op(std::move(request));
@@ -186,8 +186,8 @@ class CallBuilder {
   std::vector<Array> arrays_;
 };
 
-/// What a process takes to issue the call on one device. Ops that are started together
-/// are one group, which is issued at once.
+/// The time in which a process issues the call on one device. Ops that are started together are one
+/// group, which is issued at once.
 Duration issue_time(const Program& program, const Cluster& cluster) {
   if (!cluster.transport)
     return {};
@@ -225,7 +225,7 @@ bool any_copies(const Lowered& lowered) {
       [](const Collective& collective) { return collective.schedule->extent().copies; });
 }
 
-/// The program with its collectives carried out as chosen before, by site.
+/// The program with its collectives carried out as `choices` says, by site.
 Program carried_out(Program program, std::span<const Choice> choices) {
   for (Op& op : program.ops) {
     if (!op.site)
@@ -238,7 +238,7 @@ Program carried_out(Program program, std::span<const Choice> choices) {
   return program;
 }
 
-/// Of the collectives of one call.
+/// The time that the collectives of one call take on the devices.
 struct DeviceTime {
   Duration time;
   std::vector<std::string> labels;

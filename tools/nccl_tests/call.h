@@ -21,19 +21,18 @@ namespace orrery {
 struct NcclCall {
   NcclCollective collective = NcclCollective::AllReduce;
   uint32_t ranks = 1;
-  NcclCounts counts;  // nccl_counts(); not empty
+  NcclCounts counts;  // by nccl_counts(); not zero
   Dtype dtype = Dtype::F32;
-  NcclRedop redop = NcclRedop::Sum;  // of those that reduce
-  uint32_t root = 0;                 // of those with a root
+  NcclRedop redop = NcclRedop::Sum;  // only used by collectives that reduce
+  uint32_t root = 0;                 // only used by collectives with a root
 };
 
-/// Why no program of ours does what the call does: "no op of orrery multiplies"; empty where one
-/// does. It depends on the collective, the dtype and the operation only.
+/// Why no program of ours does what the call does: "no op of orrery multiplies". Empty if one does.
 std::optional<std::string> not_modelled(NcclCollective collective, Dtype dtype, NcclRedop redop);
 
 struct NcclProgram {
   Program program;
-  std::vector<Array> arrays;  // random, one per argument
+  std::vector<Array> arrays;  // one of random elements per argument
 };
 
 /// Rank r is device r. All ranks issue:
@@ -45,11 +44,12 @@ struct NcclProgram {
 ///  - hypercube a ppermute for each bit, one after the other, of all that was gathered so far. Each
 ///    has an array of its own, so that nothing is copied between them.
 ///
-/// Requires a call that is modelled, a root that is a rank, of a gather or scatter at most
-/// kMostSends ranks, of a hypercube a power of 2.
+/// Requires a call that is modelled and a root that is a rank. A gather or scatter must have at
+/// most kMostSends ranks, and a hypercube a power of 2.
 NcclProgram program_of(const NcclCall& call);
 
-/// Each send has a stream of its own, so that they run at the same time.
+/// The most ranks of a gather or scatter. Each send has a stream of its own, so that they run at
+/// the same time.
 inline constexpr uint32_t kMostSends = 1024;
 
 struct CallTime {
@@ -59,16 +59,16 @@ struct CallTime {
   std::vector<Choice> choices;      // how its collectives are carried out, by site
 };
 
-/// nccl-tests' mean over many calls in a row: the larger of two times. One is that of the
-/// collective, from its issue to its end on the last rank. The other is that of the host: a process
-/// issues each call on its GPUs one after the other, also from several threads (host_launch of the
-/// transport).
+/// The time of one call as nccl-tests measures it, the mean over many calls in a row. It is the
+/// larger of two times: that of the collective, from its issue to its end on the last rank, and
+/// that of the host, where a process issues each call on its GPUs one after the other, also from
+/// several threads (host_launch of the transport).
 ///
 /// In place, what a rank has of its own result (its part of an all_gather, all of a broadcast's
 /// root) is there already: nothing is copied inside a device. A library chooses how to carry out a
 /// collective by its size, so both times are of the same choice: that of out of place.
 ///
-/// `program` is program_of(call). Throws InputError where it cannot be lowered, or does not end.
+/// `program` is program_of(call). Throws InputError if it cannot be lowered or does not end.
 CallTime call_time(const NcclCall& call, const Program& program, uint32_t gpus_of_process,
                    const Cluster& cluster, const Limits& limits);
 

@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-/// What ranks have besides the whole.
+/// Which buffers of a rank have one part per rank. The others are one part.
 enum class Parts : uint8_t { None, Send, Receive, Both };
 
 struct ProgramFacts {
@@ -17,7 +17,7 @@ struct ProgramFacts {
   std::string_view name;
   RedopColumn redop;
   bool root;
-  Parts parts;  // what is a part for each rank; the other is one part
+  Parts parts;  // which buffers have a part for each rank
 };
 
 constexpr std::array<ProgramFacts, 11> kPrograms = {{
@@ -40,7 +40,7 @@ const ProgramFacts& facts(NcclCollective collective) {
   return found;
 }
 
-/// over / under, rounded half up; empty where 64 bits do not hold it. Requires both >= 0.
+/// over / under, rounded half up. Empty if it exceeds 64 bits. Requires both >= 0.
 std::optional<BytesPerSecond> rounded_rate(Int128 over, Int128 under) {
   if (under == 0)
     return std::nullopt;
@@ -167,7 +167,7 @@ NcclBandwidths nccl_bandwidths(NcclCollective collective, Bytes size, uint32_t r
                                Duration time) {
   const NcclShare counted = counted_share(collective, ranks);
   const NcclShare bus = bus_share(collective, ranks);
-  // Sizes below 2^63 B, 2^40 ps in a second, twice 2^20 ranks: within 127 bits.
+  // Sizes are below 2^63 B, a second has 2^40 ps, and shares are at most 2^21, so 127 bits suffice.
   const Int128 over = Int128{size.count()} * kPicosecondsPerSecond * counted.over;
   const Int128 under = Int128{time.count()} * counted.under;
   return {rounded_rate(over, under), rounded_rate(over * bus.over, under * bus.under)};

@@ -29,7 +29,7 @@ enum class NcclCollective : uint8_t {
   SendRecv,
 };
 
-/// In the order of the enumeration.
+/// All programs, in the order of the enumeration.
 std::span<const NcclCollective> nccl_collectives();
 
 /// "all_reduce".
@@ -38,35 +38,37 @@ std::string_view name(NcclCollective collective);
 /// "all_reduce_perf", the program's name.
 std::string program_name(NcclCollective collective);
 
-/// By its name, or by its program's: also with a path before it, and with the suffix that a build
-/// may have ("build/all_reduce_perf_mpi"). Empty where it is none of them.
+/// The collective of a name or of a program's name, which may have a path before it and the suffix
+/// of a build after it ("build/all_reduce_perf_mpi"). Empty if there is none.
 std::optional<NcclCollective> nccl_collective_named(std::string_view text);
 
-/// What a program says in its column redop: its operation, "none", or nothing. Before 2.13 some
-/// have no such column.
+/// The text in the column redop: the operation, "none", or nothing. Before 2.13 some
+/// programs have no such column.
 enum class RedopColumn : uint8_t { Operation, None, Blank, Absent };
-/// At 2.19.6.
+/// The column of version 2.19.6.
 RedopColumn redop_column(NcclCollective collective);
-/// In any version.
+/// Whether some version prints it.
 bool may_print(NcclCollective collective, RedopColumn redop);
 
-/// Whether it has a root; the column is -1 otherwise, and before 2.13 absent.
+/// Whether it has a root. If not, the column root is -1; versions before 2.13 have no such column.
 bool has_root(NcclCollective collective);
 
-/// Elements of one rank for a size of `count` elements: each program's GetCollByteCount. Where
-/// ranks have parts, a part is rounded down to 16 bytes. (alltoallv sends parts of several sizes;
-/// here it is as alltoall.) Requires count >= 0, an element of 1, 2, 4 or 8 bytes, ranks > 0.
+/// The elements of one rank for a size of `count` elements, as each program's GetCollByteCount
+/// gives them. If ranks have parts, a part is rounded down to 16 bytes. (alltoallv sends parts of
+/// several sizes; here it is as alltoall.) Requires count >= 0, an element of 1, 2, 4 or 8 bytes,
+/// ranks > 0.
 struct NcclCounts {
   int64_t send = 0;
   int64_t receive = 0;
-  int64_t parameter = 0;  // the column count: what the call of NCCL is given
+  int64_t parameter = 0;  // the column count, which is what NCCL is called with
 };
 NcclCounts nccl_counts(NcclCollective collective, int64_t count, Bytes element, uint32_t ranks);
 
-/// The column size: what a rank sends or receives, the larger of the two.
+/// The column size: the larger of what a rank sends and what it receives.
 Bytes nccl_row_size(const NcclCounts& counts, Bytes element);
 
-/// Whether the column size is the number of ranks times that of count (it is the same otherwise).
+/// Whether the column size counts the elements of all ranks and the column count those of one. If
+/// not, both count the same.
 bool has_parts(NcclCollective collective);
 
 /// An exact ratio. busbw is algbw times `over` / `under`.
@@ -74,13 +76,12 @@ struct NcclShare {
   int64_t over = 1;
   int64_t under = 1;
 };
-/// all_reduce 2(n-1)/n; those with parts (n-1)/n, but hypercube; others 1.
+/// The share is 2(n-1)/n for all_reduce, (n-1)/n for those with parts except hypercube, and else 1.
 NcclShare bus_share(NcclCollective collective, uint32_t ranks);
-/// Of the column size, what algbw counts: all of it, but (n-1)/n for hypercube.
+/// The share of the column size that algbw counts: (n-1)/n for hypercube, and else all of it.
 NcclShare counted_share(NcclCollective collective, uint32_t ranks);
 
-/// In bytes per second, rounded half up. Empty where no time was taken, or 64 bits do not hold
-/// them.
+/// Bandwidths rounded half up. One is empty if no time was taken or if it exceeds 64 bits.
 struct NcclBandwidths {
   std::optional<BytesPerSecond> algbw;
   std::optional<BytesPerSecond> busbw;
@@ -92,10 +93,11 @@ struct NcclType {
   std::string_view name;  // "float"
   Dtype dtype;
 };
-/// In nccl-tests' order, in which -d all runs them.
+/// All types, in the order in which -d all runs them.
 std::span<const NcclType> nccl_types();
 
-/// Also by the names of versions before 2.0: "char", "int". Empty where it is none.
+/// The type of a name, also of one that versions before 2.0 use ("char", "int"). Empty if there is
+/// none.
 std::optional<Dtype> nccl_type_named(std::string_view name);
 
 enum class NcclRedop : uint8_t { Sum, Prod, Max, Min, Avg, MulSum };
@@ -104,7 +106,7 @@ struct NcclRedopName {
   std::string_view name;  // "sum"
   NcclRedop redop;
 };
-/// In nccl-tests' order, in which -o all runs them.
+/// All operations, in the order in which -o all runs them.
 std::span<const NcclRedopName> nccl_redops();
 
 std::optional<NcclRedop> nccl_redop_named(std::string_view name);

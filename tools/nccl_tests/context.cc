@@ -26,7 +26,7 @@ std::string_view without(std::string_view text, char last) {
   return text;
 }
 
-/// The digits and points that `text` begins with.
+/// The digits and points at the beginning of `text`.
 std::string version_at(std::string_view text) {
   size_t length = 0;
   while (length < text.size() && (is_digit(text[length]) || text[length] == '.'))
@@ -91,7 +91,7 @@ class SettingsReader {
     return 1;
   }
 
-  /// "2(factor)", "1048576(bytes)".
+  /// Reads a step: "2(factor)" or "1048576(bytes)".
   void read_step(std::string_view text, NcclSettings& settings) {
     const size_t open = text.find('(');
     settings.step = number(text.substr(0, open));
@@ -125,7 +125,7 @@ std::optional<NcclSettings> read_settings(std::string_view line, const Origin& o
 std::optional<std::string> version_of_code(int64_t code) {
   if (code <= 0)
     return std::nullopt;
-  // NCCL_VERSION(X, Y, Z) is X * 1000 + Y * 100 + Z up to 2.8, and X * 10000 + .. from there on.
+  // NCCL_VERSION(X, Y, Z) is X * 1000 + Y * 100 + Z up to 2.8, and X * 10000 + .. afterwards.
   const int64_t major = code < 10'000 ? 1000 : 10'000;
   return fmt::format("{}.{}.{}", code / major, code % major / 100, code % 100);
 }
@@ -175,7 +175,7 @@ void NcclContext::read_log(std::string_view line) {
 
 std::optional<NcclContext::RankLine> NcclContext::read_rank(
     const std::vector<std::string_view>& words, std::string_view line) {
-  // Rank R [Group G] Pid P on HOST device D [ADDRESS] NAME OF THE DEVICE
+  // The words are: Rank R [Group G] Pid P on HOST device D [ADDRESS] NAME OF THE DEVICE.
   const size_t grouped = words.size() > 2 && words[2] == "Group" ? 2 : 0;
   if (words.size() < 10 + grouped || words[4 + grouped] != "on" || words[6 + grouped] != "device" ||
       words[8 + grouped].front() != '[')

@@ -12,30 +12,30 @@
 
 namespace orrery {
 
-/// A decimal that was printed with some digits, in units of 10^-decimals of what was printed.
+/// A decimal that was printed with some digits, as a whole number of units of 10^-decimals.
 struct PrintedDecimal {
   int64_t value = 0;
-  int64_t half = 0;  // half of the last digit's unit: what printing may have rounded, rounded up
+  int64_t half = 0;  // half of the last digit's unit, rounded up: the most that rounding changed
 
-  /// The least and the most that may have been printed so.
+  /// The least and the largest value that may have been printed so.
   int64_t low() const { return value > half ? value - half : 0; }
   int64_t high() const { return value + half; }
   friend bool operator==(const PrintedDecimal&, const PrintedDecimal&) = default;
 };
 
-/// Reads digits with or without a point and an exponent ("15749", "0.30", "1.2e+08"), as a whole
-/// number of 10^-decimals. Empty where it is no such text, has a sign, is no whole number of these
-/// units, or is above 2^62 of them. Requires decimals from 0 to 18.
+/// Reads digits with or without a point and an exponent ("15749", "0.30", "1.2e+08") as a whole
+/// number of units of 10^-decimals. Empty for any other text, for one with a sign, and for a number
+/// that has a fraction of a unit or exceeds 2^62 units. Requires decimals from 0 to 18.
 std::optional<PrintedDecimal> read_decimal(std::string_view text, int decimals);
 
-/// In us, of 7 characters: with as many of two decimals as fit, rounded half up; from 10 s on with
-/// an exponent.
+/// A time in us in 7 characters, with at most two decimals and as many as fit, rounded half up.
+/// From 10 s on it has an exponent.
 std::string nccl_time_text(Duration time);
 
-/// In GB/s, of 6 characters, in the same way.
+/// A bandwidth in GB/s in 6 characters, in the same way.
 std::string nccl_bandwidth_text(BytesPerSecond bandwidth);
 
-/// With six decimals (%lf), rounded half up: times in us are exact.
+/// Figures of JSON, with six decimals (%lf), rounded half up. Times in us are exact so.
 std::string nccl_json_time(Duration time);
 std::string nccl_json_bandwidth(BytesPerSecond bandwidth);
 

@@ -12,7 +12,7 @@
 namespace orrery {
 namespace {
 
-/// Numbers of ranks; none where low > high.
+/// The numbers of ranks from low to high. There are none if low > high.
 struct RankRange {
   int64_t low = 1;
   int64_t high = kMostNcclRanks;
@@ -33,13 +33,13 @@ struct RankRange {
   void nothing() { high = 0; }
 };
 
-/// busbw = algbw * k (n - 1) / n, both within what their digits may have been rounded from.
+/// Keeps the n for which busbw = algbw * k (n - 1) / n can be true before rounding.
 void narrow_by_parts(int64_t k, const PrintedDecimal& algbw, const PrintedDecimal& busbw,
                      RankRange& range) {
   const Int128 most = Int128{k} * algbw.high();
   if (most <= busbw.low())
     return range.nothing();
-  // n (k algbw - busbw) >= k algbw at the largest algbw and the smallest busbw.
+  // n (k algbw - busbw) >= k algbw holds for the largest algbw and the smallest busbw.
   range.at_least(ceil_divide(most, most - busbw.low()));
   const Int128 least = Int128{k} * algbw.low();
   if (least > busbw.high())
@@ -84,7 +84,7 @@ void narrow(NcclCollective collective, const NcclEvidence& row, RankRange& range
   narrow_by_bandwidths(collective, row, range);
 }
 
-/// The numbers of ranks for which every row may be true; and the first row that leaves none.
+/// The numbers of ranks for which every row may be true, and the first row that leaves none.
 struct Fitting {
   NcclCollective collective;
   RankRange ranks;
@@ -171,10 +171,10 @@ NcclRow row_of(PrintedRow&& row) {
   return made;
 }
 
-/// Whether `printed` is within 2 % of size / time * share, with what their digits may hide.
+/// Whether `printed` can be within 2 % of size / time * share, before rounding.
 bool agrees(const PrintedDecimal& printed, Bytes size, const PrintedDecimal& time,
             NcclShare counted, NcclShare bus) {
-  // printed * time * under, in B/s * ps; at most 2^63 * 2^63, so shares are applied to each side.
+  // printed * time is at most 2^63 * 2^63 B/s * ps, so the share is applied to the other side.
   const Int128 bytes = Int128{size.count()} * kPicosecondsPerSecond;
   const Int128 over = Int128{counted.over} * bus.over;
   const Int128 under = Int128{counted.under} * bus.under;
@@ -184,13 +184,13 @@ bool agrees(const PrintedDecimal& printed, Bytes size, const PrintedDecimal& tim
   return most / 98 * 100 + 100 >= share && least / 102 * 100 <= share + 100;
 }
 
-/// "line 12", or "/measured/0/rows/3".
+/// Where something stands: "line 12", or "/measured/0/rows/3".
 std::string place(const Origin& origin) {
   return origin.pointer.empty() ? fmt::format("line {}", origin.at ? origin.at->line : 0)
                                 : origin.pointer;
 }
 
-/// The first figure that does not follow from the size and the time, and how many rows have one.
+/// Notes the first figure that does not follow from the size and the time, and counts the others.
 void note_disagreements(const std::vector<PrintedRow>& rows, NcclTable& table) {
   std::string first;
   int64_t more = 0;

@@ -22,44 +22,44 @@
 
 namespace orrery {
 
-/// What one row shows. Bandwidths are in bytes per second.
+/// The facts that one row shows. Bandwidths are in bytes per second.
 struct NcclEvidence {
   Bytes size;
   std::optional<int64_t> count;
-  std::optional<Bytes> element;                                       // of its type
+  std::optional<Bytes> element;                                       // the size of its type
   std::optional<RedopColumn> redop;                                   // empty: not stated
   std::optional<int64_t> root;                                        // empty: not stated; -1: none
   std::vector<std::pair<PrintedDecimal, PrintedDecimal>> bandwidths;  // algbw, busbw
 };
 
-/// What is known of a table without its rows.
+/// The facts about a table that are known without its rows.
 struct NcclKnown {
   std::optional<NcclCollective> collective;
   std::optional<uint32_t> ranks;
-  uint32_t per_process = 1;  // threads times gpus; divides the ranks
+  uint32_t per_process = 1;  // threads times gpus, which divides the ranks
 };
 
 struct NcclIdentity {
   NcclCollective collective;
   uint32_t ranks;
-  bool one_process = false;  // the ranks are those of one process, as nothing shows their number
+  bool one_process = false;  // whether one process was assumed, as nothing shows the ranks
 };
 
 /// The most ranks of a table.
 inline constexpr uint32_t kMostNcclRanks = 1U << 20U;
 
-/// Why there is no answer, and the row that shows it; empty: the table as a whole.
+/// Why there is no answer, and the row that shows it, or no row if it is the table as a whole.
 struct NcclUnidentified {
   std::string message;
   std::optional<size_t> row = {};
 };
 
-/// Rows need not be true of alltoallv, whose parts differ. Requires per_process from 1 to
-/// kMostNcclRanks, and ranks within that too.
+/// Rows of alltoallv are not compared with their counts, as its parts differ in size. Requires that
+/// per_process and the ranks are from 1 to kMostNcclRanks.
 std::variant<NcclIdentity, NcclUnidentified> identify(const NcclKnown& known,
                                                       const std::vector<NcclEvidence>& rows);
 
-/// Units of what tables print: times in us, to the picosecond; bandwidths in GB/s, to the B/s.
+/// Decimals that are kept: times in us to the picosecond, bandwidths in GB/s to the B/s.
 inline constexpr int kTimeDecimals = 6;
 inline constexpr int kBandwidthDecimals = 9;
 
@@ -76,7 +76,7 @@ struct PrintedRow {
   std::optional<int64_t> count;
   std::string type;
   std::optional<std::string> redop;  // empty: not stated
-  bool without_redop = false;        // the table has no such column, as in old versions
+  bool without_redop = false;        // whether the table lacks the column, as in old versions
   std::optional<int64_t> root;       // empty: not stated; -1: none
   std::optional<PrintedFigures> out_of_place;
   std::optional<PrintedFigures> in_place;
@@ -85,18 +85,18 @@ struct PrintedRow {
 struct NcclDraft {
   Origin origin;
   NcclTable table;                    // without rows, collective and ranks
-  std::vector<NcclCollective> named;  // each that was named for it
-  std::vector<uint32_t> ranks;        // each number of ranks that was stated
+  std::vector<NcclCollective> named;  // all collectives that were named for it
+  std::vector<uint32_t> ranks;        // all numbers of ranks that were stated
   bool times_are_cpu_times = false;
   std::vector<PrintedRow> rows;
 };
 
-/// The most rows of a table; throws InputError where there are `rows` already.
+/// The most rows of a table. require_room() throws InputError if it has that many already.
 inline constexpr size_t kMostNcclRows = size_t{1} << 18U;
 void require_room(size_t rows, const Origin& origin, Diagnostics& diagnostics);
 
-/// Adds to `diagnostics` what the draft says twice and differently, what its rows contradict, or
-/// that its collective or its ranks cannot be told; the result is empty then.
+/// Identifies and checks a draft and makes it a table. Empty, with an error, if the draft states
+/// two collectives or numbers of ranks, if its rows contradict them, or if they cannot be told.
 std::optional<NcclTable> completed(NcclDraft draft, Diagnostics& diagnostics);
 
 }  // namespace orrery

@@ -18,7 +18,7 @@ namespace {
 
 using Kind = DocumentNode::Kind;
 
-/// The value of a key; none where it is null.
+/// The value of a key. Empty if it is absent or null.
 std::optional<DocumentNode> given(DocumentNode object, std::string_view key) {
   std::optional<DocumentNode> node = object.find(key);
   if (node && node->kind() == Kind::Null)
@@ -50,7 +50,7 @@ std::optional<uint32_t> ranks_of(DocumentNode node, std::string_view what,
   return number ? std::optional(static_cast<uint32_t>(*number)) : std::nullopt;
 }
 
-/// The file of one run.
+/// Reads the file of one run (-J).
 class RunReader {
  public:
   RunReader(DocumentNode root, Diagnostics& diagnostics) : root_(root), diagnostics_(diagnostics) {}
@@ -71,7 +71,7 @@ class RunReader {
   }
 
  private:
-  /// The program is the first argument; where another program runs it, one after that.
+  /// The program is the first argument, or a later one if another program runs it.
   void read_program(DocumentNode args) {
     if (!is_list(args, "a list of arguments", diagnostics_))
       return;
@@ -124,7 +124,7 @@ class RunReader {
       read_devices(*devices);
   }
 
-  /// One device for each process: the first of it.
+  /// The list has the first device of each process.
   void read_devices(DocumentNode devices) {
     if (!is_list(devices, "a list of devices", diagnostics_))
       return;
@@ -188,7 +188,7 @@ class RunReader {
     draft_.rows.push_back(std::move(row));
   }
 
-  /// A text with spaces, as in the table: "    -1".
+  /// The root is a text with spaces, as in the table: "    -1".
   std::optional<int64_t> read_root(DocumentNode node) {
     if (node.kind() == Kind::Number)
       return whole_number(node, "a root", -1, diagnostics_);
@@ -241,7 +241,7 @@ class RunReader {
   NcclDraft draft_;
 };
 
-/// One published table.
+/// Reads one published table.
 class PublishedReader {
  public:
   PublishedReader(DocumentNode node, Diagnostics& diagnostics)
@@ -318,7 +318,7 @@ class PublishedReader {
       expected(node, "a collective of nccl-tests", diagnostics_);
   }
 
-  /// "2.26.6" of ["2.26.6+cuda12.8"].
+  /// The first version, without its suffix: "2.26.6" if the list has "2.26.6+cuda12.8".
   std::optional<std::string> first_version(DocumentNode node) {
     const auto names = read_names(node, "versions of NCCL", diagnostics_);
     if (!names || names->empty())

@@ -13,11 +13,11 @@
 
 namespace orrery {
 
-/// Which of the two it is, its keys tell; keys that say nothing of a table are not read. Adds an
+/// The keys tell which of the two it is. Keys that say nothing about a table are not read. Adds an
 /// error for each value that is not what its key asks for.
 ///
-/// "columns" are size_B, and of oop_ and ip_ (out of place, in place) time_us, algbw_GBps and
-/// busbw_GBps, of which the bandwidths may be absent; "rows" are lists of as many numbers.
+/// "columns" has size_B, and for oop_ (out of place), ip_ (in place) or both time_us, and
+/// algbw_GBps and busbw_GBps if they are known. "rows" are lists of as many numbers.
 std::vector<NcclDraft> read_json_tables(std::string_view text, Diagnostics& diagnostics,
                                         const Limits& limits);
 

@@ -23,7 +23,7 @@ namespace {
   throw InputError(program_name(collective), {{{}, std::move(message)}});
 }
 
-/// What nccl-tests does not check in place.
+/// Whether nccl-tests checks the collective in place.
 bool checked_in_place(NcclCollective collective) {
   return collective != NcclCollective::Alltoall && collective != NcclCollective::SendRecv;
 }
@@ -40,7 +40,7 @@ std::vector<Bytes> sizes_of(const NcclSettings& settings, Bytes most) {
   return sizes;
 }
 
-/// Of all values of a program on all of its devices, each of which has them all.
+/// The bytes of all values on all devices. Each device has every value.
 Int128 values_size(const Program& program) {
   Int128 size = 0;
   for (const Value& value : program.values)
@@ -48,7 +48,7 @@ Int128 values_size(const Program& program) {
   return size;
 }
 
-/// The largest size of a run, where the settings' most is above what fits a device.
+/// The largest size that fits a device. Empty if the settings' largest size does.
 std::optional<Bytes> most_that_fits(const NcclSettings& settings, const Cluster& cluster) {
   constexpr int64_t kGiB = int64_t{1} << 30U;
   if (!cluster.device.memory)
@@ -189,7 +189,7 @@ class Perf {
     result_.assumed.emplace_back("in place: a second measurement out of place");
   }
 
-  /// Without a time, no bandwidths.
+  /// The figures of a time. If it is 0 there are no bandwidths.
   static NcclFigures figures_of(const NcclCall& call, Bytes size, Duration time) {
     NcclFigures figures;
     figures.time = time;
@@ -226,7 +226,7 @@ class Perf {
     return made;
   }
 
-  /// Of all results of one run with values.
+  /// Counts wrong results in one run with values.
   std::optional<int64_t> wrong_of(NcclProgram made) {
     if (values_size(made.program) > request_.data_budget.count())
       return std::nullopt;
@@ -252,7 +252,8 @@ class Perf {
     return options;
   }
 
-  /// By the values of the report, which on GPUs must be the host's and stay in their places.
+  /// Counts by the values of the report. On GPUs they must be the host's, and no byte may be
+  /// written elsewhere.
   std::optional<int64_t> wrong_of(const Report& report) {
     std::optional<int64_t> wrong;
     for (const Check& check : report.checks) {

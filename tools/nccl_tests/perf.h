@@ -1,7 +1,7 @@
 #pragma once
 
-// What a program of nccl-tests would print on a cluster: times of the schedules that lowering
-// makes, by our model or measured on GPUs; their values against the definitions.
+// The table that a program of nccl-tests would print on a cluster. Times are those of the schedules
+// that lowering makes, by our model or measured on GPUs; values are compared with the definitions.
 
 #include <cstdint>
 #include <optional>
@@ -16,20 +16,20 @@
 
 namespace orrery {
 
-/// A type and an operation of rows; the operation counts where the collective has one.
+/// The type and the operation of rows. Only collectives that reduce use the operation.
 struct PerfKind {
   NcclType type;
   NcclRedopName redop;
 };
 
-/// Rows are for each kind and each root every size, as nccl-tests has them.
+/// A table to make. As in nccl-tests it has a row for every size, for each kind and each root.
 struct PerfRequest {
   NcclCollective collective = NcclCollective::AllReduce;
   NcclSettings settings;  // least <= most; step > 0 bytes, or a factor > 1
   uint32_t processes = 1;
-  std::vector<PerfKind> kinds;                    // that are modelled (call.h)
-  std::vector<uint32_t> roots;                    // of those with a root; ranks
-  Bytes data_budget = Bytes(int64_t{256} << 20);  // of all values of one call on all ranks
+  std::vector<PerfKind> kinds;                    // all must be modelled (not_modelled())
+  std::vector<uint32_t> roots;                    // ranks; only used by collectives with a root
+  Bytes data_budget = Bytes(int64_t{256} << 20);  // for all values of one call on all ranks
   uint64_t seed = 0;
   /// The driver's library: if given, times are measured on the GPUs that are there.
   std::optional<std::string> gpus_library = {};
@@ -39,28 +39,29 @@ struct PerfRequest {
 struct PerfTable {
   NcclTable table;
   std::optional<std::string> measured_on = {};  // "measured on 8 virtual devices of .."
-  std::vector<std::string> assumed;  // by the times, each once: "reduce_rate: infinite (not given)"
-  std::optional<Bytes> reduced_most;  // the largest size, where the settings' does not fit a device
+  std::vector<std::string> assumed;   // what the times assume: "reduce_rate: infinite (not given)"
+  std::optional<Bytes> reduced_most;  // the largest size, if the settings' does not fit a device
   std::vector<std::string> wrong;     // a sentence for each row with wrong elements
 };
 
-/// Times are those of call_time(). A call without elements takes none, since NCCL discards it.
+/// Modelled times are those of call_time(). A call without elements takes no time, since NCCL
+/// discards it.
 ///
-/// `#wrong` is 0 where every result equals its definition; 1, for one or more, where one does not;
-/// N/A where the settings ask for no check, values are above the budget or undecided, and in place
-/// of what nccl-tests does not check there (alltoall, sendrecv).
+/// `#wrong` is 0 if every result equals its definition, and 1 if one or more do not. It is N/A if
+/// the settings ask for no check, if values are above the budget or undecided, and in place for the
+/// collectives that nccl-tests does not check there (alltoall, sendrecv).
 ///
-/// Measured times are the mean over the settings' iterations of launches of a graph that does one
-/// call, launch included. Values are those of the GPUs, which must be the host's too. A program
-/// here has no call in place: those columns are of a second measurement out of place, which
-/// `assumed` says.
+/// A measured time is the mean over the settings' iterations. Each launches a graph that does one
+/// call, and the launch counts. Values are those of the GPUs, which must equal the host's. Our
+/// programs have no call in place, so those columns have a second measurement out of place, and
+/// `assumed` says so.
 ///
-/// The largest size is, as nccl-tests limits it, a third of the memory of a device (a half without
-/// a check) less a part that it leaves free. It is in the settings as it was asked for.
+/// The largest size is limited as in nccl-tests: to a third of a device's memory (a half without a
+/// check), less a part that stays free. The settings keep the size that was asked for.
 ///
-/// Throws InputError where the cluster has fewer devices than ranks, a call cannot be lowered, or
-/// there are too many rows. Likewise for too many ranks of a gather or scatter, and for ranks of a
-/// hypercube that are no power of 2. Measured ones also throw as run() does: NoGpus, CudaError.
+/// Throws InputError if the cluster has fewer devices than ranks, a call cannot be lowered, there
+/// are too many rows, a gather or scatter has too many ranks, or the ranks of a hypercube are not a
+/// power of 2. Measuring also throws what run() does: NoGpus and CudaError.
 PerfTable perf_table(const PerfRequest& request, const Cluster& cluster);
 
 }  // namespace orrery

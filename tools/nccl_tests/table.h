@@ -1,7 +1,14 @@
 #pragma once
 
-// A table of nccl-tests: what one run of one of its programs printed, or what our model says that
-// it would print.
+// A table of nccl-tests, which one run of one of its programs printed, or would print by our model.
+//
+// This folder reads, writes and makes such tables:
+//   reader.h      reads a file. text_reader.h and json_reader.h make drafts of its tables (draft.h),
+//                 which keep the digits that were printed; a draft is identified, checked and becomes
+//                 a table
+//   writer.h      writes a table byte for byte as nccl-tests does
+//   perf.h        makes a table: each row is a call (call.h), which is a program of ours that is timed
+//   collective.h  the arithmetic that all of these share: elements of a size, algbw and busbw
 
 #include <cstdint>
 #include <optional>
@@ -14,29 +21,29 @@
 
 namespace orrery {
 
-/// One placement of a row. Times and bandwidths are exactly as printed.
+/// The figures of a row for one placement. Times and bandwidths are exactly as printed.
 struct NcclFigures {
-  Duration time;                        // of one call, mean over the iterations
+  Duration time;                        // of one call: the mean over the iterations
   std::optional<BytesPerSecond> algbw;  // empty: not printed, or no number ("nan")
   std::optional<BytesPerSecond> busbw;
   std::optional<int64_t>
-      wrong;  // elements; empty: not checked ("N/A"), or an old version's "error"
+      wrong;  // elements; empty if not checked ("N/A"), and for the "error" of old versions
   friend bool operator==(const NcclFigures&, const NcclFigures&) = default;
 };
 
 struct NcclRow {
   Bytes size;
   std::optional<int64_t> count;
-  std::string type;              // "float"; empty where it is not printed
-  std::string redop;             // "sum", "none"; empty where it is not printed
-  std::optional<uint32_t> root;  // empty where it is not printed, or -1
+  std::string type;              // "float"; empty if it is not printed
+  std::string redop;             // "sum", "none"; empty if it is not printed
+  std::optional<uint32_t> root;  // empty if it is not printed or -1
   std::optional<NcclFigures> out_of_place;
   std::optional<NcclFigures> in_place;
-  uint32_t line = 0;  // of the file, from 1; 0 where it was not read
+  uint32_t line = 0;  // in the file, from 1; 0 if it is from no file
   friend bool operator==(const NcclRow&, const NcclRow&) = default;
 };
 
-/// The line "# nThread ..", in its order.
+/// The settings of the line "# nThread ..", in its order.
 struct NcclSettings {
   uint32_t threads = 1;                    // -t, per process
   uint32_t gpus = 1;                       // -g, per thread
@@ -55,17 +62,17 @@ struct NcclTable {
   NcclCollective collective = NcclCollective::AllReduce;
   uint32_t ranks = 1;
   std::optional<uint32_t> hosts;
-  std::optional<NcclSettings> settings;           // their threads times gpus divide the ranks
+  std::optional<NcclSettings> settings;           // threads times gpus divides the ranks
   std::optional<std::string> nccl_version;        // "2.26.6"
   std::optional<std::string> nccl_tests_version;  // "2.19.6"
   std::vector<std::string> device_names;          // each once, in the order of ranks
-  std::string file;                               // that was read
-  std::string source;  // what the file says that the table is from; else empty
-  uint32_t line = 0;   // of the header, or of the table's JSON value
+  std::string file;                               // the file that was read
+  std::string source;                             // where the table is from, if the file says so
+  uint32_t line = 0;  // that of the header, or of the table's JSON value
   std::vector<NcclRow> rows;
-  std::vector<std::string> notes;  // what was inferred, and what does not agree; with lines
+  std::vector<std::string> notes;  // sentences about what was inferred and what does not agree
 
-  /// How many processes it was; empty where the threads and gpus of one are not known.
+  /// The number of processes. Empty if the threads and gpus of one are not known.
   std::optional<uint32_t> processes() const {
     if (!settings)
       return std::nullopt;

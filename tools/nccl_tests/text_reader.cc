@@ -25,8 +25,8 @@ enum class Column : uint8_t {
   Algbw,
   Busbw,
   Wrong,
-  Other,  // not read: "error" of old versions, statistics of -I
-  Clock,  // of -S: a date and a time
+  Other,  // not read: the "error" of old versions, the statistics of -I
+  Clock,  // a date and a time (-S)
 };
 
 std::optional<Column> column_named(std::string_view word) {
@@ -46,12 +46,12 @@ std::optional<Column> column_named(std::string_view word) {
 struct Columns {
   std::vector<Column> all;
   std::vector<std::string> names;
-  size_t placed = 0;   // the first of a placement's
-  size_t figures = 0;  // of each placement
+  size_t placed = 0;   // the first column of a placement
+  size_t figures = 0;  // how many each placement has
   size_t placements = 0;
   bool cpu_times = false;
 
-  /// Of one row that has them all.
+  /// The words of a row that has all columns.
   size_t words() const {
     return all.size() + (!all.empty() && all.back() == Column::Clock ? 1 : 0);
   }
@@ -62,7 +62,7 @@ bool is_header(const std::vector<std::string_view>& words) {
   return words.size() > 3 && words[0] == "size" && words[1] == "count" && words[2] == "type";
 }
 
-/// Empty with an error where a column is unknown, or a placement lacks one.
+/// Reads a header. Empty, with an error, if a column is unknown or a placement lacks one.
 std::optional<Columns> read_header(const std::vector<std::string_view>& words, const Origin& origin,
                                    Diagnostics& diagnostics) {
   Columns columns;
@@ -104,15 +104,15 @@ bool is_number(std::string_view word) {
          word.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
 }
 
-/// A table's row; any other line is a log.
+/// Whether the line is a table's row. Any other line is a log.
 bool is_row(const std::vector<std::string_view>& words) {
   return !words.empty() && is_number(words[0]) && (words.size() == 1 || is_number(words[1]));
 }
 
-/// Of a launcher, each of which is read by itself.
+/// The most processes of a launcher. The lines of each are read by themselves.
 constexpr size_t kMostProcesses = size_t{1} << 16U;
 
-/// nccl-tests prints so many spaces where a row has no figures out of place.
+/// nccl-tests prints this many spaces for a row without figures out of place.
 constexpr size_t kNoFigures = 32;
 
 class RowReader {
@@ -125,7 +125,7 @@ class RowReader {
 
   std::optional<PrintedRow> read() {
     const size_t errors = diagnostics_.size();
-    // hypercube has no operation's name, nor have old versions of alltoall.
+    // hypercube and old versions of alltoall print no operation.
     const bool blank_redop =
         columns_.has(Column::Redop) && words_.size() > 3 && is_number(words_[3]);
     const size_t there = words_.size() + (blank_redop ? 1 : 0);
@@ -242,7 +242,7 @@ class RowReader {
   PrintedFigures figures_[2];
 };
 
-/// The lines of one rank.
+/// Reads the lines of one rank.
 class Stream {
  public:
   Stream(std::vector<std::pair<uint32_t, NcclDraft>>& tables, Diagnostics& diagnostics)
@@ -289,7 +289,7 @@ class Stream {
     if (NcclContext::begins_run(comment))
       close();
     if (words.size() == 4 && words[2] == "concluded:") {
-      // Of a table that nothing named before.
+      // A table may have been named by nothing else.
       const auto named = nccl_collective_named(words[3]);
       if (draft_ && named)
         draft_->named.push_back(*named);
@@ -302,7 +302,7 @@ class Stream {
     open_ = false;
     if (!draft_)
       return;
-    // What was said of it is not said of the next one.
+    // What was said about this run says nothing about the next one.
     context_ = NcclContext();
     if (!broken_)
       tables_.emplace_back(draft_->origin.at->line, std::move(*draft_));

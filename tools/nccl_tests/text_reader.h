@@ -20,29 +20,30 @@
 
 namespace orrery {
 
-/// The words between spaces and tabs.
+/// The parts of a line between spaces and tabs.
 std::vector<std::string_view> words_between_spaces(std::string_view line);
 
-/// "nThread 1 nGpus 8 minBytes 8 ..", after the "#"; empty with an error at `origin` where a number
-/// is none.
+/// Reads "nThread 1 nGpus 8 minBytes 8 ..", which follows the "#". Empty, with an error at
+/// `origin`, if a number is not one.
 std::optional<NcclSettings> read_settings(std::string_view line, const Origin& origin,
                                           Diagnostics& diagnostics);
 
-/// "22606" is "2.26.6", as NCCL_VERSION_CODE has it; empty for 0, which says nothing.
+/// The version of a NCCL_VERSION_CODE: 22606 is "2.26.6". Empty for 0, which says nothing.
 std::optional<std::string> version_of_code(int64_t code);
 
+/// Reads the lines around a table, which tell its program, settings, ranks and versions.
 class NcclContext {
  public:
-  /// A comment without its "#". Unknown ones say nothing.
+  /// Reads a comment without its "#". Unknown comments say nothing.
   void read_comment(std::string_view comment, const Origin& origin, Diagnostics& diagnostics);
 
-  /// Any other line that is no row: NCCL prints its version in one.
+  /// Reads any other line that is not a row. NCCL prints its version in one.
   void read_log(std::string_view line);
 
-  /// Whether this comment is one of those with which a run begins.
+  /// Whether a run begins with this comment.
   static bool begins_run(std::string_view comment);
 
-  /// A table without rows, of what was said so far.
+  /// A table without rows, with what was said so far.
   NcclDraft draft(const Origin& origin) const;
 
  private:
@@ -64,13 +65,13 @@ class NcclContext {
   bool ranks_cut_ = false;  // nccl-tests prints at most 2 KiB of them per process
 };
 
-/// Every table in the order of their headers ("# size count type .."). Adds an error for each row
-/// that is none.
+/// All tables in the order of their headers ("# size count type .."). Adds an error for each line
+/// that should be a row and is not.
 std::vector<NcclDraft> read_text_tables(std::string_view text, Diagnostics& diagnostics);
 
 /// A line without what a launcher put before it: "[1,0]<stdout>:" (mpirun) or "0: " (srun).
 struct LaunchedLine {
-  std::string_view process;  // "[1,0]" or "0"; empty where there is none
+  std::string_view process;  // "[1,0]" or "0"; empty without a launcher
   std::string_view line;
 };
 LaunchedLine launched_line(std::string_view line);

@@ -16,7 +16,7 @@ std::string root_text(const NcclRow& row) {
   return row.root ? fmt::format("{:6}", *row.root) : std::string("    -1");
 }
 
-/// Of all placements with a busbw, in GB/s; for display only.
+/// The mean over all placements with a busbw, in GB/s. It is for display only.
 double average_busbw(const NcclTable& table) {
   Int128 sum = 0;
   int64_t placements = 0;
@@ -97,7 +97,7 @@ std::string header_lines(const NcclTable& table, const NcclOrigin& origin) {
   return text;
 }
 
-/// As nccl-tests escapes them, which writes no more of a text than it can.
+/// A text as nccl-tests escapes it. It stops at the first character that it cannot write.
 std::string json_text(std::string_view text) {
   constexpr size_t kMostWritten = 2047;
   std::string quoted = "\"";
@@ -156,7 +156,7 @@ std::string json_config(const NcclTable& table) {
       settings.iterations, settings.aggregated, settings.checks);
   const uint32_t processes = *table.processes();
   for (uint32_t process = 0; process < processes; ++process) {
-    // Of each process the first device, as nccl-tests has it.
+    // The list has the first device of each process, as in nccl-tests.
     const uint32_t rank = process * settings.threads * settings.gpus;
     text += fmt::format(
         "{}{{\"rank\":{},\"group\":0,\"pid\":{},\"hostname\":{},\"device\":{},\"device_hex\":"

@@ -12,27 +12,28 @@
 
 namespace orrery {
 
-/// What a model prints that a machine does not.
+/// Where a modelled table is from, which a machine's table does not say.
 struct NcclOrigin {
-  std::string modelled;               // "modelled on a100-sxm-8, orrery 0.1.0": a comment
-  std::vector<std::string> assumed;   // each a comment after that
-  std::optional<Bytes> reduced_most;  // the largest size, where that is not the settings'
-  /// The argument list, with the program's name first; of JSON.
+  std::string modelled;               // a comment: "modelled on a100-sxm-8, orrery 0.1.0"
+  std::vector<std::string> assumed;   // further comments
+  std::optional<Bytes> reduced_most;  // the largest size, if it is not the settings'
+  /// The arguments of the command, with its own name first. Only JSON has them.
   std::vector<std::string> arguments;
 };
 
 /// The version of nccl-tests whose format this is.
 inline constexpr std::string_view kWrittenVersion = "2.19.6";
 
-/// How many placements of rows have wrong elements, as the last lines say.
+/// How many placements of rows have wrong elements, which the last lines of a table state.
 int64_t wrong_placements(const NcclTable& table);
 
-/// Requires settings, rows, and one device name. The version of NCCL is 0, as no NCCL ran. All
-/// ranks are listed, on one host, which is called orrery. A comment line for each text of `origin`.
+/// The table as text. The version of NCCL is 0, as no NCCL ran. All ranks are listed on one host,
+/// which is called orrery. Each text of `origin` is a comment line. Requires settings, rows, and
+/// one device name.
 std::string nccl_text(const NcclTable& table, const NcclOrigin& origin);
 
-/// Requires the same. No clock is read: it starts and ends at 1970-01-01 00:00:00. What `origin`
-/// says is an environment variable ORRERY.
+/// The table as JSON, with the same requirements. No clock is read: the run starts and ends at
+/// 1970-01-01 00:00:00. The texts of `origin` are in an environment variable ORRERY.
 std::string nccl_json(const NcclTable& table, const NcclOrigin& origin);
 
 }  // namespace orrery

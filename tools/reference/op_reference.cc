@@ -98,7 +98,7 @@ std::string row(const Parameter& parameter) {
                      cell(std::string(parameter_summary(parameter.name))));
 }
 
-/// Each was seen in JAX 0.10.2, or is in its source, and each of ours has a test.
+/// Each behaviour of JAX was seen in 0.10.2 or is in its source, and each of ours has a test.
 constexpr std::string_view kDifferences =
     "\n## Where JAX differs\n\n"
     "| | JAX 0.10.2 | here |\n"

@@ -1,6 +1,6 @@
 #pragma once
 
-// What each parameter of an op means, in a sentence. Names are JAX's and mean the same in every op.
+// A sentence for each parameter of an op. Names are JAX's and mean the same in every op.
 
 #include <string>
 #include <string_view>
@@ -9,16 +9,17 @@
 
 namespace orrery {
 
-/// Empty where no sentence exists for that name; a test requires one for every parameter.
+/// The sentence for a parameter. Empty for an unknown name; a test requires a sentence for every
+/// parameter.
 std::string_view parameter_summary(std::string_view name);
 
-/// What may be given: "a whole number, at least 1", "\"eager\" or \"rendezvous\"".
+/// The values that may be given: "a whole number, at least 1", "\"eager\" or \"rendezvous\"".
 std::string parameter_domain(const Parameter& parameter);
 
-/// The value of an optional parameter that is not given: "2", "false"; empty where it has none.
+/// The value of an optional parameter that is not given: "2", "false". Empty if it has none.
 std::string parameter_default(const Parameter& parameter);
 
-/// Whether every collective has the parameter, halves of a transfer apart.
+/// Whether every collective has the parameter, except for the halves of a transfer.
 bool is_common(const Parameter& parameter);
 
 }  // namespace orrery

@@ -22,7 +22,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Quantity {
-  std::string_view name;  // in $defs; with "_figure" also the form with its source
+  std::string_view
+      name;  // its name in $defs; with "_figure" after it a figure that may have a source
   Dimension dimension;
 };
 constexpr std::array kQuantities = {
@@ -46,7 +47,7 @@ Json or_null(Json schema) {
   return {{"anyOf", {std::move(schema), {{"type", "null"}}}}};
 }
 
-/// "^key(_ps|_ns|...)$": the key with the suffix of a unit.
+/// A pattern for the key with the suffix of a unit: "^key(_ps|_ns|...)$".
 std::string suffixed(std::string_view key, Dimension dimension) {
   std::string suffixes;
   for (const QuantityUnit& unit : units(dimension))
@@ -54,7 +55,7 @@ std::string suffixed(std::string_view key, Dimension dimension) {
   return fmt::format("^{}({})$", key, suffixes);
 }
 
-/// A whole number in the unit that the key names.
+/// The schema of a whole number, whose unit the key names.
 Json count() {
   return {{"type", "integer"}, {"minimum", 0}};
 }
@@ -173,7 +174,7 @@ Json parameter_schema(const Parameter& parameter, OpKind kind) {
   return schema;
 }
 
-/// {"if": it is one of these ops, "then": it is as the definition says}.
+/// A condition: {"if": it is one of these ops, "then": it is as the definition says}.
 Json op_case(const Json& names, std::string_view definition) {
   return {{"if", {{"required", {"op"}}, {"properties", {{"op", {{"enum", names}}}}}}},
           {"then", reference(definition)}};

@@ -14,7 +14,7 @@ namespace orrery {
 /// Whether checks that hold are shown one by one, or one line a name with their count.
 enum class ShownChecks : uint8_t { Counted, All };
 
-/// What does not hold is always shown in full, with its witness.
+/// The checks as lines of text. One that does not hold is always shown in full, with its witness.
 std::string checks_text(const std::vector<Check>& checks, const Style& style,
                         ShownChecks shown = ShownChecks::All);
 

@@ -22,7 +22,7 @@ namespace {
 
 /// The position of a difference in the order of compare().
 struct Key {
-  enum class Part : uint8_t { Arguments, Ops, Memory, Verdicts } part = Part::Ops;
+  enum class Section : uint8_t { Arguments, Ops, Memory, Verdicts } section = Section::Ops;
   Instant end;
   size_t position = 0;
   uint32_t device = 0;
@@ -35,7 +35,7 @@ struct Key {
 struct Found {
   Key first_key;
   Difference first;
-  std::map<std::pair<Key::Part, size_t>, std::string> places;  // by position
+  std::map<std::pair<Key::Section, size_t>, std::string> places;  // by position
 };
 
 std::string type_text(const RecordedValue& value) {
@@ -57,7 +57,7 @@ std::string note(const TensorDifference& difference, int64_t elements) {
   return text;
 }
 
-/// `which` has or have none.
+/// Says that there are no values to compare. `which` is a subject with its verb.
 std::string no_values_text(std::string_view which) {
   return fmt::format(
       "Values: {}. (A run with data off or over its budget, and a program that does not end, have "
@@ -97,24 +97,24 @@ class Comparer {
   }
 
  private:
-  /// `make` describes the difference; it is called only where the key is the first so far.
+  /// Counts a difference. `make` describes it and is called only if the key is the first so far.
   template <class Make>
   void add(Aspect aspect, Key key, const std::string& place, Make make) {
     key.aspect = aspect;
     const auto [at, is_new] = found_.try_emplace(aspect);
     Found& found = at->second;
-    found.places.emplace(std::pair(key.part, key.position), place);
+    found.places.emplace(std::pair(key.section, key.position), place);
     if (!is_new && found.first_key < key)
       return;
     found.first_key = key;
     found.first = make();
   }
 
-  /// Of an op of A that ends on a device, or on all, at `end`.
+  /// The key of an op of A that ends at `end`, on one device or on all.
   static Key op_key(size_t position, std::optional<LogicalId> device, Instant end) {
-    return {Key::Part::Ops, end, position, device ? device->index() : 0, {}};
+    return {Key::Section::Ops, end, position, device ? device->index() : 0, {}};
   }
-  /// Before all that is told of its devices.
+  /// The key of an op as a whole, which comes before those of its devices.
   Key op_key(size_t position) const {
     const RecordedOp& op = a_.ops[position];
     Instant end = op.span ? op.span->end : Instant();
@@ -232,7 +232,7 @@ class Comparer {
 
   void compare_value(std::optional<size_t> op, size_t argument, const RecordedValue& a,
                      const RecordedValue& b) {
-    const Key whole = op ? op_key(*op) : Key{Key::Part::Arguments, {}, argument, 0, {}};
+    const Key whole = op ? op_key(*op) : Key{Key::Section::Arguments, {}, argument, 0, {}};
     if (a.dtype != b.dtype || a.shape != b.shape)
       add(Aspect::Type, whole, a.shown_name(), [&] {
         return Difference{a.shown_name(), std::nullopt, "type", type_text(a), type_text(b), ""};
@@ -267,8 +267,8 @@ class Comparer {
     }
   }
 
-  /// The arrays that the parts of all devices make. They may differ where the parts do not, by
-  /// another spec.
+  /// Compares the arrays that the parts of all devices make. With another spec they may differ
+  /// though the parts do not.
   void compare_whole(const Key& key, const RecordedValue& a, const RecordedValue& b) {
     if (a.whole.has_value() != b.whole.has_value()) {
       result_.not_compared.push_back(fmt::format("The whole array of \"{}\": {} has none.",
@@ -321,7 +321,7 @@ class Comparer {
       if (found == of_b.end())
         continue;
       const RecordedDevice& b = *found->second;
-      const Key key{Key::Part::Memory, {}, a.id.index(), a.id.index(), {}};
+      const Key key{Key::Section::Memory, {}, a.id.index(), a.id.index(), {}};
       const std::string place = std::to_string(a.id.index());
       const auto peak = [](const RecordedDevice& device) {
         return quantity_text(device.peak) + (device.peak_at ? " at " + *device.peak_at : "");
@@ -336,7 +336,7 @@ class Comparer {
     }
   }
 
-  /// Checks that one run has and the other has not count where they do not hold.
+  /// Compares verdicts. A check that only one run has counts if it does not hold.
   void compare_checks() {
     std::map<std::pair<std::string, std::string>, const RecordedCheck*> of_b;
     for (const RecordedCheck& check : b_.checks)
@@ -348,8 +348,8 @@ class Comparer {
       const auto verdict = [](const RecordedCheck* of) {
         return std::string(of == nullptr ? "not checked" : in_words(of->verdict));
       };
-      add(Aspect::Verdict, Key{Key::Part::Verdicts, {}, position, 0, {}}, place, [&] {
-        // Of the two, what the one that does not hold says.
+      add(Aspect::Verdict, Key{Key::Section::Verdicts, {}, position, 0, {}}, place, [&] {
+        // The message of the one that does not hold.
         const RecordedCheck& broken =
             in_b == nullptr || (in_a != nullptr && in_a->verdict > in_b->verdict) ? *in_a : *in_b;
         return Difference{place,         std::nullopt,  "verdict",
@@ -376,7 +376,7 @@ class Comparer {
   const RunRecord& a_;
   const RunRecord& b_;
   std::map<std::string, const RecordedOp*> ops_of_b_;
-  std::map<std::string, size_t> positions_;  // of the ops of A
+  std::map<std::string, size_t> positions_;  // by id: the positions of A's ops
   std::map<Aspect, Found> found_;
   RunComparison result_;
 };

@@ -21,17 +21,17 @@ namespace orrery {
 struct TensorDifference {
   int64_t element = 0;  // row-major index of the first that differs
   int64_t count = 0;    // how many differ
-  /// For floats of one dtype: the distance in ulps, of the first element and the largest of all.
-  /// Empty where a NaN differs. 0 between 0 and -0.
+  /// For floats of one dtype: the distance in ulps of that element, and the largest distance of
+  /// all. Empty if a NaN differs from a number. The distance between 0 and -0 is 0.
   std::optional<uint64_t> ulps, most_ulps;
 };
 
-/// Bitwise where the dtypes are the same (all NaNs count as one); else by value. Empty where no
-/// element differs. Requires equal shapes.
+/// Compares bits where the dtypes are the same (all NaNs count as one), and values otherwise. Empty
+/// if no element differs. Requires equal shapes.
 std::optional<TensorDifference> first_difference(const Tensor& a, const Tensor& b);
 
-/// What may differ. Where one op differs in several aspects, the likelier cause comes first: this
-/// order.
+/// The kinds of differences. If one op differs in several aspects, they are told in this order, the
+/// likelier cause first.
 enum class Aspect : uint8_t {
   Op,         // what the op is
   Type,       // of a value: dtype or shape
@@ -47,8 +47,9 @@ std::string_view name(Aspect aspect);
 
 /// One difference between the runs.
 struct Difference {
-  std::string at;  // an op's or value's id, of a gradient "ct_w"; a check's name; empty: memory
-  std::optional<LogicalId> device;  // where the records have single devices
+  std::string
+      at;  // an op's or value's id ("ct_w" for a gradient), a check's name, or empty: memory
+  std::optional<LogicalId> device;  // empty if a record does not tell devices apart
   std::string what;                 // "element 3", "end", "peak", "dtype"
   std::string a, b;
   std::string note;  // "1 ulp apart; 5 of 16 elements differ", "5 us later"; or empty
@@ -57,11 +58,10 @@ struct Difference {
 struct Finding {
   Aspect aspect = Aspect::Op;
   Difference first;
-  std::vector<std::string> places;  // all ids (devices, checks) that differ, in A's order
+  std::vector<std::string> places;  // all ids, devices or checks that differ, in A's order
 };
 
-/// A setting that differs. It is told beside what differs in the results, and is no such
-/// difference.
+/// A setting that differs. It is told beside the findings, since it is no difference of results.
 struct SettingDifference {
   std::string key;
   std::string a, b;
@@ -69,10 +69,10 @@ struct SettingDifference {
 
 struct RunComparison {
   std::vector<SettingDifference> settings;
-  std::vector<Finding> findings;                  // one an aspect; by what comes first
+  std::vector<Finding> findings;                  // one per aspect, ordered by where it begins
   std::vector<std::string> only_in_a, only_in_b;  // ops
-  std::vector<std::string> not_compared;          // sentences: what one record lacks, or both
-  /// The fingerprints differ, and nothing else that both records have.
+  std::vector<std::string> not_compared;          // sentences about what a record lacks
+  /// Whether the fingerprints differ and nothing else does that both records have.
   bool unexplained = false;
 
   bool same() const {
@@ -80,15 +80,17 @@ struct RunComparison {
   }
 };
 
-/// The order: arguments; then ops by their ends in A (then by issue order and device); then memory;
-/// then verdicts. A result never depends on a later one in this order, so the first value that
-/// differs is where the difference begins. Programs that do not end are compared in issue order.
+/// Compares arguments first, then ops by their ends in A (then by issue order and device), then
+/// memory, then verdicts. A result never depends on a later one in this order, so the first value
+/// that differs is where the difference begins. Programs that do not end are compared in issue
+/// order.
 RunComparison compare(const RunRecord& a, const RunRecord& b);
 
+/// The comparison for people.
 std::string difference_text(const RunComparison& comparison, const RunRecord& a, const RunRecord& b,
                             const Style& style);
 
-/// Its keys are a contract with readers of version 1, as are the report's.
+/// The comparison as JSON. Its keys are a contract with readers of version 1, as the report's are.
 std::string difference_json(const RunComparison& comparison, const RunRecord& a,
                             const RunRecord& b);
 

@@ -14,9 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostPlaces = 8;  // that are named of one aspect
+constexpr size_t kMostPlaces = 8;  // the places that are named for one aspect
 
-/// "\"r\" on device 2, element 3"
+/// The place of a difference in words: "\"r\" on device 2, element 3".
 std::string place_text(const Finding& finding) {
   const Difference& at = finding.first;
   const std::string device =
@@ -45,7 +45,7 @@ std::string places_text(const std::vector<std::string>& places) {
       named < places.size() ? fmt::format(" and {} more", places.size() - named) : "");
 }
 
-/// How many differ besides the first, and which, where there are several; `one` is the singular:
+/// If several differ: how many there are, and which. `one` is the singular of the noun, such as
 /// "op".
 std::string extent_text(const Finding& finding) {
   if (finding.places.size() < 2)

@@ -98,7 +98,7 @@ std::string until(const Report& report, const ValueLife& life) {
   fail_check("an enumerator", "every end has words", __FILE__, __LINE__);
 }
 
-/// The first device to be the last on which the op ended.
+/// The device on which the op ended last, the lowest id on a tie.
 LogicalId last_device(const Report& report, OpId op) {
   const std::vector<OpSpan>& spans = report.completion->spans[op.index()];
   size_t last = 0;
@@ -166,7 +166,7 @@ std::vector<std::string_view> explainable(const Program& program) {
   for (const Op& op : program.ops)
     ids.push_back(op.name);
   for (const Op& op : program.ops)
-    for (size_t r = 1; r < op.results.size(); ++r)  // the first has the name of the op
+    for (size_t r = 1; r < op.results.size(); ++r)  // the first result has the name of the op
       ids.push_back(program.value(op.results[r]).name);
   for (const Argument& argument : program.arguments)
     ids.push_back(program.value(argument.value).name);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Why an op ran when it did, and why a value lives from when to when: in plain sentences.
+// Says in plain sentences why an op ran when it did, and why a value is held as long as it is.
 
 #include <optional>
 #include <string>
@@ -14,11 +14,12 @@
 
 namespace orrery {
 
-/// An op and its first result have one id; of another result, the op is the one that makes it.
+/// The explanation of an id. An op and its first result have the same id; for another result, the
+/// op is the one that makes it.
 struct Explanation {
   std::string id;
   std::optional<OpId> op;
-  /// For the device on which the op ended last; the lowest id on a tie.
+  /// The device that is explained: the one on which the op ended last, the lowest id on a tie.
   LogicalId device;
   std::vector<Reason> chain;  // empty where the program does not end
   std::optional<ValueId> value;
@@ -36,7 +37,7 @@ std::string sentence(const Report& report, const Reason& reason);
 /// "on devices 0-7 it is held from g to the end of the program, since it is an output".
 std::string sentence(const Report& report, const ValueLife& life, const Style& style);
 
-/// Which links of a chain are shown: all, or of more than `most` half of them at each end.
+/// Which links of a chain are shown: all of them, or `most` / 2 at each end if there are more.
 struct ShownLinks {
   size_t at_begin = 0;
   size_t left_out = 0;  // after these; the others follow
@@ -46,7 +47,7 @@ ShownLinks shown_links(const std::vector<Reason>& chain, size_t most);
 /// The most links of a chain in a JSON report: about 3 MB.
 inline constexpr size_t kLinksInJson = 10'000;
 
-/// The explanation as text. Of a long chain only the beginning and the end.
+/// The explanation as text. A long chain is shown by its beginning and its end.
 std::string explanation_text(const Report& report, const Explanation& explanation,
                              const Style& style);
 

@@ -10,7 +10,7 @@
 namespace orrery {
 namespace {
 
-/// In picoseconds; empty where there is none or it is 0.
+/// The makespan in picoseconds. Empty if there is none or it is 0.
 std::optional<double> makespan(const Report& report) {
   if (!report.completion || report.completion->makespan == Instant())
     return std::nullopt;

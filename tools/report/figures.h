@@ -15,27 +15,28 @@
 
 namespace orrery {
 
-/// The device whose compute stream waits longest for collectives; the lowest id on a tie.
+/// The device whose compute stream waits longest for collectives, the lowest id on a tie.
 struct Exposed {
   LogicalId device;
   Duration exposed;
-  size_t lists = 1;  // with ops, that the device runs; `exposed` is the sum over them
-  double share = 0;  // of the makespan, taken once for each list
+  size_t lists = 1;  // how many lists with ops the device runs; `exposed` is the sum over them
+  double share = 0;  // exposed / (makespan * lists)
 };
 
 /// Empty without times, or with a makespan of 0.
 std::optional<Exposed> most_exposed(const Report& report);
 
-/// Bytes that the link carried, over those it could carry in the makespan; empty as above.
+/// The bytes that the link carried divided by those that it could carry in the makespan. Empty
+/// without times, or with a makespan of 0.
 std::optional<double> utilization(const Report& report, const LinkReport& link);
 
 /// `part` of `whole` in percent, one decimal: "12.5 %". Requires whole > 0.
 std::string percent_text(Bytes part, Bytes whole);
 
-/// "12.5 %" for 0.125.
+/// A fraction in percent: "12.5 %" for 0.125.
 std::string share_text(double share);
 
-/// "1,048,576".
+/// A number with commas between groups of three digits: "1,048,576".
 std::string grouped(uint64_t number);
 
 /// The least and the most of several times.
@@ -46,9 +47,9 @@ class Spread {
 
   /// Whether they differ as time_text() shows them.
   bool differs() const;
-  /// "3 us", or "3 us to 5 us" where they differ. Requires a time.
+  /// "3 us", or "3 us to 5 us" if they differ. Requires at least one time.
   std::string text(bool ascii) const;
-  /// The first that is longest.
+  /// The number of the longest time, the first on a tie.
   size_t longest() const { return longest_; }
 
  private:

@@ -180,7 +180,7 @@ class GpusText {
                        counted(static_cast<int64_t>(gpus_.graphs), "graph"), launches);
   }
 
-  /// What 100 % is.
+  /// Says what 100 % is in the table.
   std::string copies() const {
     if (!gpus_.measurement)
       return "";
@@ -198,14 +198,14 @@ class GpusText {
                        gpus == 1 ? "" : fmt::format(" on {} GPUs", gpus), rate_text(all * 2), peer);
   }
 
-  /// "1234.5 GB/s": for display.
+  /// A rate for display: "1234.5 GB/s".
   static std::string rate_text(BytesPerSecond rate) {
     return fmt::format("{:.1f} GB/s", static_cast<double>(rate.count()) / 1e9);
   }
 
-  /// From an op's beginning on the first device to its end on the last: simulated, and measured.
-  /// Of ops that are shown together, the last that was measured. Of collectives, how fast they
-  /// moved their bytes.
+  /// The simulated and the measured time of each op, from its beginning on the first device to its
+  /// end on the last, and how fast a collective moved its bytes. If several ops are shown together,
+  /// the last that was measured is shown.
   std::string table() const {
     if (!gpus_.measurement)
       return "";
@@ -245,7 +245,7 @@ class GpusText {
     return table.text(style_, 2) + line(rest);
   }
 
-  /// With two decimals: the driver tells about half a microsecond.
+  /// A time with two decimals. The driver tells about half a microsecond.
   static std::string microseconds_text(Duration duration) {
     return fmt::format("{:.2f}", static_cast<double>(duration.count()) / 1e6);
   }

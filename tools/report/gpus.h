@@ -16,9 +16,9 @@
 
 namespace orrery {
 
-/// Of the measured runs of the whole.
+/// The times of the measured runs of the whole program.
 struct RunTimes {
-  Duration median;  // of an even number of runs between the middle two, rounded down
+  Duration median;  // for an even number of runs the mean of the middle two, rounded down
   Duration least;
   Duration largest;
 };
@@ -26,32 +26,32 @@ struct RunTimes {
 /// Empty without measured runs.
 std::optional<RunTimes> run_times(const cuda::Measurement& measurement);
 
-using MeasuredSpan = cuda::MeasuredSpan;  // from the start of the measured run on
+using MeasuredSpan = cuda::MeasuredSpan;  // times count from the start of the measured run
 
-/// Of each op on each device, from the first of its kernels and copies to the last. Ops that need
-/// none have no span.
+/// The span of each op on each device, from the first of its kernels and copies to the last. Ops
+/// that need none have no span.
 std::map<std::pair<OpId, LogicalId>, MeasuredSpan> spans_on_devices(
     const cuda::Measurement& measurement);
 
-/// Of each op over all devices.
+/// The span of each op over all devices.
 std::map<OpId, MeasuredSpan> spans_of_ops(const cuda::Measurement& measurement);
 
-/// How fast a collective op moved its bytes. docs/cuda.md, "Bytes per second", says what is
-/// counted.
+/// How fast a collective moved its bytes. docs/cuda.md, "Bytes per second", says which are counted.
 struct MovedBytes {
   Bytes bytes;                      // read and written, on all devices
   BytesPerSecond rate;              // over the op's time; rounded down
-  std::optional<double> of_copies;  // a fraction of what copies alone read and write per second
+  std::optional<double> of_copies;  // as a fraction of the bytes per second of copies alone
 };
 
-/// Empty for an op that moves nothing, or whose span is none.
+/// Empty for an op that moves nothing, or whose span takes no time.
 std::optional<MovedBytes> moved_bytes(const cuda::Measurement& measurement, OpId op,
                                       const MeasuredSpan& span);
 
-/// Its value. Requires a report of a run on GPUs.
+/// Writes the value of the key "gpus". Requires a report of a run on GPUs.
 void write_gpus(JsonWriter& json, const Report& report);
 
-/// Without a heading. Requires a report of a run on GPUs.
+/// The GPUs, the graph, and the measured times beside the simulated ones, without a heading.
+/// Requires a report of a run on GPUs.
 std::string gpus_text(const Report& report, const FoldedEntries& folded, const Style& style);
 
 }  // namespace orrery

@@ -55,7 +55,7 @@ void write_time(JsonWriter& json, const Report& report) {
   });
 }
 
-/// A time; empty where the program does not end.
+/// A time, or empty if the program does not end.
 std::optional<int64_t> picoseconds(const Report& report, int64_t count) {
   return report.completion ? std::optional(count) : std::nullopt;
 }
@@ -69,7 +69,7 @@ void write_all(JsonWriter& json, std::string_view key, const Entries& all, Write
   });
 }
 
-/// What one run of an op took.
+/// The times of one run of an op.
 void write_run(JsonWriter& json, const Report& report, const OpReport& run) {
   json.key("start_ps").value(picoseconds(report, run.start.picoseconds()));
   json.key("entered_ps").value(picoseconds(report, run.entered.picoseconds()));
@@ -128,7 +128,7 @@ void write_streams(JsonWriter& json, const DeviceTimes& times) {
   });
 }
 
-/// A device by its number, a switch by its name, as in the scenario's `links`.
+/// Devices are numbers and switches are names, as in the scenario's `links`.
 void write_vertex(JsonWriter& json, const Fabric& fabric, VertexId id) {
   if (id.index() < fabric.devices())
     json.value(id.index());
@@ -198,7 +198,7 @@ void write_witness(JsonWriter& json,
     for (auto entry = witness.begin(); entry != witness.end(); ++entry) {
       const auto& [key, text] = *entry;
       if (std::any_of(witness.begin(), entry, same(key)))
-        continue;  // is in the list of its first occurrence
+        continue;  // it is in the list of its first occurrence
       json.key(key);
       if (std::none_of(entry + 1, witness.end(), same(key))) {
         json.value(text);
@@ -233,11 +233,12 @@ void write_element(JsonWriter& json, const Tensor& tensor, int64_t index, Encodi
     return json.value(element_bits(tensor, index));  // up to 2^64 - 1
   if (is_integer(tensor.dtype()))
     return json.value(element_as_int64(tensor, index));
-  const double value = element_as_double(tensor, index);  // exact: every dtype fits f64
+  const double value =
+      element_as_double(tensor, index);  // this is exact, as every other dtype fits f64
   std::isfinite(value) ? json.value(value) : json.value(element_text(tensor, index));
 }
 
-/// All elements, row-major; one of a complex dtype is a list of its two parts.
+/// Writes all elements in row-major order. A complex one is a list of its two parts.
 void write_elements(JsonWriter& json, const Tensor& tensor, Encoding encoding) {
   json.array([&] {
     if (is_complex(tensor.dtype())) {
@@ -261,7 +262,7 @@ void write_shape(JsonWriter& json, const Shape& shape) {
   });
 }
 
-/// Its dtype is that of the parts; of addends of pred s32.
+/// Writes the array that the devices' parts make. It has their dtype, or s32 if preds are summed.
 void write_whole(JsonWriter& json, const Report& report, const Boundary& boundary,
                  Encoding encoding) {
   const std::optional<Tensor> whole =

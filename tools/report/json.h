@@ -21,24 +21,24 @@ struct NamedValue {
 };
 
 struct JsonOptions {
-  std::vector<NamedValue> values;  // those to write out, in this order, under these names
+  std::vector<NamedValue> values;  // those to write, in this order, under these names
   Encoding encoding = Encoding::Values;
-  const Explanation* explanation = nullptr;  // goes in where there is one
+  const Explanation* explanation = nullptr;  // written unless it is null
 };
 
-/// Elements are numbers (NaN and infinities as the strings "NaN", "Infinity", "-Infinity", pred as
-/// true and false), or their bit patterns in unsigned integers, and "encoding" says so. Ends with a
-/// newline. What does not apply is null: the algorithm of a local op, the time of a program that
-/// hangs, the bandwidth of an op that took no time, a value on a device without it.
+/// The report of one run, which ends with a newline. Elements are numbers (NaN and infinities are
+/// the strings "NaN", "Infinity" and "-Infinity", preds are true and false), or their bit patterns
+/// as unsigned integers; the key "encoding" says which. A key that does not apply is null, for
+/// example the algorithm of a local op or the time of a program that hangs.
 std::string json_text(const Report& report, const JsonOptions& options);
 
-/// Instead of a report, for a scenario that is wrong: {"report": 1, "file": FILE, "holds": false,
-/// "errors": [{"pointer", "line", "column", "message"}, ...]}; line and column are null for errors
-/// without a text position.
+/// The text in place of a report for a scenario that is wrong: {"report": 1, "file": FILE,
+/// "holds": false, "errors": [{"pointer", "line", "column", "message"}, ...]}. Line and column are
+/// null for errors without a text position.
 std::string json_text(const std::string& file, const InputError& error);
 
-/// The reports of several scenarios: {"reports": [...], "holds": whether all hold, "verdict":
-/// that of all together}.
+/// The reports of several scenarios: {"reports": [...], "holds": ..., "verdict": ...}, where the
+/// last two are about all of them together.
 std::string json_list(const std::vector<std::string>& reports, Verdict verdict);
 
 }  // namespace orrery

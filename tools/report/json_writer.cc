@@ -27,7 +27,7 @@ uint64_t not_plain(uint64_t word) {
   return other & in_each_byte(0x80);
 }
 
-/// Whether the text needs no escapes. Looks at eight characters at a time.
+/// Whether the text needs no escapes. It looks at eight characters at a time.
 bool is_plain(std::string_view text) {
   uint64_t other = 0;
   size_t at = 0;
@@ -94,7 +94,7 @@ void JsonWriter::value(bool truth) {
 
 void JsonWriter::value(double number) {
   element();
-  // As nlohmann::json::dump writes it, without its overhead.
+  // This writes what nlohmann::json::dump writes, without its overhead.
   std::array<char, 64> digits{};
   const char* const end =
       nlohmann::detail::to_chars(digits.data(), digits.data() + digits.size(), number);

@@ -13,8 +13,8 @@
 
 namespace orrery {
 
-/// Appends to `out`, which must outlive it. One value is written in all; inside an object each
-/// value follows its key:
+/// Appends one value to `out`, which must outlive the writer. Inside an object each value follows
+/// its key:
 ///   json.object([&] { json.key("holds").value(true); });
 class JsonWriter {
  public:
@@ -78,8 +78,8 @@ class JsonWriter {
 
   std::string& out_;
   std::vector<Open> open_;
-  /// Of the innermost array or object that has items, while it is on one line: the offsets where it
-  /// would be split, into lines and after colons. Ascending.
+  /// Where the innermost array or object with items would be split into lines, or get a space after
+  /// a colon, as long as it is on one line. The offsets ascend.
   struct Gap {
     size_t at;
     bool line;

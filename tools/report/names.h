@@ -23,16 +23,16 @@ std::string_view name(Verdict verdict);   // "holds", "undecided", "fails"
 /// After a noun: "holds", "is undecided", "does not hold".
 std::string_view in_words(Verdict verdict);
 
-/// The types of the op's results, in parentheses where there are several: "f32[2,3]{V:x, U:y}".
-/// Without checked types no state is known.
+/// The types of the op's results, in parentheses if there are several: "f32[2,3]{V:x, U:y}". States
+/// are shown only for programs with checked types.
 std::string types_text(const Scenario& scenario, const Op& op);
 
 std::string digest_text(uint64_t digest);  // 16 hexadecimal digits
 
-/// "13.0" of 13000, as the driver counts.
+/// The version of CUDA that the driver counts as 13000: "13.0".
 std::string cuda_version_text(int version);
 
-/// "0-3, 8": ascending ids as ranges.
+/// Ascending ids as ranges: "0-3, 8".
 std::string ranges_text(std::span<const LogicalId> ids);
 
 }  // namespace orrery

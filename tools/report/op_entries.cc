@@ -60,7 +60,7 @@ std::string_view take_part(std::string_view& text) {
   return part;
 }
 
-/// The parts of an id, each number as "*".
+/// The parts of an id, with "*" for each number.
 std::vector<std::string_view> shape_of(std::string_view id) {
   std::vector<std::string_view> shape;
   while (!id.empty()) {
@@ -73,7 +73,7 @@ std::vector<std::string_view> shape_of(std::string_view id) {
 /// Whether ids of ops that are shown together differ in numbers only.
 enum class Ids : uint8_t { DifferInNumbers, Differ };
 
-/// What ops that may be shown together have in common.
+/// A text that is the same for ops that may be shown together.
 std::string likeness(const OpEntry& entry, const Program& program, Ids ids) {
   // Each iteration of a loop is shown once already.
   if (!entry.loop.empty())
@@ -88,15 +88,16 @@ std::string likeness(const OpEntry& entry, const Program& program, Ids ids) {
   return text;
 }
 
-/// What all begin with, or, of reversed ids, end with.
+/// How far all ids are alike from an end on: from the front, or with reverse iterators from the
+/// back.
 template <class Iterator>
 size_t alike_from(Iterator a, Iterator a_end, Iterator b, Iterator b_end) {
   return static_cast<size_t>(std::mismatch(a, a_end, b, b_end).first - a);
 }
 
-/// What ids begin and end with alike, which do not overlap in any of them.
+/// The lengths of the common beginning and the common end of ids. They overlap in none of the ids.
 struct CommonEnds {
-  size_t begin = 0;  // characters
+  size_t begin = 0;  // in characters
   size_t end = 0;
 };
 
@@ -113,13 +114,13 @@ CommonEnds common_ends(std::span<const std::string_view> ids) {
   return ends;
 }
 
-/// Blocks among entries [begin, end) that lie in a row.
+/// Finds blocks among the entries [begin, end).
 class Blocks {
  public:
   Blocks(std::span<const OpEntry> entries, const Program& program)
       : entries_(entries), program_(program) {}
 
-  /// Of ids that differ in numbers; of others only between these.
+  /// All blocks: first those whose ids differ in numbers, then others between these.
   std::vector<RepeatedBlock> find() const {
     std::vector<RepeatedBlock> blocks;
     size_t next = 0;
@@ -174,7 +175,7 @@ std::vector<OpEntry> op_entries(const Report& report) {
   const std::vector<NameInLoops> in_loops = names_in_loops(program);
   const std::vector<uint64_t> times = repetitions(program);
   std::vector<OpEntry> entries;
-  std::map<std::string_view, size_t> entry_of;  // by id: ops of loops
+  std::map<std::string_view, size_t> entry_of;  // of ops of loops, by id
   size_t next = 0;  // the report's ops are those of the threads in order
   for (size_t t = 0; t < program.threads.size(); ++t) {
     for (size_t i = 0; i < program.threads[t].issue_order.size(); ++i, ++next) {
@@ -206,8 +207,8 @@ std::vector<OpEntry> op_entries(const Report& report) {
 
 std::vector<RepeatedBlock> repeated_blocks(std::span<const uint32_t> items) {
   const size_t count = items.size();
-  std::vector<RepeatedBlock> best(count);  // that begins at each item
-  std::vector<size_t> alike(count + 1);  // items from here on, each equal to the one a block later
+  std::vector<RepeatedBlock> best(count);  // the best block that begins at each item
+  std::vector<size_t> alike(count + 1);  // how many items from here on equal the one a block later
   for (size_t length = 1; length <= std::min(kLongestBlock, count / kLeastTimes); ++length) {
     std::fill(alike.begin(), alike.end(), 0);
     for (size_t i = count - length; i-- > 0;) {

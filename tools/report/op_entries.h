@@ -21,19 +21,20 @@ struct OpEntry {
   ThreadId thread;
   std::vector<const OpReport*> runs;  // at least one, in issue order
   std::string loop;                   // that it is in: "l[]"; empty outside loops
-  uint64_t iterations = 1;            // those that are left out included
+  uint64_t iterations = 1;            // with those that are left out
   /// How much later the last iteration began than the one before it. Empty without times, and for
   /// one iteration.
   std::optional<Duration> period;
   uint64_t messages = 0;  // of all iterations
-  /// Those whose results are outputs or in an expectation, without the first and the last run.
+  /// The runs between the first and the last whose results are outputs or in an expectation.
   std::vector<const OpReport*> named = {};
 
   const OpReport& first() const { return *runs.front(); }
   const OpReport& last() const { return *runs.back(); }
 };
 
-/// In the order of the report's ops; in a loop that of its first iteration. Refers to the report.
+/// The entries in the order of the report's ops, in a loop in that of its first iteration. They
+/// refer to the report.
 std::vector<OpEntry> op_entries(const Report& report);
 
 struct RepeatedBlock {
@@ -44,27 +45,27 @@ struct RepeatedBlock {
   friend bool operator==(const RepeatedBlock&, const RepeatedBlock&) = default;
 };
 
-/// Where a block of at most 256 items comes three times or more in a row, and showing it once saves
-/// at least 8 lines. In order and disjoint; from the front, the one that covers most, of these the
-/// shortest. Equal items have equal numbers.
+/// Finds blocks of at most 256 items that come three times or more in a row, if showing them once
+/// saves at least 8 lines. Equal items have equal numbers. The blocks are disjoint and in order.
+/// They are chosen from the front: the one that covers most, and the shortest on a tie.
 std::vector<RepeatedBlock> repeated_blocks(std::span<const uint32_t> items);
 
-/// "layer*.w1" for "layer0.w1" and "layer79.w1": of ids that differ in numbers only, these are
-/// starred. Of others, "w*.c" for "wa.c" and "wb.c": all between what they begin and end with
-/// alike. Requires an id.
+/// One name for several ids. If they differ in numbers only, these are starred: "layer*.w1" for
+/// "layer0.w1" and "layer79.w1". Otherwise all between their common beginning and end is: "w*.c"
+/// for "wa.c" and "wb.c". Requires at least one id.
 std::string common_id(std::span<const std::string_view> ids);
 
-/// The entries of a report with repeated blocks shown once. Ops of a block are alike if they are of
-/// one kind, size and algorithm, and their ids differ in numbers only. Where no such blocks are,
-/// ids may also differ otherwise, if they begin or end alike. Their times may differ: what is shown
-/// of them says so.
+/// The entries of a report with repeated blocks shown once. Ops are alike if they have the same
+/// kind, size and algorithm, and their ids differ in numbers only. If there are no such blocks, ids
+/// may differ otherwise too, as long as they begin or end alike. Times may differ, and the texts
+/// say so.
 struct FoldedEntries {
   struct Block {
     size_t begin = 0;   // in `entries`
     size_t length = 0;  // how many of them
     size_t times = 0;
   };
-  std::vector<OpEntry> entries;  // of a block: with the runs of all its times
+  std::vector<OpEntry> entries;  // an entry of a block has the runs of all its repetitions
   std::vector<Block> blocks;
 };
 FoldedEntries folded_entries(std::vector<OpEntry> entries, const Report& report);

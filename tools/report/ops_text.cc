@@ -19,10 +19,10 @@ namespace orrery {
 namespace {
 
 constexpr size_t kIndent = 2;
-constexpr size_t kAlgbw = 5;  // columns
+constexpr size_t kAlgbw = 5;  // the column
 constexpr size_t kHidden = 8;
 
-/// Of rows that show several ops.
+/// Says what a row shows that stands for several ops.
 constexpr std::string_view kWhose = "start of the first, messages of all, the rest of the last";
 
 class OpTable {
@@ -36,8 +36,8 @@ class OpTable {
   std::string time(Duration duration) const { return time_text(duration, style_.ascii()); }
   std::string time(Instant instant) const { return time(instant - Instant()); }
 
-  /// One line for each loop. Its ops are shown from the first start to the last end; what they took
-  /// is that of the last iteration. Iterations that the scenario names have a line of their own.
+  /// One line for each loop. Its ops are shown from the first start to the last end, with the times
+  /// of the last iteration. Iterations that the scenario names have a line of their own.
   std::string loops() const {
     std::string text;
     std::string_view before;
@@ -73,8 +73,8 @@ class OpTable {
     return text;
   }
 
-  /// How much later each of them began than the one before, on each device; empty unless all began
-  /// in this order.
+  /// How much later each run began than the one before, on each device. Empty unless all began in
+  /// this order.
   std::string periods(const OpEntry& entry) const {
     if (!report_.completion)
       return "";
@@ -93,7 +93,7 @@ class OpTable {
     return fmt::format(", each {} after the one before", spread.text(style_.ascii()));
   }
 
-  /// Of the op on the device where it takes longest.
+  /// The op's time on the device where it takes longest.
   Duration longest(const OpReport& run) const {
     Duration longest;
     if (report_.completion)
@@ -102,7 +102,7 @@ class OpTable {
     return longest;
   }
 
-  /// Of ops that are shown together: the figures in which they differ, with the op of the largest.
+  /// For ops that are shown together: the figures in which they differ, with the op of the largest.
   std::string differing(const OpEntry& entry) const {
     std::vector<std::string> words;
     const auto figure = [&](std::string_view name, auto of) {
@@ -122,8 +122,8 @@ class OpTable {
     return wrapped_words(words, kReportColumns - kIndent - 2, kIndent + 2);
   }
 
-  /// Within the width of a report, if leaving out the columns of the algbw and the hidden time
-  /// brings it there. The JSON report has them all.
+  /// The table. If it is too wide for a report, and would fit without the columns algbw and hidden,
+  /// they are left out. The JSON report has them.
   std::string table_text() const {
     Table table = this->table();
     for (const size_t column : {kAlgbw, kHidden})
@@ -158,7 +158,7 @@ class OpTable {
         table.note(style_.dim(fmt::format(
             "{} {}: {}; {} message{}", style_.corner(), last.choice->method(), last.choice->because,
             grouped(entry.messages), entry.messages == 1 ? "" : "s")));
-      // What iterations take that are left out is not known here.
+      // The times of left-out iterations are not known here.
       const bool complete = entry.loop.empty() || entry.iterations == entry.runs.size();
       if (const std::string said = differing(entry); complete && !said.empty())
         table.note(style_.dim(fmt::format("{} {}", style_.corner(), said)));
@@ -207,7 +207,7 @@ class PathText {
   }
 
  private:
-  /// One entry of the path, or those that are shown together.
+  /// One entry of the path, or several that are shown together.
   struct Shown {
     std::set<LogicalId> devices;
     Spread took;
@@ -255,7 +255,7 @@ class PathText {
   const Style& style_;
   std::vector<uint32_t> entry_of_;  // per op
   std::vector<std::string> words_;
-  std::set<LogicalId> devices_;  // that the last word was of
+  std::set<LogicalId> devices_;  // the devices of the last word
 };
 
 std::string path_table(const Report& report, const Style& style) {

@@ -13,21 +13,22 @@
 
 namespace orrery {
 
-/// Longer ids are cut.
+/// The columns of an id in a table. Longer ids are cut.
 inline constexpr size_t kNameWidth = 18;
 
+/// The ops of the report, with a line for each loop and each block that repeats.
 std::string op_table(const Report& report, const FoldedEntries& folded, const Style& style);
 
-/// How blocks that come several times in a row are shown.
+/// Whether a block that comes several times in a row is shown once or each time.
 enum class PathBlocks : uint8_t { Once, Each };
 
-/// "device 0: 40 x (layer*.c 1 ms to 2 ms -> layer*.s 3 us) = 44 ms", indented by 2. `entries` has
-/// every op of the path; ops of one entry are alike. Of a block that is shown once it gives all
-/// devices, and the least and the most time.
+/// The critical path as a paragraph, indented by 2: "device 0: 40 x (layer*.c 1 ms to 2 ms ->
+/// layer*.s 3 us) = 44 ms". `entries` has every op of the path, and ops of one entry are alike. A
+/// block that is shown once has all its devices, and the least and the most of its times.
 std::string path_text(const Report& report, std::span<const OpEntry> entries, PathBlocks blocks,
                       const Style& style);
 
-/// Requires a report with times.
+/// The critical path op by op, and how far the other ops are from it. Requires a report with times.
 std::string critical_path_text(const Report& report, const Style& style);
 
 }  // namespace orrery

@@ -28,7 +28,7 @@ std::vector<RecordedSetting> settings_of(const MemoryPolicy& memory) {
           {"memory.transport.slot", transport ? quantity_text(*transport->slot) : counted}};
 }
 
-/// Of an op of a loop, from the beginning of its first run to the end of its last.
+/// The record of an op. In a loop it is from the beginning of the first run to the end of the last.
 RecordedOp op_of(const Report& report, const OpEntry& entry) {
   const Program& program = report.scenario->program;
   const Op& op = program.op(entry.first().op);
@@ -120,7 +120,7 @@ class SavedReportReader {
     return node && !is_null(*node) ? read_text(*node, what, diagnostics_) : std::nullopt;
   }
 
-  /// Older reports say only whether something holds.
+  /// Reads a verdict. Older reports say only whether something holds.
   Verdict verdict(Fields& fields) {
     const auto holds = fields.required("holds");
     const bool fails = holds && !read_boolean(*holds, diagnostics_).value_or(true);
@@ -136,7 +136,7 @@ class SavedReportReader {
     return Verdict::Holds;
   }
 
-  /// Not negative; 0 after an error.
+  /// Reads a count, which is not negative. The result is 0 after an error.
   int64_t count(Fields& fields, std::string_view key) {
     const auto node = fields.required(key);
     return node ? read_integer(*node, "a whole number", {0, kMost}, diagnostics_).value_or(0) : 0;
@@ -189,8 +189,8 @@ class SavedReportReader {
     return check;
   }
 
-  /// A value may be there under other names too. Where someone has edited one of its entries, they
-  /// are all kept.
+  /// Adds a value, unless it is there already under another name. If someone has edited one of its
+  /// entries, all are kept.
   static void add_value(RunRecord& record, RecordedValue value) {
     for (RecordedValue& known : record.values) {
       if (known.name != value.name || known.dtype != value.dtype || known.shape != value.shape ||
@@ -278,7 +278,7 @@ RunRecord record_of(Report report) {
     record.checks.push_back(
         {std::move(check.name), std::move(check.of), check.verdict, std::move(said)});
   }
-  std::map<ValueId, std::string> other_names;  // of several the first
+  std::map<ValueId, std::string> other_names;  // if there are several, the first
   for (const auto& [name, value] : program.other_names)
     other_names.emplace(value, name);
   for (size_t v = 0; report.values && v < program.values.size(); ++v) {

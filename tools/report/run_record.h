@@ -1,7 +1,7 @@
 #pragma once
 
-// What two runs are compared by: taken from a run, or, with less in it, read from a saved JSON
-// report (json.h).
+// The record by which two runs are compared. It is taken from a run, or, with less in it, read from
+// a saved JSON report (json.h).
 
 #include <optional>
 #include <string>
@@ -30,8 +30,8 @@ struct RecordedOp {
   std::optional<std::string> algorithm;  // of a collective
   Bytes bytes;
   uint64_t messages = 0;
-  std::optional<RecordedSpan> span;  // of all devices; empty: the program does not end
-  /// Ascending by device; a saved report does not have them.
+  std::optional<RecordedSpan> span;  // over all devices; empty if the program does not end
+  /// The span on each device, ascending. A saved report does not have them.
   std::vector<std::pair<LogicalId, RecordedSpan>> by_device;
 };
 
@@ -44,20 +44,20 @@ struct RecordedDevice {
 
 struct RecordedCheck {
   std::string name;
-  std::string of;
+  std::string of;  // what the check is about
   Verdict verdict = Verdict::Holds;
   std::string message;
 };
 
 struct RecordedValue {
-  std::string name;  // its own, which is that of the op that makes it
+  std::string name;  // that of the op that makes it
   Dtype dtype = Dtype::F32;
   Shape shape;
   std::vector<std::optional<Tensor>> per_device;  // by logical id
-  std::optional<Tensor> whole = {};               // of an output with a spec
+  std::optional<Tensor> whole = {};               // only for an output with a spec
   std::string other_name = {};                    // a gradient's "ct_w"; often empty
 
-  /// How a user knows it.
+  /// The name by which a user knows it.
   const std::string& shown_name() const { return other_name.empty() ? name : other_name; }
 };
 
@@ -66,21 +66,22 @@ struct RunRecord {
   Verdict verdict = Verdict::Holds;
   std::string fingerprint;
   std::vector<std::string> faults;
-  std::vector<RecordedSetting> settings;  // the same keys in every run; none in a saved report
+  std::vector<RecordedSetting> settings;  // every run has the same keys; a saved report has none
   std::optional<Instant> makespan;
   std::vector<RecordedOp> ops;  // in issue order, thread by thread
   std::vector<RecordedDevice> devices;
   std::vector<RecordedCheck> checks;
-  std::vector<RecordedValue> values;  // those that were kept, arguments first
+  std::vector<RecordedValue> values;  // those that the run kept, arguments first
 };
 
-/// Moves the values that some device holds out of the report.
+/// The record of a run. It takes the values out of the report.
 RunRecord record_of(Report report);
 
 /// Whether the document is a report, or a list of them, and not a scenario.
 bool is_report(DocumentNode root);
 
-/// Throws InputError, with all errors, where it is not the report of one run.
+/// Reads a JSON report back. Unknown keys are ignored, since later versions of orrery may write
+/// more. Throws InputError, with all errors, if it is not the report of one run.
 RunRecord read_saved_report(DocumentNode root, Diagnostics& diagnostics);
 
 }  // namespace orrery

@@ -1,7 +1,7 @@
 #pragma once
 
-// How text looks: colours where the terminal has them, ASCII where it has only that. Text written
-// to a file is always the same: no colours, all of Unicode.
+// How text looks: with colours if the terminal has them, in ASCII if it has nothing else. Text that
+// goes to a file never has colours and always uses Unicode.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class Letters : uint8_t { Ascii, Unicode };
 /// The width of a text report; only longer names and messages exceed it.
 inline constexpr size_t kReportColumns = 100;
 
-/// Columns that a UTF-8 text takes: one per code point (none of ours are wide).
+/// The columns that a UTF-8 text takes: one per code point, since none of ours is wide.
 size_t columns(std::string_view text);
 
 class Style {
@@ -37,9 +37,10 @@ class Style {
   std::string mark(Verdict verdict) const;
   /// Text in the colour of a verdict.
   std::string coloured(Verdict verdict, std::string_view text) const;
-  /// `width` columns, of which part/whole are filled; any part > 0 fills one. Red from 100 % on.
+  /// A bar of `width` columns, of which part / whole are filled. Any part > 0 fills at least one,
+  /// and the bar is red from 100 % on.
   std::string bar(int64_t part, int64_t whole, size_t width) const;
-  /// Stretches of a timeline.
+  /// Full and shaded cells of a timeline.
   std::string block(size_t width) const;
   std::string shade(size_t width) const;
   const char* arrow() const { return ascii() ? "->" : "→"; }
@@ -54,7 +55,7 @@ class Style {
   Letters letters_ = Letters::Unicode;
 };
 
-/// Rows of cells, each column as wide as its widest cell, two spaces between.
+/// Rows of cells. Each column is as wide as its widest cell, with two spaces between columns.
 class Table {
  public:
   enum class Align : uint8_t { Left, Right };
@@ -65,13 +66,12 @@ class Table {
   /// A line that belongs to the row above and does not widen any column.
   void note(std::string text) { rows_.push_back({{}, std::move(text)}); }
 
-  /// Of the widest row.
+  /// The columns that the widest row takes.
   size_t width() const;
   /// Drops a column, which keeps its number.
   void leave_out(size_t column);
 
-  /// Every line with `indent` spaces before it and a newline after; the first row, the head, is
-  /// dim.
+  /// The lines, each after `indent` spaces. The first row is the head, which is dim.
   std::string text(const Style& style, size_t indent) const;
 
  private:
@@ -86,10 +86,10 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// `text` cut to `width` columns, with an ellipsis where something was cut.
+/// `text` cut to `width` columns, with an ellipsis if something was cut.
 std::string shortened(std::string_view text, size_t width, const Style& style);
 
-/// Split at each space.
+/// The parts of a text between single spaces.
 std::vector<std::string> words_of(const std::string& text);
 
 /// `words` in lines of at most `width` columns, each line after the first indented by `indent`.

@@ -14,7 +14,7 @@ bool is_nan(const Tensor& tensor, int64_t element) {
   return is_float(tensor.dtype()) && std::isnan(element_as_double(tensor, element));
 }
 
-/// The index of a float among all of its dtype ordered by value; 0 for both zeros.
+/// The rank of a float among all of its dtype by value. Both zeros have 0.
 Int128 ordinal(const Tensor& tensor, int64_t element) {
   const auto width = static_cast<unsigned>(8 * itemsize(tensor.dtype()).count());
   const uint64_t sign = uint64_t{1} << (width - 1);
@@ -34,7 +34,7 @@ bool same(const Tensor& a, const Tensor& b, int64_t element) {
           element_as_int64(a, element) == element_as_int64(b, element));
 }
 
-/// Of floats of one dtype; empty where one is NaN and the other is not.
+/// The distance of two floats of one dtype. Empty if one is NaN and the other is not.
 std::optional<uint64_t> ulps_between(const Tensor& a, const Tensor& b, int64_t element) {
   if (same(a, b, element))
     return 0;
@@ -44,18 +44,19 @@ std::optional<uint64_t> ulps_between(const Tensor& a, const Tensor& b, int64_t e
   return static_cast<uint64_t>(apart < 0 ? -apart : apart);
 }
 
-/// The parts of complex numbers; of others, whose imaginary parts are 0, as doubles.
+/// The parts of complex numbers as a tensor. Other numbers become doubles with imaginary parts of
+/// 0.
 Tensor parts_of(const Tensor& tensor) {
   return parts(is_complex(tensor.dtype()) ? tensor : convert(tensor, Dtype::C128));
 }
 
-/// Of elements that have this many parts each, side by side.
+/// The first difference if each element is `parts` numbers side by side.
 std::optional<TensorDifference> first_difference(const Tensor& a, const Tensor& b, int64_t parts) {
   std::optional<TensorDifference> difference;
   const bool counts_ulps = is_float(a.dtype()) && a.dtype() == b.dtype();
   for (int64_t i = 0; i < a.elements() / parts; ++i) {
     bool differs = false;
-    std::optional<uint64_t> ulps;  // of the part that is furthest off
+    std::optional<uint64_t> ulps;  // those of the part that is furthest off
     if (counts_ulps)
       ulps = 0;
     for (int64_t part = parts * i; part < parts * (i + 1); ++part) {

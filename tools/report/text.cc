@@ -36,7 +36,7 @@ std::string mesh_text(const Mesh& mesh) {
   return text;
 }
 
-/// Devices that hold the same: one thread, one capacity.
+/// Devices that hold the same, since they have one thread and one capacity.
 struct DeviceGroup {
   std::vector<LogicalId> devices;
   std::optional<Bytes> capacity;
@@ -59,12 +59,12 @@ std::string devices_text(const std::vector<LogicalId>& devices) {
   return (devices.size() == 1 ? "device " : "devices ") + ranges_text(devices);
 }
 
-/// "1 is undecided", "2 are undecided".
+/// A count with its verb: "1 is undecided", "2 are undecided".
 std::string undecided_text(size_t count) {
   return fmt::format("{} {} undecided", count, count == 1 ? "is" : "are");
 }
 
-/// "12 checks hold", "1 of 12 checks fails, 2 are undecided".
+/// All verdicts in short: "12 checks hold", "1 of 12 checks fails, 2 are undecided".
 std::string counted_verdicts(const std::vector<Check>& checks) {
   const auto count = [&](Verdict verdict) {
     return std::count_if(checks.begin(), checks.end(),
@@ -137,7 +137,7 @@ class TextReport {
     });
   }
 
-  /// Of the device that is fullest; without capacities, of the largest peak.
+  /// The peak of the device that is fullest, or without capacities the largest peak.
   std::string peak_text() const {
     const DeviceReport* fullest = nullptr;
     const auto peak = [&](const DeviceReport& device) {
@@ -186,7 +186,7 @@ class TextReport {
     return text;
   }
 
-  /// A bar for each op that takes time, to scale: computation full, communication shaded.
+  /// A bar for each op that takes time, to scale. Computation is full and communication is shaded.
   std::string timeline() const {
     const int64_t makespan = report_.completion->makespan.picoseconds();
     std::string text;
@@ -195,7 +195,7 @@ class TextReport {
     const auto drawn = [&](const OpReport& run) {
       return run.end > run.entered && program_.op(run.op).kind != OpKind::Done;
     };
-    // The bars of many runs on one line tell nothing.
+    // Many runs on one line would be a bar that tells nothing.
     const auto any_drawn = [&](const OpEntry& entry) {
       return entry.runs.size() <= kTimelineRuns &&
              std::any_of(entry.runs.begin(), entry.runs.end(),
@@ -219,7 +219,7 @@ class TextReport {
         continue;
       const std::string op_name = shortened(entry.id, kNameWidth, style_);
       text += fmt::format("  {}{}  ", op_name, std::string(name_width - columns(op_name), ' '));
-      size_t end = 0;  // of what is drawn
+      size_t end = 0;  // the columns that are drawn so far
       for (const OpReport* run : entry.runs) {
         if (!drawn(*run))
           continue;
@@ -245,7 +245,8 @@ class TextReport {
     return heading(style_, "CRITICAL PATH") + path_text(report_, entries_, blocks, style_) + "\n";
   }
 
-  /// Links that carry as many bytes at the same bandwidth, on one line; the busiest first.
+  /// The links, the busiest first. Those that carry as many bytes at the same bandwidth share a
+  /// line.
   std::string links() const {
     struct Used {
       const LinkReport* link;

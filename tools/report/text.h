@@ -1,6 +1,15 @@
 #pragma once
 
-// A report for people: what happened when, what it cost, what fits, what holds.
+// A report for people. It says what happened when, what it cost, whether it fits, and what holds.
+//
+// This folder shows a Report (verifier/report.h) and works out nothing that the report lacks:
+//   text.h        the whole report; ops_text.h, checks_text.h and gpus.h make its larger parts
+//   op_entries.h  which ops are shown as one: iterations of a loop, and blocks that repeat
+//   json.h        the same report for programs; run_record.h reads it back
+//   difference.h  the first differences of two runs
+//   explain.h     why an op ran when it did
+//   trace.h       a Chrome trace of the run
+// Words, numbers and looks that these share are in names.h, figures.h and style.h.
 
 #include <cstdint>
 #include <string>
@@ -20,8 +29,8 @@ struct TextOptions {
   ShownChecks checks = ShownChecks::Counted;
 };
 
-/// The whole report of one scenario, within 100 columns but for names and messages that are longer.
-/// Its first line is the answer in short.
+/// The whole report of one scenario. Its first line is the answer in short. Only names and messages
+/// exceed 100 columns.
 std::string report_text(const Report& report, const Style& style, const TextOptions& options = {});
 
 /// "HOLDS", "UNDECIDED" or "DOES NOT HOLD".
@@ -30,10 +39,10 @@ std::string headline(Verdict verdict, const Style& style);
 /// One line of the summary of several scenarios.
 struct SummaryLine {
   std::string file;
-  Verdict verdict = Verdict::Holds;  // an input that is wrong fails
-  std::string makespan;              // empty where there is none
+  Verdict verdict = Verdict::Holds;  // Fails for a wrong input
+  std::string makespan;              // empty if there is none
   std::string peak;
-  std::string remark;  // the first check with that verdict, unless it holds
+  std::string remark;  // the first check with that verdict; empty if it holds
 };
 
 SummaryLine summary_line(const Report& report, const Style& style);

@@ -83,18 +83,19 @@ class Trace {
  private:
   /// The state of a collective whose messages are written.
   struct Shown {
-    uint64_t first_message = 0;    // the number of its first message
-    uint64_t steps = 0;            // the most of any channel
-    std::vector<Instant> went_on;  // per node and channel: when its last half retired
-    std::vector<Row> rows;         // per node: of its first channel
-    std::vector<OpId> ops;         // per node; of a switch that of rank 0
+    uint64_t first_message = 0;  // the number of its first message
+    uint64_t steps = 0;          // the most of any channel
+    std::vector<Instant>
+        went_on;            // per node and channel: the instant at which its last half retired
+    std::vector<Row> rows;  // per node: the row of its first channel
+    std::vector<OpId> ops;  // per node; a switch has that of rank 0
   };
 
   // Perfetto shows a process as its name and number ("device 3"). It puts the thread with the
-  // process's number first, and sorts the others by number; thread numbers are unique.
+  // process's number first and sorts the others by number, so thread numbers are unique.
   uint32_t process_of(LogicalId device) const { return device.index(); }
   uint32_t links_process() const { return program_.mesh.devices(); }
-  /// After the links and the switches.
+  /// Measured rows stand after the links and the switches.
   uint32_t measured_sort_index() const {
     return 2 + links_process() + static_cast<uint32_t>(fabric_.switches().size());
   }
@@ -203,7 +204,7 @@ class Trace {
       const uint32_t process = process_of(runs_.device(ListId(l)));
       const bool first = l == 0 || process_of(runs_.device(ListId(l - 1))) != process;
       const bool last = l + 1 == runs_.size() || process_of(runs_.device(ListId(l + 1))) != process;
-      // The program's name is shown where a device has several lists.
+      // The program's name is shown if a device has several lists.
       const std::string of =
           first && last
               ? ""
@@ -364,7 +365,7 @@ class Trace {
     return {first.process, first.thread + ref.channel.index()};
   }
 
-  /// A device by its number, a switch by its name.
+  /// Devices are named by their number and switches by their name.
   std::string place_name(const Collective& collective, Node node) const {
     return collective.is_member(node) ? fmt::format("{}", collective.members[node.index()].index())
                                       : fabric_.vertex_text(collective.vertices[node.index()]);
@@ -423,7 +424,7 @@ class Trace {
   std::optional<SwitchRows> switches_;
   std::optional<MeasuredRows> measured_;
   std::map<std::pair<LinkId, uint32_t>, uint32_t> link_threads_;  // by the sender's thread
-  std::vector<bool> named_links_;                                 // per link: that it has a row
+  std::vector<bool> named_links_;                                 // per link: whether it has a row
   uint32_t first_link_thread_ = 0;
   uint32_t next_thread_ = 0;
   uint64_t left_out_ = 0;

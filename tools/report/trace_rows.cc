@@ -23,10 +23,10 @@ std::string microseconds(Instant instant) {
   return microseconds_of(instant.picoseconds());
 }
 
-std::string complete(Row row, const char* category, const std::string& name, Stretch stretch) {
+std::string complete(Row row, const char* category, const std::string& name, TimeSpan span) {
   return fmt::format(R"("ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{})",
-                     category, name, row.process, row.thread, microseconds(stretch.begin),
-                     microseconds_of((stretch.end - stretch.begin).count()));
+                     category, name, row.process, row.thread, microseconds(span.begin),
+                     microseconds_of((span.end - span.begin).count()));
 }
 
 TraceFile::TraceFile(std::ostream& out) : out_(out) {
@@ -124,14 +124,13 @@ void MeasuredRows::write(TraceFile& file, uint32_t sort_index) const {
 
 void MeasuredRows::write(TraceFile& file, Row row, const Shown& shown) const {
   const std::string op = json_quoted(program_.op(shown.op).name);
-  const Stretch stretch = {Instant() + shown.span.begin, Instant() + shown.span.end};
+  const TimeSpan span = {Instant() + shown.span.begin, Instant() + shown.span.end};
   if (!shown.step)
-    return file.event("{}", complete(row, "measured", op, stretch));
+    return file.event("{}", complete(row, "measured", op, span));
   const StepRef& step = *shown.step;
-  file.event(
-      R"({},"args":{{"op":{},"node":{},"channel":{},"step":{}}})",
-      complete(row, "measured_step", json_quoted(fmt::format("step {}", step.index)), stretch), op,
-      step.node.index(), step.channel.index(), step.index);
+  file.event(R"({},"args":{{"op":{},"node":{},"channel":{},"step":{}}})",
+             complete(row, "measured_step", json_quoted(fmt::format("step {}", step.index)), span),
+             op, step.node.index(), step.channel.index(), step.index);
 }
 
 SwitchRows::SwitchRows(const Lowered& lowered, const ListRuns& runs,

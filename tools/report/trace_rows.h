@@ -38,7 +38,7 @@ struct Row {
   uint32_t thread = 0;
 };
 
-struct Stretch {
+struct TimeSpan {
   Instant begin;
   Instant end;
 };
@@ -46,10 +46,10 @@ struct Stretch {
 /// The format's times: microseconds with six decimals, exact to the picosecond.
 std::string microseconds(Instant instant);
 
-/// The beginning of an event that takes time; `name` is quoted.
-std::string complete(Row row, const char* category, const std::string& name, Stretch stretch);
+/// The beginning of an event that takes time. `name` is in quotes already.
+std::string complete(Row row, const char* category, const std::string& name, TimeSpan span);
 
-/// The file: one event a line, written in blocks.
+/// The file, with one event per line. It is written in blocks.
 class TraceFile {
  public:
   explicit TraceFile(std::ostream& out);
@@ -127,14 +127,14 @@ class MeasuredRows {
 
 class SwitchRows {
  public:
-  /// Of these collectives. Processes and threads are numbered from `first_number` on.
+  /// The rows for these collectives. Processes and threads are numbered from `first_number` on.
   SwitchRows(const Lowered& lowered, const ListRuns& runs,
              std::span<const CollectiveId> collectives, uint32_t first_number);
 
   /// The number after those that are used.
   uint32_t end() const { return next_; }
 
-  /// The row of the first channel of a switch node. Further channels have the next threads.
+  /// The row of the first channel of a switch node. Its other channels have the threads after it.
   Row first_row(CollectiveId collective, Node node) const;
 
   /// When the first member entered the collective. Requires that a switch takes part.

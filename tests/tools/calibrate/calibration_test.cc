@@ -229,7 +229,7 @@ TEST_CASE("calibration: figures of the base that were fitted are fitted anew") {
 }
 
 TEST_CASE("calibration: of two figures of which times tell the sum, the one with a source stays") {
-  // Of two ranks every call has two steps in a row: launch + 2 x latency, 7 us. They
+  // With two ranks every call has two steps in a row: launch + 2 x latency, 7 us. They
   // start at 6 and 2 us, and must come down by 3 us together.
   const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
   CalibrationOptions options = quickly();

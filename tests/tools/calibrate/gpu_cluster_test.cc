@@ -42,7 +42,7 @@ GpuFit fit(WorkKind kind, uint32_t at_once, int64_t latency, int64_t rate) {
   return made;
 }
 
-/// Of each kind by `at_once` virtual devices, and copies by one.
+/// Fits of each kind by `at_once` virtual devices, and of copies by one.
 std::vector<GpuFit> fits(uint32_t at_once) {
   GpuFit dot = fit(WorkKind::Dot, at_once, 9 * kUs, 700 * kGBps);
   dot.dtype = Dtype::BF16;
@@ -141,7 +141,7 @@ TEST_CASE("gpu cluster: several messages at once cross the memory twice each") {
   CHECK(at_once.copy_rate == BytesPerSecond(300 * kGBps));
   const ProtocolFigures& broadcast = protocol(cluster, "graph_broadcast");
   CHECK(broadcast.ops == std::vector<std::string>{"pbroadcast"});
-  // Of its ranks only the source copies its own part.
+  // Only the source copies its own part.
   CHECK(broadcast.copy_rate == BytesPerSecond(900 * kGBps));
 }
 

@@ -118,7 +118,7 @@ TEST_CASE("gpu fit: times that do not grow are refused") {
       refused({small, large}) ==
       "what was measured: copy by 8 virtual devices at once: expected times that grow with sizes, "
       "got 2024000 ps and 1012000 ps");
-  // What the driver's clock does not see.
+  // This node is too short for the driver's clock.
   MeasuredWork fast = small;
   fast.node = Duration();
   CHECK(

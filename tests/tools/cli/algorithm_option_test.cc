@@ -99,7 +99,7 @@ TEST_CASE("--algorithm: an op that exchanges as another has that one's algorithm
   CHECK(run_of("unreduced_psum", unreduced, "rong").err ==
         "--algorithm: expected one of ring, recursive_doubling, in_switch, one_shot for "
         "unreduced_psum, got \"rong\"; did you mean \"ring\"?\n");
-  // Of a transfer the sender says it.
+  // The sender of a transfer names the algorithm.
   CHECK(refused({"precv=direct"}).find("pbroadcast, ragged_all_to_all, psend, ") !=
         std::string::npos);
 }

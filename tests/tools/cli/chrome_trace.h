@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads a Chrome trace by its format alone (the Trace Event Format document): complete events,
-// metadata, counters and flows. Of Orrery it knows only the names that the trace shows.
+// metadata, counters and flows. It knows nothing about Orrery but the names that the trace shows.
 
 #include <cstdint>
 #include <map>

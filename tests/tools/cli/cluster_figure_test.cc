@@ -132,7 +132,7 @@ TEST_CASE("cluster figure: a protocol's slot is that of the messages and of memo
   const auto output = [&](const std::string& setting) {
     return ran(with_settings({"run", file}, {setting})).out;
   };
-  // Of a connection, two where nothing else is said.
+  // A connection has two slots if nothing else is said.
   CHECK(output("transport/mine/launch=1 us").find("reserved 8 KiB (transport buffers)") !=
         std::string::npos);
   CHECK(output("transport/mine/slot=2 KiB").find("reserved 4 KiB (transport buffers)") !=

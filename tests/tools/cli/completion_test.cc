@@ -9,7 +9,7 @@
 namespace orrery::test {
 namespace {
 
-/// What bash offers after `words`, the last of which is being typed; one a line.
+/// The words that bash offers after `words`, one per line. The last of `words` is being typed.
 std::string completed(const std::string& words) {
   const TemporaryFolder folder;
   folder.file("ring.json", "{}");

@@ -51,7 +51,8 @@ struct Makespans {
   int64_t measured = 0;
 };
 
-/// Of one op over f32 vectors of 1 MiB on each of four devices, on the cluster of that file.
+/// The makespans of one op over f32 vectors of 1 MiB on each of four devices, on the cluster of
+/// that file.
 Makespans makespans(const std::string& cluster, const std::string& op,
                     const MockCudaSettings& settings) {
   const TemporaryFolder folder;

@@ -39,7 +39,7 @@ Ran ran_fast_on_mock(std::vector<std::string> arguments, const MockCudaSettings&
   return ran(std::move(arguments), MockControl::library(), MockControl::library());
 }
 
-/// What `text` has after `from`, until `to`.
+/// The part of `text` after `from` and before `to`.
 std::string between(const std::string& text, const std::string& from, const std::string& to) {
   const size_t begin = text.find(from);
   REQUIRE(begin != std::string::npos);

@@ -77,7 +77,7 @@ struct Case {
   Limits limits;  // file is filled in
 };
 
-/// What a case counts; the rest it has next to none of.
+/// The counts of a case, as limits. It has next to none of what is not given.
 Limits counts(int64_t values, int64_t devices, int64_t links, int64_t ops, int64_t steps = 0,
               int64_t state = 0) {
   Limits limits;

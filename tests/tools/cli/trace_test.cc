@@ -70,8 +70,8 @@ int64_t makespan(const ChromeTrace& trace) {
   return last;
 }
 
-/// Of the slices of one category on one thread; on a device of several programs, of each program's:
-/// "compute of front".
+/// The time that the slices of one category take on one thread. If a device runs several programs,
+/// the threads of all of them count: "compute of front".
 int64_t busy(const ChromeTrace& trace, const std::string& process, const std::string& thread,
              const std::string& category) {
   int64_t sum = 0;

@@ -16,7 +16,7 @@ std::string root() {
   return ORRERY_SOURCE_ROOT;
 }
 
-/// What tools/gpu/carry makes, with two scenarios.
+/// The folder that tools/gpu/carry makes, with two scenarios.
 class Carried {
  public:
   Carried() {

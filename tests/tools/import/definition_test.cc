@@ -1,4 +1,4 @@
-// What the outputs of imported algorithms must be: rooted collectives, and definitions from files.
+// The definitions of the outputs of imported algorithms: rooted collectives, and files.
 
 #include <string>
 

@@ -35,7 +35,7 @@ struct File {
   int chunks = 1;
   std::vector<std::vector<FileBlock>> gpus;
 
-  /// Of a custom collective, out of place.
+  /// The text of a custom collective, out of place.
   std::string text() const;
 };
 
@@ -54,7 +54,7 @@ struct Interpreted {
 template <class Choose>
 std::optional<Interpreted> interpret(const File& file, uint32_t slots, Choose&& choose);
 
-/// What the parser makes of a thread block.
+/// A thread block as the parser makes it.
 struct FileTransfer {
   FileStep last;
   std::vector<int> sources;  // of a re: the chunks that it adds

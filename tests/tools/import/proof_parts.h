@@ -1,6 +1,6 @@
 #pragma once
 
-// What tests ask of a proof.
+// Parts of a proof that several tests look at.
 
 #include <algorithm>
 #include <string>

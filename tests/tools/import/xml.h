@@ -185,7 +185,7 @@ inline AlgoText pairs_all_reduce(int gpus, int channels, bool in_place) {
   algo.scratch = (gpus - 1) * gpus * channels;
   const std::string sums = in_place ? "i" : "o";
   const int peers = gpus - 1;
-  // Of the thread block of a peer, and the local one: the last re sets a flag.
+  // The steps of the thread block of a peer and of the local one. The last re of each sets a flag.
   const int peer_sums = 2 + (peers - 2) + peers - 1;
   const int local_sums = (in_place ? 0 : 1) + (peers - 1) + peers - 1;
   for (int g = 0; g < gpus; ++g) {

@@ -121,7 +121,7 @@ TEST_CASE("perf: a process issues the call on its own GPUs, those of all its thr
 }
 
 TEST_CASE("perf: each collective takes the host's launch of its op, once for a group of sends") {
-  // Of another length for each op, and each longer than any time of the devices.
+  // Each op has another launch, and each launch is longer than any time of the devices.
   const Launches launches = {
       {"psum", Duration(10 * kLaunch)},         {"all_gather", Duration(20 * kLaunch)},
       {"psum_scatter", Duration(30 * kLaunch)}, {"all_to_all", Duration(40 * kLaunch)},
@@ -284,7 +284,8 @@ TEST_CASE("perf: rows for each kind, root and size, in nccl-tests' order") {
 }
 
 TEST_CASE("perf: the largest size fits a device as nccl-tests has it") {
-  // Of 20 GiB, 2 are left free for 16 GiB or a part of it each, and 1 more; a third of 17 GiB.
+  // Each 16 GiB of the 20, or a part of them, leaves 1 GiB free, and 1 more is free: a third of 17
+  // GiB.
   Cluster cluster = pairs(2);
   cluster.device.memory = Bytes(int64_t{20} << 30);
   PerfRequest request = request_of(NcclCollective::SendRecv, 2, 8);

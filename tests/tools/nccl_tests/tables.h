@@ -41,7 +41,7 @@ struct TableText {
   }
 };
 
-/// What the reader says of the text; empty where it reads it.
+/// The error with which the reader refuses the text. Empty if it reads it.
 inline std::string refusal_of(const std::string& text, const NcclReadOptions& options = {}) {
   try {
     read_nccl_tables(text, "t", options);

@@ -29,7 +29,7 @@ TEST_CASE("docs/ops.md: matches the rules; tools/update_golden writes it") {
   CHECK(text_of("docs/ops.md") == op_reference());
 }
 
-/// What the first list holds while the first op of the backward pass runs.
+/// The bytes that the first list holds while the first op of the backward pass runs.
 Bytes held_between_passes(const Report& report) {
   const Program& program = report.scenario->program;
   const std::vector<OpId>& ops = program.threads.front().issue_order;

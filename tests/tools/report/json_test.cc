@@ -190,7 +190,7 @@ TEST_CASE("JSON report: a complex element is a list of its parts") {
 
 TEST_CASE("JSON report: of a run on GPUs, these, the graph and what was measured") {
   const std::string text = json_text(report_on_gpu(), {});
-  // Of 1.8, 1.9, 2 and 2.6 us the median is 1.95 us. The op is from 0.4 us on device 1 to 1.5 us.
+  // The median of 1.8, 1.9, 2 and 2.6 us is 1.95 us. The op is from 0.4 us on device 1 to 1.5 us.
   CHECK(text.find(R"json(
   "gpus": {
     "driver": "13.0",

@@ -57,7 +57,7 @@ std::string gpus_section(const Report& report, const Style& style = Style()) {
 }
 
 TEST_CASE("text report: of a run on GPUs, these, the graph, and measured beside simulated times") {
-  // Of 1.8, 1.9, 2 and 2.6 us the median is 1.95 us. The op is from 0.4 us on device 1 to 1.5 us.
+  // The median of 1.8, 1.9, 2 and 2.6 us is 1.95 us. The op is from 0.4 us on device 1 to 1.5 us.
   CHECK(gpus_section(report_on_gpu()) == R"text(
 GPUS
   measured 1.95 µs, the median of 4 runs, which took 1.8 µs to 2.6 µs; simulated 1.5 µs

@@ -11,7 +11,7 @@
 namespace orrery::test {
 namespace {
 
-/// Of "expected {} {{, got {}": "expected ", " {, got ", "".
+/// The texts between placeholders. "expected {} {{, got {}" has "expected ", " {, got " and "".
 std::vector<std::string> pieces_of(const std::string& format) {
   std::vector<std::string> pieces(1);
   for (size_t i = 0; i < format.size(); ++i) {

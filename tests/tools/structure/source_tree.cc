@@ -58,14 +58,14 @@ void for_each_piece(const std::string& text,
   }
 }
 
-/// What R"x(...)x" says.
+/// The text that R"x(...)x" stands for.
 std::string_view in_raw(std::string_view literal) {
   const size_t open = literal.find('(');
   const size_t delimiters = open - 2;
   return literal.substr(open + 1, literal.size() - open - 1 - delimiters - 2);
 }
 
-/// What "..." says.
+/// The text that "..." stands for.
 std::string in_quotes(std::string_view literal) {
   std::string said;
   for (size_t i = 1; i + 1 < literal.size(); ++i) {

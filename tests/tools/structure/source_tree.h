@@ -18,7 +18,7 @@ std::vector<SourceFile> source_files(const std::vector<std::string>& endings);
 /// `text` without what stands in comments and in string and character literals.
 std::string code_only(const std::string& text);
 
-/// What the string literals of `text` say, without their escapes. Those with nothing but space
+/// The texts of the string literals in `text`, without their escapes. Those with nothing but space
 /// between them are one.
 std::vector<std::string> string_literals(const std::string& text);
 
