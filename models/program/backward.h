@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// Where a backward rule puts its ops. Values go by their names.
+/// The program to which a backward rule adds its ops. Values go by their names.
 class BackwardOps {
  public:
   virtual ~BackwardOps() = default;
@@ -41,7 +41,7 @@ class BackwardCall {
   virtual const Mesh& mesh() const = 0;
   /// Whether states are known, so that casts between them have a meaning.
   virtual bool has_states() const = 0;
-  virtual int64_t group_size() const = 0;  // of a collective
+  virtual int64_t group_size() const = 0;  // requires a collective
 
   virtual size_t operands() const = 0;
   virtual const ValueType& operand_type(size_t operand) const = 0;
@@ -66,14 +66,13 @@ class BackwardCall {
   virtual BackwardOps& ops() = 0;
 };
 
-/// Per operand its cotangent; empty where it is zero, or was not asked for. A scalar that stood for
-/// an array may get an array, whose sum is meant; along an axis along which the operand is
-/// invarying a cotangent may vary, and along one along which it is reduced, too: then the sum of
-/// the copies is meant.
+/// The cotangent of each operand; empty if it is zero or was not asked for. If a scalar stood for
+/// an array, its cotangent may be an array, whose sum is meant. A cotangent may vary along an axis
+/// along which the operand is invarying or reduced; then the sum of its copies is meant.
 using Cotangents = std::vector<std::optional<std::string>>;
 using BackwardRule = Cotangents (*)(BackwardCall&);
 
-/// In which of its operands an op is linear.
+/// The operands in which an op is linear.
 enum class LinearIn : uint8_t {
   None,
   All,      // in all together: add

@@ -25,7 +25,7 @@ namespace orrery {
 /// A value of the batched program.
 struct Batched {
   std::string value;
-  std::optional<size_t> dimension;  // of the batch; empty: all its elements share the value
+  std::optional<size_t> dimension;  // the batch's; empty: all elements of it share the value
 };
 
 /// An op of a program that is batched.
@@ -39,11 +39,11 @@ class BatchCall {
   virtual const Mesh& mesh() const = 0;
   /// That axis; empty where the batch takes the place of none.
   virtual std::optional<std::string_view> axis() const = 0;
-  virtual int64_t size() const = 0;  // of the batch
+  virtual int64_t size() const = 0;  // the batch's
 
   virtual size_t operands() const = 0;
   virtual const Batched& operand(size_t operand) const = 0;
-  // What one element of the batch has.
+  // The types of the values that one element of the batch has.
   virtual const ValueType& operand_type(size_t operand) const = 0;
   virtual const ValueType& result_type(size_t result = 0) const = 0;
 
@@ -55,8 +55,8 @@ class BatchCall {
 
 /// The results of the op, or why it cannot be batched.
 using BatchOutcome = std::variant<std::vector<Batched>, std::string>;
-/// It adds at most one collective. Called where an operand is batched, and for an op over the axis
-/// whose place the batch takes.
+/// It adds at most one collective. It is called if an operand is batched, or if the op is over the
+/// axis whose place the batch takes.
 using BatchRule = BatchOutcome (*)(BatchCall&);
 
 }  // namespace orrery

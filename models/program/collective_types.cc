@@ -133,7 +133,7 @@ TypeOutcome extremum_type(const TypeContext& context) {
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Extremum));
 }
 
-// As in JAX: the index along several axes would be ambiguous.
+// JAX, too, takes only one axis: the index along several would be ambiguous.
 TypeOutcome extremal_rank_type(const TypeContext& context) {
   const std::vector<std::string>& names = context.attributes.names("axis_name");
   if (names.size() != 1)

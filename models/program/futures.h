@@ -1,7 +1,7 @@
 #pragma once
 
-// Which dones end which started collective, stated only here. If several do, the first is the one
-// that counts: TapeOrder::wait_of (simulator/schedule/tape_order.h).
+// The dones that end each started collective; the rule is stated only here. If several end one, the
+// first counts: TapeOrder::wait_of (simulator/schedule/tape_order.h).
 
 #include <map>
 #include <optional>
@@ -24,12 +24,12 @@ class Futures {
   /// The dones of a future, in issue order. A correct program has exactly one.
   std::span<const OpId> dones(ValueId future) const;
 
-  /// The values that hold the result of a collective: that of a sync op, or those of a start's
-  /// dones.
+  /// The values that hold the result of a collective: the result of a sync op, or those of a
+  /// start's dones.
   std::vector<ValueId> results(const Op& op) const;
 
-  /// The one of them that stands for all: of a start, that of its last done. Empty for a start that
-  /// is never done.
+  /// The one of them that stands for all: for a start the result of its last done. Empty for a
+  /// start that is never done.
   std::optional<ValueId> result(const Op& op) const;
 
  private:

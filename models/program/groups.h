@@ -1,6 +1,7 @@
 #pragma once
 
-// Which devices exchange in a collective: its axis names and axis_index_groups as replica groups.
+// The devices that exchange in a collective: its axis names and axis_index_groups as replica
+// groups.
 
 #include <optional>
 #include <span>

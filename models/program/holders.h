@@ -1,6 +1,6 @@
 #pragma once
 
-// Which devices have each value of a program.
+// The devices that have each value of a program.
 
 #include <optional>
 #include <span>
@@ -14,10 +14,10 @@ namespace orrery {
 /// or on all.
 class Holders {
  public:
-  Holders() = default;  // of a program without values
+  Holders() = default;  // for a program without values
   explicit Holders(const Program& program);
 
-  /// Ascending.
+  /// The devices that have the value, ascending.
   std::span<const LogicalId> of(ValueId value) const { return lists_[list_[value.index()]]; }
 
  private:

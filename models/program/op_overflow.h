@@ -1,6 +1,6 @@
 #pragma once
 
-// Which op a quantity that leaves 64 bits belongs to, so that the user is told where.
+// A quantity that leaves 64 bits, with its op, so that the user is told where.
 
 #include <string>
 

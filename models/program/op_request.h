@@ -14,7 +14,7 @@
 namespace orrery {
 
 struct OpRequest {
-  std::string name;  // of the op, and of its first result
+  std::string name;  // the op's, and its first result's
   OpKind kind = OpKind::Compute;
   Issue issue = Issue::Sync;
   /// As given, those that are hints too; what is missing is filled in from the rules.
@@ -36,10 +36,10 @@ struct OpRequest {
     return result == 0 ? name : other_results[result - 1];
   }
 
-  /// Where to report an error in `key`: its place, or if that is not known the op's, with the key
-  /// appended to the pointer. The op itself where `key` is empty, or the op is not written.
+  /// The place of an error in `key`: the key's own, or if that is not known the op's with the key
+  /// appended to the pointer. It is the op's if `key` is empty, or the op is not written.
   Origin key_origin(std::string_view key) const;
-  /// Where to report an error in the name of a result.
+  /// The place of an error in the name of a result.
   Origin result_origin(size_t result) const;
 };
 

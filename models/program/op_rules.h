@@ -27,7 +27,7 @@ struct Location {
   Bytes offset;
 };
 
-/// Where a result of `size` bytes is stored: in a new buffer, or in an operand's.
+/// The place of a result of `size` bytes: a new buffer, or an operand's.
 Location locate_result(Program& program, const ResultMemory& memory, Bytes size,
                        std::span<const ValueId> operands);
 

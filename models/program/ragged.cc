@@ -28,10 +28,10 @@ int64_t RaggedGroup::most_sent() const {
 RaggedGroup AssumedSizes::group() const {
   RaggedGroup group = without_slices(of_);
   const size_t slices = group.slices_for_each();
-  std::vector<int64_t> filled(of_.ranks, 0);  // of each rank's result
+  std::vector<int64_t> filled(of_.ranks, 0);  // rows so far in each rank's result
   for (size_t from = 0; from < of_.ranks; ++from) {
     SliceTables& sender = group.ranks[from];
-    int64_t used = 0;  // of the operand
+    int64_t used = 0;  // rows so far of the operand
     for (size_t entry = 0; entry < of_.entries; ++entry) {
       const size_t to = entry / slices;
       const int64_t rows = sent(from, entry);

@@ -17,9 +17,9 @@
 
 namespace orrery {
 
-/// The four tables of one rank. Entry i is of slice i % m of those that it exchanges with rank
-/// i / m, where m is the number of slices for each rank. All are in rows: indices of the first
-/// dimension.
+/// The four tables of one rank. Their number i describes slice i % m of those that it exchanges
+/// with rank i / m, where m is the number of slices for each rank. All count rows, which are
+/// indices of the first dimension.
 struct SliceTables {
   std::vector<int64_t> input_offsets;   // where in the own operand a slice to send begins
   std::vector<int64_t> send_sizes;      // how many rows it has
@@ -51,7 +51,7 @@ struct RaggedGroup {
 /// The tables of a site.
 struct SiteTables {
   bool assumed = false;             // by assume_sizes
-  std::vector<RaggedGroup> groups;  // of each of the site's groups
+  std::vector<RaggedGroup> groups;  // one for each group of the site
   friend bool operator==(const SiteTables&, const SiteTables&) = default;
   friend auto operator<=>(const SiteTables&, const SiteTables&) = default;
 };
@@ -63,7 +63,7 @@ using RaggedTables = std::map<SiteId, std::shared_ptr<const SiteTables>>;
 /// The extents that sizes by assume_sizes must fit.
 struct RaggedExtent {
   size_t ranks = 1;
-  size_t entries = 1;  // of a table
+  size_t entries = 1;  // numbers in a table
   int64_t operand_rows = 0;
   int64_t output_rows = 0;
 };

@@ -1,8 +1,8 @@
 #pragma once
 
-// Which member of a collective enters by which op, and what it gives and takes there. In most
-// collectives each member does both by one op. In a transfer a device is a member twice: it sends
-// where it issues psend, and receives where it issues precv.
+// The op by which each member of a collective enters, and the values that it gives and takes there.
+// In most collectives each member does both by one op. In a transfer a device is a member twice: it
+// sends where it issues psend, and receives where it issues precv.
 
 #include <cstddef>
 #include <optional>
@@ -22,7 +22,7 @@ std::optional<Side> side_of(std::optional<TransferGroup> group, size_t rank);
 /// What the group is of a transfer; empty if the site is not a psend/precv transfer.
 std::optional<TransferGroup> transfer_of(const Site& site, size_t group);
 
-/// Whether a message of a transfer is never received, or what is received never sent.
+/// Whether a message of a transfer is sent but never received, or received but never sent.
 bool lacks_half(const Site& site);
 
 /// The operands that a device gives by this op (CollectiveForm::exchanged_operands); none by one

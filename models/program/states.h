@@ -45,7 +45,7 @@ std::optional<TypeError> one_state_error(const Mesh& mesh, std::span<const size_
 /// The states of a result, or why the operands do not fit together.
 using StatesOutcome = std::variant<AxisStates, TypeError>;
 
-/// What an op does to a value that stands for the sum of its copies.
+/// The effect of an op on a value that stands for the sum of its copies.
 enum class Linearity : uint8_t {
   Linear,     // op(sum of copies) is the sum of op(copies), in all operands at once: add, reshape
   Bilinear,   // in each operand while the other is the same on all copies: mul
@@ -69,8 +69,8 @@ StatesOutcome joined_states(const Mesh& mesh, std::span<const ValueType> operand
 StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
                              std::span<const ValueType> indices, Linearity linearity);
 
-/// What a collective does to the states along its axes. Where it takes varying, it takes invarying
-/// too, but for two: JAX inserts the cast.
+/// The effect of a collective on the states along its axes. A collective that takes varying takes
+/// invarying too, except two: JAX inserts the cast.
 enum class Exchange : uint8_t {
   Sum,               // varying or unreduced to invarying: psum
   Mean,              // the same, and rounds: pmean

@@ -41,7 +41,7 @@ struct ValueType {
   Shape shape;  // local: one device's part
   AxisStates axes;
   bool future = false;  // the result of a start, readable only by its done
-  bool token = false;   // of shape [0]: nothing but an order of ops
+  bool token = false;   // its shape is [0]: it has no data and only orders ops
 
   Bytes size() const { return itemsize(dtype) * shape.elements(); }
   friend bool operator==(const ValueType&, const ValueType&) = default;

@@ -28,8 +28,8 @@ class BackwardPass final : public BackwardOps {
   void want(ValueId value) { wanted_.insert(value); }
   bool wants(ValueId value) const { return wanted_.contains(value); }
 
-  /// The op, which has results, is computed again where the backward pass needs one of them. What
-  /// is received again is sent again too.
+  /// The op, which has results, is computed again when the backward pass needs one of them. A
+  /// message that is received again is sent again too.
   void recompute(OpId op);
 
   /// The value has this cotangent, in addition to those it has.

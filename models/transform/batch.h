@@ -25,7 +25,7 @@ struct BatchRequest {
   /// The mesh axis whose place the batch takes. It has the size of the batch.
   std::optional<NamedAt> axis_name = {};
   std::optional<int64_t> size = {};     // required without axis_name
-  std::vector<BatchAxis> in_axes = {};  // of arguments; others are not batched
+  std::vector<BatchAxis> in_axes = {};  // for arguments; others are not batched
   std::vector<BatchAxis> out_axes = {};
   /// Results that have the batch along dimension 0 if they are batched and not in out_axes. A name
   /// that is no result's is passed over.

@@ -143,8 +143,8 @@ class BatchWalk {
   /// The ops that arrange the result of a started collective. They come after its done.
   struct Awaited {
     std::vector<OpRequest> after;
-    std::string made;    // what they call the done's result
-    std::string result;  // what they make of it
+    std::string made;    // their name for the done's result
+    std::string result;  // their own result
   };
 
   const BatchOf batch_;

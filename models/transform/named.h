@@ -1,6 +1,6 @@
 #pragma once
 
-// Names of values that a transform is given, and what they name.
+// Names of values that a transform is given, and the values that have them.
 
 #include <string>
 #include <string_view>
@@ -17,8 +17,8 @@ struct NamedAt {
   Origin origin;
 };
 
-/// Which values have a cotangent: for a gradient floats and complex numbers; in a linear program
-/// all numbers.
+/// The values that have a cotangent: floats and complex numbers for a gradient, all numbers in a
+/// linear program.
 enum class Differentiated : uint8_t { Inexact, Numbers };
 
 /// The results of ops that have these names. Adds an error for a name of no result, and for a

@@ -59,7 +59,7 @@ class Cutting {
     for (size_t i = 0; i < program_.ops.size(); ++i)
       if (in_first(OpId(i)) == first)
         read.insert(program_.ops[i].operands.begin(), program_.ops[i].operands.end());
-    std::set<ValueId> has;  // what the part has a name for
+    std::set<ValueId> has;  // values that the part has a name for
     Diagnostics diagnostics("");
     ProgramBuilder builder(program_.mesh, checks_, diagnostics);
     for (const Argument& argument : program_.arguments) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Programs in parts that run one after another: forward and backward, and of the backward pass the
-// part that goes back to the inputs and the one that goes back to the weights. A pipeline schedules
-// them apart.
+// Programs in parts that run one after another, since a pipeline schedules them apart: forward and
+// backward; and a backward pass in the part that goes back to the inputs and the one that goes back
+// to the weights.
 
 #include <optional>
 #include <set>
@@ -16,10 +16,9 @@
 
 namespace orrery {
 
-/// The second part has an argument for each value that it reads of the first, of the same name,
-/// after the arguments of the whole. The first has these values among its outputs. An argument that
-/// a part does not read is none of its own. Outputs of the whole are those of the part that makes
-/// them.
+/// The second part has an argument for each value of the first that it reads, with the same name,
+/// after the arguments of the whole. The first has these values among its outputs. A part has only
+/// the arguments that it reads, and the outputs of the whole that it makes.
 struct ProgramParts {
   Program first;
   Program second;
@@ -29,14 +28,14 @@ struct ProgramParts {
 /// has the ops that take them too. Requires one program on all devices.
 ProgramParts cut(const Program& program, Checks checks, std::set<OpId> first);
 
-/// The forward program, whose outputs are the values of `of` and what the backward one reads, and
-/// the backward program, whose outputs are the cotangents ct_ID of `with_respect_to`. Together they
-/// are what vjp gives. Empty where an error was added.
+/// The forward program, whose outputs are the values of `of` and those that the backward one reads,
+/// and the backward program, whose outputs are the cotangents ct_ID of `with_respect_to`. Together
+/// they are what vjp gives. Empty if an error was added.
 std::optional<ProgramParts> vjp_parts(const Program& program, Checks checks,
                                       const VjpRequest& request, Diagnostics& diagnostics);
 
-/// A backward program in two: first what its outputs `inputs` ("ct_x") need, then the others.
-/// Requires that these are outputs.
+/// A backward program in two: first the ops that its outputs `inputs` ("ct_x") need, then the
+/// others. Requires that these are outputs.
 ProgramParts backward_parts(const Program& backward, Checks checks,
                             const std::vector<std::string>& inputs);
 

@@ -16,7 +16,7 @@ struct TransposeRequest {
   Origin origin;
   std::vector<NamedAt> of;               // values, which are linear in the arguments
   std::vector<NamedAt> with_respect_to;  // arguments
-  int64_t most_ops = int64_t{1} << 18;   // of the program with its loops written out
+  int64_t most_ops = int64_t{1} << 18;   // that the program may have with its loops written out
 };
 
 /// The program that takes the cotangents ct_ID of the values, and gives those of the arguments
@@ -24,7 +24,7 @@ struct TransposeRequest {
 /// ones read. Loops are written out.
 ///
 /// Adds an error for an op between the arguments and the values that is not linear, or that adds
-/// what does not depend on the arguments. Then the program is returned as it was.
+/// a value that does not depend on the arguments. Then the program is returned as it was.
 Program transpose(const Program& program, Checks checks, const TransposeRequest& request,
                   Diagnostics& diagnostics);
 

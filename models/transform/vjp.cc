@@ -21,8 +21,8 @@ namespace {
 /// end.
 class Overlapped {
  public:
-  /// Those of `again` run where they stand: started early they would live as long as those that are
-  /// kept.
+  /// The collectives of `again` run where they stand: their results, if started early, would live
+  /// as long as kept ones.
   Overlapped(const std::vector<OpRequest>& ops, std::set<std::string> again)
       : again_(std::move(again)) {
     std::map<std::string, size_t> makers;
@@ -90,7 +90,7 @@ class Overlapped {
   std::set<std::string> again_;
   std::vector<OpRequest> ops_;
   std::map<std::string, OpRequest> open_;  // the ends of those that run, by their results
-  std::vector<std::string> order_;         // of the starts
+  std::vector<std::string> order_;         // in which the starts come
 };
 
 class Vjp {
@@ -140,7 +140,7 @@ class Vjp {
   }
 
  private:
-  /// What is given back after an error.
+  /// The program that is returned after an error.
   Program unchanged() const { return program_; }
 
   std::vector<OpId> recomputed() const {
