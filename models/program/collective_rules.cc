@@ -212,34 +212,7 @@ Parameter gathered_to() {
           {"varying", "invarying", "reduced"}};
 }
 
-}  // namespace
-
-bool over_no_axes(const Attributes& given) {
-  return given.names("axis_name").empty();
-}
-
-std::vector<OpRules> collective_rules() {
-  OpRules end;
-  end.kind = OpKind::Done;
-  end.name = "done";
-  end.summary = "waits for a started collective; its result is the collective's";
-  end.family = Family::Done;
-  end.type = done;
-  end.memory = results_in_operands;
-  end.takes_tokens = true;
-  OpRules receive = exchanging_as(
-      OpKind::Psend,
-      half_of_transfer(
-          Side::Receives,
-          collective(OpKind::Precv, "precv",
-                     "each destination gets what the psend of the token, or of the site, sends it, "
-                     "the others zeros",
-                     {{"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
-                      {"dtype", ParameterKind::DtypeName, Need::Required, {}, {}, {}, {}},
-                      {"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
-                     precv_type, GroupSizes::Equal, {}, backward::precv, batching::precv)));
-  receive.least_operands = 0;
-  receive.takes_tokens = true;
+std::vector<OpRules> reductions() {
   return {
       over_dying_operand(collective(OpKind::Psum, "psum",
                                     "the sum over the group; pred is counted in s32", {},
@@ -275,7 +248,11 @@ std::vector<OpRules> collective_rules() {
                           "has a NaN",
                           {}, extremal_rank_type, GroupSizes::Any,
                           reduction(Combine::Min, Entering::Ranked, Leaving::ItsRank), nullptr,
-                          batching::extremal_rank)),
+                          batching::extremal_rank))};
+}
+
+std::vector<OpRules> exchanges() {
+  return {
       collective(OpKind::AllGather, "all_gather",
                  "the operands of the group stacked along a new dimension, or tiled along an old",
                  {dimension("axis", Need::Optional), tiled(), gathered_to()},
@@ -328,7 +305,25 @@ std::vector<OpRules> collective_rules() {
               {{"assume_sizes", ParameterKind::IntegerLists, Need::Optional, {}, {}, {}, {}},
                {"disjoint_reads", ParameterKind::Boolean, Need::Optional, false, {}, {}, {}}},
               ragged_all_to_all_type, GroupSizes::Equal, {}, backward::ragged_all_to_all,
-              batching::ragged_all_to_all))),
+              batching::ragged_all_to_all)))};
+}
+
+/// The two halves of one exchange.
+std::vector<OpRules> transfers() {
+  OpRules receive = exchanging_as(
+      OpKind::Psend,
+      half_of_transfer(
+          Side::Receives,
+          collective(OpKind::Precv, "precv",
+                     "each destination gets what the psend of the token, or of the site, sends it, "
+                     "the others zeros",
+                     {{"shape", ParameterKind::Integers, Need::Required, {}, 0, {}, {}},
+                      {"dtype", ParameterKind::DtypeName, Need::Required, {}, {}, {}, {}},
+                      {"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
+                     precv_type, GroupSizes::Equal, {}, backward::precv, batching::precv)));
+  receive.least_operands = 0;
+  receive.takes_tokens = true;
+  return {
       timed_as(
           OpKind::Ppermute,
           half_of_transfer(
@@ -339,7 +334,12 @@ std::vector<OpRules> collective_rules() {
                   "result is a token",
                   {{"perm", ParameterKind::IntegerLists, Need::Required, {}, {}, {}, {}}},
                   psend_type, GroupSizes::Equal, {}, backward::psend, batching::psend))),
-      receive,
+      receive};
+}
+
+/// The same exchanges between other states of values.
+std::vector<OpRules> between_other_states() {
+  return {
       exchanging_as(OpKind::Psum, over_dying_operand(collective(
                                       OpKind::UnreducedPsum, "unreduced_psum",
                                       "psum of an unreduced operand: the sum that it stands for",
@@ -369,9 +369,33 @@ std::vector<OpRules> collective_rules() {
               {dimension("axis", Need::Optional), tiled()},
               over_axes<all_gather_reduced_type, gather_dimension_error>, GroupSizes::Equal,
               parts(Combine::None, nullptr, gather_dimension), backward::all_gather,
-              batching::all_gather)),
-      end,
-  };
+              batching::all_gather))};
+}
+
+OpRules end_of_started() {
+  OpRules end;
+  end.kind = OpKind::Done;
+  end.name = "done";
+  end.summary = "waits for a started collective; its result is the collective's";
+  end.family = Family::Done;
+  end.type = done;
+  end.memory = results_in_operands;
+  end.takes_tokens = true;
+  return end;
+}
+
+}  // namespace
+
+bool over_no_axes(const Attributes& given) {
+  return given.names("axis_name").empty();
+}
+
+std::vector<OpRules> collective_rules() {
+  std::vector<OpRules> all = {end_of_started()};
+  for (const auto group : {reductions, exchanges, transfers, between_other_states})
+    for (OpRules& rules : group())
+      all.push_back(std::move(rules));
+  return all;
 }
 
 }  // namespace orrery
