@@ -6,7 +6,7 @@
 
 namespace orrery {
 
-/// "orrery 0.1.0 (commit 0123456789ab)".
+/// The version and the commit: "orrery 0.1.0 (commit 0123456789ab)".
 std::string version_text();
 
 }  // namespace orrery

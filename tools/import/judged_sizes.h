@@ -58,7 +58,7 @@ class JudgedSizes {
   int64_t fewest() const { return fewest_; }
   int64_t most() const { return most_; }
 
-  /// "at 1 MiB", "at every size", "at every size from 64 B to 4 KiB".
+  /// The sizes in words: "at 1 MiB", "at every size", "at every size from 64 B to 4 KiB".
   std::string text() const;
   /// The sizes at which a message has at most `chunks` chunks: "at sizes above 2 MiB".
   std::string text_of_at_most(int64_t chunks) const;

@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// "buffer o, chunk 5 (4 KiB)", "buffer o, chunks 5 to 8 (4 KiB each)".
+/// Chunks in words: "buffer o, chunk 5 (4 KiB)", "buffer o, chunks 5 to 8 (4 KiB each)".
 std::string chunks_text(const Slice& slice, Bytes chunk);
 
 /// The steps that wait for each other. A row says which step it is and what it waits for; there are
@@ -27,12 +27,12 @@ std::string chunks_text(const Slice& slice, Bytes chunk);
 Witness cycle_table(const MscclAlgorithm& algorithm, const CutSteps& cut,
                     const std::vector<Parked>& parked);
 
-/// "gpu 0 tb 0 step 1 (r, line 5) writes and tb 1 step 0 (cpy, line 9) reads buffer o, chunk 1 (4
-/// KiB), and nothing orders the two"
+/// A race in words: "gpu 0 tb 0 step 1 (r, line 5) writes and tb 1 step 0 (cpy, line 9) reads
+/// buffer o, chunk 1 (4 KiB), and nothing orders the two".
 std::string race_text(const MscclAlgorithm& algorithm, const CutSteps& cut, Placement placement,
                       const StepRace& race, Bytes chunk);
 
-/// "gpu 0 tb 1 step 3 (rrs, line 12)": a step of the file.
+/// A step of the file in words: "gpu 0 tb 1 step 3 (rrs, line 12)".
 std::string step_text(const MscclAlgorithm& algorithm, StepRef step);
 
 /// Names the first wait of last_nops(), which `runtime` does not make, and counts the others. Empty

@@ -32,10 +32,10 @@ enum class NcclCollective : uint8_t {
 /// All programs, in the order of the enumeration.
 std::span<const NcclCollective> nccl_collectives();
 
-/// "all_reduce".
+/// The name in our texts and files: "all_reduce".
 std::string_view name(NcclCollective collective);
 
-/// "all_reduce_perf", the program's name.
+/// The name of the program: "all_reduce_perf".
 std::string program_name(NcclCollective collective);
 
 /// The collective of a name or of a program's name, which may have a path before it and the suffix

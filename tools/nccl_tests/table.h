@@ -3,12 +3,13 @@
 // A table of nccl-tests, which one run of one of its programs printed, or would print by our model.
 //
 // This folder reads, writes and makes such tables:
-//   reader.h      reads a file. text_reader.h and json_reader.h make drafts of its tables (draft.h),
-//                 which keep the digits that were printed; a draft is identified, checked and becomes
-//                 a table
+//   reader.h      reads a file. text_reader.h and json_reader.h make drafts of its tables
+//   (draft.h),
+//                 which keep the digits that were printed; a draft is identified, checked and
+//                 becomes a table
 //   writer.h      writes a table byte for byte as nccl-tests does
-//   perf.h        makes a table: each row is a call (call.h), which is a program of ours that is timed
-//   collective.h  the arithmetic that all of these share: elements of a size, algbw and busbw
+//   perf.h        makes a table: each row is a call (call.h), which is a program of ours that is
+//   timed collective.h  the arithmetic that all of these share: elements of a size, algbw and busbw
 
 #include <cstdint>
 #include <optional>

@@ -19,7 +19,7 @@ BATCH = 200
 
 
 def _numbered(kind: Kind, generators: list[Generator], programs: int, seed: int) -> Iterator[list[Numbered]]:
-    """Of the generators in turn."""
+    """Batches of numbered programs, from the generators in turn."""
     rng = random.Random(seed)
     for first in range(0, programs, BATCH):
         numbers = range(first, min(first + BATCH, programs))

@@ -42,7 +42,7 @@ def sums_unreduced(op: str, dtype: Dtype) -> bool:
     return not (op in ("unreduced_psum", "unreduced_psum_scatter") and dtype.kind == "pred")
 
 
-# Of the ops that move by indices, how many operands are moved; the others are indices.
+# How many operands are moved by the ops that move by indices. Their other operands are indices.
 _MOVED = {"dynamic_slice": 1, "take": 1, "dynamic_update_slice": 2, "scatter_add": 2}
 
 
@@ -60,15 +60,16 @@ _MIXES = ("concatenate", "pad", "select_n")
 
 
 def lowers_reduced(op: str, dtype: Dtype) -> bool:
-    """Of a reduced operand these are accepted as they are traced, and refused as they are lowered: what they are made of
-    has constants, which are invarying."""
+    """Whether JAX lowers the op with a reduced operand. It traces some ops and refuses to lower them, as they are made of
+    ops with constants, which are invarying."""
     if dtype.is_complex:
         return op not in ("logistic", "sin", "cos")
     return op not in ("logistic", "conj")
 
 
 def broadcasts(op: Op, states: dict[str, States]) -> bool:
-    """What runs in the place of a pbroadcast (jax_program.py) casts its operand to varying, and a pbroadcast does not."""
+    """Whether the states are those for which a pbroadcast can stand. The ops that run in its place (jax_program.py) cast the
+    operand to varying, and a pbroadcast does not."""
     return op.name != "pbroadcast" or set(axes_of(op)) <= set(states[op.operands[0].name].varying)
 
 
@@ -102,7 +103,7 @@ def is_typed_alike(op: Op, states: dict[str, States]) -> bool:
         return False
     if op.name == "convert_element_type" and states[op.operands[0].name].unreduced and not converts_linearly(op):
         return False
-    # Of an empty array .at[] gives back the array itself, whatever the states of the updates and indices.
+    # For an empty array .at[] gives back the array itself, whatever the states of the updates and indices.
     if op.name == "scatter_add" and op.operands[1].elements == 0:
         return False
     moved, indices = _moved_and_indices(op)
@@ -229,8 +230,8 @@ def converts_to_integer(x: Value) -> bool:
 
 
 def is_constant(x: Value, y: Value) -> bool:
-    """Of x and x XLA knows the difference and how they compare, and makes constants of all that follows, of which sums
-    may have another sign of zero."""
+    """Whether XLA knows the difference of the operands and how they compare, as both are one value. It makes constants of all
+    that follows, and sums of these may have another sign of zero."""
     return x.name == y.name
 
 
@@ -254,7 +255,7 @@ def divides(x: Value, y: Value) -> bool:
 
 
 def is_inverted(op: str, operands: list[Value]) -> bool:
-    """What is computed of broadcast arrays is computed first and then broadcast. A take from one element is a broadcast."""
+    """Whether XLA may compute the op before a broadcast instead of after it. A take from one element is a broadcast."""
     broadcast = all(x.inverted or x.elements <= 1 for x in operands)
     return broadcast or op in ("broadcast_in_dim", "take", "sqrt")
 

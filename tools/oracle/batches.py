@@ -103,7 +103,7 @@ def mapped(axes: dict[str, int], ops: list[dict[str, Any]], batch: dict[str, Any
 
 
 def _mapped_with_states(batch: Batch) -> Any:
-    """Likewise of a program with states, of the distinct copies of the arguments."""
+    """The mapped function of a program with states, which takes the distinct copies of the arguments."""
     devices = np.array(jax.devices()[: batch.devices]).reshape(*batch.mesh.values())
     mesh = Mesh(devices, tuple(batch.mesh))
     ops = batch.program.json_ops()

@@ -33,7 +33,7 @@ COLLECTIVES = GROUPED + ONE_AXIS + ("ppermute", "pshuffle", "pbroadcast")
 
 @dataclass(frozen=True)
 class Form:
-    """What a random collective has to be."""
+    """The properties that a random collective must have."""
 
     started: bool
     groups: str  # "all", "equal" or "unequal"
@@ -228,7 +228,7 @@ class Maker:
 
 
 def _over_dimensions(op: str, x: Value, dimensions: list[int]) -> Value | None:
-    """What a collective works on that reduces these dimensions first, on each device."""
+    """The operand of a collective that first reduces these dimensions on each device."""
     shape = tuple(extent for d, extent in enumerate(x.shape) if d not in dimensions)
     if op != "psum":
         return facts.extremum("", [x], shape)

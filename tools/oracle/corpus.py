@@ -89,7 +89,7 @@ def _gradient_scenario(gradient: Gradient, cotangent: np.ndarray, varying: list[
 
 
 def gradient_line(gradient: Gradient, found: dict[str, np.ndarray], states: dict[str, list[str]]) -> str:
-    """Likewise with a transform."""
+    """The line of a program with a transform."""
     results = {}
     for x in gradient.arguments:
         name = gradient.sums().get("ct_" + x.name, "ct_" + x.name)
@@ -129,7 +129,7 @@ def batch_line(batch: Batch, found: dict[str, np.ndarray]) -> str:
     return _text(line, results)
 
 
-# Of those on which XLA aborts, without results: what rerun.py reads.
+# Lines without results, for the programs on which XLA aborts. rerun.py reads them.
 
 
 def aborted_program(program: Program, outputs: list[Value]) -> str:

@@ -34,7 +34,7 @@ class Coverage:
         self.of_dtype[dtype] += 1
 
     def least(self, op: str, dtype: str, form: Form | None) -> float:
-        """Of the cells that such an op would count in, as it is rare by any of them."""
+        """The least count of the cells in which such an op would count: it is rare if one of them is."""
         return min(self.cells[(op, dtype, name)] for name in (form_names(form) if form else ["local"]))
 
 

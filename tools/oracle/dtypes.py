@@ -28,7 +28,7 @@ class Dtype:
 
     @property
     def part(self) -> "Dtype":
-        """Of complex numbers the dtype of the parts."""
+        """The dtype of the parts of complex numbers, and the dtype itself for others."""
         return DTYPES[{"c64": "f32", "c128": "f64"}.get(self.name, self.name)]
 
     @property

@@ -45,7 +45,8 @@ def exact(name: str, dtype: Dtype, shape: tuple[int, ...], operands: list[Value]
 
 
 def extremum(name: str, operands: list[Value], shape: tuple[int, ...], collective: bool = False) -> Value | None:
-    """Of floats that all have one order: elements of the operands. Of others a collective has rules of the CPU."""
+    """The result of a maximum or minimum, which has elements of the operands if all floats have one order. For other floats a
+    collective has rules of the CPU."""
     if operands[0].dtype.is_complex:
         return None
     result = moved(name, operands, shape)
@@ -79,8 +80,8 @@ def rounded(
     collective: bool = False,
     certain: bool = True,
 ) -> Value | None:
-    """Of an op of floats or complex numbers that rounds, as the CPU does by known rules where it is `certain`; nothing where a result
-    could overflow or an operand be subnormal. `integral`: it makes integers of integers."""
+    """The result of an op on floats or complex numbers that rounds. If it is `certain`, the CPU rounds by known rules. Nothing if
+    a result could overflow or an operand be subnormal. `integral` says that it makes integers of integers."""
     dtype = dtype or operands[0].dtype
     # XLA adds no zeros, so a sum with a constant may have another sign of zero.
     constants = any(x.constant for x in operands)

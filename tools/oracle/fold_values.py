@@ -86,7 +86,7 @@ def integers(dtype, devices):
 
 
 def on_mesh(function, mesh, *operands):
-    """Of operands with a row per device, in the order of their ids."""
+    """The results of the function on devices of a mesh. Operands have a row per device, in the order of their ids."""
     names, sizes = list(mesh), list(mesh.values())
     devices = np.array(jax.devices()[: int(np.prod(sizes))]).reshape(sizes)
     spec = PartitionSpec(tuple(names))

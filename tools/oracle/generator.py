@@ -15,11 +15,11 @@ MESHES = (
     {"x": 2, "y": 2, "z": 2}, {"x": 2, "y": 1, "z": 3}, {"x": 1, "y": 2, "z": 2},
 )  # fmt: skip
 
-# Of long programs, of which most of a line would be elements.
+# The meshes of long programs. With larger ones most of a line would be elements.
 SMALL_MESHES = ({"x": 2}, {"x": 2, "y": 2})
 MOST_SMALL = 4
 
-# Of an op that is tried, how many operands.
+# How many operands are tried for an op.
 TRIES = 8
 # How many of the rarest ops are tried for the next one of a program.
 RAREST = 12

@@ -38,7 +38,7 @@ class Gradient:
         return "ct_" + self.of.name
 
     def states(self) -> dict[str, States]:
-        """Of the cotangents, by their names. Requires that the program has states."""
+        """The states of the cotangents, by their names. Requires that the program has states."""
         states = self.program.states
         assert states is not None
         return {"ct_" + x.name: states[x.name].of_cotangent() for x in (*self.arguments, self.of)}
@@ -166,8 +166,8 @@ def _mapped(gradient: Gradient, states: dict[str, list[str]]) -> Any:
 
 
 def _mapped_with_states(gradient: Gradient) -> Any:
-    """Likewise of a program with states, of the distinct copies of the arguments and of the cotangent. Of unreduced
-    results it gives the sums."""
+    """The mapped gradient of a program with states. It takes the distinct copies of the arguments and of the cotangent, and
+    gives the sums of unreduced results."""
     program = gradient.program
     states = program.states
     assert states is not None
@@ -213,7 +213,7 @@ def _runs(gradient: Gradient) -> bool:
 
 
 def _distinct(gradient: Gradient, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What _mapped_with_states() takes, of what _data() gives."""
+    """The arguments of _mapped_with_states(), made from those that _data() gives."""
     program = gradient.program
     assert program.states is not None
     data, cotangent, used = given
@@ -223,12 +223,12 @@ def _distinct(gradient: Gradient, given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _data(gradient: Gradient) -> tuple[Any, ...]:
-    """What the function of a gradient takes."""
+    """The arguments of the function of a gradient."""
     return gradient.program.data, gradient.given, np.zeros(gradient.program.devices, np.int32)
 
 
 def run_gradients(gradients: list[Gradient]) -> list[dict[str, Any]]:
-    """What JAX finds for each, and the axes over which the cotangent of `of` varies where states are checked. Where JAX
+    """The gradients that JAX finds, and, if states are checked, the axes over which the cotangent of `of` varies. If JAX
     refuses the states of a program, it is run without the check."""
     lines: list[dict[str, Any]] = [{} for _ in gradients]
     for devices in sorted({gradient.program.devices for gradient in gradients}):

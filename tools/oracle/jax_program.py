@@ -71,7 +71,7 @@ def _scatter_add(array: Array, updates: Array, indices: Array, axis: int, mode: 
 
 
 def _number(given: float | list[float]) -> complex:
-    """Of an element of a scenario, which may be a pair of parts."""
+    """The number for an element of a scenario, which may be a pair of parts."""
     return complex(*given) if isinstance(given, list) else given
 
 

@@ -21,7 +21,7 @@ def states_of(x: Any, mesh: dict[str, int]) -> States:
 
 
 def spec_of(states: States, mesh: dict[str, int]) -> PartitionSpec:
-    """Of an array with the distinct copies along dimension 0."""
+    """The spec of an array with the distinct copies along dimension 0."""
     return PartitionSpec(differing(states, mesh) or None)
 
 

@@ -11,7 +11,7 @@ from arguments import new_argument
 from dtypes import DTYPES, Dtype
 from program import Op, Program, Value
 
-# Of the results of an op on a device.
+# The most elements that the results of an op have on a device.
 MOST_ELEMENTS = 24
 
 

@@ -26,7 +26,7 @@ class Value:
     dtype: Dtype
     shape: tuple[int, ...]
     comparison: str
-    # Of floats:
+    # The facts below are only about floats.
     magnitude: float = 0  # no finite element is larger
     integral: bool = False  # all are integers
     nonzero: bool = False  # none is zero

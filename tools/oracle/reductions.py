@@ -18,7 +18,7 @@ def _axes(m: LocalMaker) -> tuple[list[int], tuple[int, ...], int]:
 
 
 def _of_terms(result: Value | None, terms: int) -> Value | None:
-    """Of a sum without terms XLA makes a constant."""
+    """The result of a sum of so many terms. XLA makes a constant of a sum without terms."""
     return replace(result, constant=True) if result and terms == 0 else result
 
 

@@ -201,7 +201,7 @@ SPOILS: dict[str, Spoil] = {
 
 
 def _refusal(program: Program, ops: list[OpJson]) -> str | None:
-    """What JAX says as it traces the ops; nothing where it accepts them."""
+    """The error of JAX as it traces the ops. Nothing if it accepts them."""
     mesh = Mesh(np.array(jax.devices()[: program.devices]).reshape(*program.mesh.values()), tuple(program.mesh))
     spec = PartitionSpec(tuple(program.mesh))
 

@@ -24,7 +24,7 @@ from typed import CASTS, TAKES, TypedGenerator, TypedProgram
 
 OpJson = dict[str, Any]
 
-# What JAX says, and of which kind the error is. Others are not errors of states.
+# Texts of JAX, each with the kind of its error. Other texts are not errors of states.
 _KINDS = (
     ("axes of several states", r"can only accept axis_name which corresponds to one of"),
     ("unreduced operand that would be cast to varying", r"pvary cannot accept args which are unreduced"),
@@ -105,8 +105,8 @@ class RefusingGenerator(TypedGenerator):
         if kind is None or not avoided.refuses_rightly(op):
             return
         if kind == "reduced operand beside another":
-            # Of one operand it is beside a constant of JAX's own, as in pmean. Of two errors JAX may say the one, and we
-            # the other.
+            # A single operand stands beside a constant of JAX's own, as in pmean. If there are two errors, JAX may
+            # tell the one and we the other.
             if len(op.operands) == 1 or any(program.states[x.name].unreduced for x in op.operands):
                 return
         kept = _only(program, program.needed_for({operand.name for operand in op.operands}), op.operands)
@@ -115,7 +115,7 @@ class RefusingGenerator(TypedGenerator):
 
 
 def _traced(program: Program, run: Any) -> str | None:
-    """What JAX says as it traces run() of the program's values, under shard_map; nothing where it accepts it."""
+    """The error of JAX as it traces run() of the program's values under shard_map. Nothing if it accepts it."""
     mesh = Mesh(np.array(jax.devices()[: program.devices]).reshape(*program.mesh.values()), tuple(program.mesh))
 
     def trace(x: Any) -> Any:
@@ -204,7 +204,7 @@ def loop(generator: TypedGenerator, rng: random.Random) -> Refusal | None:
     return Refusal("loop", kept, [*kept.json_ops(), in_loop], said, types)
 
 
-# What reads a future as a value.
+# Ops that read a future as a value.
 _READERS: tuple[OpJson, ...] = (
     {"op": "neg"}, {"op": "exp"}, {"op": "psum", "axis_name": "x"}, {"op": "pvary", "axis_name": "x"},
 )  # fmt: skip

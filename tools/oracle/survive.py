@@ -64,7 +64,7 @@ def _lines(lines: Callable[[list[Any]], list[str]], made: list[Any], said: str) 
 def run_in_processes(
     batches: Iterable[list[Numbered]], processes: int, survivor: Survivor
 ) -> Iterator[list[str | None]]:
-    """What the survivor finds for each batch, in their order."""
+    """The lines that the survivor finds for each batch, in their order."""
     with ThreadPoolExecutor(processes) as threads:
         running: deque[Future[list[str | None]]] = deque()
         for batch in batches:

@@ -224,7 +224,7 @@ def forward(size: Size) -> list[Op | str]:
 
 
 def shapes(s: Size) -> dict[str, tuple[list[int], list[str | None]]]:
-    """Of the arrays, with their specs."""
+    """The shapes of the arrays, with their specs."""
     return {
         "x": ([s.tokens, s.hidden], ["t", None]),
         "gain_attention": ([s.hidden], [None]),

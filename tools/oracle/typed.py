@@ -63,7 +63,7 @@ def typed_choices(mesh: dict[str, int], dtype: str) -> list[tuple[str, Form | No
 
 
 class Refused(Exception):
-    """What JAX says."""
+    """The error with which JAX refuses a program."""
 
 
 class TypedProgram(Program):

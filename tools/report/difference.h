@@ -1,7 +1,7 @@
 #pragma once
 
-// Where two runs differ, A and B: for each aspect the first difference, and how many there are. Ops
-// and values are matched by id, devices by number, checks by name and by what they are about.
+// Compares two runs, A and B. For each aspect it tells the first difference and how many there are.
+// Ops and values are matched by id, devices by number, checks by name and by what they are about.
 //
 // compare() works on records (run_record.h), so a run can be compared with a saved report, which
 // holds less. What only one of the two holds is named and not compared.
@@ -42,7 +42,8 @@ enum class Aspect : uint8_t {
   Verdict,    // whether a check holds
 };
 
-/// "op", "type", "algorithm", "value", "time", "memory", "verdict".
+/// The aspect in texts and in JSON: "op", "type", "algorithm", "value", "time", "memory",
+/// "verdict".
 std::string_view name(Aspect aspect);
 
 /// One difference between the runs.

@@ -32,9 +32,10 @@ std::vector<std::string_view> explainable(const Program& program);
 /// Requires an id that can be asked for.
 Explanation explain(const Report& report, const std::string& id);
 
-/// "device 6 sends 8 KiB of g to device 0, as it has entered".
+/// A reason as a sentence: "device 6 sends 8 KiB of g to device 0, as it has entered".
 std::string sentence(const Report& report, const Reason& reason);
-/// "on devices 0-7 it is held from g to the end of the program, since it is an output".
+/// A life as a sentence: "on devices 0-7 it is held from g to the end of the program, since it is
+/// an output".
 std::string sentence(const Report& report, const ValueLife& life, const Style& style);
 
 /// Which links of a chain are shown: all of them, or `most` / 2 at each end if there are more.
