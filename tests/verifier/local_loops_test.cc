@@ -114,8 +114,8 @@ TEST_CASE("local loops: devices of different speed, one program or one each") {
   size_t left_out = 0;
   size_t added = 0;
   size_t by_engine = 0;
-  const size_t programs = tries(60);
-  for (size_t i = 0; i < programs; ++i) {
+  const size_t random_programs = tries(60);
+  for (size_t i = 0; i < random_programs; ++i) {
     std::string programs;
     if (random.below(2) == 0) {
       programs = R"("program": [)" + LocalProgram(random, "p", 2).text() + "]";
@@ -132,9 +132,9 @@ TEST_CASE("local loops: devices of different speed, one program or one each") {
     added += outcome.added > 0 ? 1 : 0;
     by_engine += outcome.by == TimedBy::Engine ? 1 : 0;
   }
-  MESSAGE("of " << programs << " programs, " << left_out << " left out iterations, " << added
+  MESSAGE("of " << random_programs << " programs, " << left_out << " left out iterations, " << added
                 << " added some up, " << by_engine << " were run by the engine");
-  CHECK(left_out > programs / 2);
+  CHECK(left_out > random_programs / 2);
   CHECK(added == left_out);
 }
 

@@ -256,8 +256,8 @@ TEST_CASE("long loops: random bodies, where links are shared too") {
   size_t left_out = 0;
   size_t by_engine = 0;
   size_t added = 0;
-  const size_t programs = tries(150);
-  for (size_t i = 0; i < programs; ++i) {
+  const size_t random_programs = tries(150);
+  for (size_t i = 0; i < random_programs; ++i) {
     const std::string program = random_program(random);
     std::vector<Fault> faults;
     if (random.below(3) == 0)
@@ -268,10 +268,10 @@ TEST_CASE("long loops: random bodies, where links are shared too") {
     by_engine += outcome.by == TimedBy::Engine ? 1 : 0;
     added += outcome.added > 0 ? 1 : 0;
   }
-  MESSAGE("of " << programs << " programs, " << left_out << " left out iterations, " << added
+  MESSAGE("of " << random_programs << " programs, " << left_out << " left out iterations, " << added
                 << " added some up, " << by_engine << " were run by the engine");
-  CHECK(left_out > programs / 2);
-  CHECK(added > programs / 8);
+  CHECK(left_out > random_programs / 2);
+  CHECK(added > random_programs / 8);
   CHECK(by_engine > 5);
 }
 
@@ -284,8 +284,8 @@ std::string replaced(std::string text, std::string_view old, std::string_view no
 TEST_CASE("long loops: random bodies of groups that drift apart, each with a period of its own") {
   Random random(10);
   size_t added = 0;
-  const size_t programs = tries(60);
-  for (size_t i = 0; i < programs; ++i) {
+  const size_t random_programs = tries(60);
+  for (size_t i = 0; i < random_programs; ++i) {
     std::string program = random_program(random);
     for (const std::string_view axes : {R"("axis_name": ["x", "y"])", R"("axis_name": "x")"})
       program = replaced(program, axes, R"("axis_name": "y")");
@@ -296,8 +296,8 @@ TEST_CASE("long loops: random bodies of groups that drift apart, each with a per
     const std::vector<Fault> faults = {slow(static_cast<uint32_t>(random.below(4)), slowness, 10)};
     added += check_same(scenario_text(kSwitch, program), faults).added > 0 ? 1 : 0;
   }
-  MESSAGE("of " << programs << " programs, " << added << " added some iterations");
-  CHECK(added > programs / 2);
+  MESSAGE("of " << random_programs << " programs, " << added << " added some iterations");
+  CHECK(added > random_programs / 2);
 }
 
 TEST_CASE(
@@ -471,16 +471,16 @@ TEST_CASE("long loops: collectives outside of a loop meet the iterations that co
   Random random(9);
   size_t by_engine = 0;
   size_t added = 0;
-  const size_t programs = tries(60);
-  for (size_t i = 0; i < programs; ++i) {
+  const size_t random_programs = tries(60);
+  for (size_t i = 0; i < random_programs; ++i) {
     const Outcome outcome = check_same(SeveralPrograms(random).text());
     by_engine += outcome.by == TimedBy::Engine ? 1 : 0;
     added += outcome.added > 0 ? 1 : 0;
   }
-  MESSAGE("of " << programs << " programs, " << added << " added some iterations, " << by_engine
-                << " were run by the engine");
-  CHECK(added > programs / 10);
-  CHECK(by_engine > programs / 10);
+  MESSAGE("of " << random_programs << " programs, " << added << " added some iterations, "
+                << by_engine << " were run by the engine");
+  CHECK(added > random_programs / 10);
+  CHECK(by_engine > random_programs / 10);
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ std::string named(int64_t trips, const std::vector<int64_t>& iterations) {
 TEST_CASE("named iterations: random ones, on links that are shared or not") {
   Random random(11);
   size_t added = 0;
-  const size_t programs = tries(40);
-  for (size_t i = 0; i < programs; ++i) {
+  const size_t random_programs = tries(40);
+  for (size_t i = 0; i < random_programs; ++i) {
     const uint64_t trips = 20 + random.below(200);
     std::vector<int64_t> iterations;
     for (uint64_t n = random.below(4); n-- > 0;) {
@@ -51,7 +51,7 @@ TEST_CASE("named iterations: random ones, on links that are shared or not") {
     CHECK(outcome.left_out);
     added += outcome.added > 0 ? 1 : 0;
   }
-  CHECK(added > programs / 2);
+  CHECK(added > random_programs / 2);
 }
 
 TEST_CASE("named iterations: one of the first, in whose place the last ones name it") {
