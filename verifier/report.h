@@ -1,6 +1,10 @@
 #pragma once
 
-// All results of a run, as plain data. Rendering is up to tools/.
+// All results of a run, as plain data. Rendering is up to tools/. Ops, links and devices are named
+// by their ids in the scenario's program and cluster, which the report keeps. Times are on the
+// simulated clock, which is 0 where the program begins. A report depends on the scenario, the
+// options and the seed alone: the same input gives the same bytes on every machine, except for what
+// GPUs measured (`gpus`).
 
 #include <cstdint>
 #include <memory>
@@ -23,20 +27,21 @@ namespace orrery {
 
 struct Lowered;
 
-/// What one op did, over all devices of its thread.
+/// One op's figures over all devices of its thread.
 struct OpReport {
   OpId op;
-  std::optional<Choice> choice;  // collectives only, and of a transfer the psend
-  Bytes bytes;                   // collectives: S of nccl-tests; others: bytes touched
-  uint64_t messages = 0;         // over all groups; of a transfer those of the psend
-  Instant start;                 // first device that reaches it
-  Instant entered;               // first device; of collectives, after the launch; else the start
-  Instant end;                   // last device
-  Duration exposed;              // collectives: on the device where the op took longest
-  Duration hidden;
-  std::optional<Duration> slack;  // slack.h; absent without times, and beyond RunOptions' budget
-  /// For display only, of collectives that took time, but for precv, whose time is a wait: over the
-  /// time on the device where the op took longest, launch included, as nccl-tests counts.
+  std::optional<Choice> choice;   // of a collective; a precv has none, since its psend says it
+  Bytes bytes;                    // of a collective: S of nccl-tests; else the bytes touched
+  uint64_t messages = 0;          // over all groups; a precv has none, since its psend counts them
+  Instant start;                  // when the first device reaches it
+  Instant entered;                // the first entry, which in a collective follows the launch
+  Instant end;                    // when the last device ends it
+  Duration exposed;               // of a collective, on the device where it took longest
+  Duration hidden;                // the rest of its time on that device
+  std::optional<Duration> slack;  // slack.h; absent without times, and above RunOptions' budget
+  /// For display only: the bandwidths of collectives that took time, as nccl-tests counts them,
+  /// over the time on the device where the op took longest, launch included. A precv has none,
+  /// since its time is a wait.
   std::optional<double> algbw_GBps;
   std::optional<double> busbw_GBps;
 };
@@ -48,23 +53,23 @@ struct DeviceReport {
   DeviceTimes times;
 };
 
-/// A link that carries something.
+/// The traffic of a link. Links that carry nothing have no row.
 struct LinkReport {
   LinkId link;
   Bytes bytes;      // of data
-  double wire = 0;  // the same with flags; for display
+  double wire = 0;  // bytes of data and of flags; for display
 };
 
 struct Report {
   std::shared_ptr<const Scenario> scenario;  // copies of the report share it
-  std::shared_ptr<const Lowered> lowered;    // what was run; copies share it too
-  std::optional<Fabric> links_of_run;        // absent: those of the cluster
+  std::shared_ptr<const Lowered> lowered;    // the schedules that were run; copies share them
+  std::optional<Fabric> links_of_run;        // with the faults; absent if the cluster's have none
   Verdict verdict = Verdict::Holds;          // of all checks together
   std::string fingerprint;
   /// The digest of the only executor that ran (digest.h). Absent if several ran: SCHEDULE.DIGEST
   /// compares them.
   std::optional<uint64_t> digest;
-  std::vector<std::string> faults;       // of the scenario, each a sentence
+  std::vector<std::string> faults;       // the scenario's, each as a sentence
   std::vector<std::string> labels;       // what was assumed: "launch: 0 (not given)"
   std::optional<Completion> completion;  // absent when the program hangs; times are then 0
   std::vector<PathEntry> critical_path;
@@ -73,8 +78,8 @@ struct Report {
   std::vector<DeviceReport> devices;
   std::vector<LinkReport> links;  // by id; none without times
   std::vector<Check> checks;
-  std::optional<DeviceValues> values;  // when data was run
-  std::optional<cuda::GpuFacts> gpus;  // when it ran on GPUs, whose values these then are
+  std::optional<DeviceValues> values;  // those of the GPUs if it ran there; absent without data
+  std::optional<cuda::GpuFacts> gpus;  // if it ran on GPUs
 
   bool holds() const { return verdict == Verdict::Holds; }
 

@@ -45,7 +45,7 @@ namespace orrery {
 
 namespace {
 
-/// Bytes of all values on all devices that have them.
+/// The bytes of all values on all devices that have them.
 Int128 data_size(const Program& program) {
   const Holders holders(program);
   Int128 size = 0;
@@ -82,7 +82,7 @@ StageOptions stage_options(const Scenario& scenario, const FoundTables& tables,
   stages.faults = scenario.faults;
   stages.memory = scenario.memory;
   stages.slack_budget = options.slack_budget;
-  // What is asked for is done at any cost. A proof includes the search for races.
+  // A property that is asked for is shown at any cost. A proof includes the search for races.
   const ProofBudget budget = {options.proof_budget, options.proof_piece_budget};
   const bool proof = is_asked_for(scenario, Property::Proved);
   if (!proof)
@@ -137,8 +137,9 @@ class Run {
     check_expectations();
     add_rows(scenario_, stages_, report_);
     report_.fingerprint = fingerprint(report_);
-    report_.lowered = std::make_shared<const Lowered>(std::move(stages_).take_lowered());
-    report_.links_of_run = std::move(stages_).take_fabric();
+    Stages::Kept kept = std::move(stages_).kept();
+    report_.lowered = std::make_shared<const Lowered>(std::move(kept.lowered));
+    report_.links_of_run = std::move(kept.fabric);
     return std::move(report_);
   }
 
@@ -202,7 +203,7 @@ class Run {
       check(ends);
   }
 
-  /// Whether data is moved; otherwise a label, or, for expectations, why they are not decided.
+  /// Whether data is moved. If not, a label says why, and so do expectations on values.
   bool moves_data() {
     const Int128 size = data_size(program_);
     const std::string taken = size > std::numeric_limits<int64_t>::max()
@@ -264,7 +265,7 @@ class Run {
         check(std::move(*compared));
   }
 
-  /// Values that are compared with the host's take their places.
+  /// Values of the GPUs take the place of the host's, once they are compared with these.
   void run_on_gpus(bool moves) {
     if (const auto why = why_not_on_gpus(scenario_, report_.memory, leaves_out_)) {
       label("GPUs: not run (" + *why + ")");
@@ -364,8 +365,8 @@ class Run {
   Stages stages_;
   Report report_;
   std::vector<std::pair<std::string, WalkDigest>> digests_;
-  std::string undecided_;         // why nothing is known that needs an end
-  std::string undecided_values_;  // why there are no values
+  std::string undecided_;         // says why nothing is known that needs an end
+  std::string undecided_values_;  // says why there are no values
 };
 
 }  // namespace

@@ -1,6 +1,16 @@
 #pragma once
 
-// The library's front door: one scenario in, one report out.
+// The library's front door: one scenario in, one report out. run() takes these steps:
+//  1. Loops that leave out iterations are written out where that is cheap (long_loops.h).
+//  2. The tables of ragged exchanges are found (ragged/ragged_tables.h).
+//  3. The program is lowered, and the stages (stages.h) answer how long it takes, how much memory
+//     it needs, what its values are, and where it stops if it does not end.
+//  4. Checks (check/), comparisons with definitions (oracle/) and proofs (prove/) judge the
+//  results.
+//     Each gives a verdict (verdict.h).
+//  5. The scenario's expectations are judged by all of these (expect/).
+//  6. The report (report.h) gets its labels and rows (report/), and a fingerprint.
+// With GPUs, step 3 also runs the program there (gpus/), and compares the two runs.
 
 #include <cstdint>
 #include <memory>
@@ -9,8 +19,8 @@
 #include <string>
 
 #include "models/scenario/size_limits.h"
-#include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/scenario.h"
 #include "verifier/gpus/gpus.h"
 #include "verifier/report.h"
 
@@ -58,7 +68,7 @@ struct RunOptions {
   /// Steps of the whole program up to which the slack of its ops is computed.
   uint64_t slack_budget = kStepsLookedAt;
   /// Ops over all devices up to which every iteration of a loop is a part of the report's program.
-  /// Beyond, iterations stay left out (models/program/loop.h), and values, slack and the critical
+  /// Above it, iterations stay left out (models/program/loop.h), and values, slack and the critical
   /// path are not worked out.
   uint64_t iterations_budget = 200'000;
   /// If given, values are those of GPUs, and are compared with the host's.
@@ -72,12 +82,12 @@ struct RunOptions {
 std::string too_large(const Overflow& overflow);
 
 /// Throws InputError for a scenario that cannot be lowered (no route, unknown rate) or is too large
-/// (a limit, or a quantity that exceeds 64 bits); with `gpus`, NoGpus where there are none,
-/// TooLittleGpuMemory, and cuda::CudaError where the driver fails; with `fast_dot`, NoFastDot where
-/// cuBLASLt is missing, and cuda::CublasLtError where it fails.
+/// (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws NoGpus where there are
+/// none, TooLittleGpuMemory, and cuda::CudaError where the driver fails; with `fast_dot` also NoFastDot
+/// where cuBLASLt is missing, and cuda::CublasLtError where it fails.
 Report run(Scenario scenario, const RunOptions& options);
 
-/// The same without a copy, for a scenario that is run several times. Requires one.
+/// The same without a copy, for a scenario that is run several times. `scenario` is not null.
 Report run(std::shared_ptr<const Scenario> scenario, const RunOptions& options);
 
 }  // namespace orrery

@@ -1,12 +1,17 @@
 #pragma once
 
 // The results of a program on a cluster, stage by stage. Each result is computed when it is first
-// requested, and kept. So a caller that needs only times and memory pays for nothing else.
+// requested, and kept. So a caller that needs only times and memory pays for nothing else, and may
+// ask in any order.
 //
 //   lowered -> memory
 //           -> demands -> times (or the stop: where and why it does not end) -> slacks, path
 //           -> values
 //           -> proofs
+//
+// Lowering and the faults come first, in the constructor: faults change links, local times and
+// starts, and everything after them follows. A stage takes what it needs and changes neither the
+// program nor the cluster.
 
 #include <cstdint>
 #include <optional>
@@ -18,10 +23,10 @@
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "models/program/ragged.h"
+#include "models/scenario/size_limits.h"
 #include "models/scenario/fault.h"
 #include "models/scenario/size_limits.h"
 #include "models/scenario/scenario.h"
-#include "models/scenario/size_limits.h"
 #include "simulator/analyze/critical_path.h"
 #include "simulator/event/recording.h"
 #include "simulator/lower/faults.h"
@@ -38,9 +43,9 @@ namespace orrery {
 
 struct StageOptions {
   Limits limits;
-  uint64_t seed = 0;          // of faults that are drawn
-  RaggedTables tables;        // of the sites that exchange by tables
-  std::vector<Fault> faults;  // of the hardware
+  uint64_t seed = 0;          // for faults that are drawn
+  RaggedTables tables;        // of all sites that exchange by tables
+  std::vector<Fault> faults;  // in the hardware
   MemoryPolicy memory;
   /// Steps of the whole program up to which slack is computed.
   uint64_t slack_budget = kStepsLookedAt;
@@ -63,7 +68,7 @@ class Stages {
   const Program& program() const { return program_; }
   const Lowered& lowered() const { return lowered_; }
   const FaultEffects& fault_effects() const { return fault_effects_; }
-  /// With its faults.
+  /// The links with their faults.
   const Fabric& fabric() const {
     return fault_effects_.fabric ? *fault_effects_.fabric : cluster_.fabric;
   }
@@ -77,7 +82,7 @@ class Stages {
   /// Whether every pair of devices that exchanges a message has a route, with the faults.
   bool has_routes();
 
-  /// On the faulty fabric; on the healthy one if a route is lost.
+  /// The traffic over the faulty fabric, or over the healthy one if a route is lost.
   const Demands& demands();
 
   const MemoryProfile& memory();
@@ -93,7 +98,7 @@ class Stages {
 
   SlackState slack_state() const;
 
-  /// Per op; empty without times, and where slack is not computed.
+  /// One entry per op; empty without times, and where slack is not computed.
   const std::vector<std::optional<Duration>>& slacks();
 
   /// Requires times, and a program with all iterations.
@@ -106,10 +111,12 @@ class Stages {
   /// The proofs of the sites; equal schedules are proved once.
   Prover& prover();
 
-  /// The parts that a report keeps; no stage may be called afterwards.
-  Lowered take_lowered() && { return std::move(lowered_); }
-  /// Empty if it is that of the cluster.
-  std::optional<Fabric> take_fabric() && { return std::move(fault_effects_.fabric); }
+  /// What a report keeps.
+  struct Kept {
+    Lowered lowered;
+    std::optional<Fabric> fabric;  // with the faults; empty if there are none
+  };
+  Kept kept() && { return {std::move(lowered_), std::move(fault_effects_.fabric)}; }
 
  private:
   std::optional<Completion> time_long_loops();
@@ -134,11 +141,11 @@ class Stages {
   std::optional<Prover> prover_;
 };
 
-/// Only how long a program takes and how much memory its devices need: for planners that call it
-/// often.
+/// How long a program takes and how much memory its devices need, without anything else, for
+/// planners that call it often.
 struct TimeAndMemory {
-  std::optional<Duration> makespan;  // empty: the program does not end
-  std::vector<Bytes> peaks;          // per device; 0 where it holds nothing
+  std::optional<Duration> makespan;  // empty if the program does not end
+  std::vector<Bytes> peaks;          // per device; 0 if it holds nothing
 };
 
 /// Adds to `diagnostics` what cannot be lowered; then the result is empty.

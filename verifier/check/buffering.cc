@@ -16,8 +16,8 @@ namespace orrery {
 
 namespace {
 
-/// Another schedule, in which a sender waits until its receiver has entered, and for nothing else:
-/// what is kept for a receiver is kept whole, however many pieces it has.
+/// A transfer's schedule in which a sender waits until its receiver has entered, and for nothing
+/// else. A message that is kept for a receiver is kept whole, however many pieces it has.
 class Unbuffered final : public Schedule {
  public:
   explicit Unbuffered(const Schedule& schedule) : schedule_(schedule), extent_(schedule.extent()) {
@@ -37,7 +37,7 @@ class Unbuffered final : public Schedule {
   Extent extent_;
 };
 
-/// Those of the transfers, by the schedules that they stand for; looked up only.
+/// The schedules of the transfers that wait, by the ones that they stand for; looked up only.
 using UnbufferedSchedules = std::map<const Schedule*, Unbuffered>;
 
 UnbufferedSchedules unbuffered(const Lowered& lowered) {
@@ -98,7 +98,7 @@ class Need {
   }
 
   /// Lets the first of these sends go on whose device has fewer messages kept than are allowed.
-  /// Whether there was one.
+  /// Returns whether there was one.
   bool keep(const std::vector<CollectiveId>& waiting, uint32_t allowed,
             std::vector<Buffered>& kept) {
     for (const CollectiveId id : waiting) {
@@ -139,7 +139,7 @@ BufferNeed buffer_need(const Program& program, const Lowered& lowered) {
 
 namespace {
 
-/// The first psend or precv.
+/// The program's first psend or precv.
 const Op* first_half(const Program& program) {
   const auto first = std::find_if(program.ops.begin(), program.ops.end(), [](const Op& op) {
     return op.site && side_of(op) != Side::Both;

@@ -29,8 +29,8 @@ std::map<ValueId, size_t> definitions(const Program& program, const Thread& thre
   return result;
 }
 
-/// Whether the value existed when the op at `position` was issued. A value defined later in a
-/// donated buffer is the storage's new owner.
+/// Whether the value existed when the op at `position` was issued. A value that is defined later in
+/// a donated buffer is the storage's new owner.
 bool existed(const std::map<ValueId, size_t>& defined, ValueId value, size_t position) {
   const auto at = defined.find(value);
   return at == defined.end() || at->second < position;

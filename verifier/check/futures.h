@@ -18,10 +18,10 @@ Check done_once(const Program& program);
 /// Only a done reads a future, and no future is an output (FUTURE.USE).
 Check futures_used_by_done(const Program& program);
 
-/// RACE.FREE of the ops; empty if there is no race. A collective is in flight between its start and
-/// its done, or to the end if it has none. There must be no op meanwhile that takes over storage
-/// which the collective reads, or that reads storage which the collective takes over. Collectives
-/// of one stream run one after another, and do not race.
+/// The first race of the ops (RACE.FREE); empty if there is none. A collective is in flight between
+/// its start and its done, or to the end if it has none. Meanwhile no op may take over storage that
+/// the collective reads, or read storage that the collective takes over. Collectives of one stream
+/// run one after another, and do not race.
 std::optional<Check> storage_race(const Program& program);
 
 /// Once an op takes over storage, no later op reads it and no output keeps it (DONATION.USE),

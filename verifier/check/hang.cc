@@ -55,7 +55,7 @@ class WaitFor {
   }
 
  private:
-  /// A moment that has not happened.
+  /// A moment of a list that has not happened.
   struct Missing {
     ListId list;
     Moment moment;
@@ -65,11 +65,11 @@ class WaitFor {
   struct Visit {
     EnterRef entry;
     CollectiveId collective;
-    std::optional<EnterRef> needs;  // who has not entered it; empty: all have
-    std::optional<Node> misses;     // the other end of a transfer, as which no op enters
+    std::optional<EnterRef> needs;  // who has not entered it; empty if all have
+    std::optional<Node> misses;     // the other end of a transfer, if no op enters as it
   };
 
-  /// The first device that is stuck. If all came to the end of their lists: the first with a
+  /// The first device that is stuck. If all came to the end of their lists, it is the first with a
   /// collective in flight that cannot continue.
   Missing first_stuck() const {
     if (const std::vector<ListId> waiting = stop_.waiting(); !waiting.empty())
@@ -84,8 +84,8 @@ class WaitFor {
                __LINE__);
   }
 
-  /// The collective that the device has entered and whose end it needs first. Found by following
-  /// missing causes, the first one each time.
+  /// The collective that the device has entered and whose end it needs first. It is found by
+  /// following missing causes, the first one each time.
   EnterRef blocked_in(Missing missing) const {
     while (const std::optional<Moment> cause =
                stop_.progress.first_unmet(missing.list, missing.moment))
@@ -133,7 +133,8 @@ class WaitFor {
   const Op& op_of(EnterRef entry) const { return program_.op(lists_.op(entry)); }
   const List& list_of(EnterRef entry) const { return lists_[entry.list]; }
 
-  /// A message that one end waits for, and the other end's op is missing or means other devices.
+  /// Describes a message that one end waits for, while the other end's op is missing or means other
+  /// devices.
   Check unmatched(const Visit& visit, Node other) const {
     const Op& op = op_of(visit.entry);
     const Collective& collective = lowered_.collective(visit.collective);
@@ -158,7 +159,7 @@ class WaitFor {
                   std::move(witness));
   }
 
-  /// What is wrong with the token of a precv, if it leads to no psend that is free.
+  /// Says what is wrong with the token of a precv, if it leads to no psend that is free.
   std::string token_text(const Op& receive) const {
     if (receive.operands.empty())
       return "";
@@ -247,7 +248,7 @@ class WaitFor {
     return fmt::format("{} channel {} step {}", place, step.channel.index(), step.index);
   }
 
-  /// What a step of a cycle waits for.
+  /// Says what a step of a cycle waits for.
   std::string wait_text(CollectiveId id, const Cause& cause) const {
     const std::string whom = on_device(id, cause.step);
     switch (cause.kind) {

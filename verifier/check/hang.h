@@ -1,7 +1,10 @@
 #pragma once
 
 // Whether the program ends. No event is chosen among several, so one run decides for every timing.
-// If a walk without time stops, the witness is the cycle of devices that wait for each other.
+// If a walk without time stops, the witness is the cycle of devices that wait for each other: the
+// search starts at a device that cannot continue, and follows the first missing cause of what it
+// waits for, from device to device, until one comes up again. A program also cannot end if a
+// message has lost its route to links that are cut.
 
 #include <cstddef>
 #include <vector>
@@ -14,7 +17,7 @@
 
 namespace orrery {
 
-/// The program ends (DEADLOCK.FREE): the check for a program that ran to its end.
+/// DEADLOCK.FREE of a program that ran to its end.
 Check deadlock_free();
 
 /// Whether the program ends (DEADLOCK.FREE), by where a walk stopped. If not, the check says why:
@@ -30,8 +33,8 @@ Check deadlock_free(const Program& program, const Lowered& lowered, const Stop& 
 std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked, size_t from = 0);
 
 /// Every two devices that exchange a message have a route left (ROUTE.LEFT). `cut` has the paths of
-/// the fabric of `healthy` without the cut links. Otherwise names the first collective of which two
-/// devices have no route, the two, and the cut links of their former route.
+/// the fabric of `healthy` without the cut links. A check that fails names the first collective
+/// with a lost route, the two devices, and the cut links of their former route.
 Check routes_left(const Program& program, const Lowered& lowered, Paths& healthy, Paths& cut);
 
 }  // namespace orrery

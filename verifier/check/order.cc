@@ -20,7 +20,8 @@ namespace {
 /// A thread's collectives at shared sites, per stream, in the order in which each device runs them.
 using SharedOps = std::map<StreamId, std::vector<OpId>>;
 
-/// In which order transfers must be issued depends on what is buffered (buffering.h).
+/// Transfers are left out, since the order in which they must be issued depends on what is buffered
+/// (buffering.h).
 bool is_shared(const Op& op, const Program& program) {
   return program.site(*op.site).ops.size() > 1 && side_of(op) == Side::Both;
 }
@@ -35,7 +36,7 @@ SharedOps shared_ops(const Program& program, const Tape& tape) {
   return shared;
 }
 
-/// Which shared collective comes next on the same stream of a device.
+/// For each shared collective, those that come next on the same stream of a device.
 class Precedence {
  public:
   Precedence(const Program& program, const Lowered& lowered)
@@ -82,7 +83,8 @@ class Precedence {
   std::vector<size_t> before_;                   // per collective: how often it comes next
 };
 
-/// Finds the first two threads that disagree. Slow, so only for programs without a common order.
+/// Finds the first two threads that disagree. It is slow, and so is used only for programs without
+/// a common order.
 class Disagreement {
  public:
   Disagreement(const Program& program, const Lowered& lowered)
@@ -136,7 +138,7 @@ class Disagreement {
   SiteId site_of(OpId op) const { return *program_.op(op).site; }
 
   /// Whether each of the two threads has a device in the same collective of site `x`, and in the
-  /// same one of site `y`. Only then do the two wait for each other there.
+  /// same one of site `y`. Only then do the two wait for each other.
   bool share_both(const Thread& a, const Thread& b, SiteId x, SiteId y) const {
     std::set<std::pair<CollectiveId, CollectiveId>> of_a;
     for (const LogicalId device : a.devices)

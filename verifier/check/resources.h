@@ -15,9 +15,9 @@
 
 namespace orrery {
 
-/// At no op do a thread's devices hold more than `capacity` (MEMORY.CAPACITY). Otherwise names the
-/// first thread whose peak does not fit, with the op and the device of the peak and what is live
-/// there.
+/// At no op do a thread's devices hold more than `capacity` (MEMORY.CAPACITY). A check that fails
+/// names the first thread whose peak does not fit, the op and the device of the peak, and what is
+/// live there.
 Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes capacity);
 
 /// The digest of a walk that runs every half of every collective once.

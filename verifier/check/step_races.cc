@@ -23,7 +23,7 @@ struct Conflict {
   StepAccess b;
 };
 
-/// In place, a copy of the input to the output can be of elements to where they are. It changes
+/// In place, a copy of the input to the output may copy elements to where they are. It changes
 /// nothing, so it only reads.
 bool copies_onto_itself(const Step& step, const Extent& extent) {
   return !step.from && !step.to && step.combine == Combine::None && step.source && step.target &&
@@ -31,7 +31,7 @@ bool copies_onto_itself(const Step& step, const Extent& extent) {
          step.source->first == step.target->first;
 }
 
-/// What the steps of one node read and write, by position.
+/// The accesses of the steps of one node, by position.
 std::vector<StepAccess> accesses(const Schedule& schedule, Node node) {
   const Extent& extent = schedule.extent();
   std::vector<StepAccess> result;
@@ -138,7 +138,7 @@ class Clocks {
 
  private:
   bool looks_at(Node node) const { return over_ == Over::All || node == node_; }
-  /// Of its channel, this one included.
+  /// The number of halves of its channel up to this one.
   static uint32_t halves_until(StepRef ref, Half half) {
     return 2 * ref.index + (half == Half::Receive ? 1 : 2);
   }

@@ -5,6 +5,11 @@
 // elements that it also reads to make others, as a copy to the next element of the same buffer
 // does: a step moves its elements in no order. The values of a schedule are certain only without
 // races, so a proof includes this check.
+//
+// The search goes node by node. A sweep over the positions of a node's buffers finds the conflicts:
+// pairs of accesses to the same elements of which one writes. Vector clocks of the node's halves
+// tell which of them a cause inside the node orders. Only for what is left, clocks of the halves of
+// all nodes are made.
 
 #include <cstdint>
 #include <limits>
@@ -15,7 +20,8 @@
 
 namespace orrery {
 
-/// One access of a half to elements of its node. In place, the slice is in the input area.
+/// One access of a half to elements of its node. The slice of a schedule in place is in the input
+/// area.
 struct StepAccess {
   StepRef step;
   Half half = Half::Receive;

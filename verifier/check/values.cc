@@ -61,7 +61,7 @@ struct GroupValues {
   std::vector<MemberValues> members;        // ascending
 };
 
-/// What differs in a member's result.
+/// A member's result that differs.
 struct Found {
   const MemberValues* member;
   Mismatch mismatch;
@@ -105,7 +105,8 @@ Check is_undecided(const Found& found) {
       witness(found));
 }
 
-/// The definition's folds run in rank order. Members of an all-reduce share one result.
+/// Compares with folds in rank order, as definitions have them. Members of an all-reduce share one
+/// expected result.
 Compared compare_in_rank_order(const GroupValues& group) {
   Compared compared;
   const Definition* last = nullptr;
@@ -126,7 +127,7 @@ Compared compare_in_rank_order(const GroupValues& group) {
   return compared;
 }
 
-/// Elements in canonical order.
+/// A copy of the elements in the canonical order of the view.
 Storage canonical(const View& view, size_t item, const std::byte* elements) {
   Storage ordered(static_cast<size_t>(view.elements()) * item);
   view.for_each_run(0, view.elements(), [&](int64_t to, int64_t from, int64_t count) {
@@ -136,8 +137,7 @@ Storage canonical(const View& view, size_t item, const std::byte* elements) {
   return ordered;
 }
 
-/// The operand of a rank as it is held and in canonical order; none where that is the tensor
-/// itself.
+/// The operand of a rank as it is held and in canonical order; empty if that is the tensor itself.
 std::optional<Storage> held(const GroupValues& group, const Tensor& operand, Rank rank) {
   std::optional<Storage> entered;
   if (group.folding.numerics != Numerics::Ieee)
@@ -179,7 +179,7 @@ class InOrderComparison {
   }
 
  private:
-  /// Canonical elements [first, first + count) of a member's result.
+  /// Compares the canonical elements [first, first + count) of a member's result.
   void compare(const MemberValues& member, int64_t first, const std::byte* values, int64_t count) {
     const Dtype dtype = member.got.dtype();
     const WorkType type = group_.folding.held;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Compares the results of a run's collectives with their definitions, on each op's actual inputs.
+// Compares the results of a run's collectives with their definitions, on each op's actual operands.
+// So an error shows at the op that made it, and not at those that read its result.
 
 #include <optional>
 #include <vector>
@@ -26,7 +27,7 @@ class ValuesAgainstDefinitions {
                            const DeviceValues& values);
 
   /// For every member of every group of the site, the result equals the definition applied to the
-  /// members' actual operands (VALUES.ORACLE). Otherwise names the first wrong group, member and
+  /// members' actual operands (VALUES.ORACLE). A check that fails names the first wrong member and
   /// element.
   ///
   /// Sums of floats are added in the order of the proved folds, so they too are equal bit for bit.
@@ -37,7 +38,8 @@ class ValuesAgainstDefinitions {
   std::optional<Check> check(SiteId site, ProvedFolds proved_folds) const;
 
  private:
-  /// Where a member has other tables than those by which the collective was scheduled.
+  /// The failed check if a member has other tables than those by which the collective was
+  /// scheduled.
   std::optional<Check> other_tables(const Collective& collective, CollectiveId id,
                                     const RaggedGroup& tables) const;
 
@@ -45,7 +47,7 @@ class ValuesAgainstDefinitions {
   const Lowered& lowered_;
   const DeviceValues& values_;
   const ProgramLists lists_;
-  std::vector<std::optional<ValueId>> result_of_;          // per op: of a collective that has one
+  std::vector<std::optional<ValueId>> result_of_;          // per op; empty if it has no result
   std::vector<std::vector<CollectiveId>> collectives_of_;  // per site
 };
 

@@ -15,6 +15,7 @@
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/buffering.h"
 #include "verifier/check/names.h"
+#include "verifier/exact_sums.h"
 #include "verifier/oracle/bounds.h"
 #include "verifier/oracle/compare.h"
 #include "verifier/oracle/sums.h"
@@ -44,7 +45,7 @@ int64_t first_different(const Tensor& a, const Tensor& b, Nans nans) {
   return element;
 }
 
-/// An element; of NaNs, which are many, with its bits.
+/// The element as text. A NaN has its bits with it, since there are many NaNs.
 std::string text_of(const Tensor& tensor, int64_t element, Nans nans) {
   if (is_complex(tensor.dtype())) {
     const Tensor both = parts(tensor);
@@ -70,7 +71,7 @@ Check differs(CheckKind kind, const std::string& of, LogicalId device, int64_t e
                  {right.first, right.second}});
 }
 
-/// By the name that the scenario gives it.
+/// The value's name in the scenario, in quotes.
 std::string shown(const ComparedValue& value) {
   return quoted(value.written);
 }
@@ -120,7 +121,7 @@ std::vector<CheckKind> checks_of(Property property) {
   return {};
 }
 
-/// Why a run has none of a property's checks.
+/// Says why a run has none of a property's checks.
 std::string_view nothing_to_check(Property property, bool tables_agree) {
   if (!tables_agree)
     return "the tables of a ragged exchange do not agree";
@@ -242,7 +243,7 @@ std::optional<Check> Expectations::compare_each(CheckKind kind, const std::strin
   return std::nullopt;
 }
 
-/// What the last compare_each() compared: "8 devices, 512 elements each".
+/// The extent of the last compare_each(): "8 devices, 512 elements each".
 std::string Expectations::compared_text(const ComparedValues& expected) const {
   const ValueId value = id(expected.values.front());
   const int64_t elements = evidence_.scenario.program.value(value).type.shape.elements();
@@ -279,7 +280,7 @@ Check Expectations::equal(const std::string& of, const ExpectEqual& expected) {
                       : "");
 }
 
-/// The sums of the compared values that differ in length.
+/// Names the sums of the compared values that differ in length.
 std::string Expectations::sums_text(const std::vector<ComparedValue>& values) const {
   std::string text;
   for (size_t i = 1; i < values.size(); ++i) {

@@ -1,6 +1,13 @@
 #pragma once
 
-// Checks the scenario's expectations against the results of the run.
+// Judges the scenario's expectations by the results of the run.
+//  - `equal` compares values bit for bit, and `values` compares one with a literal. If sums on
+//  which
+//    values depend are exact in any order, the check says that other data may differ.
+//  - `close` compares values by the error bounds of both (oracle/bounds.h), which say how far
+//    roundings can move each element. It is undecided where no bound is known.
+//  - `makespan`, `peak_memory` and `buffered_messages` compare a figure with its limits.
+//  - `holds` asks for properties. Each consists of checks that the run has made already.
 
 #include <map>
 #include <optional>
@@ -25,9 +32,9 @@ struct Evidence {
   const MemoryProfile& memory;
   const std::optional<Completion>& completion;
   const std::optional<DeviceValues>& values;
-  std::string undecided;  // a sentence on why there are no values or no times; else empty
+  std::string undecided;  // a sentence on why there are no values or no times; empty if there are
   std::span<const Check> checks;
-  RoundedBy rounded_by = RoundedBy::Orrery;  // the values
+  RoundedBy rounded_by = RoundedBy::Orrery;  // who rounded the values
 };
 
 /// One check for each expectation, with its JSON pointer. An expectation on values or times that
@@ -68,7 +75,7 @@ class Expectations {
   uint32_t most_ = 0;
 };
 
-/// The values that an expectation compares; none for other expectations.
+/// The values that an expectation compares; empty if it is about something else.
 std::vector<ComparedValue> compared_values(const Expectation& expectation);
 
 }  // namespace orrery

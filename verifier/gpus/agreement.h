@@ -1,6 +1,6 @@
 #pragma once
 
-// Checks of a run on GPUs.
+// Whether a run on GPUs agrees with the host's, and with what the memory profile counts.
 
 #include <span>
 
@@ -14,11 +14,11 @@
 namespace orrery {
 
 /// Every value that an op makes on the GPUs is the host's, on every device (VALUES.GPUS): bit for
-/// bit, or, where it depends on one of `products`, the ops that cuBLASLt did, within the error
-/// bounds of both sides (verifier/oracle/bounds.h). Otherwise names the first that differs, with
-/// the element. Undecided where an element differs of which no bound is known, such as a comparison
-/// of floats that are nearer to each other than their errors, and what is made of it; and where the
-/// bounds decide no element of a value that differs.
+/// bit. Where it depends on one of `products`, the ops that cuBLASLt did, it is so within the error
+/// bounds of both sides (verifier/oracle/bounds.h). A check that fails names the first value that
+/// differs, with the element. The check is undecided if an element differs of which no bound is
+/// known, such as a comparison of floats that are nearer to each other than their errors, and if
+/// the bounds decide no element of a value that differs.
 Check gpu_values_agree(const Program& program, const Lowered& lowered, const DeviceValues& host,
                        const DeviceValues& gpus, std::span<const OpId> products = {});
 

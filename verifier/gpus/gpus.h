@@ -17,14 +17,14 @@ cuda::Driver loaded_driver(const std::string& library);
 /// Empty: that of the system. Throws NoFastDot where it is missing.
 cuda::CublasLt loaded_cublaslt(const std::string& library);
 
-/// Why the scenario does not run on GPUs, though it runs here: "a device holds more than its
-/// memory". `leaves_out`: iterations of its loops.
+/// Why the scenario does not run on GPUs though it runs here ("a device holds more than its
+/// memory"); empty if it does. `leaves_out` says whether iterations of its loops are left out.
 std::optional<std::string> why_not_on_gpus(const Scenario& scenario, const MemoryProfile& memory,
                                            bool leaves_out);
 
-/// `arguments`: on every device, or empty where no data is moved; then nothing is observed.
-/// Requires a scenario that runs there. Throws NoGpus, NoFastDot, CudaError, CublasLtError and
-/// cuda::UnfitGpu.
+/// `arguments` has the program's arguments on every device. It is empty if no data is moved; then
+/// no values are observed. Requires a scenario that runs on GPUs. Throws NoGpus, NoFastDot,
+/// CudaError, CublasLtError and cuda::UnfitGpu.
 cuda::GpuRun run_on_gpus(const Scenario& scenario, const Lowered& lowered,
                          const MemoryProfile& memory, std::optional<DeviceValues> arguments,
                          const GpuOptions& options);

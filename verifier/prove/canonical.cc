@@ -11,7 +11,8 @@ namespace orrery {
 
 namespace {
 
-/// Row-major over the dims of a view, as its canonical elements are. The first digit has no limit.
+/// A canonical element as digits, row-major over the dims of its view. The first digit has no
+/// limit.
 std::vector<int64_t> digits(const View& view, int64_t number) {
   std::vector<int64_t> digits(view.dims.size(), 0);
   for (size_t d = view.dims.size(); d-- > 1;) {
@@ -30,7 +31,7 @@ int64_t offset(const View& view, const std::vector<int64_t>& digits) {
   return offset;
 }
 
-/// One side of a part: where it begins, and its stride along each dimension.
+/// One side of a part: its first offset, and its stride along each dimension.
 struct EndOfMove {
   int64_t Part::*first;
   int64_t PartDim::*stride;
@@ -60,8 +61,8 @@ struct InDigits {
   std::vector<std::vector<int64_t>> strides;  // by dimension
 };
 
-/// Where to split a part so that a digit no longer carries into the next: after so many steps of a
-/// dimension. Empty if none carries.
+/// Where to split a part so that a digit no longer carries into the next: a dimension, and after
+/// how many of its steps. Empty if no digit carries.
 struct Cut {
   size_t dimension;
   int64_t count;

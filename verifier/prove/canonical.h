@@ -17,10 +17,10 @@ namespace orrery {
 std::optional<View> inverse(const View& view);
 
 /// Calls visit(part) for parts that together have the same pairs of elements, each once. `result`
-/// is applied to the offsets in the result and `operand` to those in the operands. It is one part
-/// if no step of the given part leaves a dimension of a view, else more. Stops after a visit that
-/// returns false. Requires offsets within both views; operand offsets of zeros (no ranks) are
-/// ignored.
+/// is applied to the offsets in the result and `operand` to those in the operands. There is one
+/// part if no step of the given part leaves a dimension of a view, and several if one does. The
+/// calls end with the first that returns false. Requires offsets within both views; the operand
+/// offsets of zeros, which come from no rank, are ignored.
 void for_each_moved(const Part& part, const View& result, const View& operand,
                     FunctionRef<bool(const Part&)> visit);
 

@@ -117,7 +117,7 @@ class RankComparison {
   }
 
  private:
-  /// Canonical result elements [first, first + count): each is the fold of one canonical operand
+  /// Canonical result elements [first, first + count). Each is the fold of one canonical operand
   /// element of each of the ranks, from `source` on.
   struct Run {
     int64_t first;

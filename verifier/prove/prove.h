@@ -1,11 +1,15 @@
 #pragma once
 
 // Proves that a schedule computes what its collective is defined as, for all values of all dtypes.
-// It compares the folds of the result elements (simulator/values/provenance.h) with the definition
-// (verifier/oracle/definitions.h), part by part. The walk is one of many orders that the causes
-// allow; all make the same folds only if no two steps race, so a schedule with a race is not
-// proved. The cost grows with the pieces of the schedule and the parts of the definition, not with
-// the elements.
+//  1. trace() walks the schedule with folds instead of numbers (simulator/values/provenance.h):
+//  each
+//     result element becomes a tree of operand elements.
+//  2. The definition (verifier/oracle/definitions.h) names the operand elements of each result
+//     element, in parts by strides. canonical.h moves these parts to the offsets of schedules.
+//  3. prove() compares the two, piece by piece.
+// The walk is one of many orders that the causes allow. All make the same folds only if no two
+// steps race, so a schedule with a race is not proved. The cost grows with the pieces of the
+// schedule and the parts of the definition, not with the elements.
 
 #include <optional>
 #include <string>
@@ -29,7 +33,7 @@ struct Traced {
   StepRaces races;
 };
 /// `budget` covers the pieces of the walk. The second form is given the races of the schedule's
-/// steps; the first looks for them, without a limit.
+/// steps, and the first looks for them without a limit.
 Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget = kUnlimited);
 Traced trace(const Schedule& schedule, const Buffers& buffers, StepRaces races, uint64_t budget);
 
@@ -48,9 +52,9 @@ struct Proof {
 
 /// Holds if no two steps race and every node's result is right: made of exactly the contributions
 /// that the definition of its rank names, each once, by the definition's reduction, at the offsets
-/// of the views. Otherwise the race, or the first wrong element, by rank and offset, with one
-/// contribution that is missing, extra or repeated. `budget` covers the pieces of the walk
-/// (ProvenanceRun::pieces) and the stretches that are compared; the proof stops where it is spent.
+/// of the views. A proof that fails has the race, or the first wrong element by rank and offset
+/// with one contribution that is missing, extra or repeated. `budget` covers the pieces of the walk
+/// (ProvenanceRun::pieces) and the stretches that are compared. The proof stops where it is spent.
 Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Rank)> definition,
             uint64_t budget = kUnlimited);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Proofs of the sites of one program. Equal questions (the same schedule with the same views for
-// the same collective) are proved once, for any number of sites.
+// Proofs and races of the sites of one program. Equal questions (the same schedule with the same
+// views for the same collective) are proved once, for any number of sites.
 
 #include <cstdint>
 #include <map>
@@ -18,31 +18,31 @@ namespace orrery {
 /// The limits up to which a schedule is proved, or searched for races.
 struct ProofBudget {
   uint64_t steps = kUnlimited;
-  /// Pieces that steps move, contributions that are added up, and stretches that are compared; of
-  /// races, what step_races() compares. Both stop at this limit.
+  /// A proof spends these on pieces that steps move, contributions that are added up, and stretches
+  /// that are compared; a search for races on what step_races() compares. Both stop at this limit.
   uint64_t pieces = kUnlimited;
 };
 
 /// Why a site is not proved.
 enum class NotProved : uint8_t { TooManySteps, TooManyPieces };
 
-/// Program and lowered must outlive the prover.
+/// Keeps references to the program and its lowered form.
 class Prover {
  public:
   Prover(const Program& program, const Lowered& lowered, ProofBudget proofs = {},
          ProofBudget searches = {});
 
   /// SCHEDULE.PROVED of the site: right for all inputs, and without races. Groups of one size share
-  /// a schedule; each size is proved. None where the site's schedules have more steps than the
-  /// budget, or one of them takes more pieces.
+  /// a schedule, and each size is proved. There is no check if the site's schedules have more steps
+  /// than the budget, or one of them takes more pieces.
   std::variant<Check, NotProved> prove_site(SiteId site);
 
-  /// The first race of steps in the site's schedules; none where the budget does not cover the
-  /// search. It follows no folds, and so takes less than a proof.
+  /// The first race of steps in the site's schedules, or why the search was not made. It follows no
+  /// folds, and so takes less than a proof.
   std::variant<std::optional<StepRace>, NotProved> races(SiteId site);
 
-  /// The folds of the collective, of the site of `op`, where they are proved to be those of its
-  /// definition; else null.
+  /// The folds of the collective, which is at the site of `op`, if they are proved to be those of
+  /// its definition; else null.
   const ProvenanceRun* folds(const Op& op, const Collective& collective);
 
   /// Steps of the site's schedules, each counted once.
@@ -95,8 +95,9 @@ struct NotSearched {
   std::string ops;
 };
 
-/// RACE.FREE. It names the first race of ops (storage_race), else of a schedule's steps
-/// (step_races.h). No verdict where no race was found and the prover's budget left out schedules.
+/// RACE.FREE of a program: of its ops (storage_race), and of the steps of its schedules
+/// (step_races.h). A check that fails names the first race. There is no check if no race was found
+/// and the prover's budget left out schedules.
 std::variant<Check, NotSearched> race_free(const Program& program, const Lowered& lowered,
                                            Prover& prover);
 

@@ -13,7 +13,7 @@ namespace orrery {
 
 namespace {
 
-/// One slice: entry `entry` in the tables of its sender.
+/// One slice, and the rows that it takes: `entry` is its entry in the tables of its sender.
 struct Placed {
   size_t from;
   size_t entry;
@@ -26,7 +26,7 @@ struct Wrong {
   Witness witness;
 };
 
-/// What is beyond 63 bits is no row of any array, and is read as the last number of them.
+/// A number beyond 63 bits is no row of any array, and was read as the largest that they hold.
 std::string number_text(int64_t number) {
   return number == std::numeric_limits<int64_t>::max() ? "2^63 - 1 or more"
                                                        : std::to_string(number);
@@ -124,7 +124,7 @@ class GroupTables {
     return std::nullopt;
   }
 
-  /// Of two slices in one rank's result. Requires slices that lie in it.
+  /// The overlap of two slices in one rank's result. Requires slices that lie in it.
   std::optional<Wrong> overlap(size_t to) const {
     std::vector<Placed> placed;
     for (size_t from = 0; from < group_.size(); ++from)
@@ -149,7 +149,7 @@ class GroupTables {
                   {"second", name(found->other)}}};
   }
 
-  /// Of two slices in one rank's operand. Requires slices that lie in it.
+  /// The overlap of two slices in one rank's operand. Requires slices that lie in it.
   std::optional<Wrong> overlap_of_reads(size_t from) const {
     const SliceTables& sender = tables_.ranks[from];
     std::vector<Placed> placed;

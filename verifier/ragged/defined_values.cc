@@ -25,7 +25,7 @@ std::map<ValueId, OpId> makers(const Program& program) {
   return makers;
 }
 
-/// Those that are done together with the op.
+/// The ops that are done together with this one, itself included.
 std::vector<OpId> together(const Program& program, OpId op) {
   const std::optional<SiteId> site = program.op(op).site;
   return site ? program.site(*site).ops : std::vector<OpId>{op};
@@ -35,7 +35,7 @@ std::vector<OpId> together(const Program& program, OpId op) {
 
 std::vector<OpId> ops_behind(const Program& program, std::span<const ValueId> values) {
   const std::map<ValueId, OpId> maker = makers(program);
-  std::set<OpId> needed;  // of ops that are done together the first
+  std::set<OpId> needed;  // the first of those that are done together
   std::vector<OpId> open;
   const auto want = [&](ValueId value) {
     const auto made = maker.find(value);
@@ -55,7 +55,7 @@ std::vector<OpId> ops_behind(const Program& program, std::span<const ValueId> va
         want(operand);
   }
 
-  std::map<OpId, size_t> waits_for;              // so many operands
+  std::map<OpId, size_t> waits_for;              // number of operands
   std::map<OpId, std::vector<OpId>> awaited_by;  // once for each operand
   std::set<OpId> ready;
   for (const OpId first : needed) {

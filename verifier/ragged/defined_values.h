@@ -1,7 +1,7 @@
 #pragma once
 
-// Values of a program by the definitions of its ops, without a schedule: for what must be known
-// before there is one.
+// Values of a program by the definitions of its ops, without a schedule. They serve what must be
+// known before there is one.
 
 #include <cstdint>
 #include <map>
@@ -17,12 +17,12 @@
 
 namespace orrery {
 
-/// The ops on which values depend; of ops that meet at a site all. In an order in which each comes
-/// after what it reads, and ops that meet come together; those that wait for themselves are left
+/// The ops on which values depend. If one op of a site is among them, all are. Each comes after
+/// what it reads, and ops that meet at a site come together. Ops that wait for themselves are left
 /// out.
 std::vector<OpId> ops_behind(const Program& program, std::span<const ValueId> values);
 
-/// Bytes of what the ops read and give, on all devices that have it.
+/// The bytes of all values that the ops read and give, on all devices that have them.
 Int128 bytes_of(const Program& program, std::span<const OpId> ops);
 
 class DefinedValues {
@@ -30,8 +30,8 @@ class DefinedValues {
   /// Both must outlive this object; tables may be added meanwhile.
   DefinedValues(const Scenario& scenario, const RaggedTables& tables, uint64_t seed);
 
-  /// Works out the results of a local op or a done; of a collective, those of all ops of its site.
-  /// Requires its operands, and of an exchange by tables the site's.
+  /// Works out the results of a local op or a done, or those of all ops of a collective's site.
+  /// Requires their operands, and the tables of a site that exchanges by them.
   void run(OpId op);
 
   bool has(ValueId value) const { return known_.count(value) != 0 || arguments_.count(value) != 0; }

@@ -81,7 +81,7 @@ class TableStage {
   const Op& op_of(SiteId site) const { return program_.op(program_.site(site).ops.front()); }
   bool may_be_assumed(SiteId site) const { return op_of(site).attributes.has(kAssumed); }
 
-  /// Why the tables of a site are not computed, where that is so.
+  /// Finds the sites whose tables are not computed, and why.
   void find_reasons() {
     const std::map<ValueId, OpId> opaque = opaque_values(program_);
     for (const SiteId site : sites_) {
@@ -123,7 +123,7 @@ class TableStage {
     }
   }
 
-  /// The iterations of a loop of which some are left out are alike.
+  /// If iterations of a loop are left out, all are alike: what one assumes, all assume.
   void spread_over_loops() {
     if (!leaves_out_iterations(program_))
       return;
@@ -151,7 +151,7 @@ class TableStage {
                     tables_among(program_.op(op)).end());
   }
 
-  /// Why tables that depend on these ops are not computed.
+  /// Why tables that depend on these ops are not computed; empty if they are.
   std::optional<std::string> reason_behind(const std::vector<OpId>& ops) const {
     for (const OpId op : ops)
       if (const auto& site = program_.op(op).site; site && reasons_.count(*site) != 0)
@@ -243,7 +243,7 @@ class TableStage {
     return true;
   }
 
-  /// Those of an earlier site if they are equal: in layers and iterations they often are.
+  /// The tables of an earlier site if they are equal, as they often are in layers and iterations.
   std::shared_ptr<const SiteTables> shared(SiteTables tables) {
     return *known_.insert(std::make_shared<const SiteTables>(std::move(tables))).first;
   }

@@ -18,23 +18,24 @@
 
 namespace orrery {
 
-/// Where faults changed links: what does not follow them, and bandwidths that are not kept as the
-/// exact ratio.
+/// Labels of links that faults changed: what does not follow them, and bandwidths that are not kept
+/// as the exact ratio.
 std::vector<std::string> labels_of_faults(const Scenario& scenario, const FaultEffects& effects);
 
-/// Figures that were assumed or fitted, devices of several programs, and programs without outputs.
+/// Labels of figures that were assumed or fitted, of devices with several programs, and of programs
+/// without outputs.
 std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lowered& lowered);
 
-/// What a run that leaves out iterations does not say, and what it added up. `iterations_budget` is
-/// that of the run (RunOptions).
+/// Labels of a run that leaves out iterations: what it does not say, and what it added up.
+/// `iterations_budget` is that of the run (RunOptions).
 std::vector<std::string> labels_of_loops(const Scenario& scenario, uint64_t iterations_budget,
                                          const std::optional<Completion>& completion);
 
-/// What a run on GPUs does not do, or not as the host.
+/// Labels of a run on GPUs: what it does not do, or not as the host does.
 std::vector<std::string> labels_of_gpus(const Scenario& scenario, const cuda::GpuFacts& facts);
 
-/// Adds the rows. Requires the report's memory, and its completion where the program ends: without
-/// one, rows have no times and no links.
+/// Adds the rows of ops, links and devices. Requires the report's memory, and its completion if the
+/// program ends. Without a completion rows have no times, and there are no links.
 void add_rows(const Scenario& scenario, Stages& stages, Report& report);
 
 }  // namespace orrery

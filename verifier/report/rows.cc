@@ -85,7 +85,7 @@ class Rows {
 
   void describe_collective(OpReport& described, const Thread& thread, std::optional<OpId> waiting) {
     const Op& op = program_.op(described.op);
-    // How messages pass is the sender's to say, in its row.
+    // The sender's row says how messages pass.
     const bool receives = side_of(op) == Side::Receives;
     if (!receives)
       described.choice = lowered().choices[op.site->index()];
@@ -107,7 +107,7 @@ class Rows {
     const size_t group = collective.members.size();
     described.bytes =
         nccl_size(op.kind, itemsize(collective.work) * exchanged_elements(op, collective), group);
-    // A precv may come when all has arrived, or long before it is sent.
+    // A precv may be issued after all has arrived, or long before it is sent.
     if (took > Duration() && !receives) {
       const Bandwidths figures = bandwidths(op.kind, described.bytes, group, took);
       described.algbw_GBps = figures.algbw_GBps;
@@ -115,7 +115,7 @@ class Rows {
     }
   }
 
-  /// Of a rank; where ranks exchange by tables, of the one that sends most.
+  /// The elements of a rank; if ranks exchange by tables, of the one that sends most.
   int64_t exchanged_elements(const Op& op, const Collective& collective) const {
     const Shape operand = exchanged_types(program_, op).operand.shape;
     const RaggedGroup* const tables = tables_of(lowered(), collective);
