@@ -137,7 +137,7 @@ class ProgramWalk {
       visitor_.receive(id, half.step, step);
     else
       visitor_.send(id, half.step, step);
-    running.progress->retire(half, halves_);
+    running.progress->retire(half, step, halves_);
     take_ready(id);
     if (half.half == Half::Send && running.progress->ended(half.step.node))
       ended_.push_back({id, half.step.node});

@@ -8,6 +8,8 @@ namespace orrery {
 
 namespace {
 
+constexpr const char* kInOrder = "halves of a channel retire in order";
+
 template <class Flags>
 void append_bits(const Flags& flags, RelativeState& state) {
   for (size_t i = 0; i < flags.size(); i += 64) {
@@ -62,27 +64,37 @@ void Progress::arrive(StepRef receiver, std::vector<HalfRef>& ready) {
   Cursor& cursor = cursors_[cursor_of(receiver.node, receiver.channel)];
   if (cursor.awaits_message && cursor.index == receiver.index) {
     cursor.awaits_message = false;
-    examine({receiver, Half::Receive}, ready);
+    // It was parked on the first cause that was not met, and only sending comes after a message.
+    if (extent_.fused == FusedStep::Atomic)
+      examine({receiver, Half::Receive}, ready);
+    else
+      ready.push_back({receiver, Half::Receive});
   }
 }
 
-void Progress::retire(HalfRef half, std::vector<HalfRef>& ready) {
+void Progress::retire(HalfRef half, const Step& step, std::vector<HalfRef>& ready) {
+  if (half.half == Half::Send)
+    return retire_send(half.step, ready);
   const uint32_t id = cursor_of(half.step.node, half.step.channel);
   Cursor& cursor = cursors_[id];
-  ORRERY_CHECK(cursor.index == half.step.index && cursor.half() == half.half,
-               "halves of a channel retire in order");
-  if (half.half == Half::Receive) {
-    if (told_)
-      arrived_.at(half.step) = false;
-    cursor.received = true;
-  } else {
-    cursor.received = false;
-    ++cursor.index;
-  }
-  if (cursor.received || cursor.index < schedule_.steps(half.step.node, half.step.channel))
-    examine({{half.step.node, half.step.channel, cursor.index}, cursor.half()}, ready);
+  ORRERY_CHECK(cursor.index == half.step.index && !cursor.received, kInOrder);
+  if (told_)
+    arrived_.at(half.step) = false;
+  cursor.received = true;
+  examine({half.step, Half::Send}, step, ready);
+  wake(waiters_[id], ready);
+}
+
+void Progress::retire_send(StepRef ref, std::vector<HalfRef>& ready) {
+  const uint32_t id = cursor_of(ref.node, ref.channel);
+  Cursor& cursor = cursors_[id];
+  ORRERY_CHECK(cursor.index == ref.index && cursor.received, kInOrder);
+  cursor.received = false;
+  ++cursor.index;
+  if (cursor.index < schedule_.steps(ref.node, ref.channel))
+    examine({{ref.node, ref.channel, cursor.index}, Half::Receive}, ready);
   else
-    --unfinished_[half.step.node.index()];  // its last step
+    --unfinished_[ref.node.index()];  // its last step
   wake(waiters_[id], ready);
 }
 
@@ -107,15 +119,6 @@ std::vector<Parked> Progress::parked() const {
   return result;
 }
 
-bool Progress::met(const HalfRef& half, const Cause& cause) const {
-  if (cause.kind == CauseKind::Enter)
-    return entered(cause.step.node) || (cause.step.node != half.step.node && !keeps_for_.empty() &&
-                                        keeps_for_[cause.step.node.index()]);
-  if (told_ && cause.kind == CauseKind::Message)
-    return arrived_.at(half.step);
-  return retired(cause.step, cause.half);
-}
-
 std::optional<Cause> Progress::first_unmet(const HalfRef& half) const {
   std::optional<Cause> unmet;
   for_each_cause(schedule_, extent_, half.step, half.half, schedule_.step(half.step),
@@ -134,14 +137,14 @@ void Progress::examine_first_steps(Node node, std::vector<HalfRef>& ready) {
       examine({{node, Channel(c), 0}, Half::Receive}, ready);
 }
 
-void Progress::examine(const HalfRef& half, std::vector<HalfRef>& ready) {
-  const bool all_met = for_each_cause(schedule_, extent_, half.step, half.half,
-                                      schedule_.step(half.step), [&](const Cause& cause) {
-                                        if (met(half, cause))
-                                          return true;
-                                        park(cursor_of(half.step.node, half.step.channel), cause);
-                                        return false;
-                                      });
+void Progress::examine(const HalfRef& half, const Step& step, std::vector<HalfRef>& ready) {
+  const bool all_met =
+      for_each_cause(schedule_, extent_, half.step, half.half, step, [&](const Cause& cause) {
+        if (met(half, cause))
+          return true;
+        park(cursor_of(half.step.node, half.step.channel), cause);
+        return false;
+      });
   if (all_met)
     ready.push_back(half);
 }

@@ -51,7 +51,10 @@ class Progress {
   /// The message for this receiving step has arrived. Requires Arrival::Told.
   void arrive(StepRef receiver, std::vector<HalfRef>& ready);
 
-  void retire(HalfRef half, std::vector<HalfRef>& ready);
+  /// `step` is that of the half: whoever runs a half has it.
+  void retire(HalfRef half, const Step& step, std::vector<HalfRef>& ready);
+  /// A half that sends: its step need not be known.
+  void retire_send(StepRef ref, std::vector<HalfRef>& ready);
 
   /// The step that a channel is at. Channels are numbered by node, then channel.
   StepRef at_work(uint32_t channel) const { return next_half(channel).step; }
@@ -89,10 +92,21 @@ class Progress {
     return {{extent_.node_of(id), extent_.channel_of(id), cursors_[id].index}, cursors_[id].half()};
   }
 
-  bool met(const HalfRef& half, const Cause& cause) const;
+  bool met(const HalfRef& half, const Cause& cause) const {
+    if (cause.kind == CauseKind::Enter)
+      return entered(cause.step.node) ||
+             (cause.step.node != half.step.node && !keeps_for_.empty() &&
+              keeps_for_[cause.step.node.index()]);
+    if (told_ && cause.kind == CauseKind::Message)
+      return arrived_.at(half.step);
+    return retired(cause.step, cause.half);
+  }
   std::optional<Cause> first_unmet(const HalfRef& half) const;
   void examine_first_steps(Node node, std::vector<HalfRef>& ready);
-  void examine(const HalfRef& half, std::vector<HalfRef>& ready);
+  void examine(const HalfRef& half, const Step& step, std::vector<HalfRef>& ready);
+  void examine(const HalfRef& half, std::vector<HalfRef>& ready) {
+    examine(half, schedule_.step(half.step), ready);
+  }
   void park(uint32_t id, const Cause& unmet);
   void wake(uint32_t& head, std::vector<HalfRef>& ready);
 

@@ -28,7 +28,7 @@ std::vector<Parked> walk(const Schedule& schedule, Visitor& visitor, GoesOn&& go
       visitor.receive(half.step, step);
     else
       visitor.send(half.step, step);
-    progress.retire(half, ready);
+    progress.retire(half, step, ready);
   }
   return progress.parked();
 }

@@ -84,13 +84,13 @@ class CollectiveRun {
 
   /// The receive half is over.
   State received(StepRef ref) {
-    retire({ref, Half::Receive}, host_.now());
+    retire({ref, Half::Receive}, step_at(ref), host_.now());
     return begin_ready();
   }
 
   /// The sender's overhead is over.
   State prepared(StepRef ref) {
-    const Step step = schedule_.step(ref);
+    const Step& step = step_at(ref);
     const Path& path = this->path(ref.node, *step.to);
     find_shared(path);
     share_links(ref, path, itemsize_ * step.count());
@@ -136,7 +136,7 @@ class CollectiveRun {
   /// Of a channel, whose sends are one at a time: where it is, its flow, its events.
   static constexpr size_t kBytesUnderWay = 160;
 
-  State begin_ready() {
+  [[gnu::flatten]] State begin_ready() {
     while (!ready_.empty()) {
       const HalfRef half = host_.take(ready_);
       begin(half.step, half.half);
@@ -145,7 +145,7 @@ class CollectiveRun {
   }
 
   void begin(StepRef ref, Half half) {
-    const Step step = schedule_.step(ref);
+    const Step& step = step_at(ref);
     LastMet<InstantNumber> last;
     for_each_cause(schedule_, extent_, ref, half, step, [&](const Cause& cause) {
       last.add(met(cause));
@@ -169,7 +169,16 @@ class CollectiveRun {
     if (duration > Duration())
       host_.receive(id_, ref, duration);
     else
-      retire({ref, half}, host_.now());
+      retire({ref, half}, step, host_.now());
+  }
+
+  /// Valid until the next call. The halves of a step often begin one after the other.
+  const Step& step_at(StepRef ref) {
+    if (last_ref_ != ref) {
+      last_step_ = schedule_.step(ref);
+      last_ref_ = ref;
+    }
+    return last_step_;
   }
 
   void transmit(StepRef ref, Node to, Bytes size) {
@@ -230,18 +239,27 @@ class CollectiveRun {
                                  : latency_of(path(ref.node, receiver.node).latency, messages_);
     const Instant at = arrival(host_.now(), latency);
     host_.deliver(id_, receiver, at);
-    retire({ref, Half::Send}, at);
+    retire_send(ref, at);
+  }
+
+  /// A half that sends nothing.
+  void retire(HalfRef half, const Step& step, Instant now) {
+    if (half.half == Half::Send)
+      return retire_send(half.step, now);
+    marks_.at(half.step).received = host_.number();
+    if (log_ != nullptr)
+      record(half, now);
+    progress_.retire(half, step, ready_);
   }
 
   /// `arrival`: of the message that it sent; now if it sent none.
-  void retire(HalfRef half, Instant arrival) {
-    Marks& marks = marks_.at(half.step);
-    (half.half == Half::Receive ? marks.received : marks.sent) = host_.number();
+  void retire_send(StepRef ref, Instant arrival) {
+    marks_.at(ref).sent = host_.number();
     if (log_ != nullptr)
-      record(half, arrival);
-    progress_.retire(half, ready_);
-    if (half.half == Half::Send && progress_.ended(half.step.node))
-      end(half.step.node);
+      record({ref, Half::Send}, arrival);
+    progress_.retire_send(ref, ready_);
+    if (progress_.ended(ref.node))
+      end(ref.node);
   }
 
   /// Not inlined, so that runs without a log are faster.
@@ -288,6 +306,8 @@ class CollectiveRun {
   Host& host_;
   EventLog* const log_;
   Progress progress_;
+  std::optional<StepRef> last_ref_;  // of step_at()
+  Step last_step_;
   StepTable<Marks> marks_;
   std::vector<InstantNumber> entries_;   // per rank
   std::vector<Connection> connections_;  // per node and channel, once one remembers

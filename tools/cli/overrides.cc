@@ -166,9 +166,9 @@ std::map<std::string, std::string> set_algorithms(Program& program,
       if (op.kind != kind || !op.site)
         continue;
       any = true;
-      if (op.attributes.has("algorithm"))
+      if (op.hints.algorithm)
         continue;
-      op.attributes.set("algorithm", algorithm);
+      op.hints.algorithm = algorithm;
       sets = true;
     }
     const std::string name(rules(kind).name);

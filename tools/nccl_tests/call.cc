@@ -231,9 +231,9 @@ Program carried_out(Program program, std::span<const Choice> choices) {
     if (!op.site)
       continue;
     const Choice& choice = choices[op.site->index()];
-    op.attributes.set("algorithm", choice.algorithm);
+    op.hints.algorithm = choice.algorithm;
     if (!choice.protocol.empty())
-      op.attributes.set("protocol", choice.protocol);
+      op.hints.protocol = choice.protocol;
   }
   return program;
 }

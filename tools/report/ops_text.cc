@@ -273,7 +273,7 @@ std::string path_table(const Report& report, const Style& style) {
                share_text(static_cast<double>(takes.count()) / makespan),
                std::to_string(entry.device.index()), op.name,
                op.site ? fmt::format("{} by {}", op_name(op.kind, op.issue),
-                                     report.lowered.choices[op.site->index()].method())
+                                     report.lowered->choices[op.site->index()].method())
                        : op_name(op.kind, op.issue)});
   }
   return table.text(style, 2);

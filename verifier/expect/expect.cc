@@ -15,7 +15,6 @@
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/buffering.h"
 #include "verifier/check/names.h"
-#include "verifier/exact_sums.h"
 #include "verifier/oracle/bounds.h"
 #include "verifier/oracle/compare.h"
 #include "verifier/oracle/sums.h"

@@ -220,7 +220,7 @@ bool runs_by_rows(const Schedule& schedule) {
           return false;
         const HalfRef next = *at;
         ready.erase(at);
-        progress.retire(next, ready);
+        progress.retire(next, schedule.step(next.step), ready);
       }
     }
   }
@@ -267,7 +267,7 @@ uint32_t window_needed(const Schedule& schedule, Node favoured) {
             needed = std::max(needed, now - cause.step.index);
           return true;
         });
-    progress.retire(half, became_ready);
+    progress.retire(half, schedule.step(half.step), became_ready);
     sort();
   }
   return needed;

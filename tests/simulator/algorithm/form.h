@@ -104,7 +104,7 @@ inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
             error = fmt::format("a message waits {} steps on",
                                 receiver.index - begun[index_of(receiver)]);
         }
-        progress.retire(half, ready);
+        progress.retire(half, schedule.step(half.step), ready);
         ++halves;
       }
     }

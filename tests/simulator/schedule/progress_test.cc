@@ -16,12 +16,13 @@ using Form = RingSchedule::Form;
 
 /// Retires a schedule's halves one by one, in the order that the test gives.
 struct Hand {
-  explicit Hand(const Schedule& schedule, Arrival arrival = Arrival::WithSend)
-      : progress(schedule, arrival) {}
+  explicit Hand(const Schedule& of, Arrival arrival = Arrival::WithSend)
+      : schedule(of), progress(of, arrival) {}
 
   void enter(uint32_t node) { progress.enter(Node(node), ready_); }
   void retire(uint32_t node, uint32_t step, Half half) {
-    progress.retire({{Node(node), Channel(0), step}, half}, ready_);
+    const StepRef ref{Node(node), Channel(0), step};
+    progress.retire({ref, half}, schedule.step(ref), ready_);
   }
   void arrive(uint32_t node, uint32_t step) {
     progress.arrive({Node(node), Channel(0), step}, ready_);
@@ -35,6 +36,7 @@ struct Hand {
     return names;
   }
 
+  const Schedule& schedule;
   Progress progress;
 
  private:
@@ -89,7 +91,7 @@ TEST_CASE("progress: a node has ended when its last channel has") {
   REQUIRE(ready.size() == 2);
   for (size_t i = 0; i < ready.size(); ++i) {  // retiring appends the send half
     CHECK_FALSE(progress.ended(Node(0)));
-    progress.retire(HalfRef(ready[i]), ready);
+    progress.retire(HalfRef(ready[i]), copy.step(ready[i].step), ready);
   }
   CHECK(ready.size() == 4);
   CHECK(progress.ended(Node(0)));
