@@ -116,9 +116,10 @@ TEST_CASE("products: of random dimensions and dtypes, in any order of adding, th
       in_order[why] += count;
   }
   // Many of both.
-  CHECK(fast >= 100);
+  CHECK(fast >= tries(100));
   // Of each group of dimensions that is not in a row, and a batch inside.
-  CHECK(in_order.size() == 4);
+  if (is_all_tried())
+    CHECK(in_order.size() == 4);
 }
 
 /// f32[4,8] by f32[8,4] on two devices, and what is added to it.
