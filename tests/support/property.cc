@@ -52,6 +52,7 @@ template <class Int>
 Int any_int() {
   return *rc::gen::arbitrary<Int>();
 }
+template int8_t any_int();
 template int16_t any_int();
 template int32_t any_int();
 template int64_t any_int();
