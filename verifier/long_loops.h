@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "models/program/program.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/fault.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/scenario.h"
+#include "models/scenario/size_limits.h"
 #include "simulator/time/completion.h"
 
 namespace orrery {

@@ -18,10 +18,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/scenario.h"
-#include "verifier/gpus/gpus.h"
+#include "models/scenario/size_limits.h"
 #include "verifier/report.h"
 
 namespace orrery {
@@ -83,8 +81,8 @@ std::string too_large(const Overflow& overflow);
 
 /// Throws InputError for a scenario that cannot be lowered (no route, unknown rate) or is too large
 /// (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws NoGpus where there are
-/// none, TooLittleGpuMemory, and cuda::CudaError where the driver fails; with `fast_dot` also NoFastDot
-/// where cuBLASLt is missing, and cuda::CublasLtError where it fails.
+/// none, TooLittleGpuMemory, and cuda::CudaError where the driver fails; with `fast_dot` also
+/// NoFastDot where cuBLASLt is missing, and cuda::CublasLtError where it fails.
 Report run(Scenario scenario, const RunOptions& options);
 
 /// The same without a copy, for a scenario that is run several times. `scenario` is not null.

@@ -35,8 +35,8 @@ ORRERY_HOST_DEVICE constexpr E identity(Combine combine) {
 }
 
 /// Calls `use` with a function of two elements, a step of the fold: acc = step(acc, x). Returns
-/// false if there is none: pred has no Add, complex dtypes have no Max and Min, and None does not fold. Only
-/// inexact dtypes differ by numerics.
+/// false if there is none: pred has no Add, complex dtypes have no Max and Min, and None does not
+/// fold. Only inexact dtypes differ by numerics.
 template <class E, class Use>
 ORRERY_HOST_DEVICE constexpr bool with_step(Combine combine, Numerics numerics, Use&& use) {
   constexpr bool kDiffers = kIsFloat<E> || kIsComplex<E>;
@@ -92,8 +92,8 @@ struct Ranked {
 /// The rank reported with a NaN: JAX's answer if no operand equals the extremum.
 inline constexpr int32_t kNoRank = 2147483647;
 
-/// An operand's element as it enters an extremum with ranks. A NaN, which a fold of XLA passes over,
-/// becomes the value from which the fold starts, and belongs to no rank.
+/// An operand's element as it enters an extremum with ranks. A NaN, which a fold of XLA passes
+/// over, becomes the value from which the fold starts, and belongs to no rank.
 template <class E>
 ORRERY_HOST_DEVICE constexpr Ranked<E> ranked(Combine combine, Numerics numerics, E operand,
                                               int32_t rank) {

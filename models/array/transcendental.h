@@ -59,8 +59,8 @@ ORRERY_HOST_DEVICE constexpr double exp64(double x) {
   const double r = high - low;
   const double lost = (high - r) - low;
   const double y = 1 + (r + (lost + r * r * polynomial(r, kSeries)));
-  // The scale is applied in two steps, since results may be subnormal and 2^1024 overflows. Only the
-  // last step can round.
+  // The scale is applied in two steps, since results may be subnormal and 2^1024 overflows. Only
+  // the last step can round.
   const auto n = static_cast<int32_t>(static_cast<uint32_t>(bits_of(shifted)));
   const int32_t half = n / 2;
   return y * power_of_two(half) * power_of_two(n - half);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Work elements are the elements that a collective moves and reduces. Operand elements are converted to them when a
-// device enters, and to result elements when it leaves. Both conversions are element by element, so
-// schedules, views and proofs do not depend on them.
+// Work elements are the elements that a collective moves and reduces. Operand elements are
+// converted to them when a device enters, and to result elements when it leaves. Both conversions
+// are element by element, so schedules, views and proofs do not depend on them.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,8 +42,8 @@ using arith::kNoRank;
 /// The dtype of a sum over a group: s32 for pred, which is counted, else the operand's.
 Dtype summed_dtype(Dtype operand);
 
-/// The dtype in which ops divide a sum of `dtype` by a number of ranks as Leaving::Mean does: f64 or
-/// c128 if the dtype lacks that number, which may even be beyond its range.
+/// The dtype in which ops divide a sum of `dtype` by a number of ranks as Leaving::Mean does: f64
+/// or c128 if the dtype lacks that number, which may even be beyond its range.
 Dtype dividing_dtype(Dtype dtype, int64_t ranks);
 
 WorkType work_type(Entering entering, Dtype operand);
@@ -70,8 +70,8 @@ Folding folding(WorkType type, Combine combine, Numerics numerics);
 Storage enter(Entering entering, const Folding& folding, const Tensor& operand, Rank rank);
 
 /// target[i] = left[i] op right[i] for `count` held elements, aliased as in combine_into of
-/// kernels.h. Max and Min of ranked elements keep the larger or smaller one (-0 and +0 are equal; NaN
-/// wins, with XlaCpu it loses), and the lower rank if two are equal.
+/// kernels.h. Max and Min of ranked elements keep the larger or smaller one (-0 and +0 are equal;
+/// NaN wins, with XlaCpu it loses), and the lower rank if two are equal.
 void combine_into(const Folding& folding, Combine combine, std::byte* target, const std::byte* left,
                   const std::byte* right, int64_t count);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// ORRERY_CHECK: an assertion that stays on in release builds. No input can make it fail: wrong input is
-// reported through Diagnostics (diagnostics.h).
+// ORRERY_CHECK: an assertion that stays on in release builds. No input can make it fail: wrong
+// input is reported through Diagnostics (diagnostics.h).
 
 #include <stdexcept>
 #include <string>

@@ -3,10 +3,10 @@
 // The logical arrangement of devices: named axes, replica groups over them, and how an array is
 // cut.
 //
-// A mesh of axes x = 2 and y = 4 has devices 0 to 7: device 4 x + y is at (x, y). Everything here is
-// arithmetic on such numbers; nothing is stored per device. A collective over y exchanges within 2
-// groups, {0, 1, 2, 3} and {4, 5, 6, 7}; one over x within 4, {0, 4} and so on. A device's rank is
-// its index over the axes of the collective, in the order in which the op names them. The same
+// A mesh of axes x = 2 and y = 4 has devices 0 to 7: device 4 x + y is at (x, y). Everything here
+// is arithmetic on such numbers; nothing is stored per device. A collective over y exchanges within
+// 2 groups, {0, 1, 2, 3} and {4, 5, 6, 7}; one over x within 4, {0, 4} and so on. A device's rank
+// is its index over the axes of the collective, in the order in which the op names them. The same
 // arithmetic cuts arrays: with the spec P(y, x) a device holds row block y and column block x.
 // Programs on a part of the mesh have groups within that part only (groups_within).
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "models/base/diagnostics.h"
-#include "models/program/op_rules.h"
 #include "models/program/op_request.h"
+#include "models/program/op_rules.h"
 #include "models/program/program.h"
 #include "models/program/sites.h"
 

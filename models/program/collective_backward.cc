@@ -7,9 +7,9 @@
 #include "models/array/work.h"
 #include "models/base/check.h"
 #include "models/program/backward_ops.h"
-#include "models/program/states.h"
 #include "models/program/families.h"
 #include "models/program/groups.h"
+#include "models/program/states.h"
 
 namespace orrery::backward {
 

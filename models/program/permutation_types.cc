@@ -1,5 +1,3 @@
-#include "models/program/collective_types.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -11,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/program/collective_types.h"
 #include "models/program/groups.h"
 #include "models/program/states.h"
 #include "models/program/type_checks.h"

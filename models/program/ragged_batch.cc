@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "models/program/batch_ops.h"
-#include "models/program/families.h"
 #include "models/program/collective_types.h"
+#include "models/program/families.h"
 
 namespace orrery::batching {
 

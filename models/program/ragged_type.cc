@@ -1,10 +1,9 @@
-#include "models/program/collective_types.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "models/base/compiler.h"
+#include "models/program/collective_types.h"
 #include "models/program/ragged.h"
 #include "models/program/type_checks.h"
 

@@ -16,7 +16,6 @@
 #include "models/program/holders.h"
 #include "models/program/states.h"
 #include "models/scenario/fields.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/literal.h"
 #include "models/scenario/placement.h"
 #include "models/scenario/size_limits.h"

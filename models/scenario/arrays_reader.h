@@ -9,7 +9,6 @@
 #include "models/base/diagnostics.h"
 #include "models/program/program.h"
 #include "models/scenario/document.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 

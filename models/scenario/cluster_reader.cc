@@ -11,7 +11,6 @@
 #include "models/scenario/fields.h"
 #include "models/scenario/figure_reader.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

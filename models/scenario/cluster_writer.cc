@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "models/scenario/cluster_json.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/quantity_text.h"
 #include "models/scenario/size_limits.h"
 

@@ -12,7 +12,6 @@
 
 #include "models/base/diagnostics.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

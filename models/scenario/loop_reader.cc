@@ -20,7 +20,6 @@
 #include "models/program/iteration_name.h"
 #include "models/program/loops.h"
 #include "models/scenario/fields.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/size_limits.h"
 

@@ -15,8 +15,8 @@
 #include "models/program/value.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/scenario.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "models/scenario/fields.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/op_reader.h"
 #include "models/scenario/placement.h"
 #include "models/scenario/size_limits.h"

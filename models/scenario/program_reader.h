@@ -17,7 +17,6 @@
 #include "models/program/rules.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/long_loops.h"
 #include "models/scenario/size_limits.h"
 

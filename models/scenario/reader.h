@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "models/scenario/size_limits.h"
 #include "models/scenario/long_loops.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"

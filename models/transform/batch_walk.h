@@ -4,9 +4,9 @@
 //
 // BatchWalk goes over the ops of the program. For each that has a batched operand, or is over the
 // axis whose place the batch takes, it makes a BatchedOp, which the op's batch rule
-// (models/program/batch.h) fills with ops; take() then names them so that the results have the names
-// of the op's. A started collective is split: what comes after it in the rule's ops waits for its
-// done.
+// (models/program/batch.h) fills with ops; take() then names them so that the results have the
+// names of the op's. A started collective is split: what comes after it in the rule's ops waits for
+// its done.
 
 #include <map>
 #include <optional>

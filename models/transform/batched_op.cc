@@ -1,5 +1,3 @@
-#include "models/transform/batch_walk.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -8,6 +6,7 @@
 
 #include "models/program/batch_ops.h"
 #include "models/program/rules.h"
+#include "models/transform/batch_walk.h"
 
 namespace orrery {
 

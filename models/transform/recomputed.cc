@@ -1,5 +1,3 @@
-#include "models/transform/backward_pass.h"
-
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +10,7 @@
 #include "models/program/folded.h"
 #include "models/program/iteration_name.h"
 #include "models/program/rules.h"
+#include "models/transform/backward_pass.h"
 
 namespace orrery {
 

@@ -10,7 +10,6 @@
 #include "models/base/random.h"
 #include "models/program/rules.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

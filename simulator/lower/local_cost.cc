@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/program/op_rules.h"
 #include "models/program/op_request.h"
+#include "models/program/op_rules.h"
 #include "models/program/rules.h"
 #include "simulator/schedule/durations.h"
 

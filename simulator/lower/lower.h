@@ -8,7 +8,6 @@
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 #include "simulator/network/paths.h"

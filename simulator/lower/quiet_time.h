@@ -14,7 +14,6 @@
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/reach.h"
 #include "simulator/lower/schedule_maker.h"

@@ -11,7 +11,6 @@
 #include "models/array/work.h"
 #include "models/fabric/fabric.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/method.h"
 #include "simulator/schedule/durations.h"

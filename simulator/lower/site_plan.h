@@ -19,7 +19,6 @@
 #include "models/program/ragged.h"
 #include "models/program/rules.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/choice.h"
 #include "simulator/lower/groupings.h"

@@ -8,8 +8,8 @@
 
 #include "models/base/compiler.h"
 #include "models/program/loops.h"
-#include "models/program/op_rules.h"
 #include "models/program/op_overflow.h"
+#include "models/program/op_rules.h"
 #include "simulator/schedule/tape_order.h"
 
 namespace orrery {

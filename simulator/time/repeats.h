@@ -21,7 +21,6 @@
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/time/completion.h"
 

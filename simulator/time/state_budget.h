@@ -9,7 +9,6 @@
 #include "models/base/id.h"
 #include "models/program/op_overflow.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 
 namespace orrery {
 

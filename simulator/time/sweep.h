@@ -14,7 +14,6 @@
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"

@@ -43,7 +43,7 @@ int64_t evenly_below(int64_t count);
 
 bool any_bool();
 
-/// Any value, a small one in the first cases. Of 16 to 64 bits, or 8 without a sign.
+/// Any value, a small one in the first cases. It has 8 to 64 bits, with or without a sign.
 template <class Int>
 Int any_int();
 

@@ -9,7 +9,6 @@
 
 #include "models/fabric/fabric.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "tools/calibrate/residuals.h"
 #include "tools/nccl_tests/table.h"
 

@@ -16,7 +16,6 @@
 
 #include "models/fabric/fabric.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "tools/calibrate/fit.h"
 #include "tools/calibrate/measured_call.h"
 #include "tools/calibrate/residuals.h"

@@ -11,7 +11,6 @@
 #include "models/base/check.h"
 #include "models/program/rules.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/values/gpu_facts.h"
 #include "tools/calibrate/fit.h"

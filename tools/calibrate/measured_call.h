@@ -11,7 +11,6 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "tools/nccl_tests/call.h"
 #include "tools/nccl_tests/table.h"
 

@@ -15,7 +15,6 @@
 
 #include "models/program/program.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "simulator/values/contributions.h"
 #include "simulator/values/provenance.h"
 #include "tools/import/msccl.h"

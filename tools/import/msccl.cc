@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+
 #include "models/base/characters.h"
 
 namespace orrery {

@@ -11,9 +11,9 @@
 #include <pugixml.hpp>
 
 #include "models/base/amount_text.h"
+#include "models/base/characters.h"
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
-#include "models/base/characters.h"
 #include "tools/import/msccl.h"
 #include "tools/import/msccl_steps.h"
 #include "tools/import/msccl_xml.h"

@@ -11,8 +11,8 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/scenario.h"
+#include "models/scenario/size_limits.h"
 #include "simulator/schedule/lowered.h"
 #include "tools/nccl_tests/collective.h"
 

@@ -8,7 +8,6 @@
 
 #include "models/base/diagnostics.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "tools/nccl_tests/draft.h"
 
 namespace orrery {

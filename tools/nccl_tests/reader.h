@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "tools/nccl_tests/table.h"
 
 namespace orrery {

@@ -15,27 +15,31 @@ namespace {
 using Described = std::pair<std::string_view, std::string_view>;
 
 constexpr std::array kSummaries = {
-    Described{"algorithm",
-              "the algorithm that schedules it; `orrery show algorithms` lists the names. When absent, "
-              "the model chooses, and the report says why"},
-    Described{"assume_sizes",
-              "used if its tables cannot be computed: the rows of the slices that each rank sends, as "
-              "[[rows]] for all slices, [[rows, ...]] with a number for each slice, or such a list "
-              "for each rank. Slices then lie one after another in operands and results"},
+    Described{
+        "algorithm",
+        "the algorithm that schedules it; `orrery show algorithms` lists the names. When absent, "
+        "the model chooses, and the report says why"},
+    Described{
+        "assume_sizes",
+        "used if its tables cannot be computed: the rows of the slices that each rank sends, as "
+        "[[rows]] for all slices, [[rows, ...]] with a number for each slice, or such a list "
+        "for each rank. Slices then lie one after another in operands and results"},
     Described{"axes", "the dimensions that are reduced"},
     Described{"axis", "the dimension it works along"},
-    Described{"axis_index_groups",
-              "the groups of ranks, along the axes, that exchange with each other; when absent, one "
-              "group of all"},
+    Described{
+        "axis_index_groups",
+        "the groups of ranks, along the axes, that exchange with each other; when absent, one "
+        "group of all"},
     Described{
         "axis_name",
         "the axes of the mesh that it goes over, major to minor; [] for none. psum, pmax and pmin "
         "also take dimensions of the operand, by number, over which an op ID.local reduces it "
         "first"},
-    Described{"backward",
-              "the work of its backward pass, which has a compute for each cotangent. Each has an equal "
-              "part of the work, at the rate of the operand's dtype, and reads all operands. When "
-              "absent, there is no gradient"},
+    Described{
+        "backward",
+        "the work of its backward pass, which has a compute for each cotangent. Each has an equal "
+        "part of the work, at the rate of the operand's dtype, and reads all operands. When "
+        "absent, there is no gradient"},
     Described{"broadcast_dimensions",
               "the dimension of the result that each dimension of the operand becomes"},
     Described{"bytes", "the bytes that it reads and writes in device memory"},
@@ -46,17 +50,18 @@ constexpr std::array kSummaries = {
     Described{"dimension", "the dimension it works along"},
     Described{"dimension_numbers",
               "[[lhs contracting, rhs contracting], [lhs batch, rhs batch]], as in jax.lax"},
-    Described{"disjoint_reads",
-              "true: no row of the operand is in two slices, which is checked. A gradient then comes "
-              "back in an array as large as the operand; when false, in one for each slice"},
+    Described{
+        "disjoint_reads",
+        "true: no row of the operand is in two slices, which is checked. A gradient then comes "
+        "back in an array as large as the operand; when false, in one for each slice"},
     Described{"dtype", "the dtype of the result; a compute also takes the peak rate of this dtype"},
     Described{"entry",
               "eager: a device that has not entered yet holds messages, as many as `slots`; "
               "rendezvous: it holds none"},
-    Described{
-        "fill_value",
-        "the value of every element, or in take of elements without a row; complex dtypes also take "
-        "[real part, imaginary part]"},
+    Described{"fill_value",
+              "the value of every element, or in take of elements without a row; complex dtypes "
+              "also take "
+              "[real part, imaginary part]"},
     Described{"flops", "the floating point operations that it takes"},
     Described{"in_place_of",
               "the operand, counted from 0, over which the result is written: it is as large, and "
@@ -67,10 +72,10 @@ constexpr std::array kSummaries = {
     Described{"new_sizes", "the shape of the result"},
     Described{"padding_config",
               "[low, high, interior] per dimension; a negative low or high removes elements"},
-    Described{
-        "perm",
-        "pairs [source, destination], which form no cycle in psend and precv; in pshuffle the source "
-        "of each rank"},
+    Described{"perm",
+              "pairs [source, destination], which form no cycle in psend and precv; in pshuffle "
+              "the source "
+              "of each rank"},
     Described{"permutation", "the dimension of the operand that each dimension of the result is"},
     Described{"preferred_element_type",
               "the dtype of the result; when absent, that of the operands"},
@@ -84,17 +89,19 @@ constexpr std::array kSummaries = {
     Described{"shape", "the shape of the result"},
     Described{"sizes", "the extent of each part; they add up to the operand's"},
     Described{"slice_sizes", "the shape of the part"},
-    Described{"slots",
-              "the number of messages that a connection holds before its sender waits; when absent, "
-              "that of its protocol, or 2"},
+    Described{
+        "slots",
+        "the number of messages that a connection holds before its sender waits; when absent, "
+        "that of its protocol, or 2"},
     Described{"source", "the rank whose operand all ranks get"},
     Described{"split_axis", "the dimension that is split into a part for each rank"},
     Described{"start_indices", "the begin index, per dimension"},
     Described{"stream", "the communication stream; collectives on one stream run in issue order"},
     Described{"strides", "the step between indices, per dimension; when absent, 1"},
-    Described{"tiled",
-              "true: the parts lie side by side along an existing dimension; false: each has an index of "
-              "its own in a dimension that is added or removed"},
+    Described{
+        "tiled",
+        "true: the parts lie side by side along an existing dimension; false: each has an index of "
+        "its own in a dimension that is added or removed"},
     Described{"to", "the state of the result along the axes"},
 };
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "models/program/rules.h"
-#include "models/scenario/size_limits.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
 #include "models/scenario/quantity_text.h"
+#include "models/scenario/size_limits.h"
 #include "tools/report/names.h"
 #include "tools/report/op_entries.h"
 #include "verifier/report/assembled.h"

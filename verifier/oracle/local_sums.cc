@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "models/array/kernels.h"
-#include "models/array/kernels.h"
 #include "models/program/local_parameters.h"
 #include "verifier/oracle/bound_tensor.h"
 #include "verifier/oracle/local_bounds.h"

@@ -15,10 +15,10 @@
 
 #include "models/base/compiler.h"
 #include "models/base/diagnostics.h"
+#include "models/program/collective_types.h"
 #include "models/program/dependent_values.h"
 #include "models/program/loops.h"
 #include "models/program/op_request.h"
-#include "models/program/collective_types.h"
 #include "models/program/rules.h"
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/names.h"

@@ -12,8 +12,8 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/check.h"
-#include "models/base/diagnostics.h"
 #include "models/base/compiler.h"
+#include "models/base/diagnostics.h"
 #include "models/program/builder.h"
 #include "models/program/op_rules.h"
 #include "models/scenario/quantity_text.h"

@@ -55,7 +55,8 @@ TEST_CASE("builder: parameters that are not given are filled in") {
   CHECK_FALSE(attributes.has("stream"));
 }
 
-TEST_CASE("builder: how a collective is to be carried out becomes its hints, and is written again") {
+TEST_CASE(
+    "builder: how a collective is to be carried out becomes its hints, and is written again") {
   const Hints all = {"ring", "simple", 2, 4, Entry::Rendezvous, 3};
   Spmd building;
   building.add(op("g", "psum", {"a"},

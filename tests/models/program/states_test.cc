@@ -1,9 +1,10 @@
+#include "models/program/states.h"
+
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
-#include "models/program/states.h"
 #include "tests/models/program/type_table.h"
 
 namespace orrery {

@@ -32,7 +32,8 @@ bool same(const Completion& a, const Completion& b) {
 void check_agreement(uint64_t programs, RandomKind kind) {
   Random random(1);
   uint64_t compared = 0;
-  uint64_t stuck = 0;  // the sweep runs whole collectives, and refuses where two wait for each other
+  uint64_t stuck =
+      0;  // the sweep runs whole collectives, and refuses where two wait for each other
   uint64_t messages = 0;
   while (compared < tries(programs)) {
     kind.capped = random.below(2) == 0;

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "models/scenario/size_limits.h"
-#include "models/scenario/size_limits.h"
 #include "tests/tools/cli/files.h"
 #include "tools/bench/child.h"
 #include "tools/bench/listed.h"

@@ -126,4 +126,3 @@ struct cublasLtMatmulHeuristicResult_t {
      cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* algorithm, void* workspace,     \
      size_t workspace_size, CUstream stream))
 // clang-format on
-

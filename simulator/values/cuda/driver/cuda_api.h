@@ -1,8 +1,8 @@
 #pragma once
 
-// The driver of CUDA as we call it: its codes, what its entry points take, and the entry points. The
-// names are those of NVIDIA's documentation. The declarations are our own, so no toolkit is needed
-// to build; where one is, cuda_h_check.cc compares them with cuda.h.
+// The driver of CUDA as we call it: its codes, what its entry points take, and the entry points.
+// The names are those of NVIDIA's documentation. The declarations are our own, so no toolkit is
+// needed to build; where one is, cuda_h_check.cc compares them with cuda.h.
 
 #include <cstddef>
 #include <cstdint>
@@ -337,4 +337,3 @@ inline constexpr uintptr_t kLaunchParamBufferSize = 2;  // then a size_t* with t
   X(cuGraphExecDestroy, cuGraphExecDestroy, (CUgraphExec exec))                                   \
   X(cuGraphLaunch, cuGraphLaunch, (CUgraphExec exec, CUstream stream))
 // clang-format on
-

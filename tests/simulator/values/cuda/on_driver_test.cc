@@ -18,8 +18,8 @@
 #include "tests/simulator/values/cuda/gpu_rig.h"
 #include "tests/simulator/values/cuda/local_cases.h"
 #include "tests/simulator/values/cuda/random_runs.h"
-#include "tests/support/tries.h"
 #include "tests/support/mock_cuda/mock_control.h"
+#include "tests/support/tries.h"
 #include "tests/verifier/collective_cases.h"
 
 namespace orrery::test {
