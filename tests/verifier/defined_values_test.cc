@@ -29,7 +29,7 @@ size_t check_against_run(const ScenarioParts& parts, const std::string& name) {
   const Program& program = scenario.program;
   const ValueId wanted = value_named(program, name);
   const std::vector<OpId> ops = ops_behind(program, std::vector{wanted});
-  DefinedValues defined(scenario, ran.report.lowered.tables, 0);
+  DefinedValues defined(scenario, ran.report.lowered->tables, 0);
   for (const OpId op : ops) {
     const std::optional<SiteId> site = program.op(op).site;
     if (site && program.site(*site).ops.front() != op)

@@ -14,6 +14,7 @@
 #include "models/base/random.h"
 #include "models/program/dependent_values.h"
 #include "simulator/memory/profile.h"
+#include "simulator/values/cuda/executor.h"
 #include "simulator/values/host_executor.h"
 #include "tests/models/array/random_tensors.h"
 #include "tests/simulator/values/host_rig.h"

@@ -118,7 +118,7 @@ TEST_CASE("ragged: exchanges with equal tables share them") {
   replace("[3, 4, 0]", "[3, 4, 0, 0]");
   const Ran ran = run_parts(parts);
   CHECK(ran.broken() == Names{});
-  const RaggedTables& tables = ran.report.lowered.tables;
+  const RaggedTables& tables = ran.report.lowered->tables;
   CHECK(tables.at(SiteId(0)) == tables.at(SiteId(1)));
   CHECK(tables.at(SiteId(0)) != tables.at(SiteId(2)));
 }

@@ -182,7 +182,7 @@ TEST_CASE("batch: a start that changes needs its done in the program that is bat
 TEST_CASE("batch: these ops have no batch rule") {
   std::string without;
   for (const OpRules& op : all_rules())
-    if (op.batch == nullptr)
+    if (op.transforms.batch == nullptr)
       without += std::string(op.name) + " ";
   // Full, iota and create_token have no operand; done is batched with its start.
   CHECK(without == "done full iota create_token ");
