@@ -205,13 +205,12 @@ const DeviceValues& Expectations::bounds() {
   return *bounds_;
 }
 
-/// Calls compare(device, a, b) for the first value and each other one, on each device that has
-/// both, until it returns a check, the first that fails. A device that has only one of them fails,
-/// unless the expectation is on common devices.
-template <class Compare>
-std::optional<Check> Expectations::compare_each(CheckKind kind, const std::string& of,
-                                                const ComparedValues& expected, Compare compare) {
+std::variant<Check, std::string> Expectations::compare_each(CheckKind kind, const std::string& of,
+                                                            const ComparedValues& expected,
+                                                            Compare compare) const {
   const ComparedValue& first = expected.values.front();
+  uint32_t fewest = 0;  // devices on which two values were compared
+  uint32_t most = 0;
   for (size_t other = 1; other < expected.values.size(); ++other) {
     const ComparedValue& second = expected.values[other];
     uint32_t compared = 0;
@@ -222,7 +221,7 @@ std::optional<Check> Expectations::compare_each(CheckKind kind, const std::strin
       if (a && b) {
         ++compared;
         if (std::optional<Check> check = compare(device, second, *a, *b))
-          return check;
+          return std::move(*check);
       } else if ((a || b) && expected.devices == ComparedDevices::Same) {
         const auto& [has, lacks] = a ? std::tie(first, second) : std::tie(second, first);
         return failed(
@@ -236,19 +235,13 @@ std::optional<Check> Expectations::compare_each(CheckKind kind, const std::strin
     if (compared == 0)
       return failed(kind, of,
                     fmt::format("No device has both {} and {}.", shown(first), shown(second)));
-    fewest_ = other == 1 ? compared : std::min(fewest_, compared);
-    most_ = other == 1 ? compared : std::max(most_, compared);
+    fewest = other == 1 ? compared : std::min(fewest, compared);
+    most = other == 1 ? compared : std::max(most, compared);
   }
-  return std::nullopt;
-}
-
-/// The extent of the last compare_each(): "8 devices, 512 elements each".
-std::string Expectations::compared_text(const ComparedValues& expected) const {
-  const ValueId value = id(expected.values.front());
-  const int64_t elements = evidence_.scenario.program.value(value).type.shape.elements();
+  const int64_t elements = evidence_.scenario.program.value(id(first)).type.shape.elements();
   const std::string devices =
-      fewest_ == most_ ? fmt::format("{}", most_) : fmt::format("{} to {}", fewest_, most_);
-  return fmt::format("{} device{}, {} element{} each", devices, most_ == 1 ? "" : "s", elements,
+      fewest == most ? fmt::format("{}", most) : fmt::format("{} to {}", fewest, most);
+  return fmt::format("{} device{}, {} element{} each", devices, most == 1 ? "" : "s", elements,
                      elements == 1 ? "" : "s");
 }
 
@@ -265,15 +258,16 @@ Check Expectations::equal(const std::string& of, const ExpectEqual& expected) {
                    {shown(expected.values.front()), text_of(a, element, Nans::ByBits)},
                    {shown(other), text_of(b, element, Nans::ByBits)});
   };
-  if (std::optional<Check> check = compare_each(kKind, of, expected, compare))
-    return std::move(*check);
+  const std::variant<Check, std::string> compared = compare_each(kKind, of, expected, compare);
+  if (const auto* check = std::get_if<Check>(&compared))
+    return *check;
+  const std::string& where = std::get<std::string>(compared);
   std::vector<ValueId> values;
   for (const ComparedValue& value : expected.values)
     values.push_back(id(value));
   const bool exact = sums_are_exact(evidence_.scenario.program, *evidence_.values, values);
   return passed(kKind, of,
-                fmt::format("{} are bitwise equal on {}.", list_text(expected.values),
-                            compared_text(expected)),
+                fmt::format("{} are bitwise equal on {}.", list_text(expected.values), where),
                 exact ? "They sum numbers of few bits, which is exact in any order; sums of other "
                         "numbers may differ."
                       : "");
@@ -325,19 +319,19 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
     open = std::move(check);
     return std::nullopt;
   };
-  if (std::optional<Check> check = compare_each(kKind, of, expected, compare))
-    return std::move(*check);
+  const std::variant<Check, std::string> compared = compare_each(kKind, of, expected, compare);
+  if (const auto* check = std::get_if<Check>(&compared))
+    return *check;
+  const std::string& where = std::get<std::string>(compared);
   if (open)
     return std::move(*open);
   if (largest.found == 0)
-    return passed(
-        kKind, of,
-        fmt::format("{} are equal on {}.", list_text(expected.values), compared_text(expected)));
+    return passed(kKind, of, fmt::format("{} are equal on {}.", list_text(expected.values), where));
   return passed(
       kKind, of,
       fmt::format("{} on {} differ by at most {:.3g}, where their roundings allow {:.3g}. {}",
-                  list_text(expected.values), compared_text(expected), largest.found,
-                  largest.allowed, sums_text(expected.values)));
+                  list_text(expected.values), where, largest.found, largest.allowed,
+                  sums_text(expected.values)));
 }
 
 Check Expectations::literal(const std::string& of, const ExpectValues& expected) const {

@@ -13,7 +13,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 
+#include "models/base/callable.h"
 #include "models/scenario/scenario.h"
 #include "simulator/memory/profile.h"
 #include "simulator/schedule/lowered.h"
@@ -56,10 +58,15 @@ class Expectations {
   Check buffered_messages(const std::string& of, const ExpectBufferedMessages& expected) const;
   Check holds_all(const std::string& of, const ExpectHolds& expected) const;
 
-  template <class Compare>
-  std::optional<Check> compare_each(CheckKind kind, const std::string& of,
-                                    const ComparedValues& expected, Compare compare);
-  std::string compared_text(const ComparedValues& expected) const;
+  /// Compares two values on one device; returns the failed check if they differ.
+  using Compare = FunctionRef<std::optional<Check>(LogicalId device, const ComparedValue& other,
+                                                   const Tensor& a, const Tensor& b)>;
+  /// Compares the first value and each other one on each device that has both. A device that has
+  /// only one of them fails, unless the expectation is on common devices. The result is the first
+  /// check that fails, or where they were compared: "8 devices, 512 elements each".
+  std::variant<Check, std::string> compare_each(CheckKind kind, const std::string& of,
+                                                const ComparedValues& expected,
+                                                Compare compare) const;
   ValueId id(const ComparedValue& value) const { return values_by_name_.at(value.name); }
   const std::optional<Tensor>& tensor(const ComparedValue& value, LogicalId device) const;
   const DeviceValues& bounds();
@@ -71,8 +78,6 @@ class Expectations {
   std::map<std::string, ValueId> values_by_name_;
   std::optional<DeviceValues> bounds_;             // computed when a `close` needs them
   std::optional<std::map<ValueId, OpId>> opaque_;  // found when values are compared
-  uint32_t fewest_ = 0;                            // devices on which two values were compared
-  uint32_t most_ = 0;
 };
 
 /// The values that an expectation compares; empty if it is about something else.
