@@ -1,7 +1,8 @@
 #pragma once
 
-// Calls a walker with a schedule's concrete class, so that a walker written as a template makes no
-// virtual call per step.
+// Calls a template with a schedule's concrete class, so that it makes no virtual call per step.
+// Only the sweep needs this: its work per step is as small as a call. All others use const
+// Schedule&.
 
 #include <cstdint>
 #include <memory>

@@ -12,7 +12,7 @@ namespace {
 
 /// Stretches that are remembered over all links: 24 MiB of them.
 constexpr size_t kMostStretches = size_t{1} << 20U;
-/// Of one link, at least so many.
+/// At least so many are remembered for one link.
 constexpr size_t kFewestStretches = 64;
 
 /// Whether the first step of a channel sends as soon as its node enters.
@@ -109,7 +109,7 @@ void CapacityCheck::add_between(std::vector<Stretch>& stretches, size_t at, Stre
   }
 }
 
-/// Of too many stretches the older half.
+/// If there are too many stretches, the older half is forgotten.
 void CapacityCheck::forget_old(LinkId link) {
   auto& [stretches, forgotten, watched] = earlier_[link.index()];
   if (stretches.size() < most_remembered_)

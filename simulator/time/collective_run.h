@@ -62,7 +62,7 @@ class CollectiveRun {
   static Int128 bytes(const Extent& extent) {
     const Int128 channels = Int128{extent.nodes} * extent.channels;
     return StepTable<Marks>::bytes(extent) + StepTable<bool>::bytes(extent) +
-           channels * Int128{sizeof(Connection) + kBytesUnderWay};
+           channels * Int128{sizeof(Way) + kBytesUnderWay};
   }
   Int128 bytes() const { return bytes(extent_); }
 
@@ -115,7 +115,7 @@ class CollectiveRun {
  private:
   /// What an event asks about the way of a channel's last message, near everything else that it
   /// touches.
-  struct Connection {
+  struct Way {
     Node to;
     bool known = false;
     bool shares = false;  // whether it shares links of the way
@@ -133,7 +133,7 @@ class CollectiveRun {
   };
   using Met = HappenedAt<InstantNumber>;
 
-  /// Of a channel, whose sends are one at a time: where it is, its flow, its events.
+  /// The bytes for a channel, whose sends are one at a time: where it is, its flow, its events.
   static constexpr size_t kBytesUnderWay = 160;
 
   [[gnu::flatten]] State begin_ready() {
@@ -182,8 +182,8 @@ class CollectiveRun {
   }
 
   void transmit(StepRef ref, Node to, Bytes size) {
-    Connection first;
-    Connection& way = remembers(ref) ? connection(ref) : first;
+    Way first;
+    Way& way = remembers(ref) ? connection(ref) : first;
     if (!way.known || way.to != to || way.size != size || way.shares) {
       const Path& path = this->path(ref.node, to);
       find_shared(path);
@@ -286,10 +286,10 @@ class CollectiveRun {
   /// a channel, and there is nothing to be gained by it.
   static bool remembers(StepRef ref) { return ref.index > 0; }
 
-  Connection& connection(StepRef ref) {
-    if (connections_.empty())
-      connections_.resize(size_t{extent_.nodes} * extent_.channels);
-    return connections_[channel_of(ref)];
+  Way& connection(StepRef ref) {
+    if (ways_.empty())
+      ways_.resize(size_t{extent_.nodes} * extent_.channels);
+    return ways_[channel_of(ref)];
   }
 
   const Path& path(Node from, Node to) {
@@ -309,11 +309,11 @@ class CollectiveRun {
   std::optional<StepRef> last_ref_;  // of step_at()
   Step last_step_;
   StepTable<Marks> marks_;
-  std::vector<InstantNumber> entries_;   // per rank
-  std::vector<Connection> connections_;  // per node and channel, once one remembers
-  std::vector<LinkId> shared_;           // of the way of a message that is about to be sent
-  std::vector<Instant> begun_;           // with a log, per node and channel: its half at work
-  std::vector<HalfRef> ready_;           // halves whose causes are met
+  std::vector<InstantNumber> entries_;  // per rank
+  std::vector<Way> ways_;               // per node and channel, once one remembers
+  std::vector<LinkId> shared_;          // of the way of a message that is about to be sent
+  std::vector<Instant> begun_;          // with a log, per node and channel: its half at work
+  std::vector<HalfRef> ready_;          // halves whose causes are met
   uint32_t nodes_left_;
 };
 

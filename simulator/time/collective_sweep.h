@@ -51,7 +51,7 @@ class CollectiveSweep {
   /// The memory that it takes while it runs.
   Int128 bytes() const {
     const size_t links = capacity_ == nullptr ? 0 : sizeof(shared_links_[0]);
-    return Int128{width_} * Int128{sizeof(Connection) + links + kProgressBytes} +
+    return Int128{width_} * Int128{sizeof(Way) + links + kProgressBytes} +
            Int128{width_} * Int128{row_mask_ + 1} * Int128{sizeof(StepTimes)};
   }
 
@@ -61,7 +61,7 @@ class CollectiveSweep {
       capacity_->refuse();
       return false;
     }
-    connections_.resize(width_);
+    ways_.resize(width_);
     shared_links_.resize(capacity_ == nullptr ? 0 : width_);
     times_.resize((row_mask_ + 1) * width_);
     if (extent_.lockstep) {
@@ -93,14 +93,14 @@ class CollectiveSweep {
 
   /// What a channel stores, so that no message needs a search or a division: the route of its last
   /// message, and the costs of two sizes, since algorithms split data into parts of two sizes.
-  struct Connection {
+  struct Way {
     std::optional<Node> to;
     Duration latency;
     std::optional<BytesPerSecond> rate;  // the most that a message gets; empty: no links on the way
     std::array<Cost, 2> costs;
 
     bool knows(int64_t count) const { return costs[0].count == count || costs[1].count == count; }
-    /// Of another size where it does not know this one.
+    /// The cost of another size where it does not know this one.
     const Cost& cost(int64_t count) const { return costs[costs[0].count == count ? 0 : 1]; }
   };
 
@@ -180,15 +180,15 @@ class CollectiveSweep {
       });
   }
 
-  /// Of a send half that has run: after the sender's overhead its message takes the links.
+  /// Requires a send half that has run: after the sender's overhead its message takes the links.
   void check_capacity(StepRef ref, const Step& step) const {
     const size_t at = channel_of(ref);
     const Instant sent = times_[index_of(ref)].sent;
     const Duration took = half_duration(timed_actions(step.form(), Half::Send),
-                                        connections_[at].cost(step.count()).durations);
+                                        ways_[at].cost(step.count()).durations);
     const Instant begun(sent.picoseconds() - (took - messages_.overhead).count());
     for (const LinkId link : shared_links_[at])
-      capacity_->add(link, begun, sent, connections_[at].rate.value());
+      capacity_->add(link, begun, sent, ways_[at].rate.value());
   }
 
   /// Only `times` is stored through, and the compiler is told so: it reads the schedule's figures
@@ -299,7 +299,7 @@ class CollectiveSweep {
     times.received_origin = begin.origin;
     const TimedActions actions = timed_actions(step.form(), Half::Receive);
     if (take_time(actions, rates_)) {
-      const Cost& cost = connections_[channel_of(ref)].cost(step.count());
+      const Cost& cost = ways_[channel_of(ref)].cost(step.count());
       times.received = begin.at + half_duration(actions, cost.durations);
       pass.results.unknown |= cost.count != step.count();
     }
@@ -312,7 +312,7 @@ class CollectiveSweep {
     times.sent = begin.at;
     times.sent_origin = begin.origin;
     if (step.to) {
-      const Connection& way = connections_[channel_of(ref)];
+      const Way& way = ways_[channel_of(ref)];
       const Cost& cost = way.cost(step.count());
       times.sent = begin.at + half_duration(timed_actions(step.form(), Half::Send), cost.durations);
       times.arrived = arrival(times.sent, way.latency);
@@ -349,7 +349,7 @@ class CollectiveSweep {
   /// Returns whether one was new.
   bool learn(StepRef ref, std::optional<int64_t> other = std::nullopt) {
     const Step step = schedule_.step(ref);
-    Connection& way = connections_[channel_of(ref)];
+    Way& way = ways_[channel_of(ref)];
     bool learnt = false;
     if (step.to && way.to != *step.to) {
       learn_way(ref, *step.to);
@@ -368,8 +368,8 @@ class CollectiveSweep {
 
   void learn_way(StepRef ref, Node to) {
     const Path& path = path_to(ref, to);
-    Connection& way = connections_[channel_of(ref)];
-    way = Connection{to, latency_of(path.latency, messages_), std::nullopt, {}};
+    Way& way = ways_[channel_of(ref)];
+    way = Way{to, latency_of(path.latency, messages_), std::nullopt, {}};
     if (!path.links.empty())
       way.rate = path.peak(messages_.channel_rate);
     way.costs.fill(cost(way, ref.node, 0));
@@ -386,13 +386,13 @@ class CollectiveSweep {
     return paths_.between(collective_.vertices[ref.node.index()], collective_.vertices[to.index()]);
   }
 
-  Cost cost(const Connection& way, Node node, int64_t count) const {
+  Cost cost(const Way& way, Node node, int64_t count) const {
     const Bytes size = itemsize_ * count;
     return {count, payload_durations(size, rates_of(collective_, node),
                                      message_duration(size, way.rate, rate_parts_, messages_))};
   }
 
-  /// Of a channel, where steps run in any order.
+  /// The bytes for a channel, where steps run in any order.
   static constexpr size_t kProgressBytes = 16;
 
   const S& schedule_;
@@ -408,8 +408,8 @@ class CollectiveSweep {
   EventLog* const log_;
   CapacityCheck* const capacity_;  // null: no link can be asked for too much
   const size_t row_mask_;
-  const size_t width_;                   // steps of a row
-  std::vector<Connection> connections_;  // per channel, node
+  const size_t width_;     // steps of a row
+  std::vector<Way> ways_;  // per channel, node
   /// Of the way of a channel's last message, those that capacity_ looks at.
   std::vector<boost::container::small_vector<LinkId, 4>> shared_links_;
   std::vector<StepTimes> times_;

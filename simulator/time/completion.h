@@ -64,7 +64,7 @@ inline OpTime time_of(const OpSpan& span) {
   return {span.end - span.start, span.end - span.entered};
 }
 
-/// Of a loop that leaves out iterations, the window has the times of the last iterations, and the
+/// If a loop leaves out iterations, its window has the times of the last iterations, and the
 /// written iterations before it those of the first.
 struct Completion {
   /// Per op, per device of its thread (in the order of Thread::devices).

@@ -2,6 +2,17 @@
 
 // The event engine simulates every message, with links shared max-min fairly. It runs any program,
 // and defines the time of those that the sweep refuses.
+//
+// A queue holds what is known to happen (event_queue.h): a half retires, a flow ends, a message
+// arrives. The clock goes to its next instant. Everything at that instant is handled before the
+// clock goes on:
+//  - the lists of the devices go on (tapes.h) and enter collectives;
+//  - each running collective (collective_run.h) begins the halves whose causes are met
+//    (schedule/causes.h);
+//  - a send half over links that others use too becomes a flow of the network. Whenever flows come
+//    or go, their rates are solved again (network/max_min.h).
+// Links that can never have more demand than capacity (network/demand.h) are not shared: a message
+// over such links alone takes a time that is known when it begins.
 
 #include <cstdint>
 #include <optional>

@@ -4,6 +4,12 @@
 // transfer takes a constant time, and each half begins at the latest of its causes. So no queue is
 // needed. The result equals the event engine's, to the picosecond. The condition is known before
 // the sweep (demand.h), or checked on its timeline (capacity.h).
+//
+// The lists of the devices go on as far as they can (tapes.h). When all members of a collective
+// have entered, it runs by itself from its first step to its last (collective_sweep.h), and its
+// ends let the lists go on. A lockstep schedule runs row by row, and nobody asks which step is
+// ready. The halves of other schedules run in an order that their causes allow (schedule/walk.h).
+// Only the steps of the window are remembered.
 
 #include <optional>
 #include <string>

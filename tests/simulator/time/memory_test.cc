@@ -19,7 +19,7 @@
 
 namespace {
 
-// Of the whole test program, which has one thread.
+// The bytes that the whole test program holds, which has one thread.
 size_t held = 0;
 size_t most_held = 0;
 
