@@ -4,7 +4,7 @@
 
 #include "models/base/check.h"
 #include "simulator/memory/lifetimes.h"
-#include "simulator/memory/placed.h"
+#include "simulator/memory/placement.h"
 
 namespace orrery {
 

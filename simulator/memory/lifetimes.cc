@@ -187,8 +187,8 @@ class Ledger {
     }
   };
 
-  /// Of loops that leave out iterations: what those hold to the end, since nothing waits for a
-  /// collective that they start.
+  /// Adds what left-out iterations of loops hold to the end, since nothing waits for a collective
+  /// that they start.
   void add_leaks() {
     std::set<Leak> leaks;
     for (int64_t p = 0; p < end_ && !repeated_in_.empty(); ++p) {
@@ -208,8 +208,9 @@ class Ledger {
              program_.buffer(*leak.buffer).size);
   }
 
-  /// Of a buffer that an op in the last iteration of these loops uses, or, without one, of the op's
-  /// scratch. A left-out iteration of an outer loop has all of an inner one, shown or left out.
+  /// The leaks of a buffer that an op in the last iteration of these loops uses, or, without one,
+  /// of the op's scratch. A left-out iteration of an outer loop has all of an inner one, shown or
+  /// left out.
   std::set<Leak> leaks_of(const std::vector<size_t>& loops, std::optional<BufferId> buffer) const {
     std::vector<Leak> held = {{{}, buffer, 1}};
     for (const size_t l : loops) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// The positions of a thread's list between which each buffer, and each op's scratch, is held. Of
-// the arguments, a thread has those that all its devices have, unless another thread of these
-// devices donates it and this one never reads it.
+// The positions of a thread's list between which each buffer, and each op's scratch, is held. A
+// thread has those arguments that all its devices have. It lacks one that another thread of these
+// devices donates, if it never reads it itself.
 //  - Results and scratch are held from their op on, arguments from before the first op.
 //  - Operands, results and scratch of a started collective are held at least to its first `done`.
 //  - Without a `done` they are held to the end.

@@ -12,7 +12,7 @@
 #include "models/base/amount_text.h"
 #include "models/program/op_overflow.h"
 #include "simulator/memory/lifetimes.h"
-#include "simulator/memory/placed.h"
+#include "simulator/memory/placement.h"
 #include "simulator/memory/transport_buffers.h"
 
 namespace orrery {

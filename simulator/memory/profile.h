@@ -1,8 +1,18 @@
 #pragma once
 
 // How much memory each device holds at each position of its thread's list. Memory is allocated in
-// issue order, so the answer holds for every timing. lifetimes.h says what is held when,
-// placement.h where.
+// issue order, so the answer holds for every timing.
+//
+// A thread's profile is made in three steps:
+//  1. lifetimes.h says between which positions of the list each buffer, and each op's scratch, is
+//     held. The sizes of what is held at a position add up to its live bytes.
+//  2. placement.h puts them into one arena, best fit in issue order. The arena's high water may be
+//     above the largest live bytes.
+//  3. transport_buffers.h adds the buffers of the connections between devices, which are held all
+//     the time, to what the runtime reserves.
+// A device of one list has the profile of its thread. The lists of a device of several may be at
+// any positions at the same time, so their peaks are added up. layout.h gives the addresses that
+// follow, for executors that need them.
 
 #include <optional>
 #include <string>
@@ -28,7 +38,7 @@ struct Held {
   friend bool operator==(const Held&, const Held&) = default;
 };
 
-/// For one thread, whose devices all hold the same: of the arguments, those that all of them have.
+/// For one thread, whose devices all hold the same. Only arguments that all of them have count.
 /// If its devices are in groups with different scratch, each counts the largest.
 struct ThreadMemory {
   std::vector<Bytes> live;         // while each op of the issue order runs
@@ -42,9 +52,10 @@ struct ThreadMemory {
   Bytes arguments, outputs, temporaries, in_flight, scratch;
 };
 
-/// Of all devices that run the same lists, if any, and have the same arguments and transport
-/// buffers. Of several lists, whose ops may run at the same time in any way, peak and arena are
-/// bounds: the sums over the lists, where what several of them hold all the time counts once.
+/// For all devices that run the same lists, if any, and have the same arguments and transport
+/// buffers. The ops of several lists may run at the same time in any way. Then peak and arena are
+/// bounds: the sums over the lists, where buffers that several of them hold all the time count
+/// once.
 struct DeviceMemory {
   std::vector<ThreadId> threads;   // ascending
   Bytes peak;                      // reserved included
@@ -58,7 +69,7 @@ struct DeviceMemory {
   Bytes beside;
 };
 
-/// What to say behind the reserved size: " (1 MiB of it transport buffers)", or nothing.
+/// The text behind the reserved size: " (1 MiB of it transport buffers)", or nothing.
 std::string transport_note(const DeviceMemory& memory);
 
 struct MemoryProfile {

@@ -19,9 +19,9 @@ namespace {
 /// The groups of sites that share connections. Protocols by their number in the transport.
 using Communicator = std::tuple<std::vector<LogicalId>, StreamId, std::vector<ThreadId>, ptrdiff_t>;
 
-/// Of the messages that a rank, or the switch with all its parts, sends to a rank in one schedule:
-/// each channel has a connection. An algorithm may number its channels as it likes, so connections
-/// are told apart by their order.
+/// A channel's connection for the messages that a rank, or the switch with all its parts, sends to
+/// a rank in one schedule. An algorithm may number its channels as it likes, so connections are
+/// told apart by their order.
 struct Connection {
   Node receiver;
   uint32_t order = 0;  // among those of the two
