@@ -27,9 +27,9 @@ struct PathEntry {
 /// First to last and contiguous: the first entry starts when its device begins, each other one
 /// where the one before it ends, and the last ends at the makespan. Entries of no time are left
 /// out. No op of the path has slack: where members of a collective enter by different ops, `op` and
-/// `device` are those with which the stretch ends. Of several such chains, the one that ends on the
-/// device of the lowest id. Where both the compute stream and a communication stream held an entry
-/// up, it follows the compute stream.
+/// `device` are those with which the stretch ends. Among several such chains it is the one that
+/// ends on the device of the lowest id. Where both the compute stream and a communication stream
+/// held an entry up, it follows the compute stream.
 std::vector<PathEntry> critical_path(const Program& program, const Lowered& lowered,
                                      const Completion& completion);
 

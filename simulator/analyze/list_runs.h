@@ -33,7 +33,7 @@ class ListRuns {
   const OpSpan& span(OpId op, LogicalId device) const {
     return span(op, lists_.list_of(op, device));
   }
-  /// Of all runs of the op: those that have a span and those that have none.
+  /// The time of all runs of the op: those that have a span and those that have none.
   OpTime all_runs(OpId op, ListId list) const {
     OpTime all = time_of(span(op, list));
     if (!completion_.left_out.empty())

@@ -1,7 +1,7 @@
 #pragma once
 
 // Why an op ended when it did: the chain of stretches that took time, back to the beginning, and
-// the cause of each.
+// the cause of each. Why a value is held in memory as long as it is: by which op's rule.
 
 #include <cstdint>
 #include <optional>
@@ -11,6 +11,8 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "models/scenario/scenario.h"
+#include "simulator/memory/lifetimes.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 
@@ -53,10 +55,26 @@ struct Reason {
 };
 
 /// First to last, contiguous, from the beginning to the end of `op` on `device`. Stretches of no
-/// time are left out, except entries. Of causes met at one instant it takes the first that
-/// for_each_cause names; of the streams of a device, the compute stream. Runs the timing once more,
-/// and keeps the steps of the chain's collectives in memory. Requires that the device runs the op.
+/// time are left out, except entries. Among causes met at one instant it takes the first that
+/// for_each_cause names; among the streams of a device, the compute stream. Runs the timing once
+/// more, and keeps the steps of the chain's collectives in memory. Requires that the device runs
+/// the op.
 std::vector<Reason> why(const Program& program, const Lowered& lowered, const Fabric& fabric,
                         const Completion& completion, OpId op, LogicalId device);
+
+/// Why the storage of a value is held from where to where in a thread's list, by the rules of
+/// simulator/memory/lifetimes.h.
+struct ValueLife {
+  ThreadId thread;
+  Bytes size;                // rounded up to the alignment
+  std::optional<OpId> from;  // the op that makes it; empty: an argument
+  std::optional<OpId> to;    // the op that HeldUntil names; empty: to the end of the program
+  HeldUntil until = HeldUntil::LastUse;
+  std::vector<ValueId> together;  // the other values of the thread in the same storage
+};
+
+/// One entry for each thread whose devices hold the value.
+std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowered,
+                                   const MemoryPolicy& policy, ValueId value);
 
 }  // namespace orrery

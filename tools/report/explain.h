@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/analyze/value_life.h"
 #include "simulator/analyze/why.h"
 #include "tools/report/style.h"
 #include "verifier/report.h"
