@@ -4,15 +4,37 @@
 // and equal folds are stored once. A ring over n ranks has n sums that begin at each rank; each is
 // held once, for any number of nodes and elements.
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "models/array/combine.h"
 #include "models/base/id.h"
-#include "simulator/values/contributions.h"
 
 namespace orrery {
+
+/// How often input elements went into one element. The contributions of a piece (piece_map.h) are
+/// kept as runs of ranks. So a sum over all ranks of a ring is one entry, and a partial sum at most
+/// two.
+///
+/// Element j of a piece that begins at `first` contains input element source + (j - first) of each
+/// of the ranks [rank, rank + ranks), `times` times each.
+struct Contribution {
+  Rank rank;
+  uint32_t ranks = 1;
+  int64_t source = 0;
+  uint32_t times = 1;
+  friend auto operator<=>(const Contribution&, const Contribution&) = default;
+};
+
+/// Sorted. The runs of a source are disjoint and as long as possible, so equal sums have equal
+/// lists.
+using Contributions = std::vector<Contribution>;
+
+/// The contributions of an element that combines two others: their times added, saturating at 2^32
+/// - 1.
+Contributions sum(const Contributions& a, const Contributions& b);
 
 using FoldId = Id<struct FoldTag>;
 
@@ -30,7 +52,7 @@ struct Fold {
   Rank rank;
   FoldId left;
   FoldId right;
-  /// Of a Combine: the distance from the left side's origin to the right side's.
+  /// In a Combine: the distance from the left side's origin to the right side's.
   int64_t shift = 0;
   friend bool operator==(const Fold&, const Fold&) = default;
 };

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "models/base/check.h"
+#include "models/program/rules.h"
 #include "simulator/values/host_visitor.h"
 
 namespace orrery {
@@ -10,6 +12,19 @@ HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arg
   HostVisitor visitor(program, lowered, arguments);
   Stop stop = walk(program, lowered, visitor);
   return {std::move(arguments), visitor.digest(), std::move(stop)};
+}
+
+std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
+                                   std::span<const Tensor* const> operands, LogicalId device) {
+  const EvaluateRule evaluate = rules(op.kind).evaluate;
+  ORRERY_CHECK(evaluate != nullptr, "only local ops are evaluated on one device");
+  std::vector<ValueType> types;
+  for (const ValueId result : op.results)
+    types.push_back(program.value(result).type);
+  std::vector<Tensor> results =
+      evaluate({program.mesh, device, op.attributes, operands, types, program.numerics});
+  ORRERY_CHECK(results.size() == op.results.size(), "each result has a value");
+  return results;
 }
 
 }  // namespace orrery

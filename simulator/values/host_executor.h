@@ -1,7 +1,17 @@
 #pragma once
 
-// Moves the data: local ops by the kernels of models/array, collectives by walking their schedules.
-// host_visitor.h runs the halves of steps.
+// The host executor computes the values of a program: it moves the data as the devices would.
+//
+// walk() of program_walk.h goes through the lists of all devices without times, in an order that
+// the causes of each action allow. At each event it calls the visitor (host_visitor.h):
+//  - a local op is evaluated by its rule, with the kernels of models/array;
+//  - a device that enters a collective gets the memory of its node there (member_memory.h), with
+//    its operand as the input area;
+//  - each half of a step runs its actions: it copies or folds a slice, or moves a message;
+//  - a device that leaves a collective takes the output area as the result.
+// Every value stays on every device that has it (values.h), so that checks can compare it. A
+// program that hangs gives the values until then, and where each list stopped. The digest of the
+// walk must be that of the timing executors.
 
 #include <span>
 

@@ -3,20 +3,47 @@
 // The data movement of one walk of a program (program_walk.h): runs the actions of each half of a
 // step on the memory of its node.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "models/array/tensor.h"
 #include "models/program/futures.h"
 #include "models/program/program.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/step_table.h"
-#include "simulator/values/blocks.h"
 #include "simulator/values/member_memory.h"
 #include "simulator/values/values.h"
 
 namespace orrery {
+
+/// Memory for messages in flight. The block returned last is handed out first, while it is in the
+/// cache.
+class Blocks {
+ public:
+  /// A block of at least `size` bytes, uninitialized.
+  uint32_t take(int64_t size) {
+    if (free_.empty()) {
+      free_.push_back(static_cast<uint32_t>(blocks_.size()));
+      blocks_.emplace_back();
+    }
+    const uint32_t id = free_.back();
+    free_.pop_back();
+    if (blocks_[id].size() < static_cast<size_t>(size))
+      blocks_[id] = Storage(static_cast<size_t>(size));
+    return id;
+  }
+  void give_back(uint32_t id) { free_.push_back(id); }
+
+  /// Stays at its address until the block is returned.
+  std::byte* data(uint32_t id) { return blocks_[id].data(); }
+
+ private:
+  std::vector<Storage> blocks_;
+  std::vector<uint32_t> free_;
+};
 
 /// Fills in `values` as ops end. All three must outlive the visitor.
 class HostVisitor {

@@ -19,12 +19,12 @@ namespace orrery {
 
 class MemberMemory {
  public:
-  /// Of the member of rank `node`. `given` is empty for one that gives no operand, and so has no
-  /// input area; `result` for one that takes none, and so has no output area. Elements are held as
-  /// `folding` says.
+  /// The memory of the member of rank `node`. `given` is empty for one that gives no operand, and
+  /// so has no input area; `result` for one that takes none, and so has no output area. Elements
+  /// are held as `folding` says.
   MemberMemory(const Collective& collective, const Folding& folding, Node node,
                std::optional<ExchangedOperand> given, std::optional<ValueType> result);
-  /// Of a switch node.
+  /// The memory of a switch node.
   MemberMemory(const Collective& collective, const Folding& folding, Node node);
 
   const std::byte* read(const Slice& slice) const;

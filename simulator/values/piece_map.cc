@@ -44,13 +44,13 @@ Pieces PieceMap::read(int64_t first, int64_t count) const {
   }
   const int64_t end = first + count;
   Position position = find(first);
-  for (const Entry* entry = at(position); entry != nullptr && entry->first < end;) {
-    const int64_t begin = std::max(entry->first, first);
+  for (const Start* start = at(position); start != nullptr && start->first < end;) {
+    const int64_t begin = std::max(start->first, first);
     position = next(position);
-    const Entry* const after = at(position);
+    const Start* const after = at(position);
     const int64_t piece_end = std::min(after == nullptr ? size_ : after->first, end);
-    result.push_back({begin - first, piece_end - begin, entry->made.moved(begin - entry->first)});
-    entry = after;
+    result.push_back({begin - first, piece_end - begin, start->made.moved(begin - start->first)});
+    start = after;
   }
   return result;
 }
@@ -65,10 +65,10 @@ void PieceMap::write(int64_t first, const Pieces& pieces) {
     return;
   }
   if (blocks_.empty())
-    blocks_.emplace_back().entries.push_back({0, whole_});
+    blocks_.emplace_back().starts.push_back({0, whole_});
   const Position begin = find(first);
-  const Entry* left = at(begin);  // the part before `first`, if any
-  const Entry* const second = at(next(begin));
+  const Start* left = at(begin);  // the part before `first`, if any
+  const Start* const second = at(next(begin));
   Position to = second == nullptr || end <= second->first ? begin : find(end - 1);
   Position from = begin;
   if (left->first < first)
@@ -77,16 +77,16 @@ void PieceMap::write(int64_t first, const Pieces& pieces) {
     left = before(from);
 
   Fresh fresh;
-  const auto add = [&](Entry entry) {
-    const Entry* const last = fresh.empty() ? left : &fresh.back();
-    if (last == nullptr || last->made.moved(entry.first - last->first) != entry.made)
-      fresh.push_back(entry);
+  const auto add = [&](Start start) {
+    const Start* const last = fresh.empty() ? left : &fresh.back();
+    if (last == nullptr || last->made.moved(start.first - last->first) != start.made)
+      fresh.push_back(start);
   };
   for (const Piece& piece : pieces)
     add({first + piece.first, piece.made});
-  const Entry cut = *at(to);
+  const Start cut = *at(to);
   to = next(to);
-  const Entry* const after = at(to);
+  const Start* const after = at(to);
   if (end < (after == nullptr ? size_ : after->first)) {
     add({end, cut.made.moved(end - cut.first)});
   } else if (after != nullptr) {
@@ -100,61 +100,61 @@ PieceMap::Position PieceMap::find(int64_t element) const {
   const auto block = std::prev(
       std::upper_bound(blocks_.begin(), blocks_.end(), element,
                        [](int64_t e, const Block& candidate) { return e < candidate.first; }));
-  const auto entry = std::prev(
-      std::upper_bound(block->entries.begin(), block->entries.end(), element,
-                       [](int64_t e, const Entry& candidate) { return e < candidate.first; }));
+  const auto start = std::prev(
+      std::upper_bound(block->starts.begin(), block->starts.end(), element,
+                       [](int64_t e, const Start& candidate) { return e < candidate.first; }));
   return {static_cast<size_t>(block - blocks_.begin()),
-          static_cast<size_t>(entry - block->entries.begin())};
+          static_cast<size_t>(start - block->starts.begin())};
 }
 
-const PieceMap::Entry* PieceMap::before(Position position) const {
-  if (position.entry > 0)
-    return &blocks_[position.block].entries[position.entry - 1];
-  return position.block > 0 ? &blocks_[position.block - 1].entries.back() : nullptr;
+const PieceMap::Start* PieceMap::before(Position position) const {
+  if (position.start > 0)
+    return &blocks_[position.block].starts[position.start - 1];
+  return position.block > 0 ? &blocks_[position.block - 1].starts.back() : nullptr;
 }
 
-const PieceMap::Entry* PieceMap::at(Position position) const {
-  return position.block < blocks_.size() ? &blocks_[position.block].entries[position.entry]
+const PieceMap::Start* PieceMap::at(Position position) const {
+  return position.block < blocks_.size() ? &blocks_[position.block].starts[position.start]
                                          : nullptr;
 }
 
 PieceMap::Position PieceMap::next(Position position) const {
-  if (position.entry + 1 < blocks_[position.block].entries.size())
-    return {position.block, position.entry + 1};
+  if (position.start + 1 < blocks_[position.block].starts.size())
+    return {position.block, position.start + 1};
   return {position.block + 1, 0};
 }
 
 void PieceMap::replace(Position from, Position to, const Fresh& fresh) {
   // Between two blocks, both positions are the end of the first.
   for (Position* const position : {&from, &to})
-    if (position->entry == 0 && position->block > 0)
-      *position = {position->block - 1, blocks_[position->block - 1].entries.size()};
-  std::vector<Entry>& entries = blocks_[from.block].entries;
+    if (position->start == 0 && position->block > 0)
+      *position = {position->block - 1, blocks_[position->block - 1].starts.size()};
+  std::vector<Start>& starts = blocks_[from.block].starts;
   if (from.block < to.block) {
-    const std::vector<Entry>& last = blocks_[to.block].entries;
-    entries.resize(from.entry);
-    entries.insert(entries.end(), last.begin() + static_cast<ptrdiff_t>(to.entry), last.end());
+    const std::vector<Start>& last = blocks_[to.block].starts;
+    starts.resize(from.start);
+    starts.insert(starts.end(), last.begin() + static_cast<ptrdiff_t>(to.start), last.end());
     blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(from.block) + 1,
                   blocks_.begin() + static_cast<ptrdiff_t>(to.block) + 1);
     to = from;
   }
-  const size_t replaced = std::min(to.entry - from.entry, fresh.size());
-  const auto begin = entries.begin() + static_cast<ptrdiff_t>(from.entry);
+  const size_t replaced = std::min(to.start - from.start, fresh.size());
+  const auto begin = starts.begin() + static_cast<ptrdiff_t>(from.start);
   const auto rest = std::copy_n(fresh.begin(), replaced, begin);
   if (replaced < fresh.size())
-    entries.insert(rest, fresh.begin() + static_cast<ptrdiff_t>(replaced), fresh.end());
+    starts.insert(rest, fresh.begin() + static_cast<ptrdiff_t>(replaced), fresh.end());
   else
-    entries.erase(rest, entries.begin() + static_cast<ptrdiff_t>(to.entry));
-  if (entries.size() > kMostInBlock)
+    starts.erase(rest, starts.begin() + static_cast<ptrdiff_t>(to.start));
+  if (starts.size() > kMostInBlock)
     split(from.block);
 }
 
 void PieceMap::split(size_t block) {
-  const std::vector<Entry> entries = std::move(blocks_[block].entries);
+  const std::vector<Start> starts = std::move(blocks_[block].starts);
   std::vector<Block> halves;
-  for (size_t i = 0; i < entries.size(); i += kMostInBlock / 2) {
-    const auto begin = entries.begin() + static_cast<ptrdiff_t>(i);
-    const auto count = std::min(kMostInBlock / 2, entries.size() - i);
+  for (size_t i = 0; i < starts.size(); i += kMostInBlock / 2) {
+    const auto begin = starts.begin() + static_cast<ptrdiff_t>(i);
+    const auto count = std::min(kMostInBlock / 2, starts.size() - i);
     halves.push_back({begin->first, {begin, begin + static_cast<ptrdiff_t>(count)}});
   }
   const auto at = blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(block));

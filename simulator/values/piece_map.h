@@ -50,30 +50,30 @@ class PieceMap {
   Pieces pieces() const { return read(0, size_); }
 
  private:
-  /// A piece. It ends where the next one begins, the last one at size_.
-  struct Entry {
+  /// The start of a piece. The piece ends where the next one begins, the last one at size_.
+  struct Start {
     int64_t first;
     FoldAt made;
   };
-  /// Entries in ascending order, in blocks, so that splitting one moves few others. No block is
+  /// Starts in ascending order, in blocks, so that splitting one moves few others. No block is
   /// empty.
   struct Block {
     int64_t first;
-    std::vector<Entry> entries;
+    std::vector<Start> starts;
   };
-  using Fresh = boost::container::small_vector<Entry, 4>;  // what a write puts in place
+  using Fresh = boost::container::small_vector<Start, 4>;  // what a write puts in place
   static constexpr size_t kMostInBlock = 64;
   struct Position {
     size_t block;
-    size_t entry;
+    size_t start;
   };
 
   Position find(int64_t element) const;
   /// In an area with blocks: the piece before or at a position, if there is one.
-  const Entry* before(Position position) const;
-  const Entry* at(Position position) const;
+  const Start* before(Position position) const;
+  const Start* at(Position position) const;
   Position next(Position position) const;
-  /// Replaces the entries in [from, to) by `fresh`.
+  /// Replaces the starts in [from, to) by `fresh`.
   void replace(Position from, Position to, const Fresh& fresh);
   void split(size_t block);
 

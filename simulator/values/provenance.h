@@ -18,7 +18,7 @@
 namespace orrery {
 
 /// Where a rank's operand or result lies in an area: rank r has `count` elements from r x step on.
-struct Stretch {
+struct PerRank {
   int64_t step = 0;
   int64_t count = 0;
 };
@@ -26,8 +26,8 @@ struct Stretch {
 /// Operands in the input area and results in the output area. Usually these are the whole areas,
 /// but in-place forms can keep the parts of all ranks in one buffer.
 struct Buffers {
-  Stretch operand;
-  Stretch result;
+  PerRank operand;
+  PerRank result;
 };
 Buffers whole_areas(const Extent& extent);
 
@@ -59,7 +59,7 @@ inline constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
 /// Walks `schedule` once with all ranks entering. Every rank's operand element j begins as its own
 /// input; the rest of its input area is undefined. Time and memory grow with the steps and the
-/// pieces, not with the elements. Requires stretches within the areas.
+/// pieces, not with the elements. Requires buffers within the areas.
 ProvenanceRun provenance(const Schedule& schedule, const Buffers& buffers, CollectiveId id,
                          Bytes itemsize, uint64_t budget = kUnlimited);
 

@@ -15,7 +15,7 @@
 
 #include "models/program/program.h"
 #include "models/scenario/size_limits.h"
-#include "simulator/values/contributions.h"
+#include "simulator/values/fold_table.h"
 #include "simulator/values/provenance.h"
 #include "tools/import/msccl.h"
 

@@ -1,5 +1,3 @@
-#include "simulator/values/contributions.h"
-
 #include <limits>
 #include <map>
 #include <utility>
@@ -7,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "models/base/random.h"
+#include "simulator/values/fold_table.h"
 #include "tests/support/property.h"
 
 namespace orrery::test {
