@@ -54,55 +54,6 @@ int64_t Schedule::largest_message() const {
   return largest;
 }
 
-PackedStep pack(const Step& step) {
-  PackedStep packed;
-  if (step.from) {
-    packed.parts |= PackedStep::kFrom;
-    packed.from = step.from->index();
-  }
-  if (step.to) {
-    packed.parts |= PackedStep::kTo;
-    packed.to = step.to->index();
-  }
-  if (step.source) {
-    packed.parts |= PackedStep::kSource;
-    packed.source_area = static_cast<uint8_t>(step.source->area);
-    packed.source_first = step.source->first;
-    packed.source_count = step.source->count;
-  }
-  if (step.target) {
-    packed.parts |= PackedStep::kTarget;
-    packed.target_area = static_cast<uint8_t>(step.target->area);
-    packed.target_first = step.target->first;
-    packed.target_count = step.target->count;
-  }
-  if (step.after) {
-    packed.parts |= PackedStep::kAfter;
-    packed.after_channel = step.after->channel.index();
-    packed.after_index = step.after->index;
-  }
-  packed.combine = static_cast<uint8_t>(step.combine);
-  return packed;
-}
-
-Step unpack(const PackedStep& packed, Node node) {
-  Step step;
-  if (packed.has(PackedStep::kFrom))
-    step.from = Node(packed.from);
-  if (packed.has(PackedStep::kTo))
-    step.to = Node(packed.to);
-  if (packed.has(PackedStep::kSource))
-    step.source =
-        Slice{static_cast<Area>(packed.source_area), packed.source_first, packed.source_count};
-  if (packed.has(PackedStep::kTarget))
-    step.target =
-        Slice{static_cast<Area>(packed.target_area), packed.target_first, packed.target_count};
-  if (packed.has(PackedStep::kAfter))
-    step.after = StepRef{node, Channel(packed.after_channel), packed.after_index};
-  step.combine = static_cast<Combine>(packed.combine);
-  return step;
-}
-
 uint64_t count_steps(const Schedule& schedule) {
   uint64_t steps = 0;
   for (uint32_t n = 0; n < schedule.extent().nodes; ++n)

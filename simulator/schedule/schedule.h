@@ -17,7 +17,6 @@
 #include "models/base/quantity.h"
 #include "models/program/op.h"
 #include "simulator/schedule/actions.h"
-#include "simulator/schedule/packed_step.h"
 
 namespace orrery {
 
@@ -78,10 +77,6 @@ struct Step {
   }
 };
 
-PackedStep pack(const Step& step);
-/// `node` is the step's own node, of which `after` names a channel.
-Step unpack(const PackedStep& packed, Node node);
-
 /// When a fused step, one that receives and sends, takes its message. NCCL, RCCL and MSCCL wait for
 /// the message and for the outgoing slot before they begin (genericOp, prims_simple.h). So a node
 /// that cannot send on does not free the slot of what it received.
@@ -90,20 +85,20 @@ enum class FusedStep : uint8_t {
   Atomic,           // when it may also send
 };
 
-/// What a walker must know before it starts.
+/// What an executor must know about a schedule before it starts.
 struct Extent {
   uint32_t nodes = 0;         // the ranks, and behind them the switch nodes
   uint32_t switch_nodes = 0;  // how many of the nodes are no ranks
   uint32_t channels = 0;      // the maximum over the nodes
   uint32_t slots = 2;         // messages that a connection holds and its receiver has not freed yet
   /// How many steps back, from the step that a channel is at or has begun, a cause or an
-  /// undelivered message may name. Walkers remember this many steps and the current one.
+  /// undelivered message may name. Executors remember this many steps and the current one.
   uint32_t window = 0;
-  /// Of a lockstep schedule: how many steps back from its own index a cause of a half may name; at
-  /// most the window. A walker that goes row by row remembers only this many rows.
+  /// In a lockstep schedule: how many steps back from its own index a cause of a half may name; at
+  /// most the window. An executor that goes row by row remembers only this many rows.
   uint32_t lookback = 0;
-  /// Whether row i (step i of every channel) can run completely once rows < i have. A walker may
-  /// then go row by row without checking causes. Receive halves of a row come before its send
+  /// Whether row i (step i of every channel) can run completely once rows < i have. The sweep
+  /// then goes row by row without checking causes. Receive halves of a row come before its send
   /// halves.
   bool lockstep = false;
   Entry entry = Entry::Eager;
@@ -160,8 +155,8 @@ struct Sent {
   friend bool operator==(const Sent&, const Sent&) = default;
 };
 
-/// Abstract, so that imported, mutated and computed schedules are walked alike. Computed schedules
-/// are `final`, and walkers are templates over them where speed matters.
+/// Abstract, so that imported, mutated and computed schedules are walked alike. Only the sweep
+/// knows the classes of computed schedules (algorithm/concrete.h), which are `final` for that.
 class Schedule {
  public:
   Schedule() = default;

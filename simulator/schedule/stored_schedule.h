@@ -2,14 +2,49 @@
 
 // A schedule stored step by step: for imported algorithms, mutants and tests.
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "simulator/schedule/actions.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
 
 /// Steps per node and channel.
 using StoredSteps = std::vector<std::vector<std::vector<Step>>>;
+
+/// A step in 56 bytes without optional members. Members of parts that the step lacks (their flag is
+/// not set) are 0. Areas and the reduction are the numbers of the enumerators of Area and Combine.
+struct PackedStep {
+  static constexpr uint8_t kFrom = 1;
+  static constexpr uint8_t kTo = 2;
+  static constexpr uint8_t kSource = 4;
+  static constexpr uint8_t kTarget = 8;
+  static constexpr uint8_t kAfter = 16;
+
+  int64_t source_first = 0;  // elements from the start of the area
+  int64_t source_count = 0;
+  int64_t target_first = 0;
+  int64_t target_count = 0;
+  uint32_t from = 0;  // nodes
+  uint32_t to = 0;
+  uint32_t after_channel = 0;  // of the same node
+  uint32_t after_index = 0;
+  uint8_t parts = 0;  // the flags above
+  uint8_t combine = 0;
+  uint8_t source_area = 0;
+  uint8_t target_area = 0;
+
+  constexpr bool has(uint8_t part) const { return (parts & part) != 0; }
+  constexpr StepForm form() const {
+    return {has(kFrom), has(kTo), has(kSource), has(kTarget), combine != 0};
+  }
+};
+
+PackedStep pack(const Step& step);
+/// `node` is the step's own node, of which `after` names a channel.
+Step unpack(const PackedStep& packed, Node node);
 
 class StoredSchedule final : public Schedule {
  public:

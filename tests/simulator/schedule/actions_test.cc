@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "simulator/schedule/schedule.h"
+#include "simulator/schedule/stored_schedule.h"
 
 namespace orrery::test {
 namespace {
