@@ -7,7 +7,7 @@
 #include "models/program/loops.h"
 #include "simulator/analyze/slack.h"
 #include "simulator/lower/lower.h"
-#include "simulator/lower/reach.h"
+#include "simulator/network/paths.h"
 #include "simulator/schedule/walk.h"
 #include "verifier/long_loops.h"
 #include "verifier/loop_times.h"

@@ -20,7 +20,7 @@ namespace {
 
 using OwnedSchedule = std::unique_ptr<const Schedule>;
 
-/// Walkers number them. What they take of memory depends on the window too: Limits::state.
+/// Executors number them. How much memory they take depends on the window too: Limits::state.
 constexpr uint64_t kMostChannels = uint64_t{1} << 22U;
 /// Up to this size, a rank may have a channel for each other rank. The table of exchanges then
 /// takes about 80 MB.
@@ -116,7 +116,7 @@ OwnedSchedule make_ragged(const ScheduleRequest& request) {
       request.transport);
 }
 
-/// Of two ranks the first sends to the second; one alone sends nothing.
+/// The first of two ranks sends to the second; one alone sends nothing.
 OwnedSchedule make_transfer(const ScheduleRequest& request) {
   std::vector<SourceDestination> pairs;
   if (request.nodes == 2)

@@ -34,7 +34,7 @@ struct Transport {
   uint32_t channels = 1;  // every part of the data is split over them; they run concurrently
   uint32_t slots = 2;     // as Extent::slots
   Entry entry = Entry::Eager;
-  /// Of an exchange: elements that a channel takes of a message before the next takes any. Where
+  /// In an exchange: elements that a channel takes of a message before the next takes any. Where
   /// all channels are needed anyway, and with 0, they share it evenly.
   int64_t whole_part = 0;
   /// Elements of a message at most, for algorithms that cut their messages themselves (Cutting); 0:

@@ -100,7 +100,7 @@ void RaggedExchangeSchedule::find_window() {
           window, 2 * uint64_t{extent_.slots} + 1 + (receives > sends ? receives - sends : 0));
     }
   extent_.window = static_cast<uint32_t>(std::min(longest, window));
-  // Of a message whose slot it takes: as many turns back as there are slots.
+  // A cause is the message whose slot is taken: as many turns back as there are slots.
   extent_.lookback = static_cast<uint32_t>(std::min(longest, 2 * uint64_t{extent_.slots} - 1));
 }
 

@@ -24,8 +24,8 @@ TypeError unknown(std::string parameter, const std::string& got,
                                             fmt::join(names, ", "), got, did_you_mean(got, names))};
 }
 
-/// The algorithms that the op allows. Of those that the fabric does not offer, only the one that is
-/// asked for.
+/// The algorithms that the op allows. One that the fabric does not offer is among them only if it
+/// is asked for.
 std::variant<std::vector<const Algorithm*>, TypeError> asked_algorithms(const SiteFigures& site,
                                                                         const Fabric& fabric) {
   std::vector<const Algorithm*> all = algorithms_for(site.request.kind);
@@ -143,7 +143,7 @@ QuietTimer::Outcome slowest(const Method& method, const SiteFigures& site,
   return longest;
 }
 
-/// Of the slowest group.
+/// A bound from below on the time of the slowest group.
 Duration least_time(const Method& method, const SiteFigures& site,
                     std::span<const size_t> timed_groups, const QuietTimer& timer) {
   Duration least;
@@ -249,7 +249,7 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
     return {fitting.front(), "the first that fits"};
   if (timed.size() == 1)
     return {timed.front().method, why_not};
-  // Of equal times the first method of the table counts.
+  // Among equal times the first method of the table counts.
   std::sort(timed.begin(), timed.end(), [&](const Timed& a, const Timed& b) {
     return place_of(a.method, fitting) < place_of(b.method, fitting);
   });

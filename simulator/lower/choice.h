@@ -1,23 +1,80 @@
 #pragma once
 
 // The method of a site: the one that the scenario names, or the fastest one on the quiet fabric,
-// with the reason.
+// with the reason. The methods are compared by how long one collective takes when nothing else
+// runs.
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "models/array/work.h"
+#include "models/base/id.h"
+#include "models/base/quantity.h"
 #include "models/fabric/transport.h"
 #include "models/program/rules.h"
+#include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/groupings.h"
-#include "simulator/lower/method.h"
-#include "simulator/lower/quiet_time.h"
 #include "simulator/lower/schedule_maker.h"
+#include "simulator/network/paths.h"
+#include "simulator/schedule/durations.h"
 
 namespace orrery {
+
+/// Groups of up to this many ranks are timed completely.
+inline constexpr uint32_t kMostTimedRanks = 64;
+
+struct QuietTime {
+  Duration takes;
+  /// For a larger group: the two group sizes that were timed instead.
+  std::optional<std::pair<uint32_t, uint32_t>> extended_from;
+};
+
+/// Runs a collective that all ranks enter at once on a fabric without other messages, with the
+/// executor of whole programs (time_program).
+///
+/// The size of a group of more than kMostTimedRanks is halved until it is at most that, and once
+/// more. The group's first ranks are timed in these two sizes, with messages as large as in the
+/// whole group. The time of the whole group is extrapolated by the number of steps of a rank, or by
+/// the number of ranks where a rank has as many steps in any group. A permutation
+/// and a ragged exchange are timed completely: they name all ranks.
+class QuietTimer {
+ public:
+  /// `reach` is that of the fabric of `paths`. `reach` and `maker` must outlive this object.
+  /// Schedules beyond the limits are not timed.
+  QuietTimer(Paths& paths, const Reach& reach, const ScheduleMaker& maker, const Limits& limits)
+      : paths_(paths), reach_(reach), maker_(maker), limits_(limits) {}
+
+  const Fabric& fabric() const { return paths_.fabric(); }
+
+  /// The time from the launch for the ranks on `vertices`, one for each of `request.nodes`; or why
+  /// it has none: "has no route for some message". The request has no connections. Requires that
+  /// the algorithm fits. Throws Overflow.
+  using Outcome = std::variant<QuietTime, std::string>;
+  Outcome of(const Method& method, const Hints& asked, const ScheduleRequest& request,
+             WorkType work, std::span<const VertexId> vertices);
+
+  /// A time that of() is not below for a group of at most kMostTimedRanks, found without a walk:
+  /// what a rank sends needs at least so long over all links out of its vertex, and what a channel
+  /// sends at its rate. A time beyond 64 bits is the longest.
+  Duration at_least(const Method& method, const Hints& asked, const ScheduleRequest& request,
+                    WorkType work, std::span<const VertexId> vertices) const;
+
+ private:
+  std::variant<Duration, std::string> timed(const Method& method, const ScheduleRequest& request,
+                                            WorkType work, std::span<const VertexId> vertices);
+  Outcome extended(const Method& method, const Hints& asked, const ScheduleRequest& request,
+                   WorkType work, std::span<const VertexId> vertices);
+
+  Paths& paths_;
+  const Reach& reach_;
+  const ScheduleMaker& maker_;
+  const Limits limits_;
+};
 
 /// What the choice depends on.
 struct SiteFigures {
@@ -45,12 +102,11 @@ struct Pick {
 /// At most so many groups of different shapes are timed.
 inline constexpr size_t kMostTimedShapes = 8;
 
-/// Of the algorithms that fit all groups, each with each protocol of the transport that serves it,
-/// the method that the op asks for, or the one whose slowest group is fastest. Of equal ones, the
-/// first algorithm in the table, and its first protocol. Groups of one shape are timed once: those
-/// with the same arrangement of ranks and links (Grouping::shapes); where groups have slices of
-/// their own, each is timed. Of many, the first kMostTimedShapes are timed. An error if there is no
-/// such method.
+/// The method that the op asks for, or the one whose slowest group is fastest. It is one of the
+/// algorithms that fit all groups, with one of the transport's protocols that serve it. Among equal
+/// ones it is the first algorithm in the table, with its first protocol. Groups of one shape
+/// (Grouping::shapes) are timed once; where groups have slices of their own, each is timed. At most
+/// kMostTimedShapes are timed, the first ones. It is an error if there is no such method.
 std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
                                           const std::optional<TransportFigures>& transport,
                                           const ScheduleMaker& maker, QuietTimer& timer);

@@ -2,7 +2,7 @@
 
 // Applies faults to a cluster and a lowered program. The algorithms stay those of the healthy
 // cluster, as on a machine that breaks after the choice. So the schedules stay the same, and
-// walkers need not know of faults.
+// executors need not know of faults.
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,3 @@
-#include "simulator/lower/given_schedule.h"
-
 #include <utility>
 
 #include "models/base/check.h"
@@ -7,9 +5,10 @@
 #include "models/program/sides.h"
 #include "simulator/lower/assumptions.h"
 #include "simulator/lower/groupings.h"
-#include "simulator/lower/views.h"
+#include "simulator/lower/lower.h"
 #include "simulator/schedule/end_copies.h"
 #include "simulator/schedule/tape_order.h"
+#include "simulator/schedule/view.h"
 
 namespace orrery {
 

@@ -10,7 +10,7 @@
 #include "models/base/shared_list.h"
 #include "models/fabric/fabric.h"
 #include "models/mesh/mesh.h"
-#include "simulator/schedule/members.h"
+#include "simulator/schedule/lowered.h"
 
 namespace orrery {
 

@@ -1,9 +1,14 @@
 #include "simulator/lower/lower.h"
 
 #include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -11,21 +16,230 @@
 #include <fmt/format.h>
 
 #include "models/base/compiler.h"
+#include "models/fabric/fabric.h"
 #include "models/program/did_you_mean.h"
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
+#include "models/program/program.h"
+#include "models/program/ragged.h"
 #include "models/program/rules.h"
 #include "models/program/sides.h"
+#include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/assumptions.h"
+#include "simulator/lower/choice.h"
+#include "simulator/lower/groupings.h"
 #include "simulator/lower/local_cost.h"
-#include "simulator/lower/site_plan.h"
+#include "simulator/lower/schedule_maker.h"
+#include "simulator/network/paths.h"
+#include "simulator/schedule/end_copies.h"
 #include "simulator/schedule/list_progress.h"
+#include "simulator/schedule/lowered.h"
 #include "simulator/schedule/tape_order.h"
+#include "simulator/schedule/view.h"
 
 namespace orrery {
 namespace {
+
+// The plan of a site: its algorithm, schedules and views. It is computed once for all sites with
+// the same plan, for any number of layers.
+
+/// For the groups with equal requests: of one size, and with the same slices.
+struct GroupPlan {
+  const Schedule* schedule = nullptr;
+  CollectiveFigures figures;
+  MemberCosts costs;
+  uint64_t steps = 0;  // of all its nodes; or some number above Limits::steps
+};
+
+struct SitePlan {
+  const Grouping* grouping = nullptr;
+  Method method;
+  std::vector<SharedList<VertexId>> vertices;  // per group: of all nodes of its schedule
+  Choice choice;
+  WorkType work;
+  View input;
+  View output;
+  std::vector<GroupPlan> groups;     // per group
+  bool copies = false;               // inside a device, and without a rate but the device's
+  uint64_t steps = 0;                // of all groups; or some number above Limits::steps
+  std::optional<Unrouted> unrouted;  // the first pair without a route, within the limit
+};
+
+class SitePlans {
+ public:
+  /// `transport` must outlive this object. Schedules are added to `schedules`, equal ones once. A
+  /// site with more steps than Limits::steps gets a plan, but its steps are not visited.
+  SitePlans(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
+            const std::optional<TransportFigures>& transport,
+            std::vector<std::unique_ptr<const Schedule>>& schedules)
+      : program_(program),
+        paths_(paths),
+        transport_(transport),
+        most_steps_(static_cast<uint64_t>(limits.steps)),
+        reach_(cluster.fabric),
+        maker_(cluster.device, limits),
+        timer_(paths, reach_, maker_, limits),
+        groupings_(cluster.fabric),
+        schedules_(schedules) {}
+
+  /// The plan, valid as long as this object; or the error in the op's algorithm.
+  using Outcome = std::variant<SitePlan, TypeError>;
+  /// `tables` are those of a site that exchanges by tables; else null.
+  const Outcome& of(const Site& site, const SiteTables* tables);
+
+ private:
+  /// Everything that a plan depends on. `request` has no group size, slices and connections.
+  struct Key {
+    const Grouping* grouping = nullptr;
+    Hints asked;
+    ScheduleRequest request;
+    Dtype operand = Dtype::F32;
+    Dtype result = Dtype::F32;
+    CollectiveParts parts;
+    std::vector<SharedList<ExchangedSlice>> slices;  // per group, of a ragged exchange
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  struct SharedSchedule {
+    const Schedule* schedule = nullptr;
+    uint64_t steps = 0;
+    bool too_long = false;
+  };
+
+  GroupPlan group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const;
+  Key key_of(const Site& site, const SiteTables* tables);
+  Outcome plan(const Key& key);
+  const SharedSchedule& schedule_of(const Method& method, const ScheduleRequest& request,
+                                    WorkType work);
+  std::optional<Unrouted> unrouted(const SitePlan& plan) const;
+
+  const Program& program_;
+  Paths& paths_;
+  const std::optional<TransportFigures>& transport_;
+  const uint64_t most_steps_;
+  const Reach reach_;
+  const ScheduleMaker maker_;
+  QuietTimer timer_;
+  Groupings groupings_;
+  std::vector<std::unique_ptr<const Schedule>>& schedules_;
+  /// By algorithm, request and how messages are cut. Looked up only.
+  std::map<std::tuple<const Algorithm*, ScheduleRequest, MessageCut>, SharedSchedule> by_request_;
+  std::map<Key, Outcome> plans_;  // looked up only
+};
+
+/// What the op asks for in this group. What nobody takes is not sent: it would wait somewhere for
+/// ever.
+Hints asked_in(const Grouping& grouping, size_t group, Hints asked) {
+  if (!grouping.transfers.empty() && grouping.transfers[group] == TransferGroup::Unreceived)
+    asked.entry = Entry::Rendezvous;
+  return asked;
+}
+
+const SitePlans::Outcome& SitePlans::of(const Site& site, const SiteTables* tables) {
+  Key key = key_of(site, tables);
+  const auto known = plans_.find(key);
+  if (known != plans_.end())
+    return known->second;
+  Outcome made = plan(key);
+  return plans_.emplace(std::move(key), std::move(made)).first->second;
+}
+
+SitePlans::Key SitePlans::key_of(const Site& site, const SiteTables* tables) {
+  const Op& op = program_.op(site.ops.front());
+  const auto [operand, result] = exchanged_types(program_, op);
+  Key key;
+  key.grouping = &groupings_.of(site.groups, site.transfers);
+  key.asked = asked_by(op);
+  key.request = schedule_request(op, 0, operand.shape.elements(), Transport());
+  key.operand = operand.dtype;
+  key.result = result.dtype;
+  // Kinds with a part per rank have groups of one size only.
+  key.parts = collective_parts(op, operand.shape, result.shape,
+                               static_cast<int64_t>(site.groups.front().size()));
+  if (tables != nullptr) {
+    key.request.initial = result.shape.elements();
+    for (const RaggedGroup& group : tables->groups)
+      key.slices.push_back(exchanged_slices(group, result.shape.elements_from(1)));
+  }
+  return key;
+}
+
+SitePlans::Outcome SitePlans::plan(const Key& key) {
+  SitePlan plan;
+  plan.grouping = key.grouping;
+  plan.work = work_type(rules(key.request.kind).form.entering, key.operand);
+  plan.input = view(key.parts.operand);
+  plan.output = view(key.parts.result);
+
+  const SiteFigures site = {key.asked, key.request, plan.work, *key.grouping, key.slices};
+  const auto picked = pick_method(site, transport_, maker_, timer_);
+  if (const auto* error = std::get_if<TypeError>(&picked))
+    return *error;
+  const Pick& pick = std::get<Pick>(picked);
+  plan.method = pick.method;
+  plan.choice = choice_of(pick.method, pick.because);
+
+  std::map<std::pair<Entry, ScheduleRequest>, GroupPlan> plans;
+  for (size_t g = 0; g < key.grouping->groups.size(); ++g) {
+    const ScheduleRequest request = site.request_of(g);
+    const Hints asked = asked_in(*key.grouping, g, key.asked);
+    const auto [known, added] = plans.try_emplace({asked.entry, request});
+    GroupPlan& group = known->second;
+    if (added) {
+      const SharedSchedule& schedule = schedule_of(
+          plan.method, maker_.with_connections(plan.method, asked, request, plan.work), plan.work);
+      if (schedule.too_long)
+        return TypeError{"",
+                         "expected less than 2^31 steps of a channel, got more; larger slots of "
+                         "the transport make fewer"};
+      group = group_plan(key, *schedule.schedule, plan);
+      group.steps = schedule.steps;
+    }
+    plan.groups.push_back(group);
+    plan.steps = std::min(plan.steps + group.steps, most_steps_ + 1);
+    const SharedList<VertexId>& ranks = key.grouping->vertices[g];
+    plan.vertices.push_back(
+        pick.method.algorithm->switch_of == nullptr
+            ? ranks
+            : vertices_of_nodes(*pick.method.algorithm, *group.schedule, {paths_.fabric(), ranks}));
+  }
+  if (plan.steps <= most_steps_)
+    plan.unrouted = unrouted(plan);
+  return plan;
+}
+
+GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const {
+  const MemberTensors tensors = {plan.work, key.operand, key.result, plan.input, plan.output};
+  GroupPlan group;
+  group.schedule = &schedule;
+  group.figures = maker_.figures(plan.method, schedule);
+  group.costs = member_costs(key.request.kind, schedule.extent(), tensors, maker_.device_rates());
+  plan.copies |=
+      group.costs.copies || (schedule.extent().copies && !group.figures.rates.copy.has_value());
+  return group;
+}
+
+const SitePlans::SharedSchedule& SitePlans::schedule_of(const Method& method,
+                                                        const ScheduleRequest& request,
+                                                        WorkType work) {
+  SharedSchedule& shared = by_request_[{method.algorithm, request, message_cut(method, work)}];
+  if (shared.schedule == nullptr) {
+    MadeSchedule made = maker_.make(method, request, work);
+    schedules_.push_back(std::move(made.schedule));
+    shared = {schedules_.back().get(), made.steps, made.too_long};
+  }
+  return shared;
+}
+
+std::optional<Unrouted> SitePlans::unrouted(const SitePlan& plan) const {
+  for (size_t g = 0; g < plan.vertices.size(); ++g) {
+    const Schedule& schedule = *plan.groups[g].schedule;
+    if (auto lost = first_unrouted(schedule, plan.vertices[g], paths_, reach_))
+      return lost;
+  }
+  return std::nullopt;
+}
 
 Origin origin_of(const Op& op, const std::string& parameter) {
   Origin origin = origin_of(op.name, op.origin);

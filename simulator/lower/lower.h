@@ -1,9 +1,23 @@
 #pragma once
 
-// Turns a program into tapes and schedules: picks an algorithm for each site (the scenario's, or
-// the fastest with the reason), and computes the cost of each local op.
+// Lowering turns a program into the form that every executor runs (schedule/lowered.h).
+//
+// Each local op gets its cost (local_cost.h). Each thread gets a tape of instructions. Each site
+// gets a plan, which all sites share whose op, groups and shapes are the same:
+//  1. The groups of the site are laid on the fabric (groupings.h). Groups of one shape take the
+//     same time there.
+//  2. A method is chosen: an algorithm and a protocol (choice.h). It is the one that the scenario
+//     names. If it names none, every method that fits is timed alone on a quiet fabric, and the
+//     fastest one is taken.
+//  3. The schedule of each group is made by that method (schedule_maker.h). Equal schedules are
+//     stored once.
+//  4. Each message must have a route (network/paths.h).
+// A figure that the cluster lacks is an error if there is no sensible default. Else it becomes a
+// label of the result (assumptions.h). Faults are applied to the finished result (faults.h).
 
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
@@ -28,5 +42,17 @@ Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
 /// The same, with paths of its own.
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
               const Limits& limits = {});
+
+/// The rest of the lowered form of a program whose only op is a sync collective, issued by one
+/// thread and run by one group. The choices have no algorithm.
+Lowered lowered_alone(const Program& program, Collective collective);
+
+/// The lowered form of a program with a given schedule instead of one that lower() chooses. Its
+/// only op is a sync collective of all devices of its mesh, in one group. Node r of the schedule is
+/// rank r; logical id d runs on device d. Requires a collective that works on its operand's
+/// elements as they are.
+Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorithm,
+                   const Program& program, const DeviceFigures& device,
+                   const MessageFigures& messages = {});
 
 }  // namespace orrery

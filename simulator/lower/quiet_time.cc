@@ -1,5 +1,3 @@
-#include "simulator/lower/quiet_time.h"
-
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -8,7 +6,8 @@
 #include "models/base/compiler.h"
 #include "models/program/op_overflow.h"
 #include "models/program/program.h"
-#include "simulator/lower/given_schedule.h"
+#include "simulator/lower/choice.h"
+#include "simulator/lower/lower.h"
 #include "simulator/network/demand.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
@@ -53,7 +52,7 @@ uint64_t steps_of_a_rank(const Schedule& schedule) {
   return steps;
 }
 
-/// Of fewer nodes. If the source is not one of them, the last one is the source.
+/// The request for fewer nodes. If the source is not one of them, the last one is the source.
 ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) {
   request.nodes = nodes;
   request.elements = elements;

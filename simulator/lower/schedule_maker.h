@@ -1,22 +1,42 @@
 #pragma once
 
-// Makes the schedules of sites by their methods: how many channels and slots they have, how their
+// How a collective is carried out (its method: an algorithm, and the protocol by which messages are
+// passed), and the schedules made by a method: how many channels and slots they have, how their
 // messages are cut to slots, and which figures they take time by.
 
 #include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "models/array/work.h"
 #include "models/fabric/fabric.h"
+#include "models/fabric/transport.h"
+#include "models/program/op.h"
 #include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/lower/method.h"
 #include "simulator/schedule/durations.h"
+#include "simulator/schedule/lowered.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
+
+/// Without a protocol, messages are passed whole.
+struct Method {
+  const Algorithm* algorithm = nullptr;
+  const ProtocolFigures* protocol = nullptr;
+};
+Choice choice_of(const Method& method, std::string because = {});
+
+/// What an op asks for: its hints, but for the stream, on which no method depends. The rest is
+/// chosen.
+Hints asked_by(const Op& op);
+
+/// The protocols that serve the algorithm for this op, in the order of the transport.
+std::vector<const ProtocolFigures*> protocols_for(const Algorithm& algorithm, OpKind kind,
+                                                  const std::optional<TransportFigures>& transport);
 
 struct MadeSchedule {
   /// Uncut if it would have more steps than the limit. It must not be run then.
@@ -48,7 +68,7 @@ class ScheduleMaker {
   ScheduleRequest with_connections(const Method& method, const Hints& asked,
                                    ScheduleRequest request, WorkType work) const;
 
-  /// Of a request with its connections.
+  /// Requires a request with its connections.
   MadeSchedule make(const Method& method, const ScheduleRequest& request, WorkType work) const;
 
   /// How often the steps of `whole` run, so that its messages are cut.
@@ -56,7 +76,7 @@ class ScheduleMaker {
 
   CollectiveFigures figures(const Method& method, const Schedule& schedule) const;
 
-  /// Of what members copy before and after their steps.
+  /// The rates at which members copy before and after their steps.
   DataRates device_rates() const { return data_rates(device_); }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which links a message crosses, stated only here, with their figures. Lowering, demand, the timing
-// executors and the trace share one object.
+// Which links a message crosses, stated only here, with their figures; and which messages have no
+// route. Lowering, demand, the timing executors and the trace share one object.
 //
 // A route has the fewest links that are not cut; among those, the lowest ids, compared in order.
 // Every vertex forwards, devices included: a message on a ring passes through the devices between.
@@ -18,12 +18,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <boost/container/small_vector.hpp>
 
+#include "models/base/id.h"
 #include "models/fabric/fabric.h"
 #include "simulator/schedule/durations.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/schedule/schedule.h"
 
 namespace orrery {
 
@@ -128,8 +132,8 @@ class Paths {
   static constexpr size_t kMostFound = size_t{1} << 9U;
   static constexpr size_t kMostLinksKept = 32;
 
-  /// Of a pair in a table of `size`, a power of two. Pairs share slots only if there are more of
-  /// them than slots.
+  /// The slot of a pair in a table of `size`, a power of two. Pairs share slots only if there are
+  /// more of them than slots.
   size_t slot_of(VertexId from, VertexId to, size_t size) const;
   void append(LinkId link);
   bool route(VertexId from, VertexId to);
@@ -150,5 +154,32 @@ class Paths {
   Path* path_ = nullptr;      // that is being found
   RouteSearch::Links ahead_;  // its end, the last link first, while the middle is looked for
 };
+
+/// Which devices can reach each other, so that a group need not be searched pair by pair.
+class Reach {
+ public:
+  explicit Reach(const Fabric& fabric);
+
+  /// Whether each of the vertices has a route to each other one.
+  bool mutual(std::span<const VertexId> vertices) const;
+
+ private:
+  std::vector<size_t> component_;  // per vertex: its strongly connected component
+};
+
+/// The first member that sends to a device without a route, by node and channel; empty if every
+/// message has one. `reach` is that of the fabric of `paths`.
+struct Unrouted {
+  VertexId sender, receiver;
+};
+std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> vertices,
+                                       Paths& paths, const Reach& reach);
+
+/// The same of a whole program: its first collective with such a member.
+struct LostRoute {
+  CollectiveId collective;
+  Unrouted ends;
+};
+std::optional<LostRoute> first_unrouted(const Lowered& lowered, Paths& paths);
 
 }  // namespace orrery

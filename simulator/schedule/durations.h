@@ -80,7 +80,7 @@ struct CollectiveFigures {
   friend bool operator==(const CollectiveFigures&, const CollectiveFigures&) = default;
 };
 
-/// Of a collective whose messages are passed without a protocol.
+/// The figures of a collective whose messages are passed without a protocol.
 inline CollectiveFigures collective_figures(const DeviceFigures& device) {
   return {launch_duration(device), data_rates(device), {}};
 }

@@ -169,8 +169,8 @@ class ListProgress {
     return streams_[first_stream_[list.index()] + stream].ended;
   }
 
-  /// Of each of its streams, the first Enter that has not ended. What the list has passed and
-  /// entered follows from these, since no list is held: loops have all their iterations.
+  /// Appends, for each of its streams, the first Enter that has not ended. What the list has passed
+  /// and entered follows from these, since no list is held: loops have all their iterations.
   void append_state(ListId list, RelativeState& state) const;
 
   /// The next instruction that the list will pass; the length of the tape at its end.

@@ -1,8 +1,37 @@
 #include "simulator/schedule/lowered.h"
 
+#include <algorithm>
+
 #include "models/base/check.h"
 
 namespace orrery {
+
+GroupTable::GroupTable(std::span<const Group> groups, std::span<const TransferGroup> transfers) {
+  using Place = std::pair<LogicalId, GroupRank>;
+  const auto of_side = [&](bool receivers) {
+    std::vector<Place> all;
+    for (uint32_t g = 0; g < groups.size(); ++g)
+      for (size_t rank = 0; rank < groups[g].size(); ++rank) {
+        const auto side =
+            side_of(transfers.empty() ? std::nullopt : std::optional(transfers[g]), rank);
+        if (side && (*side == Side::Receives) == receivers)
+          all.push_back({groups[g][rank], {g, Node(rank)}});
+      }
+    const auto before = [](const Place& a, const Place& b) { return a.first < b.first; };
+    if (!std::is_sorted(all.begin(), all.end(), before))
+      std::sort(all.begin(), all.end(), before);
+    std::vector<LogicalId> devices;
+    std::vector<GroupRank> ranks;
+    for (const auto& [device, rank] : all) {
+      devices.push_back(device);
+      ranks.push_back(rank);
+    }
+    return OneSide{std::move(devices), std::move(ranks)};
+  };
+  others_ = of_side(false);
+  if (!transfers.empty())
+    receivers_ = of_side(true);
+}
 
 const RaggedGroup* tables_of(const Lowered& lowered, const Collective& collective) {
   const auto tables = lowered.tables.find(collective.site);

@@ -3,6 +3,7 @@
 // The lowered form of a program: for each thread a tape of instructions, and for each group of each
 // site one collective with its schedule. Every executor runs this form.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,19 +16,81 @@
 #include "models/base/quantity.h"
 #include "models/base/shared_list.h"
 #include "models/fabric/fabric.h"
+#include "models/mesh/mesh.h"
 #include "models/program/program.h"
 #include "models/program/ragged.h"
+#include "models/program/sides.h"
 #include "simulator/schedule/choice.h"
 #include "simulator/schedule/durations.h"
-#include "simulator/schedule/members.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/view.h"
 
 namespace orrery {
 
-/// One entry of a thread's tape. A started collective is an Enter and, at its done, a Wait. A sync
-/// one is both, one after another. The compute stream runs Local and Wait in order; an Enter does
-/// not block it.
+/// What a device is in a site: a node of one of its collectives.
+struct Member {
+  CollectiveId collective;
+  Node node;
+};
+
+/// For each device of a list of groups, its group and its rank there, on each side that it enters
+/// by. Copies share one table.
+class GroupTable {
+ public:
+  struct GroupRank {
+    uint32_t group = 0;
+    Node node;
+  };
+
+  GroupTable() = default;
+  /// `transfers` has what each group is, of a transfer; else it is empty. Requires that no device
+  /// enters two groups on one side.
+  explicit GroupTable(std::span<const Group> groups, std::span<const TransferGroup> transfers = {});
+
+  /// Empty for a device that enters none on this side.
+  std::optional<GroupRank> find(LogicalId device, Side side) const {
+    const OneSide& entering = of(side);
+    const std::optional<size_t> index = index_among(entering.devices, device);
+    return index ? std::optional(entering.ranks[*index]) : std::nullopt;
+  }
+  /// Those that enter on this side, ascending.
+  std::span<const LogicalId> devices(Side side) const { return of(side).devices; }
+
+ private:
+  struct OneSide {
+    SharedList<LogicalId> devices;
+    SharedList<GroupRank> ranks;  // of each of the devices
+  };
+  const OneSide& of(Side side) const { return side == Side::Receives ? receivers_ : others_; }
+
+  OneSide others_;     // those that are on both sides, or that send in a transfer
+  OneSide receivers_;  // those that receive in a transfer
+};
+
+/// The members of one site.
+class SiteMembers {
+ public:
+  SiteMembers() = default;
+  /// Group g of the table is the collective `first` + g.
+  SiteMembers(CollectiveId first, GroupTable groups) : first_(first), groups_(std::move(groups)) {}
+
+  /// Empty for a device that does not enter on this side.
+  std::optional<Member> find(LogicalId device, Side side) const {
+    const std::optional<GroupTable::GroupRank> rank = groups_.find(device, side);
+    if (!rank)
+      return std::nullopt;
+    return Member{CollectiveId(first_.index() + rank->group), rank->node};
+  }
+  std::span<const LogicalId> devices(Side side) const { return groups_.devices(side); }
+
+ private:
+  CollectiveId first_;
+  GroupTable groups_;
+};
+
+/// One instruction of a thread's tape. A started collective is an Enter and, at its done, a Wait. A
+/// sync one is both, one after another. The compute stream runs Local and Wait in order; an Enter
+/// does not block it.
 struct Instruction {
   enum class Kind : uint8_t {
     Local,  // compute for `duration`
@@ -50,7 +113,7 @@ struct Collective {
   OpKind kind = OpKind::Psum;
   WorkType work;                       // what it moves and folds
   const Schedule* schedule = nullptr;  // owned by Lowered::schedules; equal ones are one
-  SharedList<LogicalId> members;       // rank r is node r; a switch is no member. Of a transfer
+  SharedList<LogicalId> members;       // rank r is node r; a switch is no member. In a transfer
                                        // the first sends to the second
   SharedList<VertexId> vertices;       // of each node, in the fabric
   View input;                          // of the operand of each member

@@ -132,7 +132,7 @@ SlicedSchedule::SlotUser SlicedSchedule::slot_user(StepRef within) const {
       firsts_.begin() + static_cast<ptrdiff_t>(first_begins_[number + 1]), within.index,
       [](const First& each, uint32_t step) { return each.step < step; });
   const Connection& connection = connections_[first->connection];
-  // The message `slots` before it. Of its own iteration, `first->message` messages are before it.
+  // The message `slots` before it. In its own iteration, `first->message` messages are before it.
   const uint32_t before = extent_.slots - first->message;
   const uint32_t iterations = iterations_of(before, connection.messages);
   const uint32_t message = iterations * connection.messages - before;

@@ -41,7 +41,7 @@ class SlicedSchedule : public Schedule {
   /// Visits all steps. Requires iterations_for() x steps of a channel < 2^31.
   SlicedSchedule(std::unique_ptr<const Schedule> whole, int64_t stretch);
 
-  /// Of a message that is among the first `slots` of its connection.
+  /// Requires a message that is among the first `slots` of its connection.
   SlotUser slot_user(StepRef within) const;
 
  private:
@@ -88,7 +88,7 @@ struct FusedStepOf<Whole> {
 
 /// Step i of a channel is step i modulo its length, of iteration i divided by its length. Iteration
 /// k does the k-th `stretch` elements of each slice of `whole`. A template over the class of
-/// `whole`, so that walkers make no virtual call per step.
+/// `whole`, so that the sweep makes no virtual call per step.
 ///
 /// Slices of `whole` that share elements must begin and end together, and no copy may be larger
 /// than the largest message. Then each element is in the same iteration in all its steps, and

@@ -28,7 +28,8 @@ class StepTable {
 
   T& at(StepRef ref) { return entries_[index_of(ref)]; }
   const T& at(StepRef ref) const { return entries_[index_of(ref)]; }
-  /// Of all channels. A channel's step is in the same place whenever its index is the same.
+  /// The entries of all channels. A channel's step is in the same place whenever its index is the
+  /// same.
   const std::vector<T>& entries() const { return entries_; }
 
  private:

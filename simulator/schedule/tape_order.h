@@ -46,14 +46,14 @@ class TapeOrder {
     return instruction == 0 || (*tape_)[instruction - 1].op != (*tape_)[instruction].op;
   }
 
-  /// Of a Wait: the Enter of the collective whose end it awaits.
+  /// Requires a Wait. The Enter of the collective whose end it awaits.
   uint32_t enter_of(uint32_t wait) const { return links_[wait].enter; }
-  /// Of an Enter: the first Wait for the end of its collective, if any.
+  /// Requires an Enter. The first Wait for the end of its collective, if any.
   std::optional<uint32_t> wait_of(uint32_t enter) const { return links_[enter].wait; }
 
   /// The communication streams that the tape uses, numbered in the order of their first use.
   uint32_t streams() const { return static_cast<uint32_t>(enters_.size()); }
-  /// Of an Enter: its stream, and how many Enters of that stream come before it.
+  /// Requires an Enter. Its stream, and how many Enters of that stream come before it.
   uint32_t stream_of(uint32_t enter) const { return links_[enter].stream; }
   uint32_t index_on_stream(uint32_t enter) const { return links_[enter].index; }
   /// The Enters of a stream, ascending.

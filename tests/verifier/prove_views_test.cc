@@ -11,7 +11,7 @@
 
 #include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/ring.h"
-#include "simulator/lower/views.h"
+#include "simulator/schedule/view.h"
 #include "tests/support/property.h"
 #include "tests/verifier/definition_by_element.h"
 #include "verifier/prove/prove.h"

@@ -12,7 +12,7 @@
 #include "models/base/check.h"
 #include "models/program/program.h"
 #include "simulator/algorithm/ring.h"
-#include "simulator/lower/given_schedule.h"
+#include "simulator/lower/lower.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/values/host_executor.h"
 

@@ -13,7 +13,7 @@
 #include "models/scenario/document.h"
 #include "models/scenario/figure_reader.h"
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/lower/method.h"
+#include "simulator/lower/schedule_maker.h"
 
 namespace orrery {
 namespace {

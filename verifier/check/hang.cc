@@ -12,7 +12,7 @@
 
 #include "models/base/check.h"
 #include "models/program/sides.h"
-#include "simulator/lower/reach.h"
+#include "simulator/network/paths.h"
 #include "verifier/check/names.h"
 
 namespace orrery {

@@ -7,7 +7,6 @@
 
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
-#include "simulator/lower/given_schedule.h"
 #include "simulator/time/completion.h"
 #include "tests/simulator/lower/lower_rig.h"
 

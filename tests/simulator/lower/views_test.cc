@@ -1,9 +1,8 @@
-#include "simulator/lower/views.h"
-
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "simulator/schedule/view.h"
 #include "tests/support/property.h"
 
 namespace orrery {

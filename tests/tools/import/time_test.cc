@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "simulator/lower/given_schedule.h"
+#include "simulator/lower/lower.h"
 #include "simulator/time/completion.h"
 #include "simulator/time/engine.h"
 #include "tests/support/property.h"
