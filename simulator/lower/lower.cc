@@ -4,9 +4,6 @@
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -16,26 +13,21 @@
 #include <fmt/format.h>
 
 #include "models/base/compiler.h"
-#include "models/fabric/fabric.h"
 #include "models/program/did_you_mean.h"
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "models/program/op_request.h"
-#include "models/program/program.h"
 #include "models/program/ragged.h"
 #include "models/program/rules.h"
 #include "models/program/sides.h"
-#include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/assumptions.h"
 #include "simulator/lower/choice.h"
 #include "simulator/lower/groupings.h"
 #include "simulator/lower/local_cost.h"
 #include "simulator/lower/schedule_maker.h"
-#include "simulator/network/paths.h"
 #include "simulator/schedule/end_copies.h"
 #include "simulator/schedule/list_progress.h"
-#include "simulator/schedule/lowered.h"
 #include "simulator/schedule/tape_order.h"
 #include "simulator/schedule/view.h"
 

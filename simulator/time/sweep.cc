@@ -3,24 +3,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "models/base/callable.h"
-#include "models/fabric/fabric.h"
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
-#include "models/program/program.h"
 #include "simulator/algorithm/concrete.h"
-#include "simulator/network/paths.h"
 #include "simulator/schedule/list_progress.h"
-#include "simulator/schedule/lowered.h"
 #include "simulator/time/collective_sweep.h"
 #include "simulator/time/state_budget.h"
 #include "simulator/time/tapes.h"
