@@ -128,7 +128,7 @@ class OneShotSchedule final : public Schedule {
     const uint32_t number = channel.index() % channels_;
     return {area, first + pieces_.first(number), pieces_.count(number)};
   }
-  /// What `receiver` needs of an input.
+  /// The part of an input that `receiver` needs.
   Slice input(Node receiver, Channel channel) const {
     return piece(Area::Input, scatters_ ? receiver.index() * result_ : 0, channel);
   }

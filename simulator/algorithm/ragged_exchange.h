@@ -28,7 +28,7 @@ struct ExchangedSlice {
   friend auto operator<=>(const ExchangedSlice&, const ExchangedSlice&) = default;
 };
 
-/// What is exchanged.
+/// The slices that are exchanged.
 struct RaggedSlices {
   uint32_t nodes = 1;
   int64_t operand = 0;  // elements of a rank's input that are for slices

@@ -45,7 +45,8 @@ class Backtrack {
     return std::move(path_);
   }
 
-  /// What ends at the makespan: a compute stream, or else a collective that nothing waits for.
+  /// The stream that ends at the makespan: a compute stream, or else a collective that nothing
+  /// waits for.
   std::optional<At> last() const {
     for (uint32_t l = 0; l < runs_.size(); ++l) {
       const uint32_t length = runs_.tape(ListId(l)).size();

@@ -1,6 +1,6 @@
 #pragma once
 
-// What each list ran, and when.
+// The runs of each list: which ops, and when.
 
 #include <optional>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the timing executors record on request: every half of every step with its instants, and
+// The record that timing executors make on request: every half of every step with its instants, and
 // every moment of every list (whose instants are in Completion). Each record comes after its
 // causes. The trace, the slack of ops and the explanations read it. Halves come in batches, so that
 // recording makes no call per step.

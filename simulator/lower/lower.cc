@@ -120,8 +120,8 @@ class SitePlans {
   std::map<Key, Outcome> plans_;  // looked up only
 };
 
-/// What the op asks for in this group. What nobody takes is not sent: it would wait somewhere for
-/// ever.
+/// The hints of the op for this group. A message that nobody takes is not sent: it would wait
+/// somewhere for ever.
 Hints asked_in(const Grouping& grouping, size_t group, Hints asked) {
   if (!grouping.transfers.empty() && grouping.transfers[group] == TransferGroup::Unreceived)
     asked.entry = Entry::Rendezvous;

@@ -60,7 +60,7 @@ ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) 
   return request;
 }
 
-/// What the time of a group grows with.
+/// The number that the time of a group grows with.
 struct Measure {
   Int128 half;
   Int128 size;

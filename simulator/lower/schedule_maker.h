@@ -30,7 +30,7 @@ struct Method {
 };
 Choice choice_of(const Method& method, std::string because = {});
 
-/// What an op asks for: its hints, but for the stream, on which no method depends. The rest is
+/// The hints of an op but for the stream, on which no method depends. The rest is
 /// chosen.
 Hints asked_by(const Op& op);
 

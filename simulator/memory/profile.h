@@ -64,7 +64,7 @@ struct DeviceMemory {
   Bytes reserved;                  // by the runtime, transport buffers included
   Bytes transport;                 // the transport buffers (transport_buffers.h)
   Bytes arena;
-  /// What to add to the live bytes of its threads for those of the device: for arguments that not
+  /// The difference of the device's live bytes to those of its threads: for arguments that not
   /// all devices of a thread have, and, negative, for those that several of its threads count.
   Bytes beside;
 };

@@ -47,7 +47,8 @@ std::vector<Connection> connections_from(uint32_t first, uint32_t end, const Sch
   return all;
 }
 
-/// Per rank: the slots of the connections to it. What several schedules share counts once.
+/// Per rank: the slots of the connections to it. A connection that several schedules share counts
+/// once.
 std::vector<int64_t> slots_of(const std::vector<const Schedule*>& schedules) {
   const uint32_t ranks = schedules.front()->extent().ranks();
   std::vector<int64_t> slots(ranks);

@@ -14,11 +14,11 @@
 
 namespace orrery {
 
-/// What the chains of a program ask of a link. A chain is messages that are sent one after another:
-/// those of one channel number of a member in all collectives of its stream. A switch sends those
-/// of one channel in one run of a collective one after another; its collectives do not wait for
-/// each other, nor for the run before in a loop. The peak rate of a chain on a link is the highest
-/// rate that one of its messages can have there, given its route and its declared cap.
+/// How much the chains of a program ask of a link. A chain is messages that are sent one after
+/// another: those of one channel number of a member in all collectives of its stream. A switch
+/// sends those of one channel in one run of a collective one after another; its collectives do not
+/// wait for each other, nor for the run before in a loop. The peak rate of a chain on a link is the
+/// highest rate that one of its messages can have there, given its route and its declared cap.
 struct Demand {
   Int128 peak = 0;  // bytes per second: the peaks of all chains of the program together
   size_t chains = 0;

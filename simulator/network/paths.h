@@ -120,7 +120,7 @@ class Paths {
     bool is_route = false;
     Path path;
   };
-  /// What was searched for one pair, likewise.
+  /// The last search for one pair, in a cache of the same kind.
   struct Kept {
     VertexId from;
     VertexId to;

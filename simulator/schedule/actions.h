@@ -1,8 +1,8 @@
 #pragma once
 
-// What a half of a step does, stated only here. The host executor, the provenance, the race check,
-// the digests, the freeing of slots and the duration of a half all use for_each_action. The header
-// is freestanding, like arith.h, so that a GPU kernel can compile the same text.
+// The actions of a half of a step, stated only here. The host executor, the provenance, the race
+// check, the digests, the freeing of slots and the duration of a half all use for_each_action. The
+// header is freestanding, like arith.h, so that a GPU kernel can compile the same text.
 
 #include <stdint.h>
 

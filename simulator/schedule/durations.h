@@ -63,7 +63,7 @@ inline DataRates data_rates(const DeviceFigures& device) {
   return {device.reduce_rate, device.copy_rate, std::nullopt, std::nullopt, device.reduce_rate};
 }
 
-/// What a message takes besides its links.
+/// The costs of a message besides its links.
 struct MessageFigures {
   DataShare share;                             // of the bytes that its links carry
   Duration overhead;                           // of the sender, before they are sent
@@ -72,7 +72,7 @@ struct MessageFigures {
   friend bool operator==(const MessageFigures&, const MessageFigures&) = default;
 };
 
-/// What a collective takes besides its links.
+/// The costs of a collective besides its links.
 struct CollectiveFigures {
   Duration launch;  // from when a device reaches it until it enters
   DataRates rates;

@@ -39,7 +39,7 @@ EndCopies end_copies(OpKind kind, const MemberTensors& tensors);
 Bytes bytes_packed(WorkType work, const Extent& extent);
 Bytes bytes_unpacked(WorkType work, const Extent& extent);
 
-/// What a member needs besides its steps.
+/// The memory and time that a member needs besides its steps.
 struct MemberCosts {
   Bytes scratch;        // besides its operand and its result
   Duration pack;        // of the operand, before the first step

@@ -27,7 +27,7 @@
 
 namespace orrery {
 
-/// What a device is in a site: a node of one of its collectives.
+/// The part of a device in a site: a node of one of its collectives.
 struct Member {
   CollectiveId collective;
   Node node;

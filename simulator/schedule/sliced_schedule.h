@@ -16,7 +16,7 @@
 
 namespace orrery {
 
-/// What is the same for every class of `whole`. SlicedOver has the steps.
+/// The part that is the same for every class of `whole`. SlicedOver has the steps.
 class SlicedSchedule : public Schedule {
  public:
   /// How many iterations the largest message needs; at least 1.
@@ -75,7 +75,7 @@ class SlicedSchedule : public Schedule {
   std::vector<size_t> first_begins_;  // per channel number, and one more
 };
 
-/// What its class states of the fused steps of `whole`, if it does (causes.h).
+/// The kind of fused steps, where the class of `whole` states it (causes.h).
 template <class Whole>
 struct FusedStepOf {};
 template <class Whole>

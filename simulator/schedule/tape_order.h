@@ -20,7 +20,7 @@ StreamId stream_of(const Op& op);
 /// order.
 Tape tape_of(const Program& program, const Thread& thread);
 
-/// What happens to one instruction of a tape on one device.
+/// The events of one instruction of a tape on one device.
 enum class MomentKind : uint8_t {
   Passed,   // the compute stream has gone past it
   Entered,  // an Enter: the device has entered the collective

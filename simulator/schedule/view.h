@@ -57,7 +57,8 @@ void View::for_each_run(int64_t first, int64_t count, Run&& run) const {
 // part per rank, rank q's part is the q-th. It is contiguous, and row-major over the part's own
 // shape. So both ends of an exchange agree on the order inside a part.
 
-/// What a view depends on: the tensor is `blocks` times a run of each part, one part after another.
+/// All that a view depends on: the tensor is `blocks` times a run of each part, one part after
+/// another.
 struct TensorParts {
   int64_t elements = 0;
   int64_t parts = 1;

@@ -51,7 +51,7 @@ class CapacityCheck {
     Instant end;
     int64_t rate = 0;  // bytes per second
   };
-  /// What each message needs, apart from the rest, so that it stays in the cache.
+  /// The data that each message needs, apart from the rest, so that it stays in the cache.
   struct Latest {
     Stretch last;
     int64_t capacity = 0;  // bytes per second

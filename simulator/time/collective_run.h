@@ -124,7 +124,7 @@ class CollectiveRun {
     Duration latency;
   };
 
-  /// What is remembered of a step.
+  /// When the halves of a remembered step retired, and whose entry led to it.
   struct Marks {
     InstantNumber received;  // its receive half has retired
     InstantNumber sent;      // its send half has retired

@@ -91,7 +91,7 @@ class CollectiveSweep {
     PayloadDurations durations;
   };
 
-  /// What a channel stores, so that no message needs a search or a division: the route of its last
+  /// A channel stores this, so that no message needs a search or a division: the route of its last
   /// message, and the costs of two sizes, since algorithms split data into parts of two sizes.
   struct Way {
     std::optional<Node> to;

@@ -60,7 +60,7 @@ class Tapes {
   /// !finished().
   std::string waiting_text() const;
 
-  /// What Completion has of them. Requires finished().
+  /// As Completion has them. Requires finished().
   std::vector<std::vector<OpSpan>> spans() && { return std::move(spans_); }
   Instant makespan() const;
   std::vector<AddedIterations> added() && { return std::move(repeats_).added(); }

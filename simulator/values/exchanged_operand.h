@@ -1,6 +1,6 @@
 #pragma once
 
-// What devices give to a collective: each one tensor, or several one after another
+// The operands that devices give to a collective: each one tensor, or several one after another
 // (CollectiveForm::exchanged_operands).
 
 #include <cstddef>
@@ -34,8 +34,8 @@ class ExchangedOperand {
 std::optional<ExchangedOperand> given_operand(const Op& op, const DeviceValues& values,
                                               LogicalId device);
 
-/// What the members of one group give to a collective, in rank order: what its definition is
-/// applied to.
+/// The operands of all members of one group, in rank order: the definition of the collective is
+/// applied to them.
 class GroupOperands {
  public:
   /// The op by which a rank enters; null if none does.
