@@ -70,7 +70,7 @@ struct RingAllReduce {
     collective.input = View::whole(elements);
     collective.output = View::whole(elements);
     collective.members = thread.devices;
-    lowered = lowered_alone(program, std::move(collective), {});
+    lowered = lowered_alone(program, std::move(collective));
     lowered.schedules.push_back(std::move(schedule));
   }
 };

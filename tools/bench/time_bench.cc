@@ -55,7 +55,7 @@ struct RingAllReduce {
     collective.schedule = schedule.get();
     collective.members = group;
     collective.vertices = vertices_of(group);
-    lowered = lowered_alone(program, std::move(collective), {});
+    lowered = lowered_alone(program, std::move(collective));
     lowered.schedules.push_back(std::move(schedule));
   }
 
