@@ -27,6 +27,6 @@ Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
 
 /// The same, with paths of its own.
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
-              const Limits& limits = {});
+              const Limits& limits = {}, const RaggedTables& tables = {});
 
 }  // namespace orrery
