@@ -5,9 +5,8 @@
 //  2. The tables of ragged exchanges are found (ragged/ragged_tables.h).
 //  3. The program is lowered, and the stages (stages.h) answer how long it takes, how much memory
 //     it needs, what its values are, and where it stops if it does not end.
-//  4. Checks (check/), comparisons with definitions (oracle/) and proofs (prove/) judge the
-//  results.
-//     Each gives a verdict (verdict.h).
+//  4. Checks (check/), comparisons with definitions (oracle/) and proofs (prove/) judge them. Each
+//     gives a verdict (verdict.h).
 //  5. The scenario's expectations are judged by all of these (expect/).
 //  6. The report (report.h) gets its labels and rows (report/), and a fingerprint.
 // With GPUs, step 3 also runs the program there (gpus/), and compares the two runs.
