@@ -130,8 +130,8 @@ TypeOutcome conj(const TypeContext& context) {
                joined_states(context.mesh, context.operands, Linearity::Linear));
 }
 
-// Among floats and complex numbers it is linear but for rounding, as a product is. What truncates
-// or saturates is not.
+// Among floats and complex numbers it is linear but for rounding, as a product is. Conversions that
+// truncate or saturate are not.
 TypeOutcome convert(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   const Dtype to = context.attributes.dtype("new_dtype");

@@ -3,8 +3,8 @@
 // A collective may be over several axes, one of which is the batched one: the batch takes its
 // place. A rank of the collective is then a place (before, here, after): along the axes before the
 // batched one, along it, and along those after it. `here` is an entry of the batch, so what moves
-// between entries is a local rearrangement. What moves between the others is a collective over the
-// other axes, on all entries at once.
+// between entries is a local rearrangement. Movement along the other axes is a collective over
+// them, on all entries at once.
 
 #include <algorithm>
 #include <map>

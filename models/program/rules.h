@@ -1,6 +1,6 @@
 #pragma once
 
-// What is known of each kind of op, in one table with one entry (OpRules) for each.
+// This table holds all that is known of each kind of op, in one entry (OpRules) for each.
 //
 // An entry has the op's name and parameters, by which the reader, the writer and the documentation
 // go, and a rule for each question that somebody asks of an op: the types of its results (builder),

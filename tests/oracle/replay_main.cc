@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a corpus was found to be.
+/// The findings of a corpus.
 struct Figures {
   size_t ran = 0;
   size_t disagree = 0;
@@ -49,7 +49,7 @@ class Corpora {
     return figures;
   }
 
-  /// Of the programs without a transform.
+  /// The coverage by programs without a transform.
   const Coverage& coverage() const { return coverage_; }
 
  private:

@@ -33,7 +33,7 @@ struct Case {
   int64_t rank;  // of the operand
 };
 
-/// Of an op.
+/// The parameters of an op.
 using Parameters = std::vector<std::pair<std::string, Attribute>>;
 
 /// Without those that exchange as another does, and differ in the states that they take and give;

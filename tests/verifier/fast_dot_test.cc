@@ -243,8 +243,8 @@ double tensor_core_step(double sum, const double* products, size_t count) {
   return added == 0 ? 0 : cut(added, added);
 }
 
-/// How often the error of tensor cores with `block` products a step is that which rounding to
-/// nearest has at most, and how often what we allow. Of x by y, f16.
+/// The error of x by y, f16, on tensor cores with `block` products a step: as a multiple of the
+/// most that rounding to nearest has, and of the most that we allow.
 struct OfBounds {
   double of_nearest;
   double of_ours;

@@ -207,7 +207,7 @@ bool labelled(const Ran& ran, const std::string& label) {
 }
 
 TEST_CASE("in switch: a report holds, and says that the switch is as fast as its links") {
-  // Of 32 B per device: 4 chunks of 8 B. Up 32 ns and down 8 ns, up 8 ns and down 24 ns at 1 GB/s,
+  // 32 B per device are 4 chunks of 8 B. Up 32 ns and down 8 ns, up 8 ns and down 24 ns at 1 GB/s,
   // and 4 latencies of 1 us.
   const Ran ran = run_in_switch("psum");
   CHECK(ran.broken().empty());
@@ -313,8 +313,8 @@ TEST_CASE("in switch: an explanation goes through the switch") {
       chain += fmt::format("{}{} to {}", chain.empty() ? "" : ", ",
                            report.fabric().vertex_text(reason.place),
                            report.fabric().vertex_text(*reason.to));
-  // All ranks' data of chunk 1 arrive at once; the fold takes those of rank 0 first. Of the copies
-  // that arrive at device 0 last, that on its first channel.
+  // All ranks' data of chunk 1 arrive at once; the fold takes those of rank 0 first. The chain has
+  // the copy on device 0's first channel of those that arrive there last.
   CHECK(chain ==
         "device 0 to switch \"switch\", switch \"switch\" to device 1, "
         "device 1 to switch \"switch\", switch \"switch\" to device 0");

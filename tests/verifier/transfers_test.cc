@@ -32,7 +32,7 @@ std::string send(const std::string& id, const std::string& of, const Pairs& perm
                      id, of, perm, more);
 }
 
-/// Of 1,000 f32 elements, as "a" has on each device.
+/// A precv of 1,000 f32 elements, as many as "a" has on each device.
 std::string receive(const std::string& id, const std::string& token, const Pairs& perm,
                     const std::string& more = "") {
   const std::string of = token.empty() ? "" : fmt::format(R"("of": "{}", )", token);

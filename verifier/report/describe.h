@@ -1,7 +1,7 @@
 #pragma once
 
-// What a report says besides verdicts: labels, each a sentence on what the run assumed, rounded or
-// left out; and rows of figures for each op, link and device.
+// The parts of a report besides verdicts: labels, each a sentence on what the run assumed, rounded
+// or left out; and rows of figures for each op, link and device.
 
 #include <cstdint>
 #include <optional>

@@ -147,7 +147,7 @@ TEST_CASE("cost: split reads its operand once and writes the parts; a barrier do
   CHECK_FALSE(barrier.runs);
 }
 
-/// Of the op's results, all of one element.
+/// The memory of an op's results, each of one element.
 OpMemory memory(OpKind kind, size_t results, Given given = {}) {
   const std::vector<ValueType> types(results, plain(Dtype::F32, {}));
   return rules(kind).memory(test::attributes_of(kind, given), types, types);

@@ -143,7 +143,7 @@ TEST_CASE("batch: ops that are refused") {
                        R"("axis_name": "i", "in_axes": {"a": 1})", "[]",
                        R"(, "k": {"shape": [3], "dtype": "s32"})")) ==
         expected + "ragged_all_to_all: slices over \"i\", whose place the batch takes");
-  // Of pairs over the batched axis, nothing says whether they end.
+  // Nothing says whether transfers along the batched axis end.
   const std::string half =
       ": over \"i\", whose place the batch takes, without a half of other devices that matches it";
   CHECK(error_of(with_batch(transfer(R"("i")", "[[0, 1]]", "[[0, 2]]"),

@@ -1,5 +1,5 @@
-// What is wrong in a collective's axes, groups, dimensions, permutations, dtypes and tables, each
-// rule with its whole message. (State errors are in state_errors_test.cc.)
+// Errors in a collective's axes, groups, dimensions, permutations, dtypes and tables: each rule
+// with its whole message. State errors are in state_errors_test.cc.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
-// What is wrong with futures and tokens in a program: who reads them, and where they go. That one
-// is never done, is done twice, or is done while its operand is overwritten is no error of the
-// input: tests/verifier/faults_test.cc has the checks of the report that fail.
+// Errors with futures and tokens in a program: who reads them, and where they go. It is no error of
+// the input that one is never done, is done twice, or is done while its operand is overwritten. The
+// report has checks that fail then: tests/verifier/faults_test.cc.
 
 #include <string>
 

@@ -78,7 +78,7 @@ TEST_CASE("vjp: a refused op of the backward pass is at the op that it goes back
       "f8e5m2[4000000000000000000])";
   CHECK(refusal(with_vjp(R"([{"id": "r", "op": "exp", "of": "q"}])", of_q, huge)) ==
         "f:5:13: /program/0: " + refused);
-  // Of a loop with the iteration.
+  // The error of a loop names the iteration too.
   CHECK(refusal(with_vjp(R"([{"id": "r", "op": "fori_loop", "lower": 0, "upper": 2, )"
                          R"("carry": {"h": "q"}, "body": [{"id": "y", "op": "exp", "of": "h"}], )"
                          R"("yield": {"h": "y"}}])",

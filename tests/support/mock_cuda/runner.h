@@ -37,7 +37,7 @@ class Runner {
   /// Whether work that has not ended may use any of those bytes.
   bool may_be_in_use(cuda::CUdeviceptr address, size_t size);
   int64_t nodes_run() const { return nodes_run_; }
-  /// Of work that failed: every synchronisation answers with it from then on.
+  /// The code of work that failed: every synchronisation answers with it from then on.
   cuda::CUresult failure() const { return failure_; }
 
  private:
@@ -52,7 +52,7 @@ class Runner {
   ClockedNode run_write(const WriteWork& work);
   ClockedNode run_product(const ProductWork& work);
   ClockedNode copying(size_t size, int device) const;
-  /// Of a launch all of whose nodes have run.
+  /// Ends a launch all of whose nodes have run.
   void end_launch(Stream& stream);
 
   MockCudaSettings settings_;

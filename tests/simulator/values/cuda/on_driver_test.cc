@@ -35,7 +35,7 @@ uint64_t programs() {
   return tries(20);
 }
 
-/// Of so many, which are run: about twice as many as random programs.
+/// Runs one in so many of `all`, to run about twice as many as random programs.
 uint64_t stride(uint64_t all) {
   return std::max<uint64_t>(1, all / (2 * programs()));
 }
