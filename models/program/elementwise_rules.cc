@@ -89,7 +89,7 @@ TypeOutcome select_n(const TypeContext& context) {
     return TypeError{"of", fmt::format("expected a first operand that is a scalar or of the shape "
                                        "of the cases, {}, got {}",
                                        shape.text(), which.shape.text())};
-  // For each choice that all copies make alike it is linear in the cases.
+  // It is linear in the cases if all copies make the same choice.
   return typed(cases[0].dtype, shape,
                indexed_states(context.mesh, cases, context.operands.first(1), Linearity::Linear));
 }

@@ -3,8 +3,8 @@
 // Adds the ops of a batched program, one after another.
 //
 // BatchWalk goes over the ops of the program. For each that has a batched operand, or is over the
-// axis whose place the batch takes, it makes a BatchedOp, which the op's batch rule
-// (models/program/batch.h) fills with ops; take() then names them so that the results have the
+// axis whose place the batch takes, it makes a BatchedOp. The op's batch rule
+// (models/program/batch.h) fills it with ops. take() then names these so that the results have the
 // names of the op's. A started collective is split: what comes after it in the rule's ops waits for
 // its done.
 

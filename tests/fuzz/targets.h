@@ -6,8 +6,8 @@
 
 namespace orrery::test {
 
-/// The text is refused with at least one error, or read. What is read is the same after it is
-/// written and read again.
+/// The text is refused with at least one error, or read. A scenario that is read stays the same
+/// when it is written and read again.
 void fuzz_scenario(std::string_view text);
 
 /// The text is refused with at least one error, or read and judged.

@@ -32,7 +32,7 @@ bool has_parameter(const OpRules& of, std::string_view name) {
                      [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
-/// From which state to which: of a pcast whose states are checked. Along its axes all are one.
+/// From which state to which a pcast leads. Requires checked states, which are one along its axes.
 std::string cast_form(const Program& program, const Op& op) {
   const std::vector<std::string>& names = op.attributes.names("axis_name");
   const ValueType& from = program.value(op.operands[0]).type;
@@ -222,7 +222,8 @@ bool takes(OpKind kind, Dtype dtype) {
   }
 }
 
-/// By which an op counts: the first operand's that it works on, or without operands its result's.
+/// The dtype by which an op counts: that of the first operand that it works on, or of its result if
+/// it has no operands.
 Dtype dtype_of(const Program& program, const Op& op) {
   if (op.operands.empty())
     return program.value(op.results.front()).type.dtype;

@@ -36,9 +36,8 @@ struct Case {
 /// The parameters of an op.
 using Parameters = std::vector<std::pair<std::string, Attribute>>;
 
-/// Without those that exchange as another does, and differ in the states that they take and give;
-/// without the ragged exchange, of which ragged_test.cc has as many; and without transfers, of
-/// which each member enters by two ops (transfers_test.cc).
+/// All but three groups: those that exchange as another does, between other states; the ragged
+/// exchange (ragged_test.cc); and transfers, which members enter by two ops (transfers_test.cc).
 std::vector<OpKind> collectives();
 
 /// Why such a collective does not exist, where it does not.

@@ -148,7 +148,8 @@ TEST_CASE("fast dot: comparisons of what is nearer than its errors are not compa
                          *known.values.at(before.value("d"), LogicalId(1))});
   rig.op("eq", "same", {"d", "known"});
   const cuda::GpuRun gpus = run_fast(rig);
-  // On the host each is, on the GPUs those of which another order of adding has other bits are not.
+  // On the host all elements are the same. On the GPUs those differ whose bits change with the
+  // order of adding.
   int64_t others = 0;
   for (const size_t device : {0u, 1u}) {
     const Tensor& same = *gpus.values.at(rig.value("same"), LogicalId(device));

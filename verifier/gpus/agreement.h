@@ -22,10 +22,10 @@ namespace orrery {
 Check gpu_values_agree(const Program& program, const Lowered& lowered, const DeviceValues& host,
                        const DeviceValues& gpus, std::span<const OpId> products = {});
 
-/// MEMORY.ARENA.
+/// Each virtual device used as many bytes of its arena as the profile counts (MEMORY.ARENA).
 Check arenas_agree(const MemoryProfile& memory, const cuda::GpuFacts& facts);
 
-/// MEMORY.GUARDS.
+/// Nothing was written outside of its place (MEMORY.GUARDS).
 Check guards_whole(const cuda::GpuFacts& facts);
 
 }  // namespace orrery

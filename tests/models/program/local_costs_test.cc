@@ -1,4 +1,4 @@
-// What local ops cost, and where their results lie.
+// The costs of local ops, and where their results lie.
 
 #include <string>
 #include <vector>
@@ -49,7 +49,7 @@ TEST_CASE("cost: an exponential, a comparison and a selection are one operation 
   const Cost select = cost(OpKind::SelectN, {plain(Dtype::S32, {10}), one, one, one});
   CHECK(select.flops == Flops(10));
   CHECK(select.bytes == Bytes(40 + 4 * 20));
-  CHECK(select.dtype == Dtype::BF16);  // not that of what says which
+  CHECK(select.dtype == Dtype::BF16);  // not that of `which`
 }
 
 TEST_CASE("cost: conversion reads one dtype and writes another") {

@@ -76,7 +76,7 @@ TEST_CASE("batch: requests that are refused") {
 }
 
 TEST_CASE("batch: what a loop makes has the batch where it falls, and out_axes may only say so") {
-  // "v" has it where "a" has it; "u" has none.
+  // "v" has the batch where "a" has it; "u" has none.
   const auto text_of = [](const std::string& out_axes) {
     return with_batch(
         R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "c"}, )"

@@ -15,8 +15,8 @@ using test::error_of;
 using test::refusal;
 using test::Small;
 
-/// What is said, after its place in the file, where after "f", a psum_start of "a", and "k", a
-/// token, these ops follow; "" where they are accepted.
+/// The error, after its place in the file, of these ops, which follow "f", a psum_start of "a", and
+/// "k", a token; "" if they are accepted.
 std::string said_after(const std::string& ops, const std::string& more = R"("name": "futures")") {
   Small small;
   small.program = R"([{"id": "f", "op": "psum_start", "of": "a", "axis_name": "x"},

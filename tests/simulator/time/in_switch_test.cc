@@ -188,7 +188,7 @@ TEST_CASE("in switch: messages of different collectives may leave the switch at 
   CHECK(from_switch(twice.lowered).chains == 2);
   CHECK(from_switch(twice.lowered).peak == 2 * kUnevenLink.bandwidth.count());
   CHECK(from_switch(twice.lowered).bytes == 2'000);
-  // So may those of runs in a loop.
+  // So may the copies of the runs in a loop.
   Sketch thrice = sketch_of(4, in_switch(InSwitchSchedule::Form::Broadcast, 4, 1'000));
   thrice.lowered.collectives[0].times = 3;
   CHECK(from_switch(thrice.lowered).chains == 3);

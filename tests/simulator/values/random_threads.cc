@@ -43,7 +43,7 @@ class Thread {
       values_.push_back({fmt::format("a{}", d)});
   }
 
-  /// The newest of the dtype in half of all cases.
+  /// A value of the dtype, in half of all cases the newest.
   std::string value(size_t dtype, Random& random) const {
     const Names& all = values_[dtype];
     return random.below(2) == 0 ? all.back() : all[random.below(all.size())];
@@ -180,7 +180,7 @@ class Writer {
     return given;
   }
 
-  /// Over y each thread is by itself, but both do it at times.
+  /// Over y a thread exchanges by itself, each in two of three cases.
   void add_collective() {
     static const std::vector<Axes> kAxes = {{{"y"}, 3}, {{"x"}, 2}, {{"x", "y"}, 6}};
     const Axes axes = kAxes[random_.below(kAxes.size())];

@@ -43,7 +43,7 @@ Value value_of(const void* given, size_t size) {
   return value;
 }
 
-/// Where the numbers of an algorithm are that say what it is of.
+/// Indices into an algorithm's data, which say for which product it was found.
 enum AlgorithmData { kOperation, kA, kB, kD, kAlignmentA, kAlignmentB, kAlignmentD };
 
 }  // namespace

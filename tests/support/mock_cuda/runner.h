@@ -30,7 +30,7 @@ class Runner {
   // Run until the stream has nothing left, or the event has been recorded.
   void finish(const Stream& stream);
   void finish_default(int device);
-  /// All that a device has to do; the context that it is in ends.
+  /// Runs all that a device has to do, whose context ends.
   void finish_context(int device);
   void finish(const Event& event);
 

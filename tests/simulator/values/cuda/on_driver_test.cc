@@ -46,7 +46,7 @@ class OnDriver {
  public:
   OnDriver() : driver_(loaded()), held_(driver_, cuda::gpu_count(driver_)) {}
 
-  /// What is wrong of a run there.
+  /// The error of a run there; empty if there is none.
   std::string wrong_run(const OnGpus& run) const { return wrong(run, run_on(driver_, run)); }
 
  private:
