@@ -226,7 +226,7 @@ TEST_CASE("dependent values: through collectives to all members, and through sta
   CHECK(names == Names{"d", "e", "f", "s"});
 }
 
-/// `sum` and `count` products in one step of a tensor core without extra bits: each addend is cut
+/// `sum` and `count` products in one step of a tensor core without extra bits. Each addend is cut
 /// off below the last bit that f32 has of the largest one, and so is the new sum.
 double tensor_core_step(double sum, const double* products, size_t count) {
   double largest = std::fabs(sum);
@@ -244,7 +244,7 @@ double tensor_core_step(double sum, const double* products, size_t count) {
   return added == 0 ? 0 : cut(added, added);
 }
 
-/// The error of x by y, f16, on tensor cores with `block` products a step: as a multiple of the
+/// The error of x by y, f16, on tensor cores with `block` products a step. It is a multiple of the
 /// most that rounding to nearest has, and of the most that we allow.
 struct OfBounds {
   double of_nearest;

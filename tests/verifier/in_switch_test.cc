@@ -129,9 +129,9 @@ class Planted {
   std::optional<StoredSchedule> made_;
 };
 
-// Switch node j is node 4 + j. Its channel 0 folds chunk j, elements 2j and 2j + 1, in
-// scratch 0 and 1; its channel 1 takes the result to scratch 2 and 3; port p is its channel 2 + p.
-// A rank sends chunk j up on channel j, and gets it home on channel 4 + j.
+// Switch node j is node 4 + j. Its channel 0 folds chunk j, elements 2j and 2j + 1, in scratch 0
+// and 1. Its channel 1 takes the result to scratch 2 and 3. Port p is its channel 2 + p. A rank
+// sends chunk j up on channel j, and gets it home on channel 4 + j.
 TEST_CASE("in switch: without an error it is proved, and has its values") {
   Planted planted;
   CHECK(planted.why_not_proved() == "");
@@ -278,8 +278,8 @@ TEST_CASE("in switch: devices that wait for each other through the switch are na
 }
 
 TEST_CASE("in switch: steps that wait for each other through the switch are named") {
-  // Rank 0 sends the data of chunk 0 up only after it got the result home: channel 0 of rank 0
-  // waits for channel 2, which waits for the fold, whose first step waits for rank 0's message.
+  // Rank 0 sends the data of chunk 0 up only after it got the result home. Its channel 0 waits for
+  // channel 2, which waits for the fold, whose first step waits for rank 0's message.
   const InSwitchSchedule right(InSwitchSchedule::Form::AllReduce, 2, 4, Combine::Add, Node(0), {});
   StoredSteps steps = stored_steps(right);
   steps[0][0][0].after = StepRef{Node(0), Channel(2), 0};

@@ -110,8 +110,8 @@ TEST_CASE("transfers: a chain waits for its end under rendezvous, and runs at on
   // All send at 0.
   CHECK(makespan(run_parts(parts_of({send("t", "a", chain), receive("y", "t", chain)}))) ==
         Duration(5 * kUs));
-  // Device 3 receives at once, so 2 sends from 0 to 4 us and then receives; 1 sends from 4 to 8 us,
-  // 0 from 8 to 12 us, and that takes 1 us more to arrive.
+  // Device 3 receives at once, so 2 sends from 0 to 4 us and then receives. 1 sends from 4 to 8 us,
+  // and 0 from 8 to 12 us, which takes 1 us more to arrive.
   const Ran waits =
       run_parts(parts_of({send("t", "a", chain, kRendezvous), receive("y", "t", chain)}));
   CHECK(waits.broken().empty());

@@ -1,5 +1,5 @@
-// The ops of transcendental.h against the long doubles of the C library, which have 11 bits more
-// than f64: errors are right to 2^-10 of a unit in the last place of f64.
+// The ops of transcendental.h against the long doubles of the C library. These have 11 bits more
+// than f64, so errors are right to 2^-10 of a unit in the last place of f64.
 
 #include <cmath>
 #include <limits>

@@ -216,8 +216,9 @@ TEST_CASE("in switch: copies of two broadcasts share the link down") {
 }
 
 TEST_CASE("in switch: a message inside the switch uses none of the links of the one before it") {
-  // Rank 0 sends 1,000 B to switch node 2, which sends them to rank 1 and then to switch node 3,
-  // which sends them to rank 1 too: one after the other over one link, which both may ask for.
+  // Rank 0 sends 1,000 B to switch node 2. That sends them to rank 1, and then to switch node 3,
+  // which sends them to rank 1 too. They go one after the other over one link, which both may ask
+  // for.
   const auto moves = [](std::optional<uint32_t> from, std::optional<uint32_t> to, Area area) {
     Step step;
     if (from)

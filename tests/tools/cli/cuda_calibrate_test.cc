@@ -1,5 +1,5 @@
-// orrery calibrate cuda, run --cluster with what it writes, and perf --backend cuda, on the mock
-// driver: its clock is of the model's form, so the prediction is near what it then measures.
+// orrery calibrate cuda, run --cluster with its file, and perf --backend cuda, on the mock driver.
+// The mock's clock is of the model's form, so predictions are near its measurements.
 
 #include <cmath>
 #include <cstdint>
