@@ -53,10 +53,10 @@ struct TypeError {
 
 /// The types of the results, or the error.
 using TypeOutcome = std::variant<std::vector<ValueType>, TypeError>;
-/// Operands have passed the builder's checks: their number fits the rules, none is a future (except
-/// for done), attributes are complete and of their kinds, axis names are in the mesh. With
-/// Checks::Shapes no state is unreduced or reduced: both count as varying. For a started collective
-/// the types are those that done will give. May throw Overflow.
+/// Operands have passed the builder's checks. Their number fits the rules, and none is a future
+/// (except for done). Attributes are complete and of their kinds, and axis names are in the mesh.
+/// With Checks::Shapes no state is unreduced or reduced: both count as varying. For a started
+/// collective the types are those that done will give. May throw Overflow.
 using TypeRule = TypeOutcome (*)(const TypeContext&);
 
 /// The work of a local op on one device. Bytes are those read of the operands

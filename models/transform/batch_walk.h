@@ -87,9 +87,9 @@ class BatchedOp final : public BatchCall {
   /// The ops as they are, under names of their own.
   std::vector<OpRequest> take_unnamed() { return std::move(ops_); }
 
-  /// For an op that starts a collective: the ops that were added, up to and with the collective,
-  /// which starts under the op's name; and those that must wait for its done. Empty, and nothing is
-  /// done, where no op is a collective.
+  /// The ops that were added for an op that starts a collective. `ops` end with the collective,
+  /// which starts under the op's name; those in `after` must wait for its done. Empty, and nothing
+  /// is done, where no op is a collective.
   struct Started {
     std::vector<OpRequest> ops;
     std::vector<OpRequest> after;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Every collective x kind of group x tiled or not x rank 1 to 4 x 2..17 members, each with random
-// shapes and data, by each algorithm, waited for and started. Over an even number of members,
-// messages are cut to slots of 64 B.
+// Every collective x kind of group x tiled or not x rank 1 to 4 x 2..17 members. Each has random
+// shapes and data, and is run by each algorithm, waited for and started. Over an even number of
+// members, messages are cut to slots of 64 B.
 //
 // A case takes every third dtype, each dtype in its turn; with ORRERY_EVERY_DTYPE set, all of them.
 

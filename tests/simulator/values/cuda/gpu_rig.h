@@ -12,7 +12,7 @@
 
 namespace orrery::test {
 
-/// What is run: a program with its arguments on every device.
+/// A run: a program with its arguments on every device.
 struct OnGpus {
   const Program& program;
   const Lowered& lowered;

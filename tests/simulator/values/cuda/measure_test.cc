@@ -1,4 +1,4 @@
-// What is measured of a GPU, on the mock driver, whose made-up clock has known figures.
+// Measurements of a GPU, on the mock driver, whose made-up clock has known figures.
 
 #include "simulator/values/cuda/measure.h"
 
