@@ -6,7 +6,7 @@
 
 namespace mutants {
 
-/// The number of the active mutant; 0 for none. From ORRERY_MUTANT.
+/// The number of the active mutant, from ORRERY_MUTANT; 0 for none.
 extern const int active;
 /// Notes that a mutant was reached, where ORRERY_MUTANTS_REACHED names a file to write them to.
 void reached(int number);

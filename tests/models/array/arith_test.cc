@@ -21,8 +21,8 @@ namespace {
 using test::kInf;
 using test::kNan;
 
-/// A narrow float's value, read from its fields as IEEE 754, section 3.4 defines them. Independent
-/// of arith.h, and exact in double.
+/// A narrow float's value, read from its fields as IEEE 754, section 3.4 defines them. It is
+/// independent of arith.h, and exact in double.
 struct Format {
   int fraction_bits;
   int exponent_bits;
