@@ -184,8 +184,8 @@ struct CollectiveForm {
   PartsRule result_parts = nullptr;
   SourceRule source = nullptr;  // where whole operands are moved
   Side side = Side::Both;
-  /// So many first operands are exchanged, one after another along their first dimension; the
-  /// others say how.
+  /// How many of the first operands are exchanged, one after another along their first dimension.
+  /// The others say how.
   size_t exchanged_operands = 1;
   /// Tables among the operands say what goes where (ragged.h).
   bool by_tables = false;

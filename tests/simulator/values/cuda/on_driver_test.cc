@@ -35,7 +35,7 @@ uint64_t programs() {
   return tries(20);
 }
 
-/// Runs one in so many of `all`, to run about twice as many as random programs.
+/// One in so many of `all` is run, which makes about twice as many as random programs.
 uint64_t stride(uint64_t all) {
   return std::max<uint64_t>(1, all / (2 * programs()));
 }
