@@ -23,7 +23,7 @@
 
 namespace orrery {
 
-/// What a run on GPUs is asked for, beside the modelled run (docs/cuda.md).
+/// Options of a run on GPUs, which is done beside the modelled run (docs/cuda.md).
 struct GpuOptions {
   std::string library = {};    // the file of the driver; empty: that of the system
   uint32_t measured_runs = 5;  // after the one whose values are taken

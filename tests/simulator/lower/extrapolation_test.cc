@@ -133,7 +133,8 @@ TEST_CASE("extrapolation: groups of one, and collectives without elements, are n
   CHECK(labels_of("all_gather", 2, 0) == Labels{});
 }
 
-/// Of the only collective of a program on four devices, with an operand of 8 elements.
+/// The largest tensor of the only collective of a program on four devices, with an operand of 8
+/// elements.
 Bytes largest_of(const std::string& op, Dtype dtype, Parameters parameters) {
   LowerRig rig(4);
   parameters.emplace_back("axis_name", Names{"x"});
@@ -143,7 +144,7 @@ Bytes largest_of(const std::string& op, Dtype dtype, Parameters parameters) {
 
 TEST_CASE("extrapolation: the size is that of the larger of operand and result, as it moves") {
   CHECK(largest_of("psum", Dtype::F32, {}) == Bytes(32));
-  // Of four ranks.
+  // The result has the operands of four ranks.
   CHECK(largest_of("all_gather", Dtype::F32, {}) == Bytes(4 * 32));
   CHECK(largest_of("psum_scatter", Dtype::F32, {{"tiled", true}}) == Bytes(32));
   // It moves s32.

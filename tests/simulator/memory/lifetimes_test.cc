@@ -13,7 +13,7 @@ namespace orrery::test {
 
 namespace {
 
-/// Of the buffer whose first value has the name.
+/// The lifetime of the buffer whose first value has the name.
 Lifetime lifetime(HandProgram& p, const std::string& name) {
   p.profile();  // makes the tapes
   const std::vector<Lifetime> all = Lifetimes(p.program, p.lowered, p.policy).of(ThreadId(0));
