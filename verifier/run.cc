@@ -82,7 +82,7 @@ StageOptions stage_options(const Scenario& scenario, const FoundTables& tables,
   stages.faults = scenario.faults;
   stages.memory = scenario.memory;
   stages.slack_budget = options.slack_budget;
-  // A property that is asked for is shown at any cost. A proof includes the search for races.
+  // A property that is asked for is shown at any cost. Proofs include the search for races.
   const ProofBudget budget = {options.proof_budget, options.proof_piece_budget};
   const bool proof = is_asked_for(scenario, Property::Proved);
   if (!proof)

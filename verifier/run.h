@@ -5,9 +5,8 @@
 //  2. The tables of ragged exchanges are found (ragged/ragged_tables.h).
 //  3. The program is lowered, and the stages (stages.h) answer how long it takes, how much memory
 //     it needs, what its values are, and where it stops if it does not end.
-//  4. Checks (check/), comparisons with definitions (oracle/) and proofs (prove/) judge the
-//  results.
-//     Each gives a verdict (verdict.h).
+//  4. Checks (check/), comparisons with definitions (oracle/) and proofs (prove/) judge them. Each
+//     gives a verdict (verdict.h).
 //  5. The scenario's expectations are judged by all of these (expect/).
 //  6. The report (report.h) gets its labels and rows (report/), and a fingerprint.
 // With GPUs, step 3 also runs the program there (gpus/), and compares the two runs.
@@ -24,7 +23,7 @@
 
 namespace orrery {
 
-/// What a run on GPUs is asked for, beside the modelled run (docs/cuda.md).
+/// Options of a run on GPUs, which is done beside the modelled run (docs/cuda.md).
 struct GpuOptions {
   std::string library = {};    // the file of the driver; empty: that of the system
   uint32_t measured_runs = 5;  // after the one whose values are taken

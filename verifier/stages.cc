@@ -15,7 +15,7 @@
 namespace orrery {
 namespace {
 
-/// The object is at the end of the scope what it was before.
+/// Restores the object at the end of the scope.
 template <class T>
 class Restored {
  public:
@@ -112,7 +112,8 @@ std::optional<Completion> Stages::time_long_loops() {
     local_loops.correct(*completion);
     return std::move(*completion);
   }
-  // Iterations wait for earlier ones only, and the written ones have all that can wait.
+  // Iterations wait for earlier ones only, and each kind of wait occurs in a written one. So a walk
+  // of these tells whether the program ends.
   if (!stop().finished())
     return std::nullopt;
   return time_loops_by_engine(

@@ -110,7 +110,7 @@ class Stages {
   /// The proofs of the sites; equal schedules are proved once.
   Prover& prover();
 
-  /// What a report keeps.
+  /// The parts that a report keeps.
   struct Kept {
     Lowered lowered;
     std::optional<Fabric> fabric;  // with the faults; empty if there are none

@@ -25,8 +25,8 @@ constexpr Verdict both(Verdict a, Verdict b) {
 struct Check {
   std::string name;  // "DEADLOCK.FREE", "VALUES.CLOSE", "MEMORY.CAPACITY", ...
   Verdict verdict = Verdict::Holds;
-  /// What was checked, as a JSON pointer: "/expect/0", "/program/3". An op that was not read from a
-  /// file has its quoted name instead.
+  /// The place of what was checked, as a JSON pointer: "/expect/0", "/program/3". An op that was
+  /// not read from a file has its quoted name instead.
   std::string of;
   /// One sentence. If the check fails, it is the smallest witness in words; if it is undecided, the
   /// reason.

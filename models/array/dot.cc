@@ -1,5 +1,5 @@
-// dot_general of kernels.h: both operands become panels of the type that is summed in, rows by
-// contracting index, and a tile of the result is kept in registers while the contracting index runs
+// dot_general of kernels.h. Both operands become panels of the type that is summed in, rows by
+// contracting index. A tile of the result stays in registers while the contracting index runs
 // upward. Tiles change speed only: every element's sum has the stated order.
 
 #include <algorithm>

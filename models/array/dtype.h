@@ -1,6 +1,7 @@
 #pragma once
 
-// Element types, under HLO's short names. What their bits mean and how they add is in arith.h.
+// Element types, under HLO's short names. arith.h has the meaning of their bits, and their
+// arithmetic.
 
 #include <compare>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #pragma once
 
-// The dtypes by number, the type of an element of each, which kinds of numbers there are, and the
-// only way from a dtype known at run time to an element type known at compile time. Freestanding,
-// as arith.h, which says what the bits of an element mean and how elements combine. dtype.h says
-// more about dtypes, for the host.
+// The dtypes by number, the type of an element of each, and the kinds of numbers. Here is the only
+// way from a dtype known at run time to an element type known at compile time. Freestanding, as
+// arith.h, which says what the bits of an element mean and how elements combine. dtype.h says more
+// about dtypes, for the host.
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The element functions of reductions: what a fold starts from, a step of it, and what a mean makes
-// of its sum, by both numerics. work.h says which collective uses which. Freestanding.
+// The element functions of reductions, by both numerics: the start of a fold, a step of it, and the
+// mean of its sum. work.h says which collective uses which. Freestanding.
 
 #include <stdint.h>
 

@@ -83,7 +83,7 @@ struct DimensionPadding {
 };
 /// The extent of a padded dimension; negative where more is removed than there is. Throws Overflow.
 int64_t padded_extent(int64_t extent, const DimensionPadding& padding);
-/// The padding is `value`, a scalar. One entry per dimension.
+/// The padding is `value`, a scalar. There is one entry per dimension.
 Tensor pad(const Tensor& operand, const Tensor& value, std::span<const DimensionPadding> padding);
 
 /// Dimension d of the operand is dimension dimensions[d] of the result, and where its extent is 1

@@ -16,8 +16,8 @@ namespace orrery {
 std::string element_text(const Tensor& tensor, int64_t index);
 
 /// Sets the element to what `text` says in the form above ("0" and "1" too for pred), rounded to
-/// nearest even. Returns false and leaves the element unchanged where `text` is not of that form
-/// (as a whole) or the dtype cannot represent it: an integer out of range, an infinity that the
+/// nearest even. Returns false, with the element unchanged, if `text` as a whole is not of that
+/// form, or the dtype cannot represent it. That is an integer out of range, an infinity that the
 /// dtype lacks, or a finite float that would overflow or round to 0. (Floats narrower than f32
 /// round the f64 nearest to the decimal.)
 bool parse_element(std::string_view text, Tensor& tensor, int64_t index);

@@ -42,8 +42,8 @@ using arith::kNoRank;
 /// The dtype of a sum over a group: s32 for pred, which is counted, else the operand's.
 Dtype summed_dtype(Dtype operand);
 
-/// The dtype in which ops divide a sum of `dtype` by a number of ranks as Leaving::Mean does: f64
-/// or c128 if the dtype lacks that number, which may even be beyond its range.
+/// The dtype in which ops divide a sum of `dtype` by a number of ranks, as Leaving::Mean does. It
+/// is f64 or c128 if the dtype lacks that number, which may even be beyond its range.
 Dtype dividing_dtype(Dtype dtype, int64_t ranks);
 
 WorkType work_type(Entering entering, Dtype operand);

@@ -41,7 +41,7 @@ ORRERY_HOST_DEVICE constexpr auto taken(E x) {
 }
 
 /// A product or quotient r, flushed. If r is the smallest normal number, it may come from a smaller
-/// exact result: the processor rounds as if there were smaller normal numbers, and flushes if the
+/// exact result. The processor rounds as if there were smaller normal numbers, and flushes if the
 /// result is one of them. `scaled` is 2^64 times r, rounded in this way.
 template <class Wide>
 ORRERY_HOST_DEVICE constexpr Wide flushed_product(Wide r, Wide scaled) {

@@ -97,7 +97,7 @@ void Diagnostics::throw_if_any() const {
   for (const Noted& noted : diagnostics_) {
     Diagnostic error = noted.error;
     error.message += noted.note;
-    error.origin.note.clear();  // so that it is not said again where the error is reported anew
+    error.origin.note.clear();  // so that it is not repeated where the error is reported anew
     if (noted.again > 0)
       error.message +=
           fmt::format(", and {} {} more", noted.again, noted.again == 1 ? "time" : "times");

@@ -27,7 +27,8 @@ struct TextPosition {
 
 /// The place in the input that a diagnostic is about.
 struct Origin {
-  /// JSON pointer (RFC 6901); for other formats a path of the same form. Empty: the whole.
+  /// JSON pointer (RFC 6901); for other formats a path of the same form. It is empty for the whole
+  /// input.
   std::string pointer = {};
   /// Empty if there is no text: for an option, a file that cannot be read, a program built in
   /// memory.

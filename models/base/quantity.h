@@ -5,11 +5,11 @@
 //
 // This folder has what every other uses and that knows nothing of programs or devices. Time, sizes
 // and rates are in quantity.h, and amount_text.h prints them. An index into a list is an Id (id.h),
-// so that a device and a rank do not mix. Three headers tell who is to blame for a failure: a wrong
-// input is collected in Diagnostics and thrown once as InputError (diagnostics.h), an amount that
-// does not fit is an Overflow (here), and our own bug fails an ORRERY_CHECK (check.h). Same input,
-// same bytes: hash.h and random.h have the only hashes and the only random numbers, the same on
-// every machine.
+// so that a device and a rank do not mix. Three headers tell who is to blame for a failure. A wrong
+// input is collected in Diagnostics and thrown once as InputError (diagnostics.h). An amount that
+// does not fit is an Overflow (here). Our own bug fails an ORRERY_CHECK (check.h). Same input, same
+// bytes: hash.h and random.h have the only hashes and the only random numbers, the same on every
+// machine.
 
 #include <compare>
 #include <cstdint>

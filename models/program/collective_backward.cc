@@ -37,7 +37,7 @@ std::string cast_to(BackwardCall& call, OpKind kind, const std::string& value) {
   return call.ops().op(kind, {value}, with({{"axis_name", axes(call)}}));
 }
 
-/// The cotangent of what a psum over the axes took.
+/// The cotangent of the operand of a psum over the axes.
 std::string summed(BackwardCall& call, const std::string& cotangent) {
   if (axes(call).empty())
     return cotangent;
@@ -58,7 +58,8 @@ int64_t counted(int64_t dimension, size_t rank) {
   return dimension < 0 ? dimension + static_cast<int64_t>(rank) : dimension;
 }
 
-/// The part of the cotangent that the rank's operand became, of a gather whose result is invarying.
+/// For a gather whose result is invarying: the part of the cotangent that belongs to the rank's
+/// operand.
 std::string own_part(BackwardCall& call, int64_t dimension, bool tiled) {
   const Shape& whole = call.result_type().shape;
   const auto along = static_cast<size_t>(dimension);
@@ -80,7 +81,7 @@ std::string own_part(BackwardCall& call, int64_t dimension, bool tiled) {
   return call.ops().op(Reshape, {part}, with({{"new_sizes", dims_of(call.operand_type(0).shape)}}));
 }
 
-/// To which state an all_gather leads.
+/// The state to which an all_gather leads.
 AxisState gathered_to(BackwardCall& call) {
   if (!call.has_states() || axes(call).empty())
     return AxisState::Varying;
@@ -93,7 +94,7 @@ Cotangents psum(BackwardCall& call) {
   return one(call, [&] { return summed(call, call.cotangent()); });
 }
 
-/// Where the sum goes back as a sum, the mean does as a mean: each group divides by its own size.
+/// Where a sum goes back as a sum, a mean goes back as a mean: each group divides by its own size.
 Cotangents pmean(BackwardCall& call) {
   return one(call, [&] {
     if (axes(call).empty())

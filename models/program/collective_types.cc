@@ -48,7 +48,7 @@ TypeOutcome gather_type(const TypeContext& context, Exchange exchange) {
   return typed(operand.dtype, std::move(shape), exchanged_states(context, exchange));
 }
 
-/// The error in dimension `dimension` as one that has an entry for each member of the group.
+/// The error of a dimension that must have one entry for each member of the group.
 std::optional<TypeError> entries_error(const TypeContext& context, std::string_view parameter,
                                        int64_t dimension, std::string_view hint) {
   const Shape& shape = context.operands[0].shape;
@@ -62,7 +62,7 @@ std::optional<TypeError> entries_error(const TypeContext& context, std::string_v
   return std::nullopt;
 }
 
-/// The error in splitting dimension `dimension` into as many parts as the group has members.
+/// The error of a dimension that is split into as many parts as the group has members.
 std::optional<TypeError> cut_error(const TypeContext& context, std::string_view parameter,
                                    int64_t dimension) {
   if (!context.attributes.boolean("tiled"))

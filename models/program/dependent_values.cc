@@ -12,7 +12,7 @@ std::map<ValueId, OpId> dependent_values(const Program& program, std::span<const
   for (const OpId op : ops)
     for (const ValueId result : program.op(op).results)
       dependent.emplace(result, op);
-  // All that ops that belong together give depends on all that they read.
+  // Every result of ops that belong together depends on every operand of them.
   const auto grows = [&](std::span<const OpId> together) {
     std::optional<OpId> on;
     for (const OpId op : together)

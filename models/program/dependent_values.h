@@ -7,8 +7,8 @@
 
 namespace orrery {
 
-/// The values that depend on results of `ops`, these too, each with the first op that it was found
-/// to depend on.
+/// The results of `ops` and all values that depend on them, each with the first op that it was
+/// found to depend on.
 std::map<ValueId, OpId> dependent_values(const Program& program, std::span<const OpId> ops);
 
 /// The values that depend on opaque computations, each with the first such op that it was found to

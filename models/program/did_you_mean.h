@@ -6,8 +6,8 @@
 
 namespace orrery {
 
-/// "; did you mean "x"?" of the nearest candidate; of the parts of what several candidates name,
-/// such as "l.g" and "l.h" for "l", all. "" where none is near.
+/// "; did you mean "x"?" with the nearest candidate; "" if none is near. If the word is a loop
+/// whose few values are candidates, as "l" for "l.g" and "l.h", it names all of these.
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace orrery

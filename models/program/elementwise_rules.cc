@@ -89,7 +89,7 @@ TypeOutcome select_n(const TypeContext& context) {
     return TypeError{"of", fmt::format("expected a first operand that is a scalar or of the shape "
                                        "of the cases, {}, got {}",
                                        shape.text(), which.shape.text())};
-  // For each choice that all copies make alike it is linear in the cases.
+  // It is linear in the cases if all copies make the same choice.
   return typed(cases[0].dtype, shape,
                indexed_states(context.mesh, cases, context.operands.first(1), Linearity::Linear));
 }
@@ -130,8 +130,8 @@ TypeOutcome conj(const TypeContext& context) {
                joined_states(context.mesh, context.operands, Linearity::Linear));
 }
 
-// Among floats and complex numbers it is linear but for rounding, as a product is. What truncates
-// or saturates is not.
+// Among floats and complex numbers it is linear but for rounding, as a product is. Conversions that
+// truncate or saturate are not.
 TypeOutcome convert(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   const Dtype to = context.attributes.dtype("new_dtype");

@@ -3,8 +3,8 @@
 // A collective may be over several axes, one of which is the batched one: the batch takes its
 // place. A rank of the collective is then a place (before, here, after): along the axes before the
 // batched one, along it, and along those after it. `here` is an entry of the batch, so what moves
-// between entries is a local rearrangement. What moves between the others is a collective over the
-// other axes, on all entries at once.
+// between entries is a local rearrangement. Movement along the other axes is a collective over
+// them, on all entries at once.
 
 #include <algorithm>
 #include <map>
@@ -118,14 +118,14 @@ namespace {
 using Pairs = std::vector<Integers>;         // [source, destination]
 using Sources = std::map<int64_t, int64_t>;  // by destination
 
-/// A permutation of ranks (before, here, after) as two: `here` permutes the entries of the batch in
-/// the same way on each rank, and `others` permutes the ranks in the same way for each entry.
+/// A permutation of ranks (before, here, after) as two. `here` permutes the entries of the batch,
+/// alike on each rank; `others` permutes the ranks, alike for each entry.
 struct Factors {
   Sources here;
   Sources others;
 };
 
-/// Empty where the permutation is not made of two such.
+/// Empty if the permutation is no such pair.
 std::optional<Factors> factors(const BatchCall& call, const OpAxes& axes, const Pairs& pairs) {
   const int64_t size = call.size();
   const auto here = [&](int64_t rank) { return rank / axes.after % size; };
@@ -186,7 +186,7 @@ BatchOutcome permuted(BatchCall& call, const Pairs& pairs) {
   const std::optional<Factors> by = factors(call, axes, pairs);
   if (!by)
     return kNoFactors;
-  // If the operand is not batched its entries are alike, and permuting them all changes nothing.
+  // If the operand is not batched, its entries are alike, and a permutation of all changes nothing.
   const bool all_alike =
       !call.operand(0).dimension && by->here.size() == static_cast<size_t>(call.size());
   Part part = all_alike ? operand(call, 0) : rearranged(call, batched_at(call, 0, 0), by->here);
@@ -212,8 +212,8 @@ BatchOutcome pshuffle(BatchCall& call) {
   return permuted(call, pairs);
 }
 
-// Over the batched axis what is sent is already here: the array stands for the token. Over others
-// too, each entry is sent where it belongs there.
+// Along the batched axis the array is already here, rearranged, and stands for the token. If the op
+// is over other axes too, it is then sent along these.
 BatchOutcome psend(BatchCall& call) {
   const OpAxes axes = axes_of(call);
   if (!axes.batched)
@@ -229,7 +229,7 @@ BatchOutcome psend(BatchCall& call) {
 
 BatchOutcome precv(BatchCall& call) {
   const OpAxes axes = axes_of(call);
-  // A token has the batch where the array has it that its psend sent.
+  // A token has the batch along the same dimension as the array that its psend sent.
   if (call.operands() == 0 || !call.operand(0).dimension)
     return "its psend is not in the program that is batched";
   const size_t batch = *call.operand(0).dimension;

@@ -15,8 +15,8 @@ Attributes rows_of(const BackwardCall& call) {
 
 }  // namespace
 
-/// A row that was taken several times gets the sum of the cotangents. What filled a place had no
-/// row.
+/// A row that was taken several times gets the sum of the cotangents. Places that were filled came
+/// from no row.
 Cotangents take(BackwardCall& call) {
   Cotangents cotangents(call.operands());
   if (call.wants(0)) {

@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// "l[3]" of loop "l". Likewise what the sites in an iteration add to their names: "[0][3]" of
+/// "l[3]" of loop "l". Also makes what sites in an iteration add to their names: "[0][3]" in
 /// iteration 3 of a loop in "[0]".
 std::string with_index(std::string_view loop, int64_t index);
 

@@ -127,7 +127,8 @@ Cotangents pad(BackwardCall& call) {
   Cotangents cotangents(2);
   std::string inside;
   if (!empty) {
-    // Without the padding around: what was cut off there gets zeros. Then without that between.
+    // First the padding around is removed; elements that it had cut off get zeros. Then the padding
+    // between elements is removed.
     std::vector<std::vector<int64_t>> around;
     std::vector<int64_t> strides;
     std::vector<int64_t> limit;
@@ -192,8 +193,7 @@ Cotangents dynamic_update_slice(BackwardCall& call) {
   return cotangents;
 }
 
-/// One barrier after another: what is joined before the ops that follow has no result to be joined
-/// after.
+/// Each cotangent gets a barrier of its own, since not every result has a cotangent.
 Cotangents optimization_barrier(BackwardCall& call) {
   Cotangents cotangents(call.operands());
   for (size_t k = 0; k < call.operands(); ++k)

@@ -9,7 +9,7 @@ namespace orrery::batching {
 
 namespace {
 
-/// That of the first operand that is batched.
+/// The batch's dimension in the first operand that is batched.
 size_t first_dimension(const BatchCall& call) {
   size_t k = 0;
   while (!call.operand(k).dimension)
@@ -25,7 +25,7 @@ std::vector<std::string> all_at(BatchCall& call, size_t dimension) {
   return operands;
 }
 
-/// `attributes` with another value of one.
+/// `attributes` with another value of the one named.
 Attributes with(Attributes attributes, std::string_view name, Attribute value) {
   attributes.set(std::string(name), std::move(value));
   return attributes;

@@ -103,8 +103,8 @@ enum class Issue : uint8_t { Sync, Start };
 /// Whether a sender waits until its peer has entered the collective.
 enum class Entry : uint8_t { Eager, Rendezvous };
 
-/// How a collective is to be carried out; its meaning does not depend on it. What is empty is
-/// chosen in lowering. A receive has no hints but the stream: how messages are passed is for the
+/// How a collective is to be carried out; its meaning does not depend on it. Lowering chooses the
+/// hints that are empty. A receive has no hints but the stream: how messages are passed is for the
 /// sender to say.
 struct Hints {
   std::optional<std::string> algorithm = {};

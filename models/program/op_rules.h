@@ -16,9 +16,8 @@ Cost cost_of(const Program& program, const Op& op);
 
 OpMemory memory_of(const Program& program, const Op& op);
 
-/// How a collective folds whose work elements have this type. XLA leaves away a collective over no
-/// axes, and on a mesh of one device all but psum_scatter: by whatever numerics these keep all
-/// bits.
+/// How a collective folds whose work elements have this type. XLA removes collectives over no axes,
+/// and on a mesh of one device all but psum_scatter. These keep all bits by any numerics.
 Folding op_folding(const Program& program, const Op& op, WorkType type);
 
 /// Where a value lies.

@@ -54,8 +54,8 @@ std::optional<TypeError> sources_error(const std::vector<int64_t>& perm, int64_t
   return std::nullopt;
 }
 
-/// The error in the pairs of a transfer, each of which waits for the next where one's destination
-/// is the other's source: they must not form a cycle, as XLA requires.
+/// The error in the pairs of a transfer. A pair waits for the next if its destination is the
+/// other's source; as XLA requires, they must not form a cycle.
 std::optional<TypeError> transfer_error(const std::vector<std::vector<int64_t>>& pairs,
                                         int64_t size) {
   if (auto wrong = perm_pairs_error(pairs, size))

@@ -28,7 +28,7 @@ std::string numbers(BackwardCall& call, int64_t count) {
                              {"dimension", int64_t{0}}}));
 }
 
-/// The table as the ranks have it with which the slices are exchanged.
+/// Swaps the entries of a table between peers: each rank gets the entries that others have for it.
 std::string of_peers(BackwardCall& call, const std::string& table) {
   Attributes attributes = same_groups(call);
   attributes.set("split_axis", int64_t{0});
@@ -74,8 +74,8 @@ std::string of_operand(BackwardCall& call) {
     const std::string over = zeros(call, {rows});
     return exchanged_back(call, over, call.operand(kInputOffsets));
   }
-  // A row may be in several slices. So each comes back to an operand of its own, one after another,
-  // which are added up.
+  // A row may be in several slices. So each slice comes back to an operand of its own; these lie
+  // one after another, and are added up.
   const std::string first_rows =
       op(call, Mul,
          {numbers(call, entries(call)), scalar(call, Dtype::S64, static_cast<double>(rows))});
@@ -90,8 +90,9 @@ std::string of_operand(BackwardCall& call) {
   return call.ops().op(ReduceSum, {slices}, with({{"axes", std::vector<int64_t>{0}}}));
 }
 
-/// The rows over which no slice came, and zeros for the others. Which those are, the same exchange
-/// tells: of row numbers, over which come numbers of a row of zeros.
+/// The cotangent in the rows that no slice overwrote, and zeros in the others. The same exchange
+/// tells these apart: it is done on row numbers, and slices overwrite them with the number of a row
+/// of zeros.
 std::string of_output(BackwardCall& call) {
   const int64_t rows = call.result_type().shape[0];
   const std::vector<int64_t> operand_rows = {call.operand_type(0).shape[0]};

@@ -42,8 +42,8 @@ Dims numbers(size_t first, size_t count) {
   return all;
 }
 
-/// The cotangent of one side of a product: that of the result times the other side, over the free
-/// dimensions of that.
+/// The cotangent of one side of a product: the result's cotangent times the other side, summed over
+/// the other side's free dimensions.
 std::string of_side(BackwardCall& call, size_t side) {
   const std::vector<Dims>& lists = call.attributes().lists("dimension_numbers");
   const Dims& mine = lists[side];

@@ -1,14 +1,14 @@
 #pragma once
 
-// What is known of each kind of op, in one table with one entry (OpRules) for each.
+// This table holds all that is known of each kind of op, in one entry (OpRules) for each.
 //
-// An entry has the op's name and parameters, by which the reader, the writer and the documentation
-// go, and a rule for each question that somebody asks of an op: the types of its results (builder),
-// its cost (simulator/lower), where its results lie (simulator/memory), its values on one device
-// (simulator/values), its backward and its batched form (models/transform), and how errors pass
-// through it (verifier/oracle). Nobody else tells kinds of ops apart: a rule is a function, or
-// where the answer needs what stands above this folder (error bounds, a collective's definition, a
-// CUDA kernel), it names the form of the answer.
+// An entry has the op's name and parameters, which the reader, the writer and the documentation
+// follow. It has a rule for each question that somebody asks of an op: the types of its results
+// (builder), its cost (simulator/lower), where its results lie (simulator/memory), its values on
+// one device (simulator/values), its backward and its batched form (models/transform), and how
+// errors pass through it (verifier/oracle). Nobody else tells kinds of ops apart. A rule is a
+// function. But if the answer needs code above this folder (error bounds, a collective's
+// definition, a CUDA kernel), the rule names the form of the answer.
 //
 // Entries are in one file per family: elementwise_rules.cc, movement_rules.cc, collective_rules.cc,
 // and so on. The backward and batch rules of a family are beside it, in elementwise_backward.cc and
@@ -53,10 +53,10 @@ struct TypeError {
 
 /// The types of the results, or the error.
 using TypeOutcome = std::variant<std::vector<ValueType>, TypeError>;
-/// Operands have passed the builder's checks: their number fits the rules, none is a future (except
-/// for done), attributes are complete and of their kinds, axis names are in the mesh. With
-/// Checks::Shapes no state is unreduced or reduced: both count as varying. For a started collective
-/// the types are those that done will give. May throw Overflow.
+/// Operands have passed the builder's checks. Their number fits the rules, and none is a future
+/// (except for done). Attributes are complete and of their kinds, and axis names are in the mesh.
+/// With Checks::Shapes no state is unreduced or reduced: both count as varying. For a started
+/// collective the types are those that done will give. May throw Overflow.
 using TypeRule = TypeOutcome (*)(const TypeContext&);
 
 /// The work of a local op on one device. Bytes are those read of the operands
@@ -184,8 +184,8 @@ struct CollectiveForm {
   PartsRule result_parts = nullptr;
   SourceRule source = nullptr;  // where whole operands are moved
   Side side = Side::Both;
-  /// The first so many operands are what is exchanged, one after another along their first
-  /// dimension, and the others say how.
+  /// How many of the first operands are exchanged, one after another along their first dimension.
+  /// The others say how.
   size_t exchanged_operands = 1;
   /// Tables among the operands say what goes where (ragged.h).
   bool by_tables = false;
@@ -259,8 +259,8 @@ struct OpRules {
   /// The collective that exchanges alike, if this one differs from it in the states of its operand
   /// and result, or in the side, alone (collectives only).
   std::optional<OpKind> exchanges_as;
-  /// The collective in whose place it is looked up in tables of times, if that is another than the
-  /// one that it exchanges as: psum for all reductions to all ranks (collectives only).
+  /// The collective whose row in tables of times it uses, if not the one that it exchanges as: psum
+  /// for all reductions to all ranks (collectives only).
   std::optional<OpKind> timed_as;
   CollectiveForm form;        // collectives only
   bool takes_tokens = false;  // among its operands
@@ -282,7 +282,7 @@ OpKind exchanged_as(OpKind kind);
 /// which the sending one says it.
 bool takes_algorithm(const OpRules& rules);
 
-/// The collective in whose place `kind` is looked up in tables of times. Requires a collective.
+/// The collective whose row in tables of times `kind` uses. Requires a collective.
 OpKind timed_as(OpKind kind);
 /// The names of all that some collective is timed as.
 std::vector<std::string_view> timed_ops();

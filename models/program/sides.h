@@ -19,7 +19,7 @@ Side side_of(const Op& op);
 /// The side by which the member of this rank enters; empty if no op of the program enters as it.
 std::optional<Side> side_of(std::optional<TransferGroup> group, size_t rank);
 
-/// What the group is of a transfer; empty if the site is not a psend/precv transfer.
+/// Which ends a group of a transfer has; empty if the site is not a psend/precv transfer.
 std::optional<TransferGroup> transfer_of(const Site& site, size_t group);
 
 /// Whether a message of a transfer is sent but never received, or received but never sent.

@@ -159,7 +159,7 @@ Cost nothing_runs(const Attributes&, std::span<const ValueType>,
   return {Flops(0), Bytes(0), results[0].dtype, false};
 }
 
-/// As the op's parameters say.
+/// The cost that the op's parameters state.
 Cost given(const Attributes& attributes, std::span<const ValueType>, std::span<const ValueType>) {
   return {attributes.flops("flops"), attributes.bytes("bytes"), attributes.dtype("dtype")};
 }

@@ -242,8 +242,7 @@ StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
         all.back().axes[a] = states != nullptr ? (*states)[a] : moved[0].axes[a];
     }
   }
-  // Moved operands that do not fit each other do where an index varies, and all are cast to
-  // varying.
+  // Moved operands that do not fit each other fit where an index varies: all are cast to varying.
   StatesOutcome of_all = joined_states(mesh, all, linearity);
   if (states == nullptr && std::holds_alternative<TypeError>(of_all))
     return of_moved;

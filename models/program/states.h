@@ -31,8 +31,8 @@ inline constexpr std::array<StateCast, 4> kStateCasts = {{
     {OpKind::ReducedVaryCast, "reduced_vary_cast", AxisState::Reduced, AxisState::Varying},
 }};
 
-/// The error in the state of `type` along an axis, where one of `accepted` is needed, and the cast
-/// that leads there if there is one: "expected an operand that is varying over x, got f32[2];
+/// The error in the state of `type` along an axis, where one of `accepted` is needed. It names the
+/// cast that leads there, if there is one: "expected an operand that is varying over x, got f32[2];
 /// pvary over x makes it varying". Requires that it has none of them. `what` has the type.
 std::string expected_state(std::span<const AxisState> accepted, const Mesh& mesh, size_t axis,
                            const ValueType& type, std::string_view what = "operand");

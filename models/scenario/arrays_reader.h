@@ -39,9 +39,9 @@ std::optional<OutputReading> read_output(DocumentNode node, const Mesh& mesh,
                                          Diagnostics& diagnostics);
 
 /// The error in a boundary that its value cannot leave by. With Checks::States the value must be
-/// varying over the axes of the spec, which an invarying one becomes; unreduced where the states
-/// say so, which a varying one becomes; reduced where they say so; and invarying over all other
-/// axes.
+/// varying over the axes of the spec, which an invarying one becomes. It must be unreduced where
+/// the states say so, which a varying one becomes; reduced where they say so; and invarying over
+/// all other axes.
 std::optional<std::string> boundary_error(const Program& program, Checks checks,
                                           const Boundary& boundary);
 

@@ -250,7 +250,7 @@ class ClusterReader {
     return flops;
   }
 
-  /// Requires that nothing was wrong so far.
+  /// Requires that there was no error so far.
   std::optional<Fabric> build(Topology topology, int64_t devices) {
     const auto count = static_cast<uint32_t>(devices);
     const LinkFigures figures{BytesPerSecond(bandwidth_.value_or(1)),

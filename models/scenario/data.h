@@ -13,8 +13,8 @@ namespace orrery {
 /// The part of `array` on device `id`. An element depends on its place in the global array alone,
 /// so devices that hold the same part hold the same bits. Iota counts row-major and converts each
 /// count to the dtype. Random elements are drawn by the run's `seed`, the array's own and its name,
-/// one by one. Floats are fractions of either sign, from 1/16 to 1 and in each power of two as
-/// many, with random bits down to the last of their dtype: sums of them round in every dtype, and
+/// one by one. Floats are fractions of either sign from 1/16 to 1, as many in each power of two.
+/// Their bits are random down to the last of their dtype: sums of them round in every dtype, and
 /// overflow in none. Integers, and floats where asked for, are whole numbers of -4..4 (0..8 for
 /// unsigned dtypes, -1..1 for 8-bit floats), and pred is 0 or 1.
 Tensor initial_value(const Scenario& scenario, const Array& array, LogicalId id, uint64_t seed);

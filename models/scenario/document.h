@@ -17,7 +17,7 @@ namespace orrery {
 
 class Document;
 
-/// One value of a document, which must outlive it. Cheap to copy.
+/// One value of a document, which must outlive it. It is cheap to copy.
 class DocumentNode {
  public:
   enum class Kind : uint8_t { Null, Boolean, Number, Text, List, Object };

@@ -187,8 +187,8 @@ class ExpectReader {
     }
   }
 
-  /// Reads a value as a report prints it: with its dtype and its shape, which must be those of the
-  /// value, and with its encoding if that is not `encoding`, which it then becomes.
+  /// Reads a value as a report prints it. A dtype and a shape must be those of the value; an
+  /// encoding replaces `encoding`.
   std::optional<std::vector<Tensor>> read_printed(DocumentNode node, ValueId id,
                                                   Encoding& encoding) {
     const size_t before = diagnostics_.size();

@@ -20,7 +20,7 @@ Json value_of(const std::string& figure, const std::string& text) {
   return counts && digits && text.size() < 10 ? Json(std::stoi(text)) : Json(text);
 }
 
-/// The cluster of a text in which one value is new, so that it is the one that is wrong.
+/// The cluster of a text in which one value, the figure's, is new: any error is about that value.
 std::optional<Cluster> read_again(const std::string& text, const std::string& figure,
                                   const Limits& limits, Diagnostics& diagnostics) {
   try {

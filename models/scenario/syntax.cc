@@ -136,7 +136,7 @@ SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context) 
   error.at_end = at >= text.size();
   if (context.number_overflow) {
     error.message = fmt::format("expected a number that 64 bits can hold, got {}", token(text, at));
-    // Where an element may stand, which may be infinite.
+    // An element of an array may stand here, and be infinite.
     if (context.enclosed && !context.in_object)
       error.message +=
           fmt::format("; infinity is written \"{}Infinity\"", text[at] == '-' ? "-" : "");

@@ -14,7 +14,7 @@
 namespace orrery {
 namespace {
 
-/// Whether a text is an op by which tables have times. Adds an error where it is none.
+/// Whether the text is one of timed_ops(). Adds an error if it is not.
 bool is_timed_op(std::string_view text, const Origin& origin, std::string_view as,
                  Diagnostics& diagnostics) {
   const std::vector<std::string_view> ops = timed_ops();
@@ -28,7 +28,7 @@ bool is_timed_op(DocumentNode member, Diagnostics& diagnostics) {
   return is_timed_op(member.key(), member.key_origin(), " as key", diagnostics);
 }
 
-/// Names, at least one: without the key, none is left out.
+/// Names, at least one: to serve all, the key is left out.
 std::vector<std::string> read_some_names(DocumentNode node, std::string_view what,
                                          Diagnostics& diagnostics) {
   const auto names = read_names(node, what, diagnostics);

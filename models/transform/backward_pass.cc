@@ -159,8 +159,8 @@ std::string BackwardPass::zeros(const ValueType& type) {
   return casted(value, OpKind::VaryUnreducedCast, unreduced);
 }
 
-/// The cotangent as one of a value of the operand's type: where the operand was cast without being
-/// asked, as a scalar to an array or an invarying one to a varying one, the cast goes back.
+/// The cotangent as one of a value of the operand's type. If the operand was cast implicitly, a
+/// scalar to an array or an invarying value to a varying one, the cast goes back.
 std::string BackwardPass::fit(std::string cotangent, const ValueType& operand) {
   const size_t rank = type(cotangent).shape.rank();
   if (operand.shape.rank() == 0 && rank > 0) {
@@ -219,7 +219,7 @@ std::optional<std::string> BackwardPass::go_back(OpId id) {
     return std::nullopt;
   name_after(op.name, op.origin, id);
   if (op.kind == OpKind::Done) {
-    // The future has the cotangent of what it will give.
+    // A future has the cotangent of the value that its done gives.
     cotangents_.emplace(op.operands.front(), *cotangents.front());
     return std::nullopt;
   }
@@ -254,7 +254,7 @@ std::string BackwardPass::residual(ValueId value) {
   const std::optional<OpId> maker = recomputed_maker(value);
   if (!maker)
     return program_.value(value).name;
-  // All ops that must come before, in the order of the program.
+  // All ops that must come before, in program order.
   std::set<OpId> needed;
   std::vector<OpId> open = {*maker};
   while (!open.empty()) {

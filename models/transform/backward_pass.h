@@ -36,8 +36,8 @@ class BackwardPass final : public BackwardOps {
   void add_cotangent(ValueId value, const std::string& cotangent);
   std::optional<std::string> cotangent(ValueId value) const;
 
-  /// Passes the cotangents of the op's results on to its operands. Nothing where the results have
-  /// none, or no operand is wanted. Empty, or the error.
+  /// Passes the cotangents of the op's results on to its operands. Does nothing if the results have
+  /// none, or no operand is wanted. Returns the error, if there is one.
   std::optional<std::string> go_back(OpId op);
 
   /// The ops that were added, in order.

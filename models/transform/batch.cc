@@ -170,7 +170,7 @@ class Batching {
     });
   }
 
-  /// In a loop only what iterations carry has a place, the same in all of them.
+  /// In a loop only values that iterations carry have a place, the same in all iterations.
   std::optional<BatchPlace> place_of(const Op& op, ValueId result) const {
     if (!in_loop(op))
       return place_of(result);

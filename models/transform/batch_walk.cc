@@ -118,7 +118,7 @@ void BatchWalk::add_done(const Op& op, const std::vector<std::optional<BatchPlac
   const ValueId future = op.operands.front();
   BatchedOp call(batch_, op, {batched(future)}, names_);
   Batched result = batched(future);
-  // Where nothing was started, all is there.
+  // If the batched op started nothing, its value is the result already.
   if (const auto found = awaited_.find(future); found != awaited_.end()) {
     const Awaited& awaited = found->second;
     const std::string end = call.op(OpKind::Done, {result.value}, {}, 1).front();

@@ -3,8 +3,8 @@
 // Adds the ops of a batched program, one after another.
 //
 // BatchWalk goes over the ops of the program. For each that has a batched operand, or is over the
-// axis whose place the batch takes, it makes a BatchedOp, which the op's batch rule
-// (models/program/batch.h) fills with ops; take() then names them so that the results have the
+// axis whose place the batch takes, it makes a BatchedOp. The op's batch rule
+// (models/program/batch.h) fills it with ops. take() then names these so that the results have the
 // names of the op's. A started collective is split: what comes after it in the rule's ops waits for
 // its done.
 
@@ -87,9 +87,9 @@ class BatchedOp final : public BatchCall {
   /// The ops as they are, under names of their own.
   std::vector<OpRequest> take_unnamed() { return std::move(ops_); }
 
-  /// For an op that starts a collective: the ops that were added, up to and with the collective,
-  /// which starts under the op's name; and those that must wait for its done. Empty, and nothing is
-  /// done, where no op is a collective.
+  /// The ops that were added for an op that starts a collective. `ops` end with the collective,
+  /// which starts under the op's name; those in `after` must wait for its done. Empty, and nothing
+  /// is done, where no op is a collective.
   struct Started {
     std::vector<OpRequest> ops;
     std::vector<OpRequest> after;

@@ -22,7 +22,7 @@ struct Iterations {
   }
 };
 
-/// What the value of an iteration is in any of them: its name after the iteration's.
+/// The value's name with the loop's name in place of the iteration's, so without an index.
 std::string in_loop(const std::string& loop, const LoopIteration& iteration,
                     const std::string& value) {
   return loop + value.substr(iteration.name.size());

@@ -1,7 +1,7 @@
 #pragma once
 
-// Programs in parts that run one after another, since a pipeline schedules them apart: forward and
-// backward; and a backward pass in the part that goes back to the inputs and the one that goes back
+// Programs in parts that run one after another, since a pipeline schedules them apart. The parts
+// are forward and backward. A backward pass also has two, one that goes back to the inputs and one
 // to the weights.
 
 #include <optional>

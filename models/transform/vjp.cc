@@ -16,8 +16,8 @@ namespace orrery {
 
 namespace {
 
-/// Ops of which the collectives are started on stream 1: each as soon as its operand is made, if
-/// that is not by a collective too. It is done just before the first op that reads it, or at the
+/// The ops with their collectives started on stream 1. Each starts as soon as its operand is made,
+/// unless a collective makes that. Its done comes just before the first op that reads it, or at the
 /// end.
 class Overlapped {
  public:
@@ -50,8 +50,8 @@ class Overlapped {
   std::vector<OpRequest> take() { return std::move(ops_); }
 
  private:
-  /// A transfer, whose two halves are ops of their own, runs where it stands: started in another
-  /// order its halves could wait for each other.
+  /// A transfer runs where it stands. Its two halves are ops of their own, which in another order
+  /// could wait for each other.
   bool can_start(const OpRequest& op) const {
     return rules(op.kind).family == Family::Collective && rules(op.kind).form.side == Side::Both &&
            !over_no_axes(op.attributes) && !again_.contains(op.name);

@@ -428,9 +428,9 @@ Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
 }
 
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
-              const Limits& limits) {
+              const Limits& limits, const RaggedTables& tables) {
   Paths paths(cluster.fabric);
-  return lower(program, cluster, paths, diagnostics, limits);
+  return lower(program, cluster, paths, diagnostics, limits, std::nullopt, tables);
 }
 
 }  // namespace orrery

@@ -41,7 +41,7 @@ Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
 
 /// The same, with paths of its own.
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
-              const Limits& limits = {});
+              const Limits& limits = {}, const RaggedTables& tables = {});
 
 /// The rest of the lowered form of a program whose only op is a sync collective, issued by one
 /// thread and run by one group. The choices have no algorithm.

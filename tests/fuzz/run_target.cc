@@ -43,9 +43,12 @@ void check_ours(const Report& report) {
                    "our own executors are right");
 }
 
-void compare_with_engine(const Scenario& scenario, const Completion& completion) {
+void compare_with_engine(const Report& report) {
+  const Scenario& scenario = *report.scenario;
+  const Completion& completion = *report.completion;
   Diagnostics diagnostics("f");
-  Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics);
+  Lowered lowered =
+      lower(scenario.program, scenario.cluster, diagnostics, {}, report.lowered->tables);
   const Fabric& healthy = scenario.cluster.fabric;
   const FaultEffects fault_effects =
       apply_faults(scenario.faults, scenario.program, healthy, RunOptions().seed, lowered);
@@ -71,7 +74,7 @@ void fuzz_run(std::string_view text) {
     if (leaves_out_iterations(whole.program))
       return;  // too long for the rest
     if (report.completion && report.completion->by == TimedBy::Sweep)
-      compare_with_engine(whole, *report.completion);
+      compare_with_engine(report);
     written = write_scenario(whole);
     whole.program.loops.clear();  // what is written has none
     fingerprint = run_small(whole).fingerprint;

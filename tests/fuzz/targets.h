@@ -6,8 +6,8 @@
 
 namespace orrery::test {
 
-/// The text is refused with at least one error, or read. What is read is the same after it is
-/// written and read again.
+/// The text is refused with at least one error, or read. A scenario that is read stays the same
+/// when it is written and read again.
 void fuzz_scenario(std::string_view text);
 
 /// The text is refused with at least one error, or read and judged.
@@ -17,8 +17,8 @@ void fuzz_msccl(std::string_view text);
 void fuzz_nccl_tests(std::string_view text);
 
 /// The scenario is read and run, with its data where they are small, or refused with an error. In a
-/// run the executors agree with each other and with the definitions, sweep and engine agree on the
-/// times, and the scenario that was written and read again has the same report.
+/// run the executors agree with each other and with the definitions, and sweep and engine agree on
+/// the times. The scenario has the same report when it is written and read again.
 void fuzz_run(std::string_view text);
 
 }  // namespace orrery::test

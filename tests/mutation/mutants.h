@@ -1,16 +1,17 @@
 #pragma once
 
-// What tests/mutation puts into the sources: each mutant is an expression that is another one when
-// its number is active. Every object of a mutated build includes this header first.
+// tests/mutation puts calls of these functions into the sources. A mutant is an expression that is
+// another one when its number is active. Every object of a mutated build includes this header
+// first.
 
 namespace mutants {
 
-/// The number of the active mutant; 0 for none. From ORRERY_MUTANT.
+/// The number of the active mutant, from ORRERY_MUTANT; 0 for none.
 extern const int active;
 /// Notes that a mutant was reached, where ORRERY_MUTANTS_REACHED names a file to write them to.
 void reached(int number);
 
-/// What the compiler evaluates is not mutated.
+/// Whether the mutant is active. Never in what the compiler evaluates.
 constexpr bool on(int number) {
   if (__builtin_is_constant_evaluated())
     return false;

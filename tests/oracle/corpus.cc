@@ -68,7 +68,7 @@ Json bits_of(const std::vector<Tensor>& per_device) {
   return lists;
 }
 
-/// On each device: one tensor is of all, and an empty array has no bits.
+/// One tensor for each device: a single tensor is that of all, and an empty array has none.
 std::vector<Tensor> on_all(std::vector<Tensor> tensors, size_t devices, const std::string& dtype,
                            const std::vector<int64_t>& extents) {
   if (tensors.empty())
@@ -107,7 +107,8 @@ bool is_complex_named(const std::string& dtype) {
   return is_complex(*found);
 }
 
-/// Whether the results of an op are complex, of which the operand that it works on is or is not.
+/// Whether the results of an op are complex; `operand` says whether the operand that it works on
+/// is.
 bool has_complex_result(OpKind kind, const Json& op, bool operand) {
   if (op.contains("new_dtype"))
     return is_complex_named(op.at("new_dtype"));

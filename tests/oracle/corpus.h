@@ -56,11 +56,12 @@ Case read_case(std::string_view line, size_t index, Numerics numerics);
 /// The ops of a line, without its transform.
 std::vector<ForwardOp> forward_ops(std::string_view line);
 
-/// By which JAX's results are ours: XlaCpu, and Ieee where that differs by roundings alone.
+/// The numerics by which our results are JAX's: XlaCpu, and Ieee where it differs by roundings
+/// alone.
 std::vector<Numerics> numerics_of(std::string_view line);
 
-/// The scenario, with an expectation: the value has the elements that JAX computed. That is of
-/// their bits, where NaNs are compared by bits.
+/// The scenario, with an expectation: the value has the elements that JAX computed. It has their
+/// bits if NaNs are compared by bits.
 std::string with_expectation(const Case& made, const Expected& expected);
 
 /// The lines of a file, compressed by gzip or as it stands. Throws where it cannot be read.

@@ -1,4 +1,4 @@
-// What JAX computed of random programs (tests/data/jax, written by tools/oracle), against ours.
+// Results of JAX for random programs (tests/data/jax, written by tools/oracle), against ours.
 
 #include <algorithm>
 #include <filesystem>
@@ -25,7 +25,7 @@ namespace {
 
 const std::string kFolder = ORRERY_SOURCE_ROOT "/tests/data/jax";
 
-/// Of the files whose names begin so.
+/// The lines of the files whose names begin with `prefix`.
 std::vector<std::string> all_lines(const std::string& prefix) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(kFolder))
@@ -164,7 +164,7 @@ TEST_CASE("jax corpus: a bit too many is found where results are compared by bit
 }
 
 TEST_CASE("jax corpus: by bounds, a difference of two roundings is allowed, and not three") {
-  // Of two addends each sum has one rounding, of at most half a unit.
+  // A sum of two addends has one rounding, of at most half a unit.
   CHECK(disagreements(sum_line("bound", "3e99999a3e99999b")).empty());
   CHECK(disagreements(sum_line("fold", "3e99999a3e99999d")) ==
         std::vector<std::string>{"s: On device 1, element 0 is 0.3 (0x3e99999a), and JAX has "

@@ -32,7 +32,7 @@ bool has_parameter(const OpRules& of, std::string_view name) {
                      [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
-/// From which state to which: of a pcast whose states are checked. Along its axes all are one.
+/// From which state to which a pcast leads. Requires checked states, which are one along its axes.
 std::string cast_form(const Program& program, const Op& op) {
   const std::vector<std::string>& names = op.attributes.names("axis_name");
   const ValueType& from = program.value(op.operands[0]).type;
@@ -46,7 +46,7 @@ std::string cast_form(const Program& program, const Op& op) {
   return "";
 }
 
-/// Of a collective over dimensions too the reader makes two ops, of which the first is ID.local.
+/// The reader makes two ops of a collective that is also over dimensions; the first is ID.local.
 bool has_dimensions(const Program& program, const Op& op) {
   const std::string& operand = program.value(op.operands[0]).name;
   return operand == op.name + ".local";
@@ -87,7 +87,7 @@ std::vector<std::string> forms_of(const Program& program, const Op& op) {
   return forms;
 }
 
-/// Of an op as the table of ops has it: all that forms_of() may give.
+/// All forms that forms_of() may give for an op of these rules.
 std::vector<std::string> all_forms(const OpRules& of) {
   const std::vector<std::string> axes = {std::string(kNoAxes), std::string(kOneAxis),
                                          std::string(kSeveralAxes)};
@@ -117,7 +117,7 @@ std::vector<std::string> all_forms(const OpRules& of) {
   return forms;
 }
 
-/// Of which a corpus need have none: an op, or a form of it, or that of a dtype.
+/// A corpus need have none of this: an op, or a form of it, of one dtype if that is given.
 struct LeftOut {
   std::string_view op;
   std::string_view form;
@@ -222,7 +222,8 @@ bool takes(OpKind kind, Dtype dtype) {
   }
 }
 
-/// By which an op counts: the first operand's that it works on, or without operands its result's.
+/// The dtype by which an op counts: that of the first operand that it works on, or of its result if
+/// it has no operands.
 Dtype dtype_of(const Program& program, const Op& op) {
   if (op.operands.empty())
     return program.value(op.results.front()).type.dtype;
@@ -295,7 +296,7 @@ std::vector<Cell> required_cells() {
 
 namespace {
 
-/// Of those that we have a gradient or a batch of, what JAX has not, or no corpus has.
+/// An op that we have a gradient or a batch of, and JAX has not, or no corpus has.
 struct LeftOutOf {
   TransformCoverage::Transform transform;
   std::string_view op;

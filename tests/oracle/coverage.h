@@ -34,7 +34,7 @@ class Coverage {
   /// required. After them, the least count.
   std::string table() const;
 
-  /// The required cells of which there are fewer, as "psum started f32: 12".
+  /// The required cells that occur fewer than `count` times, as "psum started f32: 12".
   std::vector<std::string> below(uint64_t count) const;
 
  private:
@@ -42,8 +42,8 @@ class Coverage {
   std::map<Cell, uint64_t> cells_;
 };
 
-/// Each op, dtype and form that JAX runs on the CPU as we do. Of the table of ops all but those
-/// that coverage.cc names with the reason.
+/// Each op, dtype and form that JAX runs on the CPU as we do. They are all of the table of ops but
+/// those that coverage.cc names, with the reason.
 std::vector<Cell> required_cells();
 
 /// How many ops of real and of complex numbers go through a transform.
@@ -52,8 +52,8 @@ class TransformCoverage {
   void add(const std::vector<ForwardOp>& ops);
 
   enum class Transform : uint8_t { Vjp, Batch };
-  /// The ops that must have a gradient or a batch, of which there are fewer: "psum complex: 3". Of
-  /// batches real and complex numbers count together.
+  /// The ops that must have a gradient or a batch and occur fewer than `count` times: "psum
+  /// complex: 3". Batches of real and complex numbers count together.
   std::vector<std::string> below(Transform transform, uint64_t count) const;
 
  private:

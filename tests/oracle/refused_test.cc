@@ -49,7 +49,7 @@ Json scenario_of(const Json& line) {
       {"outputs", line.value("outputs", Json::array())}};
 }
 
-/// What we say of each kind of error, by which JAX's was classified: one of these.
+/// For each kind by which JAX's errors are classified: ours has one of these texts.
 const std::map<std::string, std::vector<std::string_view>> kOurs = {
     {"unknown axis", {"expected an axis of the mesh"}},
     {"repeated axis", {"expected each axis once"}},
@@ -66,7 +66,7 @@ const std::map<std::string, std::vector<std::string_view>> kOurs = {
       "in dimension", "expected dimensions of"}},
     {"order", {"expected floats or complex numbers", "expected operands of numbers"}},
     {"contraction", {"expected as many contracting dimensions"}},
-    // Of states.
+    // The others are errors of states.
     {"axes of several states", {"expected an operand of one state", "expected an operand that is"}},
     {"cast from another state", {"expected an operand that is"}},
     {"sum of what is not unreduced", {"expected an operand that is unreduced over"}},

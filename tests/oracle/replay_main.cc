@@ -1,8 +1,8 @@
 // replay_corpus DISAGREE ABORTED CORPUS...: replays corpora that tools/oracle wrote. Prints a table
-// of the ops of the programs without a transform, and for each corpus how many programs ran, how
-// many disagree, and on how many XLA aborts: their files are in a folder in ABORTED that is named
-// as the corpus. Each program of which a result disagrees with JAX's is written to such a folder in
-// DISAGREE as a scenario that expects JAX's; then the exit status is 1.
+// of the ops of the programs without a transform. For each corpus, it prints how many programs ran,
+// how many disagree, and on how many XLA aborts. The files of these are in a folder in ABORTED that
+// is named as the corpus. Each program of which a result disagrees with JAX's is written to such a
+// folder in DISAGREE as a scenario that expects JAX's; then the exit status is 1.
 
 #include <algorithm>
 #include <exception>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a corpus was found to be.
+/// The findings of a corpus.
 struct Figures {
   size_t ran = 0;
   size_t disagree = 0;
@@ -49,7 +49,7 @@ class Corpora {
     return figures;
   }
 
-  /// Of the programs without a transform.
+  /// The coverage by programs without a transform.
   const Coverage& coverage() const { return coverage_; }
 
  private:

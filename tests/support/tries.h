@@ -1,9 +1,9 @@
 #pragma once
 
 // The one rule of how much random tests try. Each states its usual number, and the environment's
-// ORRERY_RANDOM_PERCENT scales all of them alike: a test that has seeds 0 to 999 takes the first
+// ORRERY_RANDOM_PERCENT scales all of them alike. A test that has seeds 0 to 999 takes the first
 // tenth of them at 10, and seeds 0 to 9999 at 1000. CI takes a tenth under sanitizers, where a
-// program runs ten times as long; what a program needs of the sanitizers, one of a kind shows.
+// program runs ten times as long; one program of each kind shows what the sanitizers can find.
 // Properties (property.h) try as many inputs as RC_PARAMS says, by the same percentage of it.
 
 #include <cstdint>

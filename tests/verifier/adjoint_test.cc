@@ -1,7 +1,7 @@
-// Transposes satisfy the adjoint identity: with y = A x and any cotangent c of y, the sum over the
+// Transposes satisfy the adjoint identity. With y = A x and any cotangent c of y, the sum over the
 // devices of <c, A x> is that of <A^T c, x>. Integers wrap, so it holds exactly. With checked types
-// copies of an invarying value count once. A value that is unreduced is the sum of its copies, and
-// its cotangent is reduced, the same on all of them: so the sum over the devices of the products is
+// copies of an invarying value count once. An unreduced value is the sum of its copies, and its
+// cotangent is reduced, the same on all of them. So the sum over the devices of the products is
 // that of the value.
 
 #include <map>

@@ -1,5 +1,5 @@
-// A batched program has for each element of the batch what the program has for it alone, bit for
-// bit, also where the batch takes the place of a mesh axis.
+// A batched program gives each element of the batch the values that the program gives it alone, bit
+// for bit. So it does where the batch takes the place of a mesh axis.
 
 #include "models/transform/batch.h"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Every collective x kind of group x tiled or not x rank 1 to 4 x 2..17 members, each with random
-// shapes and data, by each algorithm, waited for and started. Over an even number of members,
-// messages are cut to slots of 64 B.
+// Every collective x kind of group x tiled or not x rank 1 to 4 x 2..17 members. Each has random
+// shapes and data, and is run by each algorithm, waited for and started. Over an even number of
+// members, messages are cut to slots of 64 B.
 //
 // A case takes every third dtype, each dtype in its turn; with ORRERY_EVERY_DTYPE set, all of them.
 
@@ -33,12 +33,11 @@ struct Case {
   int64_t rank;  // of the operand
 };
 
-/// Of an op.
+/// The parameters of an op.
 using Parameters = std::vector<std::pair<std::string, Attribute>>;
 
-/// Without those that exchange as another does, and differ in the states that they take and give;
-/// without the ragged exchange, of which ragged_test.cc has as many; and without transfers, of
-/// which each member enters by two ops (transfers_test.cc).
+/// All but three groups: those that exchange as another does, between other states; the ragged
+/// exchange (ragged_test.cc); and transfers, which members enter by two ops (transfers_test.cc).
 std::vector<OpKind> collectives();
 
 /// Why such a collective does not exist, where it does not.

@@ -34,7 +34,7 @@ Differences found(Combine combine, Dtype dtype, const std::vector<double>& opera
   return differences(definition, pointers, scalar(dtype, expected), scalar(dtype, got));
 }
 
-/// What is wrong. Nothing may be undecided.
+/// The mismatch, if any. Nothing may be undecided.
 std::optional<Mismatch> compare(Combine combine, Dtype dtype, const std::vector<double>& operands,
                                 double expected, double got, Leaving leaving = Leaving::Same) {
   Differences differences = found(combine, dtype, operands, expected, got, leaving);
@@ -132,8 +132,8 @@ TEST_CASE("comparing float sums of zeros alone: they have no bound, and their si
 }
 
 TEST_CASE("comparing complex sums: part by part") {
-  // Of two terms: 2 u times the sum of the sizes of this part, here 2 and 2^20. An imaginary part
-  // that is off by 2^-20 is wrong, however large the real part.
+  // For two terms the bound is 2 u times the sum of this part's sizes, here 2^21 and 2. An
+  // imaginary part that is off by 2^-20 is wrong, however large the real part.
   const Tensor terms[] = {test::complex_numbers(Dtype::C64, {{0x1p20, 1}}),
                           test::complex_numbers(Dtype::C64, {{0x1p20, 1}})};
   const Tensor* const operands[] = {&terms[0], &terms[1]};

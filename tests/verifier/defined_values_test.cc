@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "simulator/schedule/lowered.h"
 #include "tests/verifier/ragged_example.h"
 #include "tests/verifier/scenario_rig.h"
 
@@ -55,7 +56,7 @@ TEST_CASE("defined values: local ops and collectives are those of the run") {
     {"id": "g", "op": "all_gather", "of": "s", "axis_name": "x", "tiled": true},
     {"id": "p", "op": "ppermute", "of": "g", "axis_name": "x", "perm": [[0, 1], [3, 2]]},
     {"id": "f", "op": "pmax_start", "of": "p", "axis_name": "x"},
-    {"id": "m", "op": "pmax_done", "of": "f"},
+    {"id": "m", "op": "done", "of": "f"},
     {"id": "other", "op": "add", "of": ["a", "a"]}])";
   parts.checked = false;
   CHECK(check_against_run(parts, "m") == 6);  // without "other"

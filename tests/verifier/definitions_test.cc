@@ -307,8 +307,8 @@ TEST_CASE("definition: without elements there are no parts") {
   CHECK(define(collective(OpKind::Psum), {0, 3}, 4, Rank(2)).parts.empty());
 }
 
-// The local ops that upstream lowers all_to_all to state its meaning a second time: split the
-// operands along one dimension with slice, and join what is for this rank with concatenate.
+// Upstream lowers all_to_all to local ops, which state its meaning a second time. They split the
+// operands along one dimension with slice, and join the parts for this rank with concatenate.
 TEST_CASE("all_to_all: equals slice and concatenate of the operands") {
   test::holds_for_all("all_to_all is slice and concatenate", [] {
     const int64_t n = test::in_range<int64_t>(1, 5);

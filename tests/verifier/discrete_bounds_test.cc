@@ -34,7 +34,8 @@ TEST_CASE("bounds: a comparison of rounded floats is exact where they are furthe
   check_unknown(bounded, "selected", {true, false});
 }
 
-/// Of the array "r" of two rows of two: the element is compared with the largest of its row.
+/// The bounds of `compared` == the largest of the row, by element of the array "r" of two rows of
+/// two.
 std::vector<double> of_largest(Bounded& bounded, const std::string& compared) {
   bounded.rig.op("reduce_max", "largest", {"r"}, {{"axes", Integers{1}}});
   bounded.rig.op("broadcast_in_dim", "spread", {"largest"},

@@ -148,7 +148,8 @@ TEST_CASE("fast dot: comparisons of what is nearer than its errors are not compa
                          *known.values.at(before.value("d"), LogicalId(1))});
   rig.op("eq", "same", {"d", "known"});
   const cuda::GpuRun gpus = run_fast(rig);
-  // On the host each is, on the GPUs those of which another order of adding has other bits are not.
+  // On the host all elements are the same. On the GPUs those differ whose bits change with the
+  // order of adding.
   int64_t others = 0;
   for (const size_t device : {0u, 1u}) {
     const Tensor& same = *gpus.values.at(rig.value("same"), LogicalId(device));
@@ -225,7 +226,7 @@ TEST_CASE("dependent values: through collectives to all members, and through sta
   CHECK(names == Names{"d", "e", "f", "s"});
 }
 
-/// `sum` and `count` products in one step of a tensor core without extra bits: each addend is cut
+/// `sum` and `count` products in one step of a tensor core without extra bits. Each addend is cut
 /// off below the last bit that f32 has of the largest one, and so is the new sum.
 double tensor_core_step(double sum, const double* products, size_t count) {
   double largest = std::fabs(sum);
@@ -243,8 +244,8 @@ double tensor_core_step(double sum, const double* products, size_t count) {
   return added == 0 ? 0 : cut(added, added);
 }
 
-/// How often the error of tensor cores with `block` products a step is that which rounding to
-/// nearest has at most, and how often what we allow. Of x by y, f16.
+/// The error of x by y, f16, on tensor cores with `block` products a step. It is a multiple of the
+/// most that rounding to nearest has, and of the most that we allow.
 struct OfBounds {
   double of_nearest;
   double of_ours;

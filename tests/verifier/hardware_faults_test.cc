@@ -240,8 +240,8 @@ TEST_CASE("slow link: why its program is not swept is said in exact parts") {
 }
 
 TEST_CASE("slow link: each message over it takes longer") {
-  // Of the six hops that end on device 0 one crosses the link, of those that end on 1 two, on 2
-  // two, on 3 one. A chunk takes 16 ns there instead of 8.
+  // Six hops end on each device; the link is crossed by one of those to device 0, two to 1, two to
+  // 2 and one to 3. A chunk takes 16 ns there instead of 8.
   const Spans once_or_twice = {
       {2 * kUs, 8'056'000}, {2 * kUs, 8'064'000}, {2 * kUs, 8'064'000}, {2 * kUs, 8'056'000}};
   const Ran half = faulty(4, R"([{"slow_link": {"from": 0, "to": 1}, "factor": 2}])");

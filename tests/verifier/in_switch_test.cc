@@ -129,9 +129,9 @@ class Planted {
   std::optional<StoredSchedule> made_;
 };
 
-// Switch node j is node 4 + j. Its channel 0 folds chunk j, elements 2j and 2j + 1, in
-// scratch 0 and 1; its channel 1 takes the result to scratch 2 and 3; port p is its channel 2 + p.
-// A rank sends chunk j up on channel j, and gets it home on channel 4 + j.
+// Switch node j is node 4 + j. Its channel 0 folds chunk j, elements 2j and 2j + 1, in scratch 0
+// and 1. Its channel 1 takes the result to scratch 2 and 3. Port p is its channel 2 + p. A rank
+// sends chunk j up on channel j, and gets it home on channel 4 + j.
 TEST_CASE("in switch: without an error it is proved, and has its values") {
   Planted planted;
   CHECK(planted.why_not_proved() == "");
@@ -207,7 +207,7 @@ bool labelled(const Ran& ran, const std::string& label) {
 }
 
 TEST_CASE("in switch: a report holds, and says that the switch is as fast as its links") {
-  // Of 32 B per device: 4 chunks of 8 B. Up 32 ns and down 8 ns, up 8 ns and down 24 ns at 1 GB/s,
+  // 32 B per device are 4 chunks of 8 B. Up 32 ns and down 8 ns, up 8 ns and down 24 ns at 1 GB/s,
   // and 4 latencies of 1 us.
   const Ran ran = run_in_switch("psum");
   CHECK(ran.broken().empty());
@@ -278,8 +278,8 @@ TEST_CASE("in switch: devices that wait for each other through the switch are na
 }
 
 TEST_CASE("in switch: steps that wait for each other through the switch are named") {
-  // Rank 0 sends the data of chunk 0 up only after it got the result home: channel 0 of rank 0
-  // waits for channel 2, which waits for the fold, whose first step waits for rank 0's message.
+  // Rank 0 sends the data of chunk 0 up only after it got the result home. Its channel 0 waits for
+  // channel 2, which waits for the fold, whose first step waits for rank 0's message.
   const InSwitchSchedule right(InSwitchSchedule::Form::AllReduce, 2, 4, Combine::Add, Node(0), {});
   StoredSteps steps = stored_steps(right);
   steps[0][0][0].after = StepRef{Node(0), Channel(2), 0};
@@ -313,8 +313,8 @@ TEST_CASE("in switch: an explanation goes through the switch") {
       chain += fmt::format("{}{} to {}", chain.empty() ? "" : ", ",
                            report.fabric().vertex_text(reason.place),
                            report.fabric().vertex_text(*reason.to));
-  // All ranks' data of chunk 1 arrive at once; the fold takes those of rank 0 first. Of the copies
-  // that arrive at device 0 last, that on its first channel.
+  // All ranks' data of chunk 1 arrive at once; the fold takes those of rank 0 first. The chain has
+  // the copy on device 0's first channel of those that arrive there last.
   CHECK(chain ==
         "device 0 to switch \"switch\", switch \"switch\" to device 1, "
         "device 1 to switch \"switch\", switch \"switch\" to device 0");

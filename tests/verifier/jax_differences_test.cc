@@ -1,7 +1,7 @@
-// Where JAX differs (docs/ops.md): what is computed here. Of the table's other rows, what is
-// refused here is in tests/models/scenario/collective_errors_test.cc and state_errors_test.cc,
-// types are in tests/models/program, what transforms make in tests/models/scenario/batch_test.cc
-// and vjp_test.cc, and futures in faults_test.cc.
+// Where JAX differs (docs/ops.md): the values that are computed here. The table's other rows are
+// tested elsewhere. Errors are in tests/models/scenario/collective_errors_test.cc and
+// state_errors_test.cc, types in tests/models/program. Transforms are in
+// tests/models/scenario/batch_test.cc and vjp_test.cc, and futures in faults_test.cc.
 
 #include <string>
 
@@ -103,8 +103,8 @@ TEST_CASE("differences: pbroadcast goes back as the sum of the cotangents, at th
 
 const std::string kChecked = R"(, "check_types": true)";
 
-/// Of a varying (ID "v"), an unreduced ("u") and a reduced array ("q") of f32[2], an invarying one
-/// ("i"), and numbers of rows ("k"): over the devices u has the sum [10, 100].
+/// An unreduced ("u"), a reduced ("q") and an invarying ("i") array of f32[2], a scalar ("zero"),
+/// preds ("p"), and numbers of rows ("k"). Over the devices u has the sum [10, 100].
 const std::string kArrays =
     R"("u": {"local_shape": [2], "dtype": "f32", "unreduced": ["x"], "per_device": [
            [1, 10], [2, 20], [3, 30], [4, 40]]},
@@ -129,7 +129,7 @@ TEST_CASE("differences: what is linear in addends is done to each") {
   CHECK(sum_of(R"({"id": "r", "op": "neg", "of": "u"})", "[-10, -100]") == "");
   CHECK(sum_of(R"({"id": "d", "op": "neg", "of": "u"}, {"id": "r", "op": "sub", "of": ["u", "d"]})",
                "[20, 200]") == "");
-  // Of the complex numbers u + 2u i.
+  // The complex numbers u + 2u i are conjugated.
   const std::string complex =
       R"({"id": "d", "op": "add", "of": ["u", "u"]}, {"id": "z", "op": "complex", "of": ["u", "d"]},
          {"id": "c", "op": "conj", "of": "z"}, )";
@@ -155,7 +155,7 @@ TEST_CASE("differences: rows of addends are addends") {
                "[10, 210]") == "");
 }
 
-/// What is said of the op "r" of the arrays.
+/// The first error of the op "r" over the arrays, or "".
 std::string refused(const std::string& op) {
   try {
     failures(kArrays, R"({"id": "r", )" + op + "}", "", kChecked);

@@ -1,4 +1,4 @@
-// What each device holds: with several programs, with none, and what loops leak.
+// The memory of each device: with several programs, with none, and with loops that leak.
 
 #include <algorithm>
 #include <string>

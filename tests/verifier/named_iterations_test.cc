@@ -1,4 +1,4 @@
-// Loops of which the scenario names single iterations: each such loop is in parts, and the program
+// Loops of which the scenario names single iterations. Each such loop is in parts, but the program
 // is timed, charged for memory and reported as the one that has all iterations.
 
 #include <algorithm>

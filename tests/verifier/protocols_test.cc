@@ -163,7 +163,7 @@ TEST_CASE("protocols: a further channel of a chain has channel_bytes for each ra
     const Report report = one.run();
     return report.lowered->collectives[0].schedule->extent().channels;
   };
-  // Of four ranks: two channels from 2 x 4 x 400 B.
+  // Four ranks have two channels from 2 x 4 x 400 B.
   CHECK(channels(1) == 1);
   CHECK(channels(799) == 1);
   CHECK(channels(800) == 2);

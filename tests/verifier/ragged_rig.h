@@ -98,7 +98,7 @@ class RaggedRig {
 
   Scenario scenario() { return scenario_of(program(), arrays_); }
 
-  /// Of another program, with these arrays.
+  /// A scenario of another program, with these arrays.
   Scenario scenario_of(Program program, std::vector<Array> arrays) const {
     const LinkFigures link{BytesPerSecond(1'000'000'000), Duration(1'000)};
     Cluster cluster{"rig", fully_connected_fabric(program.mesh.devices(), link), {}};

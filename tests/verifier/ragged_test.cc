@@ -28,7 +28,8 @@ void check_engine(const Report& report) {
     return;
   const Scenario& scenario = *report.scenario;
   Diagnostics diagnostics("ragged");
-  const Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics);
+  const Lowered lowered =
+      lower(scenario.program, scenario.cluster, diagnostics, {}, report.lowered->tables);
   const Completion simulated =
       simulate(scenario.program, lowered, scenario.cluster.fabric, EngineOptions());
   CHECK(simulated.spans == report.completion->spans);

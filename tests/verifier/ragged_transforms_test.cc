@@ -1,5 +1,5 @@
-// What ragged exchanges become under transpose and batch, against loops over their slices. JAX on
-// the CPU cannot run them, and lets the last of several cotangents of a row overwrite the others.
+// Ragged exchanges under transpose and batch, against loops over their slices. JAX on the CPU
+// cannot run them, and lets the last of several cotangents of a row overwrite the others.
 
 #include <list>
 #include <string>

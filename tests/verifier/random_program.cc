@@ -339,7 +339,7 @@ void RandomProgram::add_movement(const std::string& x) {
   }
 }
 
-/// Rows of x, and x with these added to other rows. What is outside gives 0, and goes nowhere.
+/// Rows of x, and x with these added to other rows. Rows outside give 0, and go nowhere.
 void RandomProgram::add_rows(const std::string& x, int64_t axis) {
   const bool clips = random_.below(2) == 0;
   Given given = {{"axis", axis}, {"mode", std::string(clips ? "clip" : "fill")}};

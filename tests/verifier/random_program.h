@@ -17,7 +17,7 @@
 
 namespace orrery::test {
 
-/// What a random program may have.
+/// The parts that a random program may have.
 struct RandomOps {
   /// All values that depend on x do so linearly.
   bool linear = true;
@@ -32,7 +32,7 @@ class RandomProgram {
 
   Program program();
 
-  /// The values that depend on x, that first.
+  /// The values that depend on x, x first.
   const std::vector<std::string>& values() const { return values_; }
 
  private:

@@ -107,7 +107,7 @@ TEST_CASE("a step that writes elements that it reads for others is a race of its
   extent.output = 0;
   extent.in_place = true;
   CHECK(races(copy({Area::Input, 2, 3}, {Area::Output, 3, 3})).has_value());
-  // Of a step that stores a message, the source is not read.
+  // A step that stores a message does not read its source.
   Step takes = copy({Area::Input, 2, 3}, {Area::Output, 3, 3});
   takes.from = Node(1);
   Step sends;
@@ -272,7 +272,7 @@ bool races_by_closure(const Schedule& schedule) {
     });
     return elements;
   };
-  // Of one step: an element is written that was read for another.
+  // Within one step, an element is written that was read for another.
   for (const HalfRef& half : halves) {
     const Step step = schedule.step(half.step);
     if (!step.source || !step.target)

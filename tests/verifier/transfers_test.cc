@@ -32,7 +32,7 @@ std::string send(const std::string& id, const std::string& of, const Pairs& perm
                      id, of, perm, more);
 }
 
-/// Of 1,000 f32 elements, as "a" has on each device.
+/// A precv of 1,000 f32 elements, as many as "a" has on each device.
 std::string receive(const std::string& id, const std::string& token, const Pairs& perm,
                     const std::string& more = "") {
   const std::string of = token.empty() ? "" : fmt::format(R"("of": "{}", )", token);
@@ -110,8 +110,8 @@ TEST_CASE("transfers: a chain waits for its end under rendezvous, and runs at on
   // All send at 0.
   CHECK(makespan(run_parts(parts_of({send("t", "a", chain), receive("y", "t", chain)}))) ==
         Duration(5 * kUs));
-  // Device 3 receives at once, so 2 sends from 0 to 4 us and then receives; 1 sends from 4 to 8 us,
-  // 0 from 8 to 12 us, and that takes 1 us more to arrive.
+  // Device 3 receives at once, so 2 sends from 0 to 4 us and then receives. 1 sends from 4 to 8 us,
+  // and 0 from 8 to 12 us, which takes 1 us more to arrive.
   const Ran waits =
       run_parts(parts_of({send("t", "a", chain, kRendezvous), receive("y", "t", chain)}));
   CHECK(waits.broken().empty());
@@ -170,7 +170,7 @@ TEST_CASE("transfers: deadlock_free is of the program as it runs, eager or not")
   CHECK(judged("", holds).broken() == std::vector<std::string>{"SENDS.UNBUFFERED"});
   CHECK(judged(kRendezvous, holds).broken() ==
         std::vector<std::string>{"DEADLOCK.FREE", "SENDS.UNBUFFERED", "PROPERTY.HOLDS"});
-  // With the number of messages that is relied on, that is judged in the place of none.
+  // If the scenario says on how many messages it relies, that number is judged in place of none.
   const std::string need =
       "The program is safe only by buffering: a device must be able to have 1 message under way "
       "that nobody receives yet. ";
@@ -184,7 +184,7 @@ TEST_CASE("transfers: deadlock_free is of the program as it runs, eager or not")
   CHECK(none.check("SENDS.BUFFERED").witness ==
         std::vector<std::pair<std::string, std::string>>{
             {"device 0", "goes on from \"t\" before device 1 is at its precv"}});
-  // A run that hangs does so whatever is relied on.
+  // A run that hangs does so on whatever number it relies.
   CHECK(judged(kRendezvous, R"({"buffered_messages": {"at_most": 1}})").broken() ==
         std::vector<std::string>{"DEADLOCK.FREE"});
 }
@@ -267,7 +267,7 @@ TEST_CASE("transfers: what nobody receives, or nobody sends, ends in no way and 
         "The program cannot end: \"z\" receives on device 1 from device 0, where no psend sends "
         "it. \"y\" has taken what its token \"t\" leads to.");
   CHECK(twice.broken() == std::vector<std::string>{"DEADLOCK.FREE", "SENDS.UNBUFFERED"});
-  // What is never received, or never sent, is made of nothing.
+  // There is no proof of a transfer that is never received, or never sent.
   const auto proofs = [](const Ran& ran) {
     return std::count_if(ran.report.checks.begin(), ran.report.checks.end(),
                          [](const Check& check) { return check.name == "SCHEDULE.PROVED"; });

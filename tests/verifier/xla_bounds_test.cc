@@ -35,7 +35,7 @@ void add_ops(HostRig& rig) {
   rig.op("scatter_add", "rows", {"a", "b", "first"}, {{"axis", int64_t{0}}});
 }
 
-/// Of all kinds near the smallest normal number of f32, and a few far from it.
+/// A number of any kind near the smallest normal number of f32; a few are far from it.
 double near_smallest(Random& random) {
   const double sign = random.below(2) == 0 ? -1 : 1;
   const auto digits = static_cast<double>(random.between(1, 1 << 20));

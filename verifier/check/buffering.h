@@ -23,9 +23,9 @@ struct Buffered {
 };
 
 struct BufferNeed {
-  /// The least k such that the program ends if each list of a device may have k messages that it
-  /// has sent and whose precv is not reached yet; empty if it ends for no k. A psend that finds no
-  /// place waits for its precv, or for a place.
+  /// The least k such that the program ends if each list of a device may have sent k messages whose
+  /// precv is not reached yet; empty if it ends for no k. A psend that finds no place waits for its
+  /// precv, or for a place.
   std::optional<uint32_t> messages;
   bool least = true;           // whether no choice of the sends that are kept needs fewer
   std::vector<Buffered> kept;  // in the order in which nothing else could go on

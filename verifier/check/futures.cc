@@ -55,7 +55,7 @@ struct Clash {
 };
 
 /// The first clash for which `counts(donor, user)`, by the position of the user and then of the
-/// donor: the user reads a value of the donated buffer that existed before the donation.
+/// donor. In a clash the user reads a value of the donated buffer that existed before the donation.
 template <class Counts>
 std::optional<Clash> first_clash(const Program& program, const Thread& thread, Counts&& counts) {
   struct Donation {

@@ -1,8 +1,8 @@
 #pragma once
 
 // Whether the program ends. No event is chosen among several, so one run decides for every timing.
-// If a walk without time stops, the witness is the cycle of devices that wait for each other: the
-// search starts at a device that cannot continue, and follows the first missing cause of what it
+// If a walk without time stops, the witness is the cycle of devices that wait for each other. The
+// search starts at a device that cannot continue. It follows the first missing cause of what that
 // waits for, from device to device, until one comes up again. A program also cannot end if a
 // message has lost its route to links that are cut.
 

@@ -97,8 +97,8 @@ void for_each_conflict(std::span<const StepAccess> all, Visit&& visit) {
   }
 }
 
-/// What comes before what among the halves of one node, by vector clocks: for each half, how many
-/// halves of each of the node's channels come before it or are it.
+/// The order of the halves of one node, as vector clocks: for each half, how many halves of each of
+/// the node's channels come before it or are it.
 class Clocks {
  public:
   /// The halves that are looked at: of this node, or of all nodes.

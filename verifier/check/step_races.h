@@ -2,8 +2,8 @@
 
 // Races of the steps of one schedule. Two steps race if they are of two channels of a node, touch
 // the same elements, one of them writes, and no cause orders them. A single step races if it writes
-// elements that it also reads to make others, as a copy to the next element of the same buffer
-// does: a step moves its elements in no order. The values of a schedule are certain only without
+// elements that it also reads to make others, since a step moves its elements in no order. A copy
+// to the next element of the same buffer does so. The values of a schedule are certain only without
 // races, so a proof includes this check.
 //
 // The search goes node by node. A sweep over the positions of a node's buffers finds the conflicts:

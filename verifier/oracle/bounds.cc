@@ -121,7 +121,7 @@ class Bounds {
       return;
     }
     Definition of_errors = definition;
-    // The extremum of values that are off is off by the largest of their errors, also the least.
+    // An extremum, also a minimum, is off by at most the largest error of its values.
     if (definition.combine == Combine::Min)
       of_errors.combine = Combine::Max;
     Tensor bound = apply(of_errors, errors, Dtype::F64, type.shape);
@@ -153,7 +153,7 @@ class Bounds {
            other_->same_bits[op.results.front().index()];
   }
 
-  /// The bound of a value, 0 for integers and preds that both runs have.
+  /// `bound`, but 0 for each integer and pred that is the same in both runs.
   Tensor where_alike(ValueId value, LogicalId device, Tensor bound) const {
     if (other_ == nullptr || is_inexact(program_.value(value).type.dtype))
       return bound;
@@ -169,8 +169,8 @@ class Bounds {
     return bound;
   }
 
-  /// The operand that a member gives; empty where it gives nothing, or a wrong schedule ended
-  /// before it had it.
+  /// The operand that a member gives. Empty if it gives none, or if a wrong schedule ended before
+  /// the member had it.
   std::optional<ExchangedOperand> given(CollectiveId id, Node node) const {
     const LogicalId device = lowered_.collective(id).members[node.index()];
     return given_operand(program_.op(lists_.op(id, node)), values_, device);

@@ -4,7 +4,7 @@
 // on the same arguments gives, to first order. `close` goes by them.
 //
 // A walk over the program's lists computes the bounds of each op's results from those of its
-// operands: of local ops by the rules of local_bounds.h, of collectives by their definition,
+// operands. Local ops have the rules of local_bounds.h; for collectives, their definition is
 // applied to the errors. Sums are the one place where a collective rounds (rounding.h).
 //
 // With u the unit roundoff, e the bound of an operand's element and r the computed result:

@@ -179,7 +179,7 @@ E start(Combine combine) {
   return arith::convert<E>(arith::F64{combine == Combine::Max ? -infinity : infinity});
 }
 
-/// A step of it.
+/// A step of such a fold.
 template <class E>
 E step(Combine combine, E acc, E x) {
   if (combine == Combine::Add)

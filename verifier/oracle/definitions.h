@@ -4,7 +4,7 @@
 // result element.
 //
 // A definition is a list of parts. A part is a set of result elements with the operand elements
-// that make each of them, both by strides, so that a definition does not grow with the number of
+// that make each of them, both by strides. So a definition does not grow with the number of
 // elements: an all-gather over 8 ranks has 8 parts, whatever its shape. Values (apply) and proofs
 // (verifier/prove) follow from the parts. Which parts a collective has follows from the form that
 // its rules state (models/program/rules.h): does it fold or move, whole operands or one part per
@@ -32,9 +32,9 @@ struct PartDim {
   friend bool operator==(const PartDim&, const PartDim&) = default;
 };
 
-/// For each index over `dims`: the result element at `first` plus index x stride is the fold of the
-/// operand elements at `source` plus index x stride of the ranks [rank, rank + ranks). No ranks:
-/// zeros. Elements are row-major offsets; strides are not negative.
+/// For each index over `dims`, the result element at `first` plus index x stride is a fold. It
+/// folds the operand elements at `source` plus index x stride of the ranks [rank, rank + ranks). No
+/// ranks: zeros. Elements are row-major offsets; strides are not negative.
 struct Part {
   int64_t first = 0;
   int64_t source = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
 // How far one element of an elementwise op can be from the value that exact arithmetic gives, for
-// bounds.h: the operands' errors as the op carries them on, and the op's own rounding.
+// bounds.h. It is the operands' errors, as the op carries them on, plus the op's own rounding.
 //
 // With x and y the operands, e their bounds and r the result (all of them computed, as magnitudes),
 // the function f and the exact operands within e of x and y, |f(x, y) - f(exact)| is at most

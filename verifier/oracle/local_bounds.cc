@@ -298,8 +298,8 @@ std::vector<Tensor> LocalBounds::of(const Op& op, LogicalId device,
   return bounds;
 }
 
-/// The errors go where their elements go; what fills other places is exact. An element that an
-/// inexact index brings is unknown.
+/// Errors move with their elements. Elements that fill other places are exact. An element that an
+/// inexact index selects is unknown.
 std::vector<Tensor> LocalBounds::moved(const Op& op, LogicalId device,
                                        const LocalValues& values) const {
   std::vector<const Tensor*> operands;

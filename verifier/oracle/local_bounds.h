@@ -44,8 +44,8 @@ class LocalBounds {
 
   // own_extremum.cc
 
-  /// Where `op` compares its first operand with the operand's own extremum: the dimensions that
-  /// this was reduced along.
+  /// If `op` compares its first operand with that operand's own extremum: the dimensions that the
+  /// extremum was taken along.
   std::optional<std::vector<int64_t>> own_extremum_axes(const Op& op) const;
   /// The op of this kind that makes the value, if one does.
   const Op* maker(ValueId value, OpKind kind) const;
@@ -72,17 +72,18 @@ struct Computed {
 struct ErrorRule {
   /// The bound of floats and complex numbers, before they may be flushed.
   Tensor (*inexact)(const Computed&);
-  /// The bound of integers and preds, of which an operand has an error.
+  /// The bound of integers and preds, where an operand has an error.
   Tensor (*discrete)(const Computed&);
   /// Whether the op flushes its operands and results. Null: it does not.
   bool (*flushes)(const Computed&) = nullptr;
-  /// `bound` with what is lost where a result that is not 0 becomes 0. Null: it has that already.
+  /// Adds to `bound` what is lost where a result other than 0 is flushed to 0. Null: the bound has
+  /// that already.
   Tensor (*flushed)(const Computed&, Tensor bound) = nullptr;
 };
 
-/// The bound of a comparison with an own extremum, `bound`, with what is known of the only element
-/// of a slice that it leaves open. `is_extremum` is the computed result, `error` the bound of the
-/// compared array.
+/// `bound` is that of a comparison of an array with its own extremum along `axes`. If it leaves one
+/// element of a slice open, and that is computed to be equal (`is_extremum`) with a finite error,
+/// that element becomes exact. `error` is the bound of the array.
 Tensor with_known_extrema(Tensor bound, const Tensor& is_extremum, const Tensor& error,
                           const std::vector<int64_t>& axes);
 

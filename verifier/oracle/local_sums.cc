@@ -104,12 +104,12 @@ Tensor discrete_scattered_sum(const Computed& of) {
 
 /// How many times (K + 1) v sum |x y| a sum of K products may be off.
 ///
-/// Tensor cores multiply f16 and bf16 exactly. They add at least 4 products to a sum at once: each
+/// Tensor cores multiply f16 and bf16 exactly. They add at least 4 products to a sum at once. Each
 /// addend is cut off below the last bit of f32 of the largest one, and so is the new sum (Fasi,
 /// Higham, Mikaitis, Pranesh: Numerical behavior of NVIDIA tensor cores, PeerJ Comput. Sci. 7:e330,
 /// 2021). Each cut is up to 2 v sum |x y|. There are K cuts of products, and two of sums for each
-/// of at most (K + 3) / 4 additions: 2 (K + (K + 3) / 2) <= 3 (K + 1).
-/// Others are multiplied and added with one rounding to nearest, or two.
+/// of at most (K + 3) / 4 additions: 2 (K + (K + 3) / 2) <= 3 (K + 1). Others are multiplied and
+/// added with one rounding to nearest, or two.
 double tensor_core_factor(Dtype operands, RoundedBy rounded_by) {
   const bool narrow = operands == Dtype::F16 || operands == Dtype::BF16;
   return rounded_by == RoundedBy::CublasLt && narrow ? 3 : 1;

@@ -93,10 +93,10 @@ inline FloatFormat float_format(Dtype dtype, RoundedBy rounded_by) {
 }
 
 /// How far a sum of `count` floats of the dtype can be from the exact one, in any order, if their
-/// magnitudes add up to `magnitude`: (n - 1) u magnitude. By XlaCpu a sum that is held in a wider
-/// dtype of roundoff v is off by (n - 1) v magnitude and rounded once, u (1 + (n - 1) v) magnitude;
-/// and each of its operands and partial sums may be flushed. For a complex dtype, magnitudes and
-/// the error are in the plane.
+/// magnitudes add up to `magnitude`: (n - 1) u magnitude. By XlaCpu a sum may be held in a wider
+/// dtype of roundoff v. Then it is off by (n - 1) v magnitude, and rounded once, by u (1 + (n - 1)
+/// v) magnitude. Each of its operands and partial sums may be flushed. For a complex dtype,
+/// magnitudes and the error are in the plane.
 double sum_error(Dtype dtype, double count, double magnitude, Numerics numerics);
 
 /// The error of a mean r of magnitude `size` beside the sum's error over n: u |r| + half_smallest.

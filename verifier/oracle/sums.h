@@ -1,9 +1,9 @@
 #pragma once
 
-// The float sums behind a value. Two computations of the same value can differ if they split its
-// sum into parts of different lengths, as on many devices and on one: each sum rounds in its own
-// order. But sums of numbers of few bits are exact in any order, so that values which would differ
-// on other data are equal.
+// The float sums behind a value. Two computations of the same value, as on many devices and on one,
+// can split its sum into parts of different lengths. Their results can differ, since each sum
+// rounds in its own order. But sums of numbers of few bits are exact in any order, so that values
+// which would differ on other data are equal.
 
 #include <set>
 #include <span>
@@ -21,8 +21,8 @@ int64_t terms(const Program& program, const Op& op);
 /// The ops that a value depends on; for a collective, those of all its threads.
 std::set<OpId> ops_behind(const Program& program, ValueId value);
 
-/// The ops behind one of two values whose sums have a length that no op of that kind behind the
-/// other has, in program order: ""o" (dot_general of 32 terms), "s" (psum_scatter of 8 terms)".
+/// For two values: the ops behind one whose sums have a length that no op of that kind behind the
+/// other has. In program order: ""o" (dot_general of 32 terms), "s" (psum_scatter of 8 terms)".
 /// Empty if there are none: then both fold the same sums.
 std::string different_sums(const Program& program, ValueId a, ValueId b);
 

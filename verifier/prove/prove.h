@@ -50,11 +50,12 @@ struct Proof {
   bool over_budget = false;  // neither proved nor refuted
 };
 
-/// Holds if no two steps race and every node's result is right: made of exactly the contributions
-/// that the definition of its rank names, each once, by the definition's reduction, at the offsets
-/// of the views. A proof that fails has the race, or the first wrong element by rank and offset
-/// with one contribution that is missing, extra or repeated. `budget` covers the pieces of the walk
-/// (ProvenanceRun::pieces) and the stretches that are compared. The proof stops where it is spent.
+/// Holds if no two steps race and every node's result is right. That is, it is made of exactly the
+/// contributions that the definition of its rank names, each once, by the definition's reduction,
+/// at the offsets of the views. A proof that fails has the race, or the first wrong element by rank
+/// and offset with one contribution that is missing, extra or repeated. `budget` covers the pieces
+/// of the walk (ProvenanceRun::pieces) and the stretches that are compared. The proof stops where
+/// it is spent.
 Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Rank)> definition,
             uint64_t budget = kUnlimited);
 

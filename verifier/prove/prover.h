@@ -55,7 +55,7 @@ class Prover {
   size_t searches() const { return races_.size(); }
 
  private:
-  /// What a proof depends on. Attributes are compared whole: equal attributes mean an equal
+  /// All that a proof depends on. Attributes are compared whole: equal attributes mean an equal
   /// definition.
   struct Question {
     const Schedule* schedule;

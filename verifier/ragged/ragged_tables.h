@@ -41,8 +41,8 @@ struct FoundTables {
 /// themselves.
 FoundTables find_tables(const Scenario& scenario, const TableOptions& options);
 
-/// TABLES.AGREED of a site: every slice lies in its operand and in its receiver's result, and is as
-/// large as the receiver's recv_sizes say, and no two slices overlap in a result. Offsets of slices
+/// TABLES.AGREED of a site. Every slice lies in its operand and in its receiver's result, and is as
+/// large as the receiver's recv_sizes say. No two slices overlap in a result. Offsets of slices
 /// without rows do not matter. JAX leaves open what happens where this does not hold. The check
 /// then names the first wrong entry, by group, sender and table; of overlaps the lowest rows of the
 /// first receiver.

@@ -1,13 +1,13 @@
 #pragma once
 
-// The part of the work graph that one collective is, while it is made.
+// The part of the work graph that is one collective, while it is made.
 //
 // Each member has its areas (member_places) and the memory beside its arena that it holds. A
 // message is copied into a slot in its receiver's memory by the send half, and taken from there by
 // the receive half. The credit of a step says which slot is free: a step that takes one uses the
-// slot of that message, any other step takes a new slot.
-// What a half does is said by actions.h, what it waits for by causes.h; its kernels and copies form
-// a chain, and the end of the chain is the event that later causes refer to.
+// slot of that message, any other step takes a new slot. actions.h says what a half does, causes.h
+// what it waits for. Its kernels and copies form a chain, and the end of the chain is the event
+// that later causes refer to.
 
 #include <cstdint>
 #include <optional>
@@ -42,7 +42,7 @@ class CollectiveBuilder {
   CollectiveBuilder(CollectiveId id, const Collective& collective, const Folding& folding, OpId op,
                     Making& making);
 
-  /// What a member gives and takes.
+  /// The op by which a member enters, its operand and its result.
   struct Entrance {
     OpId op;
     MemberStorage storage;

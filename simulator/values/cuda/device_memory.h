@@ -105,7 +105,7 @@ class DeviceAddresses {
   std::vector<Bytes> arenas_;             // per device
 };
 
-/// What a member of a collective gives and takes, and the memory that it has for it.
+/// The operand and the result of a member of a collective, and the memory that it has for them.
 struct MemberStorage {
   std::optional<Dtype> operand_dtype;  // empty: it gives nothing
   DevicePointer operand = 0;           // the address of an operand that is given alone

@@ -144,7 +144,7 @@ class Executor {
     return bases;
   }
 
-  /// What is observed and the guards are copied to `host`. Without `host` nothing is copied.
+  /// Observed values and the guards are copied to `host`. Without `host` nothing is copied.
   Built build(std::vector<DeviceBases> bases, std::optional<DevicePointer> host) const {
     BuildOptions options;
     options.bases = std::move(bases);

@@ -32,7 +32,7 @@ struct GraphParts {
   std::vector<uint32_t> launches;          // the order in which they run
 };
 
-/// What a node waits for is in its own part or in one that is launched earlier.
+/// A node waits only for nodes of its own part, or of one that is launched earlier.
 GraphParts graph_parts(const WorkGraph& graph, const Program& program,
                        uint32_t most_nodes = kMostNodes);
 

@@ -25,8 +25,8 @@ class ListEvents {
  public:
   ListEvents(const ProgramLists& lists, WorkGraph& graph, CauseEdges& causes);
 
-  /// What a moment, Passed or Entered, waits for. Requires that all of that has happened: a walk
-  /// comes to a moment after its causes.
+  /// The dependencies of a moment, Passed or Entered. Requires that its causes have happened: a
+  /// walk comes to a moment after them.
   Dependencies before(ListId list, Moment moment);
 
   /// Tells when a list has passed an instruction that has nodes of its own, and when a collective

@@ -5,9 +5,9 @@
 // schedules, gpu_graph.h hands it over.
 //
 // An event of the schedule (a member has entered, a half has ended, a list has passed an op) is a
-// Frontier: the few nodes after whose ends it has happened. What waits for events collects their
-// frontiers in Dependencies. CauseEdges counts the causes that become edges this way, so that tests
-// can leave one away.
+// Frontier: the few nodes after whose ends it has happened. Work that waits for events collects
+// their frontiers in Dependencies. CauseEdges counts the causes that become edges this way, so that
+// tests can leave one away.
 
 #include <algorithm>
 #include <array>
@@ -114,7 +114,7 @@ class WorkGraph {
 
   uint32_t size() const { return static_cast<uint32_t>(works_.size()); }
   const Work& operator[](WorkId id) const { return works_[id.index()]; }
-  /// What the node waits for.
+  /// The nodes that it waits for.
   std::span<const WorkId> after(WorkId id) const {
     const size_t begin = id.index() == 0 ? 0 : ends_[id.index() - 1];
     return {edges_.data() + begin, ends_[id.index()] - begin};
@@ -171,8 +171,8 @@ class Dependencies {
   std::vector<WorkId> nodes_;
 };
 
-/// What has a cause: a half of a step (the kinds of CauseKind), a moment of a list, or the end of a
-/// member.
+/// Causes by what they are the cause of: a half of a step (the kinds of CauseKind), a moment of a
+/// list (List), or the end of a member.
 enum class EdgeKind : uint8_t { Enter, Order, After, Message, Credit, List, End };
 inline constexpr size_t kEdgeKinds = 7;
 

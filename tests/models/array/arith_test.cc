@@ -21,8 +21,8 @@ namespace {
 using test::kInf;
 using test::kNan;
 
-/// A narrow float's value, read from its fields as IEEE 754, section 3.4 defines them. Independent
-/// of arith.h, and exact in double.
+/// A narrow float's value, read from its fields as IEEE 754, section 3.4 defines them. It is
+/// independent of arith.h, and exact in double.
 struct Format {
   int fraction_bits;
   int exponent_bits;
@@ -92,8 +92,8 @@ std::string patterns_widened_wrongly() {
   return summary(wrong);
 }
 
-/// What rounding from Wide to E gets wrong. For each two neighbouring numbers of E, of either sign
-/// and up to what overflows, it tries Wide values at, next to and between them.
+/// The numbers that rounding from Wide to E gets wrong. For each two neighbouring numbers of E, of
+/// either sign and up to what overflows, it tries Wide values at, next to and between them.
 template <class E, class Wide>
 std::string rounded_wrongly() {
   const Format format = kFormat<E>;

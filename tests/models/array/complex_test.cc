@@ -60,7 +60,7 @@ Number exact(Unary op, Number x) {
   return 0;
 }
 
-/// What complex_functions.h says, in units of 2^-53 of the result.
+/// The bound that complex_functions.h states, in units of 2^-53 of the result.
 long double units(Unary op, long double result) {
   switch (op) {
     case Unary::Sqrt:
@@ -92,7 +92,7 @@ bool is_finite(Number x) {
   return std::isfinite(x.real()) && std::isfinite(x.imag());
 }
 
-/// Pairs of numbers of random size and direction. Of a spread of 1, parts of one size.
+/// Pairs of numbers of random size and direction. A spread of 1 draws all parts from one range.
 Tensor random_numbers(Dtype dtype, int64_t count, double size, double spread, Random& random) {
   const auto unit = [&] { return static_cast<double>(random.next() >> 11U) * 0x1p-53; };
   std::vector<std::complex<double>> numbers;
@@ -365,7 +365,7 @@ TEST_CASE("real, imag, conj, complex: parts are kept bit for bit") {
   CHECK(imag(z) == of(Dtype::F32, {-2, kInf}));
   CHECK(complex(real(z), imag(z)) == z);
   CHECK(conj(z) == complex_numbers(Dtype::C64, {{1, 2}, {-0.0, -kInf}}));
-  // Of real numbers, as in JAX.
+  // conj takes real numbers too, as in JAX.
   CHECK(conj(of(Dtype::F64, {3})) == complex_numbers(Dtype::C128, {{3, 0}}));
   CHECK(complex(of(Dtype::F64, {1, 2}), of(Dtype::F64, {5}).reshaped({})) ==
         complex_numbers(Dtype::C128, {{1, 5}, {2, 5}}));

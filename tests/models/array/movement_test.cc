@@ -53,7 +53,7 @@ Tensor random_tensor(Shape shape) {
   return tensor;
 }
 
-/// Of an element: of a complex one those of both parts.
+/// The bits of an element; those of both parts if it is complex.
 std::vector<uint64_t> bits(const Tensor& tensor, int64_t element) {
   if (!is_complex(tensor.dtype()))
     return {element_bits(tensor, element)};

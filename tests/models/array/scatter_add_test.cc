@@ -96,7 +96,7 @@ TEST_CASE("scatter_add: is the transpose of take") {
     Tensor indices(Dtype::S32, {3});
     for (int32_t& each : indices.as<int32_t>())
       each = test::in_range<int32_t>(-6, 7);
-    // What is outside counts for nothing.
+    // Updates outside count for nothing.
     const Tensor taken =
         take(x, indices, axis, mode, clips ? std::nullopt : std::optional<double>(0));
     const Tensor y = small(taken.shape());

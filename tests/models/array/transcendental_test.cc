@@ -1,5 +1,5 @@
-// The ops of transcendental.h against the long doubles of the C library, which have 11 bits more
-// than f64: errors are right to 2^-10 of a unit in the last place of f64.
+// The ops of transcendental.h against the long doubles of the C library. These have 11 bits more
+// than f64, so errors are right to 2^-10 of a unit in the last place of f64.
 
 #include <cmath>
 #include <limits>
@@ -111,7 +111,7 @@ Worst worst(Unary op, const Tensor& operand) {
 constexpr Unary kAll[] = {Unary::Neg,   Unary::Exp,      Unary::Log, Unary::Sqrt,
                           Unary::Rsqrt, Unary::Logistic, Unary::Sin, Unary::Cos};
 
-/// What transcendental.h says.
+/// The bound that transcendental.h states, in units in the last place.
 double bound(Unary op, Dtype dtype) {
   if (op == Unary::Neg || op == Unary::Sqrt || itemsize(dtype) < Bytes(4))
     return 0.5;
@@ -137,7 +137,7 @@ Tensor sampled(Dtype dtype, int64_t count, Next next) {
   return tensor;
 }
 
-/// Of any bits: all magnitudes, subnormals, infinities and NaNs.
+/// Numbers of random bits: all magnitudes, subnormals, infinities and NaNs.
 Tensor any_bits(Dtype dtype, int64_t count) {
   Random random(1);
   const auto width = static_cast<unsigned>(8 * itemsize(dtype).count());

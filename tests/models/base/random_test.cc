@@ -51,8 +51,8 @@ TEST_CASE("random: below is uniform over a small range") {
 }
 
 TEST_CASE("random: below has no bias over a range that does not divide 2^64") {
-  // Of 4 neighbouring words, 3 results are made: without rejection every third result would come
-  // twice as often, half of all draws instead of a third.
+  // 4 neighbouring words make 3 results: without rejection every third result would come twice as
+  // often, half of all draws instead of a third.
   constexpr int64_t kDraws = 60'000;
   Random random(1);
   std::array<int64_t, 3> counts{};

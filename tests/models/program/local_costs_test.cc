@@ -1,4 +1,4 @@
-// What local ops cost, and where their results lie.
+// The costs of local ops, and where their results lie.
 
 #include <string>
 #include <vector>
@@ -49,7 +49,7 @@ TEST_CASE("cost: an exponential, a comparison and a selection are one operation 
   const Cost select = cost(OpKind::SelectN, {plain(Dtype::S32, {10}), one, one, one});
   CHECK(select.flops == Flops(10));
   CHECK(select.bytes == Bytes(40 + 4 * 20));
-  CHECK(select.dtype == Dtype::BF16);  // not that of what says which
+  CHECK(select.dtype == Dtype::BF16);  // not that of `which`
 }
 
 TEST_CASE("cost: conversion reads one dtype and writes another") {
@@ -147,7 +147,7 @@ TEST_CASE("cost: split reads its operand once and writes the parts; a barrier do
   CHECK_FALSE(barrier.runs);
 }
 
-/// Of the op's results, all of one element.
+/// The memory of an op's results, each of one element.
 OpMemory memory(OpKind kind, size_t results, Given given = {}) {
   const std::vector<ValueType> types(results, plain(Dtype::F32, {}));
   return rules(kind).memory(test::attributes_of(kind, given), types, types);

@@ -11,8 +11,9 @@
 
 namespace orrery::test {
 
-/// Of `slices` slices from each rank to each, of up to `most` rows, every third without any. In a
-/// result they lie in random order with gaps, in an operand anywhere, also over each other.
+/// Tables of `slices` slices from each rank to each. A slice has up to `most` rows; one in three
+/// has none. Slices lie in random order and with gaps in a result, but anywhere in an operand, even
+/// over each other.
 inline RaggedGroup random_tables(Random& random, size_t ranks, size_t slices, int64_t most) {
   RaggedGroup group = without_slices({ranks, ranks * slices, 0, 1});
   for (SliceTables& sender : group.ranks)

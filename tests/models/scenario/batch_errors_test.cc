@@ -76,7 +76,7 @@ TEST_CASE("batch: requests that are refused") {
 }
 
 TEST_CASE("batch: what a loop makes has the batch where it falls, and out_axes may only say so") {
-  // "v" has it where "a" has it; "u" has none.
+  // "v" has the batch where "a" has it; "u" has none.
   const auto text_of = [](const std::string& out_axes) {
     return with_batch(
         R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "c"}, )"
@@ -143,7 +143,7 @@ TEST_CASE("batch: ops that are refused") {
                        R"("axis_name": "i", "in_axes": {"a": 1})", "[]",
                        R"(, "k": {"shape": [3], "dtype": "s32"})")) ==
         expected + "ragged_all_to_all: slices over \"i\", whose place the batch takes");
-  // Of pairs over the batched axis, nothing says whether they end.
+  // Nothing says whether transfers along the batched axis end.
   const std::string half =
       ": over \"i\", whose place the batch takes, without a half of other devices that matches it";
   CHECK(error_of(with_batch(transfer(R"("i")", "[[0, 1]]", "[[0, 2]]"),

@@ -152,7 +152,7 @@ TEST_CASE("batch: over the batched axis what is sent is here, and over others it
 }
 
 TEST_CASE("batch: an untiled all_to_all over no axes moves its dimension beside the batch") {
-  // Of q, each element of the batch is [1, 2], and that of the result [2, 1].
+  // Each element of the batch is [1, 2] in q, and [2, 1] in the result.
   const std::string program = R"([{"id": "r", "op": "all_to_all", "of": "q", "axis_name": [], )"
                               R"("split_axis": 0, "concat_axis": 1}])";
   CHECK(batched(with_batch(program, R"("in_axes": {"q": 1})", "[]",

@@ -1,5 +1,5 @@
-// What is wrong in a collective's axes, groups, dimensions, permutations, dtypes and tables, each
-// rule with its whole message. (State errors are in state_errors_test.cc.)
+// Errors in a collective's axes, groups, dimensions, permutations, dtypes and tables: each rule
+// with its whole message. State errors are in state_errors_test.cc.
 
 #include <string>
 #include <vector>
@@ -16,9 +16,9 @@ namespace {
 using test::error_of;
 using test::Small;
 
-/// What is said, after its place in the file, of the op with these members, whose id is "t", on
-/// {x: 2, y: 2}; "" where it is accepted. "a" is f32[4,6] on a device, "s" a scalar, "p" of
-/// pred[4], "c" of c64[4], "n" of s32[4]; all of them vary over both axes.
+/// The error, after its place in the file, of the op with these members, whose id is "t", on {x: 2,
+/// y: 2}; "" where it is accepted. "a" is f32[4,6] on a device, "s" a scalar, "p" of pred[4], "c"
+/// of c64[4], "n" of s32[4]; all of them vary over both axes.
 std::string said_of_collective(const std::string& op, const std::string& of = R"("a")") {
   Small small;
   small.mesh = R"({"x": 2, "y": 2})";

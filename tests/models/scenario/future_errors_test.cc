@@ -1,6 +1,6 @@
-// What is wrong with futures and tokens in a program: who reads them, and where they go. That one
-// is never done, is done twice, or is done while its operand is overwritten is no error of the
-// input: tests/verifier/faults_test.cc has the checks of the report that fail.
+// Errors with futures and tokens in a program: who reads them, and where they go. It is no error of
+// the input that one is never done, is done twice, or is done while its operand is overwritten. The
+// report has checks that fail then: tests/verifier/faults_test.cc.
 
 #include <string>
 
@@ -15,8 +15,8 @@ using test::error_of;
 using test::refusal;
 using test::Small;
 
-/// What is said, after its place in the file, where after "f", a psum_start of "a", and "k", a
-/// token, these ops follow; "" where they are accepted.
+/// The error, after its place in the file, of these ops, which follow "f", a psum_start of "a", and
+/// "k", a token; "" if they are accepted.
 std::string said_after(const std::string& ops, const std::string& more = R"("name": "futures")") {
   Small small;
   small.program = R"([{"id": "f", "op": "psum_start", "of": "a", "axis_name": "x"},

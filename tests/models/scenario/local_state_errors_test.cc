@@ -15,7 +15,7 @@ namespace {
 using test::of_states;
 using test::said_of;
 
-/// What is said of a local op of f32[2] with these states along x and y.
+/// The error of a local op whose operands are f32[2] with these states along x and y.
 std::string said_of_local(const std::string& op, const std::vector<std::string>& states,
                           const std::string& more = "") {
   return said_of(fmt::format(R"("op": "{}"{})", op, more), of_states(states));

@@ -18,7 +18,7 @@ Scenario read(const std::string& text) {
   return read_scenario("f", text);
 }
 
-/// Of devices, as a list.
+/// The devices' ids as numbers.
 std::vector<uint32_t> ids(const std::vector<LogicalId>& devices) {
   std::vector<uint32_t> result;
   for (const LogicalId id : devices)

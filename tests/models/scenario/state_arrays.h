@@ -32,9 +32,9 @@ inline std::string array_of(std::string_view name, std::string_view dtype, std::
       name, shape, dtype, axes('V'), axes('U'), axes('R'), elements, elements, elements, elements);
 }
 
-/// What is said of the op with these members, after its place in the file; "" where it is accepted.
-/// Its operands may be f32[2] of any states, named by them; "index VI" and so on, s32 scalars;
-/// "table", s32[2] that is the same everywhere; and "four", f32[4] that varies over x.
+/// The error of the op with these members, after its place in the file; "" if it is accepted. Its
+/// operands may be f32[2] of any states, named by them, or s32 scalars, named "index VI" and so on.
+/// "table" is s32[2] and the same everywhere; "four" is f32[4] and varies over x.
 inline std::string said_of(const std::string& op, const std::string& of,
                            const std::string& more = R"("check_types": true)") {
   Small small;

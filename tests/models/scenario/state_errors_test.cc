@@ -27,7 +27,7 @@ std::string over_x(const std::string& op) {
   return fmt::format(R"("op": "{}", "axis_name": "x"{})", op, more);
 }
 
-/// What is said of an op over x of f32[2] with these states along x and y.
+/// The error of an op over x whose operand is f32[2] with these states along x and y.
 std::string said_over_x(const std::string& op, const std::string& states) {
   return said_of(over_x(op), of_states({states}));
 }
@@ -173,7 +173,7 @@ TEST_CASE("state errors: the axes of a sum have one state, to which a cast leads
                                  "got f32[2]{U:x}, unreduced over x and invarying over y; pvary "
                                  "and vary_unreduced_cast over y make it unreduced");
   }
-  // Of [4], for the four of both axes.
+  // The operand has 4 elements, one for each of the four devices of both axes.
   CHECK(said_of(R"("op": "psum_scatter", "axis_name": ["x", "y"])", R"("four")") ==
         one_state("psum_scatter") +
             "got f32[4]{V:x}, varying over x and invarying over y; pvary over y makes it varying");
@@ -254,7 +254,7 @@ TEST_CASE("state errors: pcast leaves out the axes that have the state asked for
              "alone");
   CHECK(to("reduced", "IR") ==
         is + "invarying over y, got f32[2]{R:y}; it is reduced there already: pcast over x alone");
-  // What it says repairs it.
+  // The casts that the messages name are accepted.
   CHECK(said_of(R"("op": "pcast", "axis_name": "x", "to": "varying")", of_states({"IV"})) == "");
   CHECK(said_of(R"("op": "pcast", "axis_name": "x", "to": "unreduced")", of_states({"VU"})) == "");
   CHECK(said_of(R"("op": "pcast", "axis_name": "x", "to": "reduced")", of_states({"IR"})) == "");

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of scenarios share: a small scenario to vary, and the errors of a text.
+// Shared by the tests of scenarios: a small scenario to vary, and the errors of a text.
 
 #include <string>
 #include <string_view>

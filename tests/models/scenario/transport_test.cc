@@ -215,8 +215,8 @@ TEST_CASE("transport: figures of a protocol that are refused") {
   }
 }
 
-/// The refusal of a value under a key of a transport, which begins in line 3 at column 14. Without
-/// the pointer of that key.
+/// The refusal of a value under a key of a transport, which begins in line 3 at column 14. The
+/// pointer of that key is left out.
 std::string refusal_under(const std::string& key, const std::string& value) {
   const std::string got =
       refusal(with_transport(R"({"protocols": {"a": {}}, ")" + key + "\": " + value + "}").text());

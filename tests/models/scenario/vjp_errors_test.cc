@@ -60,7 +60,7 @@ TEST_CASE("vjp: what is refused") {
       error_of(with_vjp(psum, kOfR, R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
       "/arrays/ct_r: expected f32[2] on each device, as \"transform\" needs it, got "
       "f32[2]{V:x}");
-  // Given per device, and of no word on where it varies: over all axes.
+  // It is given per device without "varying", and so varies over all axes.
   CHECK(error_of(with_vjp(psum, kOfR, R"("ct_r": {"local_shape": [2], "dtype": "f32",
                                       "per_device": [[1, 2], [1, 2]]})")) ==
         "/arrays/ct_r: expected f32[2] on each device, as \"transform\" needs it, got "
@@ -78,7 +78,7 @@ TEST_CASE("vjp: a refused op of the backward pass is at the op that it goes back
       "f8e5m2[4000000000000000000])";
   CHECK(refusal(with_vjp(R"([{"id": "r", "op": "exp", "of": "q"}])", of_q, huge)) ==
         "f:5:13: /program/0: " + refused);
-  // Of a loop with the iteration.
+  // The error of a loop names the iteration too.
   CHECK(refusal(with_vjp(R"([{"id": "r", "op": "fori_loop", "lower": 0, "upper": 2, )"
                          R"("carry": {"h": "q"}, "body": [{"id": "y", "op": "exp", "of": "h"}], )"
                          R"("yield": {"h": "y"}}])",
@@ -137,8 +137,8 @@ TEST_CASE("vjp: these ops of numbers have no backward rule") {
   for (const OpRules& op : all_rules())
     if (op.transforms.backward == nullptr)
       without += std::string(op.name) + " ";
-  // Integers and pred have no gradient, nor has what compares or counts; done passes its cotangent
-  // to the start.
+  // Integers and pred have no gradient, nor have ops that compare or count; done passes its
+  // cotangent to the start.
   CHECK(without ==
         "pmax pmin pargmax pargmin done axis_index axis_size eq ne lt le gt ge full iota "
         "create_token ");

@@ -100,7 +100,7 @@ TEST_CASE("vjp: the zeros beside the cotangent of a reduced array that is cast t
         "r.bwd.2 = dynamic_update_slice(r.bwd.1, ct_r, j): f32[2]{V:x}\n"
         "r.bwd.3 = vary_unreduced_cast(r.bwd.2): f32[2]{U:x}\n"
         "ct_q = r.bwd.3\n");
-  // Of nothing, with a scalar that varies around it.
+  // The operand is empty, and the scalar around it varies.
   CHECK(of(R"("op": "pad", "of": ["e", "s"], "padding_config": [[2, 0, 0]])", "e",
            R"(, "e": {"shape": [0], "dtype": "f32", "reduced": ["x"]},
               "s": {"local_shape": [], "dtype": "f32", "varying": ["x"], "per_device": [[0], [0]]})") ==

@@ -1,5 +1,6 @@
 // Batches that a caller of the library may ask for and a scenario may not: its reader refuses them
-// before, or makes them fit. What it passes on is in tests/models/scenario/batch_test.cc.
+// before, or makes them fit. The batches that it passes on are in
+// tests/models/scenario/batch_test.cc.
 
 #include <string>
 

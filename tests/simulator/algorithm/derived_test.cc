@@ -51,8 +51,8 @@ void add_ragged(std::vector<Named>& all) {
         }
 }
 
-/// What every algorithm makes for each of its kinds, for groups of 1 to 9, 1 to 3 channels and 1 to
-/// 4 slots. One in two is also cut to messages of 2 elements: 2 to 15 iterations.
+/// The schedules of every algorithm for each of its kinds, for groups of 1 to 9, 1 to 3 channels
+/// and 1 to 4 slots. One in two is also cut to messages of 2 elements: 2 to 15 iterations.
 std::vector<Named> made_schedules() {
   std::vector<Named> all;
   uint64_t seed = 0;

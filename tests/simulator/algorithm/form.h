@@ -1,7 +1,7 @@
 #pragma once
 
-// What walkers require of every computed schedule and do not check. Each function returns what is
-// wrong, or an empty text.
+// Checks of what walkers require of every computed schedule and do not check. Each function returns
+// what is wrong, or an empty text.
 
 #include <cstdint>
 #include <string>

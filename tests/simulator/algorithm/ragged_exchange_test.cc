@@ -51,7 +51,7 @@ RaggedSlices example() {
 
 TEST_CASE("ragged: a rank sends its slices, and keeps what none overwrites") {
   const RaggedExchangeSchedule schedule(example(), {});
-  // What is kept is read behind the operand: elements 0 and 2 of rank 0, 3 of rank 1.
+  // Kept elements are read behind the operand: elements 0 and 2 of rank 0, 3 of rank 1.
   CHECK(steps_of(schedule, 0) ==
         Steps{"0: input[0,1) -> output[3,4)", "0: input[4,5) -> output[0,1)",
               "0: input[6,7) -> output[2,3)", "1: input[1,4) to 1", "1: from 1 -> output[1,2)"});

@@ -18,7 +18,8 @@
 namespace orrery::test {
 namespace {
 
-/// Checks every algorithm for each of its kinds, also cut to messages of 3 elements.
+/// Calls `check` with schedules of every algorithm for each of its kinds, also cut to messages of 3
+/// elements.
 template <class Check>
 void for_each_schedule(Check&& check) {
   uint64_t seed = 0;

@@ -19,7 +19,7 @@ std::unique_ptr<const Schedule> all_reduce(uint32_t ranks, int64_t elements) {
 }
 
 TEST_CASE("device times: busy, exposed and hidden time of each stream") {
-  // A psum of 2,000 bytes takes 4 us; 3 us of computation hide 3 of them. Then a sync one.
+  // A psum of 2,000 bytes takes 4 us; 3 us of computation hide 3 of them. Then comes a sync psum.
   Sketch sketch(2);
   const OpId started = sketch.start(sketch.site(all_reduce(2, 2'000), 1));
   sketch.local(3'000'000);

@@ -153,8 +153,8 @@ TEST_CASE("choice: equal times go to the first of the table") {
 }
 
 TEST_CASE("choice: the slowest group decides, and groups of one do not count") {
-  // 400,000 B. With 8 ranks: ring 14 (1 us + 50,000 B / 50 GB/s = 1 us) = 28 us, doubling
-  // 3 (1 us + 8 us) = 27 us. With 2 ranks: ring 2 (1 + 4) = 10 us, doubling 9 us.
+  // 400,000 B. Over 8 ranks: ring 14 (1 us + 50,000 B / 50 GB/s = 1 us) = 28 us, doubling 3 (1 us +
+  // 8 us) = 27 us. Over 2 ranks: ring 2 (1 + 4) = 10 us, doubling 9 us.
   ChoiceSite site(OpKind::Psum, 11, 100'000);
   site.groups = {group({0, 1, 2, 3, 4, 5, 6, 7}), group({8, 9}), group({10})};
   CHECK(site.pick() == "recursive_doubling: recursive_doubling 27 us < ring 28 us (model)");

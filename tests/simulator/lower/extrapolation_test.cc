@@ -143,7 +143,7 @@ Bytes largest_of(const std::string& op, Dtype dtype, Parameters parameters) {
 
 TEST_CASE("extrapolation: the size is that of the larger of operand and result, as it moves") {
   CHECK(largest_of("psum", Dtype::F32, {}) == Bytes(32));
-  // There are four ranks.
+  // The result has the operands of four ranks.
   CHECK(largest_of("all_gather", Dtype::F32, {}) == Bytes(4 * 32));
   CHECK(largest_of("psum_scatter", Dtype::F32, {{"tiled", true}}) == Bytes(32));
   // It moves s32.

@@ -84,7 +84,7 @@ TEST_CASE("demand: message by message gives the same, on 500 random programs") {
   for (uint64_t trial = 0; trial < tries(500); ++trial) {
     const RandomSketch program = random_sketch(random, {random.below(2) == 0});
     const Lowered& lowered = program.sketch.lowered;
-    // In a switch, each node's channels in each collective are chains of their own.
+    // On a switch, each node's channels in each collective are chains of their own.
     using Sender = std::tuple<VertexId, StreamId, std::optional<size_t>, Node>;
     std::map<std::tuple<LinkId, Sender, Channel>, int64_t> peaks;
     std::vector<Int128> bytes(program.fabric.links().size());

@@ -54,9 +54,9 @@ TEST_CASE("causes: a switch node has no entry, and who sends to it waits for non
 
 TEST_CASE("causes: every half of a ring all-reduce over three ranks") {
   // Steps of a rank: s, rrs, rrcs, rcs, r. Rank 0 receives from 2 and sends to 1; the message of
-  // step i arrives in step i + 1. With two slots, the message of step 2 takes the slot of the one
-  // that rank 1 took in its step 1 (an rrs: free once sent on), and that of step 3 the one taken in
-  // step 2 (an rrcs: free once stored).
+  // step i arrives in step i + 1. There are two slots. The message of step 2 takes the slot of the
+  // one that rank 1 took in its step 1 (an rrs: free once sent on). That of step 3 takes the one
+  // taken in step 2 (an rrcs: free once stored).
   const RingSchedule ring(RingSchedule::Form::AllReduce, 3, 6, Combine::Add, {});
   struct Row {
     uint32_t step;

@@ -65,7 +65,7 @@ struct Scene {
   std::unique_ptr<RingSchedule> ring;
 };
 
-/// What one device did, in order.
+/// The acts of each device, in order.
 struct Log {
   void local(OpId, LogicalId device) { add(device.index(), "a"); }
   void enter(CollectiveId id, Node node, OpId) {

@@ -139,7 +139,7 @@ TEST_CASE("sliced schedules: as the same iterations written out") {
     for (uint32_t n = 0; n < stored.extent().nodes; ++n)
       for (uint32_t c = 0; c < stored.extent().channels; ++c)
         RC_ASSERT(sliced.steps(Node(n), Channel(c)) == stored.steps(Node(n), Channel(c)));
-    // What waits for each other is within one iteration.
+    // Steps that wait for each other are within one iteration.
     RC_ASSERT(ends(sliced) == whole_ends);
     RC_ASSERT(ends(stored) == whole_ends);
   });

@@ -43,7 +43,7 @@ TEST_CASE("walk: runs every half once, with the schedule's own digest") {
 
 TEST_CASE("walk: a message is taken before its sender continues") {
   // On the two-rank exchange the receive of a message directly follows the send that completes its
-  // causes: 0 runs until it waits, 1 sends, and 0's receive comes before 1 goes on.
+  // causes. 0 runs until it waits, 1 sends, and 0's receive comes before 1 goes on.
   struct Order {
     void receive(StepRef ref, const Step&) { order.push_back({ref.node.index(), ref.index}); }
     void send(StepRef, const Step&) {}

@@ -132,8 +132,9 @@ TEST_CASE(
 }
 
 TEST_CASE("sweep: refuses where two collectives wait for each other's ends") {
-  // Device 0 sends to 1 in the first collective and to 1 in the second. On device 1's thread the
-  // second comes first: it ends without the first having ended on device 0 only as a whole.
+  // Device 0 sends to 1 in both collectives, and device 1's thread has the second first. The
+  // program ends, as device 0 goes on once it has sent. The sweep, which runs whole collectives,
+  // cannot time it.
   const Fabric fabric = ring_fabric(2, {BytesPerSecond(1'000'000'000), Duration(0)});
   Sketch sketch(2);
   sketch.thread({0});

@@ -27,9 +27,10 @@ Sketch broadcast(uint32_t devices, int64_t bytes, int64_t slot, Transport transp
   return sketch;
 }
 
-/// There are n ranks and m pieces, each of the same size but the last, which may be smaller. The
-/// last piece leaves the source behind the m-1 others, and at each rank but the last of the chain
-/// it waits for the whole piece before it: (m-1) + (n-2) transfers of a whole piece, and its own.
+/// The makespan for n ranks and m pieces, of one size but for the last, which may be smaller. The
+/// last piece leaves the source behind the m-1 others. At each rank but the last of the chain it
+/// waits for the whole piece before it. So it takes (m-1) + (n-2) transfers of a whole piece, and
+/// its own.
 Instant closed_form(int64_t ranks, int64_t bytes, int64_t slot) {
   const int64_t pieces = std::max<int64_t>(1, ceil_divide(bytes, slot));
   const int64_t last = bytes - (pieces - 1) * slot;

@@ -22,7 +22,7 @@ std::unique_ptr<const Schedule> in_switch(InSwitchSchedule::Form form, uint32_t 
       form, ranks, bytes, folds ? Combine::Add : Combine::None, Node(ranks - 1), transport);
 }
 
-/// A collective of u8 over all devices.
+/// One collective of u8, over all devices.
 Sketch sketch_of(uint32_t ranks, std::unique_ptr<const Schedule> schedule) {
   Sketch sketch(ranks);
   sketch.sync(sketch.site(std::move(schedule)));
@@ -33,8 +33,8 @@ Duration hop(int64_t bytes) {
   return transfer_time(Bytes(bytes), kUnevenLink.bandwidth) + kUnevenLink.latency;
 }
 
-/// n ranks, S bytes, n chunks of c = S / n. In each half, messages at the same time share the link
-/// of a rank; up to 12 ranks its rate divides evenly.
+/// The makespan of n ranks, S bytes and n chunks of c = S / n. In each half, messages at the same
+/// time share the link of a rank; its rate divides evenly among up to 12 ranks.
 Instant closed_form(InSwitchSchedule::Form form, int64_t ranks, int64_t bytes) {
   const int64_t chunk = bytes / ranks;
   // Each rank sends n chunks over its link; then each owner gets one, folded.
@@ -63,7 +63,7 @@ TEST_CASE("in switch: each form takes the time of its closed form, to the picose
     const Fabric fabric = switch_fabric(n, kUnevenLink);
     for (const InSwitchSchedule::Form form : kForms) {
       for (const int64_t chunk : {0, 3, 1'000, 12'345, 3'000'003}) {
-        // What a channel carries is a share of a chunk, and the shares go at the same time.
+        // Each channel carries a share of a chunk, and the shares go at the same time.
         for (const uint32_t channels : {1U, 3U}) {
           CAPTURE(n);
           CAPTURE(chunk);
@@ -188,7 +188,7 @@ TEST_CASE("in switch: messages of different collectives may leave the switch at 
   CHECK(from_switch(twice.lowered).chains == 2);
   CHECK(from_switch(twice.lowered).peak == 2 * kUnevenLink.bandwidth.count());
   CHECK(from_switch(twice.lowered).bytes == 2'000);
-  // So may those of runs in a loop.
+  // So may the copies of the runs in a loop.
   Sketch thrice = sketch_of(4, in_switch(InSwitchSchedule::Form::Broadcast, 4, 1'000));
   thrice.lowered.collectives[0].times = 3;
   CHECK(from_switch(thrice.lowered).chains == 3);
@@ -216,8 +216,9 @@ TEST_CASE("in switch: copies of two broadcasts share the link down") {
 }
 
 TEST_CASE("in switch: a message inside the switch uses none of the links of the one before it") {
-  // Rank 0 sends 1,000 B to switch node 2, which sends them to rank 1 and then to switch node 3,
-  // which sends them to rank 1 too: one after the other over one link, which both may ask for.
+  // Rank 0 sends 1,000 B to switch node 2. That sends them to rank 1, and then to switch node 3,
+  // which sends them to rank 1 too. They go one after the other over one link, which both may ask
+  // for.
   const auto moves = [](std::optional<uint32_t> from, std::optional<uint32_t> to, Area area) {
     Step step;
     if (from)

@@ -19,7 +19,7 @@
 
 namespace {
 
-// The bytes that the whole test program holds, which has one thread.
+// Bytes that the whole test program holds now, and held at most. It has one thread.
 size_t held = 0;
 size_t most_held = 0;
 

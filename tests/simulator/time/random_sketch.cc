@@ -267,7 +267,7 @@ RandomSketch random_sketch(Random& random, RandomKind kind) {
     const uint32_t stream = static_cast<uint32_t>(random.below(streams));
     for (ThreadWriter& writer : writers)
       writer.between(random);
-    // The collective is everyone's, or one thread's alone.
+    // The site is of everyone, or of one thread only.
     const size_t alone = random.below(threads.size());
     const bool everyone = threads.size() == 1 || random.below(2) == 0;
     const auto groups = random_groups(random, everyone ? all : threads[alone]);

@@ -38,7 +38,7 @@ class Sketch {
   /// are on the first switch of the fabric.
   SiteId site(std::vector<std::vector<uint32_t>> groups, std::unique_ptr<const Schedule> schedule,
               uint32_t stream = 0, Dtype dtype = Dtype::U8);
-  /// A site of all devices.
+  /// A site with one group, of all devices.
   SiteId site(std::unique_ptr<const Schedule> schedule, uint32_t stream = 0,
               Dtype dtype = Dtype::U8);
 
@@ -46,11 +46,11 @@ class Sketch {
   OpId start(SiteId site);
   OpId done(OpId start);
 
-  /// Sets these of all collectives, those of later sites too.
+  /// Sets the figures of all collectives, also of later sites.
   void figures(const CollectiveFigures& figures);
   void launch(Duration launch);
   void reduce_rate(BytesPerSecond rate);
-  /// Sets those of the collectives of one site.
+  /// Sets the figures of the collectives of one site.
   void figures(SiteId site, const CollectiveFigures& figures);
 
   Program program;

@@ -1,5 +1,5 @@
-// What the host executor computes, on two to four devices, by hand. Each table is the result of
-// each device.
+// Results of the host executor on two to four devices, worked out by hand. Each table has the
+// result of each device.
 
 #include "simulator/values/host_executor.h"
 
@@ -36,8 +36,8 @@ Table collective(const std::string& op, const Shape& shape, const Table& inputs,
 
 const Table kTwo = {{1, 2}, {3, 4}};
 
-/// What two devices with 1, 2, 4 and 10, 20, 40 have after these steps. The result is where the
-/// operand is.
+/// The values of two devices, first 1, 2, 4 and 10, 20, 40, after these steps. The result is where
+/// the operand is.
 Table in_place(const StoredSteps& steps) {
   HostRig rig({{"x", 2}});
   rig.argument("a", Table{{1, 2, 4}, {10, 20, 40}});

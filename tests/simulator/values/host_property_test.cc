@@ -32,7 +32,7 @@ Number element(const Tensor& tensor, const Index& index) {
   return {element_as_double(real(tensor), place), element_as_double(imag(tensor), place)};
 }
 
-/// A tensor of which each element is said by its index.
+/// A tensor whose elements `say` gives by their indices.
 Tensor by_index(Dtype dtype, const Shape& shape, const std::function<Number(const Index&)>& say) {
   const Dtype part = part_dtype(dtype);
   Tensor re(part, shape);
@@ -71,7 +71,7 @@ Index moved(Index index, size_t dimension, int64_t value) {
   return index;
 }
 
-/// A random collective: what is asked, and what it gives rank p of a group.
+/// A random collective, and the result that it gives rank p of a group.
 struct Case {
   std::string op;
   Shape shape;  // of an operand

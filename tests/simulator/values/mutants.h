@@ -11,7 +11,7 @@
 
 namespace orrery::test {
 
-/// The size of one element of theirs.
+/// The size of one of their elements.
 inline constexpr Bytes kItem(4);
 
 /// The ring without errors.

@@ -11,7 +11,7 @@ namespace orrery::test {
 
 namespace {
 
-/// Folds by hand. Input(rank, element).
+/// Folds by hand, of Input(rank, element).
 FoldTable& folds() {
   static FoldTable table;
   return table;

@@ -17,7 +17,7 @@ using Given = std::vector<std::pair<std::string, Attribute>>;
 
 constexpr uint32_t kDevices = 6;
 const std::vector<Dtype> kDtypes = {Dtype::S32, Dtype::F32};
-// The shape of every value: ranks of any group divide it.
+// The shape of every value: it can be divided by the ranks of any group.
 const Shape kShape{6, 2};
 
 /// Which devices exchange: `size` ranks along the axes.
@@ -35,7 +35,7 @@ struct Line {
   std::string site;
 };
 
-/// What a thread does, one op after another.
+/// A thread's ops, one after another.
 class Thread {
  public:
   explicit Thread(std::string prefix) : prefix_(std::move(prefix)) {
@@ -43,7 +43,7 @@ class Thread {
       values_.push_back({fmt::format("a{}", d)});
   }
 
-  /// The newest of the dtype in half of all cases.
+  /// A value of the dtype, in half of all cases the newest.
   std::string value(size_t dtype, Random& random) const {
     const Names& all = values_[dtype];
     return random.below(2) == 0 ? all.back() : all[random.below(all.size())];
@@ -180,7 +180,7 @@ class Writer {
     return given;
   }
 
-  /// Over y each thread is by itself, but both do it at times.
+  /// Over y a thread exchanges by itself, each in two of three cases.
   void add_collective() {
     static const std::vector<Axes> kAxes = {{{"y"}, 3}, {{"x"}, 2}, {{"x", "y"}, 6}};
     const Axes axes = kAxes[random_.below(kAxes.size())];
@@ -223,7 +223,7 @@ class Writer {
     }
   }
 
-  /// With two threads, from one to the other; with one, from x = 0 to x = 1.
+  /// A transfer from one of two threads to the other; with one thread, from x = 0 to x = 1.
   void add_transfer() {
     const size_t dtype = random_.below(kDtypes.size());
     const bool up = threads_.size() == 1 || random_.below(2) == 0;

@@ -43,7 +43,7 @@ Value value_of(const void* given, size_t size) {
   return value;
 }
 
-/// Where the numbers of an algorithm are that say what it is of.
+/// Indices into an algorithm's data, which say for which product it was found.
 enum AlgorithmData { kOperation, kA, kB, kD, kAlignmentA, kAlignmentB, kAlignmentD };
 
 }  // namespace
@@ -145,7 +145,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
     for (const cublasLtMatrixLayout_t layout : {a, b, c, d})
       s.things.layouts.at(layout);
     const mock_cuda::Preference& preferred = s.things.preferences.at(preference);
-    // What our bounds of sums do not cover.
+    // Our bounds of sums do not cover this.
     require((preferred.reduction_schemes & ~uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE}) == 0,
             "parts of sums may be added in the type of the result");
     require(preferred.workspace == 0 && asked == 1 && c == d, "the mock does only plain products");

@@ -31,7 +31,7 @@ CUresult cuDriverGetVersion(int* version) {
   return CUDA_SUCCESS;
 }
 
-// Of one code only, which is in no version of CUDA: our own table has the others.
+// It knows one code only, which no version of CUDA has: our own table has the others.
 CUresult cuGetErrorName(CUresult code, const char** text) {
   *text = code == 4242 ? "CUDA_ERROR_OF_THE_MOCK" : nullptr;
   return *text == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;

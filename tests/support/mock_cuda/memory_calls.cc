@@ -116,8 +116,8 @@ CUresult cuMemFreeHost(void* memory) {
   });
 }
 
-// As the documentation has it: a write from pageable memory, or a fill, goes on in the default
-// stream after the call has returned; a read waits for the default stream.
+// By the documentation, a write from pageable memory, or a fill, goes on in the default stream
+// after the call has returned. A read waits for the default stream.
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t size) {
   return call("cuMemcpyHtoD", [&](State& s) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a driver may not be asked for, and how the mock answers.
+// Errors of calls to the driver, and how the mock answers them.
 
 #include <stdexcept>
 #include <string>

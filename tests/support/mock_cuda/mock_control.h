@@ -38,7 +38,7 @@ class MockControl {
 /// The mock, loaded when it is first asked for.
 const MockControl& mock();
 
-/// What is left on the mock, and what was misused there; "" where all is well.
+/// The things left on the mock, and its misuses; "" where all is well.
 std::string left_on_mock();
 
 /// Resets the mock and loads it as the driver. Fails the test if that fails.

@@ -35,8 +35,8 @@ struct MockCudaSettings {
   int32_t algorithms = 1;      // 0: cuBLASLt finds none
   int32_t product_errors = 0;  // 1: products by cuBLASLt are wrong in one element
 
-  // The clock, in picoseconds; a copy or fill takes copy_ps and its bytes at the rate. Of a kernel
-  // kernel_ps, and of a copy copy_ps, are latency; the rest is moving data.
+  // The clock, in picoseconds. A copy or fill takes copy_ps and its bytes at the rate. kernel_ps
+  // and copy_ps are latency; the rest of a kernel or copy is moving data.
   int64_t launch_ps = 5'000'000;  // of a graph
   int64_t kernel_ps = 2'000'000;
   int64_t thread_ps = 10;  // more for each thread of a kernel

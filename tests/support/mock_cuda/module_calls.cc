@@ -27,7 +27,7 @@ std::string ptx_of(const void* image) {
   return text;
 }
 
-/// What the compiler says of a failure that the mock was told to make.
+/// The compiler's message of a failure that the mock was told to make.
 void write_log(unsigned int options, const CUjit_option* names, void** values) {
   for (unsigned int i = 0; i < options; ++i)
     if (names[i] == CU_JIT_ERROR_LOG_BUFFER)

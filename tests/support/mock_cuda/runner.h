@@ -30,14 +30,14 @@ class Runner {
   // Run until the stream has nothing left, or the event has been recorded.
   void finish(const Stream& stream);
   void finish_default(int device);
-  /// All that a device has to do; the context that it is in ends.
+  /// Runs all that a device has to do, whose context ends.
   void finish_context(int device);
   void finish(const Event& event);
 
   /// Whether work that has not ended may use any of those bytes.
   bool may_be_in_use(cuda::CUdeviceptr address, size_t size);
   int64_t nodes_run() const { return nodes_run_; }
-  /// Of work that failed: every synchronisation answers with it from then on.
+  /// The code of work that failed: every synchronisation answers with it from then on.
   cuda::CUresult failure() const { return failure_; }
 
  private:
@@ -52,7 +52,7 @@ class Runner {
   ClockedNode run_write(const WriteWork& work);
   ClockedNode run_product(const ProductWork& work);
   ClockedNode copying(size_t size, int device) const;
-  /// Of a launch all of whose nodes have run.
+  /// Ends a launch all of whose nodes have run.
   void end_launch(Stream& stream);
 
   MockCudaSettings settings_;

@@ -37,7 +37,7 @@ CUresult cuStreamCreate(CUstream* stream, unsigned int) {
   });
 }
 
-// What the stream still has to do goes on.
+// The work that the stream still has goes on.
 CUresult cuStreamDestroy_v2(CUstream stream) {
   return call("cuStreamDestroy", CallKind::Destroys, [&](State& s) {
     must_run(s.things.streams.at(stream));
@@ -67,7 +67,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode) {
   });
 }
 
-// One that is to fail ends the capture all the same, and makes no graph.
+// A call that is to fail ends the capture all the same, and makes no graph.
 CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   *graph = nullptr;
   std::optional<mock_cuda::Graph> captured;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the driver's handles stand for.
+// The things that the driver's handles stand for.
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What nodes of graphs do, and graphs that can run.
+// The work of graphs' nodes, and graphs that can run.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// orrery calibrate cuda, run --cluster with what it writes, and perf --backend cuda, on the mock
-// driver: its clock is of the model's form, so the prediction is near what it then measures.
+// orrery calibrate cuda, run --cluster with its file, and perf --backend cuda, on the mock driver.
+// The mock's clock is of the model's form, so predictions are near its measurements.
 
 #include <cmath>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// Slow, so that latencies are small beside the rest: 16 GB/s of copies; 16 bytes of a kernel take
-/// 1.5 ns. What moves data at the same time shares the memory.
+/// 1.5 ns. Work that moves data at the same time shares the memory.
 MockCudaSettings slow() {
   MockCudaSettings settings;
   settings.multiprocessors = 100'000;
@@ -79,7 +79,7 @@ TEST_CASE("calibrate cuda: what run --cluster predicts is what the mock measures
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/gpu.json";
   REQUIRE(calibrated(file, "4", slow()).outcome == Outcome::Holds);
-  // What the model and the mock may differ by:
+  // The model and the mock may differ by:
   //  - the launch of the graph, 5 us, which the model lacks;
   //  - the entry into a collective, 2 us, which the graph lacks;
   //  - a node on the way, 2 us at most;

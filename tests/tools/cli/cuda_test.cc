@@ -56,7 +56,7 @@ TEST_CASE("run on GPUs: the text report has a section of them") {
   //   g: seven copies of 8 KiB                         7.06 us
   //   r: three combinations, seven copies of 8 KiB    13.07 us
   // A copy of 127 x 64 KiB, the whole 64 KiB in 1/128 of what is free, takes 1 us and 8.323 us:
-  // 892.7 GB/s. Of each 8 KiB, on each of eight devices, a copy reads and writes two and a
+  // 892.7 GB/s. For each 8 KiB, on each of eight devices, a copy reads and writes two and a
   // combination three: s has 11 x 64 KiB, g 14, and r 23.
   CHECK(
       between(run.out, "\nGPUS\n", "\nMEMORY") ==

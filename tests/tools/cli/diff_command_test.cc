@@ -60,8 +60,8 @@ TEST_CASE("diff: another algorithm: the collective, the device, the element, the
   const Ran differ = ran({"diff", ring, doubling});
   CHECK(differ.outcome == Outcome::Fails);
   // In f32, 10^8 + 1 is 10^8. Doubling adds (10^8 + 1) + (-10^8 + 1) = 0 everywhere. The ring adds
-  // one after the other, from device i on for element i: the sums that begin with 10^8 or
-  // with -10^8 end with + 1 and are 1; the others end with a large one and are 0.
+  // one after the other, from device i on for element i. The sums that begin with 10^8 or with
+  // -10^8 end with + 1 and are 1. The others end with a large one and are 0.
   CHECK(differ.out.find("  value     \"r\" on device 0, element 0: 1 in A, 0 in B (1065353216 ulps "
                         "apart; 2 of 4 elements\n") != std::string::npos);
   CHECK(differ.out.find("FIRST     algorithm: \"r\": ring, 24 messages in A, recursive_doubling, 8 "

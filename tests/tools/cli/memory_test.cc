@@ -1,5 +1,5 @@
-// Runs whose input just reaches the limits that they are given: they take no more memory than
-// most_memory() states for these limits, and less of what they are about is refused.
+// Runs whose input just reaches the limits that they are given. They take no more memory than
+// most_memory() states for these limits. With a smaller limit, they are refused.
 
 #include <algorithm>
 #include <cstdint>
@@ -28,7 +28,7 @@ std::string scenario(int64_t devices, const std::string& topology, const std::st
                      devices, topology, shape, ops);
 }
 
-/// Each of the last one's result.
+/// Ops in a row: each reads the result of the one before.
 std::string local_ops(int64_t count) {
   return listed(count, [](int64_t i) {
     return fmt::format(R"({{"id": "p{}", "op": "neg", "of": "{}"}})", i,
@@ -46,7 +46,7 @@ std::string permutes(int64_t count, int64_t devices) {
   });
 }
 
-/// One of the op, started on each stream, and then all of them waited for.
+/// The op started once on each of `count` streams, then a done for each.
 std::string at_once(int64_t count, const std::string& op) {
   return listed(count,
                 [&](int64_t i) {

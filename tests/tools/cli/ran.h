@@ -16,7 +16,8 @@ struct Ran {
   std::string err;
 };
 
-/// `cuda_library`: the driver of CUDA; the system's if it is empty. So of cuBLASLt.
+/// `cuda_library` is the file of CUDA's driver, `cublaslt_library` that of cuBLASLt; empty: the
+/// system's.
 inline Ran ran(std::vector<std::string> arguments, const std::string& cuda_library = {},
                const std::string& cublaslt_library = {}) {
   std::ostringstream out;

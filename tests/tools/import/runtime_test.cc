@@ -95,7 +95,8 @@ TEST_CASE("runtimes: a size outside the file's is said, and the default is insid
   CHECK(has_note(prove_algorithm(algorithm, {2, Bytes(8)}), "8 B is less than the file is for"));
   CHECK_FALSE(has_note(prove_algorithm(algorithm, {2, Bytes(64)}), "than the file is for"));
   CHECK(prove_algorithm(algorithm, {}).size == Bytes(4096));  // whole elements of 8 B
-  // Two chunks of whole f32 elements. What was asked for is inside, though what is judged is not.
+  // Two chunks of whole f32 elements. The size that was asked for is inside, though the one that is
+  // judged is not.
   const AlgorithmProof rounded = prove_algorithm(algorithm, {2, Bytes(4097)});
   CHECK(has_note(rounded, "4097 B is rounded up to 4104 B: 2 chunks of whole f32 elements"));
   CHECK_FALSE(has_note(rounded, "than the file is for"));

@@ -194,8 +194,8 @@ TEST_CASE(
 }
 
 TEST_CASE("sizes: steps that race at one size may not at a smaller one") {
-  // Gpu 1 sends each message back as it comes, and gpu 0 takes it two chunks further on, where it
-  // may not have sent yet, unless all goes in one message.
+  // Gpu 1 sends each message back as it comes. Gpu 0 takes it two chunks further on. Unless all
+  // goes in one message, it may not have sent from there yet.
   AlgoText algo;
   algo.coll = "allreduce";
   algo.chunks = algo.input = 6;

@@ -69,7 +69,7 @@ class EntryPoint<Code(Parameters...)> {
   const char* name() const { return name_; }
   void bind(void* symbol) { function_ = reinterpret_cast<Code (*)(Parameters...)>(symbol); }
 
-  /// What the library answers.
+  /// The library's answer.
   Code operator()(Parameters... arguments) const { return function_(arguments...); }
 
   /// Throws CudaError or CublasLtError unless the library answers with success. `purpose` says what

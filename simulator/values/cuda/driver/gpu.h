@@ -33,7 +33,7 @@ class Gpu {
   const GpuInfo& info() const { return info_; }
   CUcontext context() const { return context_; }
 
-  /// What follows happens on this GPU. Throws CudaError.
+  /// Later calls of this thread act on this GPU. Throws CudaError.
   void make_current() const;
   /// The same for destructors: never throws.
   void try_make_current() const noexcept;

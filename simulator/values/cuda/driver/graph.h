@@ -28,8 +28,8 @@ class Graph {
   /// How many nodes were added.
   size_t node_count() const { return node_count_; }
 
-  // Each node begins when all nodes of `after` have ended; none is named twice there. What the
-  // arguments point to is copied. They throw CudaError.
+  // Each node begins when all nodes of `after` have ended; none is named twice there. The data that
+  // the arguments point to are copied. They throw CudaError.
 
   GraphNode add_kernel(const KernelLaunch& launch, std::span<const GraphNode> after);
   /// Copies between any two arenas that `gpu` sees, which does the work. Requires size > 0.

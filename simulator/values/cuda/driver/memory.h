@@ -27,7 +27,7 @@ struct ArenaSize {
 };
 
 /// The memory of a virtual device: addresses for its whole limit, and memory behind the first of
-/// them. What lies beyond is not there: an access ends the run.
+/// them. No memory is behind the others: an access ends the run.
 class DeviceArena {
  public:
   /// Lies on GPU `owner`, and is seen by its viewers. `name` is for errors: "virtual device 3". The

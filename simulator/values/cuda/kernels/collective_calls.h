@@ -24,13 +24,13 @@ struct Fold {
 /// combine_into of work.h.
 KernelCall combine_call(const Folding& folding, Combine combine, const Fold& fold, int64_t count);
 
-/// What happens as the member of that rank enters: its operand's elements, converted and in
-/// canonical order, fill the area, in one pass. Empty where the area is the operand and has this
+/// The calls as the member of that rank enters: in one pass they fill the area with its operand's
+/// elements, converted and in canonical order. Empty where the area is the operand and has this
 /// form.
 std::vector<KernelCall> entering_calls(const Collective& collective, const Folding& folding,
                                        Dtype operand_dtype, Rank rank, const Movement& where);
 
-/// What happens as a member leaves: the result, of that type, is made of the area. Both may be the
+/// The calls as a member leaves: they make the result, of that type, of the area. Both may be the
 /// same memory where nothing is reordered and elements have one size.
 std::vector<KernelCall> leaving_calls(const Collective& collective, const Folding& folding,
                                       const ValueType& result, const Movement& where);

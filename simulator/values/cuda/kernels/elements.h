@@ -116,9 +116,9 @@ struct ComputedIn<E, true> {
   using Type = arith::F32;
 };
 
-/// The type that E computes in: F32 for floats narrower than that, else E itself. What a function
-/// of arith.h gives for E, it gives for elements that are converted to this type, once the result
-/// is converted back.
+/// The type that E computes in: F32 for floats narrower than that, else E itself. A function of
+/// arith.h gives the same for E as for elements that are converted to this type, once the result is
+/// converted back.
 template <class E>
 using Computed = typename ComputedIn<E, arith::Layout<E>::kIsNarrow>::Type;
 

@@ -156,7 +156,7 @@ inline constexpr int kManyCases = 440;
 // Elements under another dtype, wherever they lie: convert_element_type, and what happens to
 // elements as they enter a collective and leave it (enter and leave of models/array/work.h).
 
-/// What becomes of an element after its conversion.
+/// The change of an element after its conversion.
 enum class Then : uint8_t {
   Nothing,
   Flush,  // before it too

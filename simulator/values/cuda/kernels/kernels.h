@@ -5,9 +5,9 @@
 //
 // How this folder works: a kernel is a freestanding function of its argument, the number of its
 // first item and its stride (fold.h, move.h, elementwise.h; places.h and elements.h have what they
-// share). kernel_list.h lists them all. Of that list device_kernels.cu makes the device's entry
-// points, which nvcc compiles where it is there, and clang for kernels.ptx, which is checked in
-// (tools/build/device_ptx.py); kernels.cc makes functions of the host, which the mock driver of the
+// share). kernel_list.h lists them all. From that list device_kernels.cu makes the device's entry
+// points. nvcc compiles it where there is an nvcc, and clang for kernels.ptx, which is checked in
+// (tools/build/device_ptx.py). kernels.cc makes functions of the host, which the mock driver of the
 // tests runs. local_calls.h and collective_calls.h say which calls an op or the end of a collective
 // is; move_calls.h is what both share.
 

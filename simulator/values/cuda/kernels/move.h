@@ -127,7 +127,7 @@ ORRERY_HOST_DEVICE inline void move(const MoveArgs& args, int64_t first, int64_t
   move_words(args.box, args.to, args.from, args.word, first, stride);
 }
 
-// Lookups: dynamic_slice, dynamic_update_slice, take and scatter_add. What an index means is in
+// Lookups: dynamic_slice, dynamic_update_slice, take and scatter_add. The meaning of an index is in
 // models/array/rows.h.
 
 /// Integers that are indices.

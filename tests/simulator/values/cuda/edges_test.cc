@@ -93,7 +93,7 @@ TEST_CASE("GPUs: a message into a slot that is not free yet is found") {
   give_operand(rig, 3, 3);
   rig.op("psum", "s", {"a"},
          {{"axis_name", Names{"x"}}, {"slots", int64_t{2}}, {"algorithm", std::string("ring")}});
-  // Of the 4 messages to each rank, all but the first two wait for a slot.
+  // Each rank gets 4 messages; all but the first two wait for a slot.
   const Found found = omit_each(rig, cuda::EdgeKind::Credit);
   CHECK(found.causes == 6);
   CHECK(found.not_found == std::vector<uint64_t>());
@@ -115,8 +115,8 @@ TEST_CASE("GPUs: what follows a collective and does not wait for its last steps 
   give_operand(rig, 3, 3);
   rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
   rig.op("neg", "t", {"s"});
-  // Of each rank: its entry, and the last half of its one channel, in this order. Its steps have
-  // waited for its entry.
+  // The end of each rank has two causes: its entry, then the last half of its one channel. The
+  // first is redundant, since its steps have waited for its entry.
   const Found found = omit_each(rig, cuda::EdgeKind::End);
   CHECK(found.causes == 3 * 2);
   CHECK(found.not_found == std::vector<uint64_t>{0, 2, 4});
@@ -127,7 +127,7 @@ TEST_CASE("GPUs: a step that does not wait for the one before it in its channel 
   give_operand(rig, 3, 3);
   rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
   const Found found = omit_each(rig, cuda::EdgeKind::Order);
-  // A rank has 5 steps, of 10 halves. Of the 9 causes between them, three say that a step sends on
+  // A rank has 5 steps, of 10 halves, with 9 causes between them. Three say that a step sends on
   // what it has received, and one that it has all when the last step ends. The others order what
   // may lie in different memory.
   CHECK(found.causes == 3 * 9);

@@ -12,7 +12,7 @@
 
 namespace orrery::test {
 
-/// What is run: a program with its arguments on every device.
+/// A run: a program with its arguments on every device.
 struct OnGpus {
   const Program& program;
   const Lowered& lowered;
@@ -27,7 +27,7 @@ cuda::GpuRun run_on(const cuda::Driver& driver, const OnGpus& run,
 std::string first_difference(const Program& program, const DeviceValues& host,
                              const DeviceValues& gpus);
 
-/// What of a run on GPUs is wrong; empty where nothing is:
+/// The first error of a run on GPUs; empty if all of this holds:
 ///  - the values are the host's, bit for bit;
 ///  - each half moved what its schedule says;
 ///  - each arena was used as the profile counts;

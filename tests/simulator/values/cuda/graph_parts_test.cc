@@ -65,7 +65,7 @@ TEST_CASE(
 
 TEST_CASE("graph parts: nothing is launched before what it waits for, and no part is too large") {
   WorkGraph graph;
-  // Of iteration 0, but after one of iteration 1: it comes with that.
+  // A node of iteration 0 waits for one of iteration 1, and so comes with that.
   const WorkId late = graph.add(zero(1, 1), {});
   graph.add(zero(0, 2), std::vector{late});
   for (uint32_t i = 0; i < 4; ++i)

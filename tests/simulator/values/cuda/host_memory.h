@@ -27,7 +27,7 @@ class HostMemory {
   /// That of a tensor's elements.
   cuda::DevicePointer place(const Tensor& tensor);
 
-  /// What is at a place now.
+  /// The elements that are at a place now.
   Tensor read(cuda::DevicePointer place, Dtype dtype, const Shape& shape) const;
 
   /// Whether no byte beside the places has changed.

@@ -14,7 +14,7 @@ namespace orrery::test {
 
 namespace {
 
-/// Of so many elements at most: dimensions that would make more have one index.
+/// Has `most` elements at most: a dimension that would make more has one index.
 Shape random_shape(Random& random, size_t least_rank = 0, int64_t most = 400) {
   Integers dims(least_rank + random.below(4));
   int64_t elements = 1;

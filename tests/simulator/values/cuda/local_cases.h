@@ -20,7 +20,8 @@ struct LocalCase {
   size_t results = 1;
 };
 
-/// Of such an op, whose main operand (or result) is of the dtype; empty where it takes none.
+/// A case of an op of the kind, whose main operand (or result) has the dtype; empty if the op does
+/// not take the dtype.
 std::optional<LocalCase> random_local(OpKind kind, Dtype dtype, Random& random);
 
 /// The program of one op, on a mesh of 2 by 3 devices. Throws InputError where it is refused.

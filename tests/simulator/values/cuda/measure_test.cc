@@ -1,4 +1,4 @@
-// What is measured of a GPU, on the mock driver, whose made-up clock has known figures.
+// Measurements of a GPU, on the mock driver, whose made-up clock has known figures.
 
 #include "simulator/values/cuda/measure.h"
 
@@ -85,11 +85,11 @@ TEST_CASE("measure: a product of each dtype but pred, by all virtual devices") {
       CHECK(each.at_once == 3);
       products.emplace(each.dtype, each.flops.count());
     }
-  // Squares of three sizes. Of f32, 128 x 128 x 4 bytes are 64 KiB: 2 x 128^3 flops.
+  // Squares of three sizes. 128 x 128 f32 of 4 bytes are 64 KiB: 2 x 128^3 flops.
   CHECK(products.size() == 3 * 16);
   CHECK(products.contains({Dtype::F32, 2 * 128 * 128 * 128}));
   CHECK(products.contains({Dtype::F32, 2 * 32 * 32 * 32}));
-  // Of c64 one product is 8 flops; 64 x 64 x 8 bytes.
+  // One product of c64 is 8 flops; 64 x 64 x 8 bytes.
   CHECK(products.contains({Dtype::C64, 8 * 64 * 64 * 64}));
 }
 

@@ -15,9 +15,9 @@ cuda::GpuRun run_on_mock(const OnGpus& run, uint64_t seed,
                          const cuda::ExecutorOptions& options = {},
                          const MockCudaSettings& settings = {});
 
-/// Runs it in so many random orders, from number `first` on. In each nothing is wrong (gpu_rig.h),
-/// nothing is left of the run, and the driver was used as it must be. Empty, or what was not so,
-/// and in which order.
+/// Runs it in so many random orders, from number `first` on. In each nothing must be wrong
+/// (gpu_rig.h), nothing be left of the run, and the driver not be misused. Returns the first error
+/// and its order; empty if there is none.
 std::string wrong_on_mock(const OnGpus& run, uint64_t orders, uint64_t first = 1,
                           const cuda::ExecutorOptions& options = {});
 

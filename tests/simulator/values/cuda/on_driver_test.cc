@@ -35,7 +35,7 @@ uint64_t programs() {
   return tries(20);
 }
 
-/// Of so many, which are run: about twice as many as random programs.
+/// One in so many of `all` is run, which makes about twice as many as random programs.
 uint64_t stride(uint64_t all) {
   return std::max<uint64_t>(1, all / (2 * programs()));
 }
@@ -46,7 +46,7 @@ class OnDriver {
  public:
   OnDriver() : driver_(loaded()), held_(driver_, cuda::gpu_count(driver_)) {}
 
-  /// What is wrong of a run there.
+  /// The error of a run there; empty if there is none.
   std::string wrong_run(const OnGpus& run) const { return wrong(run, run_on(driver_, run)); }
 
  private:

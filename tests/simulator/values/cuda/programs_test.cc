@@ -33,7 +33,7 @@ TEST_CASE("GPUs: random programs have the host's values, in any order") {
       CHECK(wrong_on_mock(run, 1, order, options) == "");
     }
   }
-  // Of two programs one has threads; of these half have two, and half of their collectives start.
+  // One program in two has threads. Half of these have two, and half of their collectives start.
   CHECK(of_two_threads > kPrograms / 8);
   CHECK(started > kPrograms / 2);
 }

@@ -187,7 +187,7 @@ TEST_CASE("cuBLASLt: a failure says of which product") {
         "cublasLtMatmulDescCreate: CUBLAS_STATUS_ALLOC_FAILED (3): 1 product, 2 x 3 by 3 x 2");
 }
 
-/// What the mock says of a product that is given with these addresses.
+/// The mock's misuses after a product with these addresses.
 std::string misuse_of_product(MatmulShape shape, int64_t to, int64_t from) {
   mock().reset();
   const cuda::Driver driver = std::get<cuda::Driver>(cuda::load_driver(MockControl::library()));

@@ -30,7 +30,7 @@ MockCudaSettings round_clock(uint64_t seed) {
 Duration microseconds(int64_t count) {
   return Duration(count * 1'000'000);
 }
-/// What a float of milliseconds tells.
+/// Whether two times agree to 100 ns: the driver gives times as floats of milliseconds.
 bool close(Duration a, Duration b) {
   return a - b < Duration(100'000) && b - a < Duration(100'000);
 }

@@ -1,4 +1,4 @@
-// What GPUs are, what they have, and which see each other.
+// The properties of GPUs, their memory, and which see each other.
 
 #include <string>
 #include <vector>

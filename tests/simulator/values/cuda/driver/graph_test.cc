@@ -51,7 +51,7 @@ struct GraphRig : DriverRig {
   }
 };
 
-/// What a run gives under each of some seeds.
+/// The results of runs under several seeds.
 template <class Build>
 std::set<uint64_t> results(const Build& build) {
   std::set<uint64_t> results;

@@ -14,7 +14,7 @@ using cuda::KernelModule;
 using cuda::LoadedFrom;
 using mock_cuda::kTestPtx;
 
-/// What a fatbin begins with.
+/// The first bytes of a fatbin.
 constexpr std::array<std::byte, 8> kFatbin = {std::byte{0x50}, std::byte{0xed}, std::byte{0x55},
                                               std::byte{0xba}};
 

@@ -1,4 +1,4 @@
-// What is said where there is no driver to run on: one line.
+// The message where there is no driver to run on: one line.
 
 #include <string>
 #include <variant>

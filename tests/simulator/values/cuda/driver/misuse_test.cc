@@ -1,4 +1,4 @@
-// What the mock finds: each of these is an error on a GPU, or wrong values, or worse.
+// Errors that the mock finds: each of these is an error on a GPU, or wrong values, or worse.
 
 #include <optional>
 #include <set>
