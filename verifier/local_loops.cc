@@ -20,16 +20,17 @@ bool is_local(const Program& program, const IdRange& ops) {
 }  // namespace
 
 LocalLoops::LocalLoops(const Program& program)
-    : program_(program), shortened_(program), added_(program.loops.size()) {}
+    : program_(program), shortened_(program), added_(program.written_loops.size()) {}
 
 LocalLoops::LocalLoops(const Program& program, const Lowered& lowered) : LocalLoops(program) {
-  for (size_t l = 0; l < program.loops.size(); ++l)  // inner ones first
-    if (program.loops[l].left_out() > 0 && is_local(program, program.loops[l].last().ops))
-      on_behalf_of(OpId(program.loops[l].last().ops.begin), [&] { shorten(l, lowered); });
+  for (size_t l = 0; l < program.written_loops.size(); ++l)  // inner ones first
+    if (program.written_loops[l].left_out() > 0 &&
+        is_local(program, program.written_loops[l].last().ops))
+      on_behalf_of(OpId(program.written_loops[l].last().ops.begin), [&] { shorten(l, lowered); });
 }
 
 void LocalLoops::shorten(size_t loop, const Lowered& lowered) {
-  const Loop& whole = program_.loops[loop];
+  const WrittenLoop& whole = program_.written_loops[loop];
   std::vector<Duration> each(program_.thread(whole.thread).devices.size());
   for (uint32_t id = whole.last().ops.begin; id < whole.last().ops.end; ++id) {
     const OpId op(id);

@@ -41,7 +41,7 @@ Count with_all_iterations(const Program& program) {
 std::set<std::string_view> in_parts(const Program& program) {
   std::set<std::string_view> seen;
   std::set<std::string_view> parts;
-  for (const Loop& loop : program.loops)
+  for (const WrittenLoop& loop : program.written_loops)
     if (!seen.insert(loop.name).second)
       parts.insert(loop.name);
   return parts;
@@ -108,7 +108,7 @@ std::vector<std::string> added_labels(const Program& program,
                                       const std::vector<AddedIterations>& added) {
   constexpr size_t kMostLines = 8;
   const std::set<std::string_view> parts = in_parts(program);
-  const auto name = [&](const Loop& loop, std::string text) {
+  const auto name = [&](const WrittenLoop& loop, std::string text) {
     return parts.count(loop.name) == 0
                ? fmt::format("\"{}\"", text)
                : fmt::format("\"{}\" from {} to {}", text, loop.lower, loop.upper - 1);
@@ -116,7 +116,7 @@ std::vector<std::string> added_labels(const Program& program,
   std::vector<size_t> first;  // of the copies of a loop
   std::map<std::string, size_t> copies;
   const auto copies_of = [&](size_t l) -> size_t& {
-    return copies[name(program.loops[l], without_indices(program.loops[l].name))];
+    return copies[name(program.written_loops[l], without_indices(program.written_loops[l].name))];
   };
   for (size_t l = 0; l < added.size(); ++l)
     if (added[l].count > 0 && copies_of(l)++ == 0)
@@ -131,7 +131,7 @@ std::vector<std::string> added_labels(const Program& program,
     const size_t others = copies_of(l) - 1;
     lines.push_back(fmt::format(
         "{}: {} iterations are added up, each as the one {}before{}{}",
-        name(program.loops[l], program.loops[l].name), added[l].count,
+        name(program.written_loops[l], program.written_loops[l].name), added[l].count,
         added[l].every == 1 ? "" : fmt::format("{} ", added[l].every),
         added[l].later ? fmt::format(", {} later", quantity_text(*added[l].later))
                        : ", later by a time of its own on each group of devices that meet",

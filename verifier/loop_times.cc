@@ -99,7 +99,7 @@ Completion folded(const Program& program, const WrittenOut& all, Completion comp
   }
   completion.spans = std::move(spans);
   completion.left_out = std::move(left_out);
-  completion.added.resize(program.loops.size());
+  completion.added.resize(program.written_loops.size());
   completion.held_up_by.clear();
   return completion;
 }
@@ -110,7 +110,7 @@ class ByRepetition {
   ByRepetition(const Program& program, const Subject& subject, Diagnostics& diagnostics)
       : program_(program), subject_(subject), diagnostics_(diagnostics) {
     for (LoopGroup& loops : outer_loop_groups(program)) {
-      const Loop& loop = program.loops[loops.front()];
+      const WrittenLoop& loop = program.written_loops[loops.front()];
       Group group;
       group.trips = loop.trips();
       group.run = loop.written.size() + loop.window + kFirstTried;
@@ -230,9 +230,10 @@ class ByRepetition {
     const Program& whole = written.all.program;
     const ProgramLists lists(whole, written.stages.lowered());
     std::map<std::pair<std::string_view, int64_t>, size_t> whole_loops;  // by name and first index
-    for (size_t w = 0; w < whole.loops.size(); ++w)
-      whole_loops.emplace(
-          std::pair<std::string_view, int64_t>(whole.loops[w].name, whole.loops[w].lower), w);
+    for (size_t w = 0; w < whole.written_loops.size(); ++w)
+      whole_loops.emplace(std::pair<std::string_view, int64_t>(whole.written_loops[w].name,
+                                                               whole.written_loops[w].lower),
+                          w);
     std::vector<LoopWatch*> watches;
     for (Group& group : groups_) {
       group.watch.reset();
@@ -240,8 +241,9 @@ class ByRepetition {
         continue;
       std::vector<size_t> loops;
       for (const size_t l : group.loops)
-        loops.push_back(whole_loops.at({program_.loops[l].name, program_.loops[l].lower}));
-      const Loop& loop = program_.loops[group.loops.front()];
+        loops.push_back(
+            whole_loops.at({program_.written_loops[l].name, program_.written_loops[l].lower}));
+      const WrittenLoop& loop = program_.written_loops[group.loops.front()];
       // From here on, all iterations that one names are copies too.
       const size_t first = loop.window_begin() + loop.window - 1;
       if (std::optional<LoopIterations> iterations =

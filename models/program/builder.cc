@@ -51,12 +51,18 @@ void ProgramBuilder::add_error(const OpRequest& request, std::string_view key,
 /// The entry of `name`; null, with an error, if the name was taken.
 ProgramBuilder::Definition* ProgramBuilder::define(const std::string& name, const Origin& at,
                                                    Definition definition) {
+  definition.loop = open_loops_.empty() ? std::nullopt : std::optional(open_loops_.back());
   const auto [entry, added] = defined_.emplace(name, std::move(definition));
-  if (added)
+  std::optional<Taken> taken;
+  if (!added)
+    taken = Taken{shown(name), entry->second.origin};
+  else
+    taken = taken_in_loops(entry);
+  if (!taken)
     return &entry->second;
-  const std::optional<Origin>& first = entry->second.origin;
-  diagnostics_.add(at, fmt::format("expected an unused id, got \"{}\", which {}", name,
-                                   first ? origin_text(*first) + " already names" : "is taken"));
+  diagnostics_.add(
+      at, fmt::format("expected an unused id, got \"{}\", which {}", taken->name,
+                      taken->by ? origin_text(*taken->by) + " already names" : "is taken"));
   return nullptr;
 }
 
@@ -122,23 +128,24 @@ void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
 std::optional<ValueId> ProgramBuilder::value_named(const std::string& name, const Origin& at,
                                                    std::optional<ThreadId> thread) {
   const auto found = defined_.find(name);
-  if (found == defined_.end()) {
-    // The body of a loop is read once for each iteration, and has the same error each time.
+  const std::optional<Definition> exit =
+      found == defined_.end() ? exit_named(name) : std::optional<Definition>();
+  if (found == defined_.end() && !exit) {
     if (undefined_uses_.emplace(at.pointer, name).second)
       undefined_.push_back({diagnostics_.noted(at), name});
     return std::nullopt;
   }
-  const Definition& definition = found->second;
+  const Definition& definition = exit ? *exit : found->second;
   if (thread && definition.thread && definition.thread != thread) {
     diagnostics_.add(at, fmt::format("expected the id of an array or of an earlier op of the same "
                                      "thread, got \"{}\", which is of thread \"{}\"",
-                                     name, program_.thread(*definition.thread).name));
+                                     shown(name), program_.thread(*definition.thread).name));
     return std::nullopt;
   }
   if (definition.is_void)
     diagnostics_.add(at, fmt::format("expected the id of a value, got \"{}\", an op without a "
                                      "result",
-                                     name));
+                                     shown(name)));
   return definition.value;
 }
 
@@ -159,16 +166,16 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
       continue;
     }
     if (program_.value(*value).type.future && rules.family != Family::Done) {
-      add_error(
-          request, "of",
-          fmt::format("expected a value, got \"{}\", a future that only done may read", name));
+      add_error(request, "of",
+                fmt::format("expected a value, got \"{}\", a future that only done may read",
+                            shown(name)));
       right = false;
     }
     if (program_.value(*value).type.token && !rules.takes_tokens) {
       add_error(request, "of",
                 fmt::format("expected an array, got \"{}\", a token, which only precv and "
                             "optimization_barrier take",
-                            name));
+                            shown(name)));
       right = false;
     }
     if (const auto device = first_without(*value)) {
@@ -176,7 +183,7 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
           request, "of",
           fmt::format("expected an array that every device of program \"{}\" has, got \"{}\", "
                       "which device {} lacks",
-                      program_.thread(thread).name, name, device->index()));
+                      program_.thread(thread).name, shown(name), device->index()));
       right = false;
     }
     operands.push_back(*value);
@@ -213,9 +220,12 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(
   for (const std::string& name : request.donated) {
     const auto found = by_name.find(name);
     if (found == by_name.end()) {
+      std::vector<std::string> names;
+      for (const std::string& operand : request.operands)
+        names.push_back(shown(operand));
       add_error(request, "donate",
-                fmt::format("expected one of its operands ({}), got \"{}\"",
-                            fmt::join(request.operands, ", "), name));
+                fmt::format("expected one of its operands ({}), got \"{}\"", fmt::join(names, ", "),
+                            shown(name)));
       return std::nullopt;
     }
     if (seen.insert(found->second).second)
@@ -224,15 +234,13 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(
   return donated;
 }
 
-/// Empty, with an error, if the op's rules refuse it.
 struct ProgramBuilder::Results {
   std::vector<ValueType> types;
   OpMemory memory;
 };
 
-std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
-    const OpRequest& request, const OpRules& rules, const std::vector<ValueId>& operands,
-    int64_t group_size) {
+/// The types that an op is judged by: without checks of states a value varies or does not.
+std::vector<ValueType> ProgramBuilder::operand_types(std::span<const ValueId> operands) const {
   std::vector<ValueType> types;
   for (const ValueId operand : operands) {
     types.push_back(program_.value(operand).type);
@@ -240,6 +248,14 @@ std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
       if (checks_ == Checks::Shapes && state != AxisState::Invarying)
         state = AxisState::Varying;
   }
+  return types;
+}
+
+/// Empty, with an error, if the op's rules refuse it.
+std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
+    const OpRequest& request, const OpRules& rules, const std::vector<ValueId>& operands,
+    int64_t group_size) {
+  const std::vector<ValueType> types = operand_types(operands);
   try {
     TypeOutcome outcome =
         rules.type({program_.mesh, checks_, request.attributes, types, group_size});
@@ -285,7 +301,7 @@ bool ProgramBuilder::check_in_place(const OpRequest& request, const std::vector<
       continue;
     add_error(request, "donate",
               fmt::format("expected \"{}\", over which a result is written, to be donated",
-                          request.operands[result.operand]));
+                          shown(request.operands[result.operand])));
     return false;
   }
   return true;
@@ -351,8 +367,12 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
   op.donated = *donated;
   if (request.origin)
     op.origin = diagnostics_.noted(*request.origin);
-  if (collective)
-    op.site = sites_.enter(op, request);
+  if (collective) {
+    op.site = sites_.enter(op, request,
+                           open_loops_.empty() ? SiteBuilder::In::Thread : SiteBuilder::In::Body);
+    if (!open_loops_.empty() || !request.site.empty())
+      site_requests_.emplace(OpId(program_.ops.size()), request);
+  }
   for (size_t r = 0; r < results->types.size(); ++r) {
     ValueType& type = results->types[r];
     const Location location =
@@ -402,15 +422,6 @@ ProgramBuilder::Size ProgramBuilder::size() const {
           static_cast<uint32_t>(program_.buffers.size())};
 }
 
-void ProgramBuilder::loop(Loop loop) {
-  loop.thread = ThreadId(program_.threads.size() - 1);
-  program_.loops.push_back(std::move(loop));
-}
-
-void ProgramBuilder::empty_loop(std::string name) {
-  program_.empty_loops.push_back(std::move(name));
-}
-
 std::optional<ValueType> ProgramBuilder::type_of(const std::string& name, const Origin& at) {
   const auto value = value_of(name, at);
   return value ? std::optional(program_.value(*value).type) : std::nullopt;
@@ -440,18 +451,20 @@ void ProgramBuilder::output(std::string name, std::optional<Origin> origin) {
 }
 
 void ProgramBuilder::report_undefined() {
-  std::vector<std::string_view> names;
-  for (const auto& [name, definition] : defined_)
-    names.push_back(name);
   for (const Undefined& use : undefined_) {
-    const auto later = defined_.find(use.name);
+    auto later = defined_.find(use.name);
+    if (later == defined_.cend())
+      if (const auto in = in_iterations("", use.name))
+        later = defined_.find(in->found->first);
     std::string hint;
-    if (later != defined_.end())
+    if (later != defined_.end()) {
       hint = later->second.origin
                  ? fmt::format(", which only {} defines", origin_text(*later->second.origin))
                  : ", which is defined later";
-    else
-      hint = did_you_mean(use.name, names);
+    } else {
+      const std::vector<std::string> known = names_for_hints(use.name);
+      hint = did_you_mean(use.name, std::vector<std::string_view>(known.begin(), known.end()));
+    }
     diagnostics_.add(use.origin, fmt::format("expected the id of an array or of an earlier op, got "
                                              "\"{}\"{}",
                                              use.name, hint));

@@ -6,11 +6,13 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "models/base/callable.h"
 #include "models/base/diagnostics.h"
 #include "models/program/op_request.h"
 #include "models/program/op_rules.h"
@@ -56,9 +58,30 @@ class ProgramBuilder {
   /// The value `name`, found as in type_of.
   std::optional<ValueId> value_of(const std::string& name, const Origin& at);
 
-  BufferId buffer_of(ValueId value) const { return program_.value(value).buffer; }
-
   Checks checks() const { return checks_; }
+
+  /// Begins the body of a loop, in the thread begun last or in the body begun last: what follows,
+  /// up to end_loop() or refuse_loop(), is of one iteration. Names of the body are to begin with
+  /// any_iteration() of `name`, which is as Loop::name has it.
+  void begin_loop(std::string name, int64_t lower, int64_t upper, std::optional<Origin> origin);
+  /// The next carry of the loop begun last: its param, which is called `name` in the body. Requires
+  /// that the body has no ops yet.
+  ValueId carry(std::string name, ValueId initial, const Origin& at);
+  /// Whether this is a name that carry() was given.
+  bool is_carried(const std::string& name) const;
+  /// The op added last is the constant that is the iteration's index.
+  void last_op_is_index();
+  /// Ends the body begun last. What each carry yields has the type of its initial value, but for
+  /// the states where these are not checked; `results` are the carries' names after the loop.
+  void end_loop(std::span<const ValueId> yielded, std::span<const std::string> results);
+  /// Ends the body begun last, of which something is wrong. The program is not valid.
+  void refuse_loop();
+
+  /// If the text names a value of a single iteration, "l[3].y", the program has it as an exit.
+  void name_exit(std::string_view text);
+
+  /// How ops in loops, and those that share a site by its name, asked to enter their sites.
+  const SiteRequests& site_requests() const { return site_requests_; }
 
   /// How many ops, values and buffers there are so far.
   struct Size {
@@ -68,8 +91,8 @@ class ProgramBuilder {
   };
   Size size() const;
 
-  /// Declares which of the ops are the iterations of a loop, after all of them were added.
-  void loop(Loop loop);
+  /// Declares which of the ops are the written iterations of a loop, after all of them were added.
+  void loop(WrittenLoop loop);
 
   /// Declares a loop that has no ops.
   void empty_loop(std::string name);
@@ -93,7 +116,20 @@ class ProgramBuilder {
     bool is_void = false;            // an op without a result
     std::optional<ThreadId> thread;  // empty: an argument
     std::optional<Origin> origin;
-    std::optional<OpId> op = {};  // that has the name
+    std::optional<OpId> op = {};      // that has the name
+    std::optional<size_t> loop = {};  // in whose body it is
+    bool is_param = false;
+  };
+  using Definitions = std::map<std::string, Definition, std::less<>>;
+  /// A name that is not free, and where it is defined.
+  struct Taken {
+    std::string name;
+    std::optional<Origin> by;
+  };
+  /// What a name means that says of which iterations it is: "l[3].m[40].y".
+  struct InIterations {
+    Definitions::const_iterator found;                   // "l[].m[].y"
+    std::vector<std::pair<size_t, int64_t>> iterations;  // loops and indices, the outermost first
   };
   /// A use of a name that was not defined yet.
   struct Undefined {
@@ -104,6 +140,21 @@ class ProgramBuilder {
   Definition* define(const std::string& name, const Origin& at, Definition definition);
   std::optional<ValueId> value_named(const std::string& name, const Origin& at,
                                      std::optional<ThreadId> thread);
+  std::string shown(const std::string& name) const;
+  std::vector<std::string> names_for_hints(std::string_view unknown) const;
+  std::string name_in_iterations(std::string_view name, size_t loop,
+                                 FunctionRef<std::optional<int64_t>(const Loop& loop)> index) const;
+  std::optional<InIterations> in_iterations(std::string_view body, std::string_view name) const;
+  std::optional<Taken> taken_in_loops(Definitions::const_iterator defined);
+  std::optional<Definition> exit_named(std::string_view name);
+  ValueId add_exit(size_t loop, ValueId inside, int64_t iteration, std::string name);
+  ValueId add_alike(std::string name, ValueId like);
+  void limit_as(ValueId value, ValueId other);
+  bool is_open(size_t loop) const;
+  void infer_states(size_t outermost);
+  bool infer_states_of(const Op& op);
+  bool set_states(ValueId value, const AxisStates& states);
+  std::vector<ValueType> operand_types(std::span<const ValueId> operands) const;
   bool check_parameters(OpRequest& request, const OpRules& rules);
   bool check_parameter(const OpRequest& request, const Parameter& parameter);
   std::optional<std::vector<ValueId>> resolve_operands(const OpRequest& request,
@@ -129,7 +180,10 @@ class ProgramBuilder {
   SiteBuilder sites_;
   std::map<ValueId, size_t> limited_;  // the arguments that are not on every device
   std::map<ValueId, std::optional<LogicalId>> without_;  // results of first_without for the thread
-  std::map<std::string, Definition, std::less<>> defined_;
+  Definitions defined_;
+  std::multimap<std::string, size_t, std::less<>> loops_named_;  // regions
+  std::vector<size_t> open_loops_;                               // whose bodies are begun
+  SiteRequests site_requests_;
   std::vector<Undefined> undefined_;
   std::set<std::pair<std::string, std::string>> undefined_uses_;  // pointer and name of each
 };

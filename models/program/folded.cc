@@ -10,13 +10,13 @@
 namespace orrery {
 
 bool has_long_loops(const Program& program) {
-  return std::any_of(program.loops.begin(), program.loops.end(),
-                     [](const Loop& loop) { return loop.window > 0; });
+  return std::any_of(program.written_loops.begin(), program.written_loops.end(),
+                     [](const WrittenLoop& loop) { return loop.window > 0; });
 }
 
 std::vector<bool> shown_when_folded(const Program& program) {
   std::vector<bool> shown(program.ops.size(), true);
-  for (const Loop& loop : program.loops)
+  for (const WrittenLoop& loop : program.written_loops)
     for (size_t w = loop.first; loop.window > 0 && w < loop.window_begin(); ++w)
       std::fill(shown.begin() + loop.written[w].ops.begin, shown.begin() + loop.written[w].ops.end,
                 false);
@@ -36,7 +36,7 @@ size_t place_of(const Program& program, size_t op) {
 
 std::vector<NameInLoops> names_in_loops(const Program& program) {
   std::map<std::string_view, IdRange> iterations;
-  for (const Loop& loop : program.loops)
+  for (const WrittenLoop& loop : program.written_loops)
     for (const LoopIteration& iteration : loop.written)
       iterations.emplace(iteration.name, iteration.ops);
   std::vector<NameInLoops> names(program.ops.size());

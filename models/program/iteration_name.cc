@@ -10,6 +10,10 @@ std::string with_index(std::string_view loop, int64_t index) {
   return fmt::format("{}[{}]", loop, index);
 }
 
+std::string any_iteration(std::string_view loop) {
+  return fmt::format("{}{}", loop, kAnyIndex);
+}
+
 std::string_view without_last_index(std::string_view iteration) {
   return iteration.substr(0, iteration.rfind('['));
 }

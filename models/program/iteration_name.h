@@ -18,6 +18,9 @@ std::string with_index(std::string_view loop, int64_t index);
 /// In place of the index where all iterations are meant: "l[].s".
 inline constexpr std::string_view kAnyIndex = "[]";
 
+/// "l[]" of loop "l": what the body has in place of an iteration.
+std::string any_iteration(std::string_view loop);
+
 /// The loop of an iteration: "l" of "l[3]".
 std::string_view without_last_index(std::string_view iteration);
 

@@ -1,15 +1,24 @@
 #pragma once
 
-// The loops of a Program. A loop of few iterations is written out. A loop of many keeps the first
-// iterations and the last; those between may be left out. Each of these equals the last one, with
-// every name of an earlier iteration shifted accordingly. So the memory of a program does not grow
-// with the iterations. A program that leaves out all that it may is called folded.
+// The loops of a Program: as regions, as they are read, and with their iterations written, as all
+// later stages take them (unroll.h makes the one of the other).
+//
+// A region has each op of the body once, under a name such as "l[].y". A value of the body is one
+// of each iteration. What goes from an iteration to the next is a carry: in the body it is a param,
+// a value that no op makes. Its value in an iteration is what the iteration before yielded, and
+// the initial one in the first; so no body needs to know how often it runs. Outside of the body
+// nothing reads a value of the body: it reads what a carry is after the loop, or an exit, which is
+// a value of a single iteration. Operands, outputs and expectations are plain ValueIds therefore.
+// A loop in a body is one of that body's parts: its initial values, results and exits are values of
+// the body around it.
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "models/base/diagnostics.h"
 #include "models/base/id.h"
 
 namespace orrery {
@@ -23,6 +32,34 @@ struct IdRange {
   bool has(size_t id) const { return begin <= id && id < end; }
 };
 
+/// A value that goes from one iteration to the next. All four have the same type.
+struct Carry {
+  ValueId initial;  // before the loop
+  ValueId param;    // in an iteration: `initial` in the first, else what the one before yielded
+  ValueId yielded;  // at the end of an iteration: one of the body, or of outside
+  ValueId result;   // after the loop: what the last iteration yielded; without any, `initial`
+};
+
+/// A value of a single iteration, as what is outside of the body reads it: "l[3].y".
+struct Exit {
+  ValueId inside;  // of the body; may be what an inner loop carries out, or an exit of it
+  int64_t iteration = 0;
+  ValueId outside;
+};
+
+struct Loop {
+  std::string name;  // "l"; of a loop in the body of another "outer[].l"
+  ThreadId thread;
+  int64_t lower = 0;               // the first index
+  int64_t upper = 0;               // one past the last; `lower` where it never runs
+  std::optional<size_t> around;    // the loop in whose body it is, by index among the program's
+  IdRange ops = {};                // the body, with those of loops in it
+  std::optional<OpId> index = {};  // the constant of the body that is the iteration's index
+  std::vector<Carry> carries = {};
+  std::vector<Exit> exits = {};
+  std::optional<Origin> origin = {};
+};
+
 /// What one iteration adds to the program, inner loops included.
 struct LoopIteration {
   int64_t index = 0;        // of the loop's variable
@@ -33,9 +70,12 @@ struct LoopIteration {
   IdRange buffers;
 };
 
-/// A loop of a program, or a part of its iterations: a loop is in parts where the scenario names
-/// single iterations (models/scenario/long_loops.h). They have one name and follow each other.
-struct Loop {
+/// A loop whose iterations are written. One of few iterations has them all. One of many keeps the
+/// first iterations and the last; those between may be left out. Each of these equals the last one,
+/// with every name of an earlier iteration shifted accordingly. So the memory of a program does not
+/// grow with the iterations. A program that leaves out all that it may is called folded. A loop is
+/// in parts, each a written loop of that name, where single iterations are named: these are kept.
+struct WrittenLoop {
   std::string name;  // "l", "outer[0].l"
   ThreadId thread;
   int64_t lower = 0;                   // the first index

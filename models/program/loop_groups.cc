@@ -11,7 +11,7 @@ namespace orrery {
 
 namespace {
 
-bool same_iterations(const Loop& a, const Loop& b) {
+bool same_iterations(const WrittenLoop& a, const WrittenLoop& b) {
   return a.lower == b.lower && a.upper == b.upper && a.window == b.window &&
          a.written.size() == b.written.size();
 }
@@ -20,17 +20,18 @@ bool same_iterations(const Loop& a, const Loop& b) {
 
 std::vector<std::vector<size_t>> repeated_in(const Program& program) {
   std::vector<std::vector<size_t>> loops(program.ops.size());
-  for (size_t l = 0; l < program.loops.size(); ++l)
-    if (program.loops[l].left_out() > 0)
-      for (uint32_t op = program.loops[l].last().ops.begin; op < program.loops[l].last().ops.end;
-           ++op)
+  for (size_t l = 0; l < program.written_loops.size(); ++l)
+    if (program.written_loops[l].left_out() > 0)
+      for (uint32_t op = program.written_loops[l].last().ops.begin;
+           op < program.written_loops[l].last().ops.end; ++op)
         loops[op].push_back(l);
   return loops;
 }
 
 std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
   const std::vector<std::vector<size_t>> loops_of = repeated_in(program);
-  std::vector<size_t> group(program.loops.size());  // per loop: one of its group, none after it
+  std::vector<size_t> group(
+      program.written_loops.size());  // per loop: one of its group, none after it
   std::iota(group.begin(), group.end(), size_t{0});
   const auto least = [&](size_t loop) {
     while (group[loop] != loop)
@@ -44,7 +45,7 @@ std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
       if (others.size() != first.size())
         return std::nullopt;
       for (size_t i = 0; i < first.size(); ++i) {
-        if (!same_iterations(program.loops[first[i]], program.loops[others[i]]))
+        if (!same_iterations(program.written_loops[first[i]], program.written_loops[others[i]]))
           return std::nullopt;
         const size_t one = least(first[i]);
         const size_t other = least(others[i]);
@@ -53,8 +54,8 @@ std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
     }
   }
   std::map<size_t, LoopGroup> by_least;
-  for (size_t l = 0; l < program.loops.size(); ++l)
-    if (program.loops[l].left_out() > 0)
+  for (size_t l = 0; l < program.written_loops.size(); ++l)
+    if (program.written_loops[l].left_out() > 0)
       by_least[least(l)].push_back(l);
   std::vector<LoopGroup> groups;
   for (auto& [first, members] : by_least)
@@ -67,12 +68,12 @@ std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
 
 std::vector<LoopGroup> outer_loop_groups(const Program& program) {
   std::vector<uint32_t> around(program.ops.size(), 0);  // loops in whose window the op is
-  for (const Loop& loop : program.loops)
+  for (const WrittenLoop& loop : program.written_loops)
     for (size_t w = loop.window_begin(); loop.left_out() > 0 && w < loop.written.size(); ++w)
       for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
         ++around[op];
   const auto repeated_with_another = [&](size_t l) {
-    return around[program.loops[l].last().ops.begin] > 1;  // one of them is l
+    return around[program.written_loops[l].last().ops.begin] > 1;  // one of them is l
   };
   std::vector<LoopGroup> outer = loop_groups(program).value_or(std::vector<LoopGroup>());
   std::erase_if(outer, [&](const LoopGroup& group) {

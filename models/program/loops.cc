@@ -32,46 +32,13 @@ Attributes index_attributes(int64_t index) {
 }
 
 bool leaves_out_iterations(const Program& program) {
-  return std::any_of(program.loops.begin(), program.loops.end(),
-                     [](const Loop& loop) { return loop.left_out() > 0; });
-}
-
-namespace {
-
-bool leaves_out(const Loop& loop, int64_t index) {
-  return loop.lower <= index && index < loop.upper &&
-         std::none_of(loop.written.begin(), loop.written.end(),
-                      [&](const LoopIteration& each) { return each.index == index; });
-}
-
-}  // namespace
-
-std::optional<std::string> named_as_left_out(const Program& program) {
-  std::multimap<std::string_view, const Loop*> loops;
-  for (const Loop& loop : program.loops)
-    if (loop.left_out() > 0)
-      loops.emplace(loop.name, &loop);
-  const auto is_left_out = [&](std::string_view name) {
-    bool found = false;
-    for_each_iteration_in(name, [&](std::string_view loop, int64_t index) {
-      const auto [begin, past] = loops.equal_range(loop);
-      found |= std::any_of(begin, past,
-                           [&](const auto& each) { return leaves_out(*each.second, index); });
-    });
-    return found;
-  };
-  for (const Op& op : program.ops)
-    if (is_left_out(op.name))
-      return op.name;
-  for (const Value& value : program.values)
-    if (is_left_out(value.name))
-      return value.name;
-  return std::nullopt;
+  return std::any_of(program.written_loops.begin(), program.written_loops.end(),
+                     [](const WrittenLoop& loop) { return loop.left_out() > 0; });
 }
 
 std::vector<uint64_t> repetitions(const Program& program) {
   std::vector<uint64_t> times(program.ops.size(), 1);
-  for (const Loop& loop : program.loops)
+  for (const WrittenLoop& loop : program.written_loops)
     for (uint32_t op = loop.last().ops.begin; op < loop.last().ops.end; ++op)
       times[op] = product(times[op], loop.left_out() + 1);
   return times;
@@ -79,7 +46,7 @@ std::vector<uint64_t> repetitions(const Program& program) {
 
 Program with_trips(Program program, const LoopGroup& group, uint64_t trips) {
   for (const size_t l : group) {
-    Loop& loop = program.loops[l];
+    WrittenLoop& loop = program.written_loops[l];
     ORRERY_CHECK(trips >= loop.written.size(), "what is written runs");
     loop.upper = static_cast<int64_t>(static_cast<uint64_t>(loop.lower) + trips);
   }
@@ -91,7 +58,8 @@ namespace {
 /// Loops by where their last iterations begin.
 class LoopsByBegin {
  public:
-  explicit LoopsByBegin(const std::vector<Loop>& loops) : loops_(loops), order_(loops.size()) {
+  explicit LoopsByBegin(const std::vector<WrittenLoop>& loops)
+      : loops_(loops), order_(loops.size()) {
     std::iota(order_.begin(), order_.end(), size_t{0});
     std::sort(order_.begin(), order_.end(), [&](size_t a, size_t b) {
       return begin(a) < begin(b) || (begin(a) == begin(b) && a < b);
@@ -114,7 +82,7 @@ class LoopsByBegin {
  private:
   uint32_t begin(size_t loop) const { return loops_[loop].last().ops.begin; }
 
-  const std::vector<Loop>& loops_;
+  const std::vector<WrittenLoop>& loops_;
   std::vector<size_t> order_;
 };
 
@@ -126,14 +94,14 @@ class WritingOut {
       : from_(program),
         loops_(loops),
         chosen_(std::move(chosen)),
-        moved_(program.loops.size(), false),
+        moved_(program.written_loops.size(), false),
         ops_(program.ops.size()),
         values_(program.values.size()),
         buffers_(program.buffers.size()) {
-    for (size_t l = 0; l < program.loops.size(); ++l) {
+    for (size_t l = 0; l < program.written_loops.size(); ++l) {
       if (!chosen_[l])
         continue;
-      const Loop& loop = program.loops[l];
+      const WrittenLoop& loop = program.written_loops[l];
       window_at_.emplace(loop.written[loop.window_begin()].ops.begin, l);
       for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
         for (const size_t inner : loops.inside(l, loop.written[w]))
@@ -147,7 +115,7 @@ class WritingOut {
       to_.arguments.push_back({copy_value(argument.value, nullptr), argument.on});
     for (const Thread& thread : from_.threads)
       copy_thread(thread);
-    for (size_t l = 0; l < from_.loops.size(); ++l)
+    for (size_t l = 0; l < from_.written_loops.size(); ++l)
       copy_loop(l);
     for (const ValueId output : from_.outputs)
       to_.outputs.push_back(values_[output.index()]);
@@ -160,7 +128,7 @@ class WritingOut {
  private:
   /// Iteration `number` of a loop, from 0, as a copy of the last one.
   struct Copy {
-    const Loop& loop;
+    const WrittenLoop& loop;
     const std::vector<LoopIteration>& made;  // those before it
     size_t number = 0;
     LoopIteration iteration = {};
@@ -191,13 +159,13 @@ class WritingOut {
         ++i;
         continue;
       }
-      const Loop& loop = from_.loops[window->second];
+      const WrittenLoop& loop = from_.written_loops[window->second];
       i += loop.last().ops.end - op.index();
       write_out(loop, window->second);
     }
   }
 
-  void write_out(const Loop& loop, size_t l) {
+  void write_out(const WrittenLoop& loop, size_t l) {
     const std::vector<size_t> inner = loops_.inside(l, loop.last());
     std::vector<LoopIteration> made;
     for (size_t w = 0; w < loop.window_begin(); ++w)
@@ -333,13 +301,14 @@ class WritingOut {
   }
 
   /// Loops in the last iteration, as they are in the copy.
-  void copy_loops(const Copy& copy, const std::vector<size_t>& loops, std::vector<Loop>& copies) {
+  void copy_loops(const Copy& copy, const std::vector<size_t>& loops,
+                  std::vector<WrittenLoop>& copies) {
     const LoopIteration& last = copy.loop.last();
     const auto moved = [](IdRange range, IdRange from, IdRange to) {
       return IdRange{to.begin + (range.begin - from.begin), to.begin + (range.end - from.begin)};
     };
     for (const size_t l : loops) {
-      Loop inner = from_.loops[l];
+      WrittenLoop inner = from_.written_loops[l];
       inner.name = copy.renamed(inner.name);
       for (LoopIteration& each : inner.written) {
         each.name = copy.renamed(each.name);
@@ -355,16 +324,16 @@ class WritingOut {
   void copy_loop(size_t l) {
     if (moved_[l])
       return;  // is among the inner loops of the copies
-    Loop loop = from_.loops[l];
+    WrittenLoop loop = from_.written_loops[l];
     if (chosen_[l]) {
-      for (Loop& inner : inner_[l])
-        to_.loops.push_back(std::move(inner));
+      for (WrittenLoop& inner : inner_[l])
+        to_.written_loops.push_back(std::move(inner));
       loop.written = std::move(made_[l]);
     } else {
       for (LoopIteration& iteration : loop.written)
         iteration = copied(iteration);
     }
-    to_.loops.push_back(std::move(loop));
+    to_.written_loops.push_back(std::move(loop));
   }
 
   const Program& from_;
@@ -377,7 +346,7 @@ class WritingOut {
   std::vector<std::optional<BufferId>> buffers_;
   std::map<std::pair<SiteId, size_t>, SiteId> sites_;  // by old id and number of the copy, or 0
   std::map<size_t, std::vector<LoopIteration>> made_;  // per loop that is written out
-  std::map<size_t, std::vector<Loop>> inner_;          // the same: the loops in its copies
+  std::map<size_t, std::vector<WrittenLoop>> inner_;   // the same: the loops in its copies
   Program to_;
   std::vector<OpId> copy_of_;
 };
@@ -387,14 +356,15 @@ class WritingOut {
 std::vector<bool> innermost(const Program& program, const LoopsByBegin& loops) {
   const auto groups = loop_groups(program);
   ORRERY_CHECK(groups && !groups->empty(), "loops that meet have the same iterations");
-  std::vector<bool> chosen(program.loops.size(), false);
+  std::vector<bool> chosen(program.written_loops.size(), false);
   for (const LoopGroup& group : *groups) {
     const bool inner = std::none_of(group.begin(), group.end(), [&](size_t l) {
-      const std::vector<LoopIteration>& written = program.loops[l].written;
+      const std::vector<LoopIteration>& written = program.written_loops[l].written;
       return std::any_of(written.begin(), written.end(), [&](const LoopIteration& iteration) {
         const std::vector<size_t> inside = loops.inside(l, iteration);
-        return std::any_of(inside.begin(), inside.end(),
-                           [&](size_t other) { return program.loops[other].left_out() > 0; });
+        return std::any_of(inside.begin(), inside.end(), [&](size_t other) {
+          return program.written_loops[other].left_out() > 0;
+        });
       });
     });
     for (const size_t l : group)
@@ -411,7 +381,7 @@ WrittenOut written_out(const Program& program) {
     result.copy_of.emplace_back(op);
   result.op_of = result.copy_of;
   while (leaves_out_iterations(result.program)) {
-    const LoopsByBegin loops(result.program.loops);
+    const LoopsByBegin loops(result.program.written_loops);
     std::vector<bool> chosen = innermost(result.program, loops);
     ORRERY_CHECK(std::find(chosen.begin(), chosen.end(), true) != chosen.end(),
                  "among loops that leave out iterations there is an innermost one");

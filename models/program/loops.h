@@ -19,9 +19,6 @@ Attributes index_attributes(int64_t index);
 /// Whether iterations of any loop are left out.
 bool leaves_out_iterations(const Program& program);
 
-/// An op or a value that has the name of something in an iteration that is left out: "l[50].y".
-std::optional<std::string> named_as_left_out(const Program& program);
-
 /// How often each op runs on each of its devices: 1 if it is in no repeated iteration. At most 2^63
 /// - 1.
 std::vector<uint64_t> repetitions(const Program& program);

@@ -6,6 +6,8 @@
 //  argument;
 //  - a collective's replica groups are those of its site, and every member's thread issues the site
 //  once.
+// Only a program that was just read has regions (Program::loops): unroll.h writes their iterations,
+// and no other function takes a program that has any, but where it says so.
 // Errors in time (a future never done, use after donation, a hang) are found by the verifier.
 
 #include <functional>
@@ -69,8 +71,10 @@ struct Program {
   std::vector<Site> sites;
   std::vector<Argument> arguments;
   std::vector<ValueId> outputs;
-  std::vector<Loop> loops;  // inner ones before those they are in
-  /// The names of loops without ops: of no iterations, or with nothing in the body.
+  std::vector<Loop> loops;  // outer ones before those in them, else as they come
+  /// Those of which the iterations are written; inner ones before those they are in.
+  std::vector<WrittenLoop> written_loops;
+  /// The names of loops of which nothing is written: of no iterations, or without ops.
   std::vector<std::string> empty_loops;
   std::map<std::string, ValueId, std::less<>>
       other_names;  // of values: what loops have carried out

@@ -32,8 +32,9 @@ bool is_transfer(const Op& op) {
 
 }  // namespace
 
-SiteId SiteBuilder::enter(const Op& op, const OpRequest& request) {
-  const SiteId id = meet(op, request);
+SiteId SiteBuilder::enter(const Op& op, const OpRequest& request, In in) {
+  const SiteId id = meet(op, request, in);
+  meetings_[id.index()].in_body |= in == In::Body;
   if (is_transfer(op)) {
     std::vector<LogicalId>& devices = meetings_[id.index()].devices[side_of(op)];
     const std::vector<LogicalId>& own = program_.threads.back().devices;
@@ -52,7 +53,7 @@ std::optional<SiteId> SiteBuilder::sent_at(const Op& op) const {
   return sent->second;
 }
 
-SiteId SiteBuilder::meet(const Op& op, const OpRequest& request) {
+SiteId SiteBuilder::meet(const Op& op, const OpRequest& request, In in) {
   const bool shared = !request.site.empty();
   const OpId op_id(program_.ops.size());
   const ThreadId thread(program_.threads.size() - 1);
@@ -66,7 +67,8 @@ SiteId SiteBuilder::meet(const Op& op, const OpRequest& request) {
   const auto known = shared ? shared_.find(request.site) : shared_.end();
   if (known != shared_.end() && !meetings_[known->second.index()].site.ops.empty()) {
     Meeting& meeting = meetings_[known->second.index()];
-    match(op, request, meeting);
+    if (in == In::Thread)
+      match(op, request, meeting);
     add_op(meeting.site, program_, op_id, side_of(op));
     meeting.threads.push_back(thread);
     return known->second;
@@ -292,10 +294,10 @@ bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> d
 std::vector<Site> SiteBuilder::finish() {
   std::vector<Site> sites;
   for (Meeting& meeting : meetings_) {
-    const bool known_wrong = meeting.site.ops.empty() || meeting.invalid;
-    if (!known_wrong && is_transfer(program_.op(meeting.site.ops.front())))
+    const bool unchecked = meeting.site.ops.empty() || meeting.invalid || meeting.in_body;
+    if (!unchecked && is_transfer(program_.op(meeting.site.ops.front())))
       find_transfers(meeting);
-    else if (!known_wrong && meeting.shared)
+    else if (!unchecked && meeting.shared)
       find_groups(meeting, program_.op(meeting.site.ops.front()).attributes);
     sites.push_back(std::move(meeting.site));
   }

@@ -18,6 +18,9 @@ namespace orrery {
 
 enum class Side : uint8_t;
 
+/// How ops asked to enter their sites, by op.
+using SiteRequests = std::map<OpId, OpRequest>;
+
 class SiteBuilder {
  public:
   /// `program` is the one being built; it must outlive this object.
@@ -26,8 +29,10 @@ class SiteBuilder {
 
   /// The site of `op`, a collective, which is about to become the next op of the program's last
   /// thread. Reports groups that reach beyond the thread (for a site of its own), an op that does
-  /// not match the site's others, and a second op of the same thread.
-  SiteId enter(const Op& op, const OpRequest& request);
+  /// not match the site's others, and a second op of the same thread. Which ops meet in bodies of
+  /// loops depends on how often these run: there a site that ops share by its name is not checked.
+  enum class In : uint8_t { Thread, Body };
+  SiteId enter(const Op& op, const OpRequest& request, In in = In::Thread);
 
   /// Tokens among the results of the op, the program's newest but not yet added to it, lead to the
   /// psend that theirs among the operands lead to, or that it is.
@@ -37,7 +42,7 @@ class SiteBuilder {
   void refuse(std::string_view name);
 
   /// All sites, by id. Reports shared sites whose groups reach beyond their threads, and those at
-  /// which a device would meet itself.
+  /// which a device would meet itself. Those that are not checked have no groups.
   std::vector<Site> finish();
 
  private:
@@ -48,11 +53,12 @@ class SiteBuilder {
     Origin named;  // where the site has its name
     bool shared = false;
     bool invalid = false;
+    bool in_body = false;
     /// The devices of the ops of each side of a transfer. They grow with its ops.
     std::map<Side, std::vector<LogicalId>> devices = {};
   };
 
-  SiteId meet(const Op& op, const OpRequest& request);
+  SiteId meet(const Op& op, const OpRequest& request, In in);
   std::optional<SiteId> sent_at(const Op& op) const;
   void add_error(const Op& op, const OpRequest& request, std::string_view key,
                  std::string_view message);

@@ -1,12 +1,11 @@
-// The part of program_reader.h that reads "fori_loop", a loop with a fixed trip count. Its body is
-// read once for each iteration that the program writes out: each gets ordinary ops. Once an
-// iteration begins as the one before did, all later ones are alike, and those between the first and
-// the last are left out (models/program/loop.h).
+// The part of program_reader.h that reads "fori_loop", a loop with a fixed trip count, as a region
+// (models/program/loop.h): the body is read once, as that of any iteration.
 //
 // In {"id": "layers", "op": "fori_loop", "lower": 0, "upper": 4, "index": "i", "carry": {"h": "x"},
-// "body": [...], "yield": {"h": "y"}} the body's op "y" becomes "layers[0].y", "layers[1].y", ...;
-// "h" is x in the first iteration, and then what the iteration before has yielded; "i" is a scalar
-// constant, s32. After the loop, what it carries is "layers.h", and "layers" where that is all.
+// "body": [...], "yield": {"h": "y"}} the body's op "y" becomes "layers[].y", of which iteration 2
+// is "layers[2].y"; "h" is x in the first iteration, and then what the iteration before has
+// yielded; "i" is a scalar constant, s32. After the loop, what it carries is "layers.h", and
+// "layers" where that is all.
 
 #include <algorithm>
 #include <limits>
@@ -67,7 +66,7 @@ std::string changed_states(const ValueType& first, const ValueType& next, const 
 }
 
 /// Why a carry of the type `first` may not be `next` in the next iteration, as in JAX; or "".
-/// Without checks of states these are inferred in each iteration anew.
+/// Without checks of states these are inferred.
 std::string changed_type(const ValueType& first, const ValueType& next, const Mesh& mesh,
                          Checks checks, const std::string& carry, const std::string& yielded) {
   if (first.token)
@@ -87,46 +86,10 @@ std::string changed_type(const ValueType& first, const ValueType& next, const Me
 struct ProgramReader::LoopCarry {
   DocumentNode initial;  // whose key is the name
   DocumentNode yielded;
-  std::string value = {};              // its value in the next iteration
-  std::optional<ValueType> type = {};  // of its first value
+  std::optional<ValueId> value = {};  // before the loop
+  ValueType type = {};
 
   const std::string& name() const { return initial.key(); }
-};
-
-/// The carries at the beginning of an iteration: values and their buffers, those of earlier
-/// iterations by their distance, others by themselves.
-struct ProgramReader::LoopEntry {
-  struct Located {
-    uint32_t iterations_before = 0;  // 0: from before the loop
-    uint32_t index = 0;              // in that iteration; else among all
-    friend bool operator==(const Located&, const Located&) = default;
-  };
-  struct Carried {
-    Located value;
-    Located buffer;  // may be of an earlier iteration than the value, which is then an alias
-    ValueType type;
-    friend bool operator==(const Carried&, const Carried&) = default;
-  };
-  std::vector<Carried> carried;
-  friend bool operator==(const LoopEntry&, const LoopEntry&) = default;
-
-  static Located located(const std::vector<LoopIteration>& written, IdRange LoopIteration::*ids,
-                         size_t id) {
-    const auto iteration =
-        std::partition_point(written.begin(), written.end(),
-                             [&](const LoopIteration& each) { return (each.*ids).end <= id; });
-    const auto index = static_cast<uint32_t>(id);
-    if (iteration == written.end() || !((*iteration).*ids).has(id))
-      return {0, index};
-    return {static_cast<uint32_t>(written.end() - iteration), index - ((*iteration).*ids).begin};
-  }
-
-  uint32_t furthest() const {
-    uint32_t furthest = 0;
-    for (const Carried& each : carried)
-      furthest = std::max({furthest, each.value.iterations_before, each.buffer.iterations_before});
-    return furthest;
-  }
 };
 
 struct ProgramReader::LoopText {
@@ -225,120 +188,40 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
     refuse_loop(node, scope);
     return;
   }
-  left_out_.saw(loop->id, loop->name, loop->lower, loop->upper);
-  const uint32_t ops = builder_.size().ops;
-  int64_t lower = loop->lower;
-  for (const int64_t end : kept_.ends(scope.around, loop->lower, loop->upper)) {
-    if (!read_iterations(*loop, lower, end, scope)) {
-      refuse_loop(node, scope);
-      return;
-    }
-    lower = end;
+  builder_.begin_loop(loop->name, loop->lower, loop->upper, node.origin());
+  std::vector<ValueId> yielded;
+  if (!read_body(*loop, scope, yielded)) {
+    builder_.refuse_loop();
+    refuse_loop(node, scope);
+    return;
   }
-  if (builder_.size().ops == ops)
-    builder_.empty_loop(loop->name);
-  const auto name = [&](const std::string& given, const std::string& value) {
-    builder_.name_also(value, scope.prefix + given, node.origin());
-    define(scope, given, scope.prefix + given, node.origin());
-  };
+  std::vector<std::string> results;
   for (const LoopCarry& carry : loop->carries)
-    name(fmt::format("{}.{}", loop->id, carry.name()), carry.value);
-  if (loop->carries.size() == 1)
-    name(loop->id, loop->carries.front().value);
-}
-
-/// Reads these as a loop of its own. False after an error.
-bool ProgramReader::read_iterations(LoopText& loop, int64_t lower, int64_t upper,
-                                    const Scope& scope) {
-  // What an iteration defines. One that defines nothing still takes time.
-  const size_t ops =
-      std::max<size_t>(loop.body.size() + loop.carries.size() + (loop.index ? 1 : 0), 1);
-  Loop made;
-  made.name = loop.name;
-  made.lower = lower;
-  made.upper = upper;
-  made.has_index = loop.index.has_value();
-  std::optional<LoopEntry> entry = entry_of(loop, made);
-  std::optional<LoopEntry> before;
-  for (int64_t i = lower; i < upper; ++i) {
-    if (long_loops_ == LongLoops::LeftOut && made.window > 0 && made.written.size() == made.first) {
-      left_out_.add(made);
-      i = upper - made.window;
-    }
-    LoopIteration& iteration = made.written.emplace_back();
-    iteration.index = i;
-    if (!fits(loop.node, ops, 0, true) || !read_iteration(loop, iteration, scope)) {
-      if (over_limits_ && before && made.window == 0)
-        explain_unlike(loop, *before, *entry);
-      return false;
-    }
-    if (made.window > 0)
-      continue;
-    std::optional<LoopEntry> next = entry_of(loop, made);
-    if (next && next == entry) {
-      // A loop of any length keeps in memory what this one's first and last iterations hold. Before
-      // the window, an iteration may name any number of earlier ones.
-      const uint32_t reach = std::max(next->furthest(), uint32_t{1});
-      const WrittenIterations least = kept_.least(lower, upper);
-      const auto written = static_cast<uint32_t>(made.written.size());
-      const uint32_t first = std::max(written + reach, least.first);
-      const uint32_t window = std::max(reach + 1, least.window);
-      if (uint64_t{first} + window < made.trips()) {
-        made.first = first;
-        made.window = window;
-      }
-    }
-    before = std::exchange(entry, std::move(next));
+    results.push_back(fmt::format("{}.{}", loop->name, carry.name()));
+  builder_.end_loop(yielded, results);
+  for (const LoopCarry& carry : loop->carries) {
+    const std::string given = fmt::format("{}.{}", loop->id, carry.name());
+    define(scope, given, scope.prefix + given, node.origin());
   }
-  if (!made.written.empty() && made.last().ops.size() > 0)
-    builder_.loop(std::move(made));
-  return true;
-}
-
-/// Empty if a carry is not a value, which has been reported.
-std::optional<ProgramReader::LoopEntry> ProgramReader::entry_of(const LoopText& loop,
-                                                                const Loop& made) {
-  LoopEntry entry;
-  for (const LoopCarry& carry : loop.carries) {
-    const auto value = builder_.value_of(carry.value, carry.initial.origin());
-    const auto type = builder_.type_of(carry.value, carry.initial.origin());
-    if (!value || !type)
-      return std::nullopt;
-    entry.carried.push_back(
-        {LoopEntry::located(made.written, &LoopIteration::values, value->index()),
-         LoopEntry::located(made.written, &LoopIteration::buffers,
-                            builder_.buffer_of(*value).index()),
-         *type});
+  if (loop->carries.size() == 1) {
+    const size_t before = diagnostics_.size();
+    define(scope, loop->id, loop->name, node.origin());
+    if (diagnostics_.size() == before)
+      builder_.name_also(results.front(), loop->name, node.origin());
   }
-  return entry;
 }
 
-/// Says why all iterations of a loop that exceeds the limits are written out: which carries differ
-/// between two of them.
-void ProgramReader::explain_unlike(const LoopText& loop, const LoopEntry& before,
-                                   const LoopEntry& entry) {
-  std::vector<std::string> differ;
-  for (size_t c = 0; c < loop.carries.size(); ++c)
-    if (before.carried[c] != entry.carried[c])
-      differ.push_back(in_quotes(loop.carries[c].name()));
-  if (!differ.empty())
-    diagnostics_.add(
-        loop.node.origin(),
-        fmt::format("fori_loop: every iteration is written out, since {} differ{} from one to the "
-                    "next (where carries alternate, write two iterations in the body)",
-                    fmt::join(differ, ", "), differ.size() == 1 ? "s" : ""));
-}
-
-/// The carries before the first iteration; false if one is not a value.
+/// The values of the carries before the loop; false if one is not a value.
 bool ProgramReader::enter(LoopText& loop, const Scope& scope) {
   for (LoopCarry& carry : loop.carries) {
-    const std::optional<std::string> value = read_reference(carry.initial, scope);
-    if (!value)
+    const std::optional<std::string> name = read_reference(carry.initial, scope);
+    if (!name)
       return false;
-    carry.value = *value;
-    carry.type = builder_.type_of(*value, carry.initial.origin());
-    if (!carry.type)
+    const auto type = builder_.type_of(*name, carry.initial.origin());
+    if (!type)
       return false;
+    carry.value = builder_.value_of(*name, carry.initial.origin());
+    carry.type = *type;
   }
   return true;
 }
@@ -350,49 +233,57 @@ std::optional<std::string> ProgramReader::read_reference(DocumentNode node, cons
   return full && !is_invalid(*full) ? full : std::nullopt;
 }
 
-/// False after an error, which the next iteration would only repeat.
-bool ProgramReader::read_iteration(LoopText& loop, LoopIteration& made, const Scope& outside) {
-  made.name = with_index(loop.name, made.index);
-  made.site_suffix = with_index(outside.site_suffix, made.index);
-  const Diagnostics::Note note(diagnostics_, fmt::format(" (in {})", made.name));
+/// The body, and what each carry yields. False after an error. The body of a loop without
+/// iterations is not read: its carries yield what they are.
+bool ProgramReader::read_body(const LoopText& loop, const Scope& outside,
+                              std::vector<ValueId>& yielded) {
+  const Diagnostics::Note note(diagnostics_, fmt::format(" (in {})", without_indices(loop.name)));
   const size_t before = diagnostics_.size();
-  const ProgramBuilder::Size begin = builder_.size();
-  Scope scope{&outside,       name_in(made.name, ""), made.site_suffix,
-              outside.around, &loop.body_ids,         {}};
-  scope.around.push_back({loop.lower, loop.upper, made.index});
-  for (const LoopCarry& carry : loop.carries)
-    define(scope, carry.name(), carry.value, carry.initial.key_origin());
+  Scope scope{&outside,
+              name_in(any_iteration(loop.name), ""),
+              any_iteration(outside.site_suffix),
+              &loop.body_ids,
+              {}};
+  for (const LoopCarry& carry : loop.carries) {
+    const std::string param = scope.prefix + carry.name();
+    define(scope, carry.name(), param, carry.initial.key_origin());
+    yielded.push_back(builder_.carry(param, carry.value.value(), carry.initial.key_origin()));
+  }
+  if (loop.lower == loop.upper)
+    return diagnostics_.size() == before;
+  yielded.clear();
+  // What an iteration defines. One that defines nothing still takes time.
+  const size_t ops =
+      std::max<size_t>(loop.body.size() + loop.carries.size() + (loop.index ? 1 : 0), 1);
+  if (!fits(loop.node, ops, 0))
+    return false;
   if (loop.index) {
     OpRequest constant;
     constant.name = scope.prefix + loop.index->text();
     constant.kind = OpKind::Full;
-    constant.attributes = index_attributes(made.index);
+    constant.attributes = index_attributes(loop.lower);
     constant.origin = loop.index->origin();
     define(scope, loop.index->text(), constant.name, loop.index->origin());
-    builder_.op(std::move(constant));
+    if (diagnostics_.size() == before) {
+      builder_.op(std::move(constant));
+      builder_.last_op_is_index();
+    }
   }
   read_ops(loop.body, scope);
-
-  std::vector<std::string> next;
   for (const LoopCarry& carry : loop.carries) {
-    const std::optional<std::string> value = read_reference(carry.yielded, scope);
-    const auto type = value ? builder_.type_of(*value, carry.yielded.origin()) : std::nullopt;
+    const std::optional<std::string> name = read_reference(carry.yielded, scope);
+    const auto type = name ? builder_.type_of(*name, carry.yielded.origin()) : std::nullopt;
     if (!type)
       return false;
     if (const std::string changed =
-            changed_type(*carry.type, *type, mesh_, builder_.checks(), in_quotes(carry.name()),
+            changed_type(carry.type, *type, mesh_, builder_.checks(), in_quotes(carry.name()),
                          in_quotes(carry.yielded.text()));
         !changed.empty())
-      diagnostics_.add(carry.yielded.origin(),
-                       fmt::format("fori_loop {}: {}", in_quotes(loop.name), changed));
-    next.push_back(*value);
+      diagnostics_.add(
+          carry.yielded.origin(),
+          fmt::format("fori_loop {}: {}", in_quotes(without_indices(loop.name)), changed));
+    yielded.push_back(builder_.value_of(*name, carry.yielded.origin()).value());
   }
-  for (size_t c = 0; c < next.size(); ++c)
-    loop.carries[c].value = next[c];
-  const ProgramBuilder::Size end = builder_.size();
-  made.ops = {begin.ops, end.ops};
-  made.values = {begin.values, end.values};
-  made.buffers = {begin.buffers, end.buffers};
   return diagnostics_.size() == before;
 }
 

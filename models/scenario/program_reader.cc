@@ -64,25 +64,25 @@ std::string default_program_name(size_t number) {
   return fmt::format("program {}", number);
 }
 
+std::string size_error(const Limits& limits, const Mesh& mesh, const WrittenSize& size) {
+  if (size.ops > limits.ops)
+    return beyond(limits, &Limits::ops, size.ops);
+  if (size.device_ops > limits.device_ops)
+    return beyond(limits, &Limits::device_ops,
+                  fmt::format("{} on {} devices", size.device_ops, mesh.devices()));
+  return "";
+}
+
 /// Whether so many more ops and threads are within the limits. This is checked before the program
 /// is read.
-bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads, bool in_loop) {
-  ops_ += static_cast<int64_t>(ops);
+bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads) {
+  size_.ops += static_cast<int64_t>(ops);
   // A file has fewer than 2^32 values, and a mesh at most 2^30 devices.
-  device_ops_ += static_cast<int64_t>(ops + threads) * devices_;
-  complete_ = ops_ <= limits_.ops && device_ops_ <= limits_.device_ops && complete_;
-  std::string over;
-  if (ops_ > limits_.ops)
-    over = beyond(limits_, &Limits::ops, ops_);
-  else if (device_ops_ > limits_.device_ops)
-    over = beyond(limits_, &Limits::device_ops,
-                  fmt::format("{} on {} devices", device_ops_, mesh_.devices()));
+  size_.device_ops += static_cast<int64_t>(ops + threads) * devices_;
+  std::string over = size_error(limits_, mesh_, size_);
   if (over.empty())
     return true;
-  if (in_loop && long_loops_ == LongLoops::WrittenOut)
-    over += "; every iteration is read where one is asked for, or where something is wrong";
-  if (!over_limits_)
-    over_limits_ = Diagnostic{node.origin(), over};
+  complete_ = false;
   diagnostics_.add(node.origin(), std::move(over));
   return false;
 }
@@ -98,8 +98,8 @@ void ProgramReader::read_program(DocumentNode list) {
 
 void ProgramReader::read_more(DocumentNode list) {
   devices_ = mesh_.devices();
-  ops_ = static_cast<int64_t>(builder_.size().ops);
-  device_ops_ = ops_ * devices_;
+  size_.ops = static_cast<int64_t>(builder_.size().ops);
+  size_.device_ops = size_.ops * devices_;
   if (!is_list(list, "a list of ops", diagnostics_) || !fits(list, list.size(), 0))
     return;
   Scope scope;
@@ -192,7 +192,7 @@ void ProgramReader::define(Scope& scope, const std::string& name, const std::str
   if (scope.outside == nullptr)  // at the top each name is its own full name
     return;
   const auto [known, added] = scope.names.emplace(name, full);
-  if (!added && known->second != full)
+  if (!added && (known->second != full || builder_.is_carried(full)))
     diagnostics_.add(
         at, fmt::format("expected an unused id, got {}, which the loop carries", in_quotes(name)));
 }

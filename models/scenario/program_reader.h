@@ -1,8 +1,8 @@
 #pragma once
 
 // Reads a scenario's "program" or "programs" and passes the ops to a ProgramBuilder, which has the
-// rules of a program. The parameters of an op are in its rules. The body of a loop is read once for
-// each iteration that is written out (loop_reader.cc).
+// rules of a program. The parameters of an op are in its rules. The body of a loop is read once
+// (loop_reader.cc).
 
 #include <map>
 #include <optional>
@@ -15,9 +15,9 @@
 #include "models/mesh/mesh.h"
 #include "models/program/builder.h"
 #include "models/program/rules.h"
+#include "models/program/unroll.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
-#include "models/scenario/long_loops.h"
 #include "models/scenario/size_limits.h"
 
 namespace orrery {
@@ -38,14 +38,11 @@ class ProgramReader {
   /// `invalid` names the arrays that could not be read. Ops that use them are only checked by
   /// themselves and left out of the program, and so are ops that use those.
   ProgramReader(const Mesh& mesh, ProgramBuilder& builder, std::set<std::string> invalid,
-                const Limits& limits, LongLoops long_loops, const KeptIterations& kept,
-                Diagnostics& diagnostics)
+                const Limits& limits, Diagnostics& diagnostics)
       : mesh_(mesh),
         builder_(builder),
         invalid_(std::move(invalid)),
         limits_(limits),
-        long_loops_(long_loops),
-        kept_(kept),
         diagnostics_(diagnostics) {}
 
   /// One list of ops for all devices.
@@ -61,26 +58,19 @@ class ProgramReader {
   /// sites at the end would be wrong.
   bool complete() const { return complete_; }
 
-  const LeftOutIterations& left_out() const { return left_out_; }
-
-  /// The first error, if any, that the program is larger than the limits.
-  const std::optional<Diagnostic>& over_limits() const { return over_limits_; }
-
   bool is_invalid(const std::string& name) const { return invalid_.find(name) != invalid_.end(); }
 
  private:
-  /// The meaning of ids in a list of ops: in one iteration of a loop's body, or in a whole program.
+  /// The meaning of ids in a list of ops: in a loop's body, or in a whole program.
   struct Scope {
     const Scope* outside = nullptr;
-    std::string prefix = {};       // of the ids that ops get: "layers[2]."
-    std::string site_suffix = {};  // of the sites at which they meet: "[2]"
-    IterationsAround around = {};
-    const std::set<std::string>* ids = nullptr;                  // those of the body
+    std::string prefix = {};                     // of the ids that ops get: "layers[]."
+    std::string site_suffix = {};                // of the sites at which they meet: "[]"
+    const std::set<std::string>* ids = nullptr;  // those of the body
     std::map<std::string, std::string, std::less<>> names = {};  // defined so far, in full
   };
   struct LoopText;
   struct LoopCarry;
-  struct LoopEntry;
 
   void read_ops(DocumentNode list, Scope& scope);
   void read_op(DocumentNode node, Scope& scope);
@@ -92,11 +82,8 @@ class ProgramReader {
   void read_carries(DocumentNode carry, std::optional<DocumentNode> yield,
                     std::vector<LoopCarry>& carries);
   bool enter(LoopText& loop, const Scope& scope);
-  bool read_iterations(LoopText& loop, int64_t lower, int64_t upper, const Scope& scope);
-  void explain_unlike(const LoopText& loop, const LoopEntry& before, const LoopEntry& entry);
-  std::optional<LoopEntry> entry_of(const LoopText& loop, const Loop& made);
+  bool read_body(const LoopText& loop, const Scope& outside, std::vector<ValueId>& yielded);
   std::optional<std::string> read_reference(DocumentNode node, const Scope& scope);
-  bool read_iteration(LoopText& loop, LoopIteration& made, const Scope& outside);
   void refuse_loop(DocumentNode node, Scope& scope);
 
   void define(Scope& scope, const std::string& name, const std::string& full, const Origin& at);
@@ -104,21 +91,19 @@ class ProgramReader {
                                       const Scope& scope);
   std::vector<std::string> resolved(const std::vector<std::string>& names, const Origin& at,
                                     const Scope& scope);
-  bool fits(DocumentNode node, size_t ops, size_t threads, bool in_loop = false);
+  bool fits(DocumentNode node, size_t ops, size_t threads);
 
   const Mesh& mesh_;
   ProgramBuilder& builder_;
   std::set<std::string> invalid_;
   const Limits& limits_;
-  const LongLoops long_loops_;
-  const KeptIterations& kept_;
   Diagnostics& diagnostics_;
   bool complete_ = true;
-  LeftOutIterations left_out_;
-  std::optional<Diagnostic> over_limits_;
-  int64_t ops_ = 0;         // so far
-  int64_t device_ops_ = 0;  // ops and threads times their devices, so far
-  int64_t devices_ = 0;     // of the program that is being read
+  WrittenSize size_;     // so far, with each body once
+  int64_t devices_ = 0;  // of the program that is being read
 };
+
+/// The error, if any, of a program of so many ops, on all these devices.
+std::string size_error(const Limits& limits, const Mesh& mesh, const WrittenSize& size);
 
 }  // namespace orrery

@@ -9,7 +9,7 @@
 
 #include "models/base/check.h"
 #include "models/program/builder.h"
-#include "models/program/loops.h"
+#include "models/program/unroll.h"
 #include "models/scenario/arrays_reader.h"
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
@@ -31,22 +31,13 @@ constexpr std::string_view kVersion = "1";
 class ScenarioReader {
  public:
   ScenarioReader(DocumentNode root, const Limits& limits, LongLoops long_loops,
-                 const std::optional<Cluster>& cluster, const KeptIterations& kept,
-                 Diagnostics& diagnostics)
-      : fields_(root, diagnostics),
+                 const std::optional<Cluster>& cluster, Diagnostics& diagnostics)
+      : root_(root),
+        fields_(root, diagnostics),
         limits_(limits),
         cluster_(cluster),
         long_loops_(long_loops),
-        kept_(kept),
         diagnostics_(diagnostics) {}
-
-  const LeftOutIterations& left_out() const { return left_out_; }
-
-  /// Whether the errors may be gone if fewer iterations are left out.
-  bool may_blame_left_out() const { return may_blame_left_out_; }
-
-  /// The first error, if any, that the program is larger than the limits.
-  const std::optional<Diagnostic>& over_limits() const { return over_limits_; }
 
   /// Throws InputError where anything was wrong.
   Scenario read() {
@@ -180,6 +171,7 @@ class ScenarioReader {
         written_program(*mesh, *arrays, transforms, limits_, diagnostics_);
     if (!written)
       return std::nullopt;
+    const size_t errors = diagnostics_.size();
     ProgramBuilder builder(written->mesh, checks, diagnostics_);
     const std::map<std::string, Origin> brought = brought_arrays(transforms);
     std::set<std::string> invalid;
@@ -192,8 +184,7 @@ class ScenarioReader {
       else
         invalid.insert(reading.name);
     }
-    ProgramReader reader(written->mesh, builder, std::move(invalid), limits_, long_loops_, kept_,
-                         diagnostics_);
+    ProgramReader reader(written->mesh, builder, std::move(invalid), limits_, diagnostics_);
     if (program)
       reader.read_program(*program);
     else
@@ -206,33 +197,48 @@ class ScenarioReader {
       for (const OutputReading& output : outputs_)
         if (!reader.is_invalid(output.name))
           builder.output(output.name, output.origin);
-    left_out_ = reader.left_out();
-    over_limits_ = reader.over_limits();
     if (programs && !reader.complete())
       return std::nullopt;
-    std::optional<Program> made = finished(builder);
+    name_exits(root_, builder);
+    std::optional<Program> made = finished(builder, long_loops_, errors);
     if (!made || transforms.empty())
       return made;
     return transformed_program(std::move(*made), checks, transforms, *arrays);
   }
 
-  /// The program, with errors where it is wrong; empty where no more can be known.
-  std::optional<Program> finished(ProgramBuilder& builder) {
+  /// Any text of the scenario may be the name of a value of a single iteration: in an expectation,
+  /// or for a transform or what follows it.
+  static void name_exits(DocumentNode node, ProgramBuilder& builder) {
+    if (node.kind() == DocumentNode::Kind::Text)
+      builder.name_exit(node.text());
+    for (const DocumentNode member : node) {
+      if (node.kind() == DocumentNode::Kind::Object)
+        builder.name_exit(member.key());
+      name_exits(member, builder);
+    }
+  }
+
+  /// The program with its loops written, and errors where it is wrong; empty where no more can be
+  /// known. `errors`: how many there were before it was read.
+  std::optional<Program> finished(ProgramBuilder& builder, LongLoops long_loops, size_t errors) {
     builder.report_undefined();
-    if (left_out_.empty())
-      return builder.finish();
-    if (!diagnostics_.empty())
-      return std::nullopt;
-    // From here on an error may come from what is left out: a site may lack an op.
     Program made = builder.finish();
-    if (diagnostics_.empty() && !loop_groups(made))
-      diagnostics_.add("the loops that meet have different iterations");
-    if (diagnostics_.empty())
-      if (const auto name = named_as_left_out(made))
-        diagnostics_.add(fmt::format("expected an unused id, got {}, which is one of an iteration",
-                                     in_quotes(*name)));
-    may_blame_left_out_ = !diagnostics_.empty();
-    return made;
+    if (made.loops.empty())
+      return made;
+    if (diagnostics_.size() > errors)
+      return std::nullopt;
+    Diagnostics of_iterations(diagnostics_.file());
+    std::optional<Program> all = unrolled(
+        made, long_loops, builder.site_requests(),
+        [&](const WrittenSize& size) { return size_error(limits_, made.mesh, size); },
+        of_iterations);
+    try {
+      of_iterations.throw_if_any();
+    } catch (const InputError& error) {
+      for (const Diagnostic& diagnostic : error.diagnostics())
+        diagnostics_.add(diagnostic.origin, diagnostic.message);
+    }
+    return all;
   }
 
   /// Empty where an error was added.
@@ -271,15 +277,12 @@ class ScenarioReader {
     ProgramBuilder builder(program.mesh, checks, diagnostics_);
     copy_program(program, builder);
     if (then_) {
-      ProgramReader reader(program.mesh, builder, {}, limits_, LongLoops::WrittenOut, kept_,
-                           diagnostics_);
+      ProgramReader reader(program.mesh, builder, {}, limits_, diagnostics_);
       reader.read_more(*then_);
-      over_limits_ = reader.over_limits();
     }
     for (const OutputReading& output : outputs_)
       builder.output(output.name, output.origin);
-    builder.report_undefined();
-    return builder.finish();
+    return finished(builder, LongLoops::WrittenOut, 0);
   }
 
   /// "; say \"varying\": [\"x\"]" of an array given per device that has the type wanted but for the
@@ -335,90 +338,14 @@ class ScenarioReader {
     }
   }
 
+  DocumentNode root_;
   Fields fields_;
   std::optional<DocumentNode> then_;
   std::vector<OutputReading> outputs_;
   const Limits& limits_;
   const std::optional<Cluster>& cluster_;
   const LongLoops long_loops_;
-  const KeptIterations& kept_;
   Diagnostics& diagnostics_;
-  LeftOutIterations left_out_;
-  bool may_blame_left_out_ = false;
-  std::optional<Diagnostic> over_limits_;
-};
-
-/// Reads a scenario whose loops may be long, in up to four tries:
-///  1. with iterations left out, where that makes no difference;
-///  2. if the scenario names some of these, with them kept. Errors that cannot come from what is
-///     left out are now reported;
-///  3. if there are others, and loops that may meet leave out different ones, with the same ones
-///     left out;
-///  4. if there still are, with all iterations. The errors of this try are reported.
-/// If all are too many, the errors of the try before count. A scenario that is wanted with all
-/// iterations is read so after the others, so that its loops have the same parts.
-class Tries {
- public:
-  Tries(DocumentNode root, const Limits& limits, const std::optional<Cluster>& cluster,
-        const Diagnostics& diagnostics)
-      : root_(root), limits_(limits), cluster_(cluster), diagnostics_(diagnostics) {}
-
-  Scenario read(LongLoops wanted) {
-    std::optional<Scenario> scenario = try_to_read(LongLoops::LeftOut);
-    if (left_out_.empty())
-      return checked(std::move(scenario));
-    kept_ = left_out_.named_in(root_);
-    if (!kept_.empty())
-      scenario = try_to_read(LongLoops::LeftOut);
-    if (may_blame_left_out_ && left_out_.differ()) {
-      left_out_.make_alike(kept_);
-      scenario = try_to_read(LongLoops::LeftOut);
-    }
-    if (!may_blame_left_out_ && (!scenario || wanted == LongLoops::LeftOut))
-      return checked(std::move(scenario));
-    const std::optional<InputError> before = error_;
-    scenario = try_to_read(LongLoops::WrittenOut);
-    if (scenario || !before || !over_limits_)
-      return checked(std::move(scenario));
-    std::vector<Diagnostic> errors = before->diagnostics();
-    errors.push_back(*over_limits_);
-    throw InputError(diagnostics_.file(), std::move(errors));
-  }
-
- private:
-  Scenario checked(std::optional<Scenario> scenario) const {
-    if (!scenario)
-      throw InputError(*error_);
-    return std::move(*scenario);
-  }
-
-  std::optional<Scenario> try_to_read(LongLoops long_loops) {
-    error_.reset();
-    Diagnostics diagnostics = diagnostics_;
-    ScenarioReader reader(root_, limits_, long_loops, cluster_, kept_, diagnostics);
-    std::optional<Scenario> scenario;
-    try {
-      scenario = reader.read();
-    } catch (const InputError& error) {
-      error_ = error;
-    }
-    left_out_ = reader.left_out();
-    may_blame_left_out_ =
-        reader.may_blame_left_out() || (!scenario && left_out_.names_are_unclear());
-    over_limits_ = reader.over_limits();
-    return scenario;
-  }
-
-  DocumentNode root_;
-  const Limits& limits_;
-  const std::optional<Cluster>& cluster_;
-  const Diagnostics& diagnostics_;
-  KeptIterations kept_;
-  // Of the last try:
-  LeftOutIterations left_out_;
-  bool may_blame_left_out_ = false;
-  std::optional<Diagnostic> over_limits_;
-  std::optional<InputError> error_;
 };
 
 }  // namespace
@@ -433,7 +360,7 @@ Scenario read_scenario(std::string file_name, std::string_view text, const Limit
   const std::optional<DocumentNode> root = document.root();
   if (!root || !is_object(*root, "a scenario, an object", diagnostics))
     diagnostics.throw_if_any();
-  return Tries(*root, limits, cluster, diagnostics).read(long_loops);
+  return ScenarioReader(*root, limits, long_loops, cluster, diagnostics).read();
 }
 
 Scenario load_scenario(const std::string& path, const Limits& limits, LongLoops long_loops,

@@ -11,12 +11,64 @@
 #include "models/program/did_you_mean.h"
 #include "models/program/groups.h"
 #include "models/transform/batch_walk.h"
-#include "models/transform/carried.h"
 #include "models/transform/program_copy.h"
 
 namespace orrery {
 
 namespace {
+
+/// The written iterations of a loop, of all its parts.
+struct Iterations {
+  std::vector<const LoopIteration*> written;
+  bool may_leave_out = false;
+
+  const LoopIteration* with(IdRange LoopIteration::*ids, size_t id) const {
+    const auto found =
+        std::partition_point(written.begin(), written.end(),
+                             [&](const LoopIteration* each) { return (each->*ids).end <= id; });
+    return found != written.end() && ((*found)->*ids).has(id) ? *found : nullptr;
+  }
+};
+
+/// What the value of an iteration is in any of them: its name after the iteration's.
+std::string in_loop(const std::string& loop, const LoopIteration& iteration,
+                    const std::string& value) {
+  return loop + value.substr(iteration.name.size());
+}
+
+/// The values that an iteration of a loop makes and a later iteration reads, with what each is in
+/// the loop: its name without the iteration, such as "l.h", which is the same for all iterations.
+/// Only of loops that may leave out iterations. Nested loops may all carry one value, so a value
+/// may have several such names.
+std::map<ValueId, std::vector<std::string>> carried_values(const Program& program) {
+  std::map<std::string_view, Iterations> loops;
+  for (const WrittenLoop& loop : program.written_loops) {
+    Iterations& iterations = loops[loop.name];
+    for (const LoopIteration& iteration : loop.written)
+      iterations.written.push_back(&iteration);
+    iterations.may_leave_out |= loop.window > 0;
+  }
+  std::map<ValueId, std::vector<std::string>> carried;
+  for (const auto& [name, iterations] : loops) {
+    if (!iterations.may_leave_out)
+      continue;
+    const std::string loop(name);
+    std::set<std::string> read;
+    for (size_t o = iterations.written.front()->ops.begin; o < iterations.written.back()->ops.end;
+         ++o)
+      for (const ValueId operand : program.ops[o].operands) {
+        const LoopIteration* const maker = iterations.with(&LoopIteration::values, operand.index());
+        if (maker != nullptr && !maker->ops.has(o))
+          read.insert(in_loop(loop, *maker, program.value(operand).name));
+      }
+    for (const LoopIteration* const iteration : iterations.written)
+      for (size_t v = iteration->values.begin; v < iteration->values.end; ++v)
+        if (std::string value = in_loop(loop, *iteration, program.values[v].name);
+            read.contains(value))
+          carried[ValueId(v)].push_back(std::move(value));
+  }
+  return carried;
+}
 
 class Batching {
  public:
@@ -165,9 +217,10 @@ class Batching {
 
   bool in_loop(const Op& op) const {
     const auto id = static_cast<size_t>(&op - program_.ops.data());
-    return std::any_of(program_.loops.begin(), program_.loops.end(), [&](const Loop& loop) {
-      return loop.written.front().ops.begin <= id && id < loop.last().ops.end;
-    });
+    return std::any_of(program_.written_loops.begin(), program_.written_loops.end(),
+                       [&](const WrittenLoop& loop) {
+                         return loop.written.front().ops.begin <= id && id < loop.last().ops.end;
+                       });
   }
 
   /// In a loop only values that iterations carry have a place, the same in all iterations.

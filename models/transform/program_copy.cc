@@ -43,7 +43,7 @@ void copy_program(const Program& program, ProgramBuilder& builder) {
       builder.op(request_of(program, program.op(op)));
   }
   // Ops, values and buffers have the same ids as in the program.
-  for (const Loop& loop : program.loops)
+  for (const WrittenLoop& loop : program.written_loops)
     builder.loop(loop);
   for (const std::string& loop : program.empty_loops)
     builder.empty_loop(loop);
@@ -77,7 +77,7 @@ std::optional<Program> straightened(const Program& program, int64_t most_ops, co
     return std::nullopt;
   }
   Program straight = leaves_out_iterations(program) ? written_out(program).program : program;
-  for (Loop& loop : straight.loops) {
+  for (WrittenLoop& loop : straight.written_loops) {
     loop.first = 0;
     loop.window = 0;
   }
@@ -86,7 +86,7 @@ std::optional<Program> straightened(const Program& program, int64_t most_ops, co
 
 void copy_loops(const Program& program, const std::vector<ProgramBuilder::Size>& begins,
                 ProgramBuilder& builder) {
-  for (Loop loop : program.loops) {
+  for (WrittenLoop loop : program.written_loops) {
     uint32_t ops = 0;
     for (LoopIteration& iteration : loop.written) {
       const ProgramBuilder::Size& begin = begins[iteration.ops.begin];

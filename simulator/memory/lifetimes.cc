@@ -214,7 +214,7 @@ class Ledger {
   std::set<Leak> leaks_of(const std::vector<size_t>& loops, std::optional<BufferId> buffer) const {
     std::vector<Leak> held = {{{}, buffer, 1}};
     for (const size_t l : loops) {
-      const Loop& loop = program_.loops[l];
+      const WrittenLoop& loop = program_.written_loops[l];
       const size_t inside = held.size();
       for (size_t i = 0; i < inside; ++i) {
         Leak more = held[i];
@@ -229,7 +229,7 @@ class Ledger {
   }
 
   /// False if the buffer is not one that each iteration has its own of.
-  static bool move_to_last(const Loop& loop, BufferId& buffer) {
+  static bool move_to_last(const WrittenLoop& loop, BufferId& buffer) {
     const auto window = loop.written.begin() + static_cast<ptrdiff_t>(loop.window_begin());
     const auto made = std::find_if(window, loop.written.end(), [&](const LoopIteration& each) {
       return each.buffers.has(buffer.index());
@@ -243,7 +243,7 @@ class Ledger {
   void hold(const Leak& leak, const std::string& name, Bytes size) {
     if (size == Bytes())
       return;
-    const Loop& outermost = program_.loops[leak.loops.back()];
+    const WrittenLoop& outermost = program_.written_loops[leak.loops.back()];
     const OpId from(outermost.written[outermost.window_begin()].ops.begin);
     const auto at = std::lower_bound(thread_.issue_order.begin(), thread_.issue_order.end(), from);
     Lifetime& lifetime = lifetimes_.emplace_back();

@@ -22,7 +22,7 @@ std::optional<LoopIterations> LoopIterations::find(const Program& program, const
                                                    std::span<const size_t> loops, size_t first) {
   LoopIterations found;
   for (const size_t l : loops) {
-    const Loop& loop = program.loops[l];
+    const WrittenLoop& loop = program.written_loops[l];
     if (first + 2 > loop.written.size() || loop.written[first].ops.size() == 0)
       return std::nullopt;
     const auto begin_of = [&](size_t iteration) {

@@ -23,7 +23,7 @@ Repeats::Repeats(const Program& program, const ProgramLists& lists, RepeatOption
       options_(std::move(options)),
       progress_(progress),
       spans_(spans),
-      added_(program.loops.size()) {
+      added_(program.written_loops.size()) {
   if (!leaves_out_iterations(program))
     return;
   last_end_.resize(lists.size());
@@ -43,7 +43,7 @@ void Repeats::find_groups() {
   for (const LoopGroup& loops : *groups) {
     Group& group = groups_.emplace_back();
     for (const size_t l : loops) {
-      const Loop& loop = program_.loops[l];
+      const WrittenLoop& loop = program_.written_loops[l];
       const IdRange& last = loop.last().ops;
       ThreadPart& part = group.parts.emplace_back();
       part.loop = l;
@@ -92,7 +92,7 @@ void Repeats::find_components(Group& group) const {
 
 /// Of the repeated iteration.
 OpId Repeats::first_op(const Group& group) const {
-  return OpId(program_.loops[group.parts.front().loop].last().ops.begin);
+  return OpId(program_.written_loops[group.parts.front().loop].last().ops.begin);
 }
 
 void Repeats::find_stops() {
@@ -201,7 +201,7 @@ void Repeats::hold(ThreadId thread) {
 template <class Visit>
 void Repeats::for_each_op_of_window(const Group& group, Visit&& visit) const {
   for (const ThreadPart& part : group.parts) {
-    const Loop& loop = program_.loops[part.loop];
+    const WrittenLoop& loop = program_.written_loops[part.loop];
     for (size_t w = loop.window_begin(); w < loop.written.size(); ++w)
       for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
         visit(part, op);
@@ -211,7 +211,7 @@ void Repeats::for_each_op_of_window(const Group& group, Visit&& visit) const {
 template <class Visit>
 void Repeats::for_each_op_of_last(const Group& group, Visit&& visit) const {
   for (const ThreadPart& part : group.parts) {
-    const IdRange& ops = program_.loops[part.loop].last().ops;
+    const IdRange& ops = program_.written_loops[part.loop].last().ops;
     for (uint32_t op = ops.begin; op < ops.end; ++op)
       visit(part, op);
   }
@@ -387,7 +387,7 @@ void Repeats::add(Group& group, uint64_t cycles) {
 /// The last run becomes the iteration before; the first iteration of the window loses its spans.
 void Repeats::shift_window(const Group& group) {
   for (const ThreadPart& part : group.parts) {
-    const Loop& loop = program_.loops[part.loop];
+    const WrittenLoop& loop = program_.written_loops[part.loop];
     const uint32_t first = loop.written[loop.window_begin()].ops.begin;
     for (uint32_t op = 0; op < loop.last().ops.size(); ++op)
       for (size_t device = 0; device < spans_[first + op].size(); ++device)

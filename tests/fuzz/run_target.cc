@@ -76,7 +76,7 @@ void fuzz_run(std::string_view text) {
     if (report.completion && report.completion->by == TimedBy::Sweep)
       compare_with_engine(report);
     written = write_scenario(whole);
-    whole.program.loops.clear();  // what is written has none
+    whole.program.written_loops.clear();  // what is written has none
     fingerprint = run_small(whole).fingerprint;
   } catch (const InputError& error) {
     ORRERY_CHECK(!error.diagnostics().empty(), "a refusal says why");

@@ -171,7 +171,7 @@ TEST_CASE("local loops: with jitter, left-out iterations take as long as the las
   Stages stages(scenario.program, scenario.cluster, no_runs({Jitter{Duration(5'000), Duration()}}),
                 diagnostics);
   const Completion& times = stages.times().value();
-  const Loop& l = scenario.program.loops[0];
+  const WrittenLoop& l = scenario.program.written_loops[0];
   REQUIRE(times.added[0].count == l.left_out());
   for (uint32_t device = 0; device < 4; ++device) {
     const auto took = [&](size_t written) {

@@ -94,7 +94,7 @@ std::string other_names_text(const Program& program) {
 /// left-out iteration.
 std::string operand_name(const Program& program, OpId op, ValueId value) {
   std::string name = program.value(value).name;
-  for (const Loop& loop : program.loops) {  // inner ones first
+  for (const WrittenLoop& loop : program.written_loops) {  // inner ones first
     const auto window = loop.written.begin() + static_cast<ptrdiff_t>(loop.window_begin());
     const auto here = std::find_if(window, loop.written.end(), [&](const LoopIteration& each) {
       return each.ops.has(op.index());
@@ -139,7 +139,7 @@ std::string show_program(const ShowCommand& command, const Style& style) {
     ops.row({"id", "op", "of", "type"});
     for (const OpId id : thread.issue_order) {
       const Op& op = program.op(id);
-      for (const Loop& loop : program.loops)
+      for (const WrittenLoop& loop : program.written_loops)
         if (loop.left_out() > 0 && loop.written[loop.window_begin()].ops.begin == id.index())
           ops.note(style.dim(fmt::format("{}: {} iterations like the last are not shown", loop.name,
                                          loop.left_out())));

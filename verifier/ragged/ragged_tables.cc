@@ -53,10 +53,11 @@ std::vector<SiteId> sites_by_tables(const Program& program) {
 
 bool has_op_of_loop(const Program& program, std::span<const OpId> ops) {
   return std::any_of(ops.begin(), ops.end(), [&](OpId op) {
-    return std::any_of(program.loops.begin(), program.loops.end(), [&](const Loop& loop) {
-      return std::any_of(loop.written.begin(), loop.written.end(),
-                         [&](const LoopIteration& each) { return each.ops.has(op.index()); });
-    });
+    return std::any_of(
+        program.written_loops.begin(), program.written_loops.end(), [&](const WrittenLoop& loop) {
+          return std::any_of(loop.written.begin(), loop.written.end(),
+                             [&](const LoopIteration& each) { return each.ops.has(op.index()); });
+        });
   });
 }
 
@@ -127,7 +128,7 @@ class TableStage {
   void spread_over_loops() {
     if (!leaves_out_iterations(program_))
       return;
-    for (const Loop& loop : program_.loops) {
+    for (const WrittenLoop& loop : program_.written_loops) {
       const auto in_loop = [&](SiteId site) {
         const size_t op = program_.site(site).ops.front().index();
         return std::any_of(loop.written.begin(), loop.written.end(),

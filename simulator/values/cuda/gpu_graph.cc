@@ -19,7 +19,7 @@ std::vector<uint32_t> stages(const Program& program) {
   std::vector<uint32_t> begins(program.ops.size(), 0);  // how many stages begin with the op
   std::vector<bool> inner(program.ops.size(), false);   // begins an iteration of an inner loop
   // Outer loops come after those that are in them.
-  for (auto loop = program.loops.rbegin(); loop != program.loops.rend(); ++loop)
+  for (auto loop = program.written_loops.rbegin(); loop != program.written_loops.rend(); ++loop)
     for (const LoopIteration& iteration : loop->written) {
       if (iteration.ops.size() == 0 || inner[iteration.ops.begin])
         continue;

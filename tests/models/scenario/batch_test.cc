@@ -320,8 +320,8 @@ TEST_CASE("batch: what iterations carry with the batch has it in all of them") {
     return text.replace(types + 15, 4, "false");
   }());
   const Program& program = scenario.program;
-  REQUIRE(program.loops.size() == 1);
-  const Loop& made = program.loops.front();
+  REQUIRE(program.written_loops.size() == 1);
+  const WrittenLoop& made = program.written_loops.front();
   CHECK(made.trips() == 1000);
   CHECK(made.left_out() > 900);
   // In every iteration the carry has the batch along dimension 0.
@@ -346,7 +346,7 @@ TEST_CASE("batch: a carry that varies over the batched axis is varied before the
   CHECK(refused.ends_with(
       "fori_loop \"l\": expected \"h\" not to vary over i, as before the loop, got "
       "\"v\", s32[2]{V:(x,i)}, which does; pvary its initial value over i (\"check_types\": "
-      "false allows it) (in l[0])"));
+      "false allows it) (in l)"));
   CHECK(refusal(carry("zi")) == "");
 }
 

@@ -98,10 +98,9 @@ TEST_CASE("future errors: a loop may carry a future, as one in every iteration, 
   CHECK(
       loop("f", R"({"id": "d", "op": "done", "of": "h"})", "d") ==
       "/program/2/yield/h: fori_loop \"l\": expected \"h\" to stay future f32[2], got f32[2] from "
-      "\"d\" (in l[0])");
-  CHECK(
-      loop("k", R"({"id": "n", "op": "neg", "of": "a"})", "h") ==
-      "/program/2/yield/h: fori_loop \"l\": expected \"h\" to be an array, got a token (in l[0])");
+      "\"d\" (in l)");
+  CHECK(loop("k", R"({"id": "n", "op": "neg", "of": "a"})", "h") ==
+        "/program/2/yield/h: fori_loop \"l\": expected \"h\" to be an array, got a token (in l)");
 }
 
 TEST_CASE("future errors: a token is for precv and optimization_barrier") {

@@ -39,7 +39,7 @@ std::string range_text(const IdRange& range) {
 /// What the loops are, one line for each iteration.
 std::string loops_text(const Program& program) {
   std::string text;
-  for (const Loop& loop : program.loops) {
+  for (const WrittenLoop& loop : program.written_loops) {
     text += fmt::format("{}: first {}, window {}\n", loop.name, loop.first, loop.window);
     for (const LoopIteration& each : loop.written)
       text +=
@@ -248,9 +248,9 @@ TEST_CASE("loops: ops of loops in loops run as often as the product says, at mos
   const std::vector<LoopGroup> groups = loop_groups(made).value();
   const auto most = [&](uint64_t inner, uint64_t outer) {
     for (const LoopGroup& group : groups)  // the outer loop is the last
-      made = with_trips(
-          made, group,
-          made.loops[group[0]].written.size() - 1 + (&group == &groups.back() ? outer : inner));
+      made = with_trips(made, group,
+                        made.written_loops[group[0]].written.size() - 1 +
+                            (&group == &groups.back() ? outer : inner));
     const std::vector<uint64_t> times = repetitions(made);
     return *std::max_element(times.begin(), times.end());
   };
@@ -266,7 +266,7 @@ TEST_CASE("loops: an op is repeated if one iteration is left out, and is not if 
       read_long("[" + loop("l", 40, R"("h": "a")", kAdd, R"("h": "y")") + "]", LongLoops::LeftOut)
           .program;
   const auto loops_of_last = [&](uint64_t left_out) {
-    const uint64_t trips = made.loops[0].written.size() + left_out;
+    const uint64_t trips = made.written_loops[0].written.size() + left_out;
     return repeated_in(with_trips(made, {0}, trips)).back();
   };
   CHECK(loops_of_last(0).empty());
@@ -303,14 +303,14 @@ TEST_CASE("loop groups: those of inner loops come first, also where one program 
 }
 
 TEST_CASE("loop groups: loops that meet begin and end with the same index") {
-  const auto change = [](const std::function<void(Loop&)>& part) {
+  const auto change = [](const std::function<void(WrittenLoop&)>& part) {
     Program made = meeting_loops();
-    part(made.loops.back());
+    part(made.written_loops.back());
     return loop_groups(made).has_value();
   };
-  CHECK(change([](Loop&) {}));
-  CHECK_FALSE(change([](Loop& loop) { --loop.lower; }));
-  CHECK_FALSE(change([](Loop& loop) { ++loop.upper; }));
+  CHECK(change([](WrittenLoop&) {}));
+  CHECK_FALSE(change([](WrittenLoop& loop) { --loop.lower; }));
+  CHECK_FALSE(change([](WrittenLoop& loop) { ++loop.upper; }));
 }
 
 TEST_CASE("loops: names in loops in loops cost their number, not the product of both levels'") {
@@ -345,8 +345,8 @@ TEST_CASE("loops: loops that meet keep what is named in one of them, in each oth
   CHECK(made.ops.size() < 40 * 30);
   CHECK(loop_groups(made).has_value());
   const auto parts = [&](const std::string& name) {
-    return std::count_if(made.loops.begin(), made.loops.end(),
-                         [&](const Loop& each) { return each.name == name; });
+    return std::count_if(made.written_loops.begin(), made.written_loops.end(),
+                         [&](const WrittenLoop& each) { return each.name == name; });
   };
   for (const std::string p : {"p", "q"}) {
     CHECK(parts(p + "l") == 3);

@@ -1,4 +1,4 @@
-// Loops: the ops that the reader makes of a "fori_loop", and the errors of a wrong one.
+// Loops: the ops that a "fori_loop" becomes, and the errors of a wrong one.
 
 #include <algorithm>
 #include <string>
@@ -152,25 +152,25 @@ std::string refused(const std::string& program) {
   return refusal(small.text());
 }
 
-TEST_CASE("loop: an error in the body is reported once, with its position and the iteration") {
+TEST_CASE("loop: an error in the body is reported once, with its position and the loop") {
   CHECK(
       refused("[" + loop(R"({"id": "y", "op": "psum", "of": "h", "axis_name": "t"})", "y") + "]") ==
       "f:5:162: /program/0/body/0/axis_name: psum \"l.y\": expected an axis of the mesh (x), got "
       "\"t\" (in "
-      "l[0])");
+      "l)");
   CHECK(refused("[" + loop(R"({"id": "y", "op": "add", "of": ["h", "b"]})", "y") + "]") ==
         "f:5:143: /program/0/body/0/of: expected the id of an array or of an earlier op, got "
-        "\"b\" (in l[0])");
+        "\"b\" (in l)");
   CHECK(refused("[" +
                 loop(R"({"id": "y", "op": "add", "of": ["h", "z"]}, )"
                      R"({"id": "z", "op": "add", "of": ["h", "h"]})",
                      "z") +
                 "]") ==
         "f:5:143: /program/0/body/0/of: expected the id of an array or of an earlier op, got "
-        "\"z\", which the loop's body defines later (in l[0])");
+        "\"z\", which the loop's body defines later (in l)");
   CHECK(refused("[" + loop(R"({"id": "h", "op": "add", "of": ["a", "a"]})", "h") + "]") ==
         "f:5:119: /program/0/body/0/id: expected an unused id, got \"h\", which the loop carries "
-        "(in l[0])");
+        "(in l)");
 }
 
 TEST_CASE("loop: each result of an op of the body has the iteration in its id") {
@@ -218,7 +218,31 @@ TEST_CASE("loop: a carry keeps its dtype and shape") {
   CHECK(refused(program) ==
         "f:7:21: /program/1/yield/c: fori_loop \"l\": expected \"c\" to stay f32[2], got f32[1,2] "
         "from "
-        "\"w\" (in l[5])");
+        "\"w\" (in l)");
+}
+
+TEST_CASE("loop: a carry is where its first value is") {
+  const auto yielding = [](const std::string& program, int trips) {
+    Small small;
+    small.arrays = R"({"a": {"shape": [8], "dtype": "f32", "spec": ["x"]},
+"b": {"local_shape": [2], "dtype": "f32", "on": [0, 1], "per_device": [[1, 2], [3, 4]]}})";
+    small.program = "[" + program + "]";
+    const std::string key = "\"upper\": ";
+    small.program.insert(small.program.find(key) + key.size(), std::to_string(trips));
+    small.more = R"("check_types": false)";
+    return refusal(small.text());
+  };
+  const std::string yields_b = R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": ,
+"carry": {"h": "a"}, "body": [{"id": "y", "op": "neg", "of": "h"}], "yield": {"h": "b"}})";
+  CHECK(yielding(yields_b, 2) ==
+        "f:6:13: /program/0: expected to yield an array that every device of program \"main\" has, "
+        "got \"b\", which device 2 lacks");
+  CHECK(yielding(yields_b, 1) == "");
+  CHECK(yielding(R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": ,
+"carry": {"h": "b"}, "body": [{"id": "y", "op": "neg", "of": "h"}], "yield": {"h": "a"}})",
+                 2) ==
+        "f:7:62: /program/0/body/0/of: neg \"l.y\": expected an array that every "
+        "device of program \"main\" has, got \"h\", which device 2 lacks (in l)");
 }
 
 TEST_CASE("loop: with states checked, a carry varies over the same axes in every iteration") {
@@ -229,7 +253,7 @@ TEST_CASE("loop: with states checked, a carry varies over the same axes in every
         "the loop, "
         "got \"s\", f32[2], which does not; pvary what it yields over x (\"check_types\": false "
         "allows it) "
-        "(in l[0])");
+        "(in l)");
   CHECK(refused(R"([{"id": "z", "op": "full", "shape": [2], "dtype": "f32", "fill_value": 0},
     {"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "z"},
      "body": [{"id": "s", "op": "add", "of": ["h", "a"]}], "yield": {"h": "s"}}])") ==
@@ -237,7 +261,7 @@ TEST_CASE("loop: with states checked, a carry varies over the same axes in every
         "the "
         "loop, got \"s\", f32[2]{V:x}, which does; pvary its initial value over x "
         "(\"check_types\": false allows "
-        "it) (in l[0])");
+        "it) (in l)");
   CHECK(looping(program, R"("check_types": false)").program.ops.size() == 4);
   const std::string varies =
       R"([{"id": "s", "op": "psum", "of": "a", "axis_name": "x"},
@@ -248,7 +272,7 @@ TEST_CASE("loop: with states checked, a carry varies over the same axes in every
         "the "
         "loop, got \"y\", f32[2]{V:x}, which does; pvary its initial value over x "
         "(\"check_types\": false "
-        "allows it) (in l[0])");
+        "allows it) (in l)");
 }
 
 TEST_CASE("loop: keys that do not fit are refused") {

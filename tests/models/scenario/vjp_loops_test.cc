@@ -75,9 +75,9 @@ TEST_CASE("vjp: cotangents of two names of one value are added") {
 TEST_CASE("vjp: a long loop is written out, and all its iterations go back") {
   const Scenario scenario = read_scenario("f", looped(squares("1000"), kOfL));
   CHECK(scenario.program.ops.size() == 4 * 1000);
-  REQUIRE(scenario.program.loops.size() == 1);
-  CHECK(scenario.program.loops[0].written.size() == 1000);
-  CHECK(scenario.program.loops[0].left_out() == 0);
+  REQUIRE(scenario.program.written_loops.size() == 1);
+  CHECK(scenario.program.written_loops[0].written.size() == 1000);
+  CHECK(scenario.program.written_loops[0].left_out() == 0);
   CHECK_FALSE(has_long_loops(scenario.program));
 }
 

@@ -31,7 +31,7 @@ class Loops {
 
   std::optional<LoopIterations> find(size_t first = 0) {
     loop_.upper = static_cast<int64_t>(loop_.written.size());
-    sketch.program.loops = {loop_};
+    sketch.program.written_loops = {loop_};
     const ProgramLists lists(sketch.program, sketch.lowered);
     return LoopIterations::find(sketch.program, sketch.lowered, lists, std::vector<size_t>{0},
                                 first);
@@ -40,7 +40,7 @@ class Loops {
   Sketch sketch;
 
  private:
-  Loop loop_;
+  WrittenLoop loop_;
 };
 
 /// Two messages of 1 MB each over one link of 50 GB/s: 40 us, and 5 us before.

@@ -115,7 +115,7 @@ TEST_CASE("bad input: loops and several programs") {
 "body": [{"id": "y", "op": "all_gather", "of": "h", "axis_name": "x"}], "yield": {"h": "y"}}])"}
            .text(),
        "bad.json:6:88: /program/0/yield/h: fori_loop \"l\": expected \"h\" to stay f32[2], got "
-       "f32[4,2] from \"y\" (in l[0])"},
+       "f32[4,2] from \"y\" (in l)"},
       {"a loop of more ops than the limit, whose carries change places",
        Small{.program = R"([{"id": "b", "op": "neg", "of": "a"},
 {"id": "l", "op": "fori_loop", "lower": 0, "upper": 2147483647, "carry": {"p": "a", "q": "b"},

@@ -12,14 +12,14 @@ using Parts = std::vector<std::vector<WorkId>>;
 /// A loop of one op, whose iterations are copies of each other, and an op behind it.
 Program looped(uint32_t iterations) {
   test::HandProgram p;
-  Loop loop;
+  WrittenLoop loop;
   for (uint32_t i = 0; i <= iterations; ++i) {
     p.op(OpKind::Full, "x", {}, 1);
     if (i < iterations)
       loop.written.push_back({i, "l", "", {i, i + 1}, {}, {}});
   }
   loop.upper = iterations;
-  p.program.loops.push_back(loop);
+  p.program.written_loops.push_back(loop);
   return p.program;
 }
 

@@ -1,0 +1,118 @@
+#pragma once
+
+// Which iterations of long loops are written (unroll.h): whether one begins as another did, and
+// which ones must not be left out.
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "models/program/program.h"
+
+namespace orrery {
+
+/// What loops carry at the beginning of an iteration: values and their buffers, those of earlier
+/// iterations by their distance, others by themselves.
+struct LoopEntry {
+  struct Located {
+    uint32_t iterations_before = 0;  // 0: from before the loop
+    uint32_t index = 0;              // in that iteration; else among all
+    friend bool operator==(const Located&, const Located&) = default;
+  };
+  struct Carried {
+    Located value;
+    Located buffer;  // may be of an earlier iteration than the value, which is then an alias
+    friend bool operator==(const Carried&, const Carried&) = default;
+  };
+  std::vector<Carried> carried;
+  friend bool operator==(const LoopEntry&, const LoopEntry&) = default;
+
+  static Located located(const std::vector<LoopIteration>& written, IdRange LoopIteration::*ids,
+                         size_t id);
+
+  /// How many iterations before is what is carried, at most.
+  uint32_t furthest() const;
+};
+
+/// How many iterations a loop has written before and after those it leaves out.
+struct WrittenIterations {
+  uint32_t first = 0;
+  uint32_t window = 0;
+};
+
+/// An iteration of a loop.
+struct IterationOf {
+  int64_t lower = 0;  // of the loop
+  int64_t upper = 0;
+  int64_t index = 0;
+  friend auto operator<=>(const IterationOf&, const IterationOf&) = default;
+};
+
+/// The iterations that something is in, the outermost first. Loops are told apart by their bounds,
+/// so those that meet are the same here.
+using IterationsAround = std::vector<IterationOf>;
+
+/// Iterations that must not be left out:
+///  - Those of which a value is read outside. A loop with these is written in parts, one after the
+///    other. Each part is a loop like any other, with iterations of its own to leave out: an
+///    iteration that is kept is the last of its part. If a loop in it keeps some too, it differs
+///    from those beside it, and is a part of its own. So the cost grows with the number of exits.
+///  - Those that a loop which it meets writes: loops that meet must have the same iterations. So
+///    what is kept is stored for all loops with the same bounds in the same iterations.
+class KeptIterations {
+ public:
+  /// Keeps the innermost of `iterations`, and those around it.
+  void add(IterationsAround iterations);
+  bool empty() const { return kept_.empty(); }
+
+  /// Where the parts of a loop end (exclusive), ascending; the last one is `upper`.
+  std::vector<int64_t> ends(const IterationsAround& around, int64_t lower, int64_t upper) const;
+
+  /// What a loop or a part of one writes at least.
+  WrittenIterations least(int64_t lower, int64_t upper) const;
+  void at_least(int64_t lower, int64_t upper, WrittenIterations written);
+
+ private:
+  struct LoopIn {
+    IterationsAround around;
+    int64_t lower, upper;
+    friend auto operator<=>(const LoopIn&, const LoopIn&) = default;
+  };
+  std::map<LoopIn, std::map<int64_t, bool>> kept_;  // whether a loop in the iteration keeps some
+  std::map<std::pair<int64_t, int64_t>, WrittenIterations> least_;  // by lower and upper
+};
+
+/// The iterations that were left out. The last ones written before them count too. In the program,
+/// the window reads their values in place of those of left-out iterations. If such a value is also
+/// an output, it is held to the end, and the storage of the left-out one would be missed.
+class LeftOutIterations {
+ public:
+  /// Adds what was left out of a loop of the regions, by its index there, or of a part of it.
+  void add(size_t loop, const WrittenLoop& written);
+  bool empty() const { return loops_.empty(); }
+
+  /// Those of them of which exits read a value.
+  KeptIterations named_in(const Program& regions) const;
+
+  /// Whether loops of the same bounds have others left out.
+  bool differ() const { return differ_; }
+  /// So that none of these loops writes fewer than another.
+  void make_alike(KeptIterations& kept) const;
+
+ private:
+  struct Range {
+    int64_t begin, end;  // left out, or of the last ones, which stand for these
+    friend auto operator<=>(const Range&, const Range&) = default;
+  };
+
+  bool has(size_t loop, int64_t index) const;
+
+  std::map<size_t, std::set<Range>> loops_;
+  std::map<std::pair<int64_t, int64_t>, WrittenIterations> most_;  // of loops of these bounds
+  bool differ_ = false;
+};
+
+}  // namespace orrery
