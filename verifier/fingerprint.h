@@ -12,7 +12,7 @@ namespace orrery {
 /// start, end and bytes; its memory at each op, its peak and arena; and its values by id, where
 /// data was run. Names, checks and labels are not in it.
 ///
-/// Of loops that leave out iterations, or may, it has the folded form (loop.h). So it does not
+/// It has the folded form (loop.h) of loops that leave out iterations, or may. So it does not
 /// depend on whether all iterations were written out. Iterations that are not shown then are in it
 /// by their number and by what each op took in all of them. The arena and the sizes held at the
 /// peak are not in it, because they are known of the shown iterations only.

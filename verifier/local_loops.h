@@ -37,7 +37,7 @@ class LocalLoops {
   const Program& program_;
   Program shortened_;
   std::map<OpId, std::vector<Duration>> longer_;
-  /// Of the ops of these loops: one run, per device.
+  /// How long one run of each op of these loops takes, per device.
   std::map<OpId, std::vector<Duration>> took_;
   std::vector<AddedIterations> added_;  // per loop
 };

@@ -225,7 +225,7 @@ class ByRepetition {
     return folded(program, written.all, std::move(*completion));
   }
 
-  /// Of each group that is shortened and whose iterations are alike.
+  /// The watches of the groups that are shortened and whose iterations are alike.
   std::vector<LoopWatch*> watches(const Written& written) {
     const Program& whole = written.all.program;
     const ProgramLists lists(whole, written.stages.lowered());
@@ -291,7 +291,7 @@ class ByRepetition {
   std::vector<Group> groups_;  // that may be shortened
 };
 
-/// Of a program whose local loops are shortened.
+/// The times of a program whose local loops are shortened.
 std::optional<Completion> time_shortened(const Program& program, const Subject& subject,
                                          Diagnostics& diagnostics) {
   if (std::optional<Completion> completion = ByRepetition(program, subject, diagnostics).times()) {

@@ -16,8 +16,8 @@
 
 namespace orrery {
 
-/// Of the program of `local_loops`, which ends and has routes. `because`: why
-/// the sweep does not time it. Empty with an error in `diagnostics` if the iterations do not
+/// The times of the program of `local_loops`, which ends and has routes. `because` says why the
+/// sweep does not time it. Empty with an error in `diagnostics` if the iterations do not
 /// repeat, and all of them exceed the limits.
 std::optional<Completion> time_loops_by_engine(const LocalLoops& local_loops,
                                                const Cluster& cluster, const StageOptions& options,

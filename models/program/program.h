@@ -45,7 +45,7 @@ enum class TransferGroup : uint8_t {
 };
 
 /// Where one collective happens: the ops of the meeting threads, and the groups that exchange.
-/// Of a transfer, a device may be of two groups: of one as the sender, of one as the receiver.
+/// A device may be in two groups of a transfer: as the sender in one, as the receiver in the other.
 struct Site {
   std::string name;
   std::vector<OpId> ops;      // one per thread that takes part, in thread order; of a transfer

@@ -505,7 +505,7 @@ class Tries {
   const AllowedSize allowed_;
   Diagnostics& diagnostics_;
   KeptIterations kept_;
-  // Of the last try:
+  // What the last try has found:
   Diagnostics errors_{""};
   LeftOutIterations left_out_;
   bool may_blame_left_out_ = false;

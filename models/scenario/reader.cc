@@ -105,7 +105,7 @@ class ScenarioReader {
   }
 
  private:
-  /// Of the outputs that have one.
+  /// The boundaries of the outputs that have one.
   std::vector<Boundary> checked_boundaries(const Program& program, Checks checks) {
     std::vector<Boundary> boundaries;
     const std::map<std::string_view, ValueId> values = values_by_name(program);

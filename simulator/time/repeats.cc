@@ -90,7 +90,7 @@ void Repeats::find_components(Group& group) const {
   }
 }
 
-/// Of the repeated iteration.
+/// The first op of the repeated iteration.
 OpId Repeats::first_op(const Group& group) const {
   return OpId(program_.written_loops[group.parts.front().loop].last().ops.begin);
 }
@@ -217,7 +217,7 @@ void Repeats::for_each_op_of_last(const Group& group, Visit&& visit) const {
   }
 }
 
-/// Of the iteration that has just run.
+/// The times of the iteration that has just run.
 Repeats::TimesHash Repeats::hash_of_times(const Group& group) const {
   std::vector<std::optional<Instant>> start(group.components);
   Hasher hash;

@@ -99,10 +99,10 @@ class Repeats {
     std::vector<OpSpan> window = {};
     std::vector<OpTime> left_out = {};  // of the ops of the last iteration
 
-    /// Of all components, if it is the same.
+    /// The time of all components, if it is the same.
     std::optional<Duration> common_later() const;
   };
-  /// Of a group that repeats its last iteration.
+  /// How far a group that repeats its last iteration is in finding its cycle.
   struct Search {
     std::vector<TimesHash> hashes;  // of the last iterations, the newest last
     std::optional<Cycle> cycle;

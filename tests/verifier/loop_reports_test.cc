@@ -75,7 +75,7 @@ TEST_CASE("loop reports: iterations that do not repeat are run up to a limit") {
                            "perm": [[0, 1]]})");
   const std::string faults = R"("faults": [{"slow_device": 0, "factor": 1.5},
                                            {"late_start": 1, "by": "1000 s"}],)";
-  // Of 2 devices, a few iterations are written and all others repeated.
+  // On 2 devices a few iterations are written and all others repeated.
   Limits limits;
   limits.runs = 4'000'000;
   CHECK(added(report_of(program, faults, limits)).empty());

@@ -183,7 +183,7 @@ int64_t some_trips(Random& random) {
   return 70 + static_cast<int64_t>(random.below(150));
 }
 
-/// Of random programs; `check` makes and checks one. It draws one amount per statement, so that
+/// Tries random programs; `check` makes and checks one. It draws one amount per statement, so that
 /// compilers make the same programs.
 template <class Check>
 Tally tally_of(uint64_t seed, size_t programs, Check&& check) {

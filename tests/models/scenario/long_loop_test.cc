@@ -218,7 +218,7 @@ std::string named_in_nest(int trips, int inner_trips,
 }
 
 TEST_CASE("loops: several names of iterations of loops in loops") {
-  // Of the first and the last, beside each other, in the same one.
+  // They are of the first and the last, beside each other, and in the same one.
   for (const std::vector<std::pair<int, int>>& names :
        {std::vector<std::pair<int, int>>{{-1, 9}, {20, 11}},
         {{20, 9}, {21, 9}, {22, 11}},

@@ -103,7 +103,7 @@ TEST_CASE("vjp: a loop that is too long to be written out is refused with its le
   CHECK_NOTHROW(read_scenario("f", looped(squares("101"), kOfL), limits));
 }
 
-/// Of each iteration m = sin(h), y = m * m: both read what the iteration before has made.
+/// Each iteration has m = sin(h), y = m * m: both read what the iteration before has made.
 const std::string kTwoInBody =
     R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "w"}, "body": [)"
     R"({"id": "m", "op": "sin", "of": "h"}, {"id": "y", "op": "mul", "of": ["m", "m"]}], )"
@@ -130,7 +130,7 @@ TEST_CASE("vjp: an op of a body is computed again in all iterations, or in one")
   CHECK(again(R"("l[0].m")") == std::vector<std::string>{"l[0].m.re = sin(w)"});
 }
 
-/// Of loop k in loop l, 2 * 2 times n = sin(g), m = n * n.
+/// Loop k in loop l computes n = sin(g), m = n * n, 2 * 2 times.
 std::vector<std::string> again_of_nested(const std::string& recompute) {
   std::vector<std::string> found;
   for (
