@@ -32,9 +32,9 @@ constexpr Rate rate(BytesPerSecond speed) {
 
 /// What is left to send, in rate units times picoseconds, so that rate x time is exact. Where
 /// bandwidths are in parts of a byte per second, so are rates.
-using Unsent = Int128;
-constexpr Unsent unsent(Bytes size, int64_t parts) {
-  return Unsent{size.count()} * (kRateUnits * kPicosecondsPerSecond * parts);
+using Remaining = Int128;
+constexpr Remaining unsent(Bytes size, int64_t parts) {
+  return Remaining{size.count()} * (kRateUnits * kPicosecondsPerSecond * parts);
 }
 
 using FlowId = Id<struct FlowTag>;

@@ -148,7 +148,7 @@ class Engine {
   /// A send half with a flow in the network, at one rate since `since`. From its first rate on, an
   /// event is pending at its end, or before its end if that was put off.
   struct Transfer {
-    Unsent left = 0;  // at `since`
+    Remaining left = 0;  // at `since`
     Instant since;
     CollectiveId collective;
     uint32_t channel : 30 = 0;  // of the sender
@@ -156,8 +156,8 @@ class Engine {
     bool put_off : 1 = false;
 
     /// Requires that the rate has not changed since `since`.
-    Unsent left_at(Instant now, Rate rate) const {
-      return left - Unsent{rate.count()} * (now - since).count();
+    Remaining left_at(Instant now, Rate rate) const {
+      return left - Remaining{rate.count()} * (now - since).count();
     }
     Instant end(Rate rate) const {
       return since + Duration(checked_narrow(ceil_divide(left, Int128{rate.count()})));
