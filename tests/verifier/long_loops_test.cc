@@ -297,7 +297,8 @@ TEST_CASE("long loops: random bodies of groups that drift apart, each with a per
     added += check_same(scenario_text(kSwitch, program), faults).added > 0 ? 1 : 0;
   }
   MESSAGE("of " << random_programs << " programs, " << added << " added some iterations");
-  CHECK(added > random_programs / 2);
+  if (is_all_tried())
+    CHECK(added > random_programs / 2);
 }
 
 TEST_CASE(

@@ -189,8 +189,10 @@ TEST_CASE(
       with_slack += slack > Duration() ? 1 : 0;
     }
   }
-  CHECK(ops > tries(300));
-  CHECK(on_path > tries(300));
+  if (is_all_tried()) {
+    CHECK(ops > tries(300));
+    CHECK(on_path > tries(300));
+  }
   CHECK(with_slack > ops / 20);
 }
 

@@ -61,7 +61,8 @@ void check_agreement(uint64_t programs, RandomKind kind) {
   }
   // The programs are not trivial.
   CHECK(messages > 10 * kind.least_devices * compared);
-  CHECK(stuck < compared / 10);
+  if (is_all_tried())
+    CHECK(stuck < compared / 10);
 }
 
 TEST_CASE("sweep and engine agree to the picosecond on 2,000 random programs") {
