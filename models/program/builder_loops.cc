@@ -159,9 +159,9 @@ std::string ProgramBuilder::shown(const std::string& name) const {
   return name;
 }
 
-/// The name of something in the body of a loop, such as "l[].m[].y", as it is called outside of
-/// iterations of the loop and of those around it, up to one of which no index is said: "m[40].y" in
-/// an iteration of "l", and with that one's index too "l[3].m[40].y".
+/// The name by which something in the body of a loop, such as "l[].m[].y", is called from outside.
+/// `index` says the index of the loop, then those of the loops around it. The name begins after the
+/// first loop without one: "m[40].y" in an iteration of "l", and "l[3].m[40].y" outside of both.
 std::string ProgramBuilder::name_in_iterations(
     std::string_view name, size_t loop,
     FunctionRef<std::optional<int64_t>(const Loop& loop)> index) const {

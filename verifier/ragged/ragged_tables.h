@@ -24,7 +24,7 @@ namespace orrery {
 
 struct TableOptions {
   uint64_t seed = 0;  // of the initial values
-  /// Of all values together on which tables depend.
+  /// The most bytes that all values on which tables depend may take together.
   Bytes budget;
   /// Whether the sizes of an op that has "assume_sizes" are assumed where they could be computed.
   enum class Assume : uint8_t { WhereNeeded, WhereGiven } assume = Assume::WhereNeeded;

@@ -1,8 +1,8 @@
 #pragma once
 
 // Makes the work graph of a program. It visits the ops and the halves of steps in the order of the
-// program walk, as the other executors do, gives each the kernels and copies that do it, and an
-// edge from every cause. Causes are those of causes.h and tape_order.h.
+// program walk, as the other executors do. Each gets the kernels and copies that do it, and an edge
+// from every cause. Causes are those of causes.h and tape_order.h.
 
 #include <cstdint>
 #include <map>
