@@ -160,8 +160,8 @@ std::string ProgramBuilder::shown(const std::string& name) const {
 }
 
 /// The name by which something in the body of a loop, such as "l[].m[].y", is called from outside.
-/// `index` says the index of the loop, then those of the loops around it. The name begins after the
-/// first loop without one: "m[40].y" in an iteration of "l", and "l[3].m[40].y" outside of both.
+/// `index` says the index of the loop, then those of the loops around it, up to the first without
+/// one: "l[].m[40].y" if only that of "m" is said, and "l[3].m[40].y" if both are.
 std::string ProgramBuilder::name_in_iterations(
     std::string_view name, size_t loop,
     FunctionRef<std::optional<int64_t>(const Loop& loop)> index) const {
