@@ -100,8 +100,8 @@ class Folded {
       const OpSpan& span = times.spans[op.index()][device];
       if (!shows(op))
         add(device, time_of(span));
-      else if (!times.left_out.empty())
-        add(device, times.left_out[op.index()][device]);
+      else if (!times.without_spans.empty())
+        add(device, times.without_spans[op.index()][device]);
     }
   }
 

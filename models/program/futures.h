@@ -1,7 +1,7 @@
 #pragma once
 
 // The dones that end each started collective; the rule is stated only here. If several end one, the
-// first counts: TapeOrder::wait_of (simulator/schedule/tape_order.h).
+// first counts: first_waits (simulator/schedule/tape.h).
 
 #include <map>
 #include <optional>

@@ -20,7 +20,7 @@ double bus_factor(const CollectiveForm& form, size_t group_size) {
 
 Exposure exposure(const Thread& thread, const Completion& completion,
                   FunctionRef<Duration(LogicalId)> launch, OpId op, std::optional<OpId> waiting) {
-  const std::vector<OpSpan>& spans = completion.spans[op.index()];
+  const std::span<const OpSpan> spans = completion.spans[op.index()];
   const auto took = [&](size_t device) {
     return launch(thread.devices[device]) + time_of(spans[device]).from_entered;
   };

@@ -34,7 +34,7 @@ class Backtrack {
 
   std::vector<PathEntry> to(OpId op, LogicalId device) {
     const ListId list = runs_.lists().list_of(op, device);
-    return back_from(At{list, end_of_op(runs_.tape(list), runs_.lists().instruction_of(op))});
+    return back_from(At{list, end_of_op(runs_.tape(list), runs_.lists().position({op}))});
   }
 
  private:
@@ -49,14 +49,14 @@ class Backtrack {
   /// waits for.
   std::optional<At> last() const {
     for (uint32_t l = 0; l < runs_.size(); ++l) {
-      const uint32_t length = runs_.tape(ListId(l)).size();
+      const uint64_t length = runs_.tape(ListId(l)).size();
       const Moment passed{MomentKind::Passed, length - 1};
       if (length > 0 && runs_.at(ListId(l), passed) == completion_.makespan)
         return At{ListId(l), passed};
     }
     for (uint32_t l = 0; l < runs_.size(); ++l) {
-      const TapeOrder& tape = runs_.tape(ListId(l));
-      for (uint32_t i = 0; i < tape.size(); ++i)
+      const Tape& tape = runs_.tape(ListId(l));
+      for (uint64_t i = 0; i < tape.size(); ++i)
         if (const Moment ended{MomentKind::Ended, i};
             tape[i].kind == Instruction::Kind::Enter &&
             runs_.at(ListId(l), ended) == completion_.makespan)
@@ -72,7 +72,7 @@ class Backtrack {
 
   /// The part of the path in an instruction that the compute stream has passed.
   std::optional<At> through_list(const At& at) {
-    const Instruction& instruction = runs_.tape(at.list)[at.moment.instruction];
+    const Instruction& instruction = runs_.tape(at.list)[at.moment.position];
     if (instruction.kind == Instruction::Kind::Local) {
       const OpSpan& span = runs_.span(instruction.op, at.list);
       path_.push_back({instruction.op, runs_.device(at.list), span.entered, span.end});
@@ -82,11 +82,10 @@ class Backtrack {
 
   /// To the entry of the member that held the collective up, and on to the cause of that entry.
   std::optional<At> through_collective(const At& ended) {
-    const Member member = runs_.lists().member({ended.list, ended.moment.instruction});
-    const Node origin = completion_.held_up_by[member.collective.index()][member.node.index()];
-    const EnterRef entry = runs_.lists().enter_of(member.collective, origin);
+    const EnterRef end{ended.list, ended.moment.position};
+    const CollectiveId id = runs_.lists().member(end).collective;
+    const EnterRef entry = runs_.lists().enter_of(id, runs_.span(end).held_up_by);
     const std::optional<At> held_up = before(entry.list, {MomentKind::Entered, entry.enter});
-    const EnterRef end{ended.list, ended.moment.instruction};
     const bool by_entry =
         names_ == Names::Entered || runs_.lists().op(entry) == runs_.lists().op(end);
     const EnterRef named = by_entry ? entry : end;

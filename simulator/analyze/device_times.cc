@@ -25,7 +25,7 @@ std::vector<DeviceTimes> device_times(const Program& program, const Lowered& low
   std::vector<DeviceTimes> devices(program.mesh.devices());
   for (uint32_t l = 0; l < runs.size(); ++l) {
     const ListId list(l);
-    const TapeOrder& tape = runs.tape(list);
+    const Tape& tape = runs.tape(list);
     DeviceTimes& times = devices[runs.device(list).index()];
     for (uint32_t i = 0; i < tape.size(); ++i) {
       const Instruction& instruction = tape[i];

@@ -23,7 +23,7 @@ class ListRuns {
 
   const ProgramLists& lists() const { return lists_; }
   uint32_t size() const { return lists_.size(); }
-  const TapeOrder& tape(ListId list) const { return lists_.tape(list); }
+  const Tape& tape(ListId list) const { return lists_.tape(list); }
   LogicalId device(ListId list) const { return lists_[list].device; }
 
   /// Requires that the list has the op.
@@ -36,8 +36,8 @@ class ListRuns {
   /// The time of all runs of the op: those that have a span and those that have none.
   OpTime all_runs(OpId op, ListId list) const {
     OpTime all = time_of(span(op, list));
-    if (!completion_.left_out.empty())
-      all += completion_.left_out[op.index()][lists_[list].device_index];
+    if (!completion_.without_spans.empty())
+      all += completion_.without_spans[op.index()][lists_[list].device_index];
     return all;
   }
   const OpSpan& span(EnterRef entry) const { return span(lists_.op(entry), entry.list); }

@@ -108,7 +108,7 @@ class Backwards {
   };
 
   Instant& latest(ListId list, Moment moment) {
-    return latest_[list.index()][moment.instruction].at(moment.kind);
+    return latest_[list.index()][moment.position].at(moment.kind);
   }
 
   Running& running(CollectiveId id) {
@@ -128,12 +128,12 @@ class Backwards {
   }
 
   void undo(ListId list, Moment moment) {
-    const TapeOrder& tape = runs_.tape(list);
+    const Tape& tape = runs_.tape(list);
     const Instant latest_at = latest(list, moment);
     if (ends_op(tape, moment))
-      add_slack(tape[moment.instruction].op, latest_at - runs_.at(list, moment));
+      add_slack(tape[moment.position].op, latest_at - runs_.at(list, moment));
     if (moment.kind == MomentKind::Ended)
-      return undo_end({list, moment.instruction}, latest_at);
+      return undo_end({list, moment.position}, latest_at);
     const std::optional<Moment> last = runs_.last_met(list, moment);
     if (!last)
       return;
@@ -143,7 +143,7 @@ class Backwards {
       return true;
     });
     if (moment.kind == MomentKind::Entered)
-      undo_entry({list, moment.instruction});
+      undo_entry({list, moment.position});
   }
 
   void add_slack(OpId op, Duration slack) {

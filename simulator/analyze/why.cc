@@ -209,7 +209,7 @@ class Chain {
     if (before != nullptr) {
       const bool ends = program_.op(before->op).site.has_value();
       const Moment began{enters ? MomentKind::Entered : MomentKind::Passed,
-                         runs_.lists().instruction_of(entry.op)};
+                         runs_.lists().position({entry.op})};
       const Moment cause = *runs_.last_met(runs_.lists().list_of(entry.op, entry.device), began);
       reason.because = !ends                             ? After::Computed
                        : cause.kind == MomentKind::Ended ? After::StreamFree

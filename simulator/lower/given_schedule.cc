@@ -7,7 +7,7 @@
 #include "simulator/lower/groupings.h"
 #include "simulator/lower/lower.h"
 #include "simulator/schedule/end_copies.h"
-#include "simulator/schedule/tape_order.h"
+#include "simulator/schedule/tape.h"
 #include "simulator/schedule/view.h"
 
 namespace orrery {
@@ -17,7 +17,8 @@ Lowered lowered_alone(const Program& program, Collective collective) {
                "a program of one op of one thread");
   Lowered lowered;
   lowered.collectives.push_back(std::move(collective));
-  lowered.tapes = {tape_of(program, program.threads.front())};
+  lowered.iterations = std::make_shared<const Iterations>(program);
+  lowered.tapes.emplace_back(program, program.threads.front(), lowered.iterations);
   lowered.choices.resize(1);
   lowered.local.resize(1);
   lowered.members = members_by_site(lowered, 1);

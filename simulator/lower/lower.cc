@@ -28,7 +28,7 @@
 #include "simulator/lower/schedule_maker.h"
 #include "simulator/schedule/end_copies.h"
 #include "simulator/schedule/list_progress.h"
-#include "simulator/schedule/tape_order.h"
+#include "simulator/schedule/tape.h"
 #include "simulator/schedule/view.h"
 
 namespace orrery {
@@ -252,7 +252,8 @@ class Lowering {
             instead ? std::optional(TransportFigures{{*instead}}) : cluster.transport)),
         tables_(tables),
         diagnostics_(diagnostics),
-        repetitions_(repetitions(program)),
+        iterations_(std::make_shared<const Iterations>(program)),
+        written_(repetitions(program)),
         costs_(program, cluster.device, diagnostics),
         plans_(program, cluster, paths, limits, *transport_, lowered_.schedules) {}
 
@@ -270,7 +271,8 @@ class Lowering {
       lowered_.local.push_back(
           {on_behalf_of(OpId(i), [&] { return local_time(program_.ops[i]); }), {}});
     for (const Thread& thread : program_.threads)
-      lowered_.tapes.push_back(tape_of(program_, thread));
+      lowered_.tapes.emplace_back(program_, thread, iterations_);
+    lowered_.iterations = iterations_;
     for (size_t s = 0; s < program_.sites.size(); ++s)
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
     if (!diagnostics_.empty())
@@ -298,6 +300,8 @@ class Lowering {
                            fmt::format("expected names of algorithms, got \"{}\"{}", algorithm,
                                        did_you_mean(algorithm, names)));
   }
+
+  uint64_t runs(OpId op) const { return iterations_->runs(op) * written_[op.index()]; }
 
   Duration local_time(const Op& op) {
     return rules(op.kind).family == Family::Local ? costs_.of(op) : Duration();
@@ -364,7 +368,7 @@ class Lowering {
                                       group.figures,
                                       group.costs.pack,
                                       group.costs.leave,
-                                      repetitions_[program_.site(site).ops.front().index()],
+                                      runs(program_.site(site).ops.front()),
                                       {},
                                       transfer,
                                       transfer ? std::optional(receiver_stream) : std::nullopt,
@@ -378,7 +382,7 @@ class Lowering {
     const uint64_t before = steps_;
     if (steps_ <= most) {
       const UInt128 steps =
-          UInt128{plan.steps} * repetitions_[program_.site(id).ops.front().index()];
+          UInt128{plan.steps} * runs(program_.site(id).ops.front());
       steps_ += static_cast<uint64_t>(std::min<UInt128>(steps, most + 1));
     }
     if (before <= most && steps_ > most)
@@ -411,7 +415,8 @@ class Lowering {
   const std::shared_ptr<const std::optional<TransportFigures>> transport_;
   const RaggedTables& tables_;
   Diagnostics& diagnostics_;
-  const std::vector<uint64_t> repetitions_;  // per op
+  const std::shared_ptr<const Iterations> iterations_;
+  const std::vector<uint64_t> written_;  // per op: how often it runs in the iterations left out
   LocalCosts costs_;
   Lowered lowered_;
   SitePlans plans_;

@@ -10,7 +10,7 @@
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "models/program/op_rules.h"
-#include "simulator/schedule/tape_order.h"
+#include "simulator/schedule/tape.h"
 
 namespace orrery {
 
@@ -43,7 +43,7 @@ class Ledger {
         output_(output),
         repeated_in_(repeated_in),
         end_(static_cast<int64_t>(thread_.issue_order.size())),
-        ends_(ends_of_use(TapeOrder(lowered.tapes[thread.index()]))),
+        ends_(ends_of_use(lowered.tapes[thread.index()])),
         arguments_(arguments_of(donors)),
         buffers_(buffers()),
         uses_(buffers_.size()),

@@ -63,6 +63,12 @@ class Digest {
     all.sum_ = sum_ * times;
     return all;
   }
+  /// The digest of what was added after `before`, an earlier digest of the same walk.
+  Digest since(Digest before) const {
+    Digest part;
+    part.sum_ = sum_ - before.sum_;
+    return part;
+  }
   uint64_t value() const { return sum_; }
   friend bool operator==(Digest, Digest) = default;
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "simulator/schedule/relative_state.h"
-
 namespace orrery {
 
 ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
@@ -12,16 +10,16 @@ ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
       lowered_(&lowered),
       lists_of_thread_(program.threads.size()),
       issued_by_(issued_by(program)),
-      instruction_of_(program.ops.size(), 0),
+      number_of_(program.ops.size(), 0),
       ops_at_(program.sites.size()) {
   for (uint32_t t = 0; t < program.threads.size(); ++t) {
     const Thread& thread = program.threads[t];
     for (uint32_t i = 0; i < thread.devices.size(); ++i)
       lists_.push_back({ThreadId(t), i, thread.devices[i]});
-    const TapeOrder& tape = tapes_.emplace_back(lowered.tapes[t]);
-    for (uint32_t i = 0; i < tape.size(); ++i)
-      if (tape.begins_op(i))
-        instruction_of_[tape[i].op.index()] = i;
+    const std::span<const Instruction> instructions = lowered.tapes[t].instructions();
+    for (uint32_t i = 0; i < instructions.size(); ++i)
+      if (lowered.tapes[t].number_begins_op(i))
+        number_of_[instructions[i].op.index()] = i;
   }
   std::sort(lists_.begin(), lists_.end(), [](const List& a, const List& b) {
     return std::tie(a.device, a.thread) < std::tie(b.device, b.thread);
@@ -32,14 +30,6 @@ ProgramLists::ProgramLists(const Program& program, const Lowered& lowered)
     lists_of_thread_[lists_[l].thread.index()][lists_[l].device_index] = ListId(l);
 }
 
-uint32_t ProgramLists::end_of(OpId op) const {
-  const TapeOrder& tape = this->tape(issued_by_[op.index()]);
-  uint32_t end = instruction_of(op) + 1;
-  while (end < tape.size() && !tape.begins_op(end))
-    ++end;
-  return end;
-}
-
 ListId ProgramLists::list_of(OpId op, LogicalId device) const {
   const ThreadId thread = issued_by_[op.index()];
   const std::vector<LogicalId>& devices = program_->thread(thread).devices;
@@ -48,11 +38,11 @@ ListId ProgramLists::list_of(OpId op, LogicalId device) const {
   return lists_of_thread_[thread.index()][static_cast<size_t>(at - devices.begin())];
 }
 
-EnterRef ProgramLists::enter_of(CollectiveId collective, Node node) const {
+EnterRef ProgramLists::enter_of(CollectiveId collective, Node node, uint64_t iteration) const {
   const Collective& of = lowered_->collective(collective);
   const LogicalId device = of.members[node.index()];
   const OpId op = op_at(of.site, device, of.side_of(node).value());
-  return {list_of(op, device), instruction_of(op)};
+  return {list_of(op, device), position({op, iteration})};
 }
 
 OpId ProgramLists::op_at(SiteId site, LogicalId device, Side side) const {
@@ -84,48 +74,26 @@ ListProgress::ListProgress(const ProgramLists& lists) : lists_(&lists), next_(li
 
 bool ListProgress::finished() const {
   for (uint32_t l = 0; l < lists_->size(); ++l) {
-    const TapeOrder& tape = lists_->tape(ListId(l));
+    const Tape& tape = lists_->tape(ListId(l));
     if (next_[l] < tape.size())
       return false;
     for (uint32_t s = 0; s < tape.streams(); ++s)
-      if (streams_[first_stream_[l] + s].ended < tape.enters(s).size())
+      if (streams_[first_stream_[l] + s].ended < tape.enters(s))
         return false;
   }
   return true;
 }
 
-bool ListProgress::rests_before(ListId list, uint32_t instruction) const {
-  if (next_[list.index()] != instruction)
-    return false;
-  const TapeOrder& tape = lists_->tape(list);
+void ListProgress::skip(ListId list, const LoopedOrder::LoopRun& loop, uint64_t iterations) {
+  const Tape& tape = lists_->tape(list);
+  const uint64_t positions = iterations * loop.length;
+  next_[list.index()] += positions;
   for (uint32_t s = 0; s < tape.streams(); ++s) {
-    const uint32_t ended = streams_[first_stream_[list.index()] + s].ended;
-    if (ended < tape.enters(s).size() && tape.enters(s)[ended] < instruction)
-      return false;
-  }
-  return true;
-}
-
-void ListProgress::append_state(ListId list, RelativeState& state) const {
-  const ThreadId thread = (*lists_)[list].thread;
-  const TapeOrder& tape = lists_->tape(list);
-  for (uint32_t s = 0; s < tape.streams(); ++s) {
-    const std::span<const uint32_t> enters = tape.enters(s);
-    const uint32_t ended = this->ended(list, s);
-    state.add(state.position(thread, ended < enters.size() ? enters[ended] : tape.size()));
-  }
-}
-
-void ListProgress::send_back(ListId list, uint32_t begin, uint32_t end) {
-  ORRERY_CHECK(rests_before(list, end), "only a list at rest is sent back");
-  next_[list.index()] = begin;
-  const TapeOrder& tape = lists_->tape(list);
-  for (uint32_t s = 0; s < tape.streams(); ++s) {
-    const std::span<const uint32_t> enters = tape.enters(s);
-    const auto before = static_cast<uint32_t>(
-        std::lower_bound(enters.begin(), enters.end(), begin) - enters.begin());
     Stream& stream = streams_[first_stream_[list.index()] + s];
-    stream.entered = stream.ended = std::min(stream.ended, before);
+    for (uint64_t* const next : {&stream.entered, &stream.ended})
+      if (*next < tape.enters(s))
+        if (const uint64_t enter = tape.enter(s, *next); loop.has(enter))
+          *next = tape.index_on_stream(enter + positions);
   }
 }
 

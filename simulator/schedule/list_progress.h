@@ -1,7 +1,7 @@
 #pragma once
 
-// The progress of each device in its list. for_each_cause of tape_order.h says what may happen
-// next. The caller runs the collectives and reports their ends, with end().
+// The progress of each device in its list. for_each_cause of tape.h says what may happen next. The
+// caller runs the collectives and reports their ends, with end().
 
 #include <cstdint>
 #include <optional>
@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "models/base/check.h"
-#include "simulator/schedule/tape_order.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/schedule/tape.h"
 
 namespace orrery {
 
@@ -23,10 +24,17 @@ struct List {
   LogicalId device;
 };
 
-/// A member of a collective: the list, and its Enter.
+/// A member of a collective: the list, and the position of its Enter.
 struct EnterRef {
   ListId list;
-  uint32_t enter = 0;
+  uint64_t enter = 0;
+};
+
+/// One run of a collective. Its members all enter it in this iteration of their loops.
+struct CollectiveRun {
+  CollectiveId collective;
+  uint64_t iteration = 0;
+  friend auto operator<=>(const CollectiveRun&, const CollectiveRun&) = default;
 };
 
 /// The lists of a program, by device and thread. Keeps references to the program and its lowered
@@ -37,18 +45,18 @@ class ProgramLists {
 
   uint32_t size() const { return static_cast<uint32_t>(lists_.size()); }
   const List& operator[](ListId id) const { return lists_[id.index()]; }
-  const TapeOrder& tape(ListId id) const { return tapes_[lists_[id.index()].thread.index()]; }
-  const TapeOrder& tape(ThreadId id) const { return tapes_[id.index()]; }
+  const Tape& tape(ListId id) const { return lowered_->tapes[lists_[id.index()].thread.index()]; }
+  const Tape& tape(ThreadId id) const { return lowered_->tapes[id.index()]; }
 
   /// The lists of a thread, in the order of its devices.
   std::span<const ListId> lists_of(ThreadId thread) const {
     return lists_of_thread_[thread.index()];
   }
 
-  /// The op's first instruction in the tape of its thread; for a collective its Enter.
-  uint32_t instruction_of(OpId op) const { return instruction_of_[op.index()]; }
-  /// The instruction after the op's last one.
-  uint32_t end_of(OpId op) const;
+  /// Where the first instruction of an op's run is; of a collective that is its Enter.
+  uint64_t position(OpRun run) const {
+    return tape(issued_by_[run.op.index()]).position(number_of_[run.op.index()], run.iteration);
+  }
 
   /// The list of the op on a device. Requires that the device runs the op.
   ListId list_of(OpId op, LogicalId device) const;
@@ -59,7 +67,11 @@ class ProgramLists {
   /// The member that the Enter is: its collective and node.
   Member member(EnterRef entry) const {
     const List& list = lists_[entry.list.index()];
-    return lowered_->member(*program_, tape(entry.list)[entry.enter].collective, list.device);
+    return lowered_->member(*program_, op(entry), list.device);
+  }
+  /// The run of the collective that the Enter is of.
+  CollectiveRun run(EnterRef entry) const {
+    return {member(entry).collective, tape(entry.list).iteration_at(entry.enter)};
   }
 
   /// Whether the node is a member; a switch node has no list.
@@ -77,8 +89,8 @@ class ProgramLists {
     return is_entered(collective, node) ? lists_[enter_of(collective, node).list.index()].thread
                                         : ThreadId();
   }
-  /// The list of a member that is entered, and its Enter.
-  EnterRef enter_of(CollectiveId collective, Node node) const;
+  /// The list of a member that is entered, and its Enter in an iteration.
+  EnterRef enter_of(CollectiveId collective, Node node, uint64_t iteration = 0) const;
   /// The op by which a member enters.
   OpId op(EnterRef entry) const { return tape(entry.list)[entry.enter].op; }
   OpId op(CollectiveId collective, Node node) const { return op(enter_of(collective, node)); }
@@ -97,18 +109,15 @@ class ProgramLists {
   const Program* program_;
   const Lowered* lowered_;
   std::vector<List> lists_;
-  std::vector<TapeOrder> tapes_;                      // per thread
   std::vector<std::vector<ListId>> lists_of_thread_;  // per thread and device index
   std::vector<ThreadId> issued_by_;                   // per op
-  std::vector<uint32_t> instruction_of_;              // per op
+  std::vector<uint32_t> number_of_;                   // per op: its first instruction
   /// Per site of several ops, filled on first use: the op of each device and side, ascending.
   mutable std::vector<std::vector<DeviceOp>> ops_at_;
 };
 
-class RelativeState;
-
 /// Calls the host, in an order that respects the causes. The host must not call back:
-///   passed(ListId, uint32_t instruction)
+///   passed(ListId, uint64_t position)
 ///   entered(EnterRef)
 class ListProgress {
  public:
@@ -121,15 +130,13 @@ class ListProgress {
       go_on(ListId(l), host);
   }
 
-  /// Holds the list before this instruction, which it has not passed.
-  void hold(ListId list, uint32_t before) { held_before_[list.index()] = before; }
-
-  /// The list has reached the instruction, and its collectives from before it have all ended.
-  bool rests_before(ListId list, uint32_t instruction) const;
-
-  /// Sends a list that is held before `end` back to `begin`: it will run the instructions between
-  /// them again.
-  void send_back(ListId list, uint32_t begin, uint32_t end);
+  /// Holds the list before this position, which it has not passed. At the length of its tape it is
+  /// not held.
+  void hold(ListId list, uint64_t before) { held_before_[list.index()] = before; }
+  bool is_held(ListId list) const {
+    return next_[list.index()] == held_before_[list.index()] &&
+           next_[list.index()] < lists_->tape(list).size();
+  }
 
   /// Runs a list that was held as far as it can go now.
   template <class Host>
@@ -137,44 +144,45 @@ class ListProgress {
     go_on(list, host);
   }
 
+  /// Sends a list ahead in a loop that it is in, over whole iterations, as if it had run them. What
+  /// it has passed and not yet entered or ended in the loop is of later iterations then. Requires
+  /// that another iteration follows.
+  void skip(ListId list, const LoopedOrder::LoopRun& loop, uint64_t iterations);
+
   /// The collective has ended on the device of the list.
   template <class Host>
   void end(EnterRef entry, Host&& host) {
     ORRERY_CHECK(happened(entry.list, {MomentKind::Entered, entry.enter}) &&
                      !happened(entry.list, {MomentKind::Ended, entry.enter}),
                  "a collective that has been entered ends once on a device");
-    const TapeOrder& tape = lists_->tape(entry.list);
-    const uint32_t stream = tape.stream_of(entry.enter);
+    const Tape& tape = lists_->tape(entry.list);
+    const uint32_t stream = tape.stream_at(entry.enter);
     Stream& state = streams_[first_stream_[entry.list.index()] + stream];
     ++state.ended;
-    if (state.ended < tape.enters(stream).size())
-      try_to_enter({entry.list, tape.enters(stream)[state.ended]}, host);
+    if (state.ended < tape.enters(stream))
+      try_to_enter({entry.list, tape.enter(stream, state.ended)}, host);
     go_on(entry.list, host);
   }
 
   bool happened(ListId list, Moment moment) const {
     if (moment.kind == MomentKind::Passed)
-      return moment.instruction < next_[list.index()];
-    const TapeOrder& tape = lists_->tape(list);
+      return moment.position < next_[list.index()];
+    const Tape& tape = lists_->tape(list);
     const Stream& stream =
-        streams_[first_stream_[list.index()] + tape.stream_of(moment.instruction)];
-    return tape.index_on_stream(moment.instruction) <
+        streams_[first_stream_[list.index()] + tape.stream_at(moment.position)];
+    return tape.index_on_stream(moment.position) <
            (moment.kind == MomentKind::Entered ? stream.entered : stream.ended);
   }
 
-  uint32_t entered(ListId list, uint32_t stream) const {
+  uint64_t entered(ListId list, uint32_t stream) const {
     return streams_[first_stream_[list.index()] + stream].entered;
   }
-  uint32_t ended(ListId list, uint32_t stream) const {
+  uint64_t ended(ListId list, uint32_t stream) const {
     return streams_[first_stream_[list.index()] + stream].ended;
   }
 
-  /// Appends, for each of its streams, the first Enter that has not ended. What the list has passed
-  /// and entered follows from these, since no list is held: loops have all their iterations.
-  void append_state(ListId list, RelativeState& state) const;
-
-  /// The next instruction that the list will pass; the length of the tape at its end.
-  uint32_t next(ListId list) const { return next_[list.index()]; }
+  /// The next position that the list will pass; the length of the tape at its end.
+  uint64_t next(ListId list) const { return next_[list.index()]; }
 
   /// Whether all lists are at their ends, and all collectives have ended on all devices.
   bool finished() const;
@@ -187,19 +195,19 @@ class ListProgress {
  private:
   /// A communication stream of a list: how many of its Enters have happened. They end in order.
   struct Stream {
-    uint32_t entered = 0;
-    uint32_t ended = 0;
+    uint64_t entered = 0;
+    uint64_t ended = 0;
   };
 
   template <class Host>
   void go_on(ListId list, Host&& host) {
-    uint32_t& next = next_[list.index()];
-    const TapeOrder& tape = lists_->tape(list);
+    uint64_t& next = next_[list.index()];
+    const Tape& tape = lists_->tape(list);
     while (next < held_before_[list.index()] && !first_unmet(list, {MomentKind::Passed, next})) {
-      const uint32_t instruction = next++;
-      host.passed(list, instruction);
-      if (tape[instruction].kind == Instruction::Kind::Enter)
-        try_to_enter({list, instruction}, host);
+      const uint64_t position = next++;
+      host.passed(list, position);
+      if (tape[position].kind == Instruction::Kind::Enter)
+        try_to_enter({list, position}, host);
     }
   }
 
@@ -207,14 +215,14 @@ class ListProgress {
   void try_to_enter(EnterRef entry, Host&& host) {
     if (first_unmet(entry.list, {MomentKind::Entered, entry.enter}))
       return;
-    ++streams_[first_stream_[entry.list.index()] + lists_->tape(entry.list).stream_of(entry.enter)]
+    ++streams_[first_stream_[entry.list.index()] + lists_->tape(entry.list).stream_at(entry.enter)]
           .entered;
     host.entered(entry);
   }
 
   const ProgramLists* lists_;
-  std::vector<uint32_t> next_;         // per list
-  std::vector<uint32_t> held_before_;  // per list; the length of its tape: not held
+  std::vector<uint64_t> next_;         // per list
+  std::vector<uint64_t> held_before_;  // per list; the length of its tape: not held
   std::vector<size_t> first_stream_;   // per list: in streams_
   std::vector<Stream> streams_;
 };

@@ -23,6 +23,7 @@
 #include "simulator/schedule/choice.h"
 #include "simulator/schedule/durations.h"
 #include "simulator/schedule/schedule.h"
+#include "simulator/schedule/tape.h"
 #include "simulator/schedule/view.h"
 
 namespace orrery {
@@ -88,25 +89,6 @@ class SiteMembers {
   GroupTable groups_;
 };
 
-/// One instruction of a thread's tape. A started collective is an Enter and, at its done, a Wait. A
-/// sync one is both, one after another. The compute stream runs Local and Wait in order; an Enter
-/// does not block it.
-struct Instruction {
-  enum class Kind : uint8_t {
-    Local,  // compute for `duration`
-    Enter,  // once the device's previous collective on `stream` has ended, enter after the launch
-            // time
-    Wait,   // until the collective has ended on this device
-  };
-  Kind kind = Kind::Local;
-  OpId op;          // the op of the program that this is part of
-  OpId collective;  // Enter, Wait: the op that started the collective (op itself unless op is a
-                    // done)
-  StreamId stream;  // Enter, Wait
-};
-
-using Tape = std::vector<Instruction>;
-
 /// One group of one site.
 struct Collective {
   SiteId site;
@@ -124,7 +106,7 @@ struct Collective {
   CollectiveFigures figures;
   Duration pack;   // between launch and entry: the operand is packed into canonical work elements
   Duration leave;  // after the last step: the result is unpacked
-  uint64_t times = 1;  // how often it runs (repetitions() of loops.h)
+  uint64_t times = 1;  // how often it runs
   /// The thread of each member; empty if no device runs several lists.
   std::vector<ThreadId> threads = {};
   std::optional<TransferGroup> transfer = {};    // what the group is, if it is one of a transfer
@@ -156,7 +138,7 @@ inline DataRates rates_of(const Collective& collective, Node node) {
 }
 
 /// A communication stream of a device's list. The collectives of one run one after another there,
-/// in issue order (tape_order.h).
+/// in issue order (tape.h).
 struct CommunicationStream {
   VertexId device;
   ThreadId thread;  // of one list of several; else the first
@@ -179,6 +161,7 @@ struct LocalTime {
 
 struct Lowered {
   std::shared_ptr<const std::optional<TransportFigures>> transport;
+  std::shared_ptr<const Iterations> iterations;
   std::vector<std::unique_ptr<const Schedule>> schedules;
   std::vector<Collective> collectives;
   std::vector<Tape> tapes;           // one per thread

@@ -14,18 +14,19 @@
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/progress.h"
+#include "simulator/schedule/run_table.h"
 
 namespace orrery {
 
 /// Where a program stopped.
 struct Stop {
   struct StuckCollective {
-    CollectiveId id;
+    CollectiveRun run;
     std::vector<Parked> parked;
   };
   std::shared_ptr<const ProgramLists> lists;  // of the program that was walked
   ListProgress progress;                      // how far each list came
-  std::vector<StuckCollective> collectives;   // entered by some members and not ended, by id
+  std::vector<StuckCollective> collectives;   // entered by some members and not ended
 
   bool finished() const { return progress.finished(); }
   /// The lists that are at a Wait, by device.
@@ -39,10 +40,10 @@ struct Stop {
 };
 
 /// Calls, each in an order that respects all causes:
-///   visitor.local(OpId, LogicalId)                        a local op on one device
-///   visitor.enter(CollectiveId, Node, OpId)               a member enters
-///   visitor.receive / visitor.send(CollectiveId, StepRef, const Step&)
-///   visitor.exit(CollectiveId, Node, OpId)                all steps of the member have retired
+///   visitor.local(OpRun, LogicalId)                         a local op on one device
+///   visitor.enter(CollectiveRun, Node, OpRun)               a member enters
+///   visitor.receive / visitor.send(CollectiveRun, StepRef, const Step&)
+///   visitor.exit(CollectiveRun, Node, OpRun)                all steps of the member have retired
 template <class Visitor>
 class ProgramWalk {
  public:
@@ -70,9 +71,10 @@ class ProgramWalk {
   }
 
   /// The same, after the sends to a member that has not entered need not wait for it.
-  void let_send_to(CollectiveId id, Node node) {
-    running_[id.index()].progress->let_send_to(node, halves_);
-    take_ready(id);
+  void let_send_to(CollectiveRun run, Node node) {
+    const uint32_t slot = running_.slot(run);
+    running_[slot].progress->let_send_to(node, halves_);
+    take_ready(slot);
     go_on();
   }
 
@@ -82,23 +84,25 @@ class ProgramWalk {
   /// The collectives that some members have entered and that have not ended, by id.
   std::vector<Stop::StuckCollective> stuck() const {
     std::vector<Stop::StuckCollective> stuck;
-    for (size_t c = 0; c < running_.size(); ++c)
-      if (running_[c].progress)
-        stuck.push_back({CollectiveId(c), running_[c].progress->parked()});
+    running_.for_each_slot([&](uint32_t slot) {
+      stuck.push_back({running_.run(slot), running_[slot].progress->parked()});
+    });
     return stuck;
   }
 
   // The callbacks of ListProgress.
 
-  void passed(ListId list, uint32_t instruction) {
-    const Instruction& at = lists_->tape(list)[instruction];
-    if (at.kind == Instruction::Kind::Local)
-      visitor_.local(at.op, (*lists_)[list].device);
+  void passed(ListId list, uint64_t position) {
+    const Tape& tape = lists_->tape(list);
+    if (tape[position].kind == Instruction::Kind::Local)
+      visitor_.local(tape.run_at(position), (*lists_)[list].device);
   }
 
   void entered(EnterRef entry) {
     const auto [id, node] = lists_->member(entry);
-    Running& running = running_[id.index()];
+    const OpRun op = lists_->tape(entry.list).run_at(entry.enter);
+    const uint32_t slot = running_.slot({id, op.iteration});
+    Running& running = running_[slot];
     if (!running.progress) {
       running.schedule = &schedule_of_(lowered_.collective(id));
       running.progress = std::make_unique<Progress>(*running.schedule);
@@ -106,11 +110,11 @@ class ProgramWalk {
       running.entries.resize(running.schedule->extent().ranks());
     }
     running.entries[node.index()] = entry;
-    visitor_.enter(id, node, lists_->op(entry));
+    visitor_.enter(running_.run(slot), node, op);
     running.progress->enter(node, halves_);
-    take_ready(id);
+    take_ready(slot);
     if (running.progress->ended(node))
-      ended_.push_back({id, node});
+      ended_.push_back({slot, node});
   }
 
  private:
@@ -119,40 +123,45 @@ class ProgramWalk {
   void go_on() {
     while (!ended_.empty() || !ready_.empty()) {
       if (!ended_.empty()) {
-        const Member member = ended_.back();
+        const Left next = ended_.back();
         ended_.pop_back();
-        leave(member);
+        leave(next.slot, next.node);
       } else {
         const Ready next = ready_.back();
         ready_.pop_back();
-        run(next.collective, next.half);
+        run(next.slot, next.half);
       }
     }
   }
 
-  void run(CollectiveId id, HalfRef half) {
-    Running& running = running_[id.index()];
+  void run(uint32_t slot, HalfRef half) {
+    Running& running = running_[slot];
     const Step step = running.schedule->step(half.step);
     if (half.half == Half::Receive)
-      visitor_.receive(id, half.step, step);
+      visitor_.receive(running_.run(slot), half.step, step);
     else
-      visitor_.send(id, half.step, step);
+      visitor_.send(running_.run(slot), half.step, step);
     running.progress->retire(half, step, halves_);
-    take_ready(id);
+    take_ready(slot);
     if (half.half == Half::Send && running.progress->ended(half.step.node))
-      ended_.push_back({id, half.step.node});
+      ended_.push_back({slot, half.step.node});
   }
 
   /// Those of `halves_`, of one collective.
-  void take_ready(CollectiveId id) {
+  void take_ready(uint32_t slot) {
     for (const HalfRef& half : halves_)
-      ready_.push_back({id, half});
+      ready_.push_back({slot, half});
     halves_.clear();
   }
 
+  /// Of the run in a slot of `running_`.
   struct Ready {
-    CollectiveId collective;
+    uint32_t slot = 0;
     HalfRef half;
+  };
+  struct Left {
+    uint32_t slot = 0;
+    Node node;
   };
 
   struct Running {
@@ -162,15 +171,15 @@ class ProgramWalk {
     uint32_t nodes_left = 0;             // that have steps left, or have not entered
   };
 
-  void leave(Member member) {
-    Running& running = running_[member.collective.index()];
+  void leave(uint32_t slot, Node node) {
+    Running& running = running_[slot];
     std::optional<EnterRef> entry;  // none of a switch
-    if (member.node.index() < running.entries.size())
-      entry = running.entries[member.node.index()];
+    if (node.index() < running.entries.size())
+      entry = running.entries[node.index()];
     if (entry)
-      visitor_.exit(member.collective, member.node, lists_->op(*entry));
+      visitor_.exit(running_.run(slot), node, lists_->tape(entry->list).run_at(entry->enter));
     if (--running.nodes_left == 0)
-      running = Running{};
+      running_.erase(slot);
     if (entry)
       progress_.end(*entry, *this);
   }
@@ -182,8 +191,8 @@ class ProgramWalk {
   Visitor& visitor_;
   ScheduleOf schedule_of_;
   ListProgress progress_;
-  std::vector<Running> running_;  // per collective
-  std::vector<Member> ended_;     // members whose steps have all retired
+  RunTable<Running> running_;
+  std::vector<Left> ended_;       // members whose steps have all retired
   std::vector<Ready> ready_;      // halves whose causes are met
   std::vector<HalfRef> halves_;   // the same, of one collective, while it is asked
 };

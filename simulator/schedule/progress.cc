@@ -11,12 +11,12 @@ namespace {
 constexpr const char* kInOrder = "halves of a channel retire in order";
 
 template <class Flags>
-void append_bits(const Flags& flags, RelativeState& state) {
+void append_bits(const Flags& flags, std::vector<uint64_t>& words) {
   for (size_t i = 0; i < flags.size(); i += 64) {
     uint64_t word = 0;
     for (size_t bit = 0; bit < std::min<size_t>(64, flags.size() - i); ++bit)
       word |= uint64_t{flags[i + bit] ? 1U : 0U} << bit;
-    state.add(word);
+    words.push_back(word);
   }
 }
 
@@ -98,11 +98,11 @@ void Progress::retire_send(StepRef ref, std::vector<HalfRef>& ready) {
   wake(waiters_[id], ready);
 }
 
-void Progress::append_state(RelativeState& state) const {
+void Progress::append_state(std::vector<uint64_t>& words) const {
   for (const Cursor& cursor : cursors_)
-    state.add(uint64_t{cursor.index} << 1U | (cursor.received ? 1U : 0U));
-  append_bits(entered_, state);
-  append_bits(arrived_.entries(), state);
+    words.push_back(uint64_t{cursor.index} << 1U | (cursor.received ? 1U : 0U));
+  append_bits(entered_, words);
+  append_bits(arrived_.entries(), words);
 }
 
 std::vector<Parked> Progress::parked() const {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "simulator/schedule/causes.h"
-#include "simulator/schedule/relative_state.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/step_table.h"
 
@@ -67,7 +66,7 @@ class Progress {
 
   /// How far each channel is, which nodes have entered, and which messages wait to be taken. Who is
   /// parked where, and how many channels have steps left, follows from these.
-  void append_state(RelativeState& state) const;
+  void append_state(std::vector<uint64_t>& words) const;
 
   /// Every channel of an entered node that cannot continue, in (node, channel) order.
   std::vector<Parked> parked() const;

@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "models/base/check.h"
-#include "models/program/loops.h"
 #include "simulator/event/recording.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/time/engine.h"
@@ -13,12 +12,12 @@
 
 namespace orrery {
 
-Instant instant_of(const std::vector<std::vector<OpSpan>>& spans, const ProgramLists& lists,
-                   ListId list, Moment moment) {
-  const Instruction& instruction = lists.tape(list)[moment.instruction];
-  const OpSpan& span = spans[instruction.op.index()][lists[list].device_index];
+Instant instant_of(const OpSpans& spans, const ProgramLists& lists, ListId list, Moment moment) {
+  const Tape& tape = lists.tape(list);
+  const Instruction& instruction = tape[moment.position];
+  const OpSpan& span = spans.of(tape.run_at(moment.position))[lists[list].device_index];
   if (moment.kind == MomentKind::Entered)
-    return lists.collective({list, moment.instruction}).entry(span.entered);
+    return lists.collective({list, moment.position}).entry(span.entered);
   // The compute stream passes an Enter as soon as it reaches it.
   const bool enters = instruction.kind == Instruction::Kind::Enter;
   return moment.kind == MomentKind::Passed && enters ? span.start : span.end;
@@ -36,8 +35,8 @@ auto with_history(History* history, Timed&& timed) {
   return result;
 }
 
-}  // namespace
-
+/// By the sweep where it is exact, which here may also show in its timeline; else the reason why
+/// not.
 std::variant<Completion, std::string> time_by_sweep(const Program& program, const Lowered& lowered,
                                                     Paths& paths, const Demands& demands,
                                                     const TimeOptions& options) {
@@ -47,7 +46,7 @@ std::variant<Completion, std::string> time_by_sweep(const Program& program, cons
     of_sweep.device_start = options.device_start;
     of_sweep.log = log;
     of_sweep.most_state = options.most_state;
-    of_sweep.most_runs = options.most_runs;
+    of_sweep.kept = options.kept;
     if (shared)
       of_sweep.check_capacity = &demands;
     return sweep(program, lowered, paths, of_sweep);
@@ -59,6 +58,8 @@ std::variant<Completion, std::string> time_by_sweep(const Program& program, cons
   return swept;
 }
 
+}  // namespace
+
 std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
                                        const Demands& demands, const TimeOptions& options) {
   auto swept = time_by_sweep(program, lowered, paths, demands, options);
@@ -69,6 +70,7 @@ std::optional<Completion> time_program(const Program& program, const Lowered& lo
     of_engine.device_start = options.device_start;
     of_engine.log = log;
     of_engine.most_state = options.most_state;
+    of_engine.kept = options.kept;
     return simulate_if_it_ends(program, lowered, paths, demands, of_engine);
   });
   if (completion)
@@ -86,7 +88,7 @@ Completion run_time(const Program& program, const Lowered& lowered, Paths& paths
 
 void record(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,
             const Completion& completion, EventLog& log) {
-  ORRERY_CHECK(!leaves_out_iterations(program), "a recording has every iteration");
+  ORRERY_CHECK(completion.without_spans.empty(), "a recording has every run");
   Completion again;
   if (completion.by == TimedBy::Sweep) {
     SweepOptions options;

@@ -2,26 +2,28 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "models/base/check.h"
 #include "models/base/random.h"
-#include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "simulator/network/max_min.h"
-#include "simulator/schedule/relative_state.h"
-#include "simulator/time/collective_run.h"
+#include "simulator/schedule/run_table.h"
+#include "simulator/time/collective_engine.h"
+#include "simulator/time/device_clocks.h"
 #include "simulator/time/event_queue.h"
-#include "simulator/time/loop_watch.h"
+#include "simulator/time/loop_skips.h"
+#include "simulator/time/period_finder.h"
 #include "simulator/time/state_budget.h"
-#include "simulator/time/tapes.h"
 
 namespace orrery {
 namespace {
 
 class Engine {
-  using Run = CollectiveRun<Engine>;
+  using Run = CollectiveEngine<Engine>;
 
  public:
   Engine(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,
@@ -30,19 +32,17 @@ class Engine {
         lowered_(lowered),
         paths_(paths),
         network_(paths.fabric().links()),
-        tapes_(program, lowered, options.device_start, options.log),
+        clocks_(program, lowered, options.device_start, options.log, options.kept),
+        skips_(program, lowered, clocks_, options.kept),
         log_(options.log),
         state_(options.most_state),
-        watches_(options.watches),
         running_(lowered.collectives.size()) {
-    ORRERY_CHECK(!leaves_out_iterations(program), "the engine runs every iteration by itself");
     completion_.device_start = options.device_start;
     if (options.shuffle_seed)
       shuffle_.emplace(*options.shuffle_seed);
-    for (const Collective& collective : lowered.collectives)
-      completion_.held_up_by.emplace_back(collective.members.size());
-    ORRERY_CHECK(watches_.empty() || options.extra_updates.empty(),
-                 "extra updates are no part of the state");
+    for (uint32_t l = 0; l < clocks_.lists().size(); ++l)
+      all_lists_.emplace_back(l);
+    skips_any_ = skips_.any() && options.extra_updates.empty();  // these are no part of a state
     for (const Instant at : options.extra_updates)
       events_.push(at, {Event::Kind::Update, 0, {}});
     for (size_t l = 0; l < demands.links.size(); ++l)
@@ -64,7 +64,7 @@ class Engine {
     }
   }
 
-  // The host of the running collectives (collective_run.h).
+  // The host of the running collectives (collective_engine.h).
 
   /// Whether messages on the link may have to share it.
   bool is_shared(LinkId link) const { return shared_[link.index()]; }
@@ -81,34 +81,34 @@ class Engine {
     return half;
   }
 
-  void receive(CollectiveId id, StepRef ref, Duration duration) {
-    events_.push(now_ + duration, {Event::Kind::Received, id.index(), ref});
+  void receive(uint32_t slot, StepRef ref, Duration duration) {
+    events_.push(now_ + duration, {Event::Kind::Received, slot, ref});
   }
 
-  void prepare(CollectiveId id, StepRef ref, Duration duration) {
-    events_.push(now_ + duration, {Event::Kind::Prepared, id.index(), ref});
+  void prepare(uint32_t slot, StepRef ref, Duration duration) {
+    events_.push(now_ + duration, {Event::Kind::Prepared, slot, ref});
   }
 
-  void transmit(CollectiveId id, StepRef ref, Duration duration) {
-    events_.push(now_ + duration, {Event::Kind::Sent, id.index(), ref});
+  void transmit(uint32_t slot, StepRef ref, Duration duration) {
+    events_.push(now_ + duration, {Event::Kind::Sent, slot, ref});
   }
 
-  void transmit(CollectiveId id, uint32_t channel, std::span<const LinkId> shared,
+  void transmit(uint32_t slot, uint32_t channel, std::span<const LinkId> shared,
                 BytesPerSecond peak, Bytes size) {
     const FlowId flow = network_.add(shared, rate(peak));
     if (transfers_.size() <= flow.index())
       transfers_.resize(flow.index() + 1);
-    transfers_[flow.index()] = {unsent(size, paths_.fabric().rate_parts()), now_, id,
+    transfers_[flow.index()] = {unsent(size, paths_.fabric().rate_parts()), now_, slot,
                                 channel & ((1U << 30U) - 1U)};
   }
 
-  void deliver(CollectiveId id, StepRef receiver, Instant arrival) {
-    events_.push(arrival, {Event::Kind::Arrival, id.index(), receiver});
+  void deliver(uint32_t slot, StepRef receiver, Instant arrival) {
+    events_.push(arrival, {Event::Kind::Arrival, slot, receiver});
   }
 
-  void end(CollectiveId id, Node node, Node origin) {
-    completion_.held_up_by[id.index()][node.index()] = origin;
-    tapes_.end(id, node, now_, [&](Entrance entrance) { schedule(entrance); });
+  void end(uint32_t slot, Node node, Node origin) {
+    clocks_.end(running_[slot].by[node.index()], now_ + skipped_, origin,
+                [&](const Entrance& entrance) { schedule(entrance); });
   }
 
   void tally(CollectiveId id, StepRef ref, Half half, Bytes bytes, bool sends) {
@@ -118,19 +118,22 @@ class Engine {
 
  private:
   std::optional<Completion> run_events() {
-    tapes_.begin([&](Entrance entrance) { schedule(entrance); });
+    clocks_.begin([&](const Entrance& entrance) { schedule(entrance); });
     while (!events_.empty()) {
       now_ = events_.next();
       next_number();
       while (!events_.empty() && events_.next() == now_)
         do_events();
       share_links();
-      watch_loops();
+      if (skips_any_)
+        skip_periods();
     }
-    if (!tapes_.finished())
+    if (!clocks_.finished())
       return std::nullopt;
-    completion_.makespan = tapes_.makespan();
-    completion_.spans = std::move(tapes_).spans();
+    completion_.makespan = clocks_.makespan();
+    completion_.without_spans = clocks_.without_spans();
+    completion_.added = skips_.added();
+    completion_.spans = std::move(clocks_).spans();
     completion_.by = TimedBy::Engine;
     return std::move(completion_);
   }
@@ -140,7 +143,7 @@ class Engine {
   struct Event {
     enum class Kind : uint32_t { Entry, Received, Prepared, Sent, FlowSent, Arrival, Update };
     Kind kind = Kind::Update;
-    uint32_t subject = 0;  // the collective; of FlowSent the flow
+    uint32_t subject = 0;  // the slot of the run of a collective; of FlowSent the flow
     StepRef step;
   };
   using Queue = EventQueue<Event>;
@@ -150,7 +153,7 @@ class Engine {
   struct Transfer {
     Remaining left = 0;  // at `since`
     Instant since;
-    CollectiveId collective;
+    uint32_t slot = 0;  // of the run of a collective
     uint32_t channel : 30 = 0;  // of the sender
     bool scheduled : 1 = false;
     bool put_off : 1 = false;
@@ -164,65 +167,158 @@ class Engine {
     }
   };
 
-  void watch_loops() {
-    for (LoopWatch* const watch : watches_) {
-      if (!watch->due(tapes_.progress()))
-        continue;
-      if (!state_.has_room_for_copies())
-        return watch->give_up();
-      RelativeState state(watch->iterations(), watch->iteration(), now_);
-      append_state(state);
-      watch->add(std::move(state));
+  /// A run of a collective: from when its first member is known to enter until its last end.
+  struct Running {
+    std::unique_ptr<Run> run;  // from the first entry
+    std::vector<EnterRef> by;  // per rank that is known to enter
+    EnterRef first;            // the first of these
+  };
+
+  /// The state at an end of an iteration.
+  struct Before {
+    ListsBefore lists;
+    uint64_t messages = 0;
+    Digest digest;
+  };
+
+  /// At the end of an instant. Once a list has come to the end of an iteration, looks whether the
+  /// state is an earlier one, and goes ahead by as many periods as possible.
+  void skip_periods() {
+    const std::optional<ListId> list = first_at_end();
+    if (!list || !state_.has_room_for_copies())
+      return;
+    std::vector<uint64_t> words;
+    append_state(words);
+    const std::optional<Before> before = finder_.look(words, [&] {
+      return Before{skips_.lists(all_lists_, now_ + skipped_), completion_.messages,
+                    completion_.digest};
+    });
+    if (!before)
+      return;
+    const std::optional<std::vector<ListPeriod>> periods =
+        skips_.periods(all_lists_, before->lists);
+    const uint64_t times = periods ? skips_.most(*periods) : 0;
+    if (times == 0)
+      return;
+    const Duration later = now_ + skipped_ - before->lists.at;
+    skips_.add(*periods, times, later);
+    move_runs(*periods, times);
+    for (const ListPeriod& period : *periods)
+      clocks_.skip(period.list, period.loop, period.iterations, times, later,
+                   before->lists.totals[period.list.index()]);
+    completion_.messages += (completion_.messages - before->messages) * times;
+    completion_.digest.add(completion_.digest.since(before->digest).repeated(times));
+    skipped_ += later * static_cast<int64_t>(times);
+    look_at_.reset();
+  }
+
+  /// The first list that is in a loop, if it has come to the end of an iteration since the last
+  /// time.
+  std::optional<ListId> first_at_end() {
+    if (look_at_) {
+      const uint64_t next = clocks_.progress().next(look_at_->first);
+      if (next < look_at_->second)
+        return std::nullopt;
     }
+    const std::optional<std::pair<ListId, uint64_t>> before = look_at_;
+    look_at_.reset();
+    for (const ListId list : all_lists_) {
+      const uint64_t end = skips_.next_end(list, clocks_.progress().next(list));
+      if (end < clocks_.lists().tape(list).size()) {
+        look_at_ = {list, end};
+        break;
+      }
+    }
+    skips_any_ = look_at_.has_value();
+    return before ? std::optional(before->first) : std::nullopt;
+  }
+
+  /// The runs of collectives that are under way are of later iterations then.
+  void move_runs(std::span<const ListPeriod> periods, uint64_t times) {
+    const auto later = [&](EnterRef entry) {
+      const auto period = std::find_if(periods.begin(), periods.end(), [&](const ListPeriod& each) {
+        return each.list == entry.list;
+      });
+      if (period != periods.end() && period->loop.has(entry.enter))
+        entry.enter += period->iterations * times * period->loop.length;
+      return entry;
+    };
+    running_.for_each_slot([&](uint32_t slot) {
+      Running& running = running_[slot];
+      const uint64_t before = clocks_.lists().run(running.first).iteration;
+      running.first = later(running.first);
+      for (EnterRef& entry : running.by)
+        entry = later(entry);
+      running_.move(slot, clocks_.lists().run(running.first).iteration - before);
+    });
+  }
+
+  /// Where the run of a collective is in the list of the first member to enter: counted from where
+  /// the list is now, if it is in a loop.
+  uint64_t place_of(uint32_t slot) const {
+    const EnterRef& entry = running_[slot].first;
+    const uint64_t next = clocks_.progress().next(entry.list);
+    const std::vector<LoopedOrder::LoopRun> loops = loops_around(entry.list);
+    return !loops.empty() && loops.front().has(entry.enter) ? next - entry.enter : entry.enter;
+  }
+
+  std::vector<LoopedOrder::LoopRun> loops_around(ListId list) const {
+    return clocks_.lists().tape(list).loops_at(clocks_.progress().next(list));
   }
 
   /// At the end of an instant: the lists, the running collectives, the events and the transfers,
   /// sorted, so that the order of insertion does not matter. Events of flows are left out: when a
   /// flow ends follows from what is left to send and its rate. Messages and digest are sums.
-  void append_state(RelativeState& state) const {
-    tapes_.append_state(state);
-    std::vector<std::pair<LoopPosition, const Run*>> at_work;
-    for (size_t c = 0; c < running_.size(); ++c)
-      if (running_[c])
-        at_work.emplace_back(state.position(CollectiveId(c)), running_[c].get());
-    std::sort(at_work.begin(), at_work.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
-    state.add(at_work.size());
-    for (const auto& [position, running] : at_work) {
-      state.add(position);
-      running->append_state(state);
+  void append_state(std::vector<uint64_t>& words) const {
+    for (const ListId list : all_lists_) {
+      const std::vector<LoopedOrder::LoopRun> loops = loops_around(list);
+      clocks_.append_state(list, loops.empty() ? LoopedOrder::LoopRun{} : loops.front(),
+                           now_ + skipped_, words);
     }
-    using Words = std::array<uint64_t, 4>;
-    std::vector<std::pair<LoopPosition, Words>> pending;
+    std::vector<Place> places;  // of the runs, to tell them apart
+    running_.for_each_slot([&](uint32_t slot) { places.push_back({place(slot), slot}); });
+    std::sort(places.begin(), places.end());
+    std::map<uint32_t, uint64_t> number_of_slot;
+    words.push_back(places.size());
+    for (const auto& [place, slot] : places) {
+      number_of_slot.emplace(slot, number_of_slot.size());
+      words.insert(words.end(), place.begin(), place.end());
+      if (running_[slot].run)
+        running_[slot].run->append_state(words);
+    }
+    std::vector<std::array<uint64_t, 5>> pending;
     events_.for_each([&](Instant at, const Event& event) {
       if (event.kind != Event::Kind::FlowSent)
-        pending.push_back({state.position(CollectiveId(event.subject)),
-                           {state.ahead(at), static_cast<uint64_t>(event.kind),
-                            uint64_t{event.step.node.index()} << 32U | event.step.channel.index(),
-                            event.step.index}});
+        pending.push_back({number_of_slot.at(event.subject),
+                           static_cast<uint64_t>((at - now_).count()),
+                           static_cast<uint64_t>(event.kind),
+                           uint64_t{event.step.node.index()} << 32U | event.step.channel.index(),
+                           event.step.index});
     });
-    append(std::move(pending), state);
-    std::vector<std::pair<LoopPosition, Words>> sending;
+    append(std::move(pending), words);
+    std::vector<std::array<uint64_t, 5>> sending;
     network_.for_each_flow([&](FlowId flow) {
       const Transfer& transfer = transfers_[flow.index()];
       const Rate rate = network_.rate_of(flow);
       const auto left = static_cast<UInt128>(transfer.left_at(now_, rate));
-      sending.push_back({state.position(transfer.collective),
-                         {transfer.channel, static_cast<uint64_t>(rate.count()),
-                          static_cast<uint64_t>(left), static_cast<uint64_t>(left >> 64U)}});
+      sending.push_back({number_of_slot.at(transfer.slot), transfer.channel,
+                         static_cast<uint64_t>(rate.count()), static_cast<uint64_t>(left),
+                         static_cast<uint64_t>(left >> 64U)});
     });
-    append(std::move(sending), state);
+    append(std::move(sending), words);
   }
 
-  template <class Items>
-  static void append(Items items, RelativeState& state) {
+  using Place = std::pair<std::array<uint64_t, 3>, uint32_t>;
+  std::array<uint64_t, 3> place(uint32_t slot) const {
+    return {running_.run(slot).collective.index(), running_[slot].first.list.index(),
+            place_of(slot)};
+  }
+
+  static void append(std::vector<std::array<uint64_t, 5>> items, std::vector<uint64_t>& words) {
     std::sort(items.begin(), items.end());
-    state.add(items.size());
-    for (const auto& [position, words] : items) {
-      state.add(position);
-      for (const uint64_t word : words)
-        state.add(word);
-    }
+    words.push_back(items.size());
+    for (const std::array<uint64_t, 5>& item : items)
+      words.insert(words.end(), item.begin(), item.end());
   }
 
   void next_number() {
@@ -231,9 +327,16 @@ class Engine {
     number_ = InstantNumber(number_.index() + size_t{1});
   }
 
-  void schedule(Entrance entrance) {
-    events_.push(entrance.at,
-                 {Event::Kind::Entry, entrance.collective.index(), {entrance.node, {}, 0}});
+  void schedule(const Entrance& entrance) {
+    const uint32_t slot = running_.slot(entrance.run);
+    Running& running = running_[slot];
+    if (running.by.empty()) {
+      running.by.resize(lowered_.collective(entrance.run.collective).members.size());
+      running.first = entrance.by;
+    }
+    running.by[entrance.node.index()] = entrance.by;
+    events_.push(Instant() + (entrance.at - (Instant() + skipped_)),
+                 {Event::Kind::Entry, slot, {entrance.node, {}, 0}});
   }
 
   /// Takes the events of this instant out and handles them.
@@ -260,7 +363,7 @@ class Engine {
     if (event.kind == Event::Kind::FlowSent)
       end_flow(FlowId(event.subject));
     else
-      happen(CollectiveId(event.subject),
+      happen(event.subject,
              [&](Run& running) { return happen(running, event.kind, event.step); });
   }
 
@@ -270,16 +373,16 @@ class Engine {
     const Rate rate = network_.rate_of(flow);
     if (rate == Rate())
       return;
-    current_ = transfer.collective;
+    current_ = running_.run(transfer.slot).collective;
     if (const Instant end = transfer.end(rate); end > now_) {
       if (transfer.put_off)
         schedule_end(flow, end);
       return;
     }
-    const CollectiveId collective = transfer.collective;
+    const uint32_t slot = transfer.slot;
     const uint32_t channel = transfer.channel;
     network_.remove(flow);
-    happen(collective, [&](Run& running) { return running.sent_by(channel); });
+    happen(slot, [&](Run& running) { return running.sent_by(channel); });
   }
 
   void schedule_end(FlowId flow, Instant end) {
@@ -289,14 +392,14 @@ class Engine {
   }
 
   template <class What>
-  void happen(CollectiveId collective, What&& what) {
-    current_ = collective;
-    std::unique_ptr<Run>& running = running_[collective.index()];
-    if (!running)
-      running = run_of(collective);
-    if (what(*running) == Run::State::Over) {
-      state_.give(running->bytes());
-      running.reset();
+  void happen(uint32_t slot, What&& what) {
+    current_ = running_.run(slot).collective;
+    std::unique_ptr<Run>& run = running_[slot].run;
+    if (!run)
+      run = run_of(*current_, slot);
+    if (what(*run) == Run::State::Over) {
+      state_.give(run->bytes());
+      running_.erase(slot);
     }
   }
 
@@ -310,11 +413,11 @@ class Engine {
     return kind == Event::Kind::Arrival ? running.arrive(step) : running.sent(step);
   }
 
-  std::unique_ptr<Run> run_of(CollectiveId id) {
+  std::unique_ptr<Run> run_of(CollectiveId id, uint32_t slot) {
     const Collective& collective = lowered_.collective(id);
     state_.take(program_.site(collective.site).ops.front(),
                 Run::bytes(collective.schedule->extent()));
-    return std::make_unique<Run>(collective, id, paths_, *this, log_);
+    return std::make_unique<Run>(collective, id, slot, paths_, *this, log_);
   }
 
   void share_links() {
@@ -333,7 +436,7 @@ class Engine {
     transfer.left = transfer.left_at(now_, before);
     transfer.since = now_;
     const Rate rate = network_.rate_of(flow);
-    current_ = transfer.collective;
+    current_ = running_.run(transfer.slot).collective;
     if (transfer.scheduled && rate <= before)
       transfer.put_off = true;
     else
@@ -345,13 +448,19 @@ class Engine {
   Paths& paths_;
   std::vector<bool> shared_;  // per link: whether messages on it may have to share it
   MaxMin network_;
-  Tapes tapes_;
+  DeviceClocks clocks_;
+  LoopSkips skips_;
   EventLog* log_;
   StateBudget state_;
-  const std::vector<LoopWatch*> watches_;
-  std::vector<std::unique_ptr<Run>> running_;  // from first entry to last end
+  RunTable<Running> running_;
   Queue events_;
-  Instant now_;
+  Instant now_;       // of the events; the clocks are at now_ + skipped_
+  Duration skipped_;  // by which the iterations that were skipped make everything later
+  std::vector<ListId> all_lists_;
+  bool skips_any_ = false;
+  PeriodFinder<Before> finder_;
+  /// The list, and the end of an iteration, at which the state is looked at next.
+  std::optional<std::pair<ListId, uint64_t>> look_at_;
   InstantNumber number_;                 // of now_, from 1 on
   std::optional<CollectiveId> current_;  // whose time is being computed, for error messages
   bool update_ = false;                  // EngineOptions::extra_updates has this instant

@@ -6,8 +6,8 @@
 // A queue holds what is known to happen (event_queue.h): a half retires, a flow ends, a message
 // arrives. The clock goes to its next instant. Everything at that instant is handled before the
 // clock goes on:
-//  - the lists of the devices go on (tapes.h) and enter collectives;
-//  - each running collective (collective_run.h) begins the halves whose causes are met
+//  - the lists of the devices go on (device_clocks.h) and enter collectives;
+//  - each running collective (collective_engine.h) begins the halves whose causes are met
 //    (schedule/causes.h);
 //  - a send half over links that others use too becomes a flow of the network. Whenever flows come
 //    or go, their rates are solved again (network/max_min.h).
@@ -30,14 +30,13 @@
 
 namespace orrery {
 
-class LoopWatch;
-
 struct EngineOptions {
   /// When each device begins, by logical id; empty: all at 0.
   std::vector<Instant> device_start;
   EventLog* log = nullptr;              // gets every half that runs
   int64_t most_state = Limits().state;  // bytes that all collectives at work may take
-  std::vector<LoopWatch*> watches;      // get the states at ends of iterations
+  /// The runs of ops that get spans, ascending; null: all. Iterations without any may be skipped.
+  const std::vector<OpRun>* kept = nullptr;
 
   // None of these changes a result; tests check this. Permutes the order in which the events of one
   // instant are handled.

@@ -33,8 +33,8 @@ class StateBudget {
     taken_ += bytes;
   }
 
-  /// Whether what is running may be described twice more (RelativeState takes less than what it
-  /// describes).
+  /// Whether what is running may be described twice more. A description takes less than what it
+  /// describes.
   bool has_room_for_copies() const { return taken_ <= most_ / 3; }
 
   /// A collective that took this has ended.

@@ -2,99 +2,89 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <numeric>
-#include <set>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "models/base/callable.h"
-#include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/list_progress.h"
+#include "simulator/schedule/run_table.h"
 #include "simulator/time/collective_sweep.h"
+#include "simulator/time/device_clocks.h"
+#include "simulator/time/loop_skips.h"
+#include "simulator/time/period_finder.h"
 #include "simulator/time/state_budget.h"
-#include "simulator/time/tapes.h"
 
 namespace orrery {
 namespace {
 
-/// Which threads may ask for the same link at the same time. Requires routes.
-class SharedLinks {
+/// Lists that meet in a loop, each with the loop in its own thread. Others cause nothing for them
+/// while they are in it. So they have a period of their own, and may drift away from other lists.
+struct LoopMates {
+  std::vector<ListId> lists;
+  PeriodFinder<ListsBefore> finder = {};
+};
+
+/// The mates of each list in each loop.
+class LoopMeetings {
  public:
-  /// Only links that `counts` accepts are looked at.
-  SharedLinks(const Program& program, const Lowered& lowered, Paths& paths,
-              FunctionRef<bool(LinkId)> counts)
-      : lowered_(lowered),
-        lists_(program, lowered),
-        paths_(paths),
-        counts_(counts),
-        set_(program.threads.size()),
-        first_(paths.fabric().links().size()) {
-    std::iota(set_.begin(), set_.end(), 0U);
-  }
-
-  /// Per thread: the least thread of its set. Threads of different sets never send over the same
-  /// link.
-  std::vector<uint32_t> run() {
-    for (uint32_t c = 0; set_.size() > 1 && c < lowered_.collectives.size(); ++c)
-      look_at(CollectiveId(c));
-    for (uint32_t t = 0; t < set_.size(); ++t)
-      set_[t] = least(t);
-    return std::move(set_);
-  }
-
- private:
-  void look_at(CollectiveId id) {
-    const Collective& collective = lowered_.collective(id);
-    std::vector<ThreadId> threads;  // per member
-    for (uint32_t n = 0; n < collective.members.size(); ++n)
-      threads.push_back(lists_.thread_of(id, Node(n)));
-    if (!seen_.emplace(collective.schedule, &*collective.vertices.begin(), threads).second)
-      return;
-    const Extent& extent = collective.schedule->extent();
-    for (uint32_t n = 0; n < extent.nodes; ++n) {
-      // A switch sends for all members.
-      const std::span<const ThreadId> senders =
-          n < threads.size() ? std::span(threads).subspan(n, 1) : std::span(threads);
-      for (uint32_t c = 0; c < extent.channels; ++c)
-        collective.schedule->for_each_receiver(Node(n), Channel(c), [&](const Sent& sent) {
-          const VertexId from = collective.vertices[n];
-          for (const LinkId link : paths_.between(from, collective.vertices[sent.to.index()]).links)
-            if (counts_(link))
-              for (const ThreadId sender : senders)
-                asks(sender, link);
-        });
+  LoopMeetings(const Program& program, const Lowered& lowered, const ProgramLists& lists) {
+    for (uint32_t l = 0; l < program.loops.size(); ++l)
+      for (const ListId list : lists.lists_of(program.loops[l].thread))
+        index_.emplace(std::pair(l, list), static_cast<uint32_t>(index_.size()));
+    same_.resize(index_.size());
+    std::iota(same_.begin(), same_.end(), 0U);
+    for (uint32_t c = 0; c < lowered.collectives.size(); ++c)
+      meet(CollectiveId(c), lowered, lists);
+    std::map<uint32_t, uint32_t> number;
+    for (const auto& [of, index] : index_) {
+      const auto [mates, is_new] = number.emplace(least(index), mates_.size());
+      if (is_new)
+        mates_.emplace_back();
+      mates_[mates->second].lists.push_back(of.second);
+      mates_of_.emplace(of, mates->second);
     }
   }
 
-  void asks(ThreadId thread, LinkId link) {
-    std::optional<ThreadId>& first = first_[link.index()];
-    if (!first)
-      first = thread;
-    const uint32_t one = least(static_cast<uint32_t>(first->index()));
-    const uint32_t other = least(static_cast<uint32_t>(thread.index()));
-    set_[std::max(one, other)] = std::min(one, other);
+  LoopMates& of(uint32_t loop, ListId list) { return mates_[mates_of_.at({loop, list})]; }
+
+ private:
+  /// Members meet in all loops around a collective.
+  void meet(CollectiveId id, const Lowered& lowered, const ProgramLists& lists) {
+    const Iterations& iterations = *lowered.iterations;
+    const Collective& collective = lowered.collective(id);
+    std::vector<uint32_t> first;  // per loop around it, from the inside
+    for (uint32_t n = 0; n < collective.members.size(); ++n) {
+      if (!lists.is_entered(id, Node(n)))
+        continue;
+      const EnterRef entry = lists.enter_of(id, Node(n));
+      size_t depth = 0;
+      for (LoopAround loop = iterations.loop_of(lists.op(entry)); loop;
+           loop = iterations.around(*loop), ++depth) {
+        const uint32_t index = index_.at({*loop, entry.list});
+        if (first.size() == depth)
+          first.push_back(index);
+        const uint32_t a = least(index);
+        const uint32_t b = least(first[depth]);
+        same_[std::max(a, b)] = std::min(a, b);
+      }
+    }
   }
 
-  /// The least of the thread's set.
-  uint32_t least(uint32_t thread) {
-    while (set_[thread] != thread)
-      thread = set_[thread] = set_[set_[thread]];
-    return thread;
+  uint32_t least(uint32_t index) {
+    while (same_[index] != index)
+      index = same_[index] = same_[same_[index]];
+    return index;
   }
 
-  const Lowered& lowered_;
-  const ProgramLists lists_;
-  Paths& paths_;
-  FunctionRef<bool(LinkId)> counts_;
-  std::vector<uint32_t> set_;                   // per thread: one of its set that is not greater
-  std::vector<std::optional<ThreadId>> first_;  // per link: the first thread that asks for it
-  /// Those already looked at; layer by layer, most programs do the same again.
-  std::set<std::tuple<const Schedule*, const VertexId*, std::vector<ThreadId>>> seen_;
+  std::map<std::pair<uint32_t, ListId>, uint32_t> index_;
+  std::vector<uint32_t> same_;  // per index: one of its mates that is not greater
+  std::vector<LoopMates> mates_;
+  std::map<std::pair<uint32_t, ListId>, uint32_t> mates_of_;
 };
 
 class ProgramSweep {
@@ -105,32 +95,38 @@ class ProgramSweep {
         lowered_(lowered),
         paths_(paths),
         capacity_(capacity_check(paths, options.check_capacity)),
-        tapes_(program, lowered, options.device_start, options.log,
-               {link_sets(), options.most_runs}),
+        clocks_(program, lowered, options.device_start, options.log, options.kept),
+        skips_(program, lowered, clocks_, options.kept),
         log_(options.log),
         state_(options.most_state),
         gathering_(lowered.collectives.size()),
         once_(lowered.collectives.size()) {
     completion_.device_start = options.device_start;
-    for (const Collective& collective : lowered.collectives)
-      completion_.held_up_by.emplace_back(collective.members.size());
+    if (skips_.any())
+      meetings_.emplace(program, lowered, clocks_.lists());
   }
 
   std::variant<Completion, std::string> run() {
-    const auto entered = [&](Entrance entrance) { enter(entrance); };
-    tapes_.begin(entered);
+    if (meetings_ && capacity_)
+      return "iterations that are skipped ask links for nothing that is checked";
+    const auto entered = [&](const Entrance& entrance) { enter(entrance); };
+    if (meetings_)
+      for (uint32_t l = 0; l < clocks_.lists().size(); ++l)
+        clocks_.hold(ListId(l), skips_.next_end(ListId(l), 0));
+    clocks_.begin(entered);
     do {
       for (size_t next = 0; next < complete_.size(); ++next)
-        if (!sweep_collective(complete_[next]))
-          return stopped_in(complete_[next]);
+        if (const CollectiveRun run = gathering_.run(complete_[next]);
+            !sweep_collective(complete_[next]))
+          return stopped_in(run.collective);
       complete_.clear();
-    } while (tapes_.at_rest(entered));
-    if (!tapes_.finished())
-      return tapes_.waiting_text() + ", whose members' entries depend on each other's ends";
-    completion_.makespan = tapes_.makespan();
-    completion_.spans = std::move(tapes_).spans();
-    completion_.added = std::move(tapes_).added();
-    completion_.left_out = std::move(tapes_).left_out();
+    } while (meetings_ && lists_go_on());
+    if (!clocks_.finished())
+      return clocks_.waiting_text() + ", whose members' entries depend on each other's ends";
+    completion_.makespan = clocks_.makespan();
+    completion_.without_spans = clocks_.without_spans();
+    completion_.added = skips_.added();
+    completion_.spans = std::move(clocks_).spans();
     for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
       const uint64_t times = lowered_.collectives[c].times;
       completion_.messages += once_[c].messages * times;
@@ -144,6 +140,7 @@ class ProgramSweep {
   /// A collective whose members have not all entered.
   struct Gathering {
     std::vector<Instant> entries;  // per node
+    std::vector<EnterRef> by;
     size_t known = 0;
   };
 
@@ -160,14 +157,6 @@ class ProgramSweep {
     return check.needed() ? std::optional(std::move(check)) : std::nullopt;
   }
 
-  LinkSets link_sets() {
-    if (!capacity_ || !leaves_out_iterations(program_))
-      return std::nullopt;
-    return SharedLinks(program_, lowered_, paths_,
-                       [&](LinkId link) { return capacity_->looks_at(link); })
-        .run();
-  }
-
   std::string stopped_in(CollectiveId id) const {
     const OpId op = program_.site(lowered_.collective(id).site).ops.front();
     return fmt::format(
@@ -176,48 +165,115 @@ class ProgramSweep {
   }
 
   void enter(const Entrance& entrance) {
-    Gathering& gathering = gathering_[entrance.collective.index()];
-    gathering.entries.resize(lowered_.collective(entrance.collective).members.size());
+    const uint32_t slot = gathering_.slot(entrance.run);
+    Gathering& gathering = gathering_[slot];
+    const size_t members = lowered_.collective(entrance.run.collective).members.size();
+    gathering.entries.resize(members);
+    gathering.by.resize(members);
     gathering.entries[entrance.node.index()] = entrance.at;
-    if (++gathering.known == gathering.entries.size())
-      complete_.push_back(entrance.collective);
+    gathering.by[entrance.node.index()] = entrance.by;
+    if (++gathering.known == members)
+      complete_.push_back(slot);
   }
 
   /// Whether it came to its end.
-  bool sweep_collective(CollectiveId id) {
-    return with_concrete(*lowered_.collective(id).schedule,
-                         [&](const auto& schedule) { return sweep_with(schedule, id); });
+  bool sweep_collective(uint32_t slot) {
+    const CollectiveId id = gathering_.run(slot).collective;
+    const Gathering gathering = std::exchange(gathering_[slot], {});
+    gathering_.erase(slot);
+    return with_concrete(*lowered_.collective(id).schedule, [&](const auto& schedule) {
+      return sweep_with(schedule, id, gathering);
+    });
   }
 
   template <class S>
-  bool sweep_with(const S& schedule, CollectiveId id) {
-    const std::vector<Instant> entries = std::exchange(gathering_[id.index()], {}).entries;
-    CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, entries, paths_, log_,
-                                  capacity_ ? &*capacity_ : nullptr);
+  bool sweep_with(const S& schedule, CollectiveId id, const Gathering& gathering) {
+    CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, gathering.entries, paths_,
+                                  log_, capacity_ ? &*capacity_ : nullptr);
     const OpId op = program_.site(lowered_.collective(id).site).ops.front();
     state_.take(op, collective.bytes());
     if (!on_behalf_of(op, [&] { return collective.run(); }))
       return false;
     state_.give(collective.bytes());
     once_[id.index()] = {collective.messages(), collective.digest()};
-    for (uint32_t n = 0; n < entries.size(); ++n) {
+    for (uint32_t n = 0; n < gathering.entries.size(); ++n) {
       const Happened exit = collective.exit(Node(n));
-      completion_.held_up_by[id.index()][n] = exit.origin;
-      tapes_.end(id, Node(n), exit.at, [&](Entrance entrance) { enter(entrance); });
+      clocks_.end(gathering.by[n], exit.at, exit.origin,
+                  [&](const Entrance& entrance) { enter(entrance); });
     }
     return true;
+  }
+
+  /// When nothing else can happen: lets lists that are held at the ends of iterations go on. Mates
+  /// go on together, once all are there. Whether any went on.
+  bool lists_go_on() {
+    std::vector<ListId> held;
+    for (uint32_t l = 0; l < clocks_.lists().size(); ++l)
+      if (clocks_.progress().is_held(ListId(l)))
+        held.emplace_back(l);
+    std::vector<ListId> ready;
+    for (const ListId list : held) {
+      LoopMates& mates = meetings_->of(loop_of(list).loop, list);
+      if (mates.lists.front() == list && are_together(mates)) {
+        skip_periods(mates);
+        ready.insert(ready.end(), mates.lists.begin(), mates.lists.end());
+      }
+    }
+    // Mates that wait for one that does not come go on without it.
+    for (const ListId list : ready.empty() ? held : ready) {
+      clocks_.hold(list, skips_.next_end(list, clocks_.progress().next(list)));
+      clocks_.resume(list, [&](const Entrance& entrance) { enter(entrance); });
+    }
+    return !held.empty();
+  }
+
+  /// Requires a list that is held.
+  LoopedOrder::LoopRun loop_of(ListId list) const {
+    return skips_.loop_ended_at(list, clocks_.progress().next(list));
+  }
+
+  bool are_together(LoopMates& mates) {
+    return std::all_of(mates.lists.begin(), mates.lists.end(), [&](ListId list) {
+      return clocks_.progress().is_held(list) && &meetings_->of(loop_of(list).loop, list) == &mates;
+    });
+  }
+
+  void skip_periods(LoopMates& mates) {
+    const Instant base = clocks_.now(mates.lists.front());
+    std::vector<uint64_t> words;
+    for (const ListId list : mates.lists)
+      clocks_.append_state(list, loop_of(list), base, words);
+    const std::optional<ListsBefore> before =
+        mates.finder.look(words, [&] { return skips_.lists(mates.lists, base); });
+    if (!before)
+      return;
+    const std::optional<std::vector<ListPeriod>> periods = skips_.periods(mates.lists, *before);
+    if (!periods || !std::all_of(periods->begin(), periods->end(), [&](const ListPeriod& period) {
+          return period.loop.loop == loop_of(period.list).loop;
+        }))
+      return;
+    const uint64_t times = skips_.most(*periods);
+    if (times == 0)
+      return;
+    const Duration later = base - before->at;
+    skips_.add(*periods, times, later);
+    for (size_t i = 0; i < periods->size(); ++i)
+      clocks_.skip((*periods)[i].list, (*periods)[i].loop, (*periods)[i].iterations, times, later,
+                   before->totals[i]);
   }
 
   const Program& program_;
   const Lowered& lowered_;
   Paths& paths_;
   std::optional<CapacityCheck> capacity_;
-  Tapes tapes_;
+  DeviceClocks clocks_;
+  LoopSkips skips_;
+  std::optional<LoopMeetings> meetings_;  // where iterations may be skipped
   EventLog* log_;
   StateBudget state_;
-  std::vector<Gathering> gathering_;    // per collective
-  std::vector<Once> once_;              // per collective
-  std::vector<CollectiveId> complete_;  // in the order in which their last member entered
+  RunTable<Gathering> gathering_;
+  std::vector<Once> once_;          // per collective
+  std::vector<uint32_t> complete_;  // slots, in the order in which their last member entered
   Completion completion_;
 };
 

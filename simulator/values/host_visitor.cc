@@ -46,8 +46,8 @@ HostVisitor::HostVisitor(const Program& program, const Lowered& lowered, DeviceV
       futures_(program),
       running_(lowered.collectives.size()) {}
 
-void HostVisitor::local(OpId id, LogicalId device) {
-  const Op& op = program_.op(id);
+void HostVisitor::local(OpRun run, LogicalId device) {
+  const Op& op = program_.op(run.op);
   if (op.results.empty())
     return;
   std::vector<const Tensor*> operands;
@@ -58,10 +58,10 @@ void HostVisitor::local(OpId id, LogicalId device) {
     values_.at(op.results[r], device) = std::move(results[r]);
 }
 
-void HostVisitor::enter(CollectiveId id, Node node, OpId op_id) {
-  const Collective& collective = lowered_.collective(id);
-  const Op& op = program_.op(op_id);
-  std::optional<Running>& running = running_[id.index()];
+void HostVisitor::enter(CollectiveRun run, Node node, OpRun by) {
+  const Collective& collective = lowered_.collective(run.collective);
+  const Op& op = program_.op(by.op);
+  std::optional<Running>& running = running_[running_.slot(run)];
   if (!running)
     running.emplace(collective, op_folding(program_, op, collective.work));
   const LogicalId device = collective.members[node.index()];
@@ -70,33 +70,35 @@ void HostVisitor::enter(CollectiveId id, Node node, OpId op_id) {
       takes_result(op) ? std::optional(program_.value(op.results.front()).type) : std::nullopt);
 }
 
-void HostVisitor::receive(CollectiveId id, StepRef ref, const Step& step) {
+void HostVisitor::receive(CollectiveRun run, StepRef ref, const Step& step) {
+  const uint32_t slot = running_.slot(run);
   // The message sent last needs no block if it is taken at once.
-  if (borrowed_ && !(borrowed_->collective == id && borrowed_->receiver == ref))
+  if (borrowed_ && !(borrowed_->slot == slot && borrowed_->receiver == ref))
     settle_borrowed();
   borrowed_.reset();
-  run_half(id, ref, Half::Receive, step);
+  run_half(slot, ref, Half::Receive, step);
 }
 
-void HostVisitor::send(CollectiveId id, StepRef ref, const Step& step) {
+void HostVisitor::send(CollectiveRun run, StepRef ref, const Step& step) {
   settle_borrowed();
-  run_half(id, ref, Half::Send, step);
-  if (lowered_.collective(id).is_member(ref.node))
+  const uint32_t slot = running_.slot(run);
+  run_half(slot, ref, Half::Send, step);
+  if (lowered_.collective(run.collective).is_member(ref.node))
     return;
-  std::optional<Running>& running = running_[id.index()];
-  --running->switch_steps_left;
-  drop_if_over(running);
+  --running_[slot]->switch_steps_left;
+  drop_if_over(slot);
 }
 
-void HostVisitor::drop_if_over(std::optional<Running>& running) {
-  if (running->members_left == 0 && running->switch_steps_left == 0)
-    running.reset();
+void HostVisitor::drop_if_over(uint32_t slot) {
+  if (running_[slot]->members_left == 0 && running_[slot]->switch_steps_left == 0)
+    running_.erase(slot);
 }
 
-void HostVisitor::run_half(CollectiveId id, StepRef ref, Half half, const Step& step) {
+void HostVisitor::run_half(uint32_t slot, StepRef ref, Half half, const Step& step) {
+  const CollectiveId id = running_.run(slot).collective;
   const Collective& collective = lowered_.collective(id);
-  const Folding& folding = running_[id.index()]->folding;
-  AtWork at{id, collective, ref, folding, memory(id, ref.node), {}, nullptr};
+  const Folding& folding = running_[slot]->folding;
+  AtWork at{slot, collective, ref, folding, memory(slot, ref.node), {}, nullptr};
   const Bytes held = itemsize(folding.held);
   Bytes moved;
   // While the input area is still the operand itself, the first write makes a copy for the member.
@@ -119,7 +121,7 @@ void HostVisitor::run_half(CollectiveId id, StepRef ref, Half half, const Step& 
 void HostVisitor::act(AtWork& at, ActionKind action, const Slice* slice, Combine combine) {
   switch (action) {
     case ActionKind::Take:
-      at.payload = std::exchange(running_[at.id.index()]->messages.at(at.ref), {});
+      at.payload = std::exchange(running_[at.slot]->messages.at(at.ref), {});
       return;
     case ActionKind::Read:
       at.payload.data = slice == nullptr ? nullptr : at.own.read(*slice);
@@ -134,7 +136,7 @@ void HostVisitor::act(AtWork& at, ActionKind action, const Slice* slice, Combine
     case ActionKind::Hold:
       return hold(at, combine);
     case ActionKind::Recall:
-      at.payload = std::exchange(held(at.id, at.ref), {});
+      at.payload = std::exchange(held(at.slot, at.ref), {});
       return;
     case ActionKind::Emit:
       return emit(at);
@@ -163,29 +165,30 @@ void HostVisitor::hold(AtWork& at, Combine combine) {
     at.payload.data = blocks_.data(*at.payload.block);
     reduce(at.folding, combine, blocks_.data(*at.payload.block), left, at.right, at.payload.size);
   }
-  held(at.id, at.ref) = at.payload;
+  held(at.slot, at.ref) = at.payload;
   at.payload.block.reset();  // it moved to the step
 }
 
 void HostVisitor::emit(AtWork& at) {
   const StepRef receiver = at.collective.schedule->peer(at.ref, Half::Send);
   if (!at.payload.block)
-    borrowed_ = Borrowed{at.id, receiver};
-  running_[at.id.index()]->messages.at(receiver) = at.payload;
+    borrowed_ = Borrowed{at.slot, receiver};
+  running_[at.slot]->messages.at(receiver) = at.payload;
   at.payload.block.reset();  // it moved to the message
 }
 
-void HostVisitor::exit(CollectiveId id, Node node, OpId op_id) {
+void HostVisitor::exit(CollectiveRun run, Node node, OpRun by) {
   settle_borrowed();
-  std::optional<Running>& running = running_[id.index()];
-  const LogicalId device = lowered_.collective(id).members[node.index()];
-  const Op& op = program_.op(op_id);
+  const uint32_t slot = running_.slot(run);
+  std::optional<Running>& running = running_[slot];
+  const LogicalId device = lowered_.collective(run.collective).members[node.index()];
+  const Op& op = program_.op(by.op);
   const ValueType& type = program_.value(op.results.front()).type;
   Tensor result = takes_result(op) ? std::move(*running->nodes[node.index()]).take_result()
                                    : Tensor(type.dtype, type.shape);
   running->nodes[node.index()].reset();
   --running->members_left;
-  drop_if_over(running);
+  drop_if_over(slot);
 
   const std::vector<ValueId> results = futures_.results(op);
   for (size_t i = 0; i + 1 < results.size(); ++i)
@@ -194,9 +197,9 @@ void HostVisitor::exit(CollectiveId id, Node node, OpId op_id) {
     values_.at(results.back(), device) = std::move(result);
 }
 
-HostVisitor::Payload& HostVisitor::held(CollectiveId id, StepRef ref) {
-  const Extent& extent = lowered_.collective(id).schedule->extent();
-  return running_[id.index()]->held[extent.number_of(ref.node, ref.channel)];
+HostVisitor::Payload& HostVisitor::held(uint32_t slot, StepRef ref) {
+  const Extent& extent = lowered_.collective(running_.run(slot).collective).schedule->extent();
+  return running_[slot]->held[extent.number_of(ref.node, ref.channel)];
 }
 
 void HostVisitor::put_in_block(Payload& payload) {
@@ -215,7 +218,7 @@ void HostVisitor::give_back(const Payload& payload) {
 void HostVisitor::settle_borrowed() {
   if (!borrowed_)
     return;
-  put_in_block(running_[borrowed_->collective.index()]->messages.at(borrowed_->receiver));
+  put_in_block(running_[borrowed_->slot]->messages.at(borrowed_->receiver));
   borrowed_.reset();
 }
 

@@ -13,6 +13,7 @@
 #include "models/program/program.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
+#include "simulator/schedule/run_table.h"
 #include "simulator/schedule/step_table.h"
 #include "simulator/values/member_memory.h"
 #include "simulator/values/values.h"
@@ -50,11 +51,11 @@ class HostVisitor {
  public:
   HostVisitor(const Program& program, const Lowered& lowered, DeviceValues& values);
 
-  void local(OpId id, LogicalId device);
-  void enter(CollectiveId id, Node node, OpId op);
-  void receive(CollectiveId id, StepRef ref, const Step& step);
-  void send(CollectiveId id, StepRef ref, const Step& step);
-  void exit(CollectiveId id, Node node, OpId op);
+  void local(OpRun run, LogicalId device);
+  void enter(CollectiveRun run, Node node, OpRun op);
+  void receive(CollectiveRun run, StepRef ref, const Step& step);
+  void send(CollectiveRun run, StepRef ref, const Step& step);
+  void exit(CollectiveRun run, Node node, OpRun op);
 
   WalkDigest digest() const { return {halves_, moves_}; }
 
@@ -79,13 +80,13 @@ class HostVisitor {
 
   /// A message whose payload is still in its sender's memory.
   struct Borrowed {
-    CollectiveId collective;
+    uint32_t slot = 0;  // of the run of the collective
     StepRef receiver;
   };
 
   /// One half while it runs.
   struct AtWork {
-    CollectiveId id;
+    uint32_t slot = 0;  // of the run
     const Collective& collective;
     StepRef ref;
     const Folding& folding;
@@ -95,15 +96,15 @@ class HostVisitor {
         nullptr;  // the payload is combined with it before it is stored or sent
   };
 
-  void drop_if_over(std::optional<Running>& running);
-  void run_half(CollectiveId id, StepRef ref, Half half, const Step& step);
+  void drop_if_over(uint32_t slot);
+  void run_half(uint32_t slot, StepRef ref, Half half, const Step& step);
   void act(AtWork& at, ActionKind action, const Slice* slice, Combine combine);
   void store(AtWork& at, const Slice& slice, Combine combine);
   void hold(AtWork& at, Combine combine);
   void emit(AtWork& at);
-  Payload& held(CollectiveId id, StepRef ref);
-  MemberMemory& memory(CollectiveId id, Node node) {
-    return *running_[id.index()]->nodes[node.index()];
+  Payload& held(uint32_t slot, StepRef ref);
+  MemberMemory& memory(uint32_t slot, Node node) {
+    return *running_[slot]->nodes[node.index()];
   }
   void put_in_block(Payload& payload);
   void give_back(const Payload& payload);
@@ -115,7 +116,7 @@ class HostVisitor {
   const Lowered& lowered_;
   DeviceValues& values_;
   const Futures futures_;
-  std::vector<std::optional<Running>> running_;  // per collective
+  RunTable<std::optional<Running>> running_;
   Blocks blocks_;
   /// At most one: the message sent last. It is read from the sender's memory if its receive half
   /// runs next. Otherwise it is copied out before anything else runs.

@@ -100,7 +100,7 @@ std::string until(const Report& report, const ValueLife& life) {
 
 /// The device on which the op ended last, the lowest id on a tie.
 LogicalId last_device(const Report& report, OpId op) {
-  const std::vector<OpSpan>& spans = report.completion->spans[op.index()];
+  const std::span<const OpSpan> spans = report.completion->spans[op.index()];
   size_t last = 0;
   for (size_t i = 1; i < spans.size(); ++i)
     if (spans[i].end > spans[last].end)
@@ -226,13 +226,13 @@ std::string sentence(const Report& report, const ValueLife& life, const Style& s
     Instant from;
     Instant to = report.completion->makespan;
     if (life.from) {
-      const std::vector<OpSpan>& spans = report.completion->spans[life.from->index()];
+      const std::span<const OpSpan> spans = report.completion->spans[life.from->index()];
       from = std::min_element(spans.begin(), spans.end(), [](const OpSpan& a, const OpSpan& b) {
                return a.start < b.start;
              })->start;
     }
     if (life.to) {
-      const std::vector<OpSpan>& spans = report.completion->spans[life.to->index()];
+      const std::span<const OpSpan> spans = report.completion->spans[life.to->index()];
       to = std::max_element(spans.begin(), spans.end(), [](const OpSpan& a, const OpSpan& b) {
              return a.end < b.end;
            })->end;

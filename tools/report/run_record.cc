@@ -45,8 +45,8 @@ RecordedOp op_of(const Report& report, const OpEntry& entry) {
     return recorded;
   recorded.span = RecordedSpan{entry.first().start, entry.last().end};
   const std::vector<LogicalId>& devices = program.thread(entry.thread).devices;
-  const std::vector<OpSpan>& first = report.completion->spans[entry.first().op.index()];
-  const std::vector<OpSpan>& last = report.completion->spans[entry.last().op.index()];
+  const std::span<const OpSpan> first = report.completion->spans[entry.first().op.index()];
+  const std::span<const OpSpan> last = report.completion->spans[entry.last().op.index()];
   for (size_t d = 0; d < devices.size(); ++d)
     recorded.by_device.emplace_back(devices[d], RecordedSpan{first[d].start, last[d].end});
   return recorded;

@@ -240,7 +240,7 @@ class Trace {
 
   void write_ops(ListId list) {
     const Row compute = compute_row(list);
-    const TapeOrder& tape = runs_.tape(list);
+    const Tape& tape = runs_.tape(list);
     for (uint32_t i = 0; i < tape.size(); ++i) {
       const Instruction& instruction = tape[i];
       const OpSpan& span = runs_.span(instruction.op, list);
@@ -251,7 +251,7 @@ class Trace {
                     op_figures(instruction.op));
       } else if (instruction.kind == Instruction::Kind::Wait) {
         if (span.start < span.end)
-          file_.event("{}", complete(compute, "wait", waits_for(instruction.collective),
+          file_.event("{}", complete(compute, "wait", waits_for(tape[tape.enter_of(i)].op),
                                      {span.start, span.end}));
       } else {
         const Row row{compute.process, stream(list, instruction.stream).first_thread};

@@ -63,7 +63,7 @@ class Need {
     uint32_t allowed = 0;
     walk_.begin();
     while (!walk_.progress().finished()) {
-      const std::vector<CollectiveId> waiting = waiting_sends();
+      const std::vector<CollectiveRun> waiting = waiting_sends();
       if (waiting.empty())
         return need;
       if (keep(waiting, allowed, need.kept))
@@ -79,45 +79,46 @@ class Need {
   static constexpr uint32_t kSender = 0;
   static constexpr uint32_t kReceiver = 1;
 
-  EnterRef end_of(CollectiveId id, uint32_t end) const {
-    return walk_.lists().enter_of(id, Node(end));
+  EnterRef end_of(CollectiveRun run, uint32_t end) const {
+    return walk_.lists().enter_of(run.collective, Node(end), run.iteration);
   }
 
   /// The transfers whose senders wait for nothing but the receiver, which will come or not.
-  std::vector<CollectiveId> waiting_sends() const {
-    std::vector<CollectiveId> waiting;
+  std::vector<CollectiveRun> waiting_sends() const {
+    std::vector<CollectiveRun> waiting;
     for (const Stop::StuckCollective& stuck : walk_.stuck()) {
       const bool waits =
           std::any_of(stuck.parked.begin(), stuck.parked.end(), [&](const Parked& at) {
             return at.cause.kind == CauseKind::Enter && at.cause.step.node != at.half.step.node;
           });
-      if (waits && lowered_.collective(stuck.id).transfer == TransferGroup::Pair)
-        waiting.push_back(stuck.id);
+      if (waits && lowered_.collective(stuck.run.collective).transfer == TransferGroup::Pair)
+        waiting.push_back(stuck.run);
     }
     return waiting;
   }
 
   /// Lets the first of these sends go on whose device has fewer messages kept than are allowed.
   /// Returns whether there was one.
-  bool keep(const std::vector<CollectiveId>& waiting, uint32_t allowed,
+  bool keep(const std::vector<CollectiveRun>& waiting, uint32_t allowed,
             std::vector<Buffered>& kept) {
-    for (const CollectiveId id : waiting) {
+    for (const CollectiveRun& run : waiting) {
+      const CollectiveId id = run.collective;
       const Collective& collective = lowered_.collective(id);
-      std::vector<CollectiveId>& of_device = kept_of_[collective.members[kSender]];
-      std::erase_if(of_device, [&](CollectiveId earlier) {
+      std::vector<CollectiveRun>& of_device = kept_of_[collective.members[kSender]];
+      std::erase_if(of_device, [&](const CollectiveRun& earlier) {
         const EnterRef receiver = end_of(earlier, kReceiver);
         return walk_.progress().happened(receiver.list, {MomentKind::Entered, receiver.enter});
       });
       if (of_device.size() >= allowed)
         continue;
-      const auto others = std::count_if(waiting.begin(), waiting.end(), [&](CollectiveId other) {
-        return lowered_.collective(other).members[kSender] == collective.members[kSender];
+      const auto others = std::count_if(waiting.begin(), waiting.end(), [&](const CollectiveRun& other) {
+        return lowered_.collective(other.collective).members[kSender] == collective.members[kSender];
       });
       chose_ = chose_ || of_device.size() + static_cast<size_t>(others) > allowed;
-      of_device.push_back(id);
+      of_device.push_back(run);
       kept.push_back({walk_.lists().op(id, Node(kSender)), collective.members[kSender],
                       collective.members[kReceiver]});
-      walk_.let_send_to(id, Node(kReceiver));
+      walk_.let_send_to(run, Node(kReceiver));
       return true;
     }
     return false;
@@ -126,7 +127,7 @@ class Need {
   const Lowered& lowered_;
   const UnbufferedSchedules schedules_;
   NoVisitor visitor_;
-  std::map<LogicalId, std::vector<CollectiveId>> kept_of_;
+  std::map<LogicalId, std::vector<CollectiveRun>> kept_of_;
   bool chose_ = false;  // some of a device's messages, where all of them waited
   ProgramWalk<NoVisitor> walk_;
 };

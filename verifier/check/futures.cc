@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/program/futures.h"
-#include "simulator/schedule/tape_order.h"
+#include "simulator/schedule/tape.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -37,8 +38,7 @@ bool existed(const std::map<ValueId, size_t>& defined, ValueId value, size_t pos
 }
 
 std::vector<uint32_t> ends_of_use(const Program& program, const Thread& thread) {
-  const Tape tape = tape_of(program, thread);
-  return ends_of_use(TapeOrder(tape));
+  return ends_of_use(Tape(program, thread, std::make_shared<const Iterations>(program)));
 }
 
 bool donates(const Program& program, const Thread& thread) {

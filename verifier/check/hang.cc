@@ -25,7 +25,7 @@ class WaitFor {
   WaitFor(const Program& program, const Lowered& lowered, const Stop& stop)
       : program_(program), lowered_(lowered), stop_(stop), lists_(*stop.lists) {
     for (const Stop::StuckCollective& stuck : stop.collectives)
-      stuck_.emplace(stuck.id, &stuck);
+      stuck_.emplace(stuck.run, &stuck);
   }
 
   Check explain() {
@@ -38,7 +38,7 @@ class WaitFor {
       if (!visit.needs)
         return schedule_stuck(visit);
       const auto again = std::find_if(path.begin(), path.end(), [&](const Visit& earlier) {
-        return earlier.entry.list == visit.entry.list && earlier.collective == visit.collective;
+        return earlier.entry.list == visit.entry.list && earlier.run == visit.run;
       });
       if (again != path.end()) {
         path.erase(path.begin(), again);
@@ -64,7 +64,7 @@ class WaitFor {
   /// A device that has entered a collective, and cannot continue until another device enters it.
   struct Visit {
     EnterRef entry;
-    CollectiveId collective;
+    CollectiveRun run;
     std::optional<EnterRef> needs;  // who has not entered it; empty if all have
     std::optional<Node> misses;     // the other end of a transfer, if no op enters as it
   };
@@ -75,9 +75,12 @@ class WaitFor {
     if (const std::vector<ListId> waiting = stop_.waiting(); !waiting.empty())
       return {waiting.front(), {MomentKind::Passed, stop_.progress.next(waiting.front())}};
     for (const Stop::StuckCollective& stuck : stop_.collectives) {
-      if (stuck.parked.empty() || !lists_.is_entered(stuck.id, stuck.parked.front().half.step.node))
+      if (stuck.parked.empty())
+        continue;
+      const Node node = stuck.parked.front().half.step.node;
+      if (!lists_.is_entered(stuck.run.collective, node))
         continue;  // a switch comes after the members
-      const EnterRef entry = lists_.enter_of(stuck.id, stuck.parked.front().half.step.node);
+      const EnterRef entry = enter_of(stuck.run, node);
       return {entry.list, {MomentKind::Ended, entry.enter}};
     }
     fail_check("found", "a program that stopped has a channel that cannot go on", __FILE__,
@@ -92,21 +95,25 @@ class WaitFor {
       missing.moment = *cause;
     ORRERY_CHECK(missing.moment.kind == MomentKind::Ended,
                  "only the end of a collective can be missing alone");
-    return {missing.list, missing.moment.instruction};
+    return {missing.list, missing.moment.position};
   }
 
   /// A switch is always ready.
-  bool has_entered(CollectiveId id, Node node) const {
-    if (!lists_.is_member(id, node))
+  bool has_entered(CollectiveRun run, Node node) const {
+    if (!lists_.is_member(run.collective, node))
       return true;
-    if (!lists_.is_entered(id, node))
+    if (!lists_.is_entered(run.collective, node))
       return false;
-    const EnterRef entry = lists_.enter_of(id, node);
+    const EnterRef entry = enter_of(run, node);
     return stop_.progress.happened(entry.list, {MomentKind::Entered, entry.enter});
   }
 
-  const Parked* parked(CollectiveId id, Node node, std::optional<Channel> channel) const {
-    for (const Parked& candidate : stuck_.at(id)->parked)
+  EnterRef enter_of(CollectiveRun run, Node node) const {
+    return lists_.enter_of(run.collective, node, run.iteration);
+  }
+
+  const Parked* parked(CollectiveRun run, Node node, std::optional<Channel> channel) const {
+    for (const Parked& candidate : stuck_.at(run)->parked)
       if (candidate.half.step.node == node && (!channel || candidate.half.step.channel == *channel))
         return &candidate;
     return nullptr;
@@ -114,19 +121,19 @@ class WaitFor {
 
   /// Why the device's steps in its blocking collective do not continue.
   Visit look(EnterRef entry) const {
-    const auto [id, node] = lists_.member(entry);
-    const Parked* at = parked(id, node, std::nullopt);
+    const CollectiveRun run = lists_.run(entry);
+    const Parked* at = parked(run, lists_.member(entry).node, std::nullopt);
     std::vector<StepRef> seen;
     for (;;) {
       const Cause& cause = at->cause;
-      if (!has_entered(id, cause.step.node))
-        return lists_.is_entered(id, cause.step.node)
-                   ? Visit{entry, id, lists_.enter_of(id, cause.step.node), std::nullopt}
-                   : Visit{entry, id, std::nullopt, cause.step.node};
+      if (!has_entered(run, cause.step.node))
+        return lists_.is_entered(run.collective, cause.step.node)
+                   ? Visit{entry, run, enter_of(run, cause.step.node), std::nullopt}
+                   : Visit{entry, run, std::nullopt, cause.step.node};
       if (std::find(seen.begin(), seen.end(), at->half.step) != seen.end())
-        return {entry, id, std::nullopt, std::nullopt};
+        return {entry, run, std::nullopt, std::nullopt};
       seen.push_back(at->half.step);
-      at = parked(id, cause.step.node, cause.step.channel);
+      at = parked(run, cause.step.node, cause.step.channel);
     }
   }
 
@@ -137,7 +144,7 @@ class WaitFor {
   /// devices.
   Check unmatched(const Visit& visit, Node other) const {
     const Op& op = op_of(visit.entry);
-    const Collective& collective = lowered_.collective(visit.collective);
+    const Collective& collective = lowered_.collective(visit.run.collective);
     const bool sends = side_of(op) == Side::Sends;
     const std::string_view missing = rules(sends ? OpKind::Precv : OpKind::Psend).name;
     const size_t device = list_of(visit.entry).device.index();
@@ -223,13 +230,13 @@ class WaitFor {
   Check schedule_stuck(const Visit& visit) const {
     const Op& op = op_of(visit.entry);
     const Node node = lists_.member(visit.entry).node;
-    const std::vector<Parked>& parked = stuck_.at(visit.collective)->parked;
-    const auto from = this->parked(visit.collective, node, std::nullopt) - parked.data();
+    const std::vector<Parked>& parked = stuck_.at(visit.run)->parked;
+    const auto from = this->parked(visit.run, node, std::nullopt) - parked.data();
     const std::vector<Parked> cycle = waiting_cycle(parked, static_cast<size_t>(from));
     Witness witness;
     for (size_t i = 0; i < rows_shown(cycle.size()); ++i)
-      witness.emplace_back(on_device(visit.collective, cycle[i].half.step),
-                           wait_text(visit.collective, cycle[i].cause));
+      witness.emplace_back(on_device(visit.run, cycle[i].half.step),
+                           wait_text(visit.run, cycle[i].cause));
     add_row_of_rest(witness, cycle.size());
     return failed(
         CheckKind::DeadlockFree, pointer_of(op),
@@ -240,17 +247,17 @@ class WaitFor {
   }
 
   /// "device 2 channel 0 step 1", "switch (node 9) channel 0 step 1"
-  std::string on_device(CollectiveId id, StepRef step) const {
+  std::string on_device(CollectiveRun run, StepRef step) const {
     const std::string place =
-        lists_.is_member(id, step.node)
-            ? fmt::format("device {}", list_of(lists_.enter_of(id, step.node)).device.index())
+        lists_.is_member(run.collective, step.node)
+            ? fmt::format("device {}", list_of(enter_of(run, step.node)).device.index())
             : fmt::format("switch (node {})", step.node.index());
     return fmt::format("{} channel {} step {}", place, step.channel.index(), step.index);
   }
 
   /// Says what a step of a cycle waits for.
-  std::string wait_text(CollectiveId id, const Cause& cause) const {
-    const std::string whom = on_device(id, cause.step);
+  std::string wait_text(CollectiveRun run, const Cause& cause) const {
+    const std::string whom = on_device(run, cause.step);
     switch (cause.kind) {
       case CauseKind::Enter:
         break;  // all nodes of a cycle of steps have entered
@@ -270,7 +277,7 @@ class WaitFor {
   const Lowered& lowered_;
   const Stop& stop_;
   const ProgramLists& lists_;
-  std::map<CollectiveId, const Stop::StuckCollective*> stuck_;
+  std::map<CollectiveRun, const Stop::StuckCollective*> stuck_;
 };
 
 }  // namespace

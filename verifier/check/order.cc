@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/program/sides.h"
-#include "simulator/schedule/tape_order.h"
+#include "simulator/schedule/tape.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -27,12 +27,11 @@ bool is_shared(const Op& op, const Program& program) {
 }
 
 SharedOps shared_ops(const Program& program, const Tape& tape) {
-  const TapeOrder order(tape);
   SharedOps shared;
-  for (uint32_t s = 0; s < order.streams(); ++s)
-    for (const uint32_t enter : order.enters(s))
-      if (is_shared(program.op(order[enter].op), program))
-        shared[order[enter].stream].push_back(order[enter].op);
+  for (const Instruction& instruction : tape.instructions())
+    if (instruction.kind == Instruction::Kind::Enter &&
+        is_shared(program.op(instruction.op), program))
+      shared[instruction.stream].push_back(instruction.op);
   return shared;
 }
 

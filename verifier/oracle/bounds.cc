@@ -45,7 +45,8 @@ class Bounds {
 
   DeviceValues take() { return std::move(bounds_); }
 
-  void local(OpId id, LogicalId device) {
+  void local(OpRun run, LogicalId device) {
+    const OpId id = run.op;
     const Op& op = program_.op(id);
     if (has_same_bits(op)) {
       for (const ValueId result : op.results)
@@ -64,11 +65,13 @@ class Bounds {
       bounds_.at(op.results[r], device) = where_alike(op.results[r], device, std::move(bounds[r]));
   }
 
-  void enter(CollectiveId, Node, OpId) {}
-  void receive(CollectiveId, StepRef, const Step&) {}
-  void send(CollectiveId, StepRef, const Step&) {}
+  void enter(CollectiveRun, Node, OpRun) {}
+  void receive(CollectiveRun, StepRef, const Step&) {}
+  void send(CollectiveRun, StepRef, const Step&) {}
 
-  void exit(CollectiveId id, Node node, OpId op_id) {
+  void exit(CollectiveRun run, Node node, OpRun by) {
+    const CollectiveId id = run.collective;
+    const OpId op_id = by.op;
     const Collective& collective = lowered_.collective(id);
     const LogicalId device = collective.members[node.index()];
     const Op& op = program_.op(op_id);

@@ -8,7 +8,7 @@
 #include "simulator/analyze/collective_figures.h"
 #include "simulator/analyze/device_times.h"
 #include "simulator/network/demand.h"
-#include "simulator/schedule/tape_order.h"
+#include "simulator/schedule/tape.h"
 #include "verifier/report/describe.h"
 
 namespace orrery {
@@ -25,7 +25,8 @@ class Rows {
     for (size_t c = 0; c < lowered().collectives.size(); ++c)
       messages[lowered().collectives[c].site.index()] += stages_.demands().messages[c];
     for (size_t t = 0; t < program_.threads.size(); ++t) {
-      const TapeOrder tape(lowered().tapes[t]);
+      const Tape& tape = lowered().tapes[t];
+      const std::vector<std::optional<uint32_t>> waits = first_waits(tape);
       for (uint32_t i = 0; i < tape.size(); ++i) {
         if (!tape.begins_op(i))
           continue;
@@ -40,9 +41,8 @@ class Rows {
         if (op.site) {
           if (side_of(op) != Side::Receives)
             described.messages = messages[op.site->index()];
-          const std::optional<uint32_t> wait = tape.wait_of(i);
           describe_collective(described, program_.threads[t],
-                              wait ? std::optional(tape[*wait].op) : std::nullopt);
+                              waits[i] ? std::optional(tape[*waits[i]].op) : std::nullopt);
         } else {
           described.bytes = bytes_touched(op);
         }
@@ -73,7 +73,7 @@ class Rows {
   const Lowered& lowered() const { return stages_.lowered(); }
 
   void describe_span(OpReport& described) const {
-    const std::vector<OpSpan>& spans = report_.completion->spans[described.op.index()];
+    const std::span<const OpSpan> spans = report_.completion->spans[described.op.index()];
     described.start = spans.front().start;
     described.entered = spans.front().entered;
     for (const OpSpan& span : spans) {

@@ -19,7 +19,7 @@ namespace orrery::cuda {
 
 namespace {
 
-/// The events of the devices' lists (tape_order.h) as nodes of the work graph. Keeps references to
+/// The events of the devices' lists (tape.h) as nodes of the work graph. Keeps references to
 /// its arguments.
 class ListEvents {
  public:
@@ -31,18 +31,18 @@ class ListEvents {
 
   /// Tells when a list has passed an instruction that has nodes of its own, and when a collective
   /// has ended on a list.
-  void passed(ListId list, uint32_t instruction, const Frontier& frontier);
+  void passed(ListId list, uint64_t position, const Frontier& frontier);
   void ended(EnterRef entry, const Frontier& frontier);
 
  private:
   struct OfList {
-    uint32_t next = 0;              // the compute stream has passed the instructions before
+    uint64_t next = 0;              // the compute stream has passed the instructions before
     std::vector<Frontier> reached;  // per instruction: when the compute stream had passed it
     std::vector<Frontier> ended;    // per instruction that is an Enter
   };
 
   /// Passes the instructions before `end`, which have no nodes.
-  void go_to(ListId list, uint32_t end);
+  void go_to(ListId list, uint64_t end);
   const Frontier& at(ListId list, Moment moment) const;
 
   const ProgramLists& lists_;
@@ -61,7 +61,7 @@ ListEvents::ListEvents(const ProgramLists& lists, WorkGraph& graph, CauseEdges& 
 
 Dependencies ListEvents::before(ListId list, Moment moment) {
   // An Enter comes after its own instruction.
-  go_to(list, moment.instruction + (moment.kind == MomentKind::Passed ? 0 : 1));
+  go_to(list, moment.position + (moment.kind == MomentKind::Passed ? 0 : 1));
   Dependencies after;
   for_each_cause(lists_.tape(list), moment, [&](Moment cause) {
     causes_.add(EdgeKind::List, at(list, cause), after);
@@ -70,20 +70,20 @@ Dependencies ListEvents::before(ListId list, Moment moment) {
   return after;
 }
 
-void ListEvents::passed(ListId list, uint32_t instruction, const Frontier& frontier) {
+void ListEvents::passed(ListId list, uint64_t position, const Frontier& frontier) {
   OfList& of = of_[list.index()];
-  ORRERY_CHECK(of.next == instruction, "a list passes its instructions in order");
-  of.next = instruction + 1;
-  of.reached[instruction] = frontier;
+  ORRERY_CHECK(of.next == position, "a list passes its instructions in order");
+  of.next = position + 1;
+  of.reached[position] = frontier;
 }
 
 void ListEvents::ended(EnterRef entry, const Frontier& frontier) {
   of_[entry.list.index()].ended[entry.enter] = frontier;
 }
 
-void ListEvents::go_to(ListId list, uint32_t end) {
+void ListEvents::go_to(ListId list, uint64_t end) {
   while (of_[list.index()].next < end) {
-    const uint32_t instruction = of_[list.index()].next;
+    const uint64_t instruction = of_[list.index()].next;
     Dependencies after = before(list, {MomentKind::Passed, instruction});
     passed(list, instruction,
            after.frontier(graph_, lists_[list].device, {lists_.tape(list)[instruction].op}));
@@ -93,10 +93,10 @@ void ListEvents::go_to(ListId list, uint32_t end) {
 const Frontier& ListEvents::at(ListId list, Moment moment) const {
   const OfList& of = of_[list.index()];
   if (moment.kind == MomentKind::Ended)
-    return of.ended[moment.instruction];
-  ORRERY_CHECK(moment.kind == MomentKind::Passed && moment.instruction < of.next,
+    return of.ended[moment.position];
+  ORRERY_CHECK(moment.kind == MomentKind::Passed && moment.position < of.next,
                "a cause has happened before what it causes");
-  return of.reached[moment.instruction];
+  return of.reached[moment.position];
 }
 
 /// A visitor of the walk.
@@ -128,12 +128,13 @@ class GraphBuilder {
             making_.causes.counts()};
   }
 
-  void local(OpId id, LogicalId device) {
+  void local(OpRun run, LogicalId device) {
+    const OpId id = run.op;
     const Op& op = program_.op(id);
     const ListId list = lists_.list_of(id, device);
     const ThreadId thread = lists_[list].thread;
-    const uint32_t instruction = lists_.instruction_of(id);
-    Dependencies after = events_.before(list, {MomentKind::Passed, instruction});
+    const uint64_t position = lists_.position(run);
+    Dependencies after = events_.before(list, {MomentKind::Passed, position});
     const std::vector<DevicePointer> operands =
         making_.memory.addresses(device, thread, op.operands);
     const std::vector<DevicePointer> results = making_.memory.addresses(device, thread, op.results);
@@ -149,10 +150,12 @@ class GraphBuilder {
       look_at_guard(result, device, thread, id, after);
       observe(result, device, thread, id, after);
     }
-    events_.passed(list, instruction, after.frontier(making_.graph, device, {id}));
+    events_.passed(list, position, after.frontier(making_.graph, device, {id}));
   }
 
-  void enter(CollectiveId id, Node node, OpId op_id) {
+  void enter(CollectiveRun run, Node node, OpRun by) {
+    const CollectiveId id = run.collective;
+    const OpId op_id = by.op;
     const Op& op = program_.op(op_id);
     std::optional<CollectiveBuilder>& running = running_[id.index()];
     if (!running) {
@@ -167,16 +170,18 @@ class GraphBuilder {
     running->enter(node, entrance_of(op_id, list), after);
   }
 
-  void receive(CollectiveId id, StepRef ref, const Step& step) {
-    running_[id.index()]->run(ref, Half::Receive, step);
+  void receive(CollectiveRun run, StepRef ref, const Step& step) {
+    running_[run.collective.index()]->run(ref, Half::Receive, step);
   }
 
-  void send(CollectiveId id, StepRef ref, const Step& step) {
-    running_[id.index()]->run(ref, Half::Send, step);
-    drop_if_over(id);
+  void send(CollectiveRun run, StepRef ref, const Step& step) {
+    running_[run.collective.index()]->run(ref, Half::Send, step);
+    drop_if_over(run.collective);
   }
 
-  void exit(CollectiveId id, Node node, OpId op_id) {
+  void exit(CollectiveRun run, Node node, OpRun by) {
+    const CollectiveId id = run.collective;
+    const OpId op_id = by.op;
     const Op& op = program_.op(op_id);
     const EnterRef entry = lists_.enter_of(id, node);
     const LogicalId device = lists_[entry.list].device;

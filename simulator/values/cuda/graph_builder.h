@@ -2,7 +2,7 @@
 
 // Makes the work graph of a program. It visits the ops and the halves of steps in the order of the
 // program walk, as the other executors do. Each gets the kernels and copies that do it, and an edge
-// from every cause. Causes are those of causes.h and tape_order.h.
+// from every cause. Causes are those of causes.h and tape.h.
 
 #include <cstdint>
 #include <map>

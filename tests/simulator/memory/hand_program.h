@@ -10,7 +10,7 @@
 #include "models/program/op_rules.h"
 #include "models/program/program.h"
 #include "simulator/memory/profile.h"
-#include "simulator/schedule/tape_order.h"
+#include "simulator/schedule/tape.h"
 
 namespace orrery::test {
 

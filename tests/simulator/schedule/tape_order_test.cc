@@ -1,6 +1,6 @@
 // When a device goes on: the causes of every moment of a tape, and the progress of a list.
 
-#include "simulator/schedule/tape_order.h"
+#include "simulator/schedule/tape.h"
 
 #include <cstdint>
 #include <string>
@@ -30,7 +30,7 @@ Tape example() {
           wait(3, 3, 3), wait(4, 0, 3), wait(5, 2, 5)};
 }
 
-std::string causes(const TapeOrder& tape, MomentKind kind, uint32_t instruction) {
+std::string causes(const Tape& tape, MomentKind kind, uint32_t instruction) {
   std::string text;
   for_each_cause(tape, {kind, instruction}, [&](Moment cause) {
     static constexpr const char* kNames[] = {"passed ", "entered ", "ended "};

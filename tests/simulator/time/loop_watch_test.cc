@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "simulator/time/engine.h"
-#include "simulator/time/tapes.h"
+#include "simulator/time/device_clocks.h"
 #include "tests/simulator/time/sketch.h"
 
 namespace orrery::test {

@@ -17,7 +17,6 @@
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/progress.h"
-#include "simulator/schedule/relative_state.h"
 #include "simulator/time/origins.h"
 
 namespace orrery {
@@ -27,26 +26,28 @@ using InstantNumber = Id<struct InstantNumberTag>;
 
 /// The Host has now(), and the number() of this instant; is_shared(LinkId); and
 /// take(std::vector<HalfRef>&), which chooses what begins next. It gets these calls:
-///   receive(CollectiveId, StepRef, Duration)        a receive half that takes this long
-///   prepare(CollectiveId, StepRef, Duration)        the sender's overhead, before links are shared
-///   transmit(CollectiveId, StepRef, Duration)       a send half that takes this long
-///   transmit(CollectiveId, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak,
+///   receive(uint32_t slot, StepRef, Duration)        a receive half that takes this long
+///   prepare(uint32_t slot, StepRef, Duration)        the sender's overhead, before links are shared
+///   transmit(uint32_t slot, StepRef, Duration)       a send half that takes this long
+///   transmit(uint32_t slot, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak,
 ///            Bytes)                                 a send half that shares links of its route
-///   deliver(CollectiveId, StepRef receiver, Instant)     a message in flight
-///   end(CollectiveId, Node, Node origin)            a rank whose steps have all retired
+///   deliver(uint32_t slot, StepRef receiver, Instant)     a message in flight
+///   end(uint32_t slot, Node, Node origin)            a rank whose steps have all retired
 ///   tally(CollectiveId, StepRef, Half, Bytes, bool sends)      every half
 template <class Host>
-class CollectiveRun {
+class CollectiveEngine {
  public:
   enum class State : uint8_t { Running, Over };
 
   /// `log`, if not null, gets every half.
-  CollectiveRun(const Collective& collective, CollectiveId id, Paths& paths, Host& host,
-                EventLog* log)
+  /// `slot` is how the host knows this run of the collective.
+  CollectiveEngine(const Collective& collective, CollectiveId id, uint32_t slot, Paths& paths,
+                   Host& host, EventLog* log)
       : schedule_(*collective.schedule),
         extent_(schedule_.extent()),
         collective_(collective),
         id_(id),
+        slot_(slot),
         itemsize_(itemsize(collective.work)),
         messages_(collective.figures.messages),
         paths_(paths),
@@ -66,10 +67,9 @@ class CollectiveRun {
   }
   Int128 bytes() const { return bytes(extent_); }
 
-  /// Adds only the progress, at the end of an instant. Halves that run are among the engine's
-  /// events and flows. Origins only go into held_up_by, which is not kept where iterations are
-  /// added. Connections only save work.
-  void append_state(RelativeState& state) const { progress_.append_state(state); }
+  /// Appends only the progress, at the end of an instant. Halves that run are among the engine's
+  /// events and flows. Origins do not change times. Connections only save work.
+  void append_state(std::vector<uint64_t>& words) const { progress_.append_state(words); }
 
   // Each of these is an event of the current instant, with everything that can begin because of it.
   // Over: all nodes have ended, those of a switch too.
@@ -167,7 +167,7 @@ class CollectiveRun {
             ? half_duration(actions, payload_durations(itemsize_ * step.count(), rates))
             : Duration();
     if (duration > Duration())
-      host_.receive(id_, ref, duration);
+      host_.receive(slot_, ref, duration);
     else
       retire({ref, half}, step, host_.now());
   }
@@ -195,7 +195,7 @@ class CollectiveRun {
              latency_of(path.latency, messages_)};
       if (way.shares && way.transfer > messages_.overhead) {
         if (messages_.overhead > Duration())
-          host_.prepare(id_, ref, messages_.overhead);
+          host_.prepare(slot_, ref, messages_.overhead);
         else
           share_links(ref, path, size);
         return;
@@ -204,7 +204,7 @@ class CollectiveRun {
     if (way.transfer == Duration())
       deliver(ref);
     else
-      host_.transmit(id_, ref, way.transfer);
+      host_.transmit(slot_, ref, way.transfer);
   }
 
   void find_shared(const Path& path) {
@@ -216,7 +216,7 @@ class CollectiveRun {
 
   /// Requires find_shared().
   void share_links(StepRef ref, const Path& path, Bytes size) {
-    host_.transmit(id_, channel_of(ref), shared_, path.peak(messages_.channel_rate),
+    host_.transmit(slot_, channel_of(ref), shared_, path.peak(messages_.channel_rate),
                    on_wire(size, messages_.share));
   }
 
@@ -238,7 +238,7 @@ class CollectiveRun {
                                  ? connection(ref).latency
                                  : latency_of(path(ref.node, receiver.node).latency, messages_);
     const Instant at = arrival(host_.now(), latency);
-    host_.deliver(id_, receiver, at);
+    host_.deliver(slot_, receiver, at);
     retire_send(ref, at);
   }
 
@@ -275,7 +275,7 @@ class CollectiveRun {
     LastMet<InstantNumber> last;
     for_each_cause_of_end(schedule_, extent_, node,
                           [&](const Cause& cause) { last.add(met(cause)); });
-    host_.end(id_, node, last.any() ? last.get().origin : node);
+    host_.end(slot_, node, last.any() ? last.get().origin : node);
   }
 
   uint32_t channel_of(StepRef ref) const {
@@ -300,6 +300,7 @@ class CollectiveRun {
   const Extent extent_;
   const Collective& collective_;
   const CollectiveId id_;
+  const uint32_t slot_;
   const Bytes itemsize_;
   const MessageFigures messages_;
   Paths& paths_;

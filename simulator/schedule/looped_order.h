@@ -1,0 +1,84 @@
+#pragma once
+
+// The order of items some of which are in loops, as if all iterations were written one after
+// another, without writing them. An item is known by its number among the items and its iteration
+// (models/program/iterations.h); its index says how many come before it in this order. So a list of
+// 10^12 instructions costs as much as those that it repeats.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "models/program/iterations.h"
+
+namespace orrery {
+
+class LoopedOrder {
+ public:
+  struct Item {
+    uint32_t item = 0;
+    uint64_t iteration = 0;
+    friend bool operator==(const Item&, const Item&) = default;
+  };
+
+  LoopedOrder() = default;
+  /// `loops` has the loop around each item. The items of a loop, with those of loops in it, follow
+  /// each other. Requires that each loop runs. Throws Overflow for 2^63 items or more.
+  LoopedOrder(const Iterations& iterations, std::span<const LoopAround> loops);
+
+  uint64_t size() const { return bodies_.front().length; }
+  Item at(uint64_t index) const;
+  uint64_t index(Item item) const;
+
+  /// One run of a loop, in one iteration of the loops around it: from its first index on, so many
+  /// iterations of equal length.
+  struct LoopRun {
+    uint32_t loop = 0;  // of the program
+    uint64_t begin = 0;
+    uint64_t length = 0;  // of an iteration
+    uint64_t trips = 0;
+
+    uint64_t end() const { return begin + length * trips; }
+    bool has(uint64_t index) const { return begin <= index && index < end(); }
+    uint64_t iteration(uint64_t index) const { return (index - begin) / length; }
+  };
+  /// The loops in which an index is; outer ones first.
+  std::vector<LoopRun> loops_at(uint64_t index) const;
+  /// The first index after this one at which an iteration of a loop begins that is not its first;
+  /// size() if there is none. Loops of fewer trips than `least` do not count.
+  uint64_t next_iteration(uint64_t index, uint64_t least) const;
+
+ private:
+  /// Items in a row, or a loop, in one iteration of a body.
+  struct Part {
+    uint64_t begin = 0;  // counted from the beginning of the iteration
+    uint32_t item = 0;
+    std::optional<uint32_t> body = {};
+  };
+  /// The body of a loop, or the whole, which runs once.
+  struct Body {
+    uint32_t loop = 0;  // of the program
+    uint64_t trips = 1;
+    uint32_t around = 0;
+    uint64_t begin = 0;   // in an iteration of the body around
+    uint64_t length = 0;  // of one iteration
+    std::vector<Part> parts = {};
+  };
+  struct Place {
+    uint32_t body = 0;
+    uint64_t begin = 0;  // counted from the beginning of the iteration
+  };
+
+  /// The part of the body's iteration that has this index in it.
+  const Part& part_at(uint32_t body, uint64_t index) const;
+  std::optional<uint64_t> next_iteration(uint32_t body, uint64_t begin, uint64_t index,
+                                         uint64_t least) const;
+  uint32_t body_of(const Iterations& iterations, LoopAround loop);
+
+  std::vector<Body> bodies_ = {Body{}};           // those around before those in them
+  std::vector<std::optional<uint32_t>> body_of_;  // per loop of the program
+  std::vector<Place> places_;                     // per item; empty: there are no loops
+};
+
+}  // namespace orrery

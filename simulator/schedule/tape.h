@@ -1,0 +1,180 @@
+#pragma once
+
+// The instructions of a thread, and when a device goes on: for_each_cause of a Moment, stated only
+// here. The program walk, the clocks of the devices, the hang check, slack, the critical path,
+// memory and futures use it. Inside a collective causes.h applies.
+//
+// A tape has each instruction once. A position counts the instructions before it with all
+// iterations of loops written one after another; nothing is stored per iteration.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "models/program/iterations.h"
+#include "models/program/program.h"
+#include "simulator/schedule/looped_order.h"
+
+namespace orrery {
+
+/// The communication stream of a collective.
+StreamId stream_of(const Op& op);
+
+/// One instruction of a thread's tape. A started collective is an Enter and, at its done, a Wait. A
+/// sync one is both, one after another. The compute stream runs Local and Wait in order; an Enter
+/// does not block it.
+struct Instruction {
+  enum class Kind : uint8_t {
+    Local,  // compute for `duration`
+    Enter,  // once the device's previous collective on `stream` has ended, enter after the launch
+            // time
+    Wait,   // until a collective has ended on this device
+  };
+  Kind kind = Kind::Local;
+  OpId op;               // the op of the program that this is part of
+  StreamId stream = {};  // of an Enter
+};
+
+class Tape {
+ public:
+  /// The ops in the thread's issue order. Ops of loops that never run are left out.
+  Tape(const Program& program, const Thread& thread, std::shared_ptr<const Iterations> iterations);
+
+  /// Positions are less than this.
+  uint64_t size() const { return order_.size(); }
+  const Instruction& operator[](uint64_t position) const {
+    return instructions_[order_.at(position).item];
+  }
+
+  /// Each instruction once, in order.
+  std::span<const Instruction> instructions() const { return instructions_; }
+  LoopedOrder::Item item_at(uint64_t position) const { return order_.at(position); }
+  uint32_t number_at(uint64_t position) const { return order_.at(position).item; }
+  /// Where the instruction of this number is in an iteration.
+  uint64_t position(uint32_t number, uint64_t iteration = 0) const {
+    return order_.index({number, iteration});
+  }
+  uint64_t iteration_at(uint64_t position) const { return order_.at(position).iteration; }
+  OpRun run_at(uint64_t position) const {
+    const LoopedOrder::Item at = order_.at(position);
+    return {instructions_[at.item].op, at.iteration};
+  }
+  /// The loops in which a position is; outer ones first.
+  std::vector<LoopedOrder::LoopRun> loops_at(uint64_t position) const {
+    return order_.loops_at(position);
+  }
+  /// The first position after this one at which another iteration of a loop begins; size() if there
+  /// is none. Loops of fewer trips than `least` do not count.
+  uint64_t next_iteration(uint64_t position, uint64_t least) const {
+    return order_.next_iteration(position, least);
+  }
+  const Iterations& iterations() const { return *iterations_; }
+
+  /// Whether the instruction is the first of its op. Those of one op follow each other.
+  bool begins_op(uint64_t position) const { return number_begins_op(number_at(position)); }
+  bool number_begins_op(uint32_t number) const {
+    return number == 0 || instructions_[number - 1].op != instructions_[number].op;
+  }
+
+  /// Requires a Wait. The Enter of the collective whose end it awaits.
+  uint64_t enter_of(uint64_t wait) const;
+
+  /// The communication streams that the tape uses, numbered in the order of their first use.
+  uint32_t streams() const { return static_cast<uint32_t>(streams_.size()); }
+  /// Requires an Enter. Its stream, and how many Enters of that stream come before it.
+  uint32_t stream_at(uint64_t enter) const { return on_stream_[number_at(enter)].stream; }
+  uint64_t index_on_stream(uint64_t enter) const {
+    const LoopedOrder::Item at = order_.at(enter);
+    const OnStream& on = on_stream_[at.item];
+    return streams_[on.stream].order.index({on.number, at.iteration});
+  }
+  /// How many Enters a stream has, and the one of this index.
+  uint64_t enters(uint32_t stream) const { return streams_[stream].order.size(); }
+  uint64_t enter(uint32_t stream, uint64_t index) const {
+    const LoopedOrder::Item at = streams_[stream].order.at(index);
+    return position(streams_[stream].enters[at.item], at.iteration);
+  }
+
+ private:
+  struct Stream {
+    std::vector<uint32_t> enters;  // by number
+    LoopedOrder order;             // of these
+  };
+  /// The place of an Enter among those of its stream.
+  struct OnStream {
+    uint32_t stream = 0;
+    uint32_t number = 0;
+  };
+
+  std::shared_ptr<const Iterations> iterations_;
+  std::vector<Instruction> instructions_;
+  LoopedOrder order_;
+  std::vector<OnStream> on_stream_;         // per instruction
+  std::map<uint32_t, ValueId> awaited_;     // per Wait of a done
+  std::map<OpId, uint32_t> enter_of_start_; // per started collective
+  std::vector<Stream> streams_;
+};
+
+/// The events of one instruction of a tape on one device.
+enum class MomentKind : uint8_t {
+  Passed,   // the compute stream has gone past it
+  Entered,  // an Enter: the device has entered the collective
+  Ended,    // an Enter: the collective has ended on the device
+};
+
+struct Moment {
+  MomentKind kind = MomentKind::Passed;
+  uint64_t position = 0;
+  friend bool operator==(const Moment&, const Moment&) = default;
+};
+
+/// Calls `visit(Moment)` for each moment of the same device that must come before this one, until
+/// it returns false. Returns whether all were visited. Ended has one more condition, inside the
+/// collective: all steps of the device have retired (for_each_cause_of_end).
+template <class Visit>
+bool for_each_cause(const Tape& tape, Moment moment, Visit&& visit) {
+  const uint64_t at = moment.position;
+  switch (moment.kind) {
+    case MomentKind::Passed:
+      if (at > 0 && !visit(Moment{MomentKind::Passed, at - 1}))
+        return false;
+      return tape[at].kind != Instruction::Kind::Wait ||
+             visit(Moment{MomentKind::Ended, tape.enter_of(at)});
+    case MomentKind::Entered: {
+      if (!visit(Moment{MomentKind::Passed, at}))
+        return false;
+      const uint64_t index = tape.index_on_stream(at);
+      return index == 0 ||
+             visit(Moment{MomentKind::Ended, tape.enter(tape.stream_at(at), index - 1)});
+    }
+    case MomentKind::Ended:
+      return visit(Moment{MomentKind::Entered, at});
+  }
+  return true;
+}
+
+/// The moment with which an op ends, given its first instruction: Ended for a collective, Passed
+/// for any other op.
+inline Moment end_of_op(const Tape& tape, uint64_t first) {
+  const bool enters = tape[first].kind == Instruction::Kind::Enter;
+  return {enters ? MomentKind::Ended : MomentKind::Passed, first};
+}
+
+/// Whether the op of the instruction ends with the moment.
+inline bool ends_op(const Tape& tape, Moment moment) {
+  return tape.begins_op(moment.position) && moment == end_of_op(tape, moment.position);
+}
+
+/// For each instruction of a tape without loops, the first Wait for the end of the collective that
+/// it enters, if any.
+std::vector<std::optional<uint32_t>> first_waits(const Tape& tape);
+
+/// For each op of the issue order of a tape without loops, until which position there it uses its
+/// operands and results: its own; for a collective, that of the first op that waits for its end. If
+/// none does, the number of ops.
+std::vector<uint32_t> ends_of_use(const Tape& tape);
+
+}  // namespace orrery

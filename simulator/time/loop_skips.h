@@ -1,0 +1,83 @@
+#pragma once
+
+// Loops whose iterations repeat: from where to look for a period, and how many may be skipped. The
+// sweep and the event engine both look at their states at the ends of iterations (period_finder.h).
+// Once a state equals an earlier one, the iterations between them are a period; more periods are
+// then added at once, each later than the one before by the same time (DeviceClocks::skip).
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "models/base/quantity.h"
+#include "simulator/schedule/list_progress.h"
+#include "simulator/time/completion.h"
+#include "simulator/time/device_clocks.h"
+
+namespace orrery {
+
+/// What a list does in a period: so many iterations of a run of a loop.
+struct ListPeriod {
+  ListId list;
+  LoopedOrder::LoopRun loop;
+  uint64_t iterations = 1;
+};
+
+/// The lists at an earlier state.
+struct ListsBefore {
+  std::vector<uint64_t> next;               // per list: the next position
+  std::vector<std::vector<OpTime>> totals;  // per list
+  Instant at;
+};
+
+class LoopSkips {
+ public:
+  /// `kept`: runs whose own times are wanted, ascending. They are never skipped. Null: all are.
+  LoopSkips(const Program& program, const Lowered& lowered, const DeviceClocks& clocks,
+            const std::vector<OpRun>* kept);
+
+  /// Whether there is a loop of which iterations may be skipped.
+  bool any() const { return any_; }
+
+  /// The first position after this one at which an iteration ends, and another one of the loop
+  /// begins; the length of the tape if there is none. Short loops do not count.
+  uint64_t next_end(ListId list, uint64_t position) const;
+
+  /// The run of the loop of which an iteration has ended at a position that next_end() gave.
+  LoopedOrder::LoopRun loop_ended_at(ListId list, uint64_t position) const;
+
+  ListsBefore lists(std::span<const ListId> lists, Instant at) const;
+
+  /// How the lists went on from an equal state: in each the innermost loop in which they did. Empty
+  /// if they were not all in loops.
+  std::optional<std::vector<ListPeriod>> periods(std::span<const ListId> lists,
+                                                 const ListsBefore& before) const;
+
+  /// How many periods may be added.
+  uint64_t most(std::span<const ListPeriod> periods) const;
+
+  void add(std::span<const ListPeriod> periods, uint64_t times, Duration later);
+  /// Per loop of the program.
+  std::vector<AddedIterations> added() const;
+
+ private:
+  /// The iterations of a loop that were added on one list.
+  struct Added {
+    uint64_t count = 0;
+    uint64_t every = 1;
+    std::optional<Duration> later;
+  };
+
+  bool has_kept_under_way(const ListPeriod& period) const;
+
+  const Lowered& lowered_;
+  const DeviceClocks& clocks_;
+  const std::vector<OpRun>* kept_;
+  std::vector<std::vector<uint64_t>> kept_in_;  // per loop: its iterations with a kept run
+  std::vector<uint64_t> futures_;               // per loop: how many of its carries are futures
+  std::vector<std::vector<Added>> added_;       // per loop and list
+  bool any_ = false;
+};
+
+}  // namespace orrery

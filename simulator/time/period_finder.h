@@ -1,0 +1,65 @@
+#pragma once
+
+// Finds out when a run that goes on for long repeats itself. What follows depends only on the
+// state. So if a state equals an earlier one, the same happens again and again, until something
+// ends that the states do not know of, such as a loop.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/base/hash.h"
+
+namespace orrery {
+
+/// A Snapshot is taken of few states: those that probably equal one `every` looks later.
+template <class Snapshot>
+class PeriodFinder {
+ public:
+  /// The next state, as words that are equal where what follows is. Returns what was taken of an
+  /// equal earlier one.
+  template <class Take>
+  std::optional<Snapshot> look(const std::vector<uint64_t>& words, Take&& take) {
+    ++looks_;
+    if (candidate_ && looks_ == candidate_->at + candidate_->every) {
+      const bool equal = words == candidate_->words;
+      std::optional<Snapshot> found(std::move(candidate_->snapshot));
+      candidate_.reset();
+      if (equal) {
+        seen_.clear();
+        return found;
+      }
+    }
+    Hasher hasher;
+    for (const uint64_t word : words)
+      hasher.add(word);
+    const uint64_t hash = hasher.word();
+    const auto same = std::find(seen_.begin(), seen_.end(), hash);
+    if (!candidate_ && same != seen_.end())
+      candidate_ = {looks_, static_cast<uint64_t>(same - seen_.begin()) + 1, words, take()};
+    seen_.push_front(hash);
+    if (seen_.size() > kLongest)
+      seen_.pop_back();
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr size_t kLongest = 64;  // looks of a period
+
+  struct Candidate {
+    uint64_t at = 0;
+    uint64_t every = 1;
+    std::vector<uint64_t> words;
+    Snapshot snapshot;
+  };
+
+  uint64_t looks_ = 0;
+  std::deque<uint64_t> seen_;  // hashes, the newest first
+  std::optional<Candidate> candidate_;
+};
+
+}  // namespace orrery
