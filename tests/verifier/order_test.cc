@@ -22,9 +22,9 @@ using test::HostRig;
 std::vector<CollectiveId> entered(const HostRig& rig, size_t thread, LogicalId device,
                                   StreamId stream) {
   std::vector<CollectiveId> result;
-  for (const Instruction& instruction : rig.lowered.tapes[thread])
+  for (const Instruction& instruction : rig.lowered.tapes[thread].instructions())
     if (instruction.kind == Instruction::Kind::Enter && instruction.stream == stream)
-      result.push_back(rig.lowered.member(rig.program, instruction.collective, device).collective);
+      result.push_back(rig.lowered.member(rig.program, instruction.op, device).collective);
   return result;
 }
 

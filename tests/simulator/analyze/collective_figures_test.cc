@@ -9,7 +9,7 @@ namespace {
 /// A thread of two devices with one op at each index, whose spans are given.
 Completion completion(std::vector<std::vector<OpSpan>> spans) {
   Completion result;
-  result.spans = std::move(spans);
+  result.spans = OpSpans(std::move(spans));
   return result;
 }
 

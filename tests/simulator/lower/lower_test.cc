@@ -20,15 +20,17 @@ using Groups = std::vector<std::vector<int64_t>>;
 /// "local add, enter psum 0, wait psum 0": op, and stream for collectives.
 std::string text(const Program& program, const Tape& tape) {
   std::string result;
-  for (const Instruction& instruction : tape) {
+  for (uint64_t at = 0; at < tape.size(); ++at) {
+    const Instruction& instruction = tape[at];
     result += result.empty() ? "" : ", ";
     if (instruction.kind == Instruction::Kind::Local)
       result += "local " + program.op(instruction.op).name;
+    else if (instruction.kind == Instruction::Kind::Enter)
+      result += fmt::format("enter {} on {}", program.op(instruction.op).name,
+                            instruction.stream.index());
     else
-      result += fmt::format("{} {}/{} on {}",
-                            instruction.kind == Instruction::Kind::Enter ? "enter" : "wait",
-                            program.op(instruction.op).name,
-                            program.op(instruction.collective).name, instruction.stream.index());
+      result += fmt::format("wait {}/{}", program.op(instruction.op).name,
+                            program.op(tape[tape.enter_of(at)].op).name);
   }
   return result;
 }
@@ -43,7 +45,7 @@ TEST_CASE("lower: a sync collective enters and waits, a started one waits at its
   const Lowered& lowered = rig.lower();
   REQUIRE(lowered.tapes.size() == 1);
   CHECK(text(rig.program, lowered.tapes[0]) ==
-        "enter s/s on 3, local b, enter p/p on 0, wait p/p on 0, wait d/s on 3");
+        "enter s on 3, local b, enter p on 0, wait p/p, wait d/s");
 }
 
 TEST_CASE("lower: work elements move, and those that no tensor can hold need scratch") {
@@ -198,8 +200,8 @@ TEST_CASE("lower: two threads that meet at a site are members of one collective"
   const Lowered& lowered = rig.lower();
   REQUIRE(lowered.collectives.size() == 1);
   CHECK(lowered.collectives[0].members.size() == 4);
-  CHECK(text(rig.program, lowered.tapes[0]) == "enter p/p on 0, wait p/p on 0");
-  CHECK(text(rig.program, lowered.tapes[1]) == "enter q/q on 0, wait q/q on 0");
+  CHECK(text(rig.program, lowered.tapes[0]) == "enter p on 0, wait p/p");
+  CHECK(text(rig.program, lowered.tapes[1]) == "enter q on 0, wait q/q");
 }
 
 TEST_CASE("lower: a sum of pred works in s32") {

@@ -125,9 +125,10 @@ class HandProgram {
   void output(ValueId value) { program.outputs.push_back(value); }
 
   MemoryProfile profile() {
+    lowered.iterations = std::make_shared<const Iterations>(program);
     lowered.tapes.clear();
     for (const Thread& each : program.threads)
-      lowered.tapes.push_back(tape_of(program, each));
+      lowered.tapes.emplace_back(program, each, lowered.iterations);
     return orrery::profile(program, lowered, policy);
   }
   /// The bytes that a thread holds at each position.

@@ -1,5 +1,6 @@
 #include "simulator/schedule/program_walk.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,10 +22,6 @@ struct Scene {
     ring = std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, devices, devices,
                                           Combine::None, Transport{});
     for (uint32_t s = 0; s < sites; ++s) {
-      Op op;
-      op.kind = OpKind::AllGather;
-      op.site = SiteId(s);
-      program.ops.push_back(op);  // op s starts site s, in any thread
       program.sites.push_back({});
       Collective collective;
       collective.site = SiteId(s);
@@ -35,30 +32,45 @@ struct Scene {
       collective.members = group;
       lowered.collectives.push_back(collective);
     }
-    program.ops.emplace_back();  // all local ops are this one
     lowered.members = members_by_site(lowered, sites);
   }
 
+  /// "a" is a local op, "+0" starts the collective of site 0, and "-0" awaits its end.
   void thread(std::vector<LogicalId> devices, const std::string& tape) {
     program.threads.push_back({"", std::move(devices), {}});
-    lowered.tapes.emplace_back();
+    std::map<size_t, ValueId> futures;  // by site
     for (size_t i = 0; i < tape.size(); ++i) {
-      Instruction instruction;
-      instruction.op = OpId(program.ops.size() - 1);
-      if (tape[i] != 'a') {
-        instruction.kind = tape[i] == '+' ? Instruction::Kind::Enter : Instruction::Kind::Wait;
-        instruction.collective = OpId(static_cast<size_t>(tape[++i] - '0'));
-        instruction.op = instruction.collective;
-        instruction.stream = stream(instruction.collective);
+      const OpId id(program.ops.size());
+      Op& op = program.ops.emplace_back();
+      program.threads.back().issue_order.push_back(id);
+      op.kind = OpKind::Add;
+      if (tape[i] == 'a')
+        continue;
+      const bool starts = tape[i] == '+';
+      const auto site = static_cast<size_t>(tape[++i] - '0');
+      if (!starts) {
+        op.kind = OpKind::Done;
+        op.operands = {futures.at(site)};
+        continue;
       }
-      lowered.tapes.back().push_back(instruction);
+      op.kind = OpKind::AllGather;
+      op.issue = Issue::Start;
+      op.site = SiteId(site);
+      op.hints.stream = lowered.collectives[site].stream.index();
+      op.results = {ValueId(program.values.size())};
+      futures.emplace(site, op.results.front());
+      program.values.emplace_back();
+      program.sites[site].ops.push_back(id);
     }
+    lowered.iterations = std::make_shared<const Iterations>(program);
+    lowered.tapes.clear();
+    for (const Thread& each : program.threads)
+      lowered.tapes.emplace_back(program, each, lowered.iterations);
   }
 
   void on_stream(uint32_t site, uint32_t stream) {
     lowered.collectives[site].stream = StreamId(stream);
   }
-  StreamId stream(OpId op) const { return lowered.collectives[op.index()].stream; }
 
   Program program;
   Lowered lowered;
@@ -67,13 +79,15 @@ struct Scene {
 
 /// The acts of each device, in order.
 struct Log {
-  void local(OpId, LogicalId device) { add(device.index(), "a"); }
-  void enter(CollectiveId id, Node node, OpId) {
-    add(node.index(), fmt::format("+{}", id.index()));
+  void local(OpRun, LogicalId device) { add(device.index(), "a"); }
+  void enter(CollectiveRun run, Node node, OpRun) {
+    add(node.index(), fmt::format("+{}", run.collective.index()));
   }
-  void receive(CollectiveId, StepRef, const Step&) {}
-  void send(CollectiveId, StepRef, const Step&) {}
-  void exit(CollectiveId id, Node node, OpId) { add(node.index(), fmt::format("-{}", id.index())); }
+  void receive(CollectiveRun, StepRef, const Step&) {}
+  void send(CollectiveRun, StepRef, const Step&) {}
+  void exit(CollectiveRun run, Node node, OpRun) {
+    add(node.index(), fmt::format("-{}", run.collective.index()));
+  }
   void add(uint32_t device, const std::string& what) {
     if (lines.size() <= device)
       lines.resize(device + 1);
@@ -126,7 +140,7 @@ TEST_CASE("program walk: threads that enter two sites in different orders hang")
   }
   REQUIRE(stop.collectives.size() == 2);
   for (const uint32_t c : {0U, 1U}) {
-    CHECK(stop.collectives[c].id == CollectiveId(c));
+    CHECK(stop.collectives[c].run == CollectiveRun{CollectiveId(c), 0});
     CHECK_FALSE(stop.progress.happened(ListId(1 - c), {MomentKind::Entered, 2}));
     // The device that entered has sent, and waits for a message of the one that has not.
     REQUIRE(stop.collectives[c].parked.size() == 1);

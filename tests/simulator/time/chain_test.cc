@@ -110,7 +110,7 @@ TEST_CASE("chain: a rank that enters late holds up those behind it, and not thos
   options.device_start.assign(4, Instant());
   options.device_start[3] = Instant(1'000'000'000);
   const auto swept = sweep(sketch.program, sketch.lowered, ring_fabric(4, kUnevenLink), options);
-  const std::vector<OpSpan>& spans = std::get<Completion>(swept).spans[0];
+  const std::span<const OpSpan> spans = std::get<Completion>(swept).spans[0];
   CHECK(spans[1].end == Instant() + transfer(kSlot) * 5);
   CHECK(spans[2].end == Instant() + transfer(kSlot) * 6 + kUnevenLink.latency);
   CHECK(spans[3].end == Instant(1'000'000'000) + transfer(kSlot) * 5);

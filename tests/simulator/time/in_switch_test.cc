@@ -143,8 +143,8 @@ TEST_CASE(
   const Completion late = simulate(sketch.program, sketch.lowered, fabric, options);
   CHECK(late.makespan ==
         closed_form(InSwitchSchedule::Form::ReduceScatter, 4, bytes) + Duration(5'000'000'000));
-  for (const Node origin : late.held_up_by[0])
-    CHECK(origin == Node(2));
+  for (const OpSpan& span : late.spans[0])
+    CHECK(span.held_up_by == Node(2));
 }
 
 TEST_CASE("in switch: who sends to the switch waits for nobody, and the switch for who receives") {
@@ -160,7 +160,7 @@ TEST_CASE("in switch: who sends to the switch waits for nobody, and the switch f
     options.device_start.assign(4, Instant());
     options.device_start[1] = entry;
     const auto swept = sweep(sketch.program, sketch.lowered, fabric, options);
-    const std::vector<OpSpan>& spans = std::get<Completion>(swept).spans[0];
+    const std::span<const OpSpan> spans = std::get<Completion>(swept).spans[0];
     CHECK(spans[3].end == Instant() + transfer_time(Bytes(1'000), kUnevenLink.bandwidth));
     CHECK(spans[0].end == closed_form(InSwitchSchedule::Form::Broadcast, 4, 1'000));
     CHECK(spans[1].end == (mode == Entry::Eager ? entry : entry + hop(1'000)));

@@ -13,6 +13,7 @@
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/program_walk.h"
+#include "simulator/schedule/walk.h"
 #include "tests/simulator/schedule/stored_copy.h"
 
 namespace orrery::test {
@@ -306,13 +307,7 @@ RandomSketch random_sketch(Random& random, RandomKind kind) {
 }
 
 bool ends(const Sketch& sketch) {
-  struct {
-    void local(OpId, LogicalId) {}
-    void enter(CollectiveId, Node, OpId) {}
-    void receive(CollectiveId, StepRef, const Step&) {}
-    void send(CollectiveId, StepRef, const Step&) {}
-    void exit(CollectiveId, Node, OpId) {}
-  } nothing;
+  NoVisitor nothing;
   return walk(sketch.program, sketch.lowered, nothing).finished();
 }
 

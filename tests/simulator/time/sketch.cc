@@ -20,14 +20,20 @@ void Sketch::thread(std::vector<uint32_t> devices) {
   if (program.ops.empty() && program.threads.size() == 1 &&
       program.threads[0].devices.size() == program.mesh.devices()) {
     program.threads.clear();
-    lowered.tapes.clear();
   }
   thread_ = program.threads.size();
   Thread thread;
   for (const uint32_t device : devices)
     thread.devices.emplace_back(device);
   program.threads.push_back(std::move(thread));
-  lowered.tapes.emplace_back();
+  make_tapes();
+}
+
+void Sketch::make_tapes() {
+  lowered.iterations = std::make_shared<const Iterations>(program);
+  lowered.tapes.clear();
+  for (const Thread& thread : program.threads)
+    lowered.tapes.emplace_back(program, thread, lowered.iterations);
 }
 
 OpId Sketch::op(OpKind kind) {
@@ -42,10 +48,10 @@ OpId Sketch::op(OpKind kind) {
 }
 
 OpId Sketch::local(int64_t picoseconds) {
-  const OpId id = op(OpKind::Compute);
+  op(OpKind::Compute);
   lowered.local.back().common = Duration(picoseconds);
-  lowered.tapes[thread_].push_back({Instruction::Kind::Local, id, id, StreamId()});
-  return id;
+  make_tapes();
+  return OpId(program.ops.size() - 1);
 }
 
 SiteId Sketch::site(std::vector<std::vector<uint32_t>> groups,
@@ -109,31 +115,33 @@ void Sketch::figures(SiteId site, const CollectiveFigures& figures) {
       collective.figures = figures;
 }
 
-OpId Sketch::start(SiteId site) {
+OpId Sketch::enter(SiteId site, Issue issue) {
   const OpId id = op(OpKind::Psum);
-  program.ops.back().issue = Issue::Start;
-  program.ops.back().site = site;
+  Op& entering = program.ops.back();
+  entering.issue = issue;
+  entering.site = site;
+  entering.results = {ValueId(program.values.size())};
+  program.values.emplace_back();
+  for (const Collective& collective : lowered.collectives)
+    if (collective.site == site)
+      entering.hints.stream = collective.stream.index();
   program.sites[site.index()].ops.push_back(id);
-  for (const Collective& collective : lowered.collectives) {
-    if (collective.site == site) {
-      lowered.tapes[thread_].push_back({Instruction::Kind::Enter, id, id, collective.stream});
-      break;
-    }
-  }
+  make_tapes();
   return id;
 }
 
+OpId Sketch::start(SiteId site) {
+  return enter(site, Issue::Start);
+}
+
 OpId Sketch::sync(SiteId site) {
-  const OpId id = start(site);
-  program.ops.back().issue = Issue::Sync;
-  const Instruction enter = lowered.tapes[thread_].back();
-  lowered.tapes[thread_].push_back({Instruction::Kind::Wait, id, id, enter.stream});
-  return id;
+  return enter(site, Issue::Sync);
 }
 
 OpId Sketch::done(OpId start) {
   const OpId id = op(OpKind::Done);
-  lowered.tapes[thread_].push_back({Instruction::Kind::Wait, id, start, StreamId()});
+  program.ops.back().operands = program.op(start).results;
+  make_tapes();
   return id;
 }
 

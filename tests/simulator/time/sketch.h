@@ -58,6 +58,8 @@ class Sketch {
 
  private:
   OpId op(OpKind kind);
+  OpId enter(SiteId site, Issue issue);
+  void make_tapes();
 
   CollectiveFigures figures_;
 

@@ -21,13 +21,15 @@ class BytesPerLink {
   BytesPerLink(const Lowered& lowered, Paths& paths)
       : lowered_(lowered), paths_(paths), bytes_(paths.fabric().links().size()) {}
 
-  void local(OpId, LogicalId) {}
-  void enter(CollectiveId, Node, OpId) {}
-  void exit(CollectiveId, Node, OpId) {}
-  void receive(CollectiveId id, StepRef ref, const Step& step) {
-    run(id, ref, Half::Receive, step);
+  void local(OpRun, LogicalId) {}
+  void enter(CollectiveRun, Node, OpRun) {}
+  void exit(CollectiveRun, Node, OpRun) {}
+  void receive(CollectiveRun of, StepRef ref, const Step& step) {
+    run(of.collective, ref, Half::Receive, step);
   }
-  void send(CollectiveId id, StepRef ref, const Step& step) { run(id, ref, Half::Send, step); }
+  void send(CollectiveRun of, StepRef ref, const Step& step) {
+    run(of.collective, ref, Half::Send, step);
+  }
 
   const std::vector<Bytes>& bytes() const { return bytes_; }
 

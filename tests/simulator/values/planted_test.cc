@@ -125,15 +125,15 @@ class Planted {
  public:
   Planted(HostVisitor& right, Error error) : right_(right), error_(std::move(error)) {}
 
-  void local(OpId op, LogicalId device) { right_.local(op, device); }
-  void enter(CollectiveId id, Node node, OpId op) { right_.enter(id, node, op); }
-  void exit(CollectiveId id, Node node, OpId op) { right_.exit(id, node, op); }
-  void receive(CollectiveId id, StepRef ref, const Step& step) {
+  void local(OpRun run, LogicalId device) { right_.local(run, device); }
+  void enter(CollectiveRun run, Node node, OpRun by) { right_.enter(run, node, by); }
+  void exit(CollectiveRun run, Node node, OpRun by) { right_.exit(run, node, by); }
+  void receive(CollectiveRun run, StepRef ref, const Step& step) {
     error_(ref, Half::Receive, step,
-           [&](StepRef at, const Step& does) { right_.receive(id, at, does); });
+           [&](StepRef at, const Step& does) { right_.receive(run, at, does); });
   }
-  void send(CollectiveId id, StepRef ref, const Step& step) {
-    error_(ref, Half::Send, step, [&](StepRef at, const Step& does) { right_.send(id, at, does); });
+  void send(CollectiveRun run, StepRef ref, const Step& step) {
+    error_(ref, Half::Send, step, [&](StepRef at, const Step& does) { right_.send(run, at, does); });
   }
 
  private:
@@ -219,8 +219,8 @@ class Forgetful : public HostVisitor {
  public:
   Forgetful(Sum& rig) : HostVisitor(rig.program, rig.lowered, rig.arguments), rig_(rig) {}
 
-  void exit(CollectiveId id, Node node, OpId op) {
-    HostVisitor::exit(id, node, op);
+  void exit(CollectiveRun run, Node node, OpRun by) {
+    HostVisitor::exit(run, node, by);
     if (node == Node(2))
       rig_.arguments.at(rig_.value("s"), LogicalId(2))->bytes()[4] ^= std::byte{1};
   }

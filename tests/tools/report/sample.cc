@@ -76,8 +76,10 @@ Report sample_report() {
   report.completion->messages = 2;
   report.completion->by = TimedBy::Sweep;
   report.completion->because = "no link can be asked for more than it has";
+  std::vector<std::vector<OpSpan>> spans;
   for (const OpReport& op : ops())
-    report.completion->spans.emplace_back(2, OpSpan{op.start, op.entered, op.end});
+    spans.emplace_back(2, OpSpan{op.start, op.entered, op.end});
+  report.completion->spans = OpSpans(std::move(spans));
   report.critical_path = {{OpId(1), LogicalId(0), at(0), at(1'000'000)},
                           {OpId(0), LogicalId(1), at(1'000'000), at(1'500'000)}};
   report.ops = ops();
