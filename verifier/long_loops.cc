@@ -77,7 +77,7 @@ std::string beyond_limits(const Program& program, const Limits& limits) {
 
 std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
                                                 const Limits& limits,
-                                                const Iterations& iterations) {
+                                                const WantedIterations& iterations) {
   const Program& program = scenario->program;
   if (!leaves_out_iterations(program))
     return scenario;

@@ -18,7 +18,7 @@
 namespace orrery {
 
 /// When iterations are written out.
-struct Iterations {
+struct WantedIterations {
   uint64_t budget = 0;  // up to so many ops over all devices
   bool all = false;     // whatever they cost
 };
@@ -27,7 +27,7 @@ struct Iterations {
 /// jitter makes each iteration another, unless they exceed the limits. Throws InputError if those
 /// that are asked for exceed the limits.
 std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
-                                                const Limits& limits, const Iterations& iterations);
+                                                const Limits& limits, const WantedIterations& iterations);
 
 /// Whether a local op takes another time in each iteration.
 bool has_jitter_of_ops(std::span<const Fault> faults);

@@ -382,7 +382,7 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
     loaded_driver(options.gpus->library);  // what is missing is said before anything else
   if (options.gpus && options.gpus->fast_dot)
     loaded_cublaslt(options.gpus->cublaslt);
-  const Iterations iterations = {options.iterations_budget, options.data == Data::On};
+  const WantedIterations iterations = {options.iterations_budget, options.data == Data::On};
   const std::shared_ptr<const Scenario> scenario =
       with_iterations(std::move(given), options.limits, iterations);
   try {

@@ -1,43 +1,26 @@
 #include "verifier/stages.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
 #include <utility>
-#include <variant>
 
+#include "models/base/check.h"
 #include "models/program/loops.h"
+#include "models/program/op_overflow.h"
 #include "simulator/analyze/slack.h"
 #include "simulator/lower/lower.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/walk.h"
-#include "verifier/long_loops.h"
-#include "verifier/loop_times.h"
 
 namespace orrery {
-namespace {
-
-/// Restores the object at the end of the scope.
-template <class T>
-class Restored {
- public:
-  explicit Restored(T& object) : object_(object), before_(object) {}
-  Restored(const Restored&) = delete;
-  Restored& operator=(const Restored&) = delete;
-  ~Restored() { object_ = std::move(before_); }
-
- private:
-  T& object_;
-  T before_;
-};
-
-}  // namespace
-
 Stages::Stages(const Program& program, const Cluster& cluster, StageOptions options,
-               Diagnostics& diagnostics)
+               Diagnostics& diagnostics, std::optional<LoopedProgram> looped)
     : program_(program),
       cluster_(cluster),
       options_(std::move(options)),
-      diagnostics_(diagnostics),
       leaves_out_(leaves_out_iterations(program)),
+      looped_(looped),
       healthy_paths_(cluster.fabric),
       lowered_(lower(program, cluster, healthy_paths_, diagnostics, options_.limits,
                      options_.memory.transport, options_.tables)) {
@@ -46,14 +29,6 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
   fault_effects_ = apply_faults(options_.faults, program_, cluster.fabric, options_.seed, lowered_);
   if (fault_effects_.fabric)
     faulty_paths_.emplace(*fault_effects_.fabric);
-}
-
-void Stages::lengthen(OpId op, std::span<const Duration> by) {
-  LocalTime& time = lowered_.local[op.index()];
-  if (time.by_device.empty())
-    time.by_device.assign(by.size(), time.common);
-  for (size_t device = 0; device < by.size(); ++device)
-    time.by_device[device] += by[device];
 }
 
 bool Stages::has_routes() {
@@ -78,47 +53,92 @@ const MemoryProfile& Stages::memory() {
   return *memory_;
 }
 
+TimeOptions Stages::time_options() const {
+  TimeOptions options;
+  options.device_start = fault_effects_.device_start;
+  options.most_state = options_.limits.state;
+  options.most_runs = options_.limits.runs;
+  return options;
+}
+
 const std::optional<Completion>& Stages::times() {
   if (!times_) {
     std::optional<Completion> times;
-    if (has_routes()) {
-      TimeOptions options;
-      options.most_state = options_.limits.state;
-      options.device_start = fault_effects_.device_start;
+    if (has_routes() && leaves_out_) {
+      times = time_looped();
+    } else if (has_routes()) {
+      TimeOptions options = time_options();
       if (slack_state() == SlackState::Computed)
         options.history = &history_;
-      times = leaves_out_ ? time_long_loops()
-                          : time_program(program_, lowered_, paths(), demands(), options);
+      times = time_program(program_, lowered_, paths(), demands(), options);
     }
     times_ = std::move(times);
   }
   return *times_;
 }
 
-std::optional<Completion> Stages::time_long_loops() {
-  TimeOptions options;
-  options.device_start = fault_effects_.device_start;
-  options.most_state = options_.limits.state;
-  options.most_runs = options_.limits.runs;
-  const LocalLoops local_loops(program_, lowered_);
-  std::variant<Completion, std::string> swept;
-  {
-    const Restored<std::vector<LocalTime>> local(lowered_.local);
-    for (const auto& [op, longer] : local_loops.longer())
-      lengthen(op, longer);
-    swept = time_by_sweep(local_loops.shortened(), lowered_, paths(), demands(), options);
+namespace {
+
+/// The tables of the sites of a looped program. All iterations of a site have the same ones.
+RaggedTables looped_tables(const Program& program, const LoopedProgram& looped,
+                           const RaggedTables& tables) {
+  RaggedTables of_looped;
+  for (size_t op = 0; op < program.ops.size(); ++op)
+    if (const std::optional<SiteId> site = program.ops[op].site)
+      if (const auto found = tables.find(*site); found != tables.end())
+        of_looped.emplace(*looped.program.op(looped.runs[op].op).site, found->second);
+  return of_looped;
+}
+
+}  // namespace
+
+std::optional<Completion> Stages::time_looped() {
+  ORRERY_CHECK(looped_.has_value(), "a program that leaves out iterations has loops");
+  Diagnostics none("");
+  Lowered lowered = lower(looped_->program, cluster_, healthy_paths_, none, options_.limits,
+                          options_.memory.transport,
+                          looped_tables(program_, *looped_, options_.tables));
+  ORRERY_CHECK(none.empty(), "what is lowered with some iterations is lowered with all");
+  (void)apply_faults(options_.faults, looped_->program, cluster_.fabric, options_.seed, lowered);
+  std::vector<OpRun> kept = looped_->runs;
+  std::sort(kept.begin(), kept.end());
+  TimeOptions options = time_options();
+  options.kept = &kept;
+  // Errors name ops of the program that is reported.
+  const auto reported = [&](OpId looped) {
+    const auto run = std::find_if(looped_->runs.begin(), looped_->runs.end(),
+                                  [&](const OpRun& each) { return each.op == looped; });
+    ORRERY_CHECK(run != looped_->runs.end(), "each op has an iteration that is written");
+    return OpId(static_cast<size_t>(run - looped_->runs.begin()));
+  };
+  std::optional<Completion> times;
+  try {
+    times = time_program(looped_->program, lowered, paths(), orrery::demands(lowered, paths()),
+                         options);
+  } catch (const BeyondLimit& beyond) {
+    throw BeyondLimit(reported(beyond.op()), beyond.what());
+  } catch (const OpOverflow& overflow) {
+    throw OpOverflow(reported(overflow.op()), overflow.what());
   }
-  if (auto* completion = std::get_if<Completion>(&swept)) {
-    local_loops.correct(*completion);
-    return std::move(*completion);
+  if (!times)
+    return times;
+  std::vector<std::vector<OpSpan>> spans;
+  std::vector<std::vector<OpTime>> without_spans;
+  std::map<OpId, size_t> last;  // of the runs that are written
+  for (size_t op = 0; op < program_.ops.size(); ++op) {
+    const OpRun& run = looped_->runs[op];
+    const std::span<const OpSpan> of_run = times->spans.of(run);
+    spans.emplace_back(of_run.begin(), of_run.end());
+    without_spans.emplace_back(of_run.size());
+    size_t& latest = last.emplace(run.op, op).first->second;
+    if (looped_->runs[latest].iteration <= run.iteration)
+      latest = op;
   }
-  // Iterations wait for earlier ones only, and each kind of wait occurs in a written one. So a walk
-  // of these tells whether the program ends.
-  if (!stop().finished())
-    return std::nullopt;
-  return time_loops_by_engine(
-      has_jitter_of_ops(options_.faults) ? LocalLoops(program_) : local_loops, cluster_, options_,
-      std::get<std::string>(swept), diagnostics_);
+  for (const auto& [looped, op] : last)
+    without_spans[op] = times->without_spans[looped.index()];
+  times->spans = OpSpans(std::move(spans));
+  times->without_spans = std::move(without_spans);
+  return times;
 }
 
 const Stop& Stages::stop() {

@@ -15,12 +15,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
+#include "models/program/iterations.h"
 #include "models/program/program.h"
 #include "models/program/ragged.h"
 #include "models/scenario/fault.h"
@@ -55,12 +55,19 @@ struct StageOptions {
 /// Whether slack is computed, or why not.
 enum class SlackState : uint8_t { Computed, IterationsLeftOut, OverBudget };
 
+/// The program with loops as regions of which another one has some iterations.
+struct LoopedProgram {
+  const Program& program;
+  const std::vector<OpRun>& runs;  // per op of the other program: what it is a run of
+};
+
 class Stages {
  public:
-  /// All three must outlive this object. Adds errors of lowering to `diagnostics`; after an error
+  /// What is referred to must outlive this object. A program that leaves out iterations is timed as
+  /// the looped one. Adds errors of lowering to `diagnostics`; after an error
   /// no stage may be called.
   Stages(const Program& program, const Cluster& cluster, StageOptions options,
-         Diagnostics& diagnostics);
+         Diagnostics& diagnostics, std::optional<LoopedProgram> looped = std::nullopt);
   Stages(const Stages&) = delete;
   Stages& operator=(const Stages&) = delete;
 
@@ -74,10 +81,6 @@ class Stages {
   Paths& healthy_paths() { return healthy_paths_; }
   Paths& paths() { return faulty_paths_ ? *faulty_paths_ : healthy_paths_; }
 
-  /// Makes a local op take longer by these times, one per device of its thread. Requires that no
-  /// stage was called.
-  void lengthen(OpId op, std::span<const Duration> by);
-
   /// Whether every pair of devices that exchanges a message has a route, with the faults.
   bool has_routes();
 
@@ -86,9 +89,8 @@ class Stages {
 
   const MemoryProfile& memory();
 
-  /// Empty if the program does not end, or a route is lost. If iterations of loops are left out and
-  /// links are shared, the loops are written out for the timing (loop_times.h). If that exceeds the
-  /// limits, the result is empty, and the diagnostics say so.
+  /// Empty if the program does not end, or a route is lost. `added` is per loop of the looped
+  /// program. Of the ops of which iterations are left out, the last has the time of those.
   const std::optional<Completion>& times();
 
   /// Where the program stops, by a walk without time. Needed only if times() is empty: one pass
@@ -118,13 +120,14 @@ class Stages {
   Kept kept() && { return {std::move(lowered_), std::move(fault_effects_.fabric)}; }
 
  private:
-  std::optional<Completion> time_long_loops();
+  TimeOptions time_options() const;
+  std::optional<Completion> time_looped();
 
   const Program& program_;
   const Cluster& cluster_;
   const StageOptions options_;
-  Diagnostics& diagnostics_;
   const bool leaves_out_;  // iterations of loops
+  const std::optional<LoopedProgram> looped_;
   Paths healthy_paths_;
   Lowered lowered_;
   FaultEffects fault_effects_;

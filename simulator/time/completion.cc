@@ -47,6 +47,7 @@ std::variant<Completion, std::string> time_by_sweep(const Program& program, cons
     of_sweep.log = log;
     of_sweep.most_state = options.most_state;
     of_sweep.kept = options.kept;
+    of_sweep.most_runs = options.most_runs;
     if (shared)
       of_sweep.check_capacity = &demands;
     return sweep(program, lowered, paths, of_sweep);
@@ -71,6 +72,7 @@ std::optional<Completion> time_program(const Program& program, const Lowered& lo
     of_engine.log = log;
     of_engine.most_state = options.most_state;
     of_engine.kept = options.kept;
+    of_engine.most_runs = options.most_runs;
     return simulate_if_it_ends(program, lowered, paths, demands, of_engine);
   });
   if (completion)

@@ -59,6 +59,7 @@ struct TimeOptions {
   int64_t most_state = Limits().state;  // as Limits has it
   /// The runs of ops that get spans, ascending; null: all. Iterations without any may be skipped.
   const std::vector<OpRun>* kept = nullptr;
+  int64_t most_runs = Limits().runs;  // with `kept`: of ops that are run one by one
 };
 
 /// Decides per program: the sweep where it is exact (contract of sweep.h), else the event engine.

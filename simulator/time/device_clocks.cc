@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
-#include "models/program/op_overflow.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 
@@ -49,13 +49,14 @@ uint64_t word(Duration duration) {
 
 DeviceClocks::DeviceClocks(const Program& program, const Lowered& lowered,
                            std::span<const Instant> device_start, EventLog* log,
-                           const std::vector<OpRun>* kept)
+                           const std::vector<OpRun>* kept, int64_t most_runs)
     : program_(program),
       lowered_(lowered),
       lists_(program, lowered),
       progress_(lists_),
       log_(log),
       keeps_all_(kept == nullptr),
+      most_runs_(most_runs),
       clocks_(lists_.size()),
       totals_(lists_.size()),
       awaited_(awaited_starts(program)),
@@ -132,8 +133,14 @@ void DeviceClocks::ran(ListId list, uint64_t position, const OpSpan& span) {
   const OpId op = lists_.tape(list).instructions()[at.item].op;
   if (OpSpan* const kept = spans_.find({op, at.iteration}, lists_[list].device_index))
     *kept = span;
-  if (!keeps_all_)
-    on_behalf_of(op, [&] { totals_[list.index()][at.item] += time_of(span); });
+  if (keeps_all_)
+    return;
+  if (++runs_ > most_runs_) {
+    Limits limits;
+    limits.runs = most_runs_;
+    throw TooManyRuns(op, beyond(limits, &Limits::runs, "more"));
+  }
+  on_behalf_of(op, [&] { totals_[list.index()][at.item] += time_of(span); });
 }
 
 void DeviceClocks::passed(ListId list, uint64_t position) {

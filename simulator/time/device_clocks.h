@@ -18,6 +18,7 @@
 #include "models/base/fifo.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "models/program/op_overflow.h"
 #include "models/program/program.h"
 #include "simulator/event/event_log.h"
 #include "simulator/schedule/list_progress.h"
@@ -34,15 +35,22 @@ struct Entrance {
   Instant at;
 };
 
+/// An op with which the devices run more than Limits::runs ops one by one.
+class TooManyRuns : public BeyondLimit {
+ public:
+  using BeyondLimit::BeyondLimit;
+};
+
 class DeviceClocks {
  public:
   using Entered = FunctionRef<void(const Entrance&)>;
 
   /// `device_start` has for each logical id when the device begins; empty: all begin at 0. `kept`
-  /// has the runs that get spans, ascending; null: all do.
+  /// has the runs that get spans, ascending; null: all do. With it, devices that run more than
+  /// `most_runs` ops make a call throw TooManyRuns.
   DeviceClocks(const Program& program, const Lowered& lowered,
                std::span<const Instant> device_start, EventLog* log,
-               const std::vector<OpRun>* kept = nullptr);
+               const std::vector<OpRun>* kept, int64_t most_runs);
 
   /// Runs all lists from their beginnings. `entered` gets each entry that this makes possible, and
   /// must not call back; the same for end() and resume().
@@ -123,6 +131,8 @@ class DeviceClocks {
   ListProgress progress_;
   EventLog* log_;
   const bool keeps_all_;
+  const int64_t most_runs_;
+  int64_t runs_ = 0;  // of ops, where not all are kept
   std::vector<Clock> clocks_;                // per list
   std::vector<std::vector<OpTime>> totals_;  // per list and instruction; empty without loops
   std::vector<Entrance> entrances_;          // made during the current call

@@ -37,6 +37,7 @@ struct EngineOptions {
   int64_t most_state = Limits().state;  // bytes that all collectives at work may take
   /// The runs of ops that get spans, ascending; null: all. Iterations without any may be skipped.
   const std::vector<OpRun>* kept = nullptr;
+  int64_t most_runs = Limits().runs;  // with `kept`: of ops that are run one by one
 
   // None of these changes a result; tests check this. Permutes the order in which the events of one
   // instant are handled.
@@ -51,7 +52,7 @@ struct EngineOptions {
 /// may begin do, until none is left. Then the changed parts of the network are solved once, and
 /// only flows with a new rate are rescheduled. A flow ends at now + ceil(remaining / rate). A
 /// message whose links all cover their demand (demand.h) takes a constant time, and is no flow.
-/// Empty for a program that does not end. Throws TooMuchState.
+/// Empty for a program that does not end. Throws TooMuchState and TooManyRuns.
 std::optional<Completion> simulate_if_it_ends(const Program& program, const Lowered& lowered,
                                               Paths& paths, const Demands& demands,
                                               const EngineOptions& options = {});

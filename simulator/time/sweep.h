@@ -43,12 +43,13 @@ struct SweepOptions {
                                         // window
   /// The runs of ops that get spans, ascending; null: all. Iterations without any may be skipped.
   const std::vector<OpRun>* kept = nullptr;
+  int64_t most_runs = Limits().runs;  // with `kept`: of ops that are run one by one
 };
 
 /// Runs one collective at a time, once the entries of all its members are known. Returns the reason
 /// if it cannot finish: no collective has all its entries, the steps of one wait for each other, or
 /// a link's capacity is exceeded, or cannot be checked in iterations that are skipped. Requires !sweep_refusal(), or check_capacity. Memory grows with
-/// ranks x channels x window. Throws TooMuchState.
+/// ranks x channels x window. Throws TooMuchState and TooManyRuns.
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options = {});
 
