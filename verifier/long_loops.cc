@@ -75,25 +75,32 @@ std::string beyond_limits(const Program& program, const Limits& limits) {
   return {};
 }
 
-std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
-                                                const Limits& limits,
-                                                const Iterations& iterations) {
-  const Program& program = scenario->program;
-  if (!leaves_out_iterations(program))
-    return scenario;
-  const bool wanted = iterations.all || has_jitter_of_ops(scenario->faults) ||
-                      device_ops_with_all_iterations(program) <= iterations.budget;
-  if (!wanted)
-    return scenario;
-  if (const std::string beyond = beyond_limits(program, limits); !beyond.empty()) {
-    if (iterations.all)
-      throw InputError(scenario->file,
-                       {{{}, "to compute values, all iterations are run: " + beyond}});
-    return scenario;
-  }
-  Scenario whole = *scenario;
-  whole.program = written_out(program).program;
-  return std::make_shared<const Scenario>(std::move(whole));
+namespace {
+
+/// Throws InputError if all iterations are needed for values, and exceed the limits.
+bool writes_out(const Scenario& scenario, const Limits& limits, const Iterations& iterations) {
+  const Program& program = scenario.program;
+  if (!iterations.for_values && !has_jitter_of_ops(scenario.faults) &&
+      device_ops_with_all_iterations(program) > iterations.budget)
+    return false;
+  const std::string beyond = beyond_limits(program, limits);
+  if (!beyond.empty() && iterations.for_values)
+    throw InputError(scenario.file, {{{}, "to compute values, all iterations are run: " + beyond}});
+  return beyond.empty();
+}
+
+}  // namespace
+
+ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Limits& limits,
+                              const Iterations& iterations) {
+  if (scenario->program.loops.empty())
+    return {scenario, scenario, own_runs(scenario->program)};
+  const bool all = iterations.long_loops == LongLoops::WrittenOut;
+  WrittenScenario made = written(*scenario, iterations.long_loops, all ? &limits : nullptr);
+  if (leaves_out_iterations(made.scenario.program) && writes_out(*scenario, limits, iterations))
+    made = written(*scenario, LongLoops::WrittenOut);
+  return {std::move(scenario), std::make_shared<const Scenario>(std::move(made.scenario)),
+          std::move(made.runs)};
 }
 
 std::string shown_label(const Program& program, uint64_t budget) {

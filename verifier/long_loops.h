@@ -1,7 +1,8 @@
 #pragma once
 
-// How a run treats loops that leave out iterations. If the program with all of them is not too
-// large, it is run instead, so that every iteration can be queried.
+// How a run treats loops. Their iterations are written (models/program/unroll.h). If the program
+// with all of them is not too large, it is run, so that every iteration can be queried; else
+// iterations in the middle of long loops are left out.
 
 #include <cstdint>
 #include <memory>
@@ -9,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "models/program/iterations.h"
 #include "models/program/program.h"
+#include "models/program/unroll.h"
 #include "models/scenario/fault.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
@@ -19,15 +22,23 @@ namespace orrery {
 
 /// When iterations are written out.
 struct Iterations {
-  uint64_t budget = 0;  // up to so many ops over all devices
-  bool all = false;     // whatever they cost
+  uint64_t budget = 0;                        // up to so many ops over all devices
+  bool for_values = false;                    // whatever they cost
+  LongLoops long_loops = LongLoops::LeftOut;  // the same: single ones are asked for
+};
+
+/// A scenario, and what is run of it.
+struct ScenarioToRun {
+  std::shared_ptr<const Scenario> given;  // its loops may be regions
+  std::shared_ptr<const Scenario> written;
+  std::vector<OpRun> runs;  // per op of `written`: what it is a run of in `given`
 };
 
 /// The scenario with all iterations of its loops, where they are few or asked for. So too where
-/// jitter makes each iteration another, unless they exceed the limits. Throws InputError if those
-/// that are asked for exceed the limits.
-std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
-                                                const Limits& limits, const Iterations& iterations);
+/// jitter makes each iteration another, unless they exceed the limits. Else with those in the
+/// middle of long loops left out. Throws InputError if those that are asked for exceed the limits.
+ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Limits& limits,
+                              const Iterations& iterations);
 
 /// Whether a local op takes another time in each iteration.
 bool has_jitter_of_ops(std::span<const Fault> faults);

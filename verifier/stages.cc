@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "models/program/loops.h"
+#include "models/program/unroll.h"
 #include "simulator/analyze/slack.h"
 #include "simulator/lower/lower.h"
 #include "simulator/network/paths.h"
@@ -161,6 +162,10 @@ Prover& Stages::prover() {
 
 TimeAndMemory time_and_memory(const Program& program, const Cluster& cluster,
                               Diagnostics& diagnostics, StageOptions options) {
+  if (!program.loops.empty()) {
+    const Unrolled written = unrolled(program, LongLoops::LeftOut);
+    return time_and_memory(written.program, cluster, diagnostics, std::move(options));
+  }
   options.slack_budget = 0;
   Stages stages(program, cluster, std::move(options), diagnostics);
   TimeAndMemory result;

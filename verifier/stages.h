@@ -57,8 +57,8 @@ enum class SlackState : uint8_t { Computed, IterationsLeftOut, OverBudget };
 
 class Stages {
  public:
-  /// All three must outlive this object. Adds errors of lowering to `diagnostics`; after an error
-  /// no stage may be called.
+  /// All three must outlive this object. Requires that the program has no regions. Adds errors of
+  /// lowering to `diagnostics`; after an error no stage may be called.
   Stages(const Program& program, const Cluster& cluster, StageOptions options,
          Diagnostics& diagnostics);
   Stages(const Stages&) = delete;
@@ -147,7 +147,7 @@ struct TimeAndMemory {
   std::vector<Bytes> peaks;          // per device; 0 if it holds nothing
 };
 
-/// Adds to `diagnostics` what cannot be lowered; then the result is empty.
+/// Loops may be regions. Adds to `diagnostics` what cannot be lowered; then the result is empty.
 TimeAndMemory time_and_memory(const Program& program, const Cluster& cluster,
                               Diagnostics& diagnostics, StageOptions options = {});
 

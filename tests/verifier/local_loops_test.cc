@@ -141,12 +141,13 @@ TEST_CASE("local loops: devices of different speed, one program or one each") {
 TEST_CASE("local loops: no left-out iteration is run, where devices drift apart too") {
   const auto times = [](int64_t trips, int64_t inner) {
     const std::string add = R"({"id": "y", "op": "add", "of": ["g", "a"]})";
-    const Scenario scenario = read_scenario(
+    const Scenario read = read_scenario(
         "f", scenario_text(kSwitch, R"("program": [)" +
                                         loop("l", trips, R"("h": "a")",
                                              loop("m", inner, R"("g": "h")", add, R"("g": "y")"),
                                              R"("h": "m")") +
                                         "]"));
+    const Scenario scenario = written(read, LongLoops::LeftOut).scenario;
     Diagnostics diagnostics("f");
     Stages stages(scenario.program, scenario.cluster, no_runs({slow(1, 3, 2), slow(2, 11, 10)}),
                   diagnostics);
@@ -163,10 +164,11 @@ TEST_CASE("local loops: no left-out iteration is run, where devices drift apart 
 
 TEST_CASE("local loops: with jitter, left-out iterations take as long as the last one") {
   const std::string add = R"({"id": "y", "op": "add", "of": ["h", "a"]})";
-  const Scenario scenario = read_scenario(
+  const Scenario read = read_scenario(
       "f", scenario_text(kSwitch, R"("program": [)" +
                                       loop("l", 1'000'000'000, R"("h": "a")", add, R"("h": "y")") +
                                       "]"));
+  const Scenario scenario = written(read, LongLoops::LeftOut).scenario;
   Diagnostics diagnostics("f");
   Stages stages(scenario.program, scenario.cluster, no_runs({Jitter{Duration(5'000), Duration()}}),
                 diagnostics);

@@ -34,9 +34,10 @@ std::vector<int64_t> bytes_of(const Demands& demands) {
 
 std::string fingerprint_of(const std::string& text, const std::vector<Fault>& faults,
                            LongLoops long_loops, uint64_t iterations_budget) {
-  Scenario scenario = read_scenario("f", text, {}, long_loops);
+  Scenario scenario = read_scenario("f", text);
   scenario.faults = faults;
   RunOptions options;
+  options.long_loops = long_loops;
   options.data = Data::Off;
   options.proof_budget = 0;
   options.slack_budget = 0;
@@ -81,7 +82,7 @@ Fault slow(uint32_t device, int64_t times, int64_t by) {
 }
 
 Timed::Timed(const std::string& text, LongLoops long_loops, std::vector<Fault> faults)
-    : scenario(read_scenario("f", text, {}, long_loops)),
+    : scenario(written(read_scenario("f", text), long_loops).scenario),
       stages(scenario.program, scenario.cluster, with_faults(std::move(faults)), diagnostics) {}
 
 Outcome check_same(const std::string& text, const std::vector<Fault>& faults) {
