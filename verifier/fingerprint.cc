@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "models/base/hash.h"
-#include "models/program/folded.h"
 #include "models/program/loops.h"
 
 namespace orrery {

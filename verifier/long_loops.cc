@@ -75,25 +75,32 @@ std::string beyond_limits(const Program& program, const Limits& limits) {
   return {};
 }
 
-std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
-                                                const Limits& limits,
-                                                const WantedIterations& iterations) {
-  const Program& program = scenario->program;
-  if (!leaves_out_iterations(program))
-    return scenario;
-  const bool wanted = iterations.all || has_jitter_of_ops(scenario->faults) ||
-                      device_ops_with_all_iterations(program) <= iterations.budget;
-  if (!wanted)
-    return scenario;
-  if (const std::string beyond = beyond_limits(program, limits); !beyond.empty()) {
-    if (iterations.all)
+ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Limits& limits,
+                              const WantedIterations& iterations) {
+  if (scenario->program.loops.empty())
+    return {scenario, scenario, own_runs(scenario->program)};
+  const bool all = iterations.long_loops == LongLoops::WrittenOut;
+  WrittenScenario made = written(*scenario, iterations.long_loops, all ? &limits : nullptr);
+  std::optional<Program> looped;
+  if (leaves_out_iterations(made.scenario.program)) {
+    looped = with_sites(scenario->program, made.scenario.program, made.runs);
+    const std::string beyond = beyond_limits(scenario->program, limits);
+    const bool needed = iterations.for_values || !looped;
+    if (needed && !beyond.empty())
       throw InputError(scenario->file,
-                       {{{}, "to compute values, all iterations are run: " + beyond}});
-    return scenario;
+                       {{{},
+                         (looped ? "to compute values, all iterations are run: "
+                                 : "all iterations are run, since ops of different ones meet: ") +
+                             beyond}});
+    if (beyond.empty() &&
+        (needed || has_jitter_of_ops(scenario->faults) ||
+         device_ops_with_all_iterations(scenario->program) <= iterations.budget)) {
+      made = written(*scenario, LongLoops::WrittenOut);
+      looped.reset();
+    }
   }
-  Scenario whole = *scenario;
-  whole.program = written_out(program).program;
-  return std::make_shared<const Scenario>(std::move(whole));
+  return {std::move(scenario), std::make_shared<const Scenario>(std::move(made.scenario)),
+          std::move(made.runs), std::move(looped)};
 }
 
 std::string shown_label(const Program& program, uint64_t budget) {
@@ -104,39 +111,27 @@ std::string shown_label(const Program& program, uint64_t budget) {
       named, device_ops_with_all_iterations(program), budget);
 }
 
-std::vector<std::string> added_labels(const Program& program,
+std::vector<std::string> added_labels(const Program& looped,
                                       const std::vector<AddedIterations>& added) {
   constexpr size_t kMostLines = 8;
-  const std::set<std::string_view> parts = in_parts(program);
-  const auto name = [&](const WrittenLoop& loop, std::string text) {
-    return parts.count(loop.name) == 0
-               ? fmt::format("\"{}\"", text)
-               : fmt::format("\"{}\" from {} to {}", text, loop.lower, loop.upper - 1);
-  };
-  std::vector<size_t> first;  // of the copies of a loop
-  std::map<std::string, size_t> copies;
-  const auto copies_of = [&](size_t l) -> size_t& {
-    return copies[name(program.written_loops[l], without_indices(program.written_loops[l].name))];
-  };
-  for (size_t l = 0; l < added.size(); ++l)
-    if (added[l].count > 0 && copies_of(l)++ == 0)
-      first.push_back(l);
   std::vector<std::string> lines;
-  for (const size_t l : first) {
+  size_t others = 0;
+  for (size_t l = 0; l < added.size(); ++l) {
+    if (added[l].count == 0)
+      continue;
     if (lines.size() == kMostLines) {
-      lines.push_back(fmt::format("loops: iterations of {} others are added up too",
-                                  first.size() - kMostLines));
-      break;
+      ++others;
+      continue;
     }
-    const size_t others = copies_of(l) - 1;
     lines.push_back(fmt::format(
-        "{}: {} iterations are added up, each as the one {}before{}{}",
-        name(program.written_loops[l], program.written_loops[l].name), added[l].count,
+        "\"{}\": {} iterations are added up, each as the one {}before{}",
+        without_indices(looped.loops[l].name), added[l].count,
         added[l].every == 1 ? "" : fmt::format("{} ", added[l].every),
         added[l].later ? fmt::format(", {} later", quantity_text(*added[l].later))
-                       : ", later by a time of its own on each group of devices that meet",
-        others == 0 ? "" : fmt::format(" (and in {} more copies of the loop)", others)));
+                       : ", later by a time of its own on each group of devices that meet"));
   }
+  if (others > 0)
+    lines.push_back(fmt::format("loops: iterations of {} others are added up too", others));
   return lines;
 }
 

@@ -1,15 +1,19 @@
 #pragma once
 
-// How a run treats loops that leave out iterations. If the program with all of them is not too
-// large, it is run instead, so that every iteration can be queried.
+// How a run treats loops. Their iterations are written (models/program/unroll.h). If the program
+// with all of them is not too large, it is run, so that every iteration can be queried; else
+// iterations in the middle of long loops are left out.
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "models/program/iterations.h"
 #include "models/program/program.h"
+#include "models/program/unroll.h"
 #include "models/scenario/fault.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
@@ -19,15 +23,26 @@ namespace orrery {
 
 /// When iterations are written out.
 struct WantedIterations {
-  uint64_t budget = 0;  // up to so many ops over all devices
-  bool all = false;     // whatever they cost
+  uint64_t budget = 0;                        // up to so many ops over all devices
+  bool for_values = false;                    // whatever they cost
+  LongLoops long_loops = LongLoops::LeftOut;  // the same: single ones are asked for
+};
+
+/// A scenario, and what is run of it.
+struct ScenarioToRun {
+  std::shared_ptr<const Scenario> given;  // its loops may be regions
+  std::shared_ptr<const Scenario> written;
+  std::vector<OpRun> runs;  // per op of `written`: what it is a run of in `given`
+  /// The program of `given`, with the groups of all sites, if `written` leaves out iterations.
+  std::optional<Program> looped = {};
 };
 
 /// The scenario with all iterations of its loops, where they are few or asked for. So too where
-/// jitter makes each iteration another, unless they exceed the limits. Throws InputError if those
-/// that are asked for exceed the limits.
-std::shared_ptr<const Scenario> with_iterations(std::shared_ptr<const Scenario> scenario,
-                                                const Limits& limits, const WantedIterations& iterations);
+/// jitter makes each iteration another, unless they exceed the limits. Else with those in the
+/// middle of long loops left out, but not where an op meets those of another iteration. Throws
+/// InputError if those that are needed exceed the limits.
+ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Limits& limits,
+                              const WantedIterations& iterations);
 
 /// Whether a local op takes another time in each iteration.
 bool has_jitter_of_ops(std::span<const Fault> faults);
@@ -41,10 +56,9 @@ std::string beyond_limits(const Program& program, const Limits& limits);
 /// What a report says of a program that leaves out iterations: which it shows, and why.
 std::string shown_label(const Program& program, uint64_t budget);
 
-/// What a report says of iterations that were added up: a line for each loop of the scenario, for
-/// the first of its copies in other loops; at most 8 lines, and one with the number of the other
-/// loops.
-std::vector<std::string> added_labels(const Program& program,
+/// What a report says of iterations that were added up, per loop of the program with regions: at
+/// most 8 lines, and one with the number of the other loops.
+std::vector<std::string> added_labels(const Program& looped,
                                       const std::vector<AddedIterations>& added);
 
 }  // namespace orrery

@@ -95,17 +95,20 @@ StageOptions stage_options(const Scenario& scenario, const FoundTables& tables,
 /// Runs the stages, and puts their results into a report.
 class Run {
  public:
-  Run(std::shared_ptr<const Scenario> scenario, const RunOptions& options)
-      : scenario_(*scenario),
+  Run(ScenarioToRun scenario, const RunOptions& options)
+      : to_run_(std::move(scenario)),
+        scenario_(*to_run_.written),
         options_(options),
         tables_(find_tables(scenario_, table_options(options))),
         program_(scenario_.program),
         leaves_out_(leaves_out_iterations(program_)),
         diagnostics_(scenario_.file),
         stages_(program_, scenario_.cluster, stage_options(scenario_, tables_, options),
-                diagnostics_) {
+                diagnostics_,
+                to_run_.looped ? std::optional(LoopedProgram{*to_run_.looped, to_run_.runs})
+                               : std::nullopt) {
     diagnostics_.throw_if_any();
-    report_.scenario = std::move(scenario);
+    report_.scenario = to_run_.written;
   }
 
   Report report() {
@@ -119,7 +122,8 @@ class Run {
       report_.completion = stages_.times();
     diagnostics_.throw_if_any();
     if (leaves_out_ && tables_.agree)
-      label(labels_of_loops(scenario_, options_.iterations_budget, report_.completion));
+      label(labels_of_loops(*to_run_.given, scenario_, options_.iterations_budget,
+                            report_.completion));
     check_statically();
     if (report_.completion) {
       compute_values();
@@ -356,7 +360,8 @@ class Run {
       check(expectations.check(expectation));
   }
 
-  const Scenario& scenario_;
+  const ScenarioToRun to_run_;
+  const Scenario& scenario_;  // with its iterations
   const RunOptions& options_;
   const FoundTables tables_;
   const Program& program_;
@@ -382,11 +387,12 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
     loaded_driver(options.gpus->library);  // what is missing is said before anything else
   if (options.gpus && options.gpus->fast_dot)
     loaded_cublaslt(options.gpus->cublaslt);
-  const WantedIterations iterations = {options.iterations_budget, options.data == Data::On};
-  const std::shared_ptr<const Scenario> scenario =
-      with_iterations(std::move(given), options.limits, iterations);
+  const WantedIterations iterations = {options.iterations_budget, options.data == Data::On,
+                                 options.long_loops};
+  ScenarioToRun to_run = with_iterations(std::move(given), options.limits, iterations);
+  const std::shared_ptr<const Scenario> scenario = to_run.written;
   try {
-    return Run(scenario, options).report();
+    return Run(std::move(to_run), options).report();
   } catch (const OpOverflow& overflow) {
     const Op& op = scenario->program.op(overflow.op());
     const Origin at = origin_of(op.name, op.origin);

@@ -1,7 +1,7 @@
 #pragma once
 
 // The library's front door: one scenario in, one report out. run() takes these steps:
-//  1. Loops that leave out iterations are written out where that is cheap (long_loops.h).
+//  1. The iterations of loops are written: all of them where that is cheap (long_loops.h).
 //  2. The tables of ragged exchanges are found (ragged/ragged_tables.h).
 //  3. The program is lowered, and the stages (stages.h) answer how long it takes, how much memory
 //     it needs, what its values are, and where it stops if it does not end.
@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "models/program/unroll.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 #include "verifier/report.h"
@@ -65,9 +66,11 @@ struct RunOptions {
   /// Steps of the whole program up to which the slack of its ops is computed.
   uint64_t slack_budget = kStepsLookedAt;
   /// Ops over all devices up to which every iteration of a loop is a part of the report's program.
-  /// Above it, iterations stay left out (models/program/loop.h), and values, slack and the critical
+  /// Above it, iterations are left out (models/program/loop.h), and values, slack and the critical
   /// path are not worked out.
   uint64_t iterations_budget = 200'000;
+  /// WrittenOut: every iteration is, whatever the budget; beyond the limits the program is refused.
+  LongLoops long_loops = LongLoops::LeftOut;
   /// If given, values are those of GPUs, and are compared with the host's.
   std::optional<GpuOptions> gpus = {};
   /// `steps` of these limits, and `data` for Data::On: a program beyond them is refused before

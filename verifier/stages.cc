@@ -8,6 +8,7 @@
 #include "models/base/check.h"
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
+#include "models/program/unroll.h"
 #include "simulator/analyze/slack.h"
 #include "simulator/lower/lower.h"
 #include "simulator/network/paths.h"
@@ -181,8 +182,18 @@ Prover& Stages::prover() {
 
 TimeAndMemory time_and_memory(const Program& program, const Cluster& cluster,
                               Diagnostics& diagnostics, StageOptions options) {
+  std::optional<Unrolled> written;
+  std::optional<Program> sites;
+  if (!program.loops.empty()) {
+    written = unrolled(program, LongLoops::LeftOut);
+    sites = with_sites(program, written->program, written->runs);
+    if (!sites)
+      written = unrolled(program, LongLoops::WrittenOut);
+  }
+  const auto looped = sites ? std::optional(LoopedProgram{*sites, written->runs}) : std::nullopt;
   options.slack_budget = 0;
-  Stages stages(program, cluster, std::move(options), diagnostics);
+  Stages stages(written ? written->program : program, cluster, std::move(options), diagnostics,
+                looped);
   TimeAndMemory result;
   if (!diagnostics.empty())
     return result;

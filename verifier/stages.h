@@ -57,15 +57,15 @@ enum class SlackState : uint8_t { Computed, IterationsLeftOut, OverBudget };
 
 /// The program with loops as regions of which another one has some iterations.
 struct LoopedProgram {
-  const Program& program;
+  const Program& program;  // its sites are complete (with_sites() of unroll.h)
   const std::vector<OpRun>& runs;  // per op of the other program: what it is a run of
 };
 
 class Stages {
  public:
-  /// What is referred to must outlive this object. A program that leaves out iterations is timed as
-  /// the looped one. Adds errors of lowering to `diagnostics`; after an error
-  /// no stage may be called.
+  /// What is referred to must outlive this object. Requires that `program` has no regions. If it
+  /// leaves out iterations, it is timed as the looped one. Adds errors of lowering to
+  /// `diagnostics`; after an error no stage may be called.
   Stages(const Program& program, const Cluster& cluster, StageOptions options,
          Diagnostics& diagnostics, std::optional<LoopedProgram> looped = std::nullopt);
   Stages(const Stages&) = delete;
@@ -150,7 +150,7 @@ struct TimeAndMemory {
   std::vector<Bytes> peaks;          // per device; 0 if it holds nothing
 };
 
-/// Adds to `diagnostics` what cannot be lowered; then the result is empty.
+/// Loops may be regions. Adds to `diagnostics` what cannot be lowered; then the result is empty.
 TimeAndMemory time_and_memory(const Program& program, const Cluster& cluster,
                               Diagnostics& diagnostics, StageOptions options = {});
 

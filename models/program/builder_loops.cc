@@ -274,8 +274,11 @@ std::optional<ProgramBuilder::Taken> ProgramBuilder::taken_in_loops(
 /// The exit of a loop, if there is one already, or a new one.
 ValueId ProgramBuilder::add_exit(size_t loop, ValueId inside, int64_t iteration, std::string name) {
   for (const Exit& exit : program_.loops[loop].exits)
-    if (exit.inside == inside && exit.iteration == iteration)
+    if (exit.inside == inside && exit.iteration == iteration) {
+      if (name != program_.value(exit.outside).name)
+        program_.other_names.emplace(std::move(name), exit.outside);
       return exit.outside;
+    }
   const ValueId outside = add_alike(std::move(name), inside);
   limit_as(outside, inside);
   program_.loops[loop].exits.push_back({inside, iteration, outside});

@@ -1,11 +1,10 @@
-#include "models/program/folded.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include "models/program/iteration_name.h"
+#include "models/program/loops.h"
 
 namespace orrery {
 

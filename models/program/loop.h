@@ -1,7 +1,7 @@
 #pragma once
 
-// The loops of a Program: as regions, as they are read, and with their iterations written, as all
-// later stages take them (unroll.h makes the one of the other).
+// The loops of a Program: as regions, as a scenario has them, and with their iterations written, as
+// a run takes them (unroll.h makes the one of the other).
 //
 // A region has each op of the body once, under a name such as "l[].y". A value of the body is one
 // of each iteration. What goes from an iteration to the next is a carry: in the body it is a param,

@@ -38,6 +38,9 @@ bool leaves_out_iterations(const Program& program) {
 
 std::vector<uint64_t> repetitions(const Program& program) {
   std::vector<uint64_t> times(program.ops.size(), 1);
+  for (const Loop& loop : program.loops)
+    for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
+      times[op] = product(times[op], static_cast<uint64_t>(loop.upper - loop.lower));
   for (const WrittenLoop& loop : program.written_loops)
     for (uint32_t op = loop.last().ops.begin; op < loop.last().ops.end; ++op)
       times[op] = product(times[op], loop.left_out() + 1);

@@ -6,8 +6,9 @@
 //  argument;
 //  - a collective's replica groups are those of its site, and every member's thread issues the site
 //  once.
-// Only a program that was just read has regions (Program::loops): unroll.h writes their iterations,
-// and no other function takes a program that has any, but where it says so.
+// A scenario's program has its loops as regions (Program::loops). What runs, is timed or is checked
+// is the program with their iterations written (unroll.h): no function takes one with regions, but
+// where it says so.
 // Errors in time (a future never done, use after donation, a hang) are found by the verifier.
 
 #include <functional>
@@ -53,6 +54,7 @@ struct Site {
   std::vector<Group> groups;  // disjoint; each device of the threads that take part is in exactly
                               // one, and no device is of two of these threads
   std::vector<TransferGroup> transfers = {};  // of a transfer: what each group is; else empty
+  bool named = false;                         // ops meet there by its name, not by a token
 };
 
 /// A value that exists before the program begins.

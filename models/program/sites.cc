@@ -79,6 +79,7 @@ SiteId SiteBuilder::meet(const Op& op, const OpRequest& request, In in) {
                   diagnostics_.noted(request.key_origin("site")),
                   shared,
                   known != shared_.end()};
+  meeting.site.named = shared;
   const SiteId id(meetings_.size());
   if (shared)
     shared_.insert_or_assign(request.site, id);

@@ -86,7 +86,7 @@ class Unrolling {
   /// The error, if any, that the size is not allowed.
   const std::optional<Diagnostic>& over_size() const { return over_size_; }
 
-  Program take() { return std::move(to_); }
+  Unrolled take() { return {std::move(to_), std::move(runs_), std::move(now_)}; }
 
  private:
   /// The iteration in which ops are.
@@ -194,9 +194,8 @@ class Unrolling {
     OpRequest request;
     request.origin = op.origin;
     const Site& site = from_.site(*op.site);
-    // A precv goes where its token leads. A site of one op that has its name is its own.
-    if (!(side_of(op) == Side::Receives && !op.operands.empty()) &&
-        (site.ops.size() > 1 || site.name != op.name))
+    // A precv goes where its token leads.
+    if (site.named && !(side_of(op) == Side::Receives && !op.operands.empty()))
       request.site = site.name;
     return request;
   }
@@ -239,8 +238,18 @@ class Unrolling {
                                  [&](ValueId result) { return to_.value(result).type.token; }))
       sites_.follow_tokens(op);
     made_[id.index()] = OpId(to_.ops.size());
+    runs_.push_back({id, run_of_now()});
     to_.threads.back().issue_order.emplace_back(to_.ops.size());
     to_.ops.push_back(std::move(op));
+  }
+
+  /// How many runs of the body of now come before this one.
+  uint64_t run_of_now() const {
+    uint64_t run = 0;
+    for (const IterationOf& each : iterations_)
+      run = run * static_cast<uint64_t>(each.upper - each.lower) +
+            static_cast<uint64_t>(each.index - each.lower);
+    return run;
   }
 
   std::string note() const { return fmt::format(" (in {})", around_.back().name); }
@@ -298,8 +307,9 @@ class Unrolling {
     LoopEntry entry = entry_of(carried, made);
     std::optional<LoopEntry> before;
     for (int64_t i = lower; i < upper; ++i) {
-      if (long_loops_ == LongLoops::LeftOut && made.window > 0 &&
-          made.written.size() == made.first) {
+      // Iterations without ops only take time.
+      if (made.window > 0 && made.written.size() == made.first &&
+          (long_loops_ == LongLoops::LeftOut || made.last().ops.size() == 0)) {
         left_out_.add(l, made);
         leave_out_exits(loop, i, upper - made.window);
         i = upper - made.window;
@@ -425,6 +435,7 @@ class Unrolling {
   Diagnostics diagnostics_;
   Program to_;
   SiteBuilder sites_;
+  std::vector<OpRun> runs_;                  // per op that is written
   std::vector<OpId> made_;                   // per op: the newest one of it
   std::vector<std::optional<ValueId>> now_;  // per value: what it is in the iterations of now
   std::vector<ValueId> owners_;              // per buffer: the first value in it
@@ -458,7 +469,7 @@ class Tries {
         Diagnostics& diagnostics)
       : program_(program), requests_(requests), allowed_(allowed), diagnostics_(diagnostics) {}
 
-  std::optional<Program> write(LongLoops wanted) {
+  std::optional<Unrolled> write(LongLoops wanted) {
     try_to_write(LongLoops::LeftOut);
     if (left_out_.empty())
       return checked();
@@ -482,7 +493,7 @@ class Tries {
   }
 
  private:
-  std::optional<Program> checked() {
+  std::optional<Unrolled> checked() {
     diagnostics_ = errors_;
     return std::move(made_);
   }
@@ -510,25 +521,56 @@ class Tries {
   LeftOutIterations left_out_;
   bool may_blame_left_out_ = false;
   std::optional<Diagnostic> over_size_;
-  std::optional<Program> made_;
+  std::optional<Unrolled> made_;
 };
 
 }  // namespace
 
-std::optional<Program> unrolled(const Program& program, LongLoops long_loops,
-                                const SiteRequests& requests, AllowedSize allowed,
-                                Diagnostics& diagnostics) {
+std::optional<Unrolled> unrolled(const Program& program, LongLoops long_loops,
+                                 const SiteRequests& requests, AllowedSize allowed,
+                                 Diagnostics& diagnostics) {
   ORRERY_CHECK(diagnostics.empty(), "a program with errors has no iterations");
   return Tries(program, requests, allowed, diagnostics).write(long_loops);
 }
 
-Program unrolled(const Program& program) {
+Unrolled unrolled(const Program& program, LongLoops long_loops) {
   Diagnostics diagnostics("");
-  std::optional<Program> all = unrolled(
-      program, LongLoops::WrittenOut, {}, [](const WrittenSize&) { return std::string(); },
-      diagnostics);
-  ORRERY_CHECK(all && diagnostics.empty(), "sites fit together in each iteration");
-  return std::move(*all);
+  std::optional<Unrolled> made = unrolled(
+      program, long_loops, {}, [](const WrittenSize&) { return std::string(); }, diagnostics);
+  ORRERY_CHECK(made && diagnostics.empty(), "sites fit together in each iteration");
+  return std::move(*made);
+}
+
+std::optional<Program> with_sites(const Program& regions, const Program& written,
+                                  const std::vector<OpRun>& runs) {
+  Program complete = regions;
+  std::vector<bool> known(regions.sites.size(), false);
+  for (const Site& met : written.sites) {
+    const OpRun& first = runs[met.ops.front().index()];
+    const SiteId id = *regions.op(first.op).site;
+    std::vector<OpId> ops;
+    for (const OpId op : met.ops) {
+      const OpRun& run = runs[op.index()];
+      if (run.iteration != first.iteration)
+        return std::nullopt;
+      ops.push_back(run.op);
+    }
+    Site& site = complete.sites[id.index()];
+    if (ops != site.ops ||
+        (known[id.index()] && (site.groups != met.groups || site.transfers != met.transfers)))
+      return std::nullopt;
+    site.groups = met.groups;
+    site.transfers = met.transfers;
+    known[id.index()] = true;
+  }
+  return complete;
+}
+
+std::vector<OpRun> own_runs(const Program& program) {
+  std::vector<OpRun> runs;
+  for (size_t op = 0; op < program.ops.size(); ++op)
+    runs.push_back({OpId(op)});
+  return runs;
 }
 
 }  // namespace orrery

@@ -1,6 +1,6 @@
 #pragma once
 
-// From regions to written iterations (loop.h): the program that later stages take. It walks each
+// From regions to written iterations (loop.h): the program that a run takes. It walks each
 // body once for each iteration that it writes, and knows for every value which one it is now: a
 // param is what the iteration before yielded, so nothing else is to be found out. An iteration is
 // a copy under names of its own, "l[3].y" for "l[].y"; sites are met anew in each.
@@ -12,9 +12,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "models/base/callable.h"
 #include "models/base/diagnostics.h"
+#include "models/program/iterations.h"
 #include "models/program/program.h"
 #include "models/program/sites.h"
 
@@ -32,15 +34,32 @@ struct WrittenSize {
 /// "" if a program may become so large, else the error.
 using AllowedSize = FunctionRef<std::string(const WrittenSize& size)>;
 
-/// The program with its loops' iterations written. What has been written before stays. Empty, with
-/// errors, where sites do not fit together in some iteration, or the size is not allowed. Requires
-/// that there are no errors. `requests`: of the ops that share sites by their names; others are
-/// made of their ops.
-std::optional<Program> unrolled(const Program& program, LongLoops long_loops,
-                                const SiteRequests& requests, AllowedSize allowed,
-                                Diagnostics& diagnostics);
+/// A program with its loops' iterations written. What has been written before stays.
+struct Unrolled {
+  Program program;
+  std::vector<OpRun> runs;  // per op: what it is a run of
+  /// Per value of the regions, what it is at the end; empty for one that was never made. Values
+  /// outside of all bodies are only one.
+  std::vector<std::optional<ValueId>> values;
+};
 
-/// The program with all iterations written. Requires that sites fit together.
-Program unrolled(const Program& program);
+/// Empty, with errors, where sites do not fit together in some iteration, or the size is not
+/// allowed. Requires that there are no errors. `requests`: how ops that share sites by their names
+/// asked for these, for errors to say where; for others it is found out from the sites.
+std::optional<Unrolled> unrolled(const Program& program, LongLoops long_loops,
+                                 const SiteRequests& requests, AllowedSize allowed,
+                                 Diagnostics& diagnostics);
+
+/// Requires that sites fit together.
+Unrolled unrolled(const Program& program, LongLoops long_loops);
+
+/// The regions with the groups of all their sites, which are those of each iteration that was
+/// written. Empty if an op meets those of another iteration, as where a precv takes what the
+/// iteration before sent.
+std::optional<Program> with_sites(const Program& regions, const Program& written,
+                                  const std::vector<OpRun>& runs);
+
+/// What the ops of a program without regions are runs of: of themselves.
+std::vector<OpRun> own_runs(const Program& program);
 
 }  // namespace orrery

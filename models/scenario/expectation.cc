@@ -356,6 +356,14 @@ std::string_view property_name(Property property) {
   return "proved";
 }
 
+void for_each_compared(Expectation& expectation, FunctionRef<void(ComparedValue& value)> visit) {
+  std::visit(Overloaded{[&](ExpectValues& what) { visit(what.value); },
+                        [&](ExpectEqual& what) { std::ranges::for_each(what.values, visit); },
+                        [&](ExpectClose& what) { std::ranges::for_each(what.values, visit); },
+                        [](auto&) {}},
+             expectation.what);
+}
+
 std::vector<Expectation> read_expectations(DocumentNode node, const Program* program,
                                            Diagnostics& diagnostics) {
   return ExpectReader(program, diagnostics).read(node);

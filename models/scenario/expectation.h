@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/array/tensor.h"
+#include "models/base/callable.h"
 #include "models/base/diagnostics.h"
 #include "models/program/program.h"
 #include "models/scenario/document.h"
@@ -23,7 +24,7 @@ enum class ComparedDevices : uint8_t { Same, Common };
 
 /// A value of an expectation. A value that a loop carries out may also be named by the loop.
 struct ComparedValue {
-  std::string name;     // the value's own
+  std::string name;     // the value's own, in the scenario's program
   std::string written;  // as the scenario has it
 };
 
@@ -66,6 +67,9 @@ struct Expectation {
                ExpectBufferedMessages, ExpectHolds>
       what;
 };
+
+/// Visits the values that an expectation compares; none if it is about something else.
+void for_each_compared(Expectation& expectation, FunctionRef<void(ComparedValue& value)> visit);
 
 /// Reads "expect", in the order of the file. `program` is null if it has errors; then names and
 /// literal values are not checked.

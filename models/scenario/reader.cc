@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,13 +31,12 @@ constexpr std::string_view kVersion = "1";
 
 class ScenarioReader {
  public:
-  ScenarioReader(DocumentNode root, const Limits& limits, LongLoops long_loops,
-                 const std::optional<Cluster>& cluster, Diagnostics& diagnostics)
+  ScenarioReader(DocumentNode root, const Limits& limits, const std::optional<Cluster>& cluster,
+                 Diagnostics& diagnostics)
       : root_(root),
         fields_(root, diagnostics),
         limits_(limits),
         cluster_(cluster),
-        long_loops_(long_loops),
         diagnostics_(diagnostics) {}
 
   /// Throws InputError where anything was wrong.
@@ -74,8 +74,7 @@ class ScenarioReader {
       boundaries = checked_boundaries(*program, checks);
     std::vector<Expectation> expectations;
     if (const auto node = fields_.optional("expect"))
-      expectations = read_expectations(*node, program && diagnostics_.empty() ? &*program : nullptr,
-                                       diagnostics_);
+      expectations = checked_expectations(*node, program);
     std::vector<Fault> hardware_faults;
     if (const auto node = fields_.optional("faults"); node && cluster && mesh)
       hardware_faults = read_faults(*node, cluster->cluster.fabric, *mesh, diagnostics_);
@@ -105,29 +104,51 @@ class ScenarioReader {
   }
 
  private:
+  /// What the values of a program are in each iteration: with its loops written.
+  const Program& written(const Program& program) const { return written_ ? *written_ : program; }
+
   /// The boundaries of the outputs that have one.
   std::vector<Boundary> checked_boundaries(const Program& program, Checks checks) {
     std::vector<Boundary> boundaries;
+    const Program& all = written(program);
     const std::map<std::string_view, ValueId> values = values_by_name(program);
+    const std::map<std::string_view, ValueId> written_values = values_by_name(all);
+    std::set<ValueId> seen;
     for (const OutputReading& output : outputs_) {
       if (!output.boundary)
         continue;
       Boundary boundary = *output.boundary;
-      boundary.value = values.at(output.name);
-      const bool again =
-          std::any_of(boundaries.begin(), boundaries.end(),
-                      [&](const Boundary& other) { return other.value == boundary.value; });
-      if (again)
+      boundary.value = written_values.at(output.name);
+      if (!seen.insert(boundary.value).second)
         diagnostics_.add(*output.spec_origin,
                          fmt::format("expected one spec for {}, of which a report has one whole "
                                      "array, got another",
-                                     in_quotes(program.value(boundary.value).name)));
-      else if (const auto error = boundary_error(program, checks, boundary))
+                                     in_quotes(all.value(boundary.value).name)));
+      else if (const auto error = boundary_error(all, checks, boundary))
         diagnostics_.add(*output.spec_origin,
                          fmt::format("{}: {}", in_quotes(output.name), *error));
+      boundary.value = values.at(output.name);
       boundaries.push_back(std::move(boundary));
     }
     return boundaries;
+  }
+
+  /// `program` is empty if it has errors. Names stand for values of single iterations, but those
+  /// that a scenario keeps are its program's own.
+  std::vector<Expectation> checked_expectations(DocumentNode node,
+                                                const std::optional<Program>& program) {
+    if (!program || !diagnostics_.empty())
+      return read_expectations(node, nullptr, diagnostics_);
+    std::vector<Expectation> expectations =
+        read_expectations(node, &written(*program), diagnostics_);
+    const std::map<std::string_view, ValueId> values = values_by_name(*program);
+    const auto rename = [&](ComparedValue& compared) {
+      if (const auto value = values.find(compared.written); value != values.end())
+        compared.name = program->value(value->second).name;
+    };
+    for (Expectation& expectation : expectations)
+      for_each_compared(expectation, rename);
+    return expectations;
   }
 
   Numerics read_numerics() {
@@ -200,7 +221,7 @@ class ScenarioReader {
     if (programs && !reader.complete())
       return std::nullopt;
     name_exits(root_, builder);
-    std::optional<Program> made = finished(builder, long_loops_, errors);
+    std::optional<Program> made = finished(builder, errors);
     if (!made || transforms.empty())
       return made;
     return transformed_program(std::move(*made), checks, transforms, *arrays);
@@ -218,18 +239,19 @@ class ScenarioReader {
     }
   }
 
-  /// The program with its loops written, and errors where it is wrong; empty where no more can be
-  /// known. `errors`: how many there were before it was read.
-  std::optional<Program> finished(ProgramBuilder& builder, LongLoops long_loops, size_t errors) {
+  /// The program, and errors where it is wrong, also in single iterations; empty where no more can
+  /// be known. `errors`: how many there were before it was read.
+  std::optional<Program> finished(ProgramBuilder& builder, size_t errors) {
     builder.report_undefined();
     Program made = builder.finish();
+    written_.reset();
     if (made.loops.empty())
       return made;
     if (diagnostics_.size() > errors)
       return std::nullopt;
     Diagnostics of_iterations(diagnostics_.file());
-    std::optional<Program> all = unrolled(
-        made, long_loops, builder.site_requests(),
+    std::optional<Unrolled> all = unrolled(
+        made, LongLoops::LeftOut, builder.site_requests(),
         [&](const WrittenSize& size) { return size_error(limits_, made.mesh, size); },
         of_iterations);
     try {
@@ -238,7 +260,10 @@ class ScenarioReader {
       for (const Diagnostic& diagnostic : error.diagnostics())
         diagnostics_.add(diagnostic.origin, diagnostic.message);
     }
-    return all;
+    if (!all)
+      return std::nullopt;
+    written_ = std::move(all->program);
+    return made;
   }
 
   /// Empty where an error was added.
@@ -282,7 +307,8 @@ class ScenarioReader {
     }
     for (const OutputReading& output : outputs_)
       builder.output(output.name, output.origin);
-    return finished(builder, LongLoops::WrittenOut, 0);
+    name_exits(root_, builder);
+    return finished(builder, 0);
   }
 
   /// "; say \"varying\": [\"x\"]" of an array given per device that has the type wanted but for the
@@ -344,14 +370,14 @@ class ScenarioReader {
   std::vector<OutputReading> outputs_;
   const Limits& limits_;
   const std::optional<Cluster>& cluster_;
-  const LongLoops long_loops_;
+  std::optional<Program> written_;  // the program with its iterations, if it has loops
   Diagnostics& diagnostics_;
 };
 
 }  // namespace
 
 Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits,
-                       LongLoops long_loops, const std::optional<Cluster>& cluster) {
+                       const std::optional<Cluster>& cluster) {
   Diagnostics diagnostics(std::move(file_name));
   if (text.size() > static_cast<size_t>(limits.file))
     diagnostics.add(beyond(limits, &Limits::file, static_cast<int64_t>(text.size())));
@@ -360,12 +386,12 @@ Scenario read_scenario(std::string file_name, std::string_view text, const Limit
   const std::optional<DocumentNode> root = document.root();
   if (!root || !is_object(*root, "a scenario, an object", diagnostics))
     diagnostics.throw_if_any();
-  return ScenarioReader(*root, limits, long_loops, cluster, diagnostics).read();
+  return ScenarioReader(*root, limits, cluster, diagnostics).read();
 }
 
-Scenario load_scenario(const std::string& path, const Limits& limits, LongLoops long_loops,
+Scenario load_scenario(const std::string& path, const Limits& limits,
                        const std::optional<Cluster>& cluster) {
-  return read_scenario(path, load_text(path, limits), limits, long_loops, cluster);
+  return read_scenario(path, load_text(path, limits), limits, cluster);
 }
 
 }  // namespace orrery

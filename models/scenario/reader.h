@@ -6,22 +6,19 @@
 #include <string>
 #include <string_view>
 
-#include "models/program/unroll.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 
 namespace orrery {
 
 /// `file_name` is for messages. `cluster`: in place of that of the text, which is not looked at.
-/// The loops of the program are written (models/program/unroll.h). Throws InputError with all
-/// errors, each with its position.
+/// The loops of the program are regions (models/program/loop.h), whose iterations are checked too.
+/// Throws InputError with all errors, each with its position.
 Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits = {},
-                       LongLoops long_loops = LongLoops::LeftOut,
                        const std::optional<Cluster>& cluster = {});
 
 /// Reads the file. Throws InputError where it cannot be read, too.
 Scenario load_scenario(const std::string& path, const Limits& limits = {},
-                       LongLoops long_loops = LongLoops::LeftOut,
                        const std::optional<Cluster>& cluster = {});
 
 }  // namespace orrery

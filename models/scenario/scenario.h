@@ -25,10 +25,13 @@
 
 #include "models/array/tensor.h"
 #include "models/fabric/fabric.h"
+#include "models/program/iterations.h"
 #include "models/program/program.h"
+#include "models/program/unroll.h"
 #include "models/scenario/expectation.h"
 #include "models/scenario/fault.h"
 #include "models/scenario/memory_policy.h"
+#include "models/scenario/size_limits.h"
 
 namespace orrery {
 
@@ -84,11 +87,22 @@ struct Scenario {
   bool catalog_cluster = false;  // `cluster.name` is a catalog entry; otherwise it was given inline
   Checks checks = Checks::Shapes;
   MemoryPolicy memory;
-  Program program;
+  Program program;                        // its loops may be regions
   std::vector<Array> arrays;              // one per program.arguments, in that order
   std::vector<Boundary> boundaries = {};  // one for each output that has one
   std::vector<Expectation> expectations;
   std::vector<Fault> faults = {};
 };
+
+/// A scenario as it is run, with the iterations of its loops written. Its outputs and expectations
+/// mean the values that they meant in the given one.
+struct WrittenScenario {
+  Scenario scenario;
+  std::vector<OpRun> runs;  // per op of its program: what it is a run of in the given one
+};
+
+/// With `limits` it throws InputError where the program exceeds them.
+WrittenScenario written(const Scenario& given, LongLoops long_loops,
+                        const Limits* limits = nullptr);
 
 }  // namespace orrery

@@ -7,6 +7,7 @@
 
 #include "models/array/text.h"
 #include "models/base/callable.h"
+#include "models/program/iteration_name.h"
 #include "models/program/loops.h"
 #include "models/program/sides.h"
 #include "models/scenario/cluster_json.h"
@@ -215,57 +216,136 @@ JsonText array_text(const Mesh& mesh, const Array& array) {
   return JsonText::object(std::move(members));
 }
 
-JsonText op_text(const Program& program, const Op& op) {
-  const OpRules& rules = orrery::rules(op.kind);
-  const auto value_name = [&](ValueId id) { return program.value(id).name; };
-  const auto value_names = [&](const std::vector<ValueId>& ids) {
-    std::vector<std::string> names(ids.size());
-    std::transform(ids.begin(), ids.end(), names.begin(), value_name);
-    return name_or_names_text(names);
-  };
-  Members members;
-  members.emplace_back("id",
-                       op.results.size() > 1 ? value_names(op.results) : JsonText::text(op.name));
-  members.emplace_back("op", JsonText::text(op_name(op.kind, op.issue)));
-  if (!op.operands.empty())
-    members.emplace_back("of", value_names(op.operands));
-  if (!op.donated.empty())
-    members.emplace_back("donate", value_names(op.donated));
-  // A site of one op is named for it where it was not named in the file, and a precv goes where its
-  // token leads.
-  if (op.site && !(side_of(op) == Side::Receives && !op.operands.empty())) {
-    const Site& site = program.site(*op.site);
-    const auto named = std::count_if(site.ops.begin(), site.ops.end(), [&](OpId other) {
-      const Op& at_site = program.op(other);
-      return side_of(at_site) != Side::Receives || at_site.operands.empty();
-    });
-    if (named > 1 || site.name != op.name)
-      members.emplace_back("site", JsonText::text(site.name));
+/// The ops of a program, and its loops with their bodies, under the names that they have there.
+class OpsText {
+ public:
+  explicit OpsText(const Program& program) : program_(program), body_of_(program.values.size()) {
+    for (size_t l = 0; l < program.loops.size(); ++l) {
+      const Loop& loop = program.loops[l];
+      for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)  // inner loops come later
+        for (const ValueId result : program.ops[op].results)
+          body_of_[result.index()] = l;
+      for (const Carry& carry : loop.carries) {
+        body_of_[carry.param.index()] = l;
+        body_of_[carry.result.index()] = loop.around;
+      }
+    }
   }
-  const Attributes attributes = written_attributes(op);
-  for (const Parameter& parameter : rules.parameters) {
-    const auto given = attributes.all().find(parameter.name);
-    if (given == attributes.all().end() || parameter.otherwise == given->second)
-      continue;
-    members.emplace_back(std::string(parameter.name),
-                         attribute_text(given->second, parameter.kind));
-  }
-  return JsonText::object(std::move(members));
-}
 
-JsonText ops_text(const Program& program, const Thread& thread) {
-  return list_text(thread.issue_order, [&](OpId id) { return op_text(program, program.op(id)); });
-}
+  JsonText of(ThreadId thread) {
+    lists_.emplace_back();
+    for_each_part(program_, thread,
+                  {[&](OpId op) {
+                     if (open_.empty() || program_.loops[open_.back()].index != op)
+                       lists_.back().push_back(op_text(program_.op(op)));
+                     return true;
+                   },
+                   [&](size_t loop) {
+                     open_.push_back(loop);
+                     lists_.emplace_back();
+                     return true;
+                   },
+                   [&](size_t loop) {
+                     JsonText body = take();
+                     open_.pop_back();
+                     lists_.back().push_back(loop_text(program_.loops[loop], std::move(body)));
+                     return true;
+                   }});
+    return take();
+  }
+
+ private:
+  JsonText take() {
+    JsonText list = JsonText::list(std::move(lists_.back()));
+    lists_.pop_back();
+    return list;
+  }
+
+  /// In the body of the loop, or at the top.
+  std::string name_in_body(std::optional<size_t> loop, const std::string& name) const {
+    return loop ? std::string(own_name(any_iteration(program_.loops[*loop].name), name)) : name;
+  }
+  std::string value_name(ValueId id) const {
+    return name_in_body(body_of_[id.index()], program_.value(id).name);
+  }
+  JsonText value_names(const std::vector<ValueId>& ids) const {
+    std::vector<std::string> names(ids.size());
+    std::transform(ids.begin(), ids.end(), names.begin(),
+                   [&](ValueId id) { return value_name(id); });
+    return name_or_names_text(names);
+  }
+  std::string op_name_here(const Op& op) const {
+    return name_in_body(open_.empty() ? std::nullopt : std::optional(open_.back()), op.name);
+  }
+
+  JsonText op_text(const Op& op) const {
+    const OpRules& rules = orrery::rules(op.kind);
+    Members members;
+    members.emplace_back(
+        "id", op.results.size() > 1 ? value_names(op.results) : JsonText::text(op_name_here(op)));
+    members.emplace_back("op", JsonText::text(op_name(op.kind, op.issue)));
+    if (!op.operands.empty())
+      members.emplace_back("of", value_names(op.operands));
+    if (!op.donated.empty())
+      members.emplace_back("donate", value_names(op.donated));
+    // A precv goes where its token leads.
+    if (op.site && program_.site(*op.site).named &&
+        !(side_of(op) == Side::Receives && !op.operands.empty())) {
+      const std::string& site = program_.site(*op.site).name;
+      members.emplace_back(
+          "site", JsonText::text(site.substr(0, site.size() - kAnyIndex.size() * open_.size())));
+    }
+    const Attributes attributes = written_attributes(op);
+    for (const Parameter& parameter : rules.parameters) {
+      const auto given = attributes.all().find(parameter.name);
+      if (given == attributes.all().end() || parameter.otherwise == given->second)
+        continue;
+      members.emplace_back(std::string(parameter.name),
+                           attribute_text(given->second, parameter.kind));
+    }
+    return JsonText::object(std::move(members));
+  }
+
+  JsonText loop_text(const Loop& loop, JsonText body) const {
+    Members members = {{"id", JsonText::text(name_in_body(loop.around, loop.name))},
+                       {"op", JsonText::text(std::string(kLoopOp))},
+                       {"lower", integer_text(loop.lower)},
+                       {"upper", integer_text(loop.upper)}};
+    const std::string in_body = any_iteration(loop.name);
+    if (loop.index)
+      members.emplace_back(
+          "index", JsonText::text(std::string(own_name(in_body, program_.op(*loop.index).name))));
+    Members carry;
+    Members yield;
+    for (const Carry& each : loop.carries) {
+      const std::string name = value_name(each.param);
+      carry.emplace_back(name, JsonText::text(value_name(each.initial)));
+      yield.emplace_back(name, JsonText::text(value_name(each.yielded)));
+    }
+    if (!loop.carries.empty())
+      members.emplace_back("carry", JsonText::object(std::move(carry)));
+    members.emplace_back("body", std::move(body));
+    if (!loop.carries.empty())
+      members.emplace_back("yield", JsonText::object(std::move(yield)));
+    return JsonText::object(std::move(members));
+  }
+
+  const Program& program_;
+  std::vector<std::optional<size_t>> body_of_;  // per value: the loop in whose body it is
+  std::vector<size_t> open_;                    // the loops around what is written now
+  std::vector<std::vector<JsonText>> lists_;    // of the program, and of their bodies so far
+};
 
 JsonText programs_text(const Program& program) {
   std::vector<JsonText> texts;
+  OpsText ops(program);
   for (size_t i = 0; i < program.threads.size(); ++i) {
     const Thread& thread = program.threads[i];
     Members members;
     if (thread.name != default_program_name(i))
       members.emplace_back("name", JsonText::text(thread.name));
     members.emplace_back("on", devices_text(program.mesh, thread.devices));
-    members.emplace_back("do", ops_text(program, thread));
+    members.emplace_back("do", ops.of(ThreadId(i)));
     texts.push_back(JsonText::object(std::move(members)));
   }
   return JsonText::list(std::move(texts));
@@ -345,11 +425,6 @@ JsonText memory_text(const MemoryPolicy& policy) {
 }  // namespace
 
 std::string write_scenario(const Scenario& scenario) {
-  if (leaves_out_iterations(scenario.program)) {
-    Scenario whole = scenario;
-    whole.program = written_out(scenario.program).program;
-    return write_scenario(whole);
-  }
   const Program& program = scenario.program;
   Members members;
   members.emplace_back("orrery", JsonText::raw("1"));
@@ -376,7 +451,7 @@ std::string write_scenario(const Scenario& scenario) {
   const bool single = program.threads.size() == 1 && program.threads[0].name == kOnlyProgram &&
                       program.threads[0].devices.size() == program.mesh.devices();
   if (single)
-    members.emplace_back("program", ops_text(program, program.threads[0]));
+    members.emplace_back("program", OpsText(program).of(ThreadId(0)));
   else
     members.emplace_back("programs", programs_text(program));
   members.emplace_back("outputs", list_text(program.outputs, [&](ValueId output) {

@@ -10,7 +10,7 @@
 namespace orrery {
 
 /// Quantities have units, and what has its default value is left out. Comments of the file it came
-/// from are not kept, and its loops are written with all their iterations.
+/// from are not kept. Requires that no iterations are left out.
 std::string write_scenario(const Scenario& scenario);
 
 }  // namespace orrery

@@ -10,6 +10,7 @@
 #include "models/program/builder.h"
 #include "models/program/did_you_mean.h"
 #include "models/program/groups.h"
+#include "models/program/loops.h"
 #include "models/transform/batch_walk.h"
 #include "models/transform/program_copy.h"
 
@@ -17,57 +18,21 @@ namespace orrery {
 
 namespace {
 
-/// The written iterations of a loop, of all its parts.
-struct Iterations {
-  std::vector<const LoopIteration*> written;
-  bool may_leave_out = false;
-
-  const LoopIteration* with(IdRange LoopIteration::*ids, size_t id) const {
-    const auto found =
-        std::partition_point(written.begin(), written.end(),
-                             [&](const LoopIteration* each) { return (each->*ids).end <= id; });
-    return found != written.end() && ((*found)->*ids).has(id) ? *found : nullptr;
+/// Per value of a program with regions: whether only a body has it.
+std::vector<bool> values_of_bodies(const Program& program) {
+  std::vector<bool> of_body(program.values.size(), false);
+  for (const Loop& loop : program.loops) {
+    for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
+      for (const ValueId result : program.ops[op].results)
+        of_body[result.index()] = true;
+    for (const Carry& carry : loop.carries) {
+      of_body[carry.param.index()] = true;
+      of_body[carry.result.index()] = loop.around.has_value();
+    }
+    for (const Exit& exit : loop.exits)
+      of_body[exit.outside.index()] = loop.around.has_value();
   }
-};
-
-/// What the value of an iteration is in any of them: its name after the iteration's.
-std::string in_loop(const std::string& loop, const LoopIteration& iteration,
-                    const std::string& value) {
-  return loop + value.substr(iteration.name.size());
-}
-
-/// The values that an iteration of a loop makes and a later iteration reads, with what each is in
-/// the loop: its name without the iteration, such as "l.h", which is the same for all iterations.
-/// Only of loops that may leave out iterations. Nested loops may all carry one value, so a value
-/// may have several such names.
-std::map<ValueId, std::vector<std::string>> carried_values(const Program& program) {
-  std::map<std::string_view, Iterations> loops;
-  for (const WrittenLoop& loop : program.written_loops) {
-    Iterations& iterations = loops[loop.name];
-    for (const LoopIteration& iteration : loop.written)
-      iterations.written.push_back(&iteration);
-    iterations.may_leave_out |= loop.window > 0;
-  }
-  std::map<ValueId, std::vector<std::string>> carried;
-  for (const auto& [name, iterations] : loops) {
-    if (!iterations.may_leave_out)
-      continue;
-    const std::string loop(name);
-    std::set<std::string> read;
-    for (size_t o = iterations.written.front()->ops.begin; o < iterations.written.back()->ops.end;
-         ++o)
-      for (const ValueId operand : program.ops[o].operands) {
-        const LoopIteration* const maker = iterations.with(&LoopIteration::values, operand.index());
-        if (maker != nullptr && !maker->ops.has(o))
-          read.insert(in_loop(loop, *maker, program.value(operand).name));
-      }
-    for (const LoopIteration* const iteration : iterations.written)
-      for (size_t v = iteration->values.begin; v < iteration->values.end; ++v)
-        if (std::string value = in_loop(loop, *iteration, program.values[v].name);
-            read.contains(value))
-          carried[ValueId(v)].push_back(std::move(value));
-  }
-  return carried;
+  return of_body;
 }
 
 class Batching {
@@ -79,12 +44,22 @@ class Batching {
         request_(request),
         diagnostics_(diagnostics),
         values_(values_by_name(program)),
-        carried_(carried_values(program)) {
+        of_bodies_(values_of_bodies(program)),
+        exits_(exit_names(program)) {
     for (const Argument& argument : program.arguments)
       arguments_.emplace(program.value(argument.value).name, argument.value);
     for (const Op& op : program.ops)
       for (const ValueId result : op.results)
         makers_.emplace(result, &op);
+    for (const Loop& loop : program.loops)
+      for (const Carry& carry : loop.carries) {
+        Op op;  // only gives its name and its place
+        op.name = program.value(carry.result).name;
+        op.origin = loop.origin;
+        made_by_loops_.emplace(carry.result, std::move(op));
+      }
+    for (const auto& [result, op] : made_by_loops_)
+      makers_.emplace(result, &op);
   }
 
   Program run() {
@@ -175,7 +150,8 @@ class Batching {
 
   bool is_result(std::string_view name) const {
     const auto found = values_.find(name);
-    return found != values_.end() && makers_.contains(found->second);
+    return found != values_.end() && !of_bodies_[found->second.index()] &&
+           (makers_.contains(found->second) || exits_.contains(name));
   }
 
   void read_out_axes() {
@@ -215,24 +191,29 @@ class Batching {
     return std::nullopt;
   }
 
-  bool in_loop(const Op& op) const {
-    const auto id = static_cast<size_t>(&op - program_.ops.data());
-    return std::any_of(program_.written_loops.begin(), program_.written_loops.end(),
-                       [&](const WrittenLoop& loop) {
-                         return loop.written.front().ops.begin <= id && id < loop.last().ops.end;
-                       });
+  /// In a body only what its iterations carry has a place, the same in all of them. If it is not
+  /// batched, it stays so up to the end of the body.
+  std::optional<BatchPlace> place_of(ValueId result, std::optional<size_t> body) const {
+    if (!body)
+      return place_of(result);
+    const std::vector<Carry>& carries = program_.loops[*body].carries;
+    for (size_t c = 0; c < carries.size(); ++c)
+      if (carries[c].yielded == result && batched_carries_.contains({*body, c}))
+        return BatchPlace{place_of_carry(carries[c]).dimension, BatchPlace::Of::Batched};
+    return std::nullopt;
   }
 
-  /// In a loop only values that iterations carry have a place, the same in all iterations.
-  std::optional<BatchPlace> place_of(const Op& op, ValueId result) const {
-    if (!in_loop(op))
-      return place_of(result);
-    const auto carried = carried_.find(result);
-    if (carried != carried_.end() &&
-        std::any_of(carried->second.begin(), carried->second.end(),
-                    [&](const std::string& each) { return batched_carries_.contains(each); }))
-      return BatchPlace{0, BatchPlace::Of::Any};
-    return std::nullopt;
+  /// A carry has the batch along dimension 0, or where it is to be after the loop.
+  BatchPlace place_of_carry(const Carry& carry) const {
+    const auto own = places_.find(program_.value(carry.result).name);
+    const bool given = own != places_.end() && own->second;
+    return {given ? own->second->dimension : 0, BatchPlace::Of::Any};
+  }
+
+  /// Whether what is after the loop must have the batch.
+  bool must_be_batched(const Carry& carry) const {
+    const auto own = places_.find(program_.value(carry.result).name);
+    return own != places_.end() && own->second && own->second->of == BatchPlace::Of::Any;
   }
 
   /// Empty after an error, or where a carried value has a batch that was not known.
@@ -246,24 +227,34 @@ class Batching {
     add_arguments(walk, builder);
     builder.thread(program_.threads[0].name, all_devices(mesh_));
     std::vector<ProgramBuilder::Size> begins;  // of what each op adds
-    for (const Op& op : program_.ops) {
-      begins.push_back(builder.size());
-      if (!add(op, walk))
-        return std::nullopt;
-      if (!refused.empty())
-        break;
-      if (builder.size().ops > request_.most_ops) {
-        diagnostics_.add(request_.origin, fmt::format("expected at most {} ops of a batched "
-                                                      "program, got more",
-                                                      request_.most_ops));
-        return std::nullopt;
-      }
-    }
+    std::vector<size_t> open;                  // the loops whose bodies are begun
+    const bool whole =
+        for_each_part(program_, ThreadId(0),
+                      {[&](OpId id) {
+                         begins.push_back(builder.size());
+                         const std::optional<size_t> body =
+                             open.empty() ? std::nullopt : std::optional(open.back());
+                         if (!add(program_.op(id), body, walk) || !refused.empty())
+                           return false;
+                         if (body && program_.loops[*body].index == id)
+                           builder.last_op_is_index();
+                         return is_small_enough(builder);
+                       },
+                       [&](size_t loop) {
+                         open.push_back(loop);
+                         return begin_loop(loop, walk, builder, refused);
+                       },
+                       [&](size_t loop) {
+                         open.pop_back();
+                         return end_loop(loop, walk, builder, refused);
+                       }});
+    if (!whole && refused.empty())
+      return std::nullopt;
     begins.push_back(builder.size());
     if (refused.empty())
       name_also(walk, builder);
     if (refused.empty())
-      copy_loops(program_, begins, builder);
+      copy_written_loops(program_, begins, builder);
     Program made = builder.finish();
     try {
       refused.throw_if_any();
@@ -289,28 +280,103 @@ class Batching {
     }
   }
 
-  bool add(const Op& op, BatchWalk& walk) {
+  bool is_small_enough(const ProgramBuilder& builder) const {
+    if (builder.size().ops <= request_.most_ops)
+      return true;
+    diagnostics_.add(request_.origin, fmt::format("expected at most {} ops of a batched "
+                                                  "program, got more",
+                                                  request_.most_ops));
+    return false;
+  }
+
+  /// `body`: the loop in whose body the op is. False after an error.
+  bool add(const Op& op, std::optional<size_t> body, BatchWalk& walk) {
     std::vector<std::optional<BatchPlace>> places;
     for (const ValueId result : op.results)
-      places.push_back(place_of(op, result));
+      places.push_back(place_of(result, body));
     if (const auto error = walk.add(op, places)) {
       diagnostics_.add(
           op.origin.value_or(request_.origin),
           fmt::format("expected an op that can be batched, got \"{}\": {}", op.name, *error));
       return false;
     }
-    bool known = true;
-    for (const ValueId result : op.results)
-      if (const auto carried = carried_.find(result);
-          carried != carried_.end() && walk.dimension(result))
-        for (const std::string& each : carried->second)
-          known = !batched_carries_.insert(each).second && known;
-    return known;
+    return true;
   }
 
-  /// The other names of values, and what out_axes has of values in loops.
+  /// A carry whose initial value has the batch has it in all iterations. False after an error.
+  bool begin_loop(size_t l, BatchWalk& walk, ProgramBuilder& builder, const Diagnostics& refused) {
+    const Loop& loop = program_.loops[l];
+    std::vector<std::string> initial;
+    for (size_t c = 0; c < loop.carries.size(); ++c) {
+      const Carry& carry = loop.carries[c];
+      if (program_.value(carry.initial).type.future) {
+        initial.push_back(program_.value(carry.initial).name);
+        walk.carry_future(carry.initial, carry.param);
+        continue;
+      }
+      if (walk.dimension(carry.initial) || must_be_batched(carry))
+        batched_carries_.emplace(l, c);
+      initial.push_back(carried(l, c, carry.initial, carry.result, walk));
+      if (batched_carries_.contains({l, c}))
+        walk.dimension(carry.param) = place_of_carry(carry).dimension;
+    }
+    if (refused.empty())
+      copy_loop_begin(program_, loop, initial, builder);
+    return refused.empty();
+  }
+
+  /// False after an error, or where a carry yields a batch that was not known.
+  bool end_loop(size_t l, BatchWalk& walk, ProgramBuilder& builder, const Diagnostics& refused) {
+    const Loop& loop = program_.loops[l];
+    std::vector<std::string> yielded;
+    bool known = true;
+    for (size_t c = 0; c < loop.carries.size(); ++c) {
+      const Carry& carry = loop.carries[c];
+      if (program_.value(carry.initial).type.future) {
+        if (!walk.same_future(carry.param, carry.yielded)) {
+          diagnostics_.add(
+              loop.origin.value_or(request_.origin),
+              fmt::format("expected a loop that can be batched, got \"{}\": what it starts and "
+                          "carries on as \"{}\" has the batch elsewhere than before the loop, or "
+                          "is arranged after it is done",
+                          loop.name, program_.value(carry.result).name));
+          return false;
+        }
+        yielded.push_back(program_.value(carry.yielded).name);
+        walk.carry_future(carry.initial, carry.result);
+        continue;
+      }
+      if (walk.dimension(carry.yielded))
+        known = !batched_carries_.emplace(l, c).second && known;
+      if (!known)
+        continue;
+      yielded.push_back(carried(l, c, carry.yielded, carry.param, walk));
+      walk.dimension(carry.result) = walk.dimension(carry.param);
+    }
+    if (known && refused.empty())
+      copy_loop_end(program_, loop, yielded, builder);
+    return known && refused.empty();
+  }
+
+  /// The name of what the loop takes as its carry: the value, where the carry has the batch. Ops
+  /// that arrange it are called after `as`.
+  std::string carried(size_t l, size_t c, ValueId value, ValueId as, BatchWalk& walk) const {
+    const Loop& loop = program_.loops[l];
+    if (!batched_carries_.contains({l, c}))
+      return program_.value(value).name;
+    Op op;
+    op.name = program_.value(as).name;
+    op.origin = loop.origin;
+    return walk.placed(op, value, place_of_carry(loop.carries[c]));
+  }
+
+  /// The other names of values, and what out_axes has of values of single iterations.
   void name_also(BatchWalk& walk, ProgramBuilder& builder) {
+    for (const auto& [name, value] : exits_)
+      builder.name_exit(name);
     for (const auto& [name, value] : program_.other_names) {
+      if (exits_.contains(name))
+        continue;
       const auto place = places_.find(name);
       builder.name_also(place != places_.end() && place->second && makers_.contains(value)
                             ? walk.placed(*makers_.at(value), value, *place->second)
@@ -324,8 +390,7 @@ class Batching {
         diagnostics_.add(
             name.origin,
             fmt::format("expected a dimension, since \"{}\" is batched, got null", name.name));
-      else if (dimension && program_.value(value).name == name.name &&
-               has != static_cast<size_t>(*dimension))
+      else if (dimension && exits_.contains(name.name) && has != static_cast<size_t>(*dimension))
         diagnostics_.add(name.origin,
                          fmt::format("expected {}, as \"{}\", which is made in a loop, has it, "
                                      "got {}",
@@ -339,14 +404,16 @@ class Batching {
   Diagnostics& diagnostics_;
   std::map<std::string_view, ValueId> values_;
   std::map<std::string_view, ValueId> arguments_;
+  std::vector<bool> of_bodies_;                // by value
+  std::map<std::string_view, ValueId> exits_;  // values of single iterations
+  std::map<ValueId, Op> made_by_loops_;        // ops in place of loops, for what these carry
   std::map<ValueId, const Op*> makers_;
   std::optional<size_t> axis_;  // in the mesh
   int64_t size_ = 1;
   Mesh mesh_;                          // without the axis
   std::map<ValueId, size_t> in_axes_;  // of the arguments that are batched
   std::map<std::string_view, std::optional<BatchPlace>> places_;  // of results, by their names
-  std::map<ValueId, std::vector<std::string>> carried_;
-  std::set<std::string> batched_carries_;  // those that have the batch in any iteration
+  std::set<std::pair<size_t, size_t>> batched_carries_;  // loops, and which of their carries
 };
 
 }  // namespace

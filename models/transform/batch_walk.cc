@@ -16,10 +16,60 @@ BatchWalk::BatchWalk(const BatchOf& batch, ProgramBuilder& builder)
       builder_(builder),
       names_(batch.program),
       futures_(batch.program),
-      dimensions_(batch.program.values.size()) {}
+      dimensions_(batch.program.values.size()) {
+  for (const Loop& loop : batch.program.loops)
+    for (const Exit& exit : loop.exits)
+      exits_.emplace(exit.outside, exit.inside);
+}
+
+/// What a value of a single iteration is in the body.
+ValueId BatchWalk::inside(ValueId value) const {
+  for (auto exit = exits_.find(value); exit != exits_.end(); exit = exits_.find(value))
+    value = exit->second;
+  return value;
+}
 
 Batched BatchWalk::batched(ValueId value) const {
-  return {batch_.program.value(value).name, dimensions_[value.index()]};
+  return {batch_.program.value(value).name, dimensions_[inside(value).index()]};
+}
+
+void BatchWalk::carry_future(ValueId from, ValueId to) {
+  dimension(to) = dimension(from);
+  if (const auto awaited = awaited_.find(inside(from)); awaited != awaited_.end())
+    awaited_[to] = awaited->second;
+}
+
+bool BatchWalk::same_future(ValueId a, ValueId b) const {
+  const auto of_a = awaited_.find(inside(a));
+  const auto of_b = awaited_.find(inside(b));
+  if (batched(a).dimension != batched(b).dimension)
+    return false;
+  if (of_a == awaited_.end() || of_b == awaited_.end())
+    return of_a == of_b;
+  return of_a->second.after.empty() && of_b->second.after.empty();
+}
+
+/// Whether the program has a done of the future, or of what it is where loops have carried it.
+bool BatchWalk::is_ended(ValueId future) const {
+  std::set<ValueId> seen;
+  std::vector<ValueId> open = {future};
+  while (!open.empty()) {
+    const ValueId value = open.back();
+    open.pop_back();
+    if (!seen.insert(value).second)
+      continue;
+    if (!futures_.dones(value).empty())
+      return true;
+    for (const Loop& loop : batch_.program.loops) {
+      for (const Carry& carry : loop.carries)
+        if (carry.initial == value || carry.yielded == value)
+          open.insert(open.end(), {carry.param, carry.result});
+      for (const Exit& exit : loop.exits)
+        if (exit.inside == value)
+          open.push_back(exit.outside);
+    }
+  }
+  return false;
 }
 
 void BatchWalk::add_all(std::vector<OpRequest> ops) {
@@ -98,7 +148,7 @@ std::optional<std::string> BatchWalk::add_op(const Op& op,
   if (const auto* error = std::get_if<std::string>(&outcome))
     return fmt::format("{}: {}", name, *error);
   auto results = std::get<std::vector<Batched>>(std::move(outcome));
-  if (op.issue == Issue::Start && call.changes() && !futures_.result(op))
+  if (op.issue == Issue::Start && call.changes() && !is_ended(op.results.front()))
     return fmt::format("{}: its done is not in the program that is batched", name);
   if (op.issue == Issue::Start) {
     if (std::optional<BatchedOp::Started> started = call.take_started()) {
@@ -119,7 +169,7 @@ void BatchWalk::add_done(const Op& op, const std::vector<std::optional<BatchPlac
   BatchedOp call(batch_, op, {batched(future)}, names_);
   Batched result = batched(future);
   // If the batched op started nothing, its value is the result already.
-  if (const auto found = awaited_.find(future); found != awaited_.end()) {
+  if (const auto found = awaited_.find(inside(future)); found != awaited_.end()) {
     const Awaited& awaited = found->second;
     const std::string end = call.op(OpKind::Done, {result.value}, {}, 1).front();
     result.value = call.add_renamed(awaited.after, awaited.made, end, awaited.result);

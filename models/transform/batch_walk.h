@@ -120,18 +120,25 @@ class BatchWalk {
   BatchWalk(const BatchOf& batch, ProgramBuilder& builder);
 
   /// The dimension of the batch in a value; empty: it is not batched.
-  std::optional<size_t>& dimension(ValueId value) { return dimensions_[value.index()]; }
+  std::optional<size_t>& dimension(ValueId value) { return dimensions_[inside(value).index()]; }
 
   /// Adds the ops that do `op` for the batch. `places` says where each result is to have it; empty
   /// where that is free. Returns why the op cannot be batched, or nothing.
   std::optional<std::string> add(const Op& op,
                                  const std::vector<std::optional<BatchPlace>>& places);
 
+  /// A loop carries a future: `to` becomes what `from` is.
+  void carry_future(ValueId from, ValueId to);
+  /// Whether the done of one of these may be given the other.
+  bool same_future(ValueId a, ValueId b) const;
+
   /// The value with the batch at `place`: under its own name if it is there already. `maker` is the
   /// op that made the value.
   std::string placed(const Op& maker, ValueId value, const BatchPlace& place);
 
  private:
+  ValueId inside(ValueId value) const;
+  bool is_ended(ValueId future) const;
   Batched batched(ValueId value) const;
   void add_all(std::vector<OpRequest> ops);
   void finish(BatchedOp& call, const Op& op, std::vector<Batched> results,
@@ -151,8 +158,9 @@ class BatchWalk {
   ProgramBuilder& builder_;
   UnusedNames names_;
   const Futures futures_;
-  std::vector<std::optional<size_t>> dimensions_;  // by value
-  std::map<ValueId, Awaited> awaited_;             // by future
+  std::map<ValueId, ValueId> exits_;               // what is inside, by what is outside
+  std::vector<std::optional<size_t>> dimensions_;  // by value; of an exit: by what is inside
+  std::map<ValueId, Awaited> awaited_;             // by future, alike
 };
 
 }  // namespace orrery

@@ -85,7 +85,7 @@ class Cutting {
       has.insert(program_.ops[i].results.begin(), program_.ops[i].results.end());
     }
     begins.push_back(builder.size());
-    copy_loops(program_, begins, builder);
+    copy_written_loops(program_, begins, builder);
     for (const auto& [name, value] : program_.other_names)
       if (has.contains(value))
         builder.name_also(program_.value(value).name, name, std::nullopt);

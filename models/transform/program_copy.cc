@@ -1,11 +1,14 @@
 #include "models/transform/program_copy.h"
 
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "models/base/check.h"
 #include "models/base/compiler.h"
 #include "models/program/loops.h"
+#include "models/program/unroll.h"
 
 namespace orrery {
 
@@ -35,20 +38,96 @@ void copy_arguments(const Program& program, ProgramBuilder& builder) {
   }
 }
 
+namespace {
+
+std::vector<ValueId> values_called(const std::vector<std::string>& names, const Loop& loop,
+                                   ProgramBuilder& builder) {
+  std::vector<ValueId> values;
+  for (const std::string& name : names) {
+    const std::optional<ValueId> value = builder.value_of(name, origin_of(name, loop.origin));
+    ORRERY_CHECK(value.has_value(), "what a loop reads was added before");
+    values.push_back(*value);
+  }
+  return values;
+}
+
+}  // namespace
+
+void copy_loop_begin(const Program& program, const Loop& loop,
+                     const std::vector<std::string>& initial, ProgramBuilder& builder) {
+  const std::vector<ValueId> values = values_called(initial, loop, builder);
+  builder.begin_loop(loop.name, loop.lower, loop.upper, loop.origin);
+  for (size_t c = 0; c < values.size(); ++c) {
+    const std::string& name = program.value(loop.carries[c].param).name;
+    builder.carry(name, values[c], origin_of(name, loop.origin));
+  }
+}
+
+void copy_loop_end(const Program& program, const Loop& loop,
+                   const std::vector<std::string>& yielded, ProgramBuilder& builder) {
+  std::vector<std::string> results;
+  for (const Carry& carry : loop.carries)
+    results.push_back(program.value(carry.result).name);
+  builder.end_loop(values_called(yielded, loop, builder), results);
+}
+
+std::map<std::string_view, ValueId> exit_names(const Program& program) {
+  std::set<ValueId> exits;
+  for (const Loop& loop : program.loops)
+    for (const Exit& exit : loop.exits)
+      if (!loop.around)
+        exits.insert(exit.outside);
+  std::map<std::string_view, ValueId> names;
+  for (const ValueId exit : exits)
+    names.emplace(program.value(exit).name, exit);
+  for (const auto& [name, value] : program.other_names)
+    if (exits.contains(value))
+      names.emplace(name, value);
+  return names;
+}
+
 void copy_program(const Program& program, ProgramBuilder& builder) {
   copy_arguments(program, builder);
-  for (const Thread& thread : program.threads) {
-    builder.thread(thread.name, thread.devices);
-    for (const OpId op : thread.issue_order)
-      builder.op(request_of(program, program.op(op)));
+  const auto named = [&](const Loop& loop, ValueId Carry::*which) {
+    std::vector<std::string> names;
+    for (const Carry& carry : loop.carries)
+      names.push_back(program.value(carry.*which).name);
+    return names;
+  };
+  std::vector<size_t> open;
+  for (size_t t = 0; t < program.threads.size(); ++t) {
+    builder.thread(program.threads[t].name, program.threads[t].devices);
+    for_each_part(program, ThreadId(t),
+                  {[&](OpId op) {
+                     builder.op(request_of(program, program.op(op)));
+                     if (!open.empty() && program.loops[open.back()].index == op)
+                       builder.last_op_is_index();
+                     return true;
+                   },
+                   [&](size_t l) {
+                     const Loop& loop = program.loops[l];
+                     copy_loop_begin(program, loop, named(loop, &Carry::initial), builder);
+                     open.push_back(l);
+                     return true;
+                   },
+                   [&](size_t l) {
+                     const Loop& loop = program.loops[l];
+                     copy_loop_end(program, loop, named(loop, &Carry::yielded), builder);
+                     open.pop_back();
+                     return true;
+                   }});
   }
-  // Ops, values and buffers have the same ids as in the program.
+  // Without regions, ops, values and buffers have the same ids as in the program.
   for (const WrittenLoop& loop : program.written_loops)
     builder.loop(loop);
   for (const std::string& loop : program.empty_loops)
     builder.empty_loop(loop);
+  const std::map<std::string_view, ValueId> exits = exit_names(program);
+  for (const auto& [name, value] : exits)
+    builder.name_exit(name);
   for (const auto& [name, value] : program.other_names)
-    builder.name_also(program.value(value).name, name, std::nullopt);
+    if (!exits.contains(name))
+      builder.name_also(program.value(value).name, name, std::nullopt);
 }
 
 bool is_one_program(const Program& program, const Origin& origin, Diagnostics& diagnostics) {
@@ -76,7 +155,8 @@ std::optional<Program> straightened(const Program& program, int64_t most_ops, co
                                 most_ops, static_cast<uint64_t>(ops)));
     return std::nullopt;
   }
-  Program straight = leaves_out_iterations(program) ? written_out(program).program : program;
+  Program straight =
+      program.loops.empty() ? program : unrolled(program, LongLoops::WrittenOut).program;
   for (WrittenLoop& loop : straight.written_loops) {
     loop.first = 0;
     loop.window = 0;
@@ -84,8 +164,8 @@ std::optional<Program> straightened(const Program& program, int64_t most_ops, co
   return straight;
 }
 
-void copy_loops(const Program& program, const std::vector<ProgramBuilder::Size>& begins,
-                ProgramBuilder& builder) {
+void copy_written_loops(const Program& program, const std::vector<ProgramBuilder::Size>& begins,
+                        ProgramBuilder& builder) {
   for (WrittenLoop loop : program.written_loops) {
     uint32_t ops = 0;
     for (LoopIteration& iteration : loop.written) {

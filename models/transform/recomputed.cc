@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "models/program/did_you_mean.h"
-#include "models/program/folded.h"
 #include "models/program/iteration_name.h"
+#include "models/program/loops.h"
 #include "models/program/rules.h"
 #include "models/transform/backward_pass.h"
 

@@ -217,7 +217,7 @@ class Transposed {
         builder.op(request_of(program_, program_.ops[i]));
     }
     begins.push_back(builder.size());
-    copy_loops(program_, begins, builder);
+    copy_written_loops(program_, begins, builder);
   }
 
   std::map<std::string, std::string> go_back(BackwardPass& pass) {

@@ -159,7 +159,7 @@ class Vjp {
       builder.op(request_of(program_, program_.op(op)));
     }
     begins.push_back(builder.size());
-    copy_loops(program_, begins, builder);
+    copy_written_loops(program_, begins, builder);
     for (const auto& [name, value] : program_.other_names)
       builder.name_also(program_.value(value).name, name, std::nullopt);
   }

@@ -34,8 +34,10 @@ class Faults {
     for (const Fault& fault : faults)
       std::visit([&](const auto& one) { note(one); }, fault);
     jitter_links();  // last, so that the order of the faults has no effect
-    if (slow_device_ || jitter_.ops > Duration())
-      lengthen_local_ops();
+    if (slow_device_)
+      slow_local_ops();
+    if (jitter_.ops > Duration())
+      lowered_.jitter = {seed_, jitter_.ops};
     FaultEffects fault_effects;
     if (!links_.empty())
       fault_effects.fabric.emplace(healthy_.with_links(std::move(links_), rate_parts_));
@@ -122,28 +124,16 @@ class Faults {
       change(links()[id.index()]);
   }
 
-  void lengthen_local_ops() {
+  void slow_local_ops() {
     for (const Thread& thread : program_.threads) {
       for (const OpId id : thread.issue_order) {
         LocalTime& time = lowered_.local[id.index()];
         if (time.common == Duration())
           continue;
         for (const LogicalId device : thread.devices)
-          time.by_device.push_back(on_device(program_.op(id), device, time.common));
+          time.by_device.push_back(stretched(time.common, slowness_[device.index()]));
       }
     }
-  }
-
-  Duration on_device(const Op& op, LogicalId device, Duration healthy) const {
-    const Duration slow = stretched(healthy, slowness_[device.index()]);
-    if (jitter_.ops == Duration())
-      return slow;
-    Hasher key;
-    key.add(seed_);
-    key.add(std::string_view("op"));
-    key.add(std::string_view(op.name));
-    key.add(device.index());
-    return slow + draw(key, jitter_.ops);
   }
 
   const Program& program_;

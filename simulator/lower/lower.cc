@@ -253,7 +253,7 @@ class Lowering {
         tables_(tables),
         diagnostics_(diagnostics),
         iterations_(std::make_shared<const Iterations>(program)),
-        written_(repetitions(program)),
+        repetitions_(repetitions(program)),
         costs_(program, cluster.device, diagnostics),
         plans_(program, cluster, paths, limits, *transport_, lowered_.schedules) {}
 
@@ -301,8 +301,6 @@ class Lowering {
                                        did_you_mean(algorithm, names)));
   }
 
-  uint64_t runs(OpId op) const { return iterations_->runs(op) * written_[op.index()]; }
-
   Duration local_time(const Op& op) {
     return rules(op.kind).family == Family::Local ? costs_.of(op) : Duration();
   }
@@ -310,6 +308,11 @@ class Lowering {
   void lower_site(SiteId id) {
     const Site& site = program_.site(id);
     const Op& op = program_.op(site.ops.front());
+    if (repetitions_[site.ops.front().index()] == 0) {  // in a loop that never runs
+      lowered_.members.emplace_back();
+      lowered_.choices.emplace_back();
+      return;
+    }
     const auto tables = tables_.find(id);
     if (rules(op.kind).form.by_tables && tables == tables_.end()) {
       diagnostics_.add(origin_of(op, {}),
@@ -368,7 +371,7 @@ class Lowering {
                                       group.figures,
                                       group.costs.pack,
                                       group.costs.leave,
-                                      runs(program_.site(site).ops.front()),
+                                      repetitions_[program_.site(site).ops.front().index()],
                                       {},
                                       transfer,
                                       transfer ? std::optional(receiver_stream) : std::nullopt,
@@ -382,7 +385,7 @@ class Lowering {
     const uint64_t before = steps_;
     if (steps_ <= most) {
       const UInt128 steps =
-          UInt128{plan.steps} * runs(program_.site(id).ops.front());
+          UInt128{plan.steps} * repetitions_[program_.site(id).ops.front().index()];
       steps_ += static_cast<uint64_t>(std::min<UInt128>(steps, most + 1));
     }
     if (before <= most && steps_ > most)
@@ -416,7 +419,7 @@ class Lowering {
   const RaggedTables& tables_;
   Diagnostics& diagnostics_;
   const std::shared_ptr<const Iterations> iterations_;
-  const std::vector<uint64_t> written_;  // per op: how often it runs in the iterations left out
+  const std::vector<uint64_t> repetitions_;  // per op
   LocalCosts costs_;
   Lowered lowered_;
   SitePlans plans_;

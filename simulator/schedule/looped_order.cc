@@ -87,13 +87,13 @@ std::vector<LoopedOrder::LoopRun> LoopedOrder::loops_at(uint64_t index) const {
   return found;
 }
 
-uint64_t LoopedOrder::next_iteration(uint64_t index, uint64_t least) const {
-  return next_iteration(0, 0, index, least).value_or(size());
+uint64_t LoopedOrder::next_iteration(uint64_t index, Counts counts) const {
+  return next_iteration(0, 0, index, counts).value_or(size());
 }
 
 /// In the iteration of the body that begins at `begin`.
 std::optional<uint64_t> LoopedOrder::next_iteration(uint32_t body, uint64_t begin, uint64_t index,
-                                                    uint64_t least) const {
+                                                    Counts counts) const {
   for (const Part& part : bodies_[body].parts) {
     if (!part.body)
       continue;
@@ -103,13 +103,13 @@ std::optional<uint64_t> LoopedOrder::next_iteration(uint32_t body, uint64_t begi
       continue;
     const uint64_t iteration = index < first ? 0 : (index - first) / in.length;
     const uint64_t now = first + iteration * in.length;
-    if (const auto inside = next_iteration(*part.body, now, index, least))
+    if (const auto inside = next_iteration(*part.body, now, index, counts))
       return inside;
-    if (iteration + 1 < in.trips && in.trips >= least)
+    if (iteration + 1 < in.trips && counts(in.loop))
       return now + in.length;
     // The iterations of a loop that does not count may have loops in them that do.
     if (iteration + 1 < in.trips)
-      if (const auto inside = next_iteration(*part.body, now + in.length, now + in.length, least))
+      if (const auto inside = next_iteration(*part.body, now + in.length, now + in.length, counts))
         return inside;
   }
   return std::nullopt;

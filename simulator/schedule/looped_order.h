@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "models/base/callable.h"
 #include "models/program/iterations.h"
 
 namespace orrery {
@@ -46,8 +47,9 @@ class LoopedOrder {
   /// The loops in which an index is; outer ones first.
   std::vector<LoopRun> loops_at(uint64_t index) const;
   /// The first index after this one at which an iteration of a loop begins that is not its first;
-  /// size() if there is none. Loops of fewer trips than `least` do not count.
-  uint64_t next_iteration(uint64_t index, uint64_t least) const;
+  /// size() if there is none. Only loops of the program that `counts` accepts are looked at.
+  using Counts = FunctionRef<bool(uint32_t loop)>;
+  uint64_t next_iteration(uint64_t index, Counts counts) const;
 
  private:
   /// Items in a row, or a loop, in one iteration of a body.
@@ -73,7 +75,7 @@ class LoopedOrder {
   /// The part of the body's iteration that has this index in it.
   const Part& part_at(uint32_t body, uint64_t index) const;
   std::optional<uint64_t> next_iteration(uint32_t body, uint64_t begin, uint64_t index,
-                                         uint64_t least) const;
+                                         Counts counts) const;
   uint32_t body_of(const Iterations& iterations, LoopAround loop);
 
   std::vector<Body> bodies_ = {Body{}};           // those around before those in them

@@ -3,8 +3,30 @@
 #include <algorithm>
 
 #include "models/base/check.h"
+#include "models/base/hash.h"
+#include "models/base/random.h"
 
 namespace orrery {
+
+Duration OpJitter::of(std::string_view name, LogicalId device) const {
+  Hasher key;
+  key.add(seed);
+  key.add(std::string_view("op"));
+  key.add(name);
+  key.add(device.index());
+  return Duration(Random(key.word()).between(0, most.count()));
+}
+
+Duration Lowered::local_time(const Program& program, OpRun run, size_t device_index,
+                             LogicalId device) const {
+  const LocalTime& time = local[run.op.index()];
+  if (!jitter || time.common == Duration())
+    return time.at(device_index);
+  return time.at(device_index) +
+         jitter->of(iterations->name(program.op(run.op).name, iterations->loop_of(run.op),
+                                     run.iteration),
+                    device);
+}
 
 GroupTable::GroupTable(std::span<const Group> groups, std::span<const TransferGroup> transfers) {
   using Place = std::pair<LogicalId, GroupRank>;

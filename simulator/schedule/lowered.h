@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -148,6 +149,16 @@ struct CommunicationStream {
 /// Requires a member.
 CommunicationStream stream_of(const Collective& collective, Node node);
 
+/// Jitter of local ops: each run of one takes longer on each device, by an amount from 0 to `most`,
+/// ends included, drawn evenly.
+struct OpJitter {
+  uint64_t seed = 0;
+  Duration most;
+
+  /// `name` is that of the run: "l[3].y".
+  Duration of(std::string_view name, LogicalId device) const;
+};
+
 /// How long a local op takes, launch included; zero for other ops.
 struct LocalTime {
   Duration common;
@@ -166,7 +177,8 @@ struct Lowered {
   std::vector<Collective> collectives;
   std::vector<Tape> tapes;           // one per thread
   std::vector<Choice> choices;       // one per site
-  std::vector<LocalTime> local;      // one per op
+  std::vector<LocalTime> local;      // one per op, without jitter
+  std::optional<OpJitter> jitter;    // of those that take time
   std::vector<SiteMembers> members;  // per site
   RaggedTables tables;               // by which it was lowered
   uint64_t steps = 0;                // of all collectives, each as often as it runs
@@ -175,6 +187,10 @@ struct Lowered {
   std::vector<std::string> labels;
 
   const Collective& collective(CollectiveId id) const { return collectives[id.index()]; }
+
+  /// How long a run of a local op takes on a device of its thread.
+  Duration local_time(const Program& program, OpRun run, size_t device_index,
+                      LogicalId device) const;
 
   /// The collective that `device` enters by `op`, a collective of one of the device's threads.
   Member member(const Program& program, OpId op, LogicalId device) const {

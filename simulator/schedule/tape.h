@@ -67,9 +67,9 @@ class Tape {
     return order_.loops_at(position);
   }
   /// The first position after this one at which another iteration of a loop begins; size() if there
-  /// is none. Loops of fewer trips than `least` do not count.
-  uint64_t next_iteration(uint64_t position, uint64_t least) const {
-    return order_.next_iteration(position, least);
+  /// is none. Only loops that `counts` accepts are looked at.
+  uint64_t next_iteration(uint64_t position, LoopedOrder::Counts counts) const {
+    return order_.next_iteration(position, counts);
   }
   const Iterations& iterations() const { return *iterations_; }
 

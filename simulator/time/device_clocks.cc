@@ -41,8 +41,9 @@ std::vector<bool> awaited_starts(const Program& program) {
   return awaited;
 }
 
-uint64_t word(Duration duration) {
-  return static_cast<uint64_t>(duration.count());
+/// How much later than `base`, modulo 2^64.
+uint64_t word(Instant at, Instant base) {
+  return static_cast<uint64_t>(at.picoseconds()) - static_cast<uint64_t>(base.picoseconds());
 }
 
 }  // namespace
@@ -151,7 +152,8 @@ void DeviceClocks::passed(ListId list, uint64_t position) {
   switch (instruction.kind) {
     case Instruction::Kind::Local:
       clock.now = on_behalf_of(instruction.op, [&] {
-        return reached + lowered_.local[instruction.op.index()].at(lists_[list].device_index);
+        return reached + lowered_.local_time(program_, tape.run_at(position),
+                                             lists_[list].device_index, lists_[list].device);
       });
       ran(list, position, {reached, reached, clock.now});
       break;
@@ -187,7 +189,7 @@ void DeviceClocks::append_state(ListId list, const LoopedOrder::LoopRun& loop, I
   const uint64_t next = progress_.next(list);
   const bool in_loop = loop.trips > 0;
   const auto add = [&](Instant at) {
-    words.push_back(word((in_loop ? at : std::max(at, base)) - base));
+    words.push_back(word(in_loop ? at : std::max(at, base), base));
   };
   const auto place = [&](uint64_t enter) {
     words.push_back(loop.has(enter) ? next - enter : enter);

@@ -44,6 +44,7 @@ class Engine {
     for (uint32_t l = 0; l < clocks_.lists().size(); ++l)
       all_lists_.emplace_back(l);
     skips_any_ = skips_.any() && options.extra_updates.empty();  // these are no part of a state
+    alone_.resize(skips_any_ ? all_lists_.size() : 0);
     for (const Instant at : options.extra_updates)
       events_.push(at, {Event::Kind::Update, 0, {}});
     for (size_t l = 0; l < demands.links.size(); ++l)
@@ -108,8 +109,9 @@ class Engine {
   }
 
   void end(uint32_t slot, Node node, Node origin) {
-    clocks_.end(running_[slot].by[node.index()], now_ + skipped_, origin,
-                [&](const Entrance& entrance) { schedule(entrance); });
+    const EnterRef by = running_[slot].by[node.index()].value();
+    clocks_.end(by, now_ + skipped_, origin, [&](const Entrance& entrance) { schedule(entrance); });
+    go_on(by.list);
   }
 
   void tally(CollectiveId id, StepRef ref, Half half, Bytes bytes, bool sends) {
@@ -119,7 +121,12 @@ class Engine {
 
  private:
   std::optional<Completion> run_events() {
+    if (skips_any_)
+      for (const ListId list : all_lists_)
+        clocks_.hold(list, skips_.next_end(list, LoopSkips::Ends::Local));
     clocks_.begin([&](const Entrance& entrance) { schedule(entrance); });
+    for (const ListId list : all_lists_)
+      go_on(list);
     while (!events_.empty()) {
       now_ = events_.next();
       next_number();
@@ -170,9 +177,13 @@ class Engine {
 
   /// A run of a collective: from when its first member is known to enter until its last end.
   struct Running {
-    std::unique_ptr<Run> run;  // from the first entry
-    std::vector<EnterRef> by;  // per rank that is known to enter
-    EnterRef first;            // the first of these
+    std::unique_ptr<Run> run;                 // from the first entry
+    std::vector<std::optional<EnterRef>> by;  // per rank that is known to enter
+
+    /// That of the lowest rank, whatever the order in which they enter.
+    const EnterRef& first() const {
+      return **std::find_if(by.begin(), by.end(), [](const auto& each) { return each.has_value(); });
+    }
   };
 
   /// The state at an end of an iteration.
@@ -204,13 +215,24 @@ class Engine {
     const Duration later = now_ + skipped_ - before->lists.at;
     skips_.add(*periods, times, later);
     move_runs(*periods, times);
-    for (const ListPeriod& period : *periods)
+    for (const ListPeriod& period : *periods) {
       clocks_.skip(period.list, period.loop, period.iterations, times, later,
                    before->lists.totals[period.list.index()]);
+      clocks_.hold(period.list, skips_.next_end(period.list, LoopSkips::Ends::Local));
+    }
     completion_.messages += (completion_.messages - before->messages) * times;
     completion_.digest.add(completion_.digest.since(before->digest).repeated(times));
     skipped_ += later * static_cast<int64_t>(times);
     look_at_.reset();
+  }
+
+  /// A list is held at each end of an iteration of local ops alone, in which it meets no other.
+  void go_on(ListId list) {
+    while (clocks_.progress().is_held(list)) {
+      skips_.skip(std::span(&list, 1), alone_[list.index()]);
+      clocks_.hold(list, skips_.next_end(list, LoopSkips::Ends::Local));
+      clocks_.resume(list, [&](const Entrance& entrance) { schedule(entrance); });
+    }
   }
 
   /// The first list that is in a loop, if it has come to the end of an iteration since the last
@@ -224,7 +246,7 @@ class Engine {
     const std::optional<std::pair<ListId, uint64_t>> before = look_at_;
     look_at_.reset();
     for (const ListId list : all_lists_) {
-      const uint64_t end = skips_.next_end(list, clocks_.progress().next(list));
+      const uint64_t end = skips_.next_end(list, LoopSkips::Ends::All);
       if (end < clocks_.lists().tape(list).size()) {
         look_at_ = {list, end};
         break;
@@ -246,18 +268,18 @@ class Engine {
     };
     running_.for_each_slot([&](uint32_t slot) {
       Running& running = running_[slot];
-      const uint64_t before = clocks_.lists().run(running.first).iteration;
-      running.first = later(running.first);
-      for (EnterRef& entry : running.by)
-        entry = later(entry);
-      running_.move(slot, clocks_.lists().run(running.first).iteration - before);
+      for (std::optional<EnterRef>& entry : running.by)
+        if (entry)
+          entry = later(*entry);
+      const CollectiveRun now = clocks_.lists().run(running.first());
+      running_.move(slot, now.iteration - running_.run(slot).iteration);
     });
   }
 
   /// Where the run of a collective is in the list of the first member to enter: counted from where
   /// the list is now, if it is in a loop.
   uint64_t place_of(uint32_t slot) const {
-    const EnterRef& entry = running_[slot].first;
+    const EnterRef& entry = running_[slot].first();
     const uint64_t next = clocks_.progress().next(entry.list);
     const std::vector<LoopedOrder::LoopRun> loops = loops_around(entry.list);
     return !loops.empty() && loops.front().has(entry.enter) ? next - entry.enter : entry.enter;
@@ -311,7 +333,7 @@ class Engine {
 
   using Place = std::pair<std::array<uint64_t, 3>, uint32_t>;
   std::array<uint64_t, 3> place(uint32_t slot) const {
-    return {running_.run(slot).collective.index(), running_[slot].first.list.index(),
+    return {running_.run(slot).collective.index(), running_[slot].first().list.index(),
             place_of(slot)};
   }
 
@@ -331,10 +353,7 @@ class Engine {
   void schedule(const Entrance& entrance) {
     const uint32_t slot = running_.slot(entrance.run);
     Running& running = running_[slot];
-    if (running.by.empty()) {
-      running.by.resize(lowered_.collective(entrance.run.collective).members.size());
-      running.first = entrance.by;
-    }
+    running.by.resize(lowered_.collective(entrance.run.collective).members.size());
     running.by[entrance.node.index()] = entrance.by;
     events_.push(Instant() + (entrance.at - (Instant() + skipped_)),
                  {Event::Kind::Entry, slot, {entrance.node, {}, 0}});
@@ -460,6 +479,7 @@ class Engine {
   std::vector<ListId> all_lists_;
   bool skips_any_ = false;
   PeriodFinder<Before> finder_;
+  std::vector<PeriodFinder<ListsBefore>> alone_;  // per list
   /// The list, and the end of an iteration, at which the state is looked at next.
   std::optional<std::pair<ListId, uint64_t>> look_at_;
   InstantNumber number_;                 // of now_, from 1 on

@@ -22,7 +22,7 @@ uint64_t iteration_at(std::span<const LoopedOrder::LoopRun> loops, uint64_t posi
 
 }  // namespace
 
-LoopSkips::LoopSkips(const Program& program, const Lowered& lowered, const DeviceClocks& clocks,
+LoopSkips::LoopSkips(const Program& program, const Lowered& lowered, DeviceClocks& clocks,
                      const std::vector<OpRun>* kept)
     : lowered_(lowered),
       clocks_(clocks),
@@ -33,12 +33,16 @@ LoopSkips::LoopSkips(const Program& program, const Lowered& lowered, const Devic
     futures_.push_back(0);
     for (const Carry& carry : loop.carries)
       futures_.back() += program.value(carry.param).type.future ? 1 : 0;
+    local_.push_back(true);
+    for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
+      if (program.ops[op].site || program.ops[op].kind == OpKind::Done)
+        local_.back() = false;
   }
   if (kept == nullptr)
     return;
   const Iterations& iterations = *lowered.iterations;
   for (uint32_t l = 0; l < iterations.loops(); ++l)
-    any_ = any_ || iterations.trips(l) >= kLeastTrips;
+    any_ = any_ || (iterations.trips(l) >= kLeastTrips && !lowered.jitter);
   for (const OpRun& run : *kept) {
     LoopAround loop = iterations.loop_of(run.op);
     uint64_t iteration = run.iteration;
@@ -54,15 +58,45 @@ LoopSkips::LoopSkips(const Program& program, const Lowered& lowered, const Devic
   }
 }
 
-uint64_t LoopSkips::next_end(ListId list, uint64_t position) const {
-  return clocks_.lists().tape(list).next_iteration(position, kLeastTrips);
+uint64_t LoopSkips::next_end(ListId list, Ends ends) const {
+  const Iterations& iterations = *lowered_.iterations;
+  return clocks_.lists().tape(list).next_iteration(
+      clocks_.progress().next(list), [&](uint32_t loop) {
+        return iterations.trips(loop) >= kLeastTrips && (ends == Ends::All || local_[loop]);
+      });
 }
 
-LoopedOrder::LoopRun LoopSkips::loop_ended_at(ListId list, uint64_t position) const {
-  for (const LoopedOrder::LoopRun& loop : clocks_.lists().tape(list).loops_at(position))
-    if (loop.begin < position && (position - loop.begin) % loop.length == 0)
+LoopedOrder::LoopRun LoopSkips::loop_at(ListId list) const {
+  const uint64_t next = clocks_.progress().next(list);
+  for (const LoopedOrder::LoopRun& loop : clocks_.lists().tape(list).loops_at(next))
+    if (loop.begin < next && (next - loop.begin) % loop.length == 0)
       return loop;
-  fail_check("position", "an iteration ends there", __FILE__, __LINE__);
+  fail_check("next", "an iteration ends there", __FILE__, __LINE__);
+}
+
+void LoopSkips::skip(std::span<const ListId> lists, PeriodFinder<ListsBefore>& finder) {
+  const Instant base = clocks_.now(lists.front());
+  std::vector<uint64_t> words;
+  for (const ListId list : lists)
+    clocks_.append_state(list, loop_at(list), base, words);
+  const std::optional<ListsBefore> before =
+      finder.look(words, [&] { return this->lists(lists, base); });
+  if (!before)
+    return;
+  const std::optional<std::vector<ListPeriod>> periods = this->periods(lists, *before);
+  // An inner loop may look the same in two iterations of an outer one.
+  if (!periods || !std::all_of(periods->begin(), periods->end(), [&](const ListPeriod& period) {
+        return period.loop.loop == loop_at(period.list).loop;
+      }))
+    return;
+  const uint64_t times = most(*periods);
+  if (times == 0)
+    return;
+  const Duration later = base - before->at;
+  add(*periods, times, later);
+  for (size_t i = 0; i < periods->size(); ++i)
+    clocks_.skip((*periods)[i].list, (*periods)[i].loop, (*periods)[i].iterations, times, later,
+                 before->totals[i]);
 }
 
 ListsBefore LoopSkips::lists(std::span<const ListId> lists, Instant at) const {

@@ -14,6 +14,7 @@
 #include "simulator/schedule/list_progress.h"
 #include "simulator/time/completion.h"
 #include "simulator/time/device_clocks.h"
+#include "simulator/time/period_finder.h"
 
 namespace orrery {
 
@@ -34,18 +35,25 @@ struct ListsBefore {
 class LoopSkips {
  public:
   /// `kept`: runs whose own times are wanted, ascending. They are never skipped. Null: all are.
-  LoopSkips(const Program& program, const Lowered& lowered, const DeviceClocks& clocks,
+  LoopSkips(const Program& program, const Lowered& lowered, DeviceClocks& clocks,
             const std::vector<OpRun>* kept);
 
   /// Whether there is a loop of which iterations may be skipped.
   bool any() const { return any_; }
 
-  /// The first position after this one at which an iteration ends, and another one of the loop
-  /// begins; the length of the tape if there is none. Short loops do not count.
-  uint64_t next_end(ListId list, uint64_t position) const;
+  /// Where the list next comes to the end of an iteration after which another one follows; the
+  /// length of its tape if there is none. Short loops do not count; Local: only those without
+  /// collectives do.
+  enum class Ends : uint8_t { All, Local };
+  uint64_t next_end(ListId list, Ends ends) const;
 
-  /// The run of the loop of which an iteration has ended at a position that next_end() gave.
-  LoopedOrder::LoopRun loop_ended_at(ListId list, uint64_t position) const;
+  /// The loop of which a list is at an end.
+  LoopedOrder::LoopRun loop_at(ListId list) const;
+
+  /// Skips what can be skipped of the loop at whose end these lists are held, each in its own
+  /// thread. Requires that the lists meet no others in the loop, and that all collectives that they
+  /// have entered there have ended.
+  void skip(std::span<const ListId> lists, PeriodFinder<ListsBefore>& finder);
 
   ListsBefore lists(std::span<const ListId> lists, Instant at) const;
 
@@ -72,10 +80,11 @@ class LoopSkips {
   bool has_kept_under_way(const ListPeriod& period) const;
 
   const Lowered& lowered_;
-  const DeviceClocks& clocks_;
+  DeviceClocks& clocks_;
   const std::vector<OpRun>* kept_;
   std::vector<std::vector<uint64_t>> kept_in_;  // per loop: its iterations with a kept run
   std::vector<uint64_t> futures_;               // per loop: how many of its carries are futures
+  std::vector<bool> local_;                     // per loop: it has no collectives
   std::vector<std::vector<Added>> added_;       // per loop and list
   bool any_ = false;
 };

@@ -113,7 +113,7 @@ class ProgramSweep {
     const auto entered = [&](const Entrance& entrance) { enter(entrance); };
     if (meetings_)
       for (uint32_t l = 0; l < clocks_.lists().size(); ++l)
-        clocks_.hold(ListId(l), skips_.next_end(ListId(l), 0));
+        clocks_.hold(ListId(l), skips_.next_end(ListId(l), LoopSkips::Ends::All));
     clocks_.begin(entered);
     do {
       for (size_t next = 0; next < complete_.size(); ++next)
@@ -214,53 +214,24 @@ class ProgramSweep {
         held.emplace_back(l);
     std::vector<ListId> ready;
     for (const ListId list : held) {
-      LoopMates& mates = meetings_->of(loop_of(list).loop, list);
+      LoopMates& mates = meetings_->of(skips_.loop_at(list).loop, list);
       if (mates.lists.front() == list && are_together(mates)) {
-        skip_periods(mates);
+        skips_.skip(mates.lists, mates.finder);
         ready.insert(ready.end(), mates.lists.begin(), mates.lists.end());
       }
     }
     // Mates that wait for one that does not come go on without it.
     for (const ListId list : ready.empty() ? held : ready) {
-      clocks_.hold(list, skips_.next_end(list, clocks_.progress().next(list)));
+      clocks_.hold(list, skips_.next_end(list, LoopSkips::Ends::All));
       clocks_.resume(list, [&](const Entrance& entrance) { enter(entrance); });
     }
     return !held.empty();
   }
 
-  /// Requires a list that is held.
-  LoopedOrder::LoopRun loop_of(ListId list) const {
-    return skips_.loop_ended_at(list, clocks_.progress().next(list));
-  }
-
   bool are_together(LoopMates& mates) {
     return std::all_of(mates.lists.begin(), mates.lists.end(), [&](ListId list) {
-      return clocks_.progress().is_held(list) && &meetings_->of(loop_of(list).loop, list) == &mates;
+      return clocks_.progress().is_held(list) && &meetings_->of(skips_.loop_at(list).loop, list) == &mates;
     });
-  }
-
-  void skip_periods(LoopMates& mates) {
-    const Instant base = clocks_.now(mates.lists.front());
-    std::vector<uint64_t> words;
-    for (const ListId list : mates.lists)
-      clocks_.append_state(list, loop_of(list), base, words);
-    const std::optional<ListsBefore> before =
-        mates.finder.look(words, [&] { return skips_.lists(mates.lists, base); });
-    if (!before)
-      return;
-    const std::optional<std::vector<ListPeriod>> periods = skips_.periods(mates.lists, *before);
-    if (!periods || !std::all_of(periods->begin(), periods->end(), [&](const ListPeriod& period) {
-          return period.loop.loop == loop_of(period.list).loop;
-        }))
-      return;
-    const uint64_t times = skips_.most(*periods);
-    if (times == 0)
-      return;
-    const Duration later = base - before->at;
-    skips_.add(*periods, times, later);
-    for (size_t i = 0; i < periods->size(); ++i)
-      clocks_.skip((*periods)[i].list, (*periods)[i].loop, (*periods)[i].iterations, times, later,
-                   before->totals[i]);
   }
 
   const Program& program_;

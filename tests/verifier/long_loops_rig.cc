@@ -34,9 +34,10 @@ std::vector<int64_t> bytes_of(const Demands& demands) {
 
 std::string fingerprint_of(const std::string& text, const std::vector<Fault>& faults,
                            LongLoops long_loops, uint64_t iterations_budget) {
-  Scenario scenario = read_scenario("f", text, {}, long_loops);
+  Scenario scenario = read_scenario("f", text);
   scenario.faults = faults;
   RunOptions options;
+  options.long_loops = long_loops;
   options.data = Data::Off;
   options.proof_budget = 0;
   options.slack_budget = 0;
@@ -81,8 +82,12 @@ Fault slow(uint32_t device, int64_t times, int64_t by) {
 }
 
 Timed::Timed(const std::string& text, LongLoops long_loops, std::vector<Fault> faults)
-    : scenario(read_scenario("f", text, {}, long_loops)),
-      stages(scenario.program, scenario.cluster, with_faults(std::move(faults)), diagnostics) {}
+    : given(read_scenario("f", text)),
+      written(orrery::written(given, long_loops)),
+      looped(with_sites(given.program, written.scenario.program, written.runs)),
+      scenario(written.scenario),
+      stages(scenario.program, scenario.cluster, with_faults(std::move(faults)), diagnostics,
+             looped ? std::optional(LoopedProgram{*looped, written.runs}) : std::nullopt) {}
 
 Outcome check_same(const std::string& text, const std::vector<Fault>& faults) {
   CAPTURE(text);
@@ -110,7 +115,8 @@ Outcome check_same(const std::string& text, const std::vector<Fault>& faults) {
     by_name.emplace(all.scenario.program.ops[op].name, op);
   for (size_t op = 0; op < few.scenario.program.ops.size(); ++op) {
     CAPTURE(few.scenario.program.ops[op].name);
-    REQUIRE(ours->spans[op] == theirs->spans[by_name.at(few.scenario.program.ops[op].name)]);
+    REQUIRE(std::ranges::equal(ours->spans[op],
+                               theirs->spans[by_name.at(few.scenario.program.ops[op].name)]));
   }
   Outcome outcome{leaves_out_iterations(few.scenario.program), 0, 0, ours->by};
   for (const AddedIterations& each : ours->added) {

@@ -3,6 +3,7 @@
 // Scenarios with loops, timed with iterations left out and with all of them.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,10 @@ Fault slow(uint32_t device, int64_t times, int64_t by);
 
 /// One program with its stages.
 struct Timed {
-  Scenario scenario;
+  Scenario given;
+  WrittenScenario written;
+  std::optional<Program> looped;
+  const Scenario& scenario;
   Diagnostics diagnostics{"f"};
   Stages stages;
 

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/diagnostics.h"
-#include "models/program/folded.h"
+#include "models/program/loops.h"
 #include "models/scenario/reader.h"
 #include "verifier/fingerprint.h"
 #include "verifier/run.h"

@@ -90,7 +90,7 @@ Bytes peak(const std::string& program, LongLoops long_loops) {
 "latency": "1 us"}, "mesh": {"x": 2}, "check_types": false,
 "arrays": {"a": {"shape": [64], "dtype": "f32", "init": "zeros"}}, "program": )" +
       program + "}";
-  const Scenario scenario = read_scenario("f", text, {}, long_loops);
+  const Scenario scenario = written(read_scenario("f", text), long_loops).scenario;
   Diagnostics diagnostics("f");
   Stages stages(scenario.program, scenario.cluster, {}, diagnostics);
   REQUIRE(diagnostics.empty());

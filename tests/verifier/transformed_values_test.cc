@@ -140,5 +140,58 @@ TEST_CASE("vjp: the cotangents of the extremum, the mean and the broadcast of re
          "[[0, 0], [3, 1], [0, 0], [7, 5]]") == "");
 }
 
+TEST_CASE("a batch of loops gives what the ops of their iterations give") {
+  // "a" has the batch, and so has what depends on it after an iteration or more; "c" has not.
+  const auto check = [](const std::string& loop, const std::string& same_ops) {
+    CAPTURE(loop);
+    CHECK(broken(on_devices(2, R"("check_types": false,
+        "arrays": {"a": {"shape": [4, 3], "dtype": "s32", "spec": ["x"]},
+                   "c": {"shape": [2], "dtype": "s32"}},
+        "program": [)" + loop + ", " +
+                                   same_ops + R"(],
+        "transform": {"batch": {"in_axes": {"a": 1}, "out_axes": {"r": 0, "s": 0}}},
+        "expect": [{"equal": ["r", "s"]}])")) == "");
+  };
+  const auto op = [](const std::string& id, const std::string& name, const std::string& of) {
+    return R"({"id": ")" + id + R"(", "op": ")" + name + R"(", "of": [)" + of + "]}";
+  };
+  const auto loop = [](const std::string& id, int trips, const std::string& carry,
+                       const std::string& body, const std::string& yield) {
+    return fmt::format(R"({{"id": "{}", "op": "fori_loop", "lower": 0, "upper": {}, "carry": {{{}}},
+                           "body": [{}], "yield": {{{}}}}})",
+                       id, trips, carry, body, yield);
+  };
+  const std::string sub_a = op("y", "sub", R"("h", "a")");
+  check(loop("l", 3, R"("h": "c")", sub_a, R"("h": "y")") + ", " + op("r", "neg", R"("l.h")"),
+        op("s0", "sub", R"("c", "a")") + ", " + op("s1", "sub", R"("s0", "a")") + ", " +
+            op("s2", "sub", R"("s1", "a")") + ", " + op("s", "neg", R"("s2")"));
+  check(loop("l", 3, R"("p": "a", "q": "c")", "", R"("p": "q", "q": "p")") + ", " +
+            op("r", "sub", R"("l.p", "l.q")"),
+        op("s", "sub", R"("c", "a")"));
+  check(loop("l", 2, R"("h": "a")", "", R"("h": "c")") + ", " + op("r", "add", R"("l.h", "a")"),
+        op("s", "add", R"("c", "a")"));
+  // m.g becomes h - 2a, and the iteration yields that times h; the first is read outside too.
+  const std::string inner =
+      loop("m", 2, R"("g": "h")", op("u", "sub", R"("g", "a")"), R"("g": "u")");
+  check(loop("l", 2, R"("h": "c")", inner + ", " + op("y", "mul", R"("m.g", "h")"), R"("h": "y")") +
+            ", " + op("r", "sub", R"("l", "l[0].m[1].u")"),
+        op("t0", "sub", R"("c", "a")") + ", " + op("t1", "sub", R"("t0", "a")") + ", " +
+            op("t2", "mul", R"("t1", "c")") + ", " + op("t3", "sub", R"("t2", "a")") + ", " +
+            op("t4", "sub", R"("t3", "a")") + ", " + op("t5", "mul", R"("t4", "t2")") + ", " +
+            op("s", "sub", R"("t5", "t1")"));
+  const auto sum = [](const std::string& id, const std::string& how, const std::string& of) {
+    return R"({"id": ")" + id + R"(", "op": "psum)" + how + R"(", "of": ")" + of +
+           R"(", "axis_name": "x"})";
+  };
+  check(sum("f", "_start", "a") + ", " +
+            loop("l", 2, R"("h": "f")",
+                 op("d", "done", R"("h")") + ", " + op("y", "add", R"("d", "a")") + ", " +
+                     sum("g", "_start", "y"),
+                 R"("h": "g")") +
+            ", " + op("r", "done", R"("l")"),
+        sum("s0", "", "a") + ", " + op("t0", "add", R"("s0", "a")") + ", " + sum("s1", "", "t0") +
+            ", " + op("t1", "add", R"("s1", "a")") + ", " + sum("s", "", "t1"));
+}
+
 }  // namespace
 }  // namespace orrery

@@ -89,6 +89,9 @@ class Runner {
              "is of runs with --backend cuda");
     if (command.cluster)
       cluster_ = cluster_given("--cluster", *command.cluster, options_.limits);
+    // These options ask about single iterations, so all are needed.
+    if (command.explain || command.trace || !command.values.empty() || options_.data == Data::On)
+      options_.long_loops = LongLoops::WrittenOut;
     if (command.values.empty())
       return;
     if (command.format != Format::Json)
@@ -158,10 +161,7 @@ class Runner {
 
   void run_file(const std::string& file) {
     try {
-      // These options ask about single iterations, so all are needed.
-      const bool all = command_.explain || command_.trace || options_.data == Data::On;
-      Scenario scenario = load_scenario(file, options_.limits,
-                                        all ? LongLoops::WrittenOut : LongLoops::LeftOut, cluster_);
+      Scenario scenario = load_scenario(file, options_.limits, cluster_);
       if (!command_.figures.empty()) {
         scenario.cluster =
             with_figures(std::move(scenario.cluster), command_.figures, options_.limits);
@@ -174,7 +174,8 @@ class Runner {
         unused_ = unused;
       std::erase_if(*unused_, [&](const auto& each) { return !unused.contains(each.first); });
       if (command_.explain)
-        check_known(scenario, *command_.explain);
+        check_known(written(scenario, LongLoops::WrittenOut, &options_.limits).scenario,
+                    *command_.explain);
       const Report report = orrery::run(std::move(scenario), options_);
       std::optional<Explanation> explanation;
       if (command_.explain)

@@ -116,7 +116,8 @@ std::string operands_text(const Program& program, OpId op) {
 }
 
 std::string show_program(const ShowCommand& command, const Style& style) {
-  const Scenario scenario = load_scenario(command.file, command.limits);
+  const Scenario scenario =
+      written(load_scenario(command.file, command.limits), LongLoops::LeftOut).scenario;
   const Program& program = scenario.program;
   std::string out = scenario.name.empty() ? "" : style.bold(scenario.name) + "\n\n";
   Table arguments({Align::Left, Align::Left, Align::Right, Align::Left});
@@ -200,7 +201,9 @@ SiteId site_of(const Scenario& scenario, const std::string& name) {
 }
 
 std::string show_schedule(const ShowCommand& command, const Style& style) {
-  const Scenario scenario = load_scenario(command.file, command.limits, LongLoops::WrittenOut);
+  const Scenario scenario =
+      written(load_scenario(command.file, command.limits), LongLoops::WrittenOut, &command.limits)
+          .scenario;
   TableOptions options;
   options.budget = RunOptions().data_budget;
   const FoundTables found = find_tables(scenario, options);
@@ -246,8 +249,8 @@ std::string show_critical_path(const ShowCommand& command, const Style& style) {
   RunOptions options;
   options.data = Data::Off;
   options.limits = command.limits;
-  const Report report =
-      run(load_scenario(command.file, command.limits, LongLoops::WrittenOut), options);
+  options.long_loops = LongLoops::WrittenOut;
+  const Report report = run(load_scenario(command.file, command.limits), options);
   if (!report.completion)
     refuse(command.file, "the program does not end, so it has no critical path");
   return style.bold(report.scenario->name) + "\n\n" + critical_path_text(report, style);

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "models/base/characters.h"
-#include "models/program/folded.h"
 #include "models/program/loops.h"
 #include "models/program/rules.h"
 #include "verifier/expect/expect.h"

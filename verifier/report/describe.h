@@ -27,8 +27,9 @@ std::vector<std::string> labels_of_faults(const Scenario& scenario, const FaultE
 std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lowered& lowered);
 
 /// Labels of a run that leaves out iterations: the figures that it lacks, and those that it added
-/// up. `iterations_budget` is that of the run (RunOptions).
-std::vector<std::string> labels_of_loops(const Scenario& scenario, uint64_t iterations_budget,
+/// up. `given` has all loops as regions; `iterations_budget` is that of the run (RunOptions).
+std::vector<std::string> labels_of_loops(const Scenario& given, const Scenario& scenario,
+                                         uint64_t iterations_budget,
                                          const std::optional<Completion>& completion);
 
 /// Labels of a run on GPUs: the parts that it does not do, or not as the host does.

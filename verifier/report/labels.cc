@@ -99,16 +99,15 @@ std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lower
   return labels;
 }
 
-std::vector<std::string> labels_of_loops(const Scenario& scenario, uint64_t iterations_budget,
+std::vector<std::string> labels_of_loops(const Scenario& given, const Scenario& scenario,
+                                         uint64_t iterations_budget,
                                          const std::optional<Completion>& completion) {
   std::vector<std::string> labels = {shown_label(scenario.program, iterations_budget)};
   if (completion)
-    for (std::string& text : added_labels(scenario.program, completion->added))
+    for (std::string& text : added_labels(given.program, completion->added))
       labels.push_back(std::move(text));
   labels.emplace_back("critical path: not computed (iterations are left out)");
   labels.emplace_back("arena: placed for the iterations that are shown");
-  if (has_jitter_of_ops(scenario.faults))
-    labels.emplace_back("jitter: iterations that are left out have the amounts of the last one");
   return labels;
 }
 

@@ -83,7 +83,7 @@ Lines listing(const Program& program) {
 }
 
 Lines written(Looping& looping) {
-  return listing(unrolled(looping.finish()));
+  return listing(unrolled(looping.finish(), LongLoops::WrittenOut).program);
 }
 
 TEST_CASE("unroll: a body stands in the program once, and reads what loops carry") {
@@ -94,11 +94,27 @@ TEST_CASE("unroll: a body stands in the program once, and reads what loops carry
   CHECK(listing(region) == Lines{"l[].y = neg(l[].h)", "z = neg(l.h)"});
   REQUIRE(region.loops.size() == 1);
   CHECK(region.loops[0].ops.size() == 1);
-  const Program flat = unrolled(region);
+  const Program flat = unrolled(region, LongLoops::WrittenOut).program;
   CHECK(flat.loops.empty());
   CHECK(listing(flat) == Lines{"l[0].y = neg(a)", "l[1].y = neg(l[0].y)", "l[2].y = neg(l[1].y)",
                                "z = neg(l[2].y)"});
   CHECK(flat.value(flat.other_names.at("l.h")).name == "l[2].y");
+}
+
+TEST_CASE("unroll: each op is a run of an op of a body, and says which") {
+  Looping l;
+  l.with(op("b", "neg", {"a"})).begin("l", 5, 7, {{"h", "b"}});
+  l.begin("l[].m", -1, 2, {{"g", "l[].h"}}).with(op("l[].m[].u", "neg", {"l[].m[].g"}));
+  l.end({{"g", "l[].m[].u"}}).with(op("l[].y", "neg", {"l[].m.g"})).end({{"h", "l[].y"}});
+  const Program region = l.finish();
+  const Unrolled all = unrolled(region, LongLoops::WrittenOut);
+  Lines runs;
+  for (const OpRun& run : all.runs)
+    runs.lines.push_back(fmt::format("{} {}", region.op(run.op).name, run.iteration));
+  CHECK(runs == Lines{"b 0", "l[].m[].u 0", "l[].m[].u 1", "l[].m[].u 2", "l[].y 0", "l[].m[].u 3",
+                      "l[].m[].u 4", "l[].m[].u 5", "l[].y 1"});
+  const ValueId after = values_by_name(region).at("l.h");
+  CHECK(all.program.value(all.values[after.index()].value()).name == "l[6].y");
 }
 
 TEST_CASE("unroll: carries that stay, change places, or go round") {
@@ -108,7 +124,7 @@ TEST_CASE("unroll: carries that stay, change places, or go round") {
     l.begin("l", 0, trips, {{"p", "a"}, {"q", "b"}, {"r", "c"}}).end(yields);
     Program region = l.builder.finish();
     std::string names;
-    const Program flat = unrolled(region);
+    const Program flat = unrolled(region, LongLoops::WrittenOut).program;
     for (const char* carry : {"l.p", "l.q", "l.r"})
       names += flat.value(flat.other_names.at(carry)).name;
     return names;
@@ -132,7 +148,7 @@ TEST_CASE("unroll: carries that stay, change places, or go round") {
 TEST_CASE("unroll: without iterations a loop gives what it began with, and has no ops") {
   Looping l;
   l.begin("l", 2, 2, {{"h", "a"}}).end({{"h", "l[].h"}}).with(op("z", "neg", {"l.h"}));
-  const Program flat = unrolled(l.finish());
+  const Program flat = unrolled(l.finish(), LongLoops::WrittenOut).program;
   CHECK(listing(flat) == Lines{"z = neg(a)"});
   CHECK(flat.empty_loops == std::vector<std::string>{"l"});
 }
@@ -154,7 +170,7 @@ TEST_CASE("unroll: a loop that only holds a loop without ops") {
   l.begin("l[].m", 0, 1, {{"v", "l[].p"}, {"w", "l[].q"}});
   l.end({{"v", "l[].m[].w"}, {"w", "l[].m[].v"}}).end({{"p", "l[].m.v"}, {"q", "l[].m.w"}});
   l.with(op("z", "sub", {"l.p", "l.q"}));
-  const Program flat = unrolled(l.finish());
+  const Program flat = unrolled(l.finish(), LongLoops::WrittenOut).program;
   CHECK(listing(flat) == Lines{"b = neg(a)", "z = sub(b, a)"});
   CHECK(flat.empty_loops == std::vector<std::string>{"l[0].m", "l[1].m", "l[2].m", "l"});
 }
@@ -171,7 +187,7 @@ TEST_CASE("unroll: values of single iterations are read outside, each an exit") 
   CHECK(region.loops[1].exits.size() == 1);
   CHECK(region.value(region.loops[1].exits[0].outside).name == "l[].m[1].u");
   CHECK(region.ops.back().operands == std::vector{region.loops[0].exits[0].outside});
-  const Lines lines = listing(unrolled(region));
+  const Lines lines = listing(unrolled(region, LongLoops::WrittenOut).program);
   CHECK(lines.lines[27] == "z = add(l[4].m[1].u, l[4].m[2].u)");
   CHECK(lines.lines[28] == "v = neg(l[4].m[1].u)");
 }
@@ -211,7 +227,7 @@ TEST_CASE("unroll: what shares a carry's storage lies in that of the iteration b
   l.with(op("l[].r", "reshape", {"l[].q"}, {{"new_sizes", std::vector<int64_t>{3, 1}}}));
   l.with(op("l[].y", "concatenate", {"l[].q", "l[].p"}, {{"dimension", int64_t{0}}}));
   l.end({{"h", "l[].y"}});
-  const Program flat = unrolled(l.finish());
+  const Program flat = unrolled(l.finish(), LongLoops::WrittenOut).program;
   const auto value = [&](std::string_view name) {
     return flat.value(values_by_name(flat).at(name));
   };
@@ -243,7 +259,7 @@ TEST_CASE("unroll: loops that meet may have different iterations") {
                     "all[]"));
     two.builder.end_loop({}, {});
   }
-  const Program flat = unrolled(two.finish());
+  const Program flat = unrolled(two.finish(), LongLoops::WrittenOut).program;
   REQUIRE(flat.sites.size() == 4);
   CHECK(flat.sites[1].name == "all[1]");
   CHECK(flat.sites[1].groups == std::vector<Group>{devices(0, 2), devices(2, 4)});
@@ -453,13 +469,18 @@ TEST_CASE("unroll: random loops read in each iteration what the definition of a 
   for (uint64_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
     const Program region = RandomLoops(seed).make();
-    const Program flat = unrolled(region);
+    const auto [flat, runs, values] = unrolled(region, LongLoops::WrittenOut);
     REQUIRE(listing(flat) == Meaning(region).all());
-    Diagnostics diagnostics("f");
-    const auto allow = [](const WrittenSize&) { return std::string(); };
-    const Program folded = unrolled(region, LongLoops::LeftOut, {}, allow, diagnostics).value();
+    const auto [folded, shown, shown_values] = unrolled(region, LongLoops::LeftOut);
     left_out += leaves_out_iterations(folded) ? 1 : 0;
     REQUIRE(listing(written_out(folded).program) == listing(flat));
+    std::map<OpRun, std::string> names;
+    for (size_t op = 0; op < runs.size(); ++op)
+      REQUIRE(names.emplace(runs[op], flat.ops[op].name).second);
+    for (size_t op = 0; op < shown.size(); ++op)
+      REQUIRE(names.at(shown[op]) == folded.ops[op].name);
+    REQUIRE(flat.value(values.back().value()).name ==
+            folded.value(shown_values.back().value()).name);
   }
   CHECK(left_out > 30);
 }

@@ -320,15 +320,81 @@ TEST_CASE("batch: what iterations carry with the batch has it in all of them") {
     return text.replace(types + 15, 4, "false");
   }());
   const Program& program = scenario.program;
-  REQUIRE(program.written_loops.size() == 1);
-  const WrittenLoop& made = program.written_loops.front();
-  CHECK(made.trips() == 1000);
-  CHECK(made.left_out() > 900);
+  REQUIRE(program.loops.size() == 1);
+  CHECK(program.loops[0].upper == 1000);
   // In every iteration the carry has the batch along dimension 0.
-  for (const LoopIteration& iteration : made.written)
-    CHECK(program.value(values_by_name(program).at(iteration.name + ".v")).type.shape ==
-          Shape{3, 2});
-  CHECK(program.value(program.other_names.at("l")).type.shape == Shape{2, 3});
+  const auto shape = [&](ValueId value) { return program.value(value).type.shape; };
+  for (ValueId Carry::*part : {&Carry::initial, &Carry::param, &Carry::yielded, &Carry::result})
+    CHECK(shape(program.loops[0].carries[0].*part) == Shape{3, 2});
+  CHECK(shape(program.other_names.at("l")) == Shape{2, 3});
+}
+
+/// A loop of 3 iterations on what `with_batch` has.
+std::string batched_loop(const std::string& carry, const std::string& body,
+                         const std::string& yield, const std::string& batch) {
+  const std::string text =
+      with_batch(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "carry": {)" + carry +
+                     R"(}, "yield": {)" + yield + R"(}, "body": [)" + body + "]}]",
+                 batch);
+  const size_t types = text.find("\"check_types\": true");
+  return std::string(text).replace(types + 15, 4, "false");
+}
+
+TEST_CASE("batch: what a loop carries is arranged before it, and at the end of its body") {
+  const std::string in_axes = R"("in_axes": {"a": 1})";
+  CHECK(batched(batched_loop(R"("p": "c", "q": "a")", "", R"("p": "q", "q": "p")", in_axes)) ==
+        "l.p.batch = broadcast_in_dim(c): s32[3,2]\n"
+        "l.q.batch = transpose(a): s32[3,2]{V:x}\n");
+  CHECK(batched(batched_loop(R"("h": "a", "k": "c")", R"({"id": "y", "op": "neg", "of": "k"})",
+                             R"("h": "y", "k": "y")", in_axes)) ==
+        "l.h.batch = transpose(a): s32[3,2]{V:x}\n"
+        "l[].y = neg(l[].k): s32[2]\n"
+        "l[].h.batch = broadcast_in_dim(l[].y): s32[3,2]\n");
+  CHECK(batched(batched_loop(R"("h": "a")", R"({"id": "y", "op": "neg", "of": "a"})", R"("h": "y")",
+                             in_axes)) ==
+        "l.h.batch = transpose(a): s32[3,2]{V:x}\n"
+        "l[].y.batch = neg(a): s32[2,3]{V:x}\n"
+        "l[].y = transpose(l[].y.batch): s32[3,2]{V:x}\n"
+        "l = l.h\n");
+  // Where out_axes has it after the loop, it is so in all iterations.
+  CHECK(batched(batched_loop(R"("h": "a")", R"({"id": "y", "op": "neg", "of": "h"})", R"("h": "y")",
+                             in_axes + R"(, "out_axes": {"l.h": 1})")) ==
+        "l[].y = neg(l[].h): s32[2,3]{V:x}\n"
+        "l = l.h\n");
+}
+
+TEST_CASE("batch: a value of a single iteration has the batch where its op has it") {
+  const std::string body = R"({"id": "y", "op": "neg", "of": "a"})";
+  CHECK(refusal(batched_loop("", body, "", R"("in_axes": {"a": 1}, "out_axes": {"l[1].y": 1})")) ==
+        "");
+  CHECK(refusal(batched_loop("", body, "", R"("in_axes": {"a": 1}, "out_axes": {"l[1].y": 0})"))
+            .ends_with("expected 1, as \"l[1].y\", which is made in a loop, has it, got 0"));
+}
+
+TEST_CASE("batch: a loop may carry on what it starts, if nothing arranges it after its done") {
+  const auto with_axes = [](const std::string& axes) {
+    std::string text =
+        with_batch(R"([{"id": "f", "op": "all_gather_start", "of": "a", "axis_name": AXES}, )"
+                   R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, )"
+                   R"("carry": {"h": "f"}, "yield": {"h": "g"}, )"
+                   R"("body": [{"id": "d", "op": "done", "of": "h"}, )"
+                   R"({"id": "g", "op": "all_gather_start", "of": "a", "axis_name": AXES}]}, )"
+                   R"({"id": "r", "op": "done", "of": "l"}])",
+                   R"("axis_name": "i", "in_axes": {"a": 1})");
+    for (size_t at = text.find("AXES"); at != text.npos; at = text.find("AXES"))
+      text.replace(at, 4, axes);
+    return text;
+  };
+  CHECK(batched(with_axes(R"("x")")) ==
+        "f = all_gather_start(a): future s32[2,2,3]{V:x}\n"
+        "l[].d = done(l[].h): s32[2,2,3]{V:x}\n"
+        "l[].g = all_gather_start(a): future s32[2,2,3]{V:x}\n"
+        "r = done(l.h): s32[2,2,3]{V:x}\n"
+        "l = l.h\n");
+  CHECK(refusal(with_axes(R"(["i", "x"])"))
+            .ends_with("/program/1: expected a loop that can be batched, got \"l\": what it starts "
+                       "and carries on as \"l.h\" has the batch elsewhere than before the loop, or "
+                       "is arranged after it is done"));
 }
 
 TEST_CASE("batch: a carry that varies over the batched axis is varied before the loop") {

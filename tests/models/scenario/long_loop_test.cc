@@ -22,7 +22,7 @@ Scenario read_long(const std::string& program, LongLoops long_loops) {
   test::Small small;
   small.program = program;
   small.more = R"("name": "loops")";
-  return read_scenario("f", small.text(), {}, long_loops);
+  return written(read_scenario("f", small.text()), long_loops).scenario;
 }
 
 std::string loop(const std::string& id, int trips, const std::string& carry,
@@ -291,7 +291,7 @@ Program meeting_loops() {
                ", " + meet("v", "m"),
            R"("g": "v")") +
       "]}]}";
-  return read_scenario("f", text).program;
+  return written(read_scenario("f", text), LongLoops::LeftOut).scenario.program;
 }
 
 TEST_CASE("loop groups: those of inner loops come first, also where one program alone has any") {
@@ -341,7 +341,7 @@ TEST_CASE("loops: loops that meet keep what is named in one of them, in each oth
                            nest("p") + R"(]},
                  {"on": {"x": 1}, "do": [)" +
                            nest("q") + R"(]}], "outputs": ["pl[20].pm[17].pu"]})";
-  const Program made = read_scenario("f", text).program;
+  const Program made = written(read_scenario("f", text), LongLoops::LeftOut).scenario.program;
   CHECK(made.ops.size() < 40 * 30);
   CHECK(loop_groups(made).has_value());
   const auto parts = [&](const std::string& name) {
@@ -361,7 +361,8 @@ TEST_CASE("loops: ids with brackets or points are told from names in loops") {
     test::Small small;
     small.program = program;
     small.more = fmt::format(R"("outputs": ["{}"])", name);
-    const Scenario scenario = read_scenario("f", small.text());
+    const Scenario scenario =
+        written(read_scenario("f", small.text()), LongLoops::LeftOut).scenario;
     return scenario.program.value(scenario.program.outputs[0]).name;
   };
   CHECK(named("[" + loop("l[0]", 12, R"("h": "a")", body, R"("h": "t")") + "]", "l[0][6].t") ==

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/program/folded.h"
+#include "models/program/loops.h"
 #include "models/program/rules.h"
 #include "models/scenario/reader.h"
 #include "tests/models/scenario/support.h"

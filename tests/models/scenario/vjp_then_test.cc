@@ -44,7 +44,8 @@ TEST_CASE("vjp: then may have a loop") {
                 R"("carry": {"h": "w"}, "body": [{"id": "s", "op": "sub", "of": ["h", "ct_w"]}], )"
                 R"("yield": {"h": "s"}}, {"id": "new", "op": "neg", "of": "l.h"}])",
                 kVjpOfW));
-  CHECK(scenario.program.ops.size() == 6);
+  CHECK(scenario.program.ops.size() == 4);
+  CHECK(scenario.program.loops.size() == 1);
 }
 
 TEST_CASE("vjp: ops of then are refused with the messages of other ops, at their places") {

@@ -145,6 +145,65 @@ TEST_CASE("writer: several programs, shared sites and devices that form no box")
   CHECK(write_scenario(corners).find("\"on\": [0, 5]") != std::string::npos);
 }
 
+TEST_CASE("writer: a loop is written as a loop, with its body once") {
+  Small s;
+  s.program = R"([{"id": "l", "op": "fori_loop", "lower": 2, "upper": 1000, "index": "i",
+"carry": {"h": "a", "g": "a"}, "yield": {"h": "y", "g": "h"}, "body": [
+  {"id": "m", "op": "fori_loop", "lower": 0, "upper": 7, "carry": {"h": "g"}, "yield": {"h": "u"},
+   "body": [{"id": "u", "op": "psum", "of": "h", "axis_name": "x", "site": "here"}]},
+  {"id": "e", "op": "fori_loop", "lower": 1, "upper": 1, "body": [], "carry": {"n": "m"},
+   "yield": {"n": "m"}},
+  {"id": ["p", "q"], "op": "split", "of": "h", "sizes": [1, 1]},
+  {"id": "y", "op": "add", "of": ["e", "m.h"]}]},
+{"id": "z", "op": "add", "of": ["l.h", "l[30].m[3].u"]}])";
+  s.more =
+      R"("check_types": false, "outputs": ["l.g", "l[40].m"], "expect": [{"equal": ["l.h", "l[40].m.h"]}])";
+  const Scenario scenario = round_trip(read_scenario("f", s.text()));
+  CHECK(scenario.program.loops.size() == 3);
+  CHECK(write_scenario(scenario).find(R"(  "program": [
+    {
+      "id": "l",
+      "op": "fori_loop",
+      "lower": 2,
+      "upper": 1000,
+      "index": "i",
+      "carry": {"h": "a", "g": "a"},
+      "body": [
+        {
+          "id": "m",
+          "op": "fori_loop",
+          "lower": 0,
+          "upper": 7,
+          "carry": {"h": "g"},
+          "body": [{"id": "u", "op": "psum", "of": "h", "site": "here", "axis_name": "x"}],
+          "yield": {"h": "u"}
+        },
+)") != std::string::npos);
+}
+
+TEST_CASE("writer: loops of several programs, and after a transform") {
+  const std::string loop = R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 3,
+"carry": {"h": "w"}, "body": [{"id": "y", "op": "psum", "of": "h", "axis_name": "x"SITE}],
+"yield": {"h": "y"}})";
+  const auto with = [&](std::string text, const std::string& site, const std::string& id) {
+    text.replace(text.find("SITE"), 4, site);
+    return text.replace(text.find("\"l\""), 3, "\"" + id + "\"");
+  };
+  const std::string site = R"(, "site": "all")";
+  std::string threads = test::with_programs(
+      R"([{"on": {"x": [0, 2]}, "do": [)" + with(loop, site, "l") +
+          R"(]}, {"on": {"x": [2, 4]}, "do": [)" + with(loop, site, "m") + "]}]",
+      R"({"w": {"shape": [8], "dtype": "f32", "spec": ["x"]}})");
+  threads.insert(threads.find("\"name\""), "\"check_types\": false, ");
+  CHECK(round_trip(read_scenario("f", threads)).program.loops.size() == 2);
+  Small s;
+  s.arrays = R"({"w": {"shape": [8, 3], "dtype": "f32", "spec": ["x"]}})";
+  s.program = "[" + with(loop, "", "l") + "]";
+  s.more =
+      R"("check_types": false, "outputs": ["l"], "transform": {"batch": {"in_axes": {"w": 1}}})";
+  CHECK(round_trip(read_scenario("f", s.text())).program.loops.size() == 1);
+}
+
 TEST_CASE("writer: elements of every dtype, also those that JSON has no number for") {
   for (const Dtype dtype : all_dtypes()) {
     CAPTURE(name(dtype));
