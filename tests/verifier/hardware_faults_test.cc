@@ -104,8 +104,10 @@ TEST_CASE("jitter: each iteration of a long loop has an amount of its own") {
   const Report report = test::run_parts(parts, options).report;
   CHECK(report.scenario->program.ops.size() == 200);
   std::set<Duration> durations;
-  for (const std::vector<OpSpan>& spans : report.completion->spans)
-    durations.insert(spans.front().end - spans.front().entered);
+  for (size_t op = 0; op < report.completion->spans.size(); ++op) {
+    const OpSpan& span = report.completion->spans[op].front();
+    durations.insert(span.end - span.entered);
+  }
   CHECK(durations.size() > 100);
 }
 

@@ -60,13 +60,15 @@ struct PlantedRing {
 class SkippingExecutor {
  public:
   SkippingExecutor(const Lowered& lowered, uint64_t skips) : lowered_(lowered), skips_(skips) {}
-  void local(OpId, LogicalId) {}
-  void enter(CollectiveId, Node, OpId) {}
-  void exit(CollectiveId, Node, OpId) {}
-  void receive(CollectiveId id, StepRef ref, const Step& step) {
-    add(id, ref, Half::Receive, step);
+  void local(OpRun, LogicalId) {}
+  void enter(CollectiveRun, Node, OpRun) {}
+  void exit(CollectiveRun, Node, OpRun) {}
+  void receive(CollectiveRun run, StepRef ref, const Step& step) {
+    add(run.collective, ref, Half::Receive, step);
   }
-  void send(CollectiveId id, StepRef ref, const Step& step) { add(id, ref, Half::Send, step); }
+  void send(CollectiveRun run, StepRef ref, const Step& step) {
+    add(run.collective, ref, Half::Send, step);
+  }
   Digest digest() const { return digest_; }
   uint64_t halves() const { return halves_; }
 
