@@ -52,12 +52,13 @@ class Batching {
       for (const ValueId result : op.results)
         makers_.emplace(result, &op);
     for (const Loop& loop : program.loops)
-      for (const Carry& carry : loop.carries) {
-        Op op;  // only gives its name and its place
-        op.name = program.value(carry.result).name;
-        op.origin = loop.origin;
-        made_by_loops_.emplace(carry.result, std::move(op));
-      }
+      for (const Carry& carry : loop.carries)
+        for (const ValueId value : {carry.param, carry.result}) {
+          Op op;
+          op.name = program.value(value).name;
+          op.origin = loop.origin;
+          made_by_loops_.emplace(value, std::move(op));
+        }
     for (const auto& [result, op] : made_by_loops_)
       makers_.emplace(result, &op);
   }
@@ -228,6 +229,7 @@ class Batching {
     builder.thread(program_.threads[0].name, all_devices(mesh_));
     std::vector<ProgramBuilder::Size> begins;  // of what each op adds
     std::vector<size_t> open;                  // the loops whose bodies are begun
+    unlike_future_.reset();
     const bool whole =
         for_each_part(program_, ThreadId(0),
                       {[&](OpId id) {
@@ -250,6 +252,10 @@ class Batching {
                        }});
     if (!whole && refused.empty())
       return std::nullopt;
+    if (unlike_future_) {
+      diagnostics_.add(unlike_future_->origin, unlike_future_->message);
+      return std::nullopt;
+    }
     begins.push_back(builder.size());
     if (refused.empty())
       name_also(walk, builder);
@@ -333,15 +339,13 @@ class Batching {
     for (size_t c = 0; c < loop.carries.size(); ++c) {
       const Carry& carry = loop.carries[c];
       if (program_.value(carry.initial).type.future) {
-        if (!walk.same_future(carry.param, carry.yielded)) {
-          diagnostics_.add(
+        if (!walk.same_future(carry.param, carry.yielded))
+          unlike_future_ = Diagnostic{
               loop.origin.value_or(request_.origin),
               fmt::format("expected a loop that can be batched, got \"{}\": what it starts and "
                           "carries on as \"{}\" has the batch elsewhere than before the loop, or "
                           "is arranged after it is done",
-                          loop.name, program_.value(carry.result).name));
-          return false;
-        }
+                          loop.name, program_.value(carry.result).name)};
         yielded.push_back(program_.value(carry.yielded).name);
         walk.carry_future(carry.initial, carry.result);
         continue;
@@ -359,15 +363,11 @@ class Batching {
   }
 
   /// The name of what the loop takes as its carry: the value, where the carry has the batch. Ops
-  /// that arrange it are called after `as`.
+  /// that arrange it are called after `as`, which the loop makes.
   std::string carried(size_t l, size_t c, ValueId value, ValueId as, BatchWalk& walk) const {
-    const Loop& loop = program_.loops[l];
     if (!batched_carries_.contains({l, c}))
       return program_.value(value).name;
-    Op op;
-    op.name = program_.value(as).name;
-    op.origin = loop.origin;
-    return walk.placed(op, value, place_of_carry(loop.carries[c]));
+    return walk.placed(made_by_loops_.at(as), value, place_of_carry(program_.loops[l].carries[c]));
   }
 
   /// The other names of values, and what out_axes has of values of single iterations.
@@ -406,13 +406,15 @@ class Batching {
   std::map<std::string_view, ValueId> arguments_;
   std::vector<bool> of_bodies_;                // by value
   std::map<std::string_view, ValueId> exits_;  // values of single iterations
-  std::map<ValueId, Op> made_by_loops_;        // ops in place of loops, for what these carry
+  std::map<ValueId, Op> made_by_loops_;  // ops that stand for what loops carry: names and places
   std::map<ValueId, const Op*> makers_;
   std::optional<size_t> axis_;  // in the mesh
   int64_t size_ = 1;
   Mesh mesh_;                          // without the axis
   std::map<ValueId, size_t> in_axes_;  // of the arguments that are batched
   std::map<std::string_view, std::optional<BatchPlace>> places_;  // of results, by their names
+  /// The error, once all batched carries are known, that a loop carries futures that differ.
+  std::optional<Diagnostic> unlike_future_;
   std::set<std::pair<size_t, size_t>> batched_carries_;  // loops, and which of their carries
 };
 
