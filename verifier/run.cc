@@ -388,7 +388,7 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
   if (options.gpus && options.gpus->fast_dot)
     loaded_cublaslt(options.gpus->cublaslt);
   const WantedIterations iterations = {options.iterations_budget, options.data == Data::On,
-                                 options.long_loops};
+                                       options.long_loops};
   ScenarioToRun to_run = with_iterations(std::move(given), options.limits, iterations);
   const std::shared_ptr<const Scenario> scenario = to_run.written;
   try {

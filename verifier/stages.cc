@@ -96,9 +96,9 @@ RaggedTables looped_tables(const Program& program, const LoopedProgram& looped,
 std::optional<Completion> Stages::time_looped() {
   ORRERY_CHECK(looped_.has_value(), "a program that leaves out iterations has loops");
   Diagnostics none("");
-  Lowered lowered = lower(looped_->program, cluster_, healthy_paths_, none, options_.limits,
-                          options_.memory.transport,
-                          looped_tables(program_, *looped_, options_.tables));
+  Lowered lowered =
+      lower(looped_->program, cluster_, healthy_paths_, none, options_.limits,
+            options_.memory.transport, looped_tables(program_, *looped_, options_.tables));
   ORRERY_CHECK(none.empty(), "what is lowered with some iterations is lowered with all");
   (void)apply_faults(options_.faults, looped_->program, cluster_.fabric, options_.seed, lowered);
   std::vector<OpRun> kept = looped_->runs;
@@ -107,10 +107,10 @@ std::optional<Completion> Stages::time_looped() {
   options.kept = &kept;
   // Errors name ops of the program that is reported.
   const auto reported = [&](OpId looped) {
-    const auto run = std::find_if(looped_->runs.begin(), looped_->runs.end(),
+    const auto run = std::find_if(looped_->runs.rbegin(), looped_->runs.rend(),
                                   [&](const OpRun& each) { return each.op == looped; });
-    ORRERY_CHECK(run != looped_->runs.end(), "each op has an iteration that is written");
-    return OpId(static_cast<size_t>(run - looped_->runs.begin()));
+    ORRERY_CHECK(run != looped_->runs.rend(), "each op has an iteration that is written");
+    return OpId(static_cast<size_t>(looped_->runs.rend() - run) - 1);
   };
   std::optional<Completion> times;
   try {

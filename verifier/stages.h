@@ -57,7 +57,7 @@ enum class SlackState : uint8_t { Computed, IterationsLeftOut, OverBudget };
 
 /// The program with loops as regions of which another one has some iterations.
 struct LoopedProgram {
-  const Program& program;  // its sites are complete (with_sites() of unroll.h)
+  const Program& program;          // its sites are complete (with_sites() of unroll.h)
   const std::vector<OpRun>& runs;  // per op of the other program: what it is a run of
 };
 
@@ -90,7 +90,8 @@ class Stages {
   const MemoryProfile& memory();
 
   /// Empty if the program does not end, or a route is lost. `added` is per loop of the looped
-  /// program. Of the ops of which iterations are left out, the last has the time of those.
+  /// program. The last of the runs of an op that are written has the time of those that are left
+  /// out.
   const std::optional<Completion>& times();
 
   /// Where the program stops, by a walk without time. Needed only if times() is empty: one pass

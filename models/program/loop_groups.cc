@@ -66,20 +66,4 @@ std::optional<std::vector<LoopGroup>> loop_groups(const Program& program) {
   return groups;
 }
 
-std::vector<LoopGroup> outer_loop_groups(const Program& program) {
-  std::vector<uint32_t> around(program.ops.size(), 0);  // loops in whose window the op is
-  for (const WrittenLoop& loop : program.written_loops)
-    for (size_t w = loop.window_begin(); loop.left_out() > 0 && w < loop.written.size(); ++w)
-      for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
-        ++around[op];
-  const auto repeated_with_another = [&](size_t l) {
-    return around[program.written_loops[l].last().ops.begin] > 1;  // one of them is l
-  };
-  std::vector<LoopGroup> outer = loop_groups(program).value_or(std::vector<LoopGroup>());
-  std::erase_if(outer, [&](const LoopGroup& group) {
-    return std::any_of(group.begin(), group.end(), repeated_with_another);
-  });
-  return outer;
-}
-
 }  // namespace orrery

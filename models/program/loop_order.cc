@@ -1,7 +1,7 @@
-#include "models/program/loops.h"
-
 #include <limits>
 #include <vector>
+
+#include "models/program/loops.h"
 
 namespace orrery {
 

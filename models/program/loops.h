@@ -46,22 +46,6 @@ using LoopGroup = std::vector<size_t>;
 /// Empty if loops that meet have different iterations: such a program cannot leave any out.
 std::optional<std::vector<LoopGroup>> loop_groups(const Program& program);
 
-/// Those of loop_groups() that are in no repeated iteration of another loop.
-std::vector<LoopGroup> outer_loop_groups(const Program& program);
-
-/// The same program with another number of iterations of the loops of a group. Requires at least as
-/// many as are written. The names of the last iterations stay.
-Program with_trips(Program program, const LoopGroup& group, uint64_t trips);
-
-/// The same program with every iteration written out. Requires loop_groups(). Memory grows with the
-/// repetitions.
-struct WrittenOut {
-  Program program;
-  std::vector<OpId> copy_of;  // per op: the op of the given program that it is, or is a copy of
-  std::vector<OpId> op_of;    // per op of the given program: the op that it is here
-};
-WrittenOut written_out(const Program& program);
-
 // What does not depend on whether iterations are left out: what a program shows when it leaves out
 // all that it may, and which ops are iterations of the same op.
 

@@ -1,11 +1,10 @@
-#include "models/scenario/scenario.h"
-
 #include <string>
 #include <utility>
 
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/scenario/program_reader.h"
+#include "models/scenario/scenario.h"
 
 namespace orrery {
 

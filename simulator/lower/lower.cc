@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "models/base/check.h"
 #include "models/base/compiler.h"
 #include "models/program/did_you_mean.h"
 #include "models/program/loops.h"
@@ -433,7 +432,6 @@ class Lowering {
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits,
               const std::optional<ProtocolFigures>& instead, const RaggedTables& tables) {
-  ORRERY_CHECK(program.loops.empty(), "the iterations of loops are written");
   return Lowering(program, cluster, paths, limits, instead, tables, diagnostics).run();
 }
 

@@ -168,8 +168,7 @@ class ListProgress {
     if (moment.kind == MomentKind::Passed)
       return moment.position < next_[list.index()];
     const Tape& tape = lists_->tape(list);
-    const Stream& stream =
-        streams_[first_stream_[list.index()] + tape.stream_at(moment.position)];
+    const Stream& stream = streams_[first_stream_[list.index()] + tape.stream_at(moment.position)];
     return tape.index_on_stream(moment.position) <
            (moment.kind == MomentKind::Entered ? stream.entered : stream.ended);
   }

@@ -23,9 +23,9 @@ Duration Lowered::local_time(const Program& program, OpRun run, size_t device_in
   if (!jitter || time.common == Duration())
     return time.at(device_index);
   return time.at(device_index) +
-         jitter->of(iterations->name(program.op(run.op).name, iterations->loop_of(run.op),
-                                     run.iteration),
-                    device);
+         jitter->of(
+             iterations->name(program.op(run.op).name, iterations->loop_of(run.op), run.iteration),
+             device);
 }
 
 GroupTable::GroupTable(std::span<const Group> groups, std::span<const TransferGroup> transfers) {

@@ -154,7 +154,7 @@ class ProgramWalk {
     halves_.clear();
   }
 
-  /// Of the run in a slot of `running_`.
+  /// What belongs to the run in a slot of `running_`.
   struct Ready {
     uint32_t slot = 0;
     HalfRef half;
@@ -192,9 +192,9 @@ class ProgramWalk {
   ScheduleOf schedule_of_;
   ListProgress progress_;
   RunTable<Running> running_;
-  std::vector<Left> ended_;       // members whose steps have all retired
-  std::vector<Ready> ready_;      // halves whose causes are met
-  std::vector<HalfRef> halves_;   // the same, of one collective, while it is asked
+  std::vector<Left> ended_;      // members whose steps have all retired
+  std::vector<Ready> ready_;     // halves whose causes are met
+  std::vector<HalfRef> halves_;  // the same, of one collective, while it is asked
 };
 
 /// `program` and `lowered` must outlive what is returned.

@@ -14,9 +14,9 @@ StreamId stream_of(const Op& op) {
 Tape::Tape(const Program& program, const Thread& thread,
            std::shared_ptr<const Iterations> iterations)
     : iterations_(std::move(iterations)) {
-  std::vector<LoopAround> loops;               // per instruction
+  std::vector<LoopAround> loops;                   // per instruction
   std::vector<std::vector<LoopAround>> of_enters;  // per stream and Enter
-  std::map<StreamId, uint32_t> numbers;        // of streams
+  std::map<StreamId, uint32_t> numbers;            // of streams
   const auto add = [&](Instruction instruction, LoopAround loop) {
     instructions_.push_back(instruction);
     loops.push_back(loop);

@@ -112,9 +112,9 @@ class Tape {
   std::shared_ptr<const Iterations> iterations_;
   std::vector<Instruction> instructions_;
   LoopedOrder order_;
-  std::vector<OnStream> on_stream_;         // per instruction
-  std::map<uint32_t, ValueId> awaited_;     // per Wait of a done
-  std::map<OpId, uint32_t> enter_of_start_; // per started collective
+  std::vector<OnStream> on_stream_;          // per instruction
+  std::map<uint32_t, ValueId> awaited_;      // per Wait of a done
+  std::map<OpId, uint32_t> enter_of_start_;  // per started collective
   std::vector<Stream> streams_;
 };
 

@@ -27,8 +27,8 @@ using InstantNumber = Id<struct InstantNumberTag>;
 /// The Host has now(), and the number() of this instant; is_shared(LinkId); and
 /// take(std::vector<HalfRef>&), which chooses what begins next. It gets these calls:
 ///   receive(uint32_t slot, StepRef, Duration)        a receive half that takes this long
-///   prepare(uint32_t slot, StepRef, Duration)        the sender's overhead, before links are shared
-///   transmit(uint32_t slot, StepRef, Duration)       a send half that takes this long
+///   prepare(uint32_t slot, StepRef, Duration)        the sender's overhead, before links are
+///   shared transmit(uint32_t slot, StepRef, Duration)       a send half that takes this long
 ///   transmit(uint32_t slot, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak,
 ///            Bytes)                                 a send half that shares links of its route
 ///   deliver(uint32_t slot, StepRef receiver, Instant)     a message in flight

@@ -96,8 +96,7 @@ void DeviceClocks::end(EnterRef by, Instant at, Node held_up_by, Entered entered
   const uint32_t number = tape.stream_at(by.enter);
   StreamClock& stream = clock.streams[number];
   const OpSpan span{stream.reached.front(), stream.entered,
-                    on_behalf_of(lists_.op(by),
-                                 [&] { return lists_.collective(by).end(at); }),
+                    on_behalf_of(lists_.op(by), [&] { return lists_.collective(by).end(at); }),
                     held_up_by};
   stream.reached.pop();
   while (!stream.ends.empty() && stream.ends.front().at <= clock.now)
@@ -231,9 +230,8 @@ void DeviceClocks::skip(ListId list, const LoopedOrder::LoopRun& loop, uint64_t 
   std::vector<OpTime>& totals = totals_[list.index()];
   for (size_t i = 0; i < totals.size(); ++i)
     if (totals[i] != before[i])
-      on_behalf_of(tape.instructions()[i].op, [&] {
-        totals[i] += (totals[i] - before[i]) * static_cast<int64_t>(times);
-      });
+      on_behalf_of(tape.instructions()[i].op,
+                   [&] { totals[i] += (totals[i] - before[i]) * static_cast<int64_t>(times); });
   const OpId op = tape[progress_.next(list)].op;
   const Duration all = on_behalf_of(op, [&] { return later * static_cast<int64_t>(times); });
   const uint64_t positions = iterations * times * loop.length;

@@ -49,8 +49,8 @@ class DeviceClocks {
   /// has the runs that get spans, ascending; null: all do. With it, devices that run more than
   /// `most_runs` ops make a call throw TooManyRuns.
   DeviceClocks(const Program& program, const Lowered& lowered,
-               std::span<const Instant> device_start, EventLog* log,
-               const std::vector<OpRun>* kept, int64_t most_runs);
+               std::span<const Instant> device_start, EventLog* log, const std::vector<OpRun>* kept,
+               int64_t most_runs);
 
   /// Runs all lists from their beginnings. `entered` gets each entry that this makes possible, and
   /// must not call back; the same for end() and resume().
@@ -132,7 +132,7 @@ class DeviceClocks {
   EventLog* log_;
   const bool keeps_all_;
   const int64_t most_runs_;
-  int64_t runs_ = 0;  // of ops, where not all are kept
+  int64_t runs_ = 0;                         // of ops, where not all are kept
   std::vector<Clock> clocks_;                // per list
   std::vector<std::vector<OpTime>> totals_;  // per list and instruction; empty without loops
   std::vector<Entrance> entrances_;          // made during the current call

@@ -161,7 +161,7 @@ class Engine {
   struct Transfer {
     Remaining left = 0;  // at `since`
     Instant since;
-    uint32_t slot = 0;  // of the run of a collective
+    uint32_t slot = 0;          // of the run of a collective
     uint32_t channel : 30 = 0;  // of the sender
     bool scheduled : 1 = false;
     bool put_off : 1 = false;
@@ -182,7 +182,8 @@ class Engine {
 
     /// That of the lowest rank, whatever the order in which they enter.
     const EnterRef& first() const {
-      return **std::find_if(by.begin(), by.end(), [](const auto& each) { return each.has_value(); });
+      return **std::find_if(by.begin(), by.end(),
+                            [](const auto& each) { return each.has_value(); });
     }
   };
 
@@ -383,8 +384,7 @@ class Engine {
     if (event.kind == Event::Kind::FlowSent)
       end_flow(FlowId(event.subject));
     else
-      happen(event.subject,
-             [&](Run& running) { return happen(running, event.kind, event.step); });
+      happen(event.subject, [&](Run& running) { return happen(running, event.kind, event.step); });
   }
 
   /// Does nothing for a flow that has ended. One whose end was put off gets an event at that end.

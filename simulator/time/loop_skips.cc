@@ -154,7 +154,8 @@ uint64_t LoopSkips::most(std::span<const ListPeriod> periods) const {
     if (left == 0 || has_kept_under_way(period))
       return 0;
     uint64_t iterations = left - 1;  // an iteration follows those that are skipped
-    const std::vector<LoopedOrder::LoopRun> loops = clocks_.lists().tape(period.list).loops_at(next);
+    const std::vector<LoopedOrder::LoopRun> loops =
+        clocks_.lists().tape(period.list).loops_at(next);
     size_t depth = 0;
     while (loops[depth].loop != loop.loop)
       ++depth;
@@ -173,8 +174,8 @@ void LoopSkips::add(std::span<const ListPeriod> periods, uint64_t times, Duratio
     std::vector<Added>& of_loop = added_[period.loop.loop];
     of_loop.resize(clocks_.lists().size());
     Added& added = of_loop[period.list.index()];
-    const bool other = added.count > 0 &&
-                       (added.every != period.iterations || added.later != later);
+    const bool other =
+        added.count > 0 && (added.every != period.iterations || added.later != later);
     added = {added.count + times * period.iterations, period.iterations,
              other ? std::nullopt : std::optional(later)};
   }

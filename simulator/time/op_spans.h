@@ -1,6 +1,6 @@
 #pragma once
 
-// When ops ran. Of an op in a long loop only some of its runs have a span.
+// When ops ran. In a long loop only some runs of an op have a span.
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,8 @@ struct OpSpan {
   Instant start;
   Instant entered;  // of a collective; of other ops: start
   Instant end;
-  /// Of a collective: the node whose entry began the chain of last-met causes that ended here.
+  /// If it is a collective, the node whose entry began the chain of last-met causes that ended
+  /// here.
   Node held_up_by = {};
   friend bool operator==(const OpSpan&, const OpSpan&) = default;
 };
@@ -54,7 +55,7 @@ inline OpTime time_of(const OpSpan& span) {
 class OpSpans {
  public:
   OpSpans() = default;
-  /// Of ops that run once: of each op, on each device of its thread.
+  /// For ops that run once: the spans of each op, on each device of its thread.
   explicit OpSpans(std::vector<std::vector<OpSpan>> of_ops);
   /// Empty spans for these runs, ascending; without them for all runs.
   OpSpans(const Program& program, const Iterations& iterations, const std::vector<OpRun>* kept);
@@ -62,11 +63,11 @@ class OpSpans {
   size_t size() const { return of_ops_.size(); }
   /// In the order of Thread::devices. Requires that the run has spans.
   std::span<const OpSpan> of(OpRun run) const;
-  /// Of an op that runs once.
+  /// Requires an op that runs once.
   std::span<const OpSpan> operator[](size_t op) const { return of_ops_[op].spans; }
   std::span<OpSpan> operator[](size_t op) { return of_ops_[op].spans; }
 
-  /// Of all runs that have spans.
+  /// The time of all runs that have spans.
   OpTime total(OpId op, size_t device) const;
 
   /// Null for a run without spans.

@@ -182,9 +182,8 @@ class ProgramSweep {
     const CollectiveId id = gathering_.run(slot).collective;
     const Gathering gathering = std::exchange(gathering_[slot], {});
     gathering_.erase(slot);
-    return with_concrete(*lowered_.collective(id).schedule, [&](const auto& schedule) {
-      return sweep_with(schedule, id, gathering);
-    });
+    return with_concrete(*lowered_.collective(id).schedule,
+                         [&](const auto& schedule) { return sweep_with(schedule, id, gathering); });
   }
 
   template <class S>
@@ -230,7 +229,8 @@ class ProgramSweep {
 
   bool are_together(LoopMates& mates) {
     return std::all_of(mates.lists.begin(), mates.lists.end(), [&](ListId list) {
-      return clocks_.progress().is_held(list) && &meetings_->of(skips_.loop_at(list).loop, list) == &mates;
+      return clocks_.progress().is_held(list) &&
+             &meetings_->of(skips_.loop_at(list).loop, list) == &mates;
     });
   }
 

@@ -5,11 +5,11 @@
 // needed. The result equals the event engine's, to the picosecond. The condition is known before
 // the sweep (demand.h), or checked on its timeline (capacity.h).
 //
-// The lists of the devices go on as far as they can (device_clocks.h). When all members of a collective
-// have entered, it runs by itself from its first step to its last (collective_sweep.h), and its
-// ends let the lists go on. A lockstep schedule runs row by row, and nobody asks which step is
-// ready. The halves of other schedules run in an order that their causes allow (schedule/walk.h).
-// Only the steps of the window are remembered.
+// The lists of the devices go on as far as they can (device_clocks.h). When all members of a
+// collective have entered, it runs by itself from its first step to its last (collective_sweep.h),
+// and its ends let the lists go on. A lockstep schedule runs row by row, and nobody asks which step
+// is ready. The halves of other schedules run in an order that their causes allow
+// (schedule/walk.h). Only the steps of the window are remembered.
 
 #include <optional>
 #include <string>
@@ -48,8 +48,9 @@ struct SweepOptions {
 
 /// Runs one collective at a time, once the entries of all its members are known. Returns the reason
 /// if it cannot finish: no collective has all its entries, the steps of one wait for each other, or
-/// a link's capacity is exceeded, or cannot be checked in iterations that are skipped. Requires !sweep_refusal(), or check_capacity. Memory grows with
-/// ranks x channels x window. Throws TooMuchState and TooManyRuns.
+/// a link's capacity is exceeded, or cannot be checked in iterations that are skipped. Requires
+/// !sweep_refusal(), or check_capacity. Memory grows with ranks x channels x window. Throws
+/// TooMuchState and TooManyRuns.
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options = {});
 

@@ -103,9 +103,7 @@ class HostVisitor {
   void hold(AtWork& at, Combine combine);
   void emit(AtWork& at);
   Payload& held(uint32_t slot, StepRef ref);
-  MemberMemory& memory(uint32_t slot, Node node) {
-    return *running_[slot]->nodes[node.index()];
-  }
+  MemberMemory& memory(uint32_t slot, Node node) { return *running_[slot]->nodes[node.index()]; }
   void put_in_block(Payload& payload);
   void give_back(const Payload& payload);
   void settle_borrowed();

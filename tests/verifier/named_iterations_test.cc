@@ -147,8 +147,7 @@ TEST_CASE("named iterations: one of a million, within the limits") {
   };
   CHECK(has_label(
       "loops: only the first and the last iterations, and those that are named, are shown"));
-  CHECK(has_label("\"l\" from 0 to 500000: "));
-  CHECK(has_label("\"l\" from 500001 to 999999: "));
+  CHECK(has_label("\"l\": "));
 }
 
 TEST_CASE("named iterations: an expectation is checked where values are computed") {

@@ -80,7 +80,8 @@ class OpTable {
       return "";
     Spread spread;
     for (size_t i = 1; i < entry.runs.size(); ++i) {
-      const std::span<const OpSpan> before = report_.completion->spans[entry.runs[i - 1]->op.index()];
+      const std::span<const OpSpan> before =
+          report_.completion->spans[entry.runs[i - 1]->op.index()];
       const std::span<const OpSpan> spans = report_.completion->spans[entry.runs[i]->op.index()];
       if (spans.size() != before.size())
         return "";

@@ -111,9 +111,11 @@ class Need {
       });
       if (of_device.size() >= allowed)
         continue;
-      const auto others = std::count_if(waiting.begin(), waiting.end(), [&](const CollectiveRun& other) {
-        return lowered_.collective(other.collective).members[kSender] == collective.members[kSender];
-      });
+      const auto others =
+          std::count_if(waiting.begin(), waiting.end(), [&](const CollectiveRun& other) {
+            return lowered_.collective(other.collective).members[kSender] ==
+                   collective.members[kSender];
+          });
       chose_ = chose_ || of_device.size() + static_cast<size_t>(others) > allowed;
       of_device.push_back(run);
       kept.push_back({walk_.lists().op(id, Node(kSender)), collective.members[kSender],

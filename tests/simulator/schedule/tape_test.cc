@@ -24,9 +24,7 @@ class Ops {
     program_.ops.back().operands = program_.ops[start].results;
     return *this;
   }
-  Tape tape() const {
-    return {program_, thread_, std::make_shared<const Iterations>(program_)};
-  }
+  Tape tape() const { return {program_, thread_, std::make_shared<const Iterations>(program_)}; }
 
  private:
   Ops& add(OpKind kind, Issue issue, uint32_t stream) {

@@ -24,8 +24,8 @@ Digest whole(const Lowered& lowered) {
 
 /// Compares everything except which executor it was.
 bool same(const Completion& a, const Completion& b) {
-  return a.spans == b.spans && a.makespan == b.makespan &&
-         a.messages == b.messages && a.digest == b.digest;
+  return a.spans == b.spans && a.makespan == b.makespan && a.messages == b.messages &&
+         a.digest == b.digest;
 }
 
 /// Compares them on random programs of a kind, usually `programs` of them, that the sweep can time.

@@ -209,7 +209,7 @@ TEST_CASE("sync: what follows a collective starts when it has ended on the devic
   CHECK(swept(sketch) == expected);
 }
 
-/// Of the first op, per device.
+/// Who held the first op up, per device.
 std::vector<Node> held_up_by(const Completion& completion) {
   std::vector<Node> nodes;
   for (const OpSpan& span : completion.spans[0])

@@ -133,7 +133,8 @@ class Planted {
            [&](StepRef at, const Step& does) { right_.receive(run, at, does); });
   }
   void send(CollectiveRun run, StepRef ref, const Step& step) {
-    error_(ref, Half::Send, step, [&](StepRef at, const Step& does) { right_.send(run, at, does); });
+    error_(ref, Half::Send, step,
+           [&](StepRef at, const Step& does) { right_.send(run, at, does); });
   }
 
  private:
