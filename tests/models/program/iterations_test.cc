@@ -61,7 +61,8 @@ TEST_CASE("iterations: random loops read what the written iterations read") {
                              run.iteration);
     };
     Lines lines;
-    for (const OpRun run : Runs(region).all()) {
+    const Runs runs(region);
+    for (const OpRun run : runs.all()) {
       const Op& op = region.op(run.op);
       Names operands;
       for (const ValueId operand : op.operands)
