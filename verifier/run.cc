@@ -251,8 +251,13 @@ class Run {
 
   void compute_values() {
     const bool moves = moves_data();
+    const auto proved_folds = [&](const Op& op, const Collective& collective) {
+      return stages_.prover().folds(op, collective);
+    };
+    ValuesAgainstDefinitions of_host(program_, lowered(), proved_folds);
     if (moves) {
-      HostRun run = stages_.values(initial_values());
+      HostRun run = execute(program_, lowered(), initial_values(),
+                            {[&](const EndedRun& ended) { of_host.add(ended); }, {}});
       digests_.emplace_back("host executor", run.digest);
       report_.values = std::move(run.values);
     }
@@ -260,13 +265,11 @@ class Run {
       run_on_gpus(moves);
     if (!moves)
       return;
-    const ValuesAgainstDefinitions definitions(program_, lowered(), *report_.values);
-    const auto proved_folds = [&](const Op& op, const Collective& collective) {
-      return stages_.prover().folds(op, collective);
-    };
-    for (size_t s = 0; s < program_.sites.size(); ++s)
-      if (auto compared = definitions.check(SiteId(s), proved_folds))
-        check(std::move(*compared));
+    ValuesAgainstDefinitions of_gpus(program_, lowered(), proved_folds);
+    if (report_.gpus)
+      of_gpus.add(*report_.values);
+    for (const Check& compared : (report_.gpus ? of_gpus : of_host).checks())
+      check(compared);
   }
 
   /// Values of the GPUs take the place of the host's, once they are compared with these.

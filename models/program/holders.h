@@ -10,8 +10,8 @@
 
 namespace orrery {
 
-/// A value is on the devices of the thread whose op makes it. An argument is on its `on` devices,
-/// or on all.
+/// A value is on the devices of the thread whose op makes it, or whose loop has it as a carry or
+/// exit. An argument is on its `on` devices, or on all.
 class Holders {
  public:
   Holders() = default;  // for a program without values

@@ -67,11 +67,39 @@ class Iterations {
 
   /// The op that makes the value; empty for an argument, and for what stands for other values.
   std::optional<OpId> maker(ValueId value) const { return values_[value.index()].maker; }
+  /// Whether it is a carry's or an exit's.
+  bool stands_for_another(ValueId value) const {
+    return values_[value.index()].stands != Stands::Itself;
+  }
+  /// The ops that make what the value stands for in any iteration, ascending.
+  std::vector<OpId> makers(ValueId value) const;
+
+  /// What the run makes if its op is the index of a loop.
+  std::optional<int64_t> index(OpRun run) const {
+    const LoopAround loop = loop_of(run.op);
+    return loop && loops_[*loop].index == run.op ? std::optional(index(*loop, run.iteration))
+                                                 : std::nullopt;
+  }
+
+  /// Whether anything may still read the value once its maker runs in iteration `now`, which is not
+  /// before the value's own. It is so for few iterations, however many there are.
+  bool is_read_from(ValueRun value, uint64_t now) const;
 
   /// "l[3].m[40].y" of "l[].m[].y", which is in these loops.
   std::string name(std::string_view in_body, LoopAround loop, uint64_t iteration) const;
 
  private:
+  /// How far from its reader a value may be in one of its loops, in iterations. A chain of carries
+  /// that leads to a value has each carry once, so no distance is above the number of carries.
+  struct Reach {
+    int64_t back = 0;          // before the reader's own iteration
+    int64_t before_end = -1;   // before the last one, of what is read after the loop; -1: nothing
+    int64_t before_exit = -1;  // before that of an exit; -1: no exit leads here
+
+    bool include(const Reach& other);
+    friend bool operator==(const Reach&, const Reach&) = default;
+  };
+
   enum class Stands : uint8_t { Itself, Param, Result, Exit };
   /// For what a value stands: a carry or an exit of a loop, by index.
   struct ValueInfo {
@@ -80,15 +108,26 @@ class Iterations {
     Stands stands = Stands::Itself;
     uint32_t of_loop = 0;
     uint32_t index = 0;
+    std::vector<Reach> reach = {};  // per loop that it is in; inner ones first
   };
   struct LoopInfo {
     int64_t lower = 0;
     uint64_t trips = 0;
     uint64_t runs = 0;  // of the body
     LoopAround around;
+    std::optional<OpId> index;
     std::vector<Carry> carries;
     std::vector<Exit> exits;
   };
+
+  int64_t index(uint32_t loop, uint64_t iteration) const {
+    return loops_[loop].lower + static_cast<int64_t>(iteration % loops_[loop].trips);
+  }
+  void find_reaches();
+  /// Where `reader` is read, so is `read`: in the loop `own` at this distance, in those around both
+  /// as far away as the reader. Returns whether that is further than was known.
+  bool extend(ValueId reader, ValueId read, LoopAround own, const Reach& in_own);
+  bool is_near_end(const LoopInfo& loop, const Reach& reach, int64_t at) const;
 
   std::vector<LoopInfo> loops_;
   std::vector<LoopAround> loop_of_op_;

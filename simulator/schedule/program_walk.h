@@ -41,6 +41,9 @@ struct Stop {
 
 /// Calls, each in an order that respects all causes:
 ///   visitor.local(OpRun, LogicalId)                         a local op on one device
+///   visitor.issue(CollectiveRun, Node, OpRun)               a list comes to a collective, and may
+///                                                           go on before its member can enter
+///   visitor.done(OpRun, LogicalId)                          a device passes a done
 ///   visitor.enter(CollectiveRun, Node, OpRun)               a member enters
 ///   visitor.receive / visitor.send(CollectiveRun, StepRef, const Step&)
 ///   visitor.exit(CollectiveRun, Node, OpRun)                all steps of the member have retired
@@ -63,6 +66,9 @@ class ProgramWalk {
     begin();
     return stop();
   }
+
+  /// Holds the list before this position. To be called before it begins.
+  void hold(ListId list, uint64_t before) { progress_.hold(list, before); }
 
   /// Goes as far as it can.
   void begin() {
@@ -94,8 +100,18 @@ class ProgramWalk {
 
   void passed(ListId list, uint64_t position) {
     const Tape& tape = lists_->tape(list);
-    if (tape[position].kind == Instruction::Kind::Local)
-      visitor_.local(tape.run_at(position), (*lists_)[list].device);
+    const OpRun run = tape.run_at(position);
+    switch (tape[position].kind) {
+      case Instruction::Kind::Local:
+        return visitor_.local(run, (*lists_)[list].device);
+      case Instruction::Kind::Enter: {
+        const auto [id, node] = lists_->member({list, position});
+        return visitor_.issue(CollectiveRun{id, run.iteration}, node, run);
+      }
+      case Instruction::Kind::Wait:
+        if (tape.begins_op(position))  // a sync collective has a Wait of its own
+          visitor_.done(run, (*lists_)[list].device);
+    }
   }
 
   void entered(EnterRef entry) {

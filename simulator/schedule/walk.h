@@ -43,6 +43,10 @@ struct NoVisitor {
   template <class... What>
   void local(const What&...) {}
   template <class... What>
+  void issue(const What&...) {}
+  template <class... What>
+  void done(const What&...) {}
+  template <class... What>
   void enter(const What&...) {}
   template <class... What>
   void receive(const What&...) {}

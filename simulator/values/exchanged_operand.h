@@ -4,7 +4,7 @@
 // (CollectiveForm::exchanged_operands).
 
 #include <cstddef>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,6 +12,7 @@
 #include "models/array/tensor.h"
 #include "models/base/callable.h"
 #include "models/program/program.h"
+#include "simulator/values/live_values.h"
 #include "simulator/values/values.h"
 
 namespace orrery {
@@ -30,9 +31,11 @@ class ExchangedOperand {
 };
 
 /// What a device gives by a collective op; empty if it gives nothing, or has no value of it. A
-/// single tensor of `values` is not copied.
+/// single tensor is not copied.
 std::optional<ExchangedOperand> given_operand(const Op& op, const DeviceValues& values,
                                               LogicalId device);
+/// The same, of the op's operands; null is one that the device does not have.
+std::optional<ExchangedOperand> given_operand(const Op& op, std::span<const SharedTensor> operands);
 
 /// The operands of all members of one group, in rank order: the definition of the collective is
 /// applied to them.
@@ -53,9 +56,9 @@ class GroupOperands {
   const std::vector<const Tensor*>& tensors() const { return tensors_; }
 
  private:
-  // Deques, since they are referred to.
-  std::deque<Tensor> zeros_;
-  std::deque<ExchangedOperand> joined_;
+  // Pointers, since they are referred to.
+  std::vector<std::unique_ptr<const Tensor>> zeros_;
+  std::vector<std::unique_ptr<const ExchangedOperand>> joined_;
   std::vector<const Tensor*> tensors_;
 };
 

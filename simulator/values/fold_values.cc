@@ -25,10 +25,7 @@ struct Wanted {
 };
 
 /// The folds that some pieces need, in an order in which each comes after its sides.
-class Plan {
- public:
-  explicit Plan(const FoldTable& folds) : folds_(folds), numbers_(folds.size()) {}
-
+struct Plan {
   struct Entry {
     FoldAt made;  // the pieces' origin counts as 0
     /// Of a Combine: the entries of its sides, and the buffer that it is computed in.
@@ -36,14 +33,20 @@ class Plan {
     uint32_t right = 0;
     uint32_t buffer = 0;
   };
+  std::vector<Entry> entries;
+  size_t buffers = 0;
+};
 
-  /// Makes the plan for pieces of one origin.
-  void make(std::span<const Wanted> wanted);
+class Planner {
+ public:
+  explicit Planner(const FoldTable& folds) : folds_(folds), numbers_(folds.size()) {}
 
-  const std::vector<Entry>& entries() const { return entries_; }
-  size_t buffers() const { return buffers_; }
+  /// The plan for pieces of one origin; valid until the next one is made.
+  const Plan& make(std::span<const Wanted> wanted);
 
  private:
+  using Entry = Plan::Entry;
+
   /// The entry of a fold at the first offset that was asked for; nearly always there is only one.
   struct Number {
     uint64_t plan = 0;  // counts for this plan alone
@@ -60,26 +63,26 @@ class Plan {
   }
 
   const FoldTable& folds_;
-  std::vector<Entry> entries_;
-  size_t buffers_ = 0;
+  Plan made_;
   uint64_t plan_ = 0;
   std::vector<Number> numbers_;                            // by fold
   std::map<std::pair<FoldId, int64_t>, uint32_t> others_;  // entries at further offsets
 };
 
-void Plan::make(std::span<const Wanted> wanted) {
+const Plan& Planner::make(std::span<const Wanted> wanted) {
   ++plan_;
-  entries_.clear();
+  made_.entries.clear();
   others_.clear();
   for (const Wanted& each : wanted)
     number_of({each.piece.made.fold, 0});
   add_sides();
   sort_by_fold();
   assign_buffers();
+  return made_;
 }
 
-uint32_t Plan::number_of(FoldAt made) {
-  const auto next = static_cast<uint32_t>(entries_.size());
+uint32_t Planner::number_of(FoldAt made) {
+  const auto next = static_cast<uint32_t>(made_.entries.size());
   Number& known = numbers_[made.fold.index()];
   if (known.plan == plan_ && known.offset == made.origin)
     return known.entry;
@@ -90,13 +93,13 @@ uint32_t Plan::number_of(FoldAt made) {
     if (!added)
       return other->second;
   }
-  entries_.push_back({made});
+  made_.entries.push_back({made});
   return next;
 }
 
-void Plan::add_sides() {
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const FoldAt made = entries_[i].made;
+void Planner::add_sides() {
+  for (size_t i = 0; i < made_.entries.size(); ++i) {
+    const FoldAt made = made_.entries[i].made;
     const Fold& fold = folds_.fold(made.fold);
     ORRERY_CHECK(fold.kind != Fold::Kind::Undefined, "only what was written has a value");
     if (fold.kind != Fold::Kind::Combine)
@@ -104,54 +107,54 @@ void Plan::add_sides() {
     // An origin is that of the leftmost input, and a shift leads from side to side.
     const uint32_t left = number_of(FoldAt{fold.left}.moved(made.origin));
     const uint32_t right = number_of(FoldAt{fold.right}.moved(made.origin + fold.shift));
-    entries_[i].left = left;
-    entries_[i].right = right;
+    made_.entries[i].left = left;
+    made_.entries[i].right = right;
   }
 }
 
 /// A fold's sides have lower numbers than the fold.
-void Plan::sort_by_fold() {
-  std::vector<uint32_t> order(entries_.size());
+void Planner::sort_by_fold() {
+  std::vector<uint32_t> order(made_.entries.size());
   for (size_t i = 0; i < order.size(); ++i)
     order[i] = static_cast<uint32_t>(i);
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return std::pair(entries_[a].made.fold, a) < std::pair(entries_[b].made.fold, b);
+    return std::pair(made_.entries[a].made.fold, a) < std::pair(made_.entries[b].made.fold, b);
   });
   std::vector<uint32_t> position(order.size());
   for (size_t i = 0; i < order.size(); ++i)
     position[order[i]] = static_cast<uint32_t>(i);
   std::vector<Entry> sorted;
-  sorted.reserve(entries_.size());
+  sorted.reserve(made_.entries.size());
   for (const uint32_t from : order) {
-    Entry entry = entries_[from];
+    Entry entry = made_.entries[from];
     entry.left = position[entry.left];
     entry.right = position[entry.right];
     sorted.push_back(entry);
   }
-  entries_ = std::move(sorted);
+  made_.entries = std::move(sorted);
 }
 
 /// The last sum that reads a buffer may be computed in it.
-void Plan::assign_buffers() {
-  std::vector<size_t> last_use(entries_.size(), 0);
-  for (size_t i = 0; i < entries_.size(); ++i)
-    if (is_sum(entries_[i]))
-      last_use[entries_[i].left] = last_use[entries_[i].right] = i;
-  buffers_ = 0;
+void Planner::assign_buffers() {
+  std::vector<size_t> last_use(made_.entries.size(), 0);
+  for (size_t i = 0; i < made_.entries.size(); ++i)
+    if (is_sum(made_.entries[i]))
+      last_use[made_.entries[i].left] = last_use[made_.entries[i].right] = i;
+  made_.buffers = 0;
   std::vector<uint32_t> free;
   const auto free_after = [&](uint32_t side, size_t i) {
-    if (is_sum(entries_[side]) && last_use[side] == i)
-      free.push_back(entries_[side].buffer);
+    if (is_sum(made_.entries[side]) && last_use[side] == i)
+      free.push_back(made_.entries[side].buffer);
   };
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    Entry& entry = entries_[i];
+  for (size_t i = 0; i < made_.entries.size(); ++i) {
+    Entry& entry = made_.entries[i];
     if (!is_sum(entry))
       continue;
     free_after(entry.left, i);
     if (entry.right != entry.left)
       free_after(entry.right, i);
     if (free.empty())
-      free.push_back(static_cast<uint32_t>(buffers_++));
+      free.push_back(static_cast<uint32_t>(made_.buffers++));
     entry.buffer = free.back();
     free.pop_back();
     if (last_use[i] == 0)
@@ -162,17 +165,15 @@ void Plan::assign_buffers() {
 /// Runs plans on the data, block by block: the buffers stay in the cache.
 class Evaluation {
  public:
-  Evaluation(const FoldTable& folds, const Folding& folding,
-             std::span<const std::byte* const> operands)
-      : folds_(folds),
-        folding_(folding),
-        item_(itemsize(folding.held).count()),
-        operands_(operands) {}
+  Evaluation(const FoldTable& folds, const Folding& folding)
+      : folds_(folds), folding_(folding), item_(itemsize(folding.held).count()) {}
 
-  void run(const Plan& plan, std::span<const Wanted> wanted, VisitFoldValues visit) {
+  void run(const Plan& plan, std::span<const Wanted> wanted,
+           std::span<const std::byte* const> operands, VisitFoldValues visit) {
+    operands_ = operands;
     const auto [origin, count] = wanted.front().together();
     const int64_t block = block_of(plan, count);
-    memory_.resize(plan.buffers() * static_cast<size_t>(block * item_));
+    memory_.resize(plan.buffers * static_cast<size_t>(block * item_));
     for (int64_t done = 0; done < count; done += block)
       run_block(plan, wanted, {origin + done, done, std::min(block, count - done), block}, visit);
   }
@@ -188,16 +189,16 @@ class Evaluation {
   int64_t block_of(const Plan& plan, int64_t count) const {
     constexpr int64_t kCached = int64_t{256} << 10;  // bytes of all buffers
     constexpr int64_t kLeast = 64;
-    const auto buffers = static_cast<int64_t>(plan.buffers());
+    const auto buffers = static_cast<int64_t>(plan.buffers);
     return std::min(count, std::max(kLeast, kCached / (item_ * std::max<int64_t>(buffers, 1))));
   }
 
   void run_block(const Plan& plan, std::span<const Wanted> wanted, const Block& block,
                  VisitFoldValues visit) {
-    at_.resize(plan.entries().size());
+    at_.resize(plan.entries.size());
     auto next = wanted.begin();
-    for (size_t i = 0; i < plan.entries().size(); ++i) {
-      const Plan::Entry& entry = plan.entries()[i];
+    for (size_t i = 0; i < plan.entries.size(); ++i) {
+      const Plan::Entry& entry = plan.entries[i];
       at_[i] = compute(entry, block);
       if (entry.made.origin != 0)
         continue;  // wanted are those at the origin
@@ -228,28 +229,65 @@ class Evaluation {
   std::vector<const std::byte*> at_;  // per entry of the plan
 };
 
-}  // namespace
-
-void for_each_fold_value(const FoldTable& folds, std::span<const Pieces> results,
-                         const Folding& folding, std::span<const std::byte* const> operands,
-                         VisitFoldValues visit) {
+/// The pieces in an order in which those that are computed together follow each other.
+std::vector<Wanted> wanted_of(std::span<const Pieces> results) {
   std::vector<Wanted> wanted;
   for (size_t node = 0; node < results.size(); ++node)
     for (const Piece& piece : results[node])
       wanted.push_back({piece, Rank(node)});
   std::sort(wanted.begin(), wanted.end(),
             [](const Wanted& a, const Wanted& b) { return a.order() < b.order(); });
-  Plan plan(folds);
-  Evaluation evaluation(folds, folding, operands);
-  for (auto first = wanted.begin(); first != wanted.end();) {
-    const auto end = std::find_if(first, wanted.end(), [&](const Wanted& each) {
-      return each.together() != first->together();
+  return wanted;
+}
+
+template <class Visit>
+void for_each_together(std::span<const Wanted> wanted, Visit&& visit) {
+  while (!wanted.empty()) {
+    const auto end = std::find_if(wanted.begin(), wanted.end(), [&](const Wanted& each) {
+      return each.together() != wanted.front().together();
     });
-    const std::span<const Wanted> alike(first, end);
-    plan.make(alike);
-    evaluation.run(plan, alike, visit);
-    first = end;
+    const auto count = static_cast<size_t>(end - wanted.begin());
+    visit(wanted.first(count));
+    wanted = wanted.subspan(count);
   }
+}
+
+}  // namespace
+
+void for_each_fold_value(const FoldTable& folds, std::span<const Pieces> results,
+                         const Folding& folding, std::span<const std::byte* const> operands,
+                         VisitFoldValues visit) {
+  Planner planner(folds);
+  Evaluation evaluation(folds, folding);
+  for_each_together(wanted_of(results), [&](std::span<const Wanted> together) {
+    evaluation.run(planner.make(together), together, operands, visit);
+  });
+}
+
+struct FoldValues::Plans {
+  struct Together {
+    std::span<const Wanted> wanted;
+    Plan plan;
+  };
+  std::vector<Wanted> wanted;
+  std::vector<Together> plans;
+  Evaluation evaluation;
+};
+
+FoldValues::FoldValues(const FoldTable& folds, std::span<const Pieces> results,
+                       const Folding& folding)
+    : plans_(std::make_unique<Plans>(Plans{wanted_of(results), {}, Evaluation(folds, folding)})) {
+  Planner planner(folds);
+  for_each_together(plans_->wanted, [&](std::span<const Wanted> together) {
+    plans_->plans.push_back({together, planner.make(together)});
+  });
+}
+
+FoldValues::~FoldValues() = default;
+
+void FoldValues::for_each(std::span<const std::byte* const> operands, VisitFoldValues visit) {
+  for (const Plans::Together& each : plans_->plans)
+    plans_->evaluation.run(each.plan, each.wanted, operands, visit);
 }
 
 }  // namespace orrery

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "models/array/work.h"
@@ -24,5 +25,19 @@ using VisitFoldValues =
 void for_each_fold_value(const FoldTable& folds, std::span<const Pieces> results,
                          const Folding& folding, std::span<const std::byte* const> operands,
                          VisitFoldValues visit);
+
+/// The same for many operands: what depends on the folds alone is worked out once, and kept. The
+/// folds must outlive this object.
+class FoldValues {
+ public:
+  FoldValues(const FoldTable& folds, std::span<const Pieces> results, const Folding& folding);
+  ~FoldValues();
+
+  void for_each(std::span<const std::byte* const> operands, VisitFoldValues visit);
+
+ private:
+  struct Plans;
+  std::unique_ptr<Plans> plans_;
+};
 
 }  // namespace orrery

@@ -8,10 +8,32 @@
 
 namespace orrery {
 
-HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments) {
-  HostVisitor visitor(program, lowered, arguments);
-  Stop stop = walk(program, lowered, visitor);
-  return {std::move(arguments), visitor.digest(), std::move(stop)};
+namespace {
+
+/// Where a list stops: before the first iteration that need not run.
+uint64_t end_of(const Tape& tape, const std::map<uint32_t, uint64_t>& until) {
+  for (uint32_t number = 0; number < tape.instructions().size(); ++number) {
+    const std::vector<LoopedOrder::LoopRun> loops = tape.loops_at(tape.position(number));
+    if (!loops.empty())
+      if (const auto limit = until.find(loops.front().loop);
+          limit != until.end() && limit->second < loops.front().trips)
+        return loops.front().begin + limit->second * loops.front().length;
+  }
+  return tape.size();
+}
+
+}  // namespace
+
+HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments,
+                ExecuteOptions options) {
+  HostVisitor visitor(program, lowered, std::move(arguments), std::move(options.ended));
+  ProgramWalk<HostVisitor> walk(program, lowered, visitor);
+  if (!options.until.empty())
+    for (uint32_t l = 0; l < walk.lists().size(); ++l)
+      walk.hold(ListId(l), end_of(walk.lists().tape(ListId(l)), options.until));
+  Stop stop = walk.run();
+  const WalkDigest digest = visitor.digest();
+  return {std::move(visitor).finish(), digest, std::move(stop)};
 }
 
 std::vector<Tensor> evaluate_local(const Program& program, const Op& op,

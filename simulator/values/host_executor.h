@@ -9,30 +9,44 @@
 //    its operand as the input area;
 //  - each half of a step runs its actions: it copies or folds a slice, or moves a message;
 //  - a device that leaves a collective takes the output area as the result.
-// Every value stays on every device that has it (values.h), so that checks can compare it. A
-// program that hangs gives the values until then, and where each list stopped. The digest of the
-// walk must be that of the timing executors.
+// Every value that is in no loop stays on every device that has it (values.h), so that checks can
+// compare it; what loops make stays as long as something may read it (live_values.h). A program
+// that hangs gives the values until then, and where each list stopped. The digest of the walk must
+// be that of the timing executors.
 
+#include <cstdint>
+#include <map>
 #include <span>
 
 #include "models/program/program.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/program_walk.h"
+#include "simulator/values/ended_run.h"
 #include "simulator/values/values.h"
 
 namespace orrery {
 
 struct HostRun {
-  /// Every value of the program that is not a future, on every device that has it; nothing is
-  /// freed. The result of a started collective is the value of its `done`.
+  /// Every value of the program that is not a future, on every device that has it; of a value in
+  /// loops that of the last iteration. The result of a started collective is the value of its
+  /// `done`.
   DeviceValues values;
   WalkDigest digest;
   Stop stop;  // if not finished, the program hangs and later values are missing
 };
 
+struct ExecuteOptions {
+  /// Called for each run of a collective when its last member has ended.
+  VisitEndedRun ended = {};
+  /// For loops that are in no other, by index among the program's: the first iteration that need
+  /// not run, counted from 0. Lists stop there; what comes later has no values.
+  std::map<uint32_t, uint64_t> until = {};
+};
+
 /// `arguments` holds the program's arguments on every device.
-HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments);
+HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments,
+                ExecuteOptions options = {});
 
 /// The results of one local op on one device, by the op's rules. Host executor and oracle share it:
 /// a local op is its own definition. `operands` in the op's order.

@@ -2,8 +2,10 @@
 
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <utility>
 
+#include "models/array/kernels.h"
 #include "models/base/check.h"
 #include "models/program/op_rules.h"
 #include "models/program/sides.h"
@@ -30,6 +32,7 @@ HostVisitor::Running::Running(const Collective& collective, const Folding& how)
     : folding(how),
       messages(collective.schedule->extent(), {}),
       held(collective.schedule->extent().all_channels()),
+      members(collective.members.size()),
       nodes(collective.schedule->extent().nodes),
       members_left(static_cast<uint32_t>(collective.members.size())) {
   for (size_t n = collective.members.size(); n < nodes.size(); ++n) {
@@ -39,34 +42,57 @@ HostVisitor::Running::Running(const Collective& collective, const Folding& how)
   }
 }
 
-HostVisitor::HostVisitor(const Program& program, const Lowered& lowered, DeviceValues& values)
+HostVisitor::HostVisitor(const Program& program, const Lowered& lowered, DeviceValues arguments,
+                         VisitEndedRun ended)
     : program_(program),
       lowered_(lowered),
-      values_(values),
-      futures_(program),
+      values_(program, lowered.iterations, std::move(arguments)),
+      ended_(std::move(ended)),
       running_(lowered.collectives.size()) {}
 
 void HostVisitor::local(OpRun run, LogicalId device) {
   const Op& op = program_.op(run.op);
   if (op.results.empty())
     return;
-  std::vector<const Tensor*> operands;
-  for (const ValueId operand : op.operands)
-    operands.push_back(&values_.at(operand, device).value());
-  std::vector<Tensor> results = evaluate_local(program_, op, operands, device);
+  std::vector<Tensor> results;
+  if (const std::optional<int64_t> index = lowered_.iterations->index(run)) {
+    const ValueType& type = program_.value(op.results.front()).type;
+    results.push_back(full(type.dtype, type.shape, static_cast<double>(*index)));
+  } else {
+    std::vector<const Tensor*> operands;
+    for (const ValueId operand : op.operands)
+      operands.push_back(values_.read(operand, run, device));
+    results = evaluate_local(program_, op, operands, device);
+  }
   for (size_t r = 0; r < results.size(); ++r)
-    values_.at(op.results[r], device) = std::move(results[r]);
+    values_.put({op.results[r], run.iteration}, device,
+                std::make_shared<Tensor>(std::move(results[r])));
 }
 
-void HostVisitor::enter(CollectiveRun run, Node node, OpRun by) {
+void HostVisitor::issue(CollectiveRun run, Node node, OpRun by) {
   const Collective& collective = lowered_.collective(run.collective);
   const Op& op = program_.op(by.op);
   std::optional<Running>& running = running_[running_.slot(run)];
   if (!running)
     running.emplace(collective, op_folding(program_, op, collective.work));
-  const LogicalId device = collective.members[node.index()];
-  running->nodes[node.index()].emplace(
-      collective, running->folding, node, given_operand(op, values_, device),
+  EndedMember& member = running->members[node.index()];
+  member.op = by.op;
+  member.device = collective.members[node.index()];
+  for (const ValueId operand : op.operands)
+    member.operands.push_back(values_.hold(operand, by, member.device));
+}
+
+void HostVisitor::done(OpRun run, LogicalId device) {
+  const Op& op = program_.op(run.op);
+  values_.share(op.results.front(), op.operands.front(), run, device);
+}
+
+void HostVisitor::enter(CollectiveRun run, Node node, OpRun by) {
+  const Collective& collective = lowered_.collective(run.collective);
+  const Op& op = program_.op(by.op);
+  Running& running = *running_[running_.slot(run)];
+  running.nodes[node.index()].emplace(
+      collective, running.folding, node, given_operand(op, running.members[node.index()].operands),
       takes_result(op) ? std::optional(program_.value(op.results.front()).type) : std::nullopt);
 }
 
@@ -181,20 +207,22 @@ void HostVisitor::exit(CollectiveRun run, Node node, OpRun by) {
   settle_borrowed();
   const uint32_t slot = running_.slot(run);
   std::optional<Running>& running = running_[slot];
-  const LogicalId device = lowered_.collective(run.collective).members[node.index()];
   const Op& op = program_.op(by.op);
   const ValueType& type = program_.value(op.results.front()).type;
-  Tensor result = takes_result(op) ? std::move(*running->nodes[node.index()]).take_result()
-                                   : Tensor(type.dtype, type.shape);
+  EndedMember& member = running->members[node.index()];
+  auto result = std::make_shared<Tensor>(
+      takes_result(op) ? std::move(*running->nodes[node.index()]).take_result()
+                       : Tensor(type.dtype, type.shape));
+  if (takes_result(op))
+    member.result = result;
+  values_.put({op.results.front(), by.iteration}, member.device, std::move(result));
   running->nodes[node.index()].reset();
-  --running->members_left;
+  if (--running->members_left == 0) {
+    if (ended_)
+      ended_({run, running->members});
+    running->members.clear();
+  }
   drop_if_over(slot);
-
-  const std::vector<ValueId> results = futures_.results(op);
-  for (size_t i = 0; i + 1 < results.size(); ++i)
-    values_.at(results[i], device) = result;
-  if (!results.empty())
-    values_.at(results.back(), device) = std::move(result);
 }
 
 HostVisitor::Payload& HostVisitor::held(uint32_t slot, StepRef ref) {

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "models/array/tensor.h"
-#include "models/program/futures.h"
 #include "models/program/program.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/run_table.h"
 #include "simulator/schedule/step_table.h"
+#include "simulator/values/ended_run.h"
+#include "simulator/values/live_values.h"
 #include "simulator/values/member_memory.h"
 #include "simulator/values/values.h"
 
@@ -46,18 +47,25 @@ class Blocks {
   std::vector<uint32_t> free_;
 };
 
-/// Fills in `values` as ops end. All three must outlive the visitor.
+/// Makes values as ops end. The program and its lowered form must outlive the visitor.
 class HostVisitor {
  public:
-  HostVisitor(const Program& program, const Lowered& lowered, DeviceValues& values);
+  /// `ended` may be empty.
+  HostVisitor(const Program& program, const Lowered& lowered, DeviceValues arguments,
+              VisitEndedRun ended = {});
 
   void local(OpRun run, LogicalId device);
+  void issue(CollectiveRun run, Node node, OpRun op);
+  void done(OpRun run, LogicalId device);
   void enter(CollectiveRun run, Node node, OpRun op);
   void receive(CollectiveRun run, StepRef ref, const Step& step);
   void send(CollectiveRun run, StepRef ref, const Step& step);
   void exit(CollectiveRun run, Node node, OpRun op);
 
   WalkDigest digest() const { return {halves_, moves_}; }
+  const LiveValues& values() const { return values_; }
+  /// LiveValues::finish. Nothing can be run afterwards.
+  DeviceValues finish() && { return std::move(values_).finish(); }
 
  private:
   /// Bytes in flight: in a block of their own, or still in a node's memory.
@@ -67,12 +75,14 @@ class HostVisitor {
     int64_t size = 0;  // bytes, of elements as they are held
   };
 
-  /// A collective from the first entry to the last exit, and the last step of a switch.
+  /// A collective from when the first list comes to it to the last exit, and the last step of a
+  /// switch.
   struct Running {
     Running(const Collective& collective, const Folding& folding);
     Folding folding;
-    StepTable<Payload> messages;  // by receiving step
-    std::vector<Payload> held;    // per node and channel: between the halves of a step
+    StepTable<Payload> messages;       // by receiving step
+    std::vector<Payload> held;         // per node and channel: between the halves of a step
+    std::vector<EndedMember> members;  // each from when its list comes to the collective
     std::vector<std::optional<MemberMemory>> nodes;  // a member's from its entry to its exit
     uint32_t members_left;
     uint64_t switch_steps_left = 0;
@@ -112,8 +122,8 @@ class HostVisitor {
 
   const Program& program_;
   const Lowered& lowered_;
-  DeviceValues& values_;
-  const Futures futures_;
+  LiveValues values_;
+  const VisitEndedRun ended_;
   RunTable<std::optional<Running>> running_;
   Blocks blocks_;
   /// At most one: the message sent last. It is read from the sender's memory if its receive half

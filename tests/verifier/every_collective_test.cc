@@ -38,12 +38,14 @@ size_t check_case(const Case& c) {
   CHECK(run.digest == rig.digest());
 
   Prover prover(rig.program, rig.lowered);
+  ValuesAgainstDefinitions definitions(rig.program, rig.lowered,
+                                       [&](const Op& op_of, const Collective& collective) {
+                                         return prover.folds(op_of, collective);
+                                       });
+  definitions.add(run.values);
   for (size_t s = 0; s < rig.program.sites.size(); ++s) {
     const SiteId site(s);
-    const auto values = ValuesAgainstDefinitions(rig.program, rig.lowered, run.values)
-                            .check(site, [&](const Op& op_of, const Collective& collective) {
-                              return prover.folds(op_of, collective);
-                            });
+    const auto values = definitions.check(site);
     REQUIRE(values);
     if (!values->holds())
       FAIL_CHECK(values->message);

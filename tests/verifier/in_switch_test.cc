@@ -21,9 +21,9 @@
 #include "tests/simulator/schedule/stored_copy.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/verifier/scenario_rig.h"
+#include "tests/verifier/values_check.h"
 #include "verifier/check/hang.h"
 #include "verifier/check/names.h"
-#include "verifier/check/values.h"
 #include "verifier/prove/prover.h"
 
 namespace orrery::test {
@@ -115,12 +115,7 @@ class Planted {
     const HostRun run = execute(rig.program, rig.lowered, rig.arguments);
     REQUIRE(run.stop.finished());
     Prover prover(rig.program, rig.lowered);
-    return ValuesAgainstDefinitions(rig.program, rig.lowered, run.values)
-        .check(SiteId(0),
-               [&](const Op& op, const Collective& collective) {
-                 return prover.folds(op, collective);
-               })
-        .value();
+    return values_check(rig.program, rig.lowered, prover, run.values).value();
   }
 
  private:

@@ -8,8 +8,8 @@
 
 #include "tests/simulator/values/host_rig.h"
 #include "tests/simulator/values/mutants.h"
+#include "tests/verifier/values_check.h"
 #include "verifier/check/resources.h"
-#include "verifier/check/values.h"
 #include "verifier/prove/prover.h"
 
 using namespace orrery;
@@ -45,12 +45,7 @@ struct PlantedRing {
     const HostRun run = execute(rig.program, rig.lowered, rig.arguments);
     REQUIRE(run.stop.finished());
     Prover prover(rig.program, rig.lowered);
-    return ValuesAgainstDefinitions(rig.program, rig.lowered, run.values)
-        .check(SiteId(0),
-               [&](const Op& op, const Collective& collective) {
-                 return prover.folds(op, collective);
-               })
-        .value();
+    return values_check(rig.program, rig.lowered, prover, run.values).value();
   }
 
   HostRig rig;

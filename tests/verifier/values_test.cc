@@ -12,6 +12,7 @@
 
 #include "tests/models/array/random_tensors.h"
 #include "tests/simulator/values/host_rig.h"
+#include "tests/verifier/values_check.h"
 #include "verifier/prove/prover.h"
 
 namespace orrery::test {
@@ -50,12 +51,7 @@ class RunRig {
 
  private:
   Check check(Prover& prover) {
-    return ValuesAgainstDefinitions(rig_.program, rig_.lowered, values_)
-        .check(SiteId(0),
-               [&](const Op& op, const Collective& collective) {
-                 return prover.folds(op, collective);
-               })
-        .value();
+    return values_check(rig_.program, rig_.lowered, prover, values_).value();
   }
 
   HostRig rig_;

@@ -1,15 +1,21 @@
 #pragma once
 
-// Compares the results of a run's collectives with their definitions, on each op's actual operands.
-// So an error shows at the op that made it, and not at those that read its result.
+// Compares the results of a program's collectives with their definitions, on each op's actual
+// operands. So an error shows at the op that made it, and not at those that read its result.
+//
+// Each run of a collective is compared when it has ended; its tensors need not be kept. What
+// depends on the site alone is worked out in the first of its runs: the definitions, and the plan
+// by which the proved folds are computed.
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "models/base/callable.h"
 #include "models/program/program.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"
+#include "simulator/values/ended_run.h"
 #include "simulator/values/provenance.h"
 #include "simulator/values/values.h"
 #include "verifier/verdict.h"
@@ -17,38 +23,47 @@
 namespace orrery {
 
 /// The folds of a collective that are proved to be those of its definition; null where none are.
-using ProvedFolds = FunctionRef<const ProvenanceRun*(const Op&, const Collective&)>;
+using ProvedFolds = std::function<const ProvenanceRun*(const Op&, const Collective&)>;
 
-/// Its arguments must outlive it.
+/// The program, its lowered form and proved folds must outlive it.
 class ValuesAgainstDefinitions {
  public:
-  /// Requires the values of a run that ended.
   ValuesAgainstDefinitions(const Program& program, const Lowered& lowered,
-                           const DeviceValues& values);
+                           ProvedFolds proved_folds);
+  ~ValuesAgainstDefinitions();
 
-  /// For every member of every group of the site, the result equals the definition applied to the
-  /// members' actual operands (VALUES.ORACLE). A check that fails names the first wrong member and
-  /// element.
+  /// Compares what the members got in one run of a collective.
+  void add(const EndedRun& run);
+  /// Compares all collectives of a program without loops, which has ended with these values.
+  void add(const DeviceValues& values);
+
+  /// For every member of every group of the site, in each run, the result equals the definition
+  /// applied to the members' actual operands (VALUES.ORACLE). A check that fails names the first
+  /// wrong iteration, member and element.
   ///
   /// Sums of floats are added in the order of the proved folds, so they too are equal bit for bit.
   /// Without a proof they are compared by the bounds of oracle/compare.h, which may leave the check
-  /// undecided. A start has the result of its last done. If a start is never done on any device
-  /// there is no result and no check. A ragged exchange must have the tables by which it was
-  /// scheduled, unless they are assumed (TABLES.AGREED).
-  std::optional<Check> check(SiteId site, ProvedFolds proved_folds) const;
+  /// undecided. Starts that no done ends are not compared. If no member was compared there is no
+  /// check. A ragged exchange must have the tables by which it was scheduled, unless they are
+  /// assumed (TABLES.AGREED).
+  std::optional<Check> check(SiteId site) const;
+
+  /// The checks of all sites, in order.
+  std::vector<Check> checks() const;
 
  private:
-  /// The failed check if a member has other tables than those by which the collective was
-  /// scheduled.
-  std::optional<Check> other_tables(const Collective& collective, CollectiveId id,
-                                    const RaggedGroup& tables) const;
+  struct Group;
+  struct OfSite;
+
+  std::unique_ptr<Group> make_group(const EndedRun& run) const;
+  void compare(Group& group, const EndedRun& run, OfSite& site) const;
 
   const Program& program_;
   const Lowered& lowered_;
-  const DeviceValues& values_;
-  const ProgramLists lists_;
-  std::vector<std::optional<ValueId>> result_of_;          // per op; empty if it has no result
-  std::vector<std::vector<CollectiveId>> collectives_of_;  // per site
+  const ProvedFolds proved_folds_;
+  std::vector<bool> is_ended_;                  // per op: a started one has a done
+  std::vector<std::unique_ptr<Group>> groups_;  // per collective that runs again; else null
+  std::vector<OfSite> sites_;
 };
 
 }  // namespace orrery

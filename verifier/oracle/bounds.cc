@@ -65,6 +65,8 @@ class Bounds {
       bounds_.at(op.results[r], device) = where_alike(op.results[r], device, std::move(bounds[r]));
   }
 
+  void issue(CollectiveRun, Node, OpRun) {}
+  void done(OpRun, LogicalId) {}
   void enter(CollectiveRun, Node, OpRun) {}
   void receive(CollectiveRun, StepRef, const Step&) {}
   void send(CollectiveRun, StepRef, const Step&) {}

@@ -153,6 +153,9 @@ class GraphBuilder {
     events_.passed(list, position, after.frontier(making_.graph, device, {id}));
   }
 
+  void issue(CollectiveRun, Node, OpRun) {}
+  void done(OpRun, LogicalId) {}
+
   void enter(CollectiveRun run, Node node, OpRun by) {
     const CollectiveId id = run.collective;
     const OpId op_id = by.op;

@@ -9,17 +9,17 @@
 namespace orrery {
 namespace {
 
-using Iterations = std::vector<std::pair<std::string, int64_t>>;
+using InIterations = std::vector<std::pair<std::string, int64_t>>;
 
-Iterations iterations_in(std::string_view name) {
-  Iterations found;
+InIterations iterations_in(std::string_view name) {
+  InIterations found;
   for_each_iteration_in(
       name, [&](std::string_view loop, int64_t index) { found.emplace_back(loop, index); });
   return found;
 }
 
 TEST_CASE("iteration names: the iterations that a name is in, outer ones first") {
-  CHECK(iterations_in("l[3].m[-40].y") == Iterations{{"l", 3}, {"l[3].m", -40}});
+  CHECK(iterations_in("l[3].m[-40].y") == InIterations{{"l", 3}, {"l[3].m", -40}});
   CHECK(iterations_in("y").empty());
 }
 

@@ -12,10 +12,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/base/random.h"
 #include "models/program/loops.h"
 #include "models/program/rules.h"
-#include "tests/models/program/build.h"
+#include "tests/models/program/looping.h"
 
 namespace orrery {
 namespace {
@@ -24,63 +23,11 @@ using test::at_site;
 using test::Building;
 using test::devices;
 using test::Lines;
+using test::listing;
+using test::Looping;
 using test::Names;
 using test::op;
-
-/// A builder that reads loops as a scenario's reader does.
-class Looping : public Building {
- public:
-  explicit Looping(Checks checks = Checks::States) : Building(Mesh({{"x", 4}}), checks) {
-    thread("main", devices(0, 4));
-  }
-
-  /// {"h", "a"}: what is "l[].h" in the body is `a` at first.
-  using Carries = std::vector<std::pair<std::string, std::string>>;
-
-  Looping& begin(const std::string& name, int64_t lower, int64_t upper, const Carries& carries) {
-    builder.begin_loop(name, lower, upper, std::nullopt);
-    open_.push_back(name);
-    for (const auto& [carry, initial] : carries)
-      builder.carry(name + "[]." + carry, value(initial), {});
-    return *this;
-  }
-
-  /// "h": what each carry is called, after the loop "l.h"; and what it yields.
-  Looping& end(const Carries& yields) {
-    std::vector<ValueId> yielded;
-    std::vector<std::string> results;
-    for (const auto& [carry, yield] : yields) {
-      yielded.push_back(value(yield));
-      results.push_back(open_.back() + "." + carry);
-    }
-    builder.end_loop(yielded, results);
-    open_.pop_back();
-    return *this;
-  }
-
-  Looping& with(OpRequest request) {
-    builder.op(std::move(request));
-    return *this;
-  }
-
- private:
-  ValueId value(const std::string& name) { return builder.value_of(name, {}).value(); }
-
-  std::vector<std::string> open_;
-};
-
-/// "op(operands)" of each op, with its name before it.
-Lines listing(const Program& program) {
-  Lines lines;
-  for (const Op& op : program.ops) {
-    std::vector<std::string> operands;
-    for (const ValueId operand : op.operands)
-      operands.push_back(program.value(operand).name);
-    lines.lines.push_back(
-        fmt::format("{} = {}({})", op.name, op_name(op.kind, op.issue), fmt::join(operands, ", ")));
-  }
-  return lines;
-}
+using test::RandomLoops;
 
 Lines written(Looping& looping) {
   return listing(unrolled(looping.finish(), LongLoops::WrittenOut).program);
@@ -400,68 +347,6 @@ class Meaning {
   std::vector<std::optional<size_t>> loop_of_;
   std::map<ValueId, std::pair<size_t, const Carry*>> params_, results_;
   std::map<ValueId, std::pair<size_t, const Exit*>> exits_;
-};
-
-/// Ops and loops over values of any body around, and of single iterations of earlier loops.
-class RandomLoops {
- public:
-  explicit RandomLoops(uint64_t seed) : random_(seed) {}
-
-  Program make() {
-    body("", {"a"}, 2);
-    looping_.with(op("end", "neg", {"a"}));
-    return looping_.finish();
-  }
-
- private:
-  const std::string& any(const std::vector<std::string>& names) {
-    return names[random_.below(names.size())];
-  }
-
-  /// Gives the names that are known at its end.
-  std::vector<std::string> body(const std::string& prefix, std::vector<std::string> known,
-                                int depth) {
-    for (uint64_t n = 1 + random_.below(3); n-- > 0;) {
-      if (depth == 0 || random_.below(2) == 0) {
-        const std::string name = fmt::format("{}y{}", prefix, n);
-        looping_.with(op(name, random_.below(2) == 0 ? "add" : "sub", {any(known), any(known)}));
-        known.push_back(name);
-      } else {
-        loop(fmt::format("{}l{}", prefix, n), known, depth);
-      }
-    }
-    return known;
-  }
-
-  void loop(const std::string& name, std::vector<std::string>& known, int depth) {
-    const auto lower = static_cast<int64_t>(random_.below(3)) - 1;
-    const int64_t trips = std::vector<int64_t>{0, 1, 2, 3, 7, 12}[random_.below(6)];
-    Looping::Carries carries;
-    std::vector<std::string> inside = known;
-    for (uint64_t c = random_.below(4); c-- > 0;) {
-      carries.emplace_back(fmt::format("c{}", c), any(known));
-      inside.push_back(fmt::format("{}[].c{}", name, c));
-    }
-    looping_.begin(name, lower, lower + trips, carries);
-    if (trips > 0)
-      inside = body(name + "[].", inside, depth - 1);
-    for (auto& [carry, yielded] : carries)
-      yielded = trips > 0 ? any(inside) : fmt::format("{}[].{}", name, carry);
-    looping_.end(carries);
-    for (const auto& [carry, yielded] : carries)
-      known.push_back(fmt::format("{}.{}", name, carry));
-    // Those of loops in loops have no name in the outer body.
-    if (trips > 0 && name.find('[') == name.npos)
-      for (const std::string& each : inside)
-        if (each.starts_with(name + "[].y"))
-          known.push_back(
-              fmt::format("{}[{}]{}", name,
-                          lower + static_cast<int64_t>(random_.below(static_cast<uint64_t>(trips))),
-                          each.substr(name.size() + 2)));
-  }
-
-  Random random_;
-  Looping looping_;
 };
 
 TEST_CASE("unroll: random loops read in each iteration what the definition of a carry says") {

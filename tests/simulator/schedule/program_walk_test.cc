@@ -77,9 +77,11 @@ struct Scene {
   std::unique_ptr<RingSchedule> ring;
 };
 
-/// The acts of each device, in order.
+/// The acts of each device, in order: "+" enters, "-" exits, "." passes a done.
 struct Log {
   void local(OpRun, LogicalId device) { add(device.index(), "a"); }
+  void issue(CollectiveRun, Node, OpRun) {}
+  void done(OpRun, LogicalId device) { add(device.index(), "."); }
   void enter(CollectiveRun run, Node node, OpRun) {
     add(node.index(), fmt::format("+{}", run.collective.index()));
   }
@@ -102,7 +104,7 @@ TEST_CASE("program walk: a device runs on after a start, and stops at the done")
   Log log;
   CHECK(walk(scene.program, scene.lowered, log).finished());
   // The local op between start and done runs before the collective can end, and the last after.
-  CHECK(log.lines == std::vector<std::string>{"a+0a-0a", "a+0a-0a"});
+  CHECK(log.lines == std::vector<std::string>{"a+0a-0.a", "a+0a-0.a"});
 }
 
 TEST_CASE("program walk: a stream enters its collectives one after the other") {
@@ -110,7 +112,7 @@ TEST_CASE("program walk: a stream enters its collectives one after the other") {
   scene.thread({LogicalId(0), LogicalId(1)}, "+0+1a-1-0");
   Log log;
   CHECK(walk(scene.program, scene.lowered, log).finished());
-  CHECK(log.lines == std::vector<std::string>{"+0a-0+1-1", "+0a-0+1-1"});
+  CHECK(log.lines == std::vector<std::string>{"+0a-0+1-1..", "+0a-0+1-1.."});
 }
 
 TEST_CASE("program walk: two streams enter side by side") {

@@ -22,6 +22,8 @@ class BytesPerLink {
       : lowered_(lowered), paths_(paths), bytes_(paths.fabric().links().size()) {}
 
   void local(OpRun, LogicalId) {}
+  void issue(CollectiveRun, Node, OpRun) {}
+  void done(OpRun, LogicalId) {}
   void enter(CollectiveRun, Node, OpRun) {}
   void exit(CollectiveRun, Node, OpRun) {}
   void receive(CollectiveRun of, StepRef ref, const Step& step) {

@@ -1,0 +1,75 @@
+#pragma once
+
+// The values that a run still needs, while it runs: one tensor for each device and each iteration
+// that may be read. Iterations::is_read_from says which these are, so the memory does not grow with
+// the trip counts. What is in no loop stays, and so does the latest iteration of every value.
+//
+// Carries, exits and what loops give back have no tensors of their own: they are read as the values
+// for which they stand (Iterations::source).
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/array/tensor.h"
+#include "models/program/iterations.h"
+#include "models/program/program.h"
+#include "simulator/values/values.h"
+
+namespace orrery {
+
+/// A tensor that several hold: a value, its copies, and the collectives that it is an operand of.
+using SharedTensor = std::shared_ptr<const Tensor>;
+
+class LiveValues {
+ public:
+  /// Takes the arguments out of `given`. The program must outlive this object.
+  LiveValues(const Program& program, std::shared_ptr<const Iterations> iterations,
+             DeviceValues given);
+
+  /// What an operand is in this run of an op; null if it has not been made. Valid until the next
+  /// put() or share().
+  const Tensor* read(ValueId operand, OpRun reader, LogicalId device) const {
+    return find(iterations_->source(operand, reader), device).get();
+  }
+  SharedTensor hold(ValueId operand, OpRun reader, LogicalId device) const {
+    return find(iterations_->source(operand, reader), device);
+  }
+
+  /// Requires a later iteration than the value had before.
+  void put(ValueRun value, LogicalId device, std::shared_ptr<Tensor> tensor);
+  /// The result of this run is the same as the operand of the op.
+  void share(ValueId result, ValueId operand, OpRun run, LogicalId device) {
+    put({result, run.iteration}, device, find(iterations_->source(operand, run), device));
+  }
+
+  /// How many tensors are held, those of copies counted again.
+  size_t tensors() const { return tensors_; }
+
+  /// Every value that is not a future; of a value in loops that of the last iteration that ran.
+  DeviceValues finish() &&;
+
+ private:
+  struct Made {
+    uint64_t iteration = 0;
+    std::shared_ptr<Tensor> tensor;
+  };
+  /// A value on a device.
+  struct Kept {
+    Made latest;
+    std::vector<Made> earlier;  // ascending
+  };
+
+  const std::shared_ptr<Tensor>& find(ValueRun value, LogicalId device) const;
+
+  const Program& program_;
+  const std::shared_ptr<const Iterations> iterations_;
+  DeviceValues given_;
+  const Holders holders_;
+  std::vector<size_t> first_;  // per value: the index of its first in kept_
+  std::vector<Kept> kept_;
+  size_t tensors_ = 0;
+  const std::shared_ptr<Tensor> none_;
+};
+
+}  // namespace orrery

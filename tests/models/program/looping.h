@@ -1,0 +1,175 @@
+#pragma once
+
+// Programs with loops as regions: a builder, and random ones.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/random.h"
+#include "models/program/rules.h"
+#include "tests/models/program/build.h"
+
+namespace orrery::test {
+
+/// A builder that reads loops as a scenario's reader does.
+class Looping : public Building {
+ public:
+  explicit Looping(Checks checks = Checks::States) : Building(Mesh({{"x", 4}}), checks) {
+    thread("main", devices(0, 4));
+  }
+
+  /// {"h", "a"}: what is "l[].h" in the body is `a` at first.
+  using Carries = std::vector<std::pair<std::string, std::string>>;
+
+  Looping& begin(const std::string& name, int64_t lower, int64_t upper, const Carries& carries) {
+    builder.begin_loop(name, lower, upper, std::nullopt);
+    open_.push_back(name);
+    for (const auto& [carry, initial] : carries)
+      builder.carry(name + "[]." + carry, value(initial), {});
+    return *this;
+  }
+
+  /// "h": what each carry is called, after the loop "l.h"; and what it yields.
+  Looping& end(const Carries& yields) {
+    std::vector<ValueId> yielded;
+    std::vector<std::string> results;
+    for (const auto& [carry, yield] : yields) {
+      yielded.push_back(value(yield));
+      results.push_back(open_.back() + "." + carry);
+    }
+    builder.end_loop(yielded, results);
+    open_.pop_back();
+    return *this;
+  }
+
+  Looping& with(OpRequest request) {
+    builder.op(std::move(request));
+    return *this;
+  }
+
+ private:
+  ValueId value(const std::string& name) { return builder.value_of(name, {}).value(); }
+
+  std::vector<std::string> open_;
+};
+
+/// "op(operands)" of each op, with its name before it.
+inline Lines listing(const Program& program) {
+  Lines lines;
+  for (const Op& op : program.ops) {
+    std::vector<std::string> operands;
+    for (const ValueId operand : op.operands)
+      operands.push_back(program.value(operand).name);
+    lines.lines.push_back(
+        fmt::format("{} = {}({})", op.name, op_name(op.kind, op.issue), fmt::join(operands, ", ")));
+  }
+  return lines;
+}
+
+/// Ops and loops over values of any body around, and of single iterations of earlier loops.
+class RandomLoops {
+ public:
+  enum class Ops : uint8_t {
+    Local,
+    All,  // also collectives of all devices or of two groups, and started ones
+  };
+
+  explicit RandomLoops(uint64_t seed, Ops ops = Ops::Local)
+      : ops_(ops), random_(seed), looping_(ops == Ops::All ? Checks::Shapes : Checks::States) {}
+
+  Program make() {
+    body("", {{"a"}, {}}, 2);
+    looping_.with(op("end", "neg", {"a"}));
+    return looping_.finish();
+  }
+
+ private:
+  /// Names that may be read.
+  struct Known {
+    Names values;
+    Names futures;
+  };
+
+  const std::string& any(const Names& names) { return names[random_.below(names.size())]; }
+
+  OpRequest collective(const std::string& name, const Known& known, const std::string& start) {
+    const std::string kind = any({"psum", "pmax", "pmean"}) + start;
+    OpRequest request = op(name, kind, {any(known.values)}, {{"axis_name", Names{"x"}}});
+    if (random_.below(2) == 0)
+      request.attributes.set("axis_index_groups", Lists{{0, 3}, {2, 1}});
+    return request;
+  }
+
+  void add_op(const std::string& prefix, uint64_t n, Known& known) {
+    const std::string name = fmt::format("{}y{}", prefix, n);
+    const uint64_t which = ops_ == Ops::All ? random_.below(6) : 5;
+    if (which < 2) {
+      known.futures.push_back(fmt::format("{}f{}", prefix, n));
+      looping_.with(collective(known.futures.back(), known, "_start"));
+      return;
+    }
+    if (which == 2)
+      looping_.with(collective(name, known, ""));
+    else if (which < 5 && !known.futures.empty())
+      looping_.with(op(name, "done", {any(known.futures)}));
+    else
+      looping_.with(
+          op(name, random_.below(2) == 0 ? "add" : "sub", {any(known.values), any(known.values)}));
+    known.values.push_back(name);
+  }
+
+  /// Gives the names that are known at its end.
+  Known body(const std::string& prefix, Known known, int depth) {
+    for (uint64_t n = 1 + random_.below(ops_ == Ops::All ? 5 : 3); n-- > 0;) {
+      if (depth == 0 || random_.below(2) == 0)
+        add_op(prefix, n, known);
+      else
+        loop(fmt::format("{}l{}", prefix, n), known, depth);
+    }
+    return known;
+  }
+
+  void loop(const std::string& name, Known& known, int depth) {
+    const auto lower = static_cast<int64_t>(random_.below(3)) - 1;
+    const int64_t trips = std::vector<int64_t>{0, 1, 2, 3, 7, 12}[random_.below(6)];
+    Looping::Carries carries;
+    std::vector<bool> is_future;
+    Known inside = known;
+    for (uint64_t c = random_.below(4); c-- > 0;) {
+      is_future.push_back(!known.futures.empty() && random_.below(2) == 0);
+      carries.emplace_back(fmt::format("c{}", c), any(of(known, is_future.back())));
+      of(inside, is_future.back()).push_back(fmt::format("{}[].c{}", name, c));
+    }
+    looping_.begin(name, lower, lower + trips, carries);
+    if (trips > 0)
+      inside = body(name + "[].", inside, depth - 1);
+    for (size_t c = 0; c < carries.size(); ++c)
+      carries[c].second = trips > 0 ? any(of(inside, is_future[c]))
+                                    : fmt::format("{}[].{}", name, carries[c].first);
+    looping_.end(carries);
+    for (size_t c = 0; c < carries.size(); ++c)
+      of(known, is_future[c]).push_back(fmt::format("{}.{}", name, carries[c].first));
+    // Those of loops in loops have no name in the outer body.
+    if (trips > 0 && name.find('[') == name.npos)
+      for (const std::string& each : inside.values)
+        if (each.starts_with(name + "[].y"))
+          known.values.push_back(
+              fmt::format("{}[{}]{}", name,
+                          lower + static_cast<int64_t>(random_.below(static_cast<uint64_t>(trips))),
+                          each.substr(name.size() + 2)));
+  }
+
+  static Names& of(Known& known, bool futures) { return futures ? known.futures : known.values; }
+
+  const Ops ops_;
+  Random random_;
+  Looping looping_;
+};
+
+}  // namespace orrery::test
