@@ -56,6 +56,8 @@ class SkippingExecutor {
  public:
   SkippingExecutor(const Lowered& lowered, uint64_t skips) : lowered_(lowered), skips_(skips) {}
   void local(OpRun, LogicalId) {}
+  void issue(CollectiveRun, Node, OpRun) {}
+  void done(OpRun, LogicalId) {}
   void enter(CollectiveRun, Node, OpRun) {}
   void exit(CollectiveRun, Node, OpRun) {}
   void receive(CollectiveRun run, StepRef ref, const Step& step) {

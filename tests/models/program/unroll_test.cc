@@ -369,42 +369,5 @@ TEST_CASE("unroll: random loops read in each iteration what the definition of a 
   CHECK(left_out > 30);
 }
 
-TEST_CASE("iterations: the run that makes what is read is the one that the written program has") {
-  for (uint64_t seed = 0; seed < 300; ++seed) {
-    CAPTURE(seed);
-    const Program region = RandomLoops(seed).make();
-    const orrery::Iterations iterations(region);
-    const auto [flat, runs, values] = unrolled(region, LongLoops::WrittenOut);
-    for (size_t op = 0; op < flat.ops.size(); ++op) {
-      const OpRun& run = runs[op];
-      REQUIRE(iterations.name(region.op(run.op).name, iterations.loop_of(run.op), run.iteration) ==
-              flat.ops[op].name);
-      REQUIRE(run.iteration < iterations.runs(run.op));
-      for (size_t k = 0; k < flat.ops[op].operands.size(); ++k) {
-        const ValueRun source = iterations.source(region.op(run.op).operands[k], run);
-        REQUIRE(iterations.name(region.value(source.value).name, iterations.loop_of(source.value),
-                                source.iteration) == flat.value(flat.ops[op].operands[k]).name);
-      }
-    }
-  }
-}
-
-TEST_CASE("iterations: carries that go round are found at once, however long the loop is") {
-  constexpr int64_t kTrips = int64_t{1} << 40U;
-  Looping l;
-  l.with(op("b", "neg", {"a"})).with(op("c", "neg", {"b"}));
-  l.begin("l", 0, kTrips, {{"p", "a"}, {"q", "b"}, {"r", "c"}});
-  l.with(op("l[].y", "neg", {"l[].p"}));
-  l.end({{"p", "l[].q"}, {"q", "l[].r"}, {"r", "l[].p"}});
-  const Program region = l.finish();
-  const orrery::Iterations iterations(region);
-  const OpId y = region.loops[0].ops.begin == 2 ? OpId(2) : OpId(0);
-  for (const int64_t iteration : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{3}, kTrips - 1}) {
-    const ValueRun source =
-        iterations.source(region.op(y).operands[0], {y, static_cast<uint64_t>(iteration)});
-    CHECK(region.value(source.value).name == std::string(1, "abc"[iteration % 3]));
-  }
-}
-
 }  // namespace
 }  // namespace orrery
