@@ -22,7 +22,7 @@
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/program_walk.h"
-#include "simulator/values/ended_run.h"
+#include "simulator/values/live_values.h"
 #include "simulator/values/values.h"
 
 namespace orrery {

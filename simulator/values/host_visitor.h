@@ -14,7 +14,6 @@
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/run_table.h"
 #include "simulator/schedule/step_table.h"
-#include "simulator/values/ended_run.h"
 #include "simulator/values/live_values.h"
 #include "simulator/values/member_memory.h"
 #include "simulator/values/values.h"

@@ -8,12 +8,15 @@
 // for which they stand (Iterations::source).
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "models/array/tensor.h"
 #include "models/program/iterations.h"
 #include "models/program/program.h"
+#include "simulator/schedule/list_progress.h"
 #include "simulator/values/values.h"
 
 namespace orrery {
@@ -71,5 +74,22 @@ class LiveValues {
   size_t tensors_ = 0;
   const std::shared_ptr<Tensor> none_;
 };
+
+/// What a member of a run of a collective gave and got.
+struct EndedMember {
+  OpId op;  // by which it entered
+  LogicalId device;
+  std::vector<SharedTensor> operands;  // in the op's order; null where the device has none
+  SharedTensor result;                 // null of a member that takes none
+};
+
+/// Handed over for checks when the last member has ended (ExecuteOptions::ended). Nothing else may
+/// hold these tensors any longer.
+struct EndedRun {
+  CollectiveRun run;
+  std::span<const EndedMember> members;  // by rank
+};
+
+using VisitEndedRun = std::function<void(const EndedRun&)>;
 
 }  // namespace orrery

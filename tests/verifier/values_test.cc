@@ -3,14 +3,19 @@
 
 #include "verifier/check/values.h"
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "simulator/lower/lower.h"
 #include "tests/models/array/random_tensors.h"
+#include "tests/models/program/looping.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/verifier/values_check.h"
 #include "verifier/prove/prover.h"
@@ -152,6 +157,65 @@ TEST_CASE("values: a wrong result on one device outweighs one that is undecided 
   const double far = 57344;  // more than all terms together, which are at most 4 each
   set_element_from_double(rig.result(4), 0, far);
   CHECK(rig.not_proved().verdict == Verdict::Fails);
+}
+
+/// A loop of five psums of 4 devices, of which two groups of two exchange. Of the runs that are
+/// checked, those for which `is_spoilt` holds get a result of which one bit of a member is wrong.
+std::optional<Check> check_of_loop(
+    const std::function<bool(CollectiveRun run, LogicalId device)>& is_spoilt, bool proved) {
+  Looping l(Checks::Shapes);
+  l.begin("l", 2, 7, {{"p", "a"}});
+  l.with(op("l[].s", "psum", {"l[].p"},
+            {{"axis_name", Names{"x"}}, {"axis_index_groups", Lists{{0, 2}, {1, 3}}}}));
+  l.end({{"p", "l[].s"}});
+  const Program program = l.finish();
+  Diagnostics diagnostics("f");
+  const Cluster cluster{
+      "rig", fully_connected_fabric(4, {BytesPerSecond(1'000'000'000), Duration(1)}), {}};
+  const Lowered lowered = lower(program, cluster, diagnostics);
+  diagnostics.throw_if_any();
+  DeviceValues arguments(program);
+  for (uint32_t d = 0; d < 4; ++d)
+    arguments.at(ValueId(0), LogicalId(d)) = tensor(Dtype::F32, {4}, {0.1 * d, 1, 0.3, 0.7});
+  Prover prover(program, lowered, proved ? ProofBudget() : ProofBudget{0, 0});
+  ValuesAgainstDefinitions definitions(
+      program, lowered,
+      [&](const Op& of, const Collective& collective) { return prover.folds(of, collective); });
+  const auto add = [&](const EndedRun& run) {
+    std::vector<EndedMember> members(run.members.begin(), run.members.end());
+    for (EndedMember& member : members)
+      if (is_spoilt(run.run, member.device)) {
+        auto spoilt = std::make_shared<Tensor>(*member.result);
+        spoilt->bytes()[11] ^= std::byte{0x40};  // the exponent of element 2
+        member.result = std::move(spoilt);
+      }
+    definitions.add({run.run, members});
+  };
+  CHECK(execute(program, lowered, std::move(arguments), {add, {}}).stop.finished());
+  CHECK(definitions.checks().size() <= 1);
+  return definitions.check(SiteId(0));
+}
+
+TEST_CASE("values: the runs of a loop have one check, which names the first that is wrong") {
+  for (const bool proved : {true, false}) {
+    CAPTURE(proved);
+    const std::optional<Check> right =
+        check_of_loop([](CollectiveRun, LogicalId) { return false; }, proved);
+    REQUIRE(right.has_value());
+    CHECK(right->holds());
+    CHECK(right->message.find("\"l[].s\" is psum of its operands, ") == 0);
+    const std::optional<Check> wrong = check_of_loop(
+        [](CollectiveRun run, LogicalId device) {
+          return run.iteration >= 3 || (run.iteration == 1 && device != LogicalId(0));
+        },
+        proved);
+    REQUIRE(wrong.has_value());
+    CHECK(wrong->verdict == Verdict::Fails);
+    CHECK(wrong->of == "\"l[3].s\"");
+    CHECK(wrong->message.find("\"l[3].s\" on device 2 has ") == 0);
+    CHECK(wrong->message.find(" at element 2; psum of its operands is ") != std::string::npos);
+    CHECK(wrong->witness.front() == std::pair<std::string, std::string>("op", "l[3].s"));
+  }
 }
 
 }  // namespace

@@ -269,7 +269,7 @@ struct ValuesAgainstDefinitions::Group {
 
 /// What the runs of a site's collectives so far have shown.
 struct ValuesAgainstDefinitions::OfSite {
-  /// Of several checks the first iteration counts, and in it the first group.
+  /// The first iteration counts among several checks, and in it the first group.
   struct First {
     uint64_t iteration;
     CollectiveId collective;
@@ -345,10 +345,10 @@ std::unique_ptr<ValuesAgainstDefinitions::Group> ValuesAgainstDefinitions::make_
 void ValuesAgainstDefinitions::compare(Group& group, const EndedRun& run, OfSite& site) const {
   const auto named = [&](Rank rank) {
     const EndedMember& member = run.members[rank.index()];
-    Named named{program_.op(member.op), member.device};
-    named.op.name = lowered_.iterations->name(
-        named.op.name, lowered_.iterations->loop_of(member.op), run.run.iteration);
-    return named;
+    Named of_run{program_.op(member.op), member.device};
+    of_run.op.name = lowered_.iterations->name(
+        of_run.op.name, lowered_.iterations->loop_of(member.op), run.run.iteration);
+    return of_run;
   };
   const auto first = [&](Check check) {
     return OfSite::First{run.run.iteration, run.run.collective, std::move(check)};

@@ -15,7 +15,7 @@
 #include "models/program/program.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/lowered.h"
-#include "simulator/values/ended_run.h"
+#include "simulator/values/live_values.h"
 #include "simulator/values/provenance.h"
 #include "simulator/values/values.h"
 #include "verifier/verdict.h"
