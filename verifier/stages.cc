@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <utility>
 
 #include "models/base/check.h"
@@ -123,21 +122,18 @@ std::optional<Completion> Stages::time_looped() {
   }
   if (!times)
     return times;
-  std::vector<std::vector<OpSpan>> spans;
+  times->spans = times->spans.of_runs(looped_->runs);
   std::vector<std::vector<OpTime>> without_spans;
   std::map<OpId, size_t> last;  // of the runs that are written
   for (size_t op = 0; op < program_.ops.size(); ++op) {
     const OpRun& run = looped_->runs[op];
-    const std::span<const OpSpan> of_run = times->spans.of(run);
-    spans.emplace_back(of_run.begin(), of_run.end());
-    without_spans.emplace_back(of_run.size());
+    without_spans.emplace_back(times->spans[op].size());
     size_t& latest = last.emplace(run.op, op).first->second;
     if (looped_->runs[latest].iteration <= run.iteration)
       latest = op;
   }
   for (const auto& [looped, op] : last)
     without_spans[op] = times->without_spans[looped.index()];
-  times->spans = OpSpans(std::move(spans));
   times->without_spans = std::move(without_spans);
   return times;
 }

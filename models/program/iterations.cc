@@ -10,8 +10,14 @@
 
 namespace orrery {
 
-Iterations::Iterations(const Program& program)
-    : loop_of_op_(program.ops.size()), values_(program.values.size()) {
+Iterations::Iterations(const Program& program) : makers_(program.values.size()) {
+  for (uint32_t op = 0; op < program.ops.size(); ++op)
+    for (const ValueId result : program.ops[op].results)
+      makers_[result.index()] = OpId(op);
+  if (program.loops.empty())
+    return;
+  loop_of_op_.resize(program.ops.size());
+  values_.resize(program.values.size());
   for (uint32_t l = 0; l < program.loops.size(); ++l) {
     const Loop& loop = program.loops[l];
     const LoopAround around = loop.around ? LoopAround(*loop.around) : std::nullopt;
@@ -23,15 +29,15 @@ Iterations::Iterations(const Program& program)
     for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
       loop_of_op_[op] = l;  // a loop comes before those in it
     for (uint32_t c = 0; c < loop.carries.size(); ++c) {
-      values_[loop.carries[c].param.index()] = {l, {}, Stands::Param, l, c};
-      values_[loop.carries[c].result.index()] = {around, {}, Stands::Result, l, c};
+      values_[loop.carries[c].param.index()] = {l, Stands::Param, l, c};
+      values_[loop.carries[c].result.index()] = {around, Stands::Result, l, c};
     }
     for (uint32_t e = 0; e < loop.exits.size(); ++e)
-      values_[loop.exits[e].outside.index()] = {around, {}, Stands::Exit, l, e};
+      values_[loop.exits[e].outside.index()] = {around, Stands::Exit, l, e};
   }
   for (uint32_t op = 0; op < program.ops.size(); ++op)
     for (const ValueId result : program.ops[op].results)
-      values_[result.index()] = {loop_of_op_[op], OpId(op), Stands::Itself, 0, 0};
+      values_[result.index()].loop = loop_of_op_[op];
   find_reaches();
 }
 
@@ -99,7 +105,7 @@ bool Iterations::is_near_end(const LoopInfo& loop, const Reach& reach, int64_t a
 }
 
 bool Iterations::is_read_from(ValueRun value, uint64_t now) const {
-  const ValueInfo& info = values_[value.value.index()];
+  const ValueInfo& info = this->info(value.value);
   size_t level = 0;
   for (LoopAround l = info.loop; l; l = loops_[*l].around, ++level) {
     const LoopInfo& loop = loops_[*l];
@@ -125,9 +131,9 @@ std::vector<OpId> Iterations::makers(ValueId value) const {
     next.pop_back();
     if (!seen.insert(at).second)
       continue;
-    const ValueInfo& info = values_[at.index()];
-    if (info.maker)
-      makers.insert(*info.maker);
+    const ValueInfo& info = this->info(at);
+    if (const std::optional<OpId> maker = this->maker(at))
+      makers.insert(*maker);
     if (info.stands == Stands::Exit)
       next.push_back(loops_[info.of_loop].exits[info.index].inside);
     if (info.stands == Stands::Param || info.stands == Stands::Result) {
@@ -158,7 +164,7 @@ ValueRun Iterations::source(ValueId value, LoopAround from, uint64_t iteration) 
   // Where carries are only passed on from one to another, they come round again and again.
   std::map<ValueId, uint64_t> seen;
   for (;;) {
-    const ValueInfo& info = values_[value.index()];
+    const ValueInfo& info = this->info(value);
     if (info.stands == Stands::Itself)
       return {value, at};
     const LoopInfo& loop = loops_[info.of_loop];

@@ -43,9 +43,11 @@ class Iterations {
   size_t loops() const { return loops_.size(); }
   uint64_t trips(uint32_t loop) const { return loops_[loop].trips; }
   LoopAround around(uint32_t loop) const { return loops_[loop].around; }
-  LoopAround loop_of(OpId op) const { return loop_of_op_[op.index()]; }
+  LoopAround loop_of(OpId op) const {
+    return loop_of_op_.empty() ? LoopAround() : loop_of_op_[op.index()];
+  }
   /// A param is in its loop; what a loop gives back is around the loop.
-  LoopAround loop_of(ValueId value) const { return values_[value.index()].loop; }
+  LoopAround loop_of(ValueId value) const { return info(value).loop; }
   /// Whether `outer` is `inner`, or around it, or no loop.
   bool encloses(LoopAround outer, LoopAround inner) const;
 
@@ -66,11 +68,9 @@ class Iterations {
   }
 
   /// The op that makes the value; empty for an argument, and for what stands for other values.
-  std::optional<OpId> maker(ValueId value) const { return values_[value.index()].maker; }
+  std::optional<OpId> maker(ValueId value) const { return makers_[value.index()]; }
   /// Whether it is a carry's or an exit's.
-  bool stands_for_another(ValueId value) const {
-    return values_[value.index()].stands != Stands::Itself;
-  }
+  bool stands_for_another(ValueId value) const { return info(value).stands != Stands::Itself; }
   /// The ops that make what the value stands for in any iteration, ascending.
   std::vector<OpId> makers(ValueId value) const;
 
@@ -104,7 +104,6 @@ class Iterations {
   /// For what a value stands: a carry or an exit of a loop, by index.
   struct ValueInfo {
     LoopAround loop;
-    std::optional<OpId> maker;
     Stands stands = Stands::Itself;
     uint32_t of_loop = 0;
     uint32_t index = 0;
@@ -123,6 +122,10 @@ class Iterations {
   int64_t index(uint32_t loop, uint64_t iteration) const {
     return loops_[loop].lower + static_cast<int64_t>(iteration % loops_[loop].trips);
   }
+  const ValueInfo& info(ValueId value) const {
+    static const ValueInfo in_no_loop;
+    return values_.empty() ? in_no_loop : values_[value.index()];
+  }
   void find_reaches();
   /// Where `reader` is read, so is `read`: in the loop `own` at this distance, in those around both
   /// as far away as the reader. Returns whether that is further than was known.
@@ -130,6 +133,8 @@ class Iterations {
   bool is_near_end(const LoopInfo& loop, const Reach& reach, int64_t at) const;
 
   std::vector<LoopInfo> loops_;
+  std::vector<std::optional<OpId>> makers_;  // per value
+  // Both are empty in a program without loops, of which there are large ones.
   std::vector<LoopAround> loop_of_op_;
   std::vector<ValueInfo> values_;
 };

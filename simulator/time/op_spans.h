@@ -64,8 +64,15 @@ class OpSpans {
   /// In the order of Thread::devices. Requires that the run has spans.
   std::span<const OpSpan> of(OpRun run) const;
   /// Requires an op that runs once.
-  std::span<const OpSpan> operator[](size_t op) const { return of_ops_[op].spans; }
-  std::span<OpSpan> operator[](size_t op) { return of_ops_[op].spans; }
+  std::span<const OpSpan> operator[](size_t op) const {
+    return std::span(spans_).subspan(of_ops_[op].begin, end(op) - of_ops_[op].begin);
+  }
+  std::span<OpSpan> operator[](size_t op) {
+    return std::span(spans_).subspan(of_ops_[op].begin, end(op) - of_ops_[op].begin);
+  }
+
+  /// The spans of these runs, each as those of an op that runs once.
+  OpSpans of_runs(std::span<const OpRun> runs) const;
 
   /// The time of all runs that have spans.
   OpTime total(OpId op, size_t device) const;
@@ -77,14 +84,19 @@ class OpSpans {
 
  private:
   struct OfOp {
-    size_t devices = 0;
-    std::vector<uint64_t> iterations;  // that have spans, ascending; empty: all
-    std::vector<OpSpan> spans;         // of these, one device after another
+    size_t begin = 0;  // of its spans: run by run, one device after another
+    uint32_t devices = 0;
+    std::optional<uint32_t> kept = {};  // where not all runs have spans: which of kept_
     friend bool operator==(const OfOp&, const OfOp&) = default;
   };
+  size_t end(size_t op) const {
+    return op + 1 < of_ops_.size() ? of_ops_[op + 1].begin : spans_.size();
+  }
   std::optional<size_t> index_of(OpRun run) const;
 
   std::vector<OfOp> of_ops_;
+  std::vector<std::vector<uint64_t>> kept_;  // iterations that have spans, ascending
+  std::vector<OpSpan> spans_;
 };
 
 }  // namespace orrery

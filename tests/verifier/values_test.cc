@@ -159,8 +159,8 @@ TEST_CASE("values: a wrong result on one device outweighs one that is undecided 
   CHECK(rig.not_proved().verdict == Verdict::Fails);
 }
 
-/// A loop of five psums of 4 devices, of which two groups of two exchange. Of the runs that are
-/// checked, those for which `is_spoilt` holds get a result of which one bit of a member is wrong.
+/// A loop of five psums of 4 devices, of which two groups of two exchange. The runs for
+/// which `is_spoilt` holds get a result of which one bit of a member is wrong.
 std::optional<Check> check_of_loop(
     const std::function<bool(CollectiveRun run, LogicalId device)>& is_spoilt, bool proved) {
   Looping l(Checks::Shapes);
