@@ -166,10 +166,6 @@ std::vector<PathEntry> Stages::critical_path() {
   return orrery::critical_path(program_, lowered_, times().value());
 }
 
-HostRun Stages::values(DeviceValues arguments) const {
-  return execute(program_, lowered_, std::move(arguments));
-}
-
 Prover& Stages::prover() {
   if (!prover_)
     prover_.emplace(program_, lowered_, options_.proof, options_.race_search);

@@ -6,7 +6,6 @@
 //
 //   lowered -> memory
 //           -> demands -> times (or the stop: where and why it does not end) -> slacks, path
-//           -> values
 //           -> proofs
 //
 // Lowering and the faults come first, in the constructor: faults change links, local times and
@@ -35,7 +34,6 @@
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/program_walk.h"
 #include "simulator/time/completion.h"
-#include "simulator/values/host_executor.h"
 #include "verifier/prove/prover.h"
 
 namespace orrery {
@@ -105,10 +103,6 @@ class Stages {
 
   /// Requires times, and a program with all iterations.
   std::vector<PathEntry> critical_path();
-
-  /// Moves the data. Requires a program with all iterations. `arguments` holds the program's
-  /// arguments on every device.
-  HostRun values(DeviceValues arguments) const;
 
   /// The proofs of the sites; equal schedules are proved once.
   Prover& prover();
