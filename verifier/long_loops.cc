@@ -85,15 +85,11 @@ ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Li
   if (leaves_out_iterations(made.scenario.program)) {
     looped = with_sites(scenario->program, made.scenario.program, made.runs);
     const std::string beyond = beyond_limits(scenario->program, limits);
-    const bool needed = iterations.for_values || !looped;
-    if (needed && !beyond.empty())
+    if (iterations.for_values && !beyond.empty())
       throw InputError(scenario->file,
-                       {{{},
-                         (looped ? "to compute values, all iterations are run: "
-                                 : "all iterations are run, since ops of different ones meet: ") +
-                             beyond}});
+                       {{{}, "to compute values, all iterations are run: " + beyond}});
     if (beyond.empty() &&
-        (needed || has_jitter_of_ops(scenario->faults) ||
+        (iterations.for_values || !looped || has_jitter_of_ops(scenario->faults) ||
          device_ops_with_all_iterations(scenario->program) <= iterations.budget)) {
       made = written(*scenario, LongLoops::WrittenOut);
       looped.reset();

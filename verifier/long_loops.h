@@ -33,14 +33,14 @@ struct ScenarioToRun {
   std::shared_ptr<const Scenario> given;  // its loops may be regions
   std::shared_ptr<const Scenario> written;
   std::vector<OpRun> runs;  // per op of `written`: what it is a run of in `given`
-  /// The program of `given`, with the groups of all sites, if `written` leaves out iterations.
+  /// The program of `given`, with the groups of all sites, if `written` leaves out iterations, and
+  /// no op meets those of another iteration.
   std::optional<Program> looped = {};
 };
 
 /// The scenario with all iterations of its loops, where they are few or asked for. So too where
 /// jitter makes each iteration another, unless they exceed the limits. Else with those in the
-/// middle of long loops left out, but not where an op meets those of another iteration. Throws
-/// InputError if those that are needed exceed the limits.
+/// middle of long loops left out. Throws InputError if those that values need exceed the limits.
 ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Limits& limits,
                               const WantedIterations& iterations);
 

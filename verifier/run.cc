@@ -257,7 +257,7 @@ class Run {
     ValuesAgainstDefinitions of_host(program_, lowered(), proved_folds);
     if (moves) {
       HostRun run = execute(program_, lowered(), initial_values(),
-                            {[&](const EndedRun& ended) { of_host.add(ended); }, {}});
+                            [&](const EndedRun& ended) { of_host.add(ended); });
       digests_.emplace_back("host executor", run.digest);
       report_.values = std::move(run.values);
     }

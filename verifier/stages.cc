@@ -12,6 +12,7 @@
 #include "simulator/lower/lower.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/walk.h"
+#include "verifier/long_loops.h"
 
 namespace orrery {
 Stages::Stages(const Program& program, const Cluster& cluster, StageOptions options,
@@ -93,7 +94,14 @@ RaggedTables looped_tables(const Program& program, const LoopedProgram& looped,
 }  // namespace
 
 std::optional<Completion> Stages::time_looped() {
-  ORRERY_CHECK(looped_.has_value(), "a program that leaves out iterations has loops");
+  if (!looped_) {
+    // The walk is right about the end: each kind of wait occurs in a written iteration.
+    if (!stop().finished())
+      return std::nullopt;
+    throw BeyondLimit(OpId(program_.written_loops.front().last().ops.begin),
+                      "every iteration is timed where an op meets those of another one, but " +
+                          beyond(options_.limits, &Limits::ops, "more"));
+  }
   Diagnostics none("");
   Lowered lowered =
       lower(looped_->program, cluster_, healthy_paths_, none, options_.limits,
@@ -179,7 +187,7 @@ TimeAndMemory time_and_memory(const Program& program, const Cluster& cluster,
   if (!program.loops.empty()) {
     written = unrolled(program, LongLoops::LeftOut);
     sites = with_sites(program, written->program, written->runs);
-    if (!sites)
+    if (!sites && beyond_limits(program, options.limits).empty())
       written = unrolled(program, LongLoops::WrittenOut);
   }
   const auto looped = sites ? std::optional(LoopedProgram{*sites, written->runs}) : std::nullopt;

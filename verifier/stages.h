@@ -62,8 +62,9 @@ struct LoopedProgram {
 class Stages {
  public:
   /// What is referred to must outlive this object. Requires that `program` has no regions. If it
-  /// leaves out iterations, it is timed as the looped one. Adds errors of lowering to
-  /// `diagnostics`; after an error no stage may be called.
+  /// leaves out iterations, it is timed as the looped one; without that one it is not timed, but
+  /// its end is known. Adds errors of lowering to `diagnostics`; after an error no stage may be
+  /// called.
   Stages(const Program& program, const Cluster& cluster, StageOptions options,
          Diagnostics& diagnostics, std::optional<LoopedProgram> looped = std::nullopt);
   Stages(const Stages&) = delete;

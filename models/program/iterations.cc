@@ -144,12 +144,6 @@ std::vector<OpId> Iterations::makers(ValueId value) const {
   return {makers.begin(), makers.end()};
 }
 
-bool Iterations::encloses(LoopAround outer, LoopAround inner) const {
-  while (inner != outer && inner)
-    inner = loops_[*inner].around;
-  return inner == outer;
-}
-
 uint64_t Iterations::outwards(uint64_t iteration, LoopAround inner, LoopAround outer) const {
   while (inner != outer) {
     ORRERY_CHECK(inner.has_value(), "what is read is in a loop around the reader, or in none");

@@ -48,15 +48,13 @@ class Iterations {
   }
   /// A param is in its loop; what a loop gives back is around the loop.
   LoopAround loop_of(ValueId value) const { return info(value).loop; }
-  /// Whether `outer` is `inner`, or around it, or no loop.
-  bool encloses(LoopAround outer, LoopAround inner) const;
 
   /// How often the body runs in the whole program.
   uint64_t runs(LoopAround loop) const { return loop ? loops_[*loop].runs : 1; }
   uint64_t runs(OpId op) const { return runs(loop_of(op)); }
 
-  /// The iteration of `outer` in which this iteration of `inner` is. Requires that `outer` encloses
-  /// `inner`.
+  /// The iteration of `outer` in which this iteration of `inner` is. Requires that `outer` is
+  /// `inner`, or around it, or no loop.
   uint64_t outwards(uint64_t iteration, LoopAround inner, LoopAround outer) const;
 
   /// What a value is that is read in this iteration of the loop `from`: a value that an op makes,

@@ -1,7 +1,7 @@
 #pragma once
 
-// Derived from a program's loops: in which order ops and regions stand, how often ops run, which
-// loops meet, what a program shows of its iterations, and the program with all of them written out.
+// What follows from a program's loops: the order in which ops and regions stand, how often ops run,
+// which loops meet, and what a program shows of its iterations.
 
 #include <cstdint>
 #include <optional>

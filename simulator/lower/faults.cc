@@ -7,18 +7,12 @@
 #include <variant>
 
 #include "models/base/hash.h"
-#include "models/base/random.h"
 #include "models/program/rules.h"
 #include "models/scenario/size_limits.h"
 
 namespace orrery {
 
 namespace {
-
-/// A draw from 0 to `most`, both included.
-Duration draw(const Hasher& key, Duration most) {
-  return Duration(Random(key.word()).between(0, most.count()));
-}
 
 class Faults {
  public:
@@ -107,7 +101,7 @@ class Faults {
       key.add(seed_);
       key.add(std::string_view("link"));
       key.add(uint64_t{i});
-      links()[i].latency += draw(key, jitter_.links);
+      links()[i].latency += drawn(key, jitter_.links);
     }
   }
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 
 #include "models/base/check.h"
-#include "models/base/hash.h"
 #include "models/base/random.h"
 
 namespace orrery {
+
+Duration drawn(const Hasher& key, Duration most) {
+  return Duration(Random(key.word()).between(0, most.count()));
+}
 
 Duration OpJitter::of(std::string_view name, LogicalId device) const {
   Hasher key;
@@ -14,7 +17,7 @@ Duration OpJitter::of(std::string_view name, LogicalId device) const {
   key.add(std::string_view("op"));
   key.add(name);
   key.add(device.index());
-  return Duration(Random(key.word()).between(0, most.count()));
+  return drawn(key, most);
 }
 
 Duration Lowered::local_time(const Program& program, OpRun run, size_t device_index,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/array/work.h"
+#include "models/base/hash.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/base/shared_list.h"
@@ -149,8 +150,10 @@ struct CommunicationStream {
 /// Requires a member.
 CommunicationStream stream_of(const Collective& collective, Node node);
 
-/// Jitter of local ops: each run of one takes longer on each device, by an amount from 0 to `most`,
-/// ends included, drawn evenly.
+/// A duration from 0 to `most`, ends included, drawn evenly by the key.
+Duration drawn(const Hasher& key, Duration most);
+
+/// Jitter of local ops: each run of one takes longer on each device, by an amount of its own.
 struct OpJitter {
   uint64_t seed = 0;
   Duration most;

@@ -67,9 +67,6 @@ class ProgramWalk {
     return stop();
   }
 
-  /// Holds the list before this position. To be called before it begins.
-  void hold(ListId list, uint64_t before) { progress_.hold(list, before); }
-
   /// Goes as far as it can.
   void begin() {
     progress_.begin(*this);

@@ -38,7 +38,8 @@ std::vector<Parked> walk(const Schedule& schedule, Visitor& visitor) {
   return walk(schedule, visitor, [] { return true; });
 }
 
-/// For walks of a schedule or of a program that only find out where it stops.
+/// For walks of a schedule or of a program that only find out where it stops. Visitors that do
+/// something at some events have it as their base.
 struct NoVisitor {
   template <class... What>
   void local(const What&...) {}

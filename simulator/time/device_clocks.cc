@@ -13,31 +13,12 @@ namespace orrery {
 namespace {
 
 /// Per op: whether it starts a collective for whose end some done may wait, in any iteration.
-std::vector<bool> awaited_starts(const Program& program) {
-  std::vector<std::vector<ValueId>> from(program.values.size());  // of what a value may stand for
-  for (const Loop& loop : program.loops) {
-    for (const Carry& carry : loop.carries)
-      for (const ValueId value : {carry.param, carry.result})
-        from[value.index()] = {carry.initial, carry.yielded};
-    for (const Exit& exit : loop.exits)
-      from[exit.outside.index()] = {exit.inside};
-  }
-  std::vector<bool> seen(program.values.size(), false);
-  std::vector<ValueId> next;
+std::vector<bool> awaited_starts(const Program& program, const Iterations& iterations) {
+  std::vector<bool> awaited(program.ops.size(), false);
   for (const Op& op : program.ops)
     if (op.kind == OpKind::Done)
-      next.push_back(op.operands.front());
-  while (!next.empty()) {
-    const ValueId value = next.back();
-    next.pop_back();
-    if (seen[value.index()])
-      continue;
-    seen[value.index()] = true;
-    next.insert(next.end(), from[value.index()].begin(), from[value.index()].end());
-  }
-  std::vector<bool> awaited;
-  for (const Op& op : program.ops)
-    awaited.push_back(op.issue == Issue::Start && seen[op.results.front().index()]);
+      for (const OpId start : iterations.makers(op.operands.front()))
+        awaited[start.index()] = true;
   return awaited;
 }
 
@@ -60,7 +41,7 @@ DeviceClocks::DeviceClocks(const Program& program, const Lowered& lowered,
       most_runs_(most_runs),
       clocks_(lists_.size()),
       totals_(lists_.size()),
-      awaited_(awaited_starts(program)),
+      awaited_(awaited_starts(program, *lowered.iterations)),
       spans_(program, *lowered.iterations, kept) {
   for (uint32_t l = 0; l < lists_.size(); ++l) {
     const Tape& tape = lists_.tape(ListId(l));

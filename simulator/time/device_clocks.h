@@ -106,8 +106,8 @@ class DeviceClocks {
   void append_state(ListId list, const LoopedOrder::LoopRun& loop, Instant base,
                     std::vector<uint64_t>& words) const;
 
-  /// All runs of each op of a list so far, by instruction. Those of a list without loops are not
-  /// added up.
+  /// How long each op of a list took so far, all runs together, by instruction. Empty where all
+  /// runs get spans.
   const std::vector<OpTime>& totals(ListId list) const { return totals_[list.index()]; }
 
   /// Runs `times` periods of a loop at once, each of so many iterations, and `later` than the one
@@ -164,7 +164,7 @@ class DeviceClocks {
   const int64_t most_runs_;
   int64_t runs_ = 0;                         // of ops, where not all are kept
   std::vector<Clock> clocks_;                // per list
-  std::vector<std::vector<OpTime>> totals_;  // per list and instruction; empty without loops
+  std::vector<std::vector<OpTime>> totals_;  // per list and instruction; empty: all have spans
   std::vector<Entrance> entrances_;          // made during the current call
   std::vector<bool> awaited_;                // per op: a start that some done may await
   OpSpans spans_;

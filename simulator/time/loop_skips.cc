@@ -121,8 +121,9 @@ std::optional<std::vector<ListPeriod>> LoopSkips::periods(std::span<const ListId
     const auto loop = std::find_if(loops.rbegin(), loops.rend(), [&](const auto& each) {
       return each.has(from) && (to - from) % each.length == 0;
     });
-    // A done in the first iterations may await what was started before the loop.
-    if (loop == loops.rend() || loop->iteration(from) < futures_[loop->loop])
+    // A done in the first iterations may await what was started before the loop. Without futures
+    // that are carried, that is in the very first one.
+    if (loop == loops.rend() || loop->iteration(from) < std::max(futures_[loop->loop], uint64_t{1}))
       return std::nullopt;
     periods.push_back({lists[i], *loop, (to - from) / loop->length});
   }
@@ -171,9 +172,9 @@ uint64_t LoopSkips::most(std::span<const ListPeriod> periods) const {
 
 void LoopSkips::add(std::span<const ListPeriod> periods, uint64_t times, Duration later) {
   for (const ListPeriod& period : periods) {
-    std::vector<Added>& of_loop = added_[period.loop.loop];
+    std::vector<AddedIterations>& of_loop = added_[period.loop.loop];
     of_loop.resize(clocks_.lists().size());
-    Added& added = of_loop[period.list.index()];
+    AddedIterations& added = of_loop[period.list.index()];
     const bool other =
         added.count > 0 && (added.every != period.iterations || added.later != later);
     added = {added.count + times * period.iterations, period.iterations,
@@ -183,10 +184,10 @@ void LoopSkips::add(std::span<const ListPeriod> periods, uint64_t times, Duratio
 
 std::vector<AddedIterations> LoopSkips::added() const {
   std::vector<AddedIterations> all;
-  for (const std::vector<Added>& of_loop : added_) {
+  for (const std::vector<AddedIterations>& of_loop : added_) {
     AddedIterations& loop = all.emplace_back();
     bool first = true;
-    for (const Added& list : of_loop) {
+    for (const AddedIterations& list : of_loop) {
       if (list.count == 0)
         continue;
       loop.count = std::max(loop.count, list.count);

@@ -70,13 +70,6 @@ class LoopSkips {
   std::vector<AddedIterations> added() const;
 
  private:
-  /// The iterations of a loop that were added on one list.
-  struct Added {
-    uint64_t count = 0;
-    uint64_t every = 1;
-    std::optional<Duration> later;
-  };
-
   bool has_kept_under_way(const ListPeriod& period) const;
 
   const Lowered& lowered_;
@@ -85,7 +78,7 @@ class LoopSkips {
   std::vector<std::vector<uint64_t>> kept_in_;  // per loop: its iterations with a kept run
   std::vector<uint64_t> futures_;               // per loop: how many of its carries are futures
   std::vector<bool> local_;                     // per loop: it has no collectives
-  std::vector<std::vector<Added>> added_;       // per loop and list
+  std::vector<std::vector<AddedIterations>> added_;  // per loop and list
   bool any_ = false;
 };
 

@@ -109,7 +109,7 @@ class ProgramSweep {
 
   std::variant<Completion, std::string> run() {
     if (meetings_ && capacity_)
-      return "iterations that are skipped ask links for nothing that is checked";
+      return "what iterations ask of links is not known where they are skipped";
     const auto entered = [&](const Entrance& entrance) { enter(entrance); };
     if (meetings_)
       for (uint32_t l = 0; l < clocks_.lists().size(); ++l)

@@ -14,8 +14,6 @@
 // that hangs gives the values until then, and where each list stopped. The digest of the walk must
 // be that of the timing executors.
 
-#include <cstdint>
-#include <map>
 #include <span>
 
 #include "models/program/program.h"
@@ -36,17 +34,10 @@ struct HostRun {
   Stop stop;  // if not finished, the program hangs and later values are missing
 };
 
-struct ExecuteOptions {
-  /// Called for each run of a collective when its last member has ended.
-  VisitEndedRun ended = {};
-  /// For loops that are in no other, by index among the program's: the first iteration that need
-  /// not run, counted from 0. Lists stop there; what comes later has no values.
-  std::map<uint32_t, uint64_t> until = {};
-};
-
-/// `arguments` holds the program's arguments on every device.
+/// `arguments` holds the program's arguments on every device. `ended` is called for each run of a
+/// collective when its last member has ended.
 HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments,
-                ExecuteOptions options = {});
+                VisitEndedRun ended = {});
 
 /// The results of one local op on one device, by the op's rules. Host executor and oracle share it:
 /// a local op is its own definition. `operands` in the op's order.

@@ -83,8 +83,8 @@ struct EndedMember {
   SharedTensor result;                 // null of a member that takes none
 };
 
-/// Handed over for checks when the last member has ended (ExecuteOptions::ended). Nothing else may
-/// hold these tensors any longer.
+/// A run whose last member has ended, for checks (execute() of host_executor.h). It may be the only
+/// one that still holds these tensors.
 struct EndedRun {
   CollectiveRun run;
   std::span<const EndedMember> members;  // by rank

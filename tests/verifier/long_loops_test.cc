@@ -13,6 +13,7 @@
 #include "models/base/random.h"
 #include "tests/support/tries.h"
 #include "tests/verifier/long_loops_rig.h"
+#include "verifier/run.h"
 
 namespace orrery::test {
 namespace {
@@ -482,6 +483,36 @@ TEST_CASE("long loops: collectives outside of a loop meet the iterations that co
                 << by_engine << " were run by the engine");
   CHECK(added > random_programs / 10);
   CHECK(by_engine > random_programs / 10);
+}
+
+/// The report of a loop of a million iterations whose ops meet what is outside of it by a token.
+Report with_tokens(const std::string& perm) {
+  const std::string transfer = fmt::format(R"("axis_name": "x", "perm": {})", perm);
+  const std::string program =
+      R"("program": [{"id": "t", "op": "psend", "of": "a", )" + transfer + "}, " +
+      loop("l", 1'000'000, R"("h": "a")",
+           R"({"id": "v", "op": "precv", "of": "t", "shape": [1024], "dtype": "f32", )" + transfer +
+               R"(}, {"id": "y", "op": "add", "of": ["v", "h"]})",
+           R"("h": "y")") +
+      "]";
+  return run(read_scenario("f", scenario_text(kSwitch, program)), {});
+}
+
+TEST_CASE("long loops: iterations that wait for what another one has taken never end") {
+  const Report report = with_tokens("[[0, 1]]");
+  CHECK_FALSE(report.completion.has_value());
+  CHECK_FALSE(report.holds());
+}
+
+TEST_CASE("long loops: where ops of different iterations meet, more than the limit is refused") {
+  try {
+    (void)with_tokens("[]");
+    FAIL("all iterations are needed");
+  } catch (const InputError& error) {
+    CHECK(error.diagnostics()[0].message ==
+          "precv \"l.v\": every iteration is timed where an op meets those of another one, but "
+          "expected at most 262144 ops, got more (--limit ops=N allows more) (in l[999999])");
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "simulator/schedule/walk.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/simulator/values/mutants.h"
 #include "tests/verifier/values_check.h"
@@ -52,14 +53,9 @@ struct PlantedRing {
 };
 
 /// Digests the halves it is given, except one.
-class SkippingExecutor {
+class SkippingExecutor : public NoVisitor {
  public:
   SkippingExecutor(const Lowered& lowered, uint64_t skips) : lowered_(lowered), skips_(skips) {}
-  void local(OpRun, LogicalId) {}
-  void issue(CollectiveRun, Node, OpRun) {}
-  void done(OpRun, LogicalId) {}
-  void enter(CollectiveRun, Node, OpRun) {}
-  void exit(CollectiveRun, Node, OpRun) {}
   void receive(CollectiveRun run, StepRef ref, const Step& step) {
     add(run.collective, ref, Half::Receive, step);
   }

@@ -191,7 +191,7 @@ std::optional<Check> check_of_loop(
       }
     definitions.add({run.run, members});
   };
-  CHECK(execute(program, lowered, std::move(arguments), {add, {}}).stop.finished());
+  CHECK(execute(program, lowered, std::move(arguments), add).stop.finished());
   CHECK(definitions.checks().size() <= 1);
   return definitions.check(SiteId(0));
 }

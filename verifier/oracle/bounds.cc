@@ -14,6 +14,7 @@
 #include "models/program/sides.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/program_walk.h"
+#include "simulator/schedule/walk.h"
 #include "simulator/values/exchanged_operand.h"
 #include "verifier/oracle/bound_tensor.h"
 #include "verifier/oracle/definitions.h"
@@ -24,7 +25,7 @@ namespace orrery {
 
 namespace {
 
-class Bounds {
+class Bounds : public NoVisitor {
  public:
   Bounds(const Program& program, const Lowered& lowered, const DeviceValues& values,
          RoundedBy rounded_by, const OtherRun* other)
@@ -64,12 +65,6 @@ class Bounds {
     for (size_t r = 0; r < op.results.size(); ++r)
       bounds_.at(op.results[r], device) = where_alike(op.results[r], device, std::move(bounds[r]));
   }
-
-  void issue(CollectiveRun, Node, OpRun) {}
-  void done(OpRun, LogicalId) {}
-  void enter(CollectiveRun, Node, OpRun) {}
-  void receive(CollectiveRun, StepRef, const Step&) {}
-  void send(CollectiveRun, StepRef, const Step&) {}
 
   void exit(CollectiveRun run, Node node, OpRun by) {
     const CollectiveId id = run.collective;

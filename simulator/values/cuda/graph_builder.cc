@@ -11,6 +11,7 @@
 #include "models/program/sides.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/program_walk.h"
+#include "simulator/schedule/walk.h"
 #include "simulator/values/cuda/collective_builder.h"
 #include "simulator/values/cuda/kernels/local_calls.h"
 #include "simulator/values/cuda/work_graph.h"
@@ -100,7 +101,7 @@ const Frontier& ListEvents::at(ListId list, Moment moment) const {
 }
 
 /// A visitor of the walk.
-class GraphBuilder {
+class GraphBuilder : public NoVisitor {
  public:
   GraphBuilder(const Program& program, const Lowered& lowered, const ArenaLayout& layout,
                const BuildOptions& options)
@@ -152,9 +153,6 @@ class GraphBuilder {
     }
     events_.passed(list, position, after.frontier(making_.graph, device, {id}));
   }
-
-  void issue(CollectiveRun, Node, OpRun) {}
-  void done(OpRun, LogicalId) {}
 
   void enter(CollectiveRun run, Node node, OpRun by) {
     const CollectiveId id = run.collective;

@@ -10,22 +10,18 @@
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/program_walk.h"
+#include "simulator/schedule/walk.h"
 #include "tests/simulator/time/random_sketch.h"
 #include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
 
-class BytesPerLink {
+class BytesPerLink : public NoVisitor {
  public:
   BytesPerLink(const Lowered& lowered, Paths& paths)
       : lowered_(lowered), paths_(paths), bytes_(paths.fabric().links().size()) {}
 
-  void local(OpRun, LogicalId) {}
-  void issue(CollectiveRun, Node, OpRun) {}
-  void done(OpRun, LogicalId) {}
-  void enter(CollectiveRun, Node, OpRun) {}
-  void exit(CollectiveRun, Node, OpRun) {}
   void receive(CollectiveRun of, StepRef ref, const Step& step) {
     run(of.collective, ref, Half::Receive, step);
   }
