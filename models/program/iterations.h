@@ -132,7 +132,7 @@ class Iterations {
 
   std::vector<LoopInfo> loops_;
   std::vector<std::optional<OpId>> makers_;  // per value
-  // Both are empty in a program without loops, of which there are large ones.
+  // Both are empty in a program without loops, which may be large.
   std::vector<LoopAround> loop_of_op_;
   std::vector<ValueInfo> values_;
 };

@@ -6,9 +6,9 @@
 //  argument;
 //  - a collective's replica groups are those of its site, and every member's thread issues the site
 //  once.
-// A scenario's program has its loops as regions (Program::loops). What runs, is timed or is checked
-// is the program with their iterations written (unroll.h): no function takes one with regions, but
-// where it says so.
+// A scenario's program has its loops as regions (Program::loops). Lowering, times and the host
+// executor take it so. Memory, checks and reports take the program with iterations written
+// (unroll.h); other functions say which they take.
 // Errors in time (a future never done, use after donation, a hang) are found by the verifier.
 
 #include <functional>

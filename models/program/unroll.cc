@@ -243,7 +243,7 @@ class Unrolling {
     to_.ops.push_back(std::move(op));
   }
 
-  /// How many runs of the body of now come before this one.
+  /// The iteration that is being written, counted through all loops around it.
   uint64_t run_of_now() const {
     uint64_t run = 0;
     for (const IterationOf& each : iterations_)

@@ -54,8 +54,8 @@ std::optional<Unrolled> unrolled(const Program& program, LongLoops long_loops,
 Unrolled unrolled(const Program& program, LongLoops long_loops);
 
 /// The regions with the groups of all their sites, which are those of each iteration that was
-/// written. Empty if an op meets those of another iteration, as where a precv takes what the
-/// iteration before sent.
+/// written. Empty if an op meets those of another iteration, as where a precv in a loop takes
+/// what was sent before it.
 std::optional<Program> with_sites(const Program& regions, const Program& written,
                                   const std::vector<OpRun>& runs);
 

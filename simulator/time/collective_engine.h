@@ -25,15 +25,17 @@ namespace orrery {
 using InstantNumber = Id<struct InstantNumberTag>;
 
 /// The Host has now(), and the number() of this instant; is_shared(LinkId); and
-/// take(std::vector<HalfRef>&), which chooses what begins next. It gets these calls:
-///   receive(uint32_t slot, StepRef, Duration)        a receive half that takes this long
-///   prepare(uint32_t slot, StepRef, Duration)        the sender's overhead, before links are
-///   shared transmit(uint32_t slot, StepRef, Duration)       a send half that takes this long
-///   transmit(uint32_t slot, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak,
-///            Bytes)                                 a send half that shares links of its route
-///   deliver(uint32_t slot, StepRef receiver, Instant)     a message in flight
-///   end(uint32_t slot, Node, Node origin)            a rank whose steps have all retired
-///   tally(CollectiveId, StepRef, Half, Bytes, bool sends)      every half
+/// take(std::vector<HalfRef>&), which chooses what begins next. It gets these calls, of which the
+/// first argument is the slot by which it knows the run of the collective:
+///
+///   receive(slot, StepRef, Duration)     a receive half that takes this long
+///   prepare(slot, StepRef, Duration)     the overhead of a sender that then shares links
+///   transmit(slot, StepRef, Duration)    a send half that takes this long
+///   transmit(slot, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak, Bytes)
+///                                        a send half that shares links of its route
+///   deliver(slot, StepRef receiver, Instant)    a message in flight
+///   end(slot, Node, Node origin)         a rank whose steps have all retired
+///   tally(CollectiveId, StepRef, Half, Bytes, bool sends)    every half
 template <class Host>
 class CollectiveEngine {
  public:

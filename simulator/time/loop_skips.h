@@ -50,15 +50,15 @@ class LoopSkips {
   /// The loop of which a list is at an end.
   LoopedOrder::LoopRun loop_at(ListId list) const;
 
-  /// Skips what can be skipped of the loop at whose end these lists are held, each in its own
-  /// thread. Requires that the lists meet no others in the loop, and that all collectives that they
-  /// have entered there have ended.
+  /// Skips iterations of a loop, if they are known to repeat. Requires that each of the lists is
+  /// held at an end of that loop in its thread, that they meet no others in it, and that all
+  /// collectives that they have entered there have ended.
   void skip(std::span<const ListId> lists, PeriodFinder<ListsBefore>& finder);
 
   ListsBefore lists(std::span<const ListId> lists, Instant at) const;
 
-  /// How the lists went on from an equal state: in each the innermost loop in which they did. Empty
-  /// if they were not all in loops.
+  /// How far the lists have come since an equal state, each in the innermost loop that it was in
+  /// all the time. Empty if one was in none.
   std::optional<std::vector<ListPeriod>> periods(std::span<const ListId> lists,
                                                  const ListsBefore& before) const;
 

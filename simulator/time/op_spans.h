@@ -57,7 +57,7 @@ class OpSpans {
   OpSpans() = default;
   /// For ops that run once: the spans of each op, on each device of its thread.
   explicit OpSpans(std::vector<std::vector<OpSpan>> of_ops);
-  /// Empty spans for these runs, ascending; without them for all runs.
+  /// Has room for the spans of these runs, ascending; null: of all runs.
   OpSpans(const Program& program, const Iterations& iterations, const std::vector<OpRun>* kept);
 
   size_t size() const { return of_ops_.size(); }

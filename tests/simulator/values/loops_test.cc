@@ -1,5 +1,5 @@
 // Programs with loops by the host executor, beside the same programs with all iterations written:
-// the values, how many of them are held, and where a run may stop early.
+// the values, and how many of them are held.
 
 #include <algorithm>
 #include <cstdint>
