@@ -30,7 +30,7 @@ constexpr std::array<LimitInfo, 14> kLimits = {{
     {"text", &Limits::text, "in a text", true, 0, kOffsets},
     {"devices", &Limits::devices, "devices", false, 800, kIds},
     {"links", &Limits::links, "links", false, 176, kIds},
-    {"ops", &Limits::ops, "ops", false, 1200, kIds},
+    {"ops", &Limits::ops, "ops", false, 1300, kIds},
     {"device_ops", &Limits::device_ops, "ops over all devices", false, 104, kCounts},
     {"steps", &Limits::steps, "steps of collectives", false, 200, kCounts},
     {"state", &Limits::state, "of memory for collectives at work", true, 1, kCounts},
