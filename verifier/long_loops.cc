@@ -1,9 +1,11 @@
 #include "verifier/long_loops.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -16,6 +18,7 @@
 #include "models/program/iteration_name.h"
 #include "models/program/loops.h"
 #include "models/scenario/quantity_text.h"
+#include "verifier/expect/expect.h"
 
 namespace orrery {
 
@@ -45,6 +48,102 @@ std::set<std::string_view> in_parts(const Program& program) {
     if (!seen.insert(loop.name).second)
       parts.insert(loop.name);
   return parts;
+}
+
+/// Tables of ragged exchanges are found in written iterations.
+bool has_ragged(const Program& program) {
+  return std::any_of(program.ops.begin(), program.ops.end(),
+                     [](const Op& op) { return op.kind == OpKind::RaggedAllToAll; });
+}
+
+/// The values of a program whose loops have been cut short that are not what they were.
+class Changed {
+ public:
+  explicit Changed(const Program& program) : program_(program), changed_(program.values.size()) {}
+
+  bool has(ValueId value) const { return changed_[value.index()]; }
+  bool add(ValueId value) {
+    const bool is_new = !has(value);
+    changed_[value.index()] = true;
+    return is_new;
+  }
+
+  /// Adds all values that depend on those that were added.
+  void spread() {
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (const Loop& loop : program_.loops) {
+        for (const Carry& carry : loop.carries) {
+          grew |= pass(carry.initial, carry.param);
+          grew |= pass(carry.yielded, carry.param);
+          grew |= pass(carry.param, carry.result);
+        }
+        for (const Exit& exit : loop.exits)
+          grew |= pass(exit.inside, exit.outside);
+      }
+      for (size_t op = 0; op < program_.ops.size(); ++op)
+        grew |= pass(OpId(op));
+    }
+  }
+
+ private:
+  bool pass(ValueId from, ValueId to) { return has(from) && add(to); }
+
+  /// Every result of ops that meet depends on every operand of them.
+  bool pass(OpId op) {
+    const std::optional<SiteId> site = program_.op(op).site;
+    const std::span<const OpId> together =
+        site ? std::span<const OpId>(program_.site(*site).ops) : std::span(&op, 1);
+    const auto is_changed = [&](OpId each) {
+      return std::ranges::any_of(program_.op(each).operands, [&](ValueId v) { return has(v); });
+    };
+    bool grew = false;
+    if (std::ranges::any_of(together, is_changed))
+      for (const ValueId result : program_.op(op).results)
+        grew |= add(result);
+    return grew;
+  }
+
+  const Program& program_;
+  std::vector<bool> changed_;
+};
+
+/// The largest number of an iteration that has this value of outside of all loops; 1 for the first.
+int64_t iterations_for(const Program& program, ValueId value) {
+  int64_t most = 0;
+  for (bool found = true; found;) {
+    found = false;
+    for (const Loop& loop : program.loops)
+      for (const Exit& exit : loop.exits)
+        if (exit.outside == value) {
+          most = std::max(most, exit.iteration - loop.lower + 1);
+          value = exit.inside;
+          found = true;
+        }
+  }
+  return most;
+}
+
+/// Leaves each loop its first iterations, and gives the values that are others now.
+Changed cut(Program& program, int64_t iterations) {
+  std::vector<ValueId> others;
+  for (Loop& loop : program.loops) {
+    if (loop.upper - loop.lower <= iterations)
+      continue;
+    loop.upper = loop.lower + iterations;
+    for (const Carry& carry : loop.carries)
+      others.push_back(carry.result);
+    for (Exit& exit : loop.exits)
+      if (exit.iteration >= loop.upper) {
+        exit.iteration = loop.upper - 1;
+        others.push_back(exit.outside);
+      }
+  }
+  Changed changed(program);
+  for (const ValueId value : others)
+    changed.add(value);
+  changed.spread();
+  return changed;
 }
 
 int64_t at_most_63_bits(UInt128 count) {
@@ -78,25 +177,50 @@ std::string beyond_limits(const Program& program, const Limits& limits) {
 ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Limits& limits,
                               const WantedIterations& iterations) {
   if (scenario->program.loops.empty())
-    return {scenario, scenario, own_runs(scenario->program)};
+    return {scenario, scenario, own_runs(scenario->program), {}, {}};
   const bool all = iterations.long_loops == LongLoops::WrittenOut;
   WrittenScenario made = written(*scenario, iterations.long_loops, all ? &limits : nullptr);
   std::optional<Program> looped;
   if (leaves_out_iterations(made.scenario.program)) {
     looped = with_sites(scenario->program, made.scenario.program, made.runs);
     const std::string beyond = beyond_limits(scenario->program, limits);
-    if (iterations.for_values && !beyond.empty())
+    const bool for_values = iterations.for_values && (!looped || has_ragged(scenario->program));
+    if (for_values && !beyond.empty())
       throw InputError(scenario->file,
                        {{{}, "to compute values, all iterations are run: " + beyond}});
     if (beyond.empty() &&
-        (iterations.for_values || !looped || has_jitter_of_ops(scenario->faults) ||
+        (for_values || !looped || has_jitter_of_ops(scenario->faults) ||
          device_ops_with_all_iterations(scenario->program) <= iterations.budget)) {
       made = written(*scenario, LongLoops::WrittenOut);
       looped.reset();
     }
   }
   return {std::move(scenario), std::make_shared<const Scenario>(std::move(made.scenario)),
-          std::move(made.runs), std::move(looped)};
+          std::move(made.runs), std::move(made.values), std::move(looped)};
+}
+
+std::optional<Scenario> first_iterations(const Scenario& given, uint64_t budget) {
+  const std::map<std::string_view, ValueId> values = values_by_name(given.program);
+  std::set<int64_t, std::greater<>> wanted;
+  for (const Expectation& expectation : given.expectations)
+    for (const ComparedValue& compared : compared_values(expectation))
+      wanted.insert(iterations_for(given.program, values.at(compared.name)));
+  for (const int64_t iterations : wanted) {
+    if (iterations == 0)
+      return std::nullopt;
+    Scenario first = given;
+    const Changed changed = cut(first.program, iterations);
+    if (device_ops_with_all_iterations(first.program) > budget)
+      continue;
+    std::erase_if(first.expectations, [&](const Expectation& expectation) {
+      const std::vector<ComparedValue> compared = compared_values(expectation);
+      return compared.empty() || std::ranges::any_of(compared, [&](const ComparedValue& each) {
+               return changed.has(values.at(each.name));
+             });
+    });
+    return first.expectations.empty() ? std::nullopt : std::optional(std::move(first));
+  }
+  return std::nullopt;
 }
 
 std::string shown_label(const Program& program, uint64_t budget) {

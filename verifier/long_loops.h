@@ -24,7 +24,7 @@ namespace orrery {
 /// When iterations are written out.
 struct WantedIterations {
   uint64_t budget = 0;                        // up to so many ops over all devices
-  bool for_values = false;                    // whatever they cost
+  bool for_values = false;                    // where values need them, whatever they cost
   LongLoops long_loops = LongLoops::LeftOut;  // the same: single ones are asked for
 };
 
@@ -33,6 +33,8 @@ struct ScenarioToRun {
   std::shared_ptr<const Scenario> given;  // its loops may be regions
   std::shared_ptr<const Scenario> written;
   std::vector<OpRun> runs;  // per op of `written`: what it is a run of in `given`
+  /// Per value of `given`: what it is in `written`. Empty if `given` has no loops.
+  std::vector<std::optional<ValueId>> values = {};
   /// The program of `given`, with the groups of all sites, if `written` leaves out iterations, and
   /// no op meets those of another iteration.
   std::optional<Program> looped = {};
@@ -43,6 +45,12 @@ struct ScenarioToRun {
 /// middle of long loops left out. Throws InputError if those that values need exceed the limits.
 ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Limits& limits,
                               const WantedIterations& iterations);
+
+/// The scenario with the first iterations of its loops only, and with the expectations on values
+/// that these decide as all of them would. Empty if there are none. As many iterations are taken
+/// as expectations name, if these have at most `budget` ops over all devices. Requires that no op
+/// meets those of another iteration.
+std::optional<Scenario> first_iterations(const Scenario& given, uint64_t budget);
 
 /// Whether a local op takes another time in each iteration.
 bool has_jitter_of_ops(std::span<const Fault> faults);

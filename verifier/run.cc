@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -207,65 +208,112 @@ class Run {
       check(ends);
   }
 
-  /// Whether data is moved. If not, a label says why, and so do expectations on values.
-  bool moves_data() {
-    const Int128 size = data_size(program_);
+  /// Expectations on values of first iterations are judged by a run of these alone.
+  void judge_first_iterations() {
+    if (!leaves_out_ || !to_run_.looped || options_.data == Data::Off)
+      return;
+    std::optional<Scenario> first = first_iterations(*to_run_.given, options_.iterations_budget);
+    if (!first)
+      return;
+    RunOptions options = options_;
+    options.gpus.reset();
+    const std::vector<Expectation> expectations = first->expectations;
+    const Report report = run(std::move(*first), options);
+    if (!report.values)
+      return;
+    for (const Expectation& expectation : expectations)
+      for (const Check& made : report.checks)
+        if (made.of == expectation.origin.pointer)
+          by_first_.emplace(made.of, made);
+  }
+
+  /// Whether an expectation needs values that the first iterations do not have.
+  bool needs_values() const {
+    return std::ranges::any_of(scenario_.expectations, [&](const Expectation& expectation) {
+      return !compared_values(expectation).empty() &&
+             by_first_.count(expectation.origin.pointer) == 0;
+    });
+  }
+
+  /// Why no data is moved; empty if it is. Throws InputError if it is asked for beyond the limits.
+  std::optional<std::string> why_no_values() const {
+    if (options_.data == Data::Off)
+      return "data is off";
+    const Int128 size = data_size(stages_.program_to_run());
     const std::string taken = size > std::numeric_limits<int64_t>::max()
                                   ? "2^63 B or more"
                                   : quantity_text(Bytes(static_cast<int64_t>(size)));
-    if (options_.data == Data::On) {
-      if (size > options_.limits.data)
-        throw InputError(scenario_.file, {{{}, beyond(options_.limits, &Limits::data, taken)}});
-      return true;
-    }
-    if (options_.data == Data::Off) {
-      label("values: not computed (data is off)");
-      undecided_values_ = "Undecided: values were not computed, since data is off.";
-      return false;
-    }
-    if (leaves_out_) {
-      label("values: not computed (iterations are left out)");
-      undecided_values_ =
-          "Undecided: values were not computed, since iterations of loops "
-          "are left out.";
-      return false;
-    }
-    if (size <= options_.data_budget.count())
-      return true;
-    const std::string why = fmt::format("they take {} and the budget is {}", taken,
-                                        quantity_text(options_.data_budget));
-    label("values: not computed (" + why + ")");
-    undecided_values_ = "Undecided: values were not computed, since " + why + ".";
-    return false;
+    const uint64_t runs = device_ops_with_all_iterations(stages_.program_to_run());
+    const bool too_many = leaves_out_ && runs > static_cast<uint64_t>(options_.limits.runs);
+    if (options_.data == Data::On && (size > options_.limits.data || too_many))
+      throw InputError(scenario_.file,
+                       {{{},
+                         too_many ? beyond(options_.limits, &Limits::runs, std::to_string(runs))
+                                  : beyond(options_.limits, &Limits::data, taken)}});
+    if (options_.data == Data::On)
+      return std::nullopt;
+    if (leaves_out_ && !to_run_.looped)
+      return "iterations of loops are left out";
+    if (too_many || (leaves_out_ && runs > options_.values_budget && !needs_values()))
+      return fmt::format(
+          "they take {} ops on devices and the budget is {}", runs,
+          too_many ? static_cast<uint64_t>(options_.limits.runs) : options_.values_budget);
+    if (size > options_.data_budget.count())
+      return fmt::format("they take {} and the budget is {}", taken,
+                         quantity_text(options_.data_budget));
+    return std::nullopt;
   }
 
-  DeviceValues initial_values() const {
-    DeviceValues arguments(program_);
-    const Holders holders(program_);
+  DeviceValues initial_values() {
+    const Program& program = stages_.program_to_run();
+    DeviceValues arguments(program);
+    const Holders holders(program);
     for (size_t a = 0; a < scenario_.arrays.size(); ++a)
-      for (const LogicalId device : holders.of(program_.arguments[a].value))
-        arguments.at(program_.arguments[a].value, device) =
+      for (const LogicalId device : holders.of(program.arguments[a].value))
+        arguments.at(program.arguments[a].value, device) =
             initial_value(scenario_, scenario_.arrays[a], device, options_.seed);
     return arguments;
   }
 
+  /// As values of the program that is reported: those that are in no loop.
+  DeviceValues reported(DeviceValues made) {
+    if (!to_run_.looped)
+      return made;
+    const Program& program = *to_run_.looped;
+    const Holders holders(program);
+    DeviceValues result(program_);
+    for (size_t v = 0; v < program.values.size(); ++v)
+      if (!stages_.lowered_to_run().iterations->loop_of(ValueId(v)))
+        for (const LogicalId device : holders.of(ValueId(v)))
+          if (std::optional<Tensor> tensor = made.take(ValueId(v), device))
+            result.at(to_run_.values[v].value(), device) = std::move(tensor);
+    return result;
+  }
+
   void compute_values() {
-    const bool moves = moves_data();
+    judge_first_iterations();
+    const std::optional<std::string> why_not = why_no_values();
+    if (why_not) {
+      label(fmt::format("values: not computed ({})", *why_not));
+      undecided_values_ = fmt::format("Undecided: values were not computed, since {}.", *why_not);
+    }
     const auto proved_folds = [&](const Op& op, const Collective& collective) {
-      return stages_.prover().folds(op, collective);
+      return stages_.folds_to_run(op, collective);
     };
-    ValuesAgainstDefinitions of_host(program_, lowered(), proved_folds);
-    if (moves) {
-      HostRun run = execute(program_, lowered(), initial_values(),
+    const Program& program = stages_.program_to_run();
+    const Lowered& to_run = stages_.lowered_to_run();
+    ValuesAgainstDefinitions of_host(program, to_run, proved_folds);
+    if (!why_not) {
+      HostRun run = execute(program, to_run, initial_values(),
                             [&](const EndedRun& ended) { of_host.add(ended); });
       digests_.emplace_back("host executor", run.digest);
-      report_.values = std::move(run.values);
+      report_.values = reported(std::move(run.values));
     }
     if (options_.gpus)
-      run_on_gpus(moves);
-    if (!moves)
+      run_on_gpus(!why_not);
+    if (why_not)
       return;
-    ValuesAgainstDefinitions of_gpus(program_, lowered(), proved_folds);
+    ValuesAgainstDefinitions of_gpus(program, to_run, proved_folds);
     if (report_.gpus)
       of_gpus.add(*report_.values);
     for (const Check& compared : (report_.gpus ? of_gpus : of_host).checks())
@@ -319,7 +367,8 @@ class Run {
   /// proves nothing, and is only shown.
   void check_digests() {
     if (digests_.size() > 1)
-      check(digests_agree(whole_digest(lowered()), digests_));
+      check(digests_agree(whole_digest(stages_.program_to_run(), stages_.lowered_to_run()),
+                          digests_));
     else
       report_.digest = report_.completion->digest.value();
   }
@@ -357,10 +406,13 @@ class Run {
     const std::string undecided = undecided_.empty() ? undecided_values_ : undecided_;
     const std::vector<Check> so_far = report_.checks;
     const Evidence evidence{scenario_,      lowered(), report_.memory, report_.completion,
-                            report_.values, undecided, so_far,         rounded_by()};
+                            report_.values, undecided, so_far,         leaves_out_,
+                            rounded_by()};
     Expectations expectations(evidence);
-    for (const Expectation& expectation : scenario_.expectations)
-      check(expectations.check(expectation));
+    for (const Expectation& expectation : scenario_.expectations) {
+      const auto first = by_first_.find(expectation.origin.pointer);
+      check(first != by_first_.end() ? first->second : expectations.check(expectation));
+    }
   }
 
   const ScenarioToRun to_run_;
@@ -373,8 +425,9 @@ class Run {
   Stages stages_;
   Report report_;
   std::vector<std::pair<std::string, WalkDigest>> digests_;
-  std::string undecided_;         // says why nothing is known that needs an end
-  std::string undecided_values_;  // says why there are no values
+  std::map<std::string, Check> by_first_;  // by its place: what the first iterations decide
+  std::string undecided_;                  // says why nothing is known that needs an end
+  std::string undecided_values_;           // says why there are no values
 };
 
 }  // namespace

@@ -66,9 +66,12 @@ struct RunOptions {
   /// Steps of the whole program up to which the slack of its ops is computed.
   uint64_t slack_budget = kStepsLookedAt;
   /// Ops over all devices up to which every iteration of a loop is a part of the report's program.
-  /// Above it, iterations are left out (models/program/loop.h), and values, slack and the critical
-  /// path are not worked out.
+  /// Above it, iterations are left out (models/program/loop.h), and slack and the critical path are
+  /// not worked out.
   uint64_t iterations_budget = 200'000;
+  /// The same up to which values are computed by Data::Auto where iterations are left out and no
+  /// expectation needs them.
+  uint64_t values_budget = 500'000;
   /// WrittenOut: every iteration is, whatever the budget; beyond the limits the program is refused.
   LongLoops long_loops = LongLoops::LeftOut;
   /// If given, values are those of GPUs, and are compared with the host's.

@@ -93,6 +93,21 @@ RaggedTables looped_tables(const Program& program, const LoopedProgram& looped,
 
 }  // namespace
 
+const Lowered& Stages::lowered_to_run() {
+  if (!looped_)
+    return lowered_;
+  if (!lowered_loops_) {
+    Diagnostics none("");
+    lowered_loops_ =
+        lower(looped_->program, cluster_, healthy_paths_, none, options_.limits,
+              options_.memory.transport, looped_tables(program_, *looped_, options_.tables));
+    ORRERY_CHECK(none.empty(), "what is lowered with some iterations is lowered with all");
+    (void)apply_faults(options_.faults, looped_->program, cluster_.fabric, options_.seed,
+                       *lowered_loops_);
+  }
+  return *lowered_loops_;
+}
+
 std::optional<Completion> Stages::time_looped() {
   if (!looped_) {
     // The walk is right about the end: each kind of wait occurs in a written iteration.
@@ -102,12 +117,7 @@ std::optional<Completion> Stages::time_looped() {
                       "every iteration is timed where an op meets those of another one, but " +
                           beyond(options_.limits, &Limits::ops, "more"));
   }
-  Diagnostics none("");
-  Lowered lowered =
-      lower(looped_->program, cluster_, healthy_paths_, none, options_.limits,
-            options_.memory.transport, looped_tables(program_, *looped_, options_.tables));
-  ORRERY_CHECK(none.empty(), "what is lowered with some iterations is lowered with all");
-  (void)apply_faults(options_.faults, looped_->program, cluster_.fabric, options_.seed, lowered);
+  const Lowered& lowered = lowered_to_run();
   std::vector<OpRun> kept = looped_->runs;
   std::sort(kept.begin(), kept.end());
   TimeOptions options = time_options();
@@ -178,6 +188,14 @@ Prover& Stages::prover() {
   if (!prover_)
     prover_.emplace(program_, lowered_, options_.proof, options_.race_search);
   return *prover_;
+}
+
+const ProvenanceRun* Stages::folds_to_run(const Op& op, const Collective& collective) {
+  if (!looped_)
+    return prover().folds(op, collective);
+  if (!loops_prover_)
+    loops_prover_.emplace(looped_->program, lowered_to_run(), options_.proof, options_.race_search);
+  return loops_prover_->folds(op, collective);
 }
 
 TimeAndMemory time_and_memory(const Program& program, const Cluster& cluster,

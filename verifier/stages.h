@@ -72,6 +72,10 @@ class Stages {
 
   const Program& program() const { return program_; }
   const Lowered& lowered() const { return lowered_; }
+
+  /// What is run for times and values: the looped program where it is given, else the program.
+  const Program& program_to_run() const { return looped_ ? looped_->program : program_; }
+  const Lowered& lowered_to_run();
   const FaultEffects& fault_effects() const { return fault_effects_; }
   /// The links with their faults.
   const Fabric& fabric() const {
@@ -108,6 +112,9 @@ class Stages {
   /// The proofs of the sites; equal schedules are proved once.
   Prover& prover();
 
+  /// The same for a collective of the program to run, by an op of it (Prover::folds).
+  const ProvenanceRun* folds_to_run(const Op& op, const Collective& collective);
+
   /// The parts that a report keeps.
   struct Kept {
     Lowered lowered;
@@ -126,6 +133,7 @@ class Stages {
   const std::optional<LoopedProgram> looped_;
   Paths healthy_paths_;
   Lowered lowered_;
+  std::optional<Lowered> lowered_loops_;  // of the looped program
   FaultEffects fault_effects_;
   std::optional<Paths> faulty_paths_;  // where the fabric has faults
 
@@ -137,6 +145,7 @@ class Stages {
   std::optional<Stop> stop_;
   std::optional<std::vector<std::optional<Duration>>> slacks_;
   std::optional<Prover> prover_;
+  std::optional<Prover> loops_prover_;  // of the looped program
 };
 
 /// How long a program takes and how much memory its devices need, without anything else, for

@@ -99,6 +99,9 @@ struct Scenario {
 struct WrittenScenario {
   Scenario scenario;
   std::vector<OpRun> runs;  // per op of its program: what it is a run of in the given one
+  /// Per value of the given program what it is in this one, as Unrolled::values. Empty if the given
+  /// one has no loops.
+  std::vector<std::optional<ValueId>> values = {};
 };
 
 /// With `limits` it throws InputError where the program exceeds them.

@@ -43,6 +43,7 @@ WrittenScenario written(const Scenario& given, LongLoops long_loops, const Limit
     for_each_compared(expectation, rename);
   made.scenario.program = std::move(all.program);
   made.runs = std::move(all.runs);
+  made.values = std::move(all.values);
   return made;
 }
 

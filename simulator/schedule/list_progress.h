@@ -65,9 +65,9 @@ class ProgramLists {
     return lowered_->collective(member(entry).collective);
   }
   /// The member that the Enter is: its collective and node.
-  Member member(EnterRef entry) const {
-    const List& list = lists_[entry.list.index()];
-    return lowered_->member(*program_, op(entry), list.device);
+  Member member(EnterRef entry) const { return member(entry.list, op(entry)); }
+  Member member(ListId list, OpId op) const {
+    return lowered_->member(*program_, op, lists_[list.index()].device);
   }
   /// The run of the collective that the Enter is of.
   CollectiveRun run(EnterRef entry) const {

@@ -1,11 +1,18 @@
 #include "simulator/schedule/looped_order.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "models/base/check.h"
 #include "models/base/quantity.h"
 
 namespace orrery {
+
+namespace {
+
+constexpr Int128 kMostIndices = std::numeric_limits<uint64_t>::max();
+
+}  // namespace
 
 LoopedOrder::LoopedOrder(const Iterations& iterations, std::span<const LoopAround> loops)
     : body_of_(iterations.loops()) {
@@ -28,6 +35,9 @@ LoopedOrder::LoopedOrder(const Iterations& iterations, std::span<const LoopAroun
     for (const uint32_t in : inner[b])
       length += Int128{bodies_[in].length} * bodies_[in].trips;
     bodies_[b].length = static_cast<uint64_t>(checked_narrow(length));
+    // The product is right for each index whose product with the length is below 2^64.
+    if (const Int128 all = length * bodies_[b].trips; length > 1 && all <= kMostIndices / length)
+      bodies_[b].reciprocal = std::numeric_limits<uint64_t>::max() / bodies_[b].length + 1;
   }
   // Now each item and each body has its place in the body around it.
   std::vector<uint64_t> filled(bodies_.size());
@@ -67,6 +77,8 @@ uint32_t LoopedOrder::body_of(const Iterations& iterations, LoopAround loop) {
 
 const LoopedOrder::Part& LoopedOrder::part_at(uint32_t body, uint64_t index) const {
   const std::vector<Part>& parts = bodies_[body].parts;
+  if (parts.size() == 1)
+    return parts.front();
   return *(std::upper_bound(parts.begin(), parts.end(), index,
                             [](uint64_t at, const Part& part) { return at < part.begin; }) -
            1);
@@ -126,8 +138,9 @@ LoopedOrder::Item LoopedOrder::at(uint64_t index) const {
     if (!part.body)
       return {part.item + static_cast<uint32_t>(index), iteration};
     body = *part.body;
-    iteration = iteration * bodies_[body].trips + index / bodies_[body].length;
-    index %= bodies_[body].length;
+    const uint64_t in_body = bodies_[body].iteration(index);
+    iteration = iteration * bodies_[body].trips + in_body;
+    index -= in_body * bodies_[body].length;
   }
 }
 
@@ -136,8 +149,12 @@ uint64_t LoopedOrder::index(Item item) const {
     return item.item;
   uint64_t index = places_[item.item].begin;
   for (uint32_t b = places_[item.item].body; b != 0; b = bodies_[b].around) {
-    index += bodies_[b].begin + item.iteration % bodies_[b].trips * bodies_[b].length;
-    item.iteration /= bodies_[b].trips;
+    uint64_t in_body = item.iteration;
+    if (bodies_[b].around != 0) {
+      in_body %= bodies_[b].trips;
+      item.iteration /= bodies_[b].trips;
+    }
+    index += bodies_[b].begin + in_body * bodies_[b].length;
   }
   return index;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/base/callable.h"
+#include "models/base/compiler.h"
 #include "models/program/iterations.h"
 
 namespace orrery {
@@ -65,7 +66,14 @@ class LoopedOrder {
     uint32_t around = 0;
     uint64_t begin = 0;   // in an iteration of the body around
     uint64_t length = 0;  // of one iteration
+    /// 2^64 / length, rounded up, where a product with it divides what is in the body; else 0.
+    uint64_t reciprocal = 0;
     std::vector<Part> parts = {};
+
+    uint64_t iteration(uint64_t index) const {
+      return reciprocal == 0 ? index / length
+                             : static_cast<uint64_t>((UInt128{index} * reciprocal) >> 64U);
+    }
   };
   struct Place {
     uint32_t body = 0;

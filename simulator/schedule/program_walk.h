@@ -97,23 +97,25 @@ class ProgramWalk {
 
   void passed(ListId list, uint64_t position) {
     const Tape& tape = lists_->tape(list);
-    const OpRun run = tape.run_at(position);
-    switch (tape[position].kind) {
+    const auto [number, iteration] = tape.item_at(position);
+    const Instruction& instruction = tape.instructions()[number];
+    const OpRun run{instruction.op, iteration};
+    switch (instruction.kind) {
       case Instruction::Kind::Local:
         return visitor_.local(run, (*lists_)[list].device);
       case Instruction::Kind::Enter: {
-        const auto [id, node] = lists_->member({list, position});
-        return visitor_.issue(CollectiveRun{id, run.iteration}, node, run);
+        const auto [id, node] = lists_->member(list, run.op);
+        return visitor_.issue(CollectiveRun{id, iteration}, node, run);
       }
       case Instruction::Kind::Wait:
-        if (tape.begins_op(position))  // a sync collective has a Wait of its own
+        if (tape.number_begins_op(number))  // a sync collective has a Wait of its own
           visitor_.done(run, (*lists_)[list].device);
     }
   }
 
   void entered(EnterRef entry) {
-    const auto [id, node] = lists_->member(entry);
     const OpRun op = lists_->tape(entry.list).run_at(entry.enter);
+    const auto [id, node] = lists_->member(entry.list, op.op);
     const uint32_t slot = running_.slot({id, op.iteration});
     Running& running = running_[slot];
     if (!running.progress) {

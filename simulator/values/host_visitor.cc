@@ -28,13 +28,16 @@ void move_bytes(std::byte* target, const std::byte* source, int64_t size) {
 
 }  // namespace
 
-HostVisitor::Running::Running(const Collective& collective, const Folding& how)
-    : folding(how),
-      messages(collective.schedule->extent(), {}),
-      held(collective.schedule->extent().all_channels()),
-      members(collective.members.size()),
-      nodes(collective.schedule->extent().nodes),
-      members_left(static_cast<uint32_t>(collective.members.size())) {
+HostVisitor::Running::Running(const Collective& of, const Folding& how)
+    : collective(of),
+      folding(how),
+      held_item(itemsize(how.held)),
+      work_item(itemsize(of.work)),
+      messages(of.schedule->extent(), {}),
+      held(of.schedule->extent().all_channels()),
+      members(of.members.size()),
+      nodes(of.schedule->extent().nodes),
+      members_left(static_cast<uint32_t>(of.members.size())) {
   for (size_t n = collective.members.size(); n < nodes.size(); ++n) {
     nodes[n].emplace(collective, folding, Node(n));
     for (uint32_t c = 0; c < collective.schedule->extent().channels; ++c)
@@ -60,6 +63,7 @@ void HostVisitor::local(OpRun run, LogicalId device) {
     results.push_back(full(type.dtype, type.shape, static_cast<double>(*index)));
   } else {
     std::vector<const Tensor*> operands;
+    operands.reserve(op.operands.size());
     for (const ValueId operand : op.operands)
       operands.push_back(values_.read(operand, run, device));
     results = evaluate_local(program_, op, operands, device);
@@ -72,12 +76,13 @@ void HostVisitor::local(OpRun run, LogicalId device) {
 void HostVisitor::issue(CollectiveRun run, Node node, OpRun by) {
   const Collective& collective = lowered_.collective(run.collective);
   const Op& op = program_.op(by.op);
-  std::optional<Running>& running = running_[running_.slot(run)];
+  std::unique_ptr<Running>& running = running_[running_.slot(run)];
   if (!running)
-    running.emplace(collective, op_folding(program_, op, collective.work));
+    running = std::make_unique<Running>(collective, op_folding(program_, op, collective.work));
   EndedMember& member = running->members[node.index()];
   member.op = by.op;
   member.device = collective.members[node.index()];
+  member.operands.reserve(op.operands.size());
   for (const ValueId operand : op.operands)
     member.operands.push_back(values_.hold(operand, by, member.device));
 }
@@ -102,16 +107,17 @@ void HostVisitor::receive(CollectiveRun run, StepRef ref, const Step& step) {
   if (borrowed_ && !(borrowed_->slot == slot && borrowed_->receiver == ref))
     settle_borrowed();
   borrowed_.reset();
-  run_half(slot, ref, Half::Receive, step);
+  run_half(slot, *running_[slot], ref, Half::Receive, step);
 }
 
 void HostVisitor::send(CollectiveRun run, StepRef ref, const Step& step) {
   settle_borrowed();
   const uint32_t slot = running_.slot(run);
-  run_half(slot, ref, Half::Send, step);
-  if (lowered_.collective(run.collective).is_member(ref.node))
+  Running& running = *running_[slot];
+  run_half(slot, running, ref, Half::Send, step);
+  if (running.collective.is_member(ref.node))
     return;
-  --running_[slot]->switch_steps_left;
+  --running.switch_steps_left;
   drop_if_over(slot);
 }
 
@@ -120,12 +126,10 @@ void HostVisitor::drop_if_over(uint32_t slot) {
     running_.erase(slot);
 }
 
-void HostVisitor::run_half(uint32_t slot, StepRef ref, Half half, const Step& step) {
+void HostVisitor::run_half(uint32_t slot, Running& running, StepRef ref, Half half,
+                           const Step& step) {
   const CollectiveId id = running_.run(slot).collective;
-  const Collective& collective = lowered_.collective(id);
-  const Folding& folding = running_[slot]->folding;
-  AtWork at{slot, collective, ref, folding, memory(slot, ref.node), {}, nullptr};
-  const Bytes held = itemsize(folding.held);
+  AtWork at{slot, running, ref, *running.nodes[ref.node.index()], {}, nullptr};
   Bytes moved;
   // While the input area is still the operand itself, the first write makes a copy for the member.
   // This must happen before anything reads the area's address.
@@ -137,7 +141,9 @@ void HostVisitor::run_half(uint32_t slot, StepRef ref, Half half, const Step& st
     const Slice* slice = step.slice(action.slice);
     act(at, action.kind, slice, step.combine);
     // However elements are held, so many are moved.
-    moved = itemsize(collective.work) * (at.payload.size / held.count());
+    moved = running.held_item == running.work_item
+                ? Bytes(at.payload.size)
+                : running.work_item * (at.payload.size / running.held_item.count());
     moves_.add_move(id, ref, action.kind, slice, moved);
   });
   give_back(at.payload);
@@ -147,11 +153,11 @@ void HostVisitor::run_half(uint32_t slot, StepRef ref, Half half, const Step& st
 void HostVisitor::act(AtWork& at, ActionKind action, const Slice* slice, Combine combine) {
   switch (action) {
     case ActionKind::Take:
-      at.payload = std::exchange(running_[at.slot]->messages.at(at.ref), {});
+      at.payload = std::exchange(at.running.messages.at(at.ref), {});
       return;
     case ActionKind::Read:
       at.payload.data = slice == nullptr ? nullptr : at.own.read(*slice);
-      at.payload.size = slice == nullptr ? 0 : (itemsize(at.folding.held) * slice->count).count();
+      at.payload.size = slice == nullptr ? 0 : (at.running.held_item * slice->count).count();
       return;
     case ActionKind::Combine:
       ORRERY_CHECK(slice != nullptr, "a reduction has two sides");
@@ -162,7 +168,7 @@ void HostVisitor::act(AtWork& at, ActionKind action, const Slice* slice, Combine
     case ActionKind::Hold:
       return hold(at, combine);
     case ActionKind::Recall:
-      at.payload = std::exchange(held(at.slot, at.ref), {});
+      at.payload = std::exchange(held(at.running, at.ref), {});
       return;
     case ActionKind::Emit:
       return emit(at);
@@ -172,11 +178,11 @@ void HostVisitor::act(AtWork& at, ActionKind action, const Slice* slice, Combine
 }
 
 void HostVisitor::store(AtWork& at, const Slice& slice, Combine combine) {
-  ORRERY_CHECK(at.payload.size == (itemsize(at.folding.held) * slice.count).count(),
+  ORRERY_CHECK(at.payload.size == (at.running.held_item * slice.count).count(),
                "a payload is as large as where it goes");
   std::byte* const target = at.own.write(slice);
   if (at.right != nullptr)
-    reduce(at.folding, combine, target, at.payload.data, at.right, at.payload.size);
+    reduce(at.running.folding, combine, target, at.payload.data, at.right, at.payload.size);
   else
     move_bytes(target, at.payload.data, at.payload.size);
 }
@@ -189,24 +195,25 @@ void HostVisitor::hold(AtWork& at, Combine combine) {
     if (!at.payload.block)
       at.payload.block = blocks_.take(at.payload.size);
     at.payload.data = blocks_.data(*at.payload.block);
-    reduce(at.folding, combine, blocks_.data(*at.payload.block), left, at.right, at.payload.size);
+    reduce(at.running.folding, combine, blocks_.data(*at.payload.block), left, at.right,
+           at.payload.size);
   }
-  held(at.slot, at.ref) = at.payload;
+  held(at.running, at.ref) = at.payload;
   at.payload.block.reset();  // it moved to the step
 }
 
 void HostVisitor::emit(AtWork& at) {
-  const StepRef receiver = at.collective.schedule->peer(at.ref, Half::Send);
+  const StepRef receiver = at.running.collective.schedule->peer(at.ref, Half::Send);
   if (!at.payload.block)
     borrowed_ = Borrowed{at.slot, receiver};
-  running_[at.slot]->messages.at(receiver) = at.payload;
+  at.running.messages.at(receiver) = at.payload;
   at.payload.block.reset();  // it moved to the message
 }
 
 void HostVisitor::exit(CollectiveRun run, Node node, OpRun by) {
   settle_borrowed();
   const uint32_t slot = running_.slot(run);
-  std::optional<Running>& running = running_[slot];
+  std::unique_ptr<Running>& running = running_[slot];
   const Op& op = program_.op(by.op);
   const ValueType& type = program_.value(op.results.front()).type;
   EndedMember& member = running->members[node.index()];
@@ -225,9 +232,8 @@ void HostVisitor::exit(CollectiveRun run, Node node, OpRun by) {
   drop_if_over(slot);
 }
 
-HostVisitor::Payload& HostVisitor::held(uint32_t slot, StepRef ref) {
-  const Extent& extent = lowered_.collective(running_.run(slot).collective).schedule->extent();
-  return running_[slot]->held[extent.number_of(ref.node, ref.channel)];
+HostVisitor::Payload& HostVisitor::held(Running& running, StepRef ref) {
+  return running.held[running.collective.schedule->extent().number_of(ref.node, ref.channel)];
 }
 
 void HostVisitor::put_in_block(Payload& payload) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -78,7 +79,10 @@ class HostVisitor {
   /// switch.
   struct Running {
     Running(const Collective& collective, const Folding& folding);
+    const Collective& collective;
     Folding folding;
+    Bytes held_item;                   // of an element in memory
+    Bytes work_item;                   // of an element that is moved
     StepTable<Payload> messages;       // by receiving step
     std::vector<Payload> held;         // per node and channel: between the halves of a step
     std::vector<EndedMember> members;  // each from when its list comes to the collective
@@ -96,9 +100,8 @@ class HostVisitor {
   /// One half while it runs.
   struct AtWork {
     uint32_t slot = 0;  // of the run
-    const Collective& collective;
+    Running& running;
     StepRef ref;
-    const Folding& folding;
     MemberMemory& own;
     Payload payload;
     const std::byte* right =
@@ -106,13 +109,12 @@ class HostVisitor {
   };
 
   void drop_if_over(uint32_t slot);
-  void run_half(uint32_t slot, StepRef ref, Half half, const Step& step);
+  void run_half(uint32_t slot, Running& running, StepRef ref, Half half, const Step& step);
   void act(AtWork& at, ActionKind action, const Slice* slice, Combine combine);
   void store(AtWork& at, const Slice& slice, Combine combine);
   void hold(AtWork& at, Combine combine);
   void emit(AtWork& at);
-  Payload& held(uint32_t slot, StepRef ref);
-  MemberMemory& memory(uint32_t slot, Node node) { return *running_[slot]->nodes[node.index()]; }
+  static Payload& held(Running& running, StepRef ref);
   void put_in_block(Payload& payload);
   void give_back(const Payload& payload);
   void settle_borrowed();
@@ -123,7 +125,7 @@ class HostVisitor {
   const Lowered& lowered_;
   LiveValues values_;
   const VisitEndedRun ended_;
-  RunTable<std::optional<Running>> running_;
+  RunTable<std::unique_ptr<Running>> running_;
   Blocks blocks_;
   /// At most one: the message sent last. It is read from the sender's memory if its receive half
   /// runs next. Otherwise it is copied out before anything else runs.

@@ -46,10 +46,14 @@ void LiveValues::put(ValueRun value, LogicalId device, std::shared_ptr<Tensor> t
   ++tensors_;
   if (kept.latest.tensor) {
     ORRERY_CHECK(kept.latest.iteration < value.iteration, "iterations are made in order");
-    kept.earlier.push_back(std::move(kept.latest));
-    tensors_ -= std::erase_if(kept.earlier, [&](const Made& made) {
+    const auto is_over = [&](const Made& made) {
       return !iterations_->is_read_from({value.value, made.iteration}, value.iteration);
-    });
+    };
+    tensors_ -= std::erase_if(kept.earlier, is_over);
+    if (is_over(kept.latest))
+      --tensors_;
+    else
+      kept.earlier.push_back(std::move(kept.latest));
   }
   kept.latest = {value.iteration, std::move(tensor)};
 }

@@ -33,15 +33,15 @@ const CollectiveForm& form_of(const Collective& collective) {
 MemberMemory::MemberMemory(const Collective& collective, const Folding& folding, Node node,
                            std::optional<ExchangedOperand> given, std::optional<ValueType> result)
     : collective_(collective),
+      extent_(collective.schedule->extent()),
       folding_(folding),
       node_(node),
       result_(std::move(result)),
       itemsize_(itemsize(folding.held)) {
-  const Extent& extent = collective.schedule->extent();
   const Tensor* const operand = given ? &given->tensor() : nullptr;
-  ORRERY_CHECK(collective.input.elements() == extent.input &&
-                   (operand == nullptr || operand->elements() == extent.input) &&
-                   (!result_ || result_->shape.elements() == extent.result()),
+  ORRERY_CHECK(collective.input.elements() == extent_.input &&
+                   (operand == nullptr || operand->elements() == extent_.input) &&
+                   (!result_ || result_->shape.elements() == extent_.result()),
                "a schedule's areas are as large as its operand and result");
   const Dtype moved = collective.work.dtype;  // of what a member does not give or take
   const EndCopies copies = end_copies(
@@ -52,9 +52,9 @@ MemberMemory::MemberMemory(const Collective& collective, const Folding& folding,
   reorders_result_ = copies.reorders_result;
   // New memory is zeros, whatever the schedule. Whether an element that no step writes may be read
   // (Extent::zero_output) is for provenance to judge.
-  if (!extent.in_place && result_)
-    output_ = Storage(static_cast<size_t>((itemsize_ * extent.output).count()));
-  scratch_ = Storage(static_cast<size_t>((itemsize_ * extent.scratch).count()));
+  if (!extent_.in_place && result_)
+    output_ = Storage(static_cast<size_t>((itemsize_ * extent_.output).count()));
+  scratch_ = Storage(static_cast<size_t>((itemsize_ * extent_.scratch).count()));
 }
 
 void MemberMemory::take_operand(ExchangedOperand given, const EndCopies& copies) {
@@ -70,21 +70,24 @@ void MemberMemory::take_operand(ExchangedOperand given, const EndCopies& copies)
 }
 
 MemberMemory::MemberMemory(const Collective& collective, const Folding& folding, Node node)
-    : collective_(collective), folding_(folding), node_(node), itemsize_(itemsize(folding.held)) {
-  const int64_t elements = collective.schedule->extent().size(node, Area::Scratch);
+    : collective_(collective),
+      extent_(collective.schedule->extent()),
+      folding_(folding),
+      node_(node),
+      itemsize_(itemsize(folding.held)) {
+  const int64_t elements = extent_.size(node, Area::Scratch);
   scratch_ = Storage(static_cast<size_t>((itemsize_ * elements).count()));
 }
 
 Area MemberMemory::area_of(const Slice& slice) const {
-  const Extent& extent = collective_.schedule->extent();
   ORRERY_CHECK(slice.first >= 0 && slice.count >= 0 &&
-                   slice.first <= extent.size(node_, slice.area) - slice.count,
+                   slice.first <= extent_.size(node_, slice.area) - slice.count,
                "a schedule's slices lie in its areas");
-  ORRERY_CHECK(extent.area(slice.area) != Area::Input || input_ || operand_,
+  ORRERY_CHECK(extent_.area(slice.area) != Area::Input || input_ || operand_,
                "a member that gives no operand reads none");
-  ORRERY_CHECK(extent.area(slice.area) != Area::Output || result_,
+  ORRERY_CHECK(extent_.area(slice.area) != Area::Output || result_,
                "a member that takes no result gets none");
-  return extent.area(slice.area);
+  return extent_.area(slice.area);
 }
 
 const std::byte* MemberMemory::read(const Slice& slice) const {
@@ -120,7 +123,7 @@ void MemberMemory::own_input() {
 }
 
 Tensor MemberMemory::take_result() && {
-  if (collective_.schedule->extent().in_place) {
+  if (extent_.in_place) {
     own_input();
     output_ = std::move(*input_);
   }

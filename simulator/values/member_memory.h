@@ -40,6 +40,7 @@ class MemberMemory {
   void own_input();
 
   const Collective& collective_;
+  const Extent& extent_;
   const Folding folding_;
   const Node node_;
   std::optional<ValueType> result_;

@@ -1,7 +1,11 @@
 // A program that leaves out iterations of its loops is timed and charged for memory as the one that
 // has them all.
 
+#include "verifier/long_loops.h"
+
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -274,6 +278,90 @@ TEST_CASE("long loops: random bodies, where links are shared too") {
   CHECK(left_out > random_programs / 2);
   CHECK(added > random_programs / 8);
   CHECK(by_engine > tries(5));
+}
+
+/// Two of the values of that type in the body, each of an iteration or after the loop.
+std::string random_expectation(Random& random, const Program& program) {
+  const Loop& loop = program.loops.front();
+  std::vector<std::string> names;
+  for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
+    for (const ValueId result : program.ops[op].results)
+      if (!program.value(result).type.future)
+        names.push_back(program.value(result).name.substr(std::string_view("l[].").size()));
+  std::vector<std::string> compared;
+  while (compared.size() < 2) {
+    const auto trips = static_cast<uint64_t>(loop.upper - loop.lower);
+    const uint64_t iteration = random.below(random.below(2) == 0 ? 4 : trips - 1);
+    std::string name = random.below(4) == 0
+                           ? std::string(random.below(2) == 0 ? "z" : "l.h")
+                           : fmt::format("l[{}].{}", iteration, names[random.below(names.size())]);
+    if (compared.empty() || compared.front() != name)
+      compared.push_back(std::move(name));
+  }
+  return fmt::format(R"({{"{}": ["{}"]}})", random.below(2) == 0 ? "equal" : "close",
+                     fmt::join(compared, R"(", ")"));
+}
+
+TEST_CASE(
+    "long loops: random bodies have the values, and the verdicts on them, of all iterations") {
+  Random random(20261126);
+  size_t by_first = 0;  // verdicts
+  size_t by_all = 0;
+  size_t open = 0;  // without error bounds
+  const size_t random_programs = tries(200);
+  for (size_t i = 0; i < random_programs; ++i) {
+    std::string text = scenario_text(kSwitch, random_program(random));
+    const Program program = read_scenario("f", text).program;
+    std::vector<std::string> expectations;
+    for (int e = 0; e < 3; ++e)
+      expectations.push_back(random_expectation(random, program));
+    text.back() = ',';
+    text += fmt::format(R"("expect": [{}]}})", fmt::join(expectations, ", "));
+    CAPTURE(text);
+    RunOptions options;
+    options.data = Data::On;
+    options.iterations_budget = device_ops_with_all_iterations(program) / 2;
+    const std::optional<Scenario> first =
+        first_iterations(read_scenario("f", text), options.iterations_budget);
+    const Report few = run(read_scenario("f", text), options);
+    options.long_loops = LongLoops::WrittenOut;
+    const Report all = run(read_scenario("f", text), options);
+    if (!leaves_out_iterations(few.scenario->program))
+      continue;
+    const std::vector<ValueId>& outputs = few.scenario->program.outputs;
+    for (size_t o = 0; o < outputs.size(); ++o)
+      for (uint32_t d = 0; d < program.mesh.devices(); ++d) {
+        const std::optional<Tensor>& ours = few.values->at(outputs[o], LogicalId(d));
+        const std::optional<Tensor>& theirs =
+            all.values->at(all.scenario->program.outputs[o], LogicalId(d));
+        REQUIRE(ours.has_value() == theirs.has_value());
+        if (ours)
+          REQUIRE(same_bits(*ours, *theirs));
+      }
+    for (const Check& ours : few.checks)
+      if (ours.name == "VALUES.ORACLE" || ours.name == "SCHEDULE.DIGEST")
+        CHECK(ours.holds());
+    for (size_t e = 0; e < expectations.size(); ++e) {
+      const Check& ours = few.checks[few.checks.size() - expectations.size() + e];
+      const Check& theirs = all.checks[all.checks.size() - expectations.size() + e];
+      REQUIRE(ours.of == theirs.of);
+      const bool in_first =
+          first && std::ranges::any_of(first->expectations, [&](const Expectation& each) {
+            return each.origin.pointer == ours.of;
+          });
+      if (ours.verdict == Verdict::Undecided && ours.name == "VALUES.CLOSE" && !in_first) {
+        ++open;
+        continue;
+      }
+      ++(in_first ? by_first : by_all);
+      CHECK(ours.verdict == theirs.verdict);
+      CHECK(ours.message == theirs.message);
+    }
+  }
+  MESSAGE("of " << random_programs << " programs, the first iterations gave " << by_first
+                << " verdicts, all of them " << by_all << "; " << open << " were open");
+  CHECK(by_first > random_programs / 8);
+  CHECK(by_all > random_programs / 4);
 }
 
 std::string replaced(std::string text, std::string_view old, std::string_view now) {

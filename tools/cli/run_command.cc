@@ -90,7 +90,7 @@ class Runner {
     if (command.cluster)
       cluster_ = cluster_given("--cluster", *command.cluster, options_.limits);
     // These options ask about single iterations, so all are needed.
-    if (command.explain || command.trace || !command.values.empty() || options_.data == Data::On)
+    if (command.explain || command.trace || !command.values.empty())
       options_.long_loops = LongLoops::WrittenOut;
     if (command.values.empty())
       return;

@@ -20,8 +20,8 @@ namespace orrery {
 /// live there.
 Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes capacity);
 
-/// The digest of a walk that runs every half of every collective once.
-WalkDigest whole_digest(const Lowered& lowered);
+/// The digest of a walk that runs every half once in each run of its collective.
+WalkDigest whole_digest(const Program& program, const Lowered& lowered);
 
 /// All executors, by name, have the digest of the schedules (SCHEDULE.DIGEST).
 Check digests_agree(const WalkDigest& whole,

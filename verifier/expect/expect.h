@@ -36,6 +36,7 @@ struct Evidence {
   const std::optional<DeviceValues>& values;
   std::string undecided;  // a sentence on why there are no values or no times; empty if there are
   std::span<const Check> checks;
+  bool leaves_out = false;  // iterations of loops; only values outside of them are there
   RoundedBy rounded_by = RoundedBy::Orrery;  // who rounded the values
 };
 
