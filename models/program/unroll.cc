@@ -304,9 +304,13 @@ class Unrolling {
     made.lower = lower;
     made.upper = upper;
     made.has_index = loop.index.has_value();
-    LoopEntry entry = entry_of(carried, made);
-    std::optional<LoopEntry> before;
+    LoopEntries entries;
+    std::optional<WrittenIterations> repeated;
     for (int64_t i = lower; i < upper; ++i) {
+      if (!repeated && (repeated = entries.add({to_, made, carried}))) {
+        repeated->include(kept_.least(lower, upper));
+        repeated->set_in(made);
+      }
       // Iterations without ops only take time.
       if (made.window > 0 && made.written.size() == made.first &&
           (long_loops_ == LongLoops::LeftOut || made.last().ops.size() == 0)) {
@@ -316,27 +320,14 @@ class Unrolling {
       }
       made.written.push_back(iteration(made.name, i));
       if (!grow(l) || !write_iteration(l, made.written.back(), carried)) {
-        if (over_size_ && before && made.window == 0)
-          explain_unlike(loop, *before, entry);
+        // What iterations make goes through all carries in as many iterations as there are carries.
+        if (over_size_ && !repeated && made.written.size() > loop.carries.size() + 2)
+          diagnostics_.add(origin_of(loop.name, loop.origin),
+                           fmt::format("fori_loop: iterations are left out once the carries, which "
+                                       "go round, are all back, and after {} they are not",
+                                       made.written.size() - 1));
         return false;
       }
-      if (made.window > 0)
-        continue;
-      LoopEntry next = entry_of(carried, made);
-      if (next == entry) {
-        // A loop of any length keeps in memory what this one's first and last iterations hold.
-        // Before the window, an iteration may name any number of earlier ones.
-        const uint32_t reach = std::max(next.furthest(), uint32_t{1});
-        const WrittenIterations least = kept_.least(lower, upper);
-        const auto written = static_cast<uint32_t>(made.written.size());
-        const uint32_t first = std::max(written + reach, least.first);
-        const uint32_t window = std::max(reach + 1, least.window);
-        if (uint64_t{first} + window < made.trips()) {
-          made.first = first;
-          made.window = window;
-        }
-      }
-      before = std::exchange(entry, std::move(next));
     }
     if (!made.written.empty() && made.last().ops.size() > 0)
       to_.written_loops.push_back(std::move(made));
@@ -399,32 +390,6 @@ class Unrolling {
     loops_around_.pop_back();
     around_.pop_back();
     return written && diagnostics_.empty();
-  }
-
-  LoopEntry entry_of(const std::vector<ValueId>& carried, const WrittenLoop& made) const {
-    LoopEntry entry;
-    for (const ValueId value : carried)
-      entry.carried.push_back(
-          {LoopEntry::located(made.written, &LoopIteration::values, value.index()),
-           LoopEntry::located(made.written, &LoopIteration::buffers,
-                              to_.value(value).buffer.index())});
-    return entry;
-  }
-
-  /// Says why all iterations of a loop that exceeds the limits are written out: which carries
-  /// differ between two of them.
-  void explain_unlike(const Loop& loop, const LoopEntry& before, const LoopEntry& entry) {
-    std::vector<std::string> differ;
-    for (size_t c = 0; c < loop.carries.size(); ++c)
-      if (before.carried[c] != entry.carried[c])
-        differ.push_back(fmt::format(
-            "\"{}\"", own_name(any_iteration(loop.name), from_.value(loop.carries[c].param).name)));
-    if (!differ.empty())
-      diagnostics_.add(
-          origin_of(loop.name, loop.origin),
-          fmt::format("fori_loop: every iteration is written out, since {} differ{} from one to "
-                      "the next (where carries alternate, write two iterations in the body)",
-                      fmt::join(differ, ", "), differ.size() == 1 ? "s" : ""));
   }
 
   const Program& from_;
