@@ -1,17 +1,20 @@
 #pragma once
 
-// Which iterations of long loops are written (unroll.h): when one begins as an earlier one did, and
-// which ones must not be left out.
+// How unroll.cc decides which iterations of long loops it writes: when one begins as an earlier one
+// did, which ones must not be left out, and what comes of a try (unrolling.cc) to leave out others.
 
 #include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "models/base/diagnostics.h"
 #include "models/program/program.h"
+#include "models/program/unroll.h"
 
 namespace orrery {
 
@@ -137,5 +140,20 @@ class LeftOutIterations {
   std::map<std::pair<int64_t, int64_t>, WrittenIterations> most_;  // of loops of these bounds
   bool differ_ = false;
 };
+
+/// What one try to write a program has given.
+struct WrittenOnce {
+  std::optional<Unrolled> made;  // empty after an error
+  Diagnostics errors{""};
+  LeftOutIterations left_out;
+  bool may_blame_left_out = false;      // the errors may be gone if fewer iterations are left out
+  std::optional<Diagnostic> over_size;  // the error, if any, that the size is not allowed
+};
+
+/// Writes the iterations of a program (unroll.h), with those that are to be kept. Stops after an
+/// error. `file`: the name for errors.
+WrittenOnce written_once(const Program& program, LongLoops long_loops, const KeptIterations& kept,
+                         const SiteRequests& requests, AllowedSize allowed,
+                         const std::string& file);
 
 }  // namespace orrery
