@@ -1,18 +1,26 @@
 #include "models/program/kept_iterations.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 namespace orrery {
 
-LoopEntry::Located LoopEntry::located(const std::vector<LoopIteration>& written,
-                                      IdRange LoopIteration::*ids, size_t id) {
-  const auto iteration =
-      std::partition_point(written.begin(), written.end(),
-                           [&](const LoopIteration& each) { return (each.*ids).end <= id; });
-  const auto index = static_cast<uint32_t>(id);
-  if (iteration == written.end() || !((*iteration).*ids).has(id))
-    return {0, index};
-  return {static_cast<uint32_t>(written.end() - iteration), index - ((*iteration).*ids).begin};
+LoopEntry::LoopEntry(const Program& program, const WrittenLoop& made,
+                     const std::vector<ValueId>& values) {
+  const auto located = [&](IdRange LoopIteration::*ids, size_t id) -> Located {
+    const auto iteration =
+        std::partition_point(made.written.begin(), made.written.end(),
+                             [&](const LoopIteration& each) { return (each.*ids).end <= id; });
+    const auto before = static_cast<size_t>(made.written.end() - iteration);
+    const auto index = static_cast<uint32_t>(id);
+    if (before == 0 || before > values.size() || !((*iteration).*ids).has(id))
+      return {0, index};
+    return {static_cast<uint32_t>(before), index - ((*iteration).*ids).begin};
+  };
+  for (const ValueId value : values)
+    carried.push_back({located(&LoopIteration::values, value.index()),
+                       located(&LoopIteration::buffers, program.value(value).buffer.index())});
 }
 
 uint32_t LoopEntry::furthest() const {
@@ -20,6 +28,37 @@ uint32_t LoopEntry::furthest() const {
   for (const Carried& each : carried)
     furthest = std::max({furthest, each.value.iterations_before, each.buffer.iterations_before});
   return furthest;
+}
+
+void WrittenIterations::include(const WrittenIterations& other) {
+  constexpr uint64_t kNone = std::numeric_limits<uint32_t>::max();  // longer than any loop
+  first = std::max(first, other.first);
+  reach = std::max(reach, other.reach);
+  period =
+      static_cast<uint32_t>(std::min(kNone, std::lcm(uint64_t{period}, uint64_t{other.period})));
+}
+
+void WrittenIterations::set_in(WrittenLoop& made) const {
+  const uint64_t window = uint64_t{reach} + period;
+  if (first + window + period > made.trips())
+    return;
+  made.first = first + static_cast<uint32_t>((made.trips() - first - window) % period);
+  made.window = static_cast<uint32_t>(window);
+  made.period = period;
+}
+
+std::optional<WrittenIterations> LoopEntries::add(LoopEntry entry) {
+  const auto number = static_cast<uint32_t>(number_of_.size());
+  const auto [same, is_new] = number_of_.emplace(std::move(entry), number);
+  if (is_new)
+    return std::nullopt;
+  // A loop of any length keeps in memory what this one's first and last iterations hold. Before the
+  // window, an iteration may name any number of earlier ones.
+  uint32_t reach = 1;
+  for (const auto& [each, at] : number_of_)
+    if (at >= same->second)
+      reach = std::max(reach, each.furthest());
+  return WrittenIterations{number + reach, reach, number - same->second};
 }
 
 void KeptIterations::add(IterationsAround iterations) {
@@ -48,9 +87,7 @@ WrittenIterations KeptIterations::least(int64_t lower, int64_t upper) const {
 }
 
 void KeptIterations::at_least(int64_t lower, int64_t upper, WrittenIterations written) {
-  WrittenIterations& least = least_[{lower, upper}];
-  least.first = std::max(least.first, written.first);
-  least.window = std::max(least.window, written.window);
+  least_[{lower, upper}].include(written);
 }
 
 void LeftOutIterations::make_alike(KeptIterations& kept) const {
@@ -59,14 +96,11 @@ void LeftOutIterations::make_alike(KeptIterations& kept) const {
 }
 
 void LeftOutIterations::add(size_t loop, const WrittenLoop& written) {
-  const auto [at, is_new] = most_.emplace(std::pair(written.lower, written.upper),
-                                          WrittenIterations{written.first, written.window});
-  WrittenIterations& most = at->second;
-  differ_ |= !is_new && (most.first != written.first || most.window != written.window);
-  most.first = std::max(most.first, written.first);
-  most.window = std::max(most.window, written.window);
-  const int64_t reach = written.window - 1;
-  loops_[loop].insert({written.lower + written.first - reach, written.upper - written.window});
+  const WrittenIterations of{written.first, written.reach(), written.period};
+  const auto at = most_.emplace(std::pair(written.lower, written.upper), of).first;
+  differ_ |= at->second != of;
+  at->second.include(of);
+  loops_[loop].insert({written.lower + written.first - of.reach, written.upper - written.window});
 }
 
 bool LeftOutIterations::has(size_t loop, int64_t index) const {

@@ -1,46 +1,72 @@
 #pragma once
 
-// Which iterations of long loops are written (unroll.h): whether one begins as another did, and
-// which ones must not be left out.
+// How unroll.cc decides which iterations of long loops it writes: when one begins as an earlier one
+// did, which ones must not be left out, and what comes of a try (unrolling.cc) to leave out others.
 
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "models/base/diagnostics.h"
 #include "models/program/program.h"
+#include "models/program/unroll.h"
 
 namespace orrery {
 
 /// What loops carry at the beginning of an iteration: values and their buffers, those of earlier
-/// iterations by their distance, others by themselves.
+/// iterations by their distance, others by themselves. A chain of carries that leads to the op that
+/// made a value has each carry once. What lies further back than there are carries is therefore
+/// one that the first iteration gave to all others ("l[0].y"), and is located by itself too.
 struct LoopEntry {
   struct Located {
-    uint32_t iterations_before = 0;  // 0: from before the loop
+    uint32_t iterations_before = 0;  // 0: located by itself
     uint32_t index = 0;              // in that iteration; else among all
-    friend bool operator==(const Located&, const Located&) = default;
+    friend auto operator<=>(const Located&, const Located&) = default;
   };
   struct Carried {
     Located value;
     Located buffer;  // may be of an earlier iteration than the value, which is then an alias
-    friend bool operator==(const Carried&, const Carried&) = default;
+    friend auto operator<=>(const Carried&, const Carried&) = default;
   };
   std::vector<Carried> carried;
-  friend bool operator==(const LoopEntry&, const LoopEntry&) = default;
+  friend auto operator<=>(const LoopEntry&, const LoopEntry&) = default;
 
-  static Located located(const std::vector<LoopIteration>& written, IdRange LoopIteration::*ids,
-                         size_t id);
+  /// The entry to the iteration after those of `made`, with these values in the carries.
+  LoopEntry(const Program& program, const WrittenLoop& made, const std::vector<ValueId>& values);
 
   /// How many iterations before is what is carried, at most.
   uint32_t furthest() const;
 };
 
-/// How many iterations a loop has written before and after those it leaves out.
+/// Which iterations a loop has written: at least so many before those it leaves out, and a period
+/// and so many before it after them.
 struct WrittenIterations {
   uint32_t first = 0;
-  uint32_t window = 0;
+  uint32_t reach = 0;
+  uint32_t period = 1;  // the number of those left out is a multiple of it
+
+  /// Those of both, with their common period.
+  void include(const WrittenIterations& other);
+  /// Sets which iterations `made` leaves out, if it is long enough to leave out any.
+  void set_in(WrittenLoop& made) const;
+  friend bool operator==(const WrittenIterations&, const WrittenIterations&) = default;
+};
+
+/// How the iterations of a loop have begun. Each is what its entry makes of it, so once one begins
+/// as an earlier one did, all later ones repeat those from there on. That happens in every loop:
+/// its carries hold what few iterations before have made, or go round.
+class LoopEntries {
+ public:
+  /// Adds the next one's. The first that is not new gives what has to be written.
+  std::optional<WrittenIterations> add(LoopEntry entry);
+
+ private:
+  std::map<LoopEntry, uint32_t> number_of_;
 };
 
 /// An iteration of a loop.
@@ -114,5 +140,20 @@ class LeftOutIterations {
   std::map<std::pair<int64_t, int64_t>, WrittenIterations> most_;  // of loops of these bounds
   bool differ_ = false;
 };
+
+/// What one try to write a program has given.
+struct WrittenOnce {
+  std::optional<Unrolled> made;  // empty after an error
+  Diagnostics errors{""};
+  LeftOutIterations left_out;
+  bool may_blame_left_out = false;      // the errors may be gone if fewer iterations are left out
+  std::optional<Diagnostic> over_size;  // the error, if any, that the size is not allowed
+};
+
+/// Writes the iterations of a program (unroll.h), with those that are to be kept. Stops after an
+/// error. `file`: the name for errors.
+WrittenOnce written_once(const Program& program, LongLoops long_loops, const KeptIterations& kept,
+                         const SiteRequests& requests, AllowedSize allowed,
+                         const std::string& file);
 
 }  // namespace orrery

@@ -71,10 +71,12 @@ struct LoopIteration {
 };
 
 /// A loop whose iterations are written. One of few iterations has them all. One of many keeps the
-/// first iterations and the last; those between may be left out. Each of these equals the last one,
-/// with every name of an earlier iteration shifted accordingly. So the memory of a program does not
-/// grow with the iterations. A program that leaves out all that it may is called folded. A loop is
-/// in parts, each a written loop of that name, where single iterations are named: these are kept.
+/// first iterations and the last; those between may be left out, in whole periods: each of them
+/// equals one of the last `period` iterations, with every name of an earlier iteration shifted
+/// accordingly. The period is 1, or the number of iterations after which carries that change places
+/// are back. So the memory of a program does not grow with the iterations. A program that leaves
+/// out all that it may is called folded. A loop is in parts, each a written loop of that name,
+/// where single iterations are named: these are kept.
 struct WrittenLoop {
   std::string name;  // "l", "outer[0].l"
   ThreadId thread;
@@ -83,17 +85,27 @@ struct WrittenLoop {
   bool has_index = false;              // the first op of an iteration is the constant index
   std::vector<LoopIteration> written;  // ascending; at least one
   /// With a window, the iterations from number `first` (from 0) to before the last `window` ones
-  /// are alike, and may be left out. Each of them, and each of the window, is a copy of the last
-  /// iteration: it has the same ops and types, and reads values of at most the `window` - 1
-  /// iterations before it. Without a window, `window` is 0, and every iteration is written.
+  /// repeat, and may be left out. Each of them, and each of the window, is a copy of the one
+  /// `period` iterations before or after it: it has the same ops and types, and reads values of at
+  /// most the reach() iterations before it, or of the first one, where the body names that. Without
+  /// a window, `window` is 0, and every iteration is written.
   uint32_t first = 0;
   uint32_t window = 0;
+  uint32_t period = 1;  // at most the window, where there is one
 
   uint64_t trips() const { return static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower); }
   uint64_t left_out() const { return trips() - written.size(); }
   const LoopIteration& last() const { return written.back(); }
+  /// Requires a window. The iterations before `first` are more than these.
+  uint32_t reach() const { return window - period; }
   /// The index in `written` of the window's first iteration.
   size_t window_begin() const { return written.size() - window; }
+  /// The ops of the last `period` iterations, of which those left out are copies.
+  IdRange repeated_ops() const {
+    return {written[written.size() - period].ops.begin, last().ops.end};
+  }
+  /// How many of those left out equal each of the last `period` iterations.
+  uint64_t repeats() const { return left_out() / period; }
 };
 
 }  // namespace orrery

@@ -12,7 +12,7 @@ namespace orrery {
 namespace {
 
 bool same_iterations(const WrittenLoop& a, const WrittenLoop& b) {
-  return a.lower == b.lower && a.upper == b.upper && a.window == b.window &&
+  return a.lower == b.lower && a.upper == b.upper && a.window == b.window && a.period == b.period &&
          a.written.size() == b.written.size();
 }
 
@@ -20,11 +20,12 @@ bool same_iterations(const WrittenLoop& a, const WrittenLoop& b) {
 
 std::vector<std::vector<size_t>> repeated_in(const Program& program) {
   std::vector<std::vector<size_t>> loops(program.ops.size());
-  for (size_t l = 0; l < program.written_loops.size(); ++l)
-    if (program.written_loops[l].left_out() > 0)
-      for (uint32_t op = program.written_loops[l].last().ops.begin;
-           op < program.written_loops[l].last().ops.end; ++op)
-        loops[op].push_back(l);
+  for (size_t l = 0; l < program.written_loops.size(); ++l) {
+    const WrittenLoop& loop = program.written_loops[l];
+    for (uint32_t op = loop.repeated_ops().begin;
+         loop.left_out() > 0 && op < loop.repeated_ops().end; ++op)
+      loops[op].push_back(l);
+  }
   return loops;
 }
 

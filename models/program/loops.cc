@@ -42,8 +42,8 @@ std::vector<uint64_t> repetitions(const Program& program) {
     for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
       times[op] = product(times[op], static_cast<uint64_t>(loop.upper - loop.lower));
   for (const WrittenLoop& loop : program.written_loops)
-    for (uint32_t op = loop.last().ops.begin; op < loop.last().ops.end; ++op)
-      times[op] = product(times[op], loop.left_out() + 1);
+    for (uint32_t op = loop.repeated_ops().begin; op < loop.repeated_ops().end; ++op)
+      times[op] = product(times[op], loop.repeats() + 1);
   return times;
 }
 

@@ -35,7 +35,8 @@ bool leaves_out_iterations(const Program& program);
 /// iteration. At most 2^63 - 1.
 std::vector<uint64_t> repetitions(const Program& program);
 
-/// Per op: the loops that leave out iterations like the one it is in, the last; inner ones first.
+/// Per op: the loops that leave out iterations like the one it is in, one of the last; inner ones
+/// first.
 std::vector<std::vector<size_t>> repeated_in(const Program& program);
 
 /// Loops that leave out iterations, grouped with those that they meet at sites. The loops of a

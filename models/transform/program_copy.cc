@@ -160,6 +160,7 @@ std::optional<Program> straightened(const Program& program, int64_t most_ops, co
   for (WrittenLoop& loop : straight.written_loops) {
     loop.first = 0;
     loop.window = 0;
+    loop.period = 1;
   }
   return straight;
 }

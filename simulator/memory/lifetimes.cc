@@ -208,8 +208,8 @@ class Ledger {
              program_.buffer(*leak.buffer).size);
   }
 
-  /// The leaks of a buffer that an op in the last iteration of these loops uses, or, without one,
-  /// of the op's scratch. A left-out iteration of an outer loop has all of an inner one, shown or
+  /// The leaks of a buffer that an op in the last period of these loops uses, or, without one, of
+  /// the op's scratch. A left-out iteration of an outer loop has all of an inner one, shown or
   /// left out.
   std::set<Leak> leaks_of(const std::vector<size_t>& loops, std::optional<BufferId> buffer) const {
     std::vector<Leak> held = {{{}, buffer, 1}};
@@ -221,14 +221,15 @@ class Ledger {
         if (more.buffer && !move_to_last(loop, *more.buffer))
           continue;
         more.loops.push_back(l);
-        more.copies = checked_multiply(more.copies, checked_narrow(Int128{loop.left_out()}));
+        more.copies = checked_multiply(more.copies, checked_narrow(Int128{loop.repeats()}));
         held.push_back(std::move(more));
       }
     }
     return {held.begin() + 1, held.end()};
   }
 
-  /// False if the buffer is not one that each iteration has its own of.
+  /// Gives the buffer of the last period that is like this one. False if the buffer is not one that
+  /// each iteration has its own of.
   static bool move_to_last(const WrittenLoop& loop, BufferId& buffer) {
     const auto window = loop.written.begin() + static_cast<ptrdiff_t>(loop.window_begin());
     const auto made = std::find_if(window, loop.written.end(), [&](const LoopIteration& each) {
@@ -236,7 +237,9 @@ class Ledger {
     });
     if (made == loop.written.end())
       return false;
-    buffer = BufferId(loop.last().buffers.begin + (buffer.index() - made->buffers.begin));
+    const auto after = (loop.written.end() - made - 1) % ptrdiff_t{loop.period};
+    const LoopIteration& like_it = *(loop.written.end() - 1 - after);
+    buffer = BufferId(like_it.buffers.begin + (buffer.index() - made->buffers.begin));
     return true;
   }
 

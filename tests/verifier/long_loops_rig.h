@@ -46,6 +46,7 @@ struct Timed {
 
 struct Outcome {
   bool left_out = false;
+  uint32_t left_out_period = 0;  // the longest
   uint64_t added = 0;
   uint64_t longest_period = 0;
   TimedBy by = TimedBy::Sweep;

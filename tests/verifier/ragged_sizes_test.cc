@@ -126,6 +126,39 @@ TEST_CASE("ragged: in a loop each iteration has its own sizes; of one left out t
   CHECK(assumed.report.completion->makespan == written.report.completion->makespan);
 }
 
+TEST_CASE(
+    "ragged: where iterations are left out, tables that carries bring are assumed if they differ") {
+  ScenarioParts parts = example();
+  const auto loop = [&](const std::string& next, const std::string& more) {
+    parts.arrays =
+        R"({"x": {"local_shape": [4], "dtype": "s32", "per_device": [[1, 2, 3, 4], [5, 6, 7, 8]]},
+      "zeros": {"local_shape": [2], "dtype": "s32", "per_device": [[0, 0], [0, 0]]},
+      "other": {"local_shape": [2], "dtype": "s32", "per_device": [[0, 1], [1, 0]]}})";
+    parts.program = fmt::format(
+        R"([{{"id": "l", "op": "fori_loop", "lower": 0, "upper": 20,
+              "carry": {{"h": "x", "n": "zeros", "m": "other"}},
+              "body": [
+                {{"id": "y", "op": "ragged_all_to_all", "axis_name": "x"{},
+                  "of": ["x", "h", "zeros", "n", "zeros", "n"]}}],
+              "yield": {{"h": "y", {}}}}}])",
+        more, next);
+    return parts;
+  };
+  RunOptions folded;
+  folded.iterations_budget = 0;
+  CHECK(refusal(loop(R"("n": "n", "m": "m")", ""), folded) == "accepted");
+  for (const std::string next : {R"("n": "m", "m": "n")", R"("n": "m", "m": "m")"}) {
+    CHECK(refusal(loop(next, "")) == "accepted");
+    CHECK(refusal(loop(next, ""), folded)
+              .find("they depend on a loop of which iterations are left out") != std::string::npos);
+    RunOptions off;
+    off.data = Data::Off;
+    const std::string assumed = R"(, "assume_sizes": [[1]])";
+    CHECK(run_parts(loop(next, assumed), folded).report.completion->makespan ==
+          run_parts(loop(next, assumed), off).report.completion->makespan);
+  }
+}
+
 TEST_CASE("ragged: tables may come from other ragged exchanges, and from other programs") {
   ScenarioParts parts = example();
   // Its own table, exchanged by the tables: device 0's row 0 stays, rows 1 and 2 are overwritten...

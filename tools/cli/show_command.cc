@@ -90,8 +90,8 @@ std::string other_names_text(const Program& program) {
   return text;
 }
 
-/// The name of an operand. After a gap, an operand of an iteration before it stands for one of a
-/// left-out iteration.
+/// The name of an operand. After a gap, an operand of an iteration shortly before it stands for one
+/// of a left-out iteration.
 std::string operand_name(const Program& program, OpId op, ValueId value) {
   std::string name = program.value(value).name;
   for (const WrittenLoop& loop : program.written_loops) {  // inner ones first
@@ -102,7 +102,8 @@ std::string operand_name(const Program& program, OpId op, ValueId value) {
     const auto there = std::find_if(loop.written.begin(), window, [&](const LoopIteration& each) {
       return each.values.has(value.index());
     });
-    if (loop.left_out() > 0 && here != loop.written.end() && there != window)
+    if (loop.left_out() > 0 && here != loop.written.end() && there != window &&
+        here - there <= ptrdiff_t{loop.reach()})
       name = renamed(name, there->name, with_index(loop.name, here->index - (here - there)));
   }
   return name;
@@ -142,8 +143,9 @@ std::string show_program(const ShowCommand& command, const Style& style) {
       const Op& op = program.op(id);
       for (const WrittenLoop& loop : program.written_loops)
         if (loop.left_out() > 0 && loop.written[loop.window_begin()].ops.begin == id.index())
-          ops.note(style.dim(fmt::format("{}: {} iterations like the last are not shown", loop.name,
-                                         loop.left_out())));
+          ops.note(style.dim(fmt::format("{}: {} iterations like the last{} are not shown",
+                                         loop.name, loop.left_out(),
+                                         loop.period == 1 ? "" : fmt::format(" {}", loop.period))));
       std::string types;
       for (const ValueId result : op.results)
         types += (types.empty() ? "" : ", ") + text(program.value(result).type, program.mesh);

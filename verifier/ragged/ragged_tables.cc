@@ -29,6 +29,7 @@ namespace orrery {
 namespace {
 
 constexpr std::string_view kAssumed = "assume_sizes";
+constexpr std::string_view kDependOnLoop = "they depend on a loop of which iterations are left out";
 
 std::span<const ValueId> tables_among(const Op& op) {
   return std::span(op.operands)
@@ -94,6 +95,7 @@ class TableStage {
             reasons_.emplace(site, fmt::format("they depend on {}, an opaque computation",
                                                quoted(program_.op(at->second).name)));
     }
+    find_different_iterations();
     std::vector<ValueId> wanted;
     for (const SiteId site : sites_)
       if (reasons_.count(site) == 0)
@@ -101,6 +103,30 @@ class TableStage {
     behind_ = ops_behind(program_, wanted);
     if (reason_behind(behind_))
       find_reasons_one_by_one();
+  }
+
+  /// If iterations are left out, a site is timed with the same tables in all of them. So these must
+  /// not be another value in an iteration than in the one before, as carries may be.
+  void find_different_iterations() {
+    if (!leaves_out_iterations(program_))
+      return;
+    const std::vector<NameInLoops> names = names_in_loops(program_);
+    std::map<std::string_view, std::vector<ValueId>> tables_of;  // by the name of the op
+    std::set<std::string_view> different;
+    for (const SiteId site : sites_)
+      for (const OpId op : program_.site(site).ops) {
+        const std::span<const ValueId> tables = tables_among(program_.op(op));
+        const auto& first =
+            tables_of.emplace(names[op.index()].op, std::vector(tables.begin(), tables.end()))
+                .first->second;
+        if (!std::ranges::equal(first, tables))
+          different.insert(names[op.index()].op);
+      }
+    for (const SiteId site : sites_)
+      for (const OpId op : program_.site(site).ops)
+        if (const std::string& name = names[op.index()].op;
+            !name.empty() && different.contains(name))
+          reasons_.emplace(site, kDependOnLoop);
   }
 
   /// Each site has its own reason, which may be that of a site before.
@@ -159,7 +185,7 @@ class TableStage {
         return fmt::format("they depend on {}, the sizes of whose slices are assumed",
                            quoted(op_of(*site).name));
     if (leaves_out_iterations(program_) && has_op_of_loop(program_, ops))
-      return "they depend on a loop of which iterations are left out";
+      return std::string(kDependOnLoop);
     const Int128 bytes = bytes_of(program_, ops);
     if (bytes <= options_.budget.count())
       return std::nullopt;

@@ -137,7 +137,7 @@ class RandomLoops {
 
   void loop(const std::string& name, Known& known, int depth) {
     const auto lower = static_cast<int64_t>(random_.below(3)) - 1;
-    const int64_t trips = std::vector<int64_t>{0, 1, 2, 3, 7, 12}[random_.below(6)];
+    const int64_t trips = std::vector<int64_t>{0, 1, 2, 3, 7, 12, 20}[random_.below(7)];
     Looping::Carries carries;
     std::vector<bool> is_future;
     Known inside = known;
@@ -149,9 +149,13 @@ class RandomLoops {
     looping_.begin(name, lower, lower + trips, carries);
     if (trips > 0)
       inside = body(name + "[].", inside, depth - 1);
-    for (size_t c = 0; c < carries.size(); ++c)
-      carries[c].second = trips > 0 ? any(of(inside, is_future[c]))
-                                    : fmt::format("{}[].{}", name, carries[c].first);
+    const bool round = random_.below(3) == 0;  // each carry yields the next one, if it is as well
+    for (size_t c = 0; c < carries.size(); ++c) {
+      const size_t from = round ? (c + 1) % carries.size() : c;
+      carries[c].second = trips == 0 || (round && is_future[c] == is_future[from])
+                              ? fmt::format("{}[].{}", name, carries[from].first)
+                              : any(of(inside, is_future[c]));
+    }
     looping_.end(carries);
     for (size_t c = 0; c < carries.size(); ++c)
       of(known, is_future[c]).push_back(fmt::format("{}.{}", name, carries[c].first));

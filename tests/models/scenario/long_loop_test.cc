@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "models/program/iteration_name.h"
 #include "models/program/loops.h"
 #include "models/scenario/reader.h"
 #include "tests/models/scenario/support.h"
@@ -49,6 +50,10 @@ size_t check_written(const std::string& program) {
     REQUIRE(op.origin == same.origin);
     REQUIRE(op.kind == same.kind);
     REQUIRE(op.attributes == same.attributes);
+    // Operands of iterations that are left out have the names of others.
+    for (size_t i = 0; i < op.operands.size(); ++i)
+      REQUIRE(without_indices(some.value(op.operands[i]).name) ==
+              without_indices(whole.value(same.operands[i]).name));
     for (size_t r = 0; r < op.results.size(); ++r)
       REQUIRE(some.value(op.results[r]).name == whole.value(same.results[r]).name);
     if (op.site) {
@@ -138,23 +143,67 @@ TEST_CASE("loops: loops in loops leave out iterations at both levels") {
   CHECK(ops < 8 * 9 * 3);
 }
 
-TEST_CASE("loops: carries that change places have no iteration like the one before") {
-  const std::string swap =
-      loop("l", 12, R"("p": "a", "q": "b")", R"({"id": "y", "op": "sub", "of": ["p", "q"]})",
-           R"("p": "q", "q": "p")");
-  CHECK(check_written(R"([{"id": "b", "op": "add", "of": ["a", "a"]}, )" + swap + "]") ==
-        1 + 12 * 2);
+/// A loop whose two or three carries p, q and r change places. "h" is new in each iteration.
+std::string round_loop(const std::string& id, int trips, int places) {
+  return loop(
+      id, trips,
+      places == 2 ? R"("p": "a", "q": "b", "h": "a")" : R"("p": "a", "q": "b", "r": "c", "h": "a")",
+      R"({"id": "s", "op": "psum", "of": "p", "axis_name": "x"},
+                 {"id": "y", "op": "sub", "of": ["s", "h"]})",
+      places == 2 ? R"("p": "q", "q": "p", "h": "y")"
+                  : R"("p": "q", "q": "r", "r": "p", "h": "y")");
 }
 
-TEST_CASE("loops: carries that change places are left out where the body holds two iterations") {
-  const std::string add = R"({"id": "y", "op": "add", "of": ["p", "q"]})";
-  const auto program = [](const std::string& body, const std::string& yield) {
-    return R"([{"id": "b", "op": "neg", "of": "a"}, )" +
-           loop("l", 1'000'000, R"("p": "a", "q": "b", "h": "a")", body, yield) + "]";
-  };
-  const std::string second = R"(, {"id": "z", "op": "add", "of": ["q", "p"]})";
-  CHECK(read_long(program(add + second, R"("p": "p", "q": "q", "h": "z")"), LongLoops::LeftOut)
-            .program.ops.size() < 30);
+const std::string kMoreValues =
+    R"({"id": "b", "op": "neg", "of": "a"}, {"id": "c", "op": "neg", "of": "b"}, )";
+
+TEST_CASE("loops: carries that change places repeat with the period in which they come round") {
+  for (const int places : {2, 3})
+    for (int trips = 4; trips < 40; ++trips) {
+      const size_t ops = check_written("[" + kMoreValues + round_loop("l", trips, places) +
+                                       R"(, {"id": "z", "op": "sub", "of": ["l.p", "l.q"]}])");
+      CHECK(ops < 12 * 3 + 4);
+    }
+  CHECK(read_long("[" + kMoreValues + round_loop("l", 1'000'000, 3) + "]", LongLoops::LeftOut)
+            .program.ops.size() < 40);
+}
+
+TEST_CASE("loops: carries that change places in a loop in a loop, and in that one too") {
+  // After 9 iterations of the inner loop p and q have changed places, after 10 they have not: in
+  // the outer loop three carries go round, or two change places.
+  for (const int inner : {9, 10}) {
+    const std::string body =
+        loop("m", inner, R"("v": "p", "w": "q", "g": "h")",
+             R"({"id": "t", "op": "sub", "of": ["v", "g"]})", R"("v": "w", "w": "v", "g": "t")");
+    const size_t ops = check_written("[" + kMoreValues +
+                                     loop("l", 40, R"("p": "a", "q": "b", "r": "c", "h": "a")",
+                                          body, R"("p": "m.v", "q": "r", "r": "m.w", "h": "m.g")") +
+                                     R"(, {"id": "z", "op": "sub", "of": ["l.p", "l.h"]}])");
+    CHECK(ops < 40 * 10);
+  }
+}
+
+TEST_CASE("loops: names of single iterations, where carries change places") {
+  for (const int index : {3, 4, 5, 6, 7, 17, 18, 31, 32, 33, 34, 35, 36, 37, 38})
+    for (const int places : {2, 3})
+      CHECK(check_written("[" + kMoreValues + round_loop("l", 40, places) +
+                          fmt::format(R"(, {{"id": "z", "op": "neg", "of": "l[{}].y"}}])", index)) <
+            40 * 3);
+}
+
+TEST_CASE("loops: carries that change places in a loop without ops") {
+  for (const int trips : {999'999, 1'000'000}) {
+    const Program made =
+        read_long("[" + kMoreValues +
+                      fmt::format(R"({{"id": "l", "op": "fori_loop", "lower": 0, "upper": {},
+                             "carry": {{"p": "a", "q": "b"}}, "body": [],
+                             "yield": {{"p": "q", "q": "p"}}}},
+                           {{"id": "z", "op": "neg", "of": "l.p"}}])",
+                                  trips),
+                  LongLoops::WrittenOut)
+            .program;
+    CHECK(made.value(made.ops.back().operands[0]).name == (trips % 2 == 0 ? "a" : "b"));
+  }
 }
 
 TEST_CASE("loops: a name of an iteration between the first and the last keeps that one") {
@@ -281,6 +330,7 @@ TEST_CASE("loop groups: loops that meet begin and end with the same index") {
   CHECK(change([](WrittenLoop&) {}));
   CHECK_FALSE(change([](WrittenLoop& loop) { --loop.lower; }));
   CHECK_FALSE(change([](WrittenLoop& loop) { ++loop.upper; }));
+  CHECK_FALSE(change([](WrittenLoop& loop) { ++loop.period; }));
 }
 
 TEST_CASE("loops: names in loops in loops cost their number, not the product of both levels'") {
@@ -322,6 +372,34 @@ TEST_CASE("loops: loops that meet keep what is named in one of them, in each oth
     CHECK(parts(p + "l") == 3);
     CHECK(parts(fmt::format("{0}l[20].{0}m", p)) == 2);
     CHECK(parts(fmt::format("{0}l[-1].{0}m", p)) == 1);
+  }
+}
+
+TEST_CASE("loops: loops that meet and go round differently leave out whole periods of each") {
+  const auto meet = [](const std::string& id, const std::string& carry, const std::string& yield) {
+    return loop(id, 100, carry,
+                fmt::format(R"({{"id": "{0}s", "op": "psum", "of": "{0}p", "axis_name": "x",
+                                 "site": "meet"}})",
+                            id),
+                yield);
+  };
+  const std::string text = R"({"orrery": 1, "check_types": false, "mesh": {"x": 2},
+    "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+    "arrays": {"a": {"shape": [2], "dtype": "f32"}, "b": {"shape": [2], "dtype": "f32"},
+               "c": {"shape": [2], "dtype": "f32"}},
+    "programs": [{"on": {"x": 0}, "do": [)" +
+                           meet("l", R"("lp": "a", "lq": "b")", R"("lp": "lq", "lq": "lp")") +
+                           R"(]}, {"on": {"x": 1}, "do": [)" +
+                           meet("m", R"("mp": "a", "mq": "b", "mr": "c", "mh": "a", "mg": "a")",
+                                R"("mp": "mq", "mq": "mr", "mr": "mp", "mh": "ms", "mg": "mh")") +
+                           "]}]}";
+  const Program made = written(read_scenario("f", text), LongLoops::LeftOut).scenario.program;
+  REQUIRE(made.written_loops.size() == 2);
+  CHECK(loop_groups(made)->size() == 1);
+  for (const WrittenLoop& loop : made.written_loops) {
+    CHECK(loop.period == 6);
+    CHECK(loop.left_out() > 70);
+    CHECK(loop.left_out() % 6 == 0);
   }
 }
 

@@ -307,14 +307,26 @@ TEST_CASE("loop: keys that do not fit are refused") {
 }
 
 TEST_CASE("loop: iterations are limited before they are expanded") {
-  // Two carries that change places: no iteration is like the one before, so all are written out.
-  CHECK(refused(R"([{"id": "b", "op": "neg", "of": "a"}, {"id": "l", "op": "fori_loop", "lower": 0,
-                    "upper": 2147483647, "carry": {"p": "a", "q": "b", "h": "a"},
-                    "body": [{"id": "y", "op": "add", "of": ["p", "q"]}],
-                    "yield": {"p": "q", "q": "p", "h": "y"}}])") ==
-        "f:5:50: /program/1: expected at most 262144 ops, got 262146 (--limit ops=N allows more)\n"
-        "f:5:50: /program/1: fori_loop: every iteration is written out, since \"p\", \"q\" differ "
-        "from one to the next (where carries alternate, write two iterations in the body)");
+  // 41 carries in circles of 2, 3, 5, 7, 11 and 13 are all back only after 30,030 iterations.
+  std::string values;
+  std::string carry;
+  std::string yield;
+  for (const int size : {2, 3, 5, 7, 11, 13})
+    for (int c = 0; c < size; ++c) {
+      const std::string id = fmt::format("c{}_{}", size, c);
+      values += fmt::format(R"({{"id": "{}_", "op": "neg", "of": "a"}}, )", id);
+      const std::string comma = carry.empty() ? "" : ", ";
+      carry += fmt::format(R"({0}"{1}": "{1}_")", comma, id);
+      yield += fmt::format(R"({}"{}": "c{}_{}")", comma, id, size, (c + 1) % size);
+    }
+  // An iteration counts its carries too: 41 values, the loop, and 6,241 iterations of 42.
+  CHECK(refused(fmt::format(R"([{}
+{{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2147483647, "carry": {{{}}},
+"body": [{{"id": "y", "op": "neg", "of": "c2_0"}}], "yield": {{{}}}}}])",
+                            values, carry, yield)) ==
+        "f:6:1: /program/41: expected at most 262144 ops, got 262164 (--limit ops=N allows more)\n"
+        "f:6:1: /program/41: fori_loop: iterations are left out once the carries, which go round, "
+        "are all back, and after 6240 they are not");
 }
 
 TEST_CASE("loop: its name is an id like any other") {

@@ -116,15 +116,6 @@ TEST_CASE("bad input: loops and several programs") {
            .text(),
        "bad.json:6:88: /program/0/yield/h: fori_loop \"l\": expected \"h\" to stay f32[2], got "
        "f32[4,2] from \"y\" (in l)"},
-      {"a loop of more ops than the limit, whose carries change places",
-       Small{.program = R"([{"id": "b", "op": "neg", "of": "a"},
-{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2147483647, "carry": {"p": "a", "q": "b"},
-"body": [{"id": "y", "op": "add", "of": ["p", "q"]}], "yield": {"p": "q", "q": "p"}}])"}
-           .text(),
-       "bad.json:6:1: /program/1: expected at most 262144 ops, got 262145 (--limit ops=N "
-       "allows more)\n"
-       "bad.json:6:1: /program/1: fori_loop: every iteration is written out, since \"p\", \"q\" "
-       "differ from one to the next (where carries alternate, write two iterations in the body)"},
       {"a wrong id after a loop too long to be read whole",
        Small{
            .program =

@@ -162,6 +162,22 @@ TEST_CASE(
                   "l[998].y  neg  l[997].y") != std::string::npos);
 }
 
+TEST_CASE("show: iterations that are not shown are like the last few where carries change places") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("swaps.json", R"({"orrery": 1, "mesh": {"x": 2},
+"cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
+            "memory_bandwidth": "1 GB/s"},
+"arrays": {"a": {"shape": [2], "dtype": "f32"}, "b": {"shape": [2], "dtype": "f32"}},
+"program": [{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000, "carry": {"p": "a", "q": "b"},
+             "body": [{"id": "y", "op": "neg", "of": "p"}, {"id": "z", "op": "add", "of": ["l[0].y", "y"]}],
+             "yield": {"p": "q", "q": "p"}}]})");
+  const std::string text = ran({"show", "program", file}).out;
+  CHECK(text.find("l: 994 iterations like the last 2 are not shown\n"
+                  "l[997].y  neg  b                 f32[2]\n"
+                  "l[997].z  add  l[0].y, l[997].y  f32[2]\n"
+                  "l[998].y  neg  a                 f32[2]\n") != std::string::npos);
+}
+
 TEST_CASE("show: the steps of one rank") {
   const std::string file = in_tree("scenarios/quickstart.json");
   const Ran steps = ran({"show", "schedule", file, "r", "--node", "1"});

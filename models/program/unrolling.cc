@@ -1,0 +1,426 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/base/check.h"
+#include "models/program/iteration_name.h"
+#include "models/program/kept_iterations.h"
+#include "models/program/loops.h"
+#include "models/program/sides.h"
+
+namespace orrery {
+
+namespace {
+
+/// Writes a program once. After an error it stops.
+class Unrolling {
+ public:
+  Unrolling(const Program& program, LongLoops long_loops, const KeptIterations& kept,
+            const SiteRequests& requests, AllowedSize allowed, Diagnostics diagnostics)
+      : from_(program),
+        long_loops_(long_loops),
+        kept_(kept),
+        requests_(requests),
+        allowed_(allowed),
+        diagnostics_(std::move(diagnostics)),
+        sites_(to_, diagnostics_),
+        made_(program.ops.size()),
+        now_(program.values.size()),
+        owners_(program.buffers.size()),
+        inner_(program.loops.size()),
+        index_(program.loops.size()) {
+    for (size_t v = program.values.size(); v-- > 0;)
+      owners_[program.values[v].buffer.index()] = ValueId(v);
+    for (size_t l = 0; l < program.loops.size(); ++l) {
+      const Loop& loop = program.loops[l];
+      (loop.around ? inner_[*loop.around] : outermost_).push_back(l);
+      for (const Exit& exit : loop.exits)
+        exits_.emplace(exit.inside, std::pair(l, &exit));
+    }
+    for (const auto& [name, value] : program.other_names)
+      other_names_.emplace(value, name);
+  }
+
+  Unrolling(const Unrolling&) = delete;
+  Unrolling& operator=(const Unrolling&) = delete;
+
+  void run() {
+    to_.mesh = from_.mesh;
+    to_.numerics = from_.numerics;
+    to_.written_loops = from_.written_loops;
+    to_.empty_loops = from_.empty_loops;
+    for (const Argument& argument : from_.arguments) {
+      write_value(argument.value, from_.value(argument.value).name);
+      to_.arguments.push_back({now(argument.value), argument.on});
+    }
+    for (const Thread& thread : from_.threads)
+      count(thread);
+    for (size_t t = 0; t < from_.threads.size(); ++t)
+      if (!write_thread(ThreadId(t)))
+        return;
+    for (const ValueId output : from_.outputs)
+      to_.outputs.push_back(now(output));
+    for (const auto& [value, name] : other_names_)
+      if (now_[value.index()] && name.find(kAnyIndex) == name.npos)
+        to_.other_names.emplace(name, now(value));
+    written_ = true;
+    to_.sites = sites_.finish();
+    if (!left_out_.empty() && diagnostics_.empty() && !loop_groups(to_))
+      diagnostics_.add("the loops that meet have different iterations");
+  }
+
+  WrittenOnce take() {
+    WrittenOnce once{{}, diagnostics_, left_out_, false, over_size_};
+    if (written_ && diagnostics_.empty())
+      once.made = Unrolled{std::move(to_), std::move(runs_), std::move(now_)};
+    once.may_blame_left_out = written_ && !once.made && !left_out_.empty();
+    return once;
+  }
+
+ private:
+  /// The iteration in which ops are.
+  struct Around {
+    std::string body;  // "l[]"
+    std::string name;  // "l[3]"
+    std::string site_suffix;
+  };
+
+  ValueId now(ValueId value) const {
+    const std::optional<ValueId> now = now_[value.index()];
+    ORRERY_CHECK(now.has_value(), "what is read was made before");
+    return *now;
+  }
+
+  /// From here on the value is this one, and so are exits of this iteration.
+  void set(ValueId value, ValueId now) {
+    now_[value.index()] = now;
+    const auto [begin, past] = exits_.equal_range(value);
+    for (auto exit = begin; exit != past; ++exit)
+      if (index_[exit->second.first] == exit->second.second->iteration)
+        set(exit->second.second->outside, now);
+  }
+
+  /// What is called so in the body is called so in this iteration.
+  std::string renamed(const std::string& name) const {
+    return around_.empty() ? name : around_.back().name + name.substr(around_.back().body.size());
+  }
+
+  /// One value for each result, and at least one op.
+  static int64_t size_of(const Op& op) {
+    return std::max<int64_t>(static_cast<int64_t>(op.results.size()), 1);
+  }
+
+  /// What a body defines, or what is in no body, without that of the loops in it. An iteration
+  /// that defines nothing still takes time.
+  int64_t size_of(IdRange ops, const std::vector<size_t>& loops) const {
+    auto size = static_cast<int64_t>(loops.size());
+    uint32_t op = ops.begin;
+    for (const size_t l : loops) {
+      for (; op < from_.loops[l].ops.begin; ++op)
+        size += size_of(from_.ops[op]);
+      op = from_.loops[l].ops.end;
+    }
+    for (; op < ops.end; ++op)
+      size += size_of(from_.ops[op]);
+    return size;
+  }
+
+  int64_t size_of_iteration(size_t l) const {
+    const Loop& loop = from_.loops[l];
+    return std::max<int64_t>(
+        size_of(loop.ops, inner_[l]) + static_cast<int64_t>(loop.carries.size()), 1);
+  }
+
+  IdRange ops_of(const Thread& thread) const {
+    if (thread.issue_order.empty())
+      return {};
+    const IdRange ops{thread.issue_order.front().index(), thread.issue_order.back().index() + 1};
+    ORRERY_CHECK(ops.size() == thread.issue_order.size(), "a thread's ops have ids in a row");
+    return ops;
+  }
+
+  std::vector<size_t> loops_of(ThreadId thread) const {
+    std::vector<size_t> loops;
+    std::copy_if(outermost_.begin(), outermost_.end(), std::back_inserter(loops),
+                 [&](size_t l) { return from_.loops[l].thread == thread; });
+    return loops;
+  }
+
+  void count(const Thread& thread) {
+    const ThreadId id(static_cast<size_t>(&thread - from_.threads.data()));
+    const int64_t ops = size_of(ops_of(thread), loops_of(id));
+    size_.ops += ops;
+    size_.device_ops +=
+        (ops + (from_.threads.size() > 1 ? 1 : 0)) * static_cast<int64_t>(thread.devices.size());
+  }
+
+  bool write_thread(ThreadId id) {
+    const Thread& thread = from_.thread(id);
+    to_.threads.push_back({thread.name, thread.devices, {}});
+    return write_ops(ops_of(thread), loops_of(id)) && diagnostics_.empty();
+  }
+
+  /// Ops and the loops among them. False after an error.
+  bool write_ops(IdRange ops, const std::vector<size_t>& loops) {
+    uint32_t op = ops.begin;
+    for (const size_t l : loops) {
+      for (; op < from_.loops[l].ops.begin; ++op)
+        write_op(OpId(op));
+      if (!write_loop(l))
+        return false;
+      op = from_.loops[l].ops.end;
+    }
+    for (; op < ops.end; ++op)
+      write_op(OpId(op));
+    return true;
+  }
+
+  /// The request with which the op enters its site.
+  OpRequest site_request(OpId id, const Op& op) const {
+    const auto known = requests_.find(id);
+    if (known != requests_.end())
+      return known->second;
+    OpRequest request;
+    request.origin = op.origin;
+    const Site& site = from_.site(*op.site);
+    // A precv goes where its token leads.
+    if (site.named && !(side_of(op) == Side::Receives && !op.operands.empty()))
+      request.site = site.name;
+    return request;
+  }
+
+  /// Enters the site of this iteration: "s[3]" where the body has "s[]".
+  SiteId enter(OpId id, const Op& op) {
+    OpRequest request = site_request(id, from_.op(id));
+    if (!request.site.empty() && !around_.empty()) {
+      request.site.resize(request.site.size() - kAnyIndex.size() * around_.size());
+      request.site += around_.back().site_suffix;
+    }
+    return sites_.enter(op, request);
+  }
+
+  void write_op(OpId id) {
+    const Op& from = from_.op(id);
+    Op op = from;
+    op.name = renamed(from.name);
+    for (ValueId& operand : op.operands)
+      operand = now(operand);
+    for (ValueId& donated : op.donated)
+      donated = now(donated);
+    if (op.forward)
+      op.forward = made_[op.forward->index()];
+    op.results.clear();
+    if (!around_.empty()) {
+      if (op.origin)
+        op.origin->note = note();
+      const size_t loop = loops_around_.back();
+      if (from_.loops[loop].index == id)
+        op.attributes = index_attributes(*index_[loop]);
+    }
+    if (op.site)
+      op.site = enter(id, op);
+    for (const ValueId result : from.results) {
+      write_value(result, renamed(from_.value(result).name));
+      op.results.push_back(now(result));
+    }
+    if (from.site || std::any_of(op.results.begin(), op.results.end(),
+                                 [&](ValueId result) { return to_.value(result).type.token; }))
+      sites_.follow_tokens(op);
+    made_[id.index()] = OpId(to_.ops.size());
+    runs_.push_back({id, run_of_now()});
+    to_.threads.back().issue_order.emplace_back(to_.ops.size());
+    to_.ops.push_back(std::move(op));
+  }
+
+  /// The iteration that is being written, counted through all loops around it.
+  uint64_t run_of_now() const {
+    uint64_t run = 0;
+    for (const IterationOf& each : iterations_)
+      run = run * static_cast<uint64_t>(each.upper - each.lower) +
+            static_cast<uint64_t>(each.index - each.lower);
+    return run;
+  }
+
+  std::string note() const { return fmt::format(" (in {})", around_.back().name); }
+
+  /// In a buffer of its own, or as far into one as its region is.
+  void write_value(ValueId id, std::string name) {
+    const Value& from = from_.value(id);
+    const ValueId owner = owners_[from.buffer.index()];
+    Value value{std::move(name), from.type, BufferId(to_.buffers.size()), from.offset};
+    if (owner == id) {
+      to_.buffers.push_back(from_.buffer(from.buffer));
+    } else {
+      value.buffer = to_.value(now(owner)).buffer;
+      value.offset = to_.value(now(owner)).offset + from.offset;
+    }
+    to_.values.push_back(std::move(value));
+    set(id, ValueId(to_.values.size() - 1));
+  }
+
+  /// False after an error.
+  bool write_loop(size_t l) {
+    const Loop& loop = from_.loops[l];
+    const size_t ops = to_.ops.size();
+    std::vector<ValueId> carried;
+    for (const Carry& carry : loop.carries)
+      carried.push_back(now(carry.initial));
+    int64_t lower = loop.lower;
+    for (const int64_t end : kept_.ends(iterations_, loop.lower, loop.upper)) {
+      if (!write_part(l, lower, end, carried))
+        return false;
+      lower = end;
+    }
+    if (to_.ops.size() == ops)
+      to_.empty_loops.push_back(renamed(loop.name));
+    for (size_t c = 0; c < carried.size(); ++c) {
+      const ValueId result = loop.carries[c].result;
+      set(result, carried[c]);
+      to_.other_names.emplace(renamed(from_.value(result).name), carried[c]);
+      const auto [begin, past] = other_names_.equal_range(result);
+      for (auto name = begin; name != past; ++name)
+        to_.other_names.emplace(renamed(name->second), carried[c]);
+    }
+    return true;
+  }
+
+  /// A loop of its own, from these values, which become those after it. False after an error.
+  bool write_part(size_t l, int64_t lower, int64_t upper, std::vector<ValueId>& carried) {
+    const Loop& loop = from_.loops[l];
+    WrittenLoop made;
+    made.name = renamed(loop.name);
+    made.thread = ThreadId(to_.threads.size() - 1);
+    made.lower = lower;
+    made.upper = upper;
+    made.has_index = loop.index.has_value();
+    LoopEntries entries;
+    std::optional<WrittenIterations> repeated;
+    for (int64_t i = lower; i < upper; ++i) {
+      if (!repeated && (repeated = entries.add({to_, made, carried}))) {
+        repeated->include(kept_.least(lower, upper));
+        repeated->set_in(made);
+      }
+      // Iterations without ops only take time.
+      if (made.window > 0 && made.written.size() == made.first &&
+          (long_loops_ == LongLoops::LeftOut || made.last().ops.size() == 0)) {
+        left_out_.add(l, made);
+        leave_out_exits(loop, i, upper - made.window);
+        i = upper - made.window;
+      }
+      made.written.push_back(iteration(made.name, i));
+      if (!grow(l) || !write_iteration(l, made.written.back(), carried)) {
+        // What iterations make goes through all carries in as many iterations as there are carries.
+        if (over_size_ && !repeated && made.written.size() > loop.carries.size() + 2)
+          diagnostics_.add(origin_of(loop.name, loop.origin),
+                           fmt::format("fori_loop: iterations are left out once the carries, which "
+                                       "go round, are all back, and after {} they are not",
+                                       made.written.size() - 1));
+        return false;
+      }
+    }
+    if (!made.written.empty() && made.last().ops.size() > 0)
+      to_.written_loops.push_back(std::move(made));
+    return true;
+  }
+
+  /// Other values stand for those of iterations that are left out: they will be kept in the next
+  /// try, which writes the program anew.
+  void leave_out_exits(const Loop& loop, int64_t begin, int64_t end) {
+    for (const Exit& exit : loop.exits)
+      if (begin <= exit.iteration && exit.iteration < end)
+        set(exit.outside, now(exit.inside));
+  }
+
+  LoopIteration iteration(const std::string& loop, int64_t index) const {
+    LoopIteration made;
+    made.index = index;
+    made.name = with_index(loop, index);
+    made.site_suffix = with_index(around_.empty() ? "" : around_.back().site_suffix, index);
+    return made;
+  }
+
+  /// Counts one more iteration. False, with an error, if that is not allowed.
+  bool grow(size_t l) {
+    const Loop& loop = from_.loops[l];
+    const int64_t ops = size_of_iteration(l);
+    size_.ops += ops;
+    size_.device_ops += ops * static_cast<int64_t>(from_.thread(loop.thread).devices.size());
+    std::string error = allowed_(size_);
+    if (error.empty())
+      return true;
+    if (long_loops_ == LongLoops::WrittenOut)
+      error += "; every iteration is read where one is asked for, or where something is wrong";
+    over_size_ = Diagnostic{origin_of(loop.name, loop.origin), error};
+    diagnostics_.add(over_size_->origin, std::move(error));
+    return false;
+  }
+
+  /// False after an error, which the next iteration would only repeat.
+  bool write_iteration(size_t l, LoopIteration& made, std::vector<ValueId>& carried) {
+    const Loop& loop = from_.loops[l];
+    const Diagnostics::Note note(diagnostics_, fmt::format(" (in {})", made.name));
+    around_.push_back({any_iteration(loop.name), made.name, made.site_suffix});
+    loops_around_.push_back(l);
+    iterations_.push_back({loop.lower, loop.upper, made.index});
+    index_[l] = made.index;
+    made.ops.begin = static_cast<uint32_t>(to_.ops.size());
+    made.values.begin = static_cast<uint32_t>(to_.values.size());
+    made.buffers.begin = static_cast<uint32_t>(to_.buffers.size());
+    for (size_t c = 0; c < carried.size(); ++c)
+      set(loop.carries[c].param, carried[c]);
+    const bool written = write_ops(loop.ops, inner_[l]);
+    for (size_t c = 0; written && c < carried.size(); ++c)
+      carried[c] = now(loop.carries[c].yielded);
+    made.ops.end = static_cast<uint32_t>(to_.ops.size());
+    made.values.end = static_cast<uint32_t>(to_.values.size());
+    made.buffers.end = static_cast<uint32_t>(to_.buffers.size());
+    index_[l].reset();
+    iterations_.pop_back();
+    loops_around_.pop_back();
+    around_.pop_back();
+    return written && diagnostics_.empty();
+  }
+
+  const Program& from_;
+  const LongLoops long_loops_;
+  const KeptIterations& kept_;
+  const SiteRequests& requests_;
+  const AllowedSize allowed_;
+  Diagnostics diagnostics_;
+  Program to_;
+  SiteBuilder sites_;
+  std::vector<OpRun> runs_;                  // per op that is written
+  std::vector<OpId> made_;                   // per op: the newest one of it
+  std::vector<std::optional<ValueId>> now_;  // per value: what it is in the iterations of now
+  std::vector<ValueId> owners_;              // per buffer: the first value in it
+  std::vector<std::vector<size_t>> inner_;   // per loop: those in its body
+  std::vector<size_t> outermost_;
+  std::multimap<ValueId, std::pair<size_t, const Exit*>>
+      exits_;  // by what is inside; of which loop
+  std::multimap<ValueId, std::string> other_names_;
+  std::vector<std::optional<int64_t>> index_;  // per loop that is being written: that of now
+  std::vector<Around> around_;
+  std::vector<size_t> loops_around_;
+  IterationsAround iterations_;
+  WrittenSize size_;
+  LeftOutIterations left_out_;
+  std::optional<Diagnostic> over_size_;
+  bool written_ = false;
+};
+
+}  // namespace
+
+WrittenOnce written_once(const Program& program, LongLoops long_loops, const KeptIterations& kept,
+                         const SiteRequests& requests, AllowedSize allowed,
+                         const std::string& file) {
+  Unrolling unrolling(program, long_loops, kept, requests, allowed, Diagnostics(file));
+  unrolling.run();
+  return unrolling.take();
+}
+
+}  // namespace orrery
