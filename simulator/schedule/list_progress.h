@@ -167,10 +167,9 @@ class ListProgress {
   bool happened(ListId list, Moment moment) const {
     if (moment.kind == MomentKind::Passed)
       return moment.position < next_[list.index()];
-    const Tape& tape = lists_->tape(list);
-    const Stream& stream = streams_[first_stream_[list.index()] + tape.stream_at(moment.position)];
-    return tape.index_on_stream(moment.position) <
-           (moment.kind == MomentKind::Entered ? stream.entered : stream.ended);
+    const Tape::PlaceOnStream place = lists_->tape(list).place_on_stream(moment.position);
+    const Stream& stream = streams_[first_stream_[list.index()] + place.stream];
+    return place.index < (moment.kind == MomentKind::Entered ? stream.entered : stream.ended);
   }
 
   uint64_t entered(ListId list, uint32_t stream) const {

@@ -77,8 +77,8 @@ uint32_t LoopedOrder::body_of(const Iterations& iterations, LoopAround loop) {
 
 const LoopedOrder::Part& LoopedOrder::part_at(uint32_t body, uint64_t index) const {
   const std::vector<Part>& parts = bodies_[body].parts;
-  if (parts.size() == 1)
-    return parts.front();
+  if (parts.size() <= 2)
+    return parts.back().begin <= index ? parts.back() : parts.front();
   return *(std::upper_bound(parts.begin(), parts.end(), index,
                             [](uint64_t at, const Part& part) { return at < part.begin; }) -
            1);
@@ -127,9 +127,7 @@ std::optional<uint64_t> LoopedOrder::next_iteration(uint32_t body, uint64_t begi
   return std::nullopt;
 }
 
-LoopedOrder::Item LoopedOrder::at(uint64_t index) const {
-  if (places_.empty())
-    return {static_cast<uint32_t>(index), 0};
+LoopedOrder::Item LoopedOrder::item_at(uint64_t index) const {
   uint32_t body = 0;
   uint64_t iteration = 0;
   for (;;) {

@@ -30,7 +30,9 @@ class LoopedOrder {
   LoopedOrder(const Iterations& iterations, std::span<const LoopAround> loops);
 
   uint64_t size() const { return bodies_.front().length; }
-  Item at(uint64_t index) const;
+  Item at(uint64_t index) const {
+    return places_.empty() ? Item{static_cast<uint32_t>(index), 0} : item_at(index);
+  }
   uint64_t index(Item item) const;
 
   /// One run of a loop, in one iteration of the loops around it: from its first index on, so many
@@ -80,6 +82,7 @@ class LoopedOrder {
     uint64_t begin = 0;  // counted from the beginning of the iteration
   };
 
+  Item item_at(uint64_t index) const;
   /// The part of the body's iteration that has this index in it.
   const Part& part_at(uint32_t body, uint64_t index) const;
   std::optional<uint64_t> next_iteration(uint32_t body, uint64_t begin, uint64_t index,

@@ -3,9 +3,14 @@
 // Walks a whole program without time: every device runs its list and every collective its schedule,
 // each half after its causes. No cause is a choice, so one order decides for all timings: a program
 // that does not end here cannot end at all.
+//
+// A collective in a loop runs many times. It waits until all its members have entered, and then its
+// halves run in an order that was found in its first run: nothing is asked about causes again.
+// Where nothing else can go on, what some members have entered runs half by half.
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -15,6 +20,7 @@
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/progress.h"
 #include "simulator/schedule/run_table.h"
+#include "simulator/schedule/walk.h"
 
 namespace orrery {
 
@@ -118,35 +124,89 @@ class ProgramWalk {
     const auto [id, node] = lists_->member(entry.list, op.op);
     const uint32_t slot = running_.slot({id, op.iteration});
     Running& running = running_[slot];
-    if (!running.progress) {
+    if (running.schedule == nullptr) {
       running.schedule = &schedule_of_(lowered_.collective(id));
-      running.progress = std::make_unique<Progress>(*running.schedule);
       running.nodes_left = running.schedule->extent().nodes;
       running.entries.resize(running.schedule->extent().ranks());
+      if (lists_->tape(entry.list).iterations().runs(op.op) > 1)
+        running.order = order(*running.schedule);
+      if (running.order == nullptr)
+        running.progress = std::make_unique<Progress>(*running.schedule);
+      else
+        incomplete_.push_back(slot);
     }
     running.entries[node.index()] = entry;
     visitor_.enter(running_.run(slot), node, op);
-    running.progress->enter(node, halves_);
-    take_ready(slot);
-    if (running.progress->ended(node))
-      ended_.push_back({slot, node});
+    if (running.progress) {
+      begin_member(slot, node);
+    } else if (++running.entered == running.entries.size()) {
+      std::erase(incomplete_, slot);
+      complete_.push_back(slot);
+    }
   }
 
  private:
   static const Schedule& own_schedule(const Collective& collective) { return *collective.schedule; }
 
   void go_on() {
-    while (!ended_.empty() || !ready_.empty()) {
+    while (!ended_.empty() || !ready_.empty() || !complete_.empty() || !incomplete_.empty()) {
       if (!ended_.empty()) {
         const Left next = ended_.back();
         ended_.pop_back();
         leave(next.slot, next.node);
-      } else {
+      } else if (!ready_.empty()) {
         const Ready next = ready_.back();
         ready_.pop_back();
         run(next.slot, next.half);
+      } else if (!complete_.empty()) {
+        const uint32_t slot = complete_.back();
+        complete_.pop_back();
+        run_in_order(slot);
+      } else {
+        begin_incomplete();
       }
     }
+  }
+
+  /// Null for a schedule that has none, or is too large to be remembered.
+  const std::vector<OrderedHalf>* order(const Schedule& schedule) {
+    const auto [at, is_new] = orders_.try_emplace(&schedule);
+    if (is_new) {
+      at->second = order_of(schedule, halves_to_remember_);
+      halves_to_remember_ -= at->second.size();
+    }
+    return at->second.empty() ? nullptr : &at->second;
+  }
+
+  void run_in_order(uint32_t slot) {
+    const CollectiveRun run = running_.run(slot);
+    for (const OrderedHalf& each : *running_[slot].order)
+      if (each.half == Half::Receive)
+        visitor_.receive(run, each.ref, each.step);
+      else
+        visitor_.send(run, each.ref, each.step);
+    for (uint32_t n = running_[slot].nodes_left; n-- > 0;)
+      ended_.push_back({slot, Node(n)});
+  }
+
+  /// The steps of what some members have not entered may run.
+  void begin_incomplete() {
+    for (const uint32_t slot : std::exchange(incomplete_, {})) {
+      Running& running = running_[slot];
+      running.progress = std::make_unique<Progress>(*running.schedule);
+      for (uint32_t n = 0; n < running.entries.size(); ++n)
+        if (running.entries[n])
+          begin_member(slot, Node(n));
+    }
+  }
+
+  /// The steps of a member that has entered may run.
+  void begin_member(uint32_t slot, Node node) {
+    Progress& progress = *running_[slot].progress;
+    progress.enter(node, halves_);
+    take_ready(slot);
+    if (progress.ended(node))
+      ended_.push_back({slot, node});
   }
 
   void run(uint32_t slot, HalfRef half) {
@@ -181,9 +241,11 @@ class ProgramWalk {
 
   struct Running {
     const Schedule* schedule = nullptr;
-    std::unique_ptr<Progress> progress;  // from the first entry until all nodes have ended
-    std::vector<EnterRef> entries;       // per rank
-    uint32_t nodes_left = 0;             // that have steps left, or have not entered
+    const std::vector<OrderedHalf>* order = nullptr;  // of a collective in a loop
+    std::unique_ptr<Progress> progress;               // of what runs half by half
+    std::vector<std::optional<EnterRef>> entries;     // per rank
+    uint32_t entered = 0;                             // ranks, before it runs in order
+    uint32_t nodes_left = 0;                          // that have steps left, or have not entered
   };
 
   void leave(uint32_t slot, Node node) {
@@ -207,9 +269,13 @@ class ProgramWalk {
   ScheduleOf schedule_of_;
   ListProgress progress_;
   RunTable<Running> running_;
-  std::vector<Left> ended_;      // members whose steps have all retired
-  std::vector<Ready> ready_;     // halves whose causes are met
-  std::vector<HalfRef> halves_;  // the same, of one collective, while it is asked
+  std::map<const Schedule*, std::vector<OrderedHalf>> orders_;  // only looked up
+  size_t halves_to_remember_ = size_t{1} << 16U;                // about 10 MiB
+  std::vector<uint32_t> incomplete_;  // slots that wait until all members have entered
+  std::vector<uint32_t> complete_;    // those that may run in order
+  std::vector<Left> ended_;           // members whose steps have all retired
+  std::vector<Ready> ready_;          // halves whose causes are met
+  std::vector<HalfRef> halves_;       // the same, of one collective, while it is asked
 };
 
 /// `program` and `lowered` must outlive what is returned.

@@ -86,10 +86,15 @@ class Tape {
   uint32_t streams() const { return static_cast<uint32_t>(streams_.size()); }
   /// Requires an Enter. Its stream, and how many Enters of that stream come before it.
   uint32_t stream_at(uint64_t enter) const { return on_stream_[number_at(enter)].stream; }
-  uint64_t index_on_stream(uint64_t enter) const {
+  uint64_t index_on_stream(uint64_t enter) const { return place_on_stream(enter).index; }
+  struct PlaceOnStream {
+    uint32_t stream = 0;
+    uint64_t index = 0;
+  };
+  PlaceOnStream place_on_stream(uint64_t enter) const {
     const LoopedOrder::Item at = order_.at(enter);
     const OnStream& on = on_stream_[at.item];
-    return streams_[on.stream].order.index({on.number, at.iteration});
+    return {on.stream, streams_[on.stream].order.index({on.number, at.iteration})};
   }
   /// How many Enters a stream has, and the one of this index.
   uint64_t enters(uint32_t stream) const { return streams_[stream].order.size(); }
@@ -146,9 +151,8 @@ bool for_each_cause(const Tape& tape, Moment moment, Visit&& visit) {
     case MomentKind::Entered: {
       if (!visit(Moment{MomentKind::Passed, at}))
         return false;
-      const uint64_t index = tape.index_on_stream(at);
-      return index == 0 ||
-             visit(Moment{MomentKind::Ended, tape.enter(tape.stream_at(at), index - 1)});
+      const auto [stream, index] = tape.place_on_stream(at);
+      return index == 0 || visit(Moment{MomentKind::Ended, tape.enter(stream, index - 1)});
     }
     case MomentKind::Ended:
       return visit(Moment{MomentKind::Entered, at});

@@ -4,6 +4,7 @@
 // causes end alike, since no cause is a wildcard. This order takes a message right after it is
 // sent, while it is in the cache.
 
+#include <cstddef>
 #include <vector>
 
 #include "simulator/schedule/progress.h"
@@ -37,6 +38,17 @@ template <class Visitor>
 std::vector<Parked> walk(const Schedule& schedule, Visitor& visitor) {
   return walk(schedule, visitor, [] { return true; });
 }
+
+/// One half of a schedule that is walked again in the same order.
+struct OrderedHalf {
+  StepRef ref;
+  Half half = Half::Receive;
+  Step step;
+};
+
+/// All halves of the schedule in the order of walk(). Empty if it does not end, or has more than
+/// `most` halves.
+std::vector<OrderedHalf> order_of(const Schedule& schedule, size_t most);
 
 /// For walks of a schedule or of a program that only find out where it stops. Visitors that do
 /// something at some events have it as their base.

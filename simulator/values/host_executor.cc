@@ -20,11 +20,15 @@ std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
                                    std::span<const Tensor* const> operands, LogicalId device) {
   const EvaluateRule evaluate = rules(op.kind).evaluate;
   ORRERY_CHECK(evaluate != nullptr, "only local ops are evaluated on one device");
-  std::vector<ValueType> types;
-  for (const ValueId result : op.results)
-    types.push_back(program.value(result).type);
+  std::vector<ValueType> types;  // of several results, in a row
+  if (op.results.size() > 1)
+    for (const ValueId result : op.results)
+      types.push_back(program.value(result).type);
+  const std::span<const ValueType> result_types =
+      op.results.size() == 1 ? std::span(&program.value(op.results.front()).type, 1)
+                             : std::span<const ValueType>(types);
   std::vector<Tensor> results =
-      evaluate({program.mesh, device, op.attributes, operands, types, program.numerics});
+      evaluate({program.mesh, device, op.attributes, operands, result_types, program.numerics});
   ORRERY_CHECK(results.size() == op.results.size(), "each result has a value");
   return results;
 }
