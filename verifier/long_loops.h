@@ -1,8 +1,8 @@
 #pragma once
 
 // How a run treats loops. Their iterations are written (models/program/unroll.h). If the program
-// with all of them is not too large, it is run, so that every iteration can be queried; else
-// iterations in the middle of long loops are left out.
+// with all of them is not too large, it is run, so that every iteration can be queried. Else
+// iterations in the middle of long loops are left out, and the program with regions is run.
 
 #include <cstdint>
 #include <memory>
@@ -24,8 +24,8 @@ namespace orrery {
 /// When iterations are written out.
 struct WantedIterations {
   uint64_t budget = 0;                        // up to so many ops over all devices
-  bool for_values = false;                    // where values need them, whatever they cost
-  LongLoops long_loops = LongLoops::LeftOut;  // the same: single ones are asked for
+  bool for_values = false;                    // values are asked for, which may need them
+  LongLoops long_loops = LongLoops::LeftOut;  // WrittenOut: single ones are asked for
 };
 
 /// A scenario, and what is run of it.
@@ -40,16 +40,18 @@ struct ScenarioToRun {
   std::optional<Program> looped = {};
 };
 
-/// The scenario with all iterations of its loops, where they are few or asked for. So too where
-/// jitter makes each iteration another, unless they exceed the limits. Else with those in the
-/// middle of long loops left out. Throws InputError if those that values need exceed the limits.
+/// The scenario with all iterations of its loops, where they are few or asked for. Within the
+/// limits so too where jitter makes each iteration another, and where ops of different iterations
+/// meet. Else with those in the middle of long loops left out. Values need all written where ops of
+/// different iterations meet and with ragged exchanges. Throws InputError if those that are asked
+/// for exceed the limits.
 ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Limits& limits,
                               const WantedIterations& iterations);
 
 /// The scenario with the first iterations of its loops only, and with the expectations on values
-/// that these decide as all of them would. Empty if there are none. As many iterations are taken
-/// as expectations name, if these have at most `budget` ops over all devices. Requires that no op
-/// meets those of another iteration.
+/// that these decide as all of them would. Empty if there are none. Takes the most
+/// iterations that any expectation names, so that all have at most `budget` ops over all devices.
+/// Requires that no op meets those of another iteration.
 std::optional<Scenario> first_iterations(const Scenario& given, uint64_t budget);
 
 /// Whether a local op takes another time in each iteration.

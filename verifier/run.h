@@ -1,7 +1,8 @@
 #pragma once
 
 // The library's front door: one scenario in, one report out. run() takes these steps:
-//  1. The iterations of loops are written: all of them where that is cheap (long_loops.h).
+//  1. The iterations of loops are written: all of them where that is cheap (long_loops.h). Where
+//     some are left out, times and values are those of the program with regions.
 //  2. The tables of ragged exchanges are found (ragged/ragged_tables.h).
 //  3. The program is lowered, and the stages (stages.h) answer how long it takes, how much memory
 //     it needs, what its values are, and where it stops if it does not end.
@@ -52,7 +53,8 @@ class NoFastDot : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Whether to move data: Auto moves it when all values together fit `data_budget`.
+/// Whether to move data: Auto moves it when all values together fit `data_budget`, and they take
+/// few ops (`values_budget`) or an expectation needs them.
 enum class Data : uint8_t { Auto, On, Off };
 
 struct RunOptions {
@@ -69,15 +71,14 @@ struct RunOptions {
   /// Above it, iterations are left out (models/program/loop.h), and slack and the critical path are
   /// not worked out.
   uint64_t iterations_budget = 200'000;
-  /// The same up to which values are computed by Data::Auto where iterations are left out and no
-  /// expectation needs them.
+  /// Ops over all devices, in all iterations, up to which Data::Auto computes values where
+  /// iterations are left out and no expectation needs them.
   uint64_t values_budget = 500'000;
   /// WrittenOut: every iteration is, whatever the budget; beyond the limits the program is refused.
   LongLoops long_loops = LongLoops::LeftOut;
   /// If given, values are those of GPUs, and are compared with the host's.
   std::optional<GpuOptions> gpus = {};
-  /// `steps` of these limits, and `data` for Data::On: a program beyond them is refused before
-  /// anything is allocated.
+  /// A program beyond them is refused (models/scenario/size_limits.h).
   Limits limits;
 };
 

@@ -5,7 +5,7 @@
 //
 // An op in a loop runs once in each iteration. The iteration of a run, or of a value in a loop,
 // says how many there were before it. In nested loops the inner iterations are counted through all
-// outer ones: it is (outer index * inner trips + inner index). Indices count from 0 here.
+// outer ones: it is (outer index * inner trips + inner index). These two indices count from 0.
 
 #include <compare>
 #include <cstdint>
@@ -79,8 +79,8 @@ class Iterations {
                                                  : std::nullopt;
   }
 
-  /// Whether anything may still read the value once its maker runs in iteration `now`, which is not
-  /// before the value's own. It is so for few iterations, however many there are.
+  /// Whether anything may still read the value when its maker has come to iteration `now`, which is
+  /// not before the value's own. It is so for few iterations, however many there are.
   bool is_read_from(ValueRun value, uint64_t now) const;
 
   /// "l[3].m[40].y" of "l[].m[].y", which is in these loops.

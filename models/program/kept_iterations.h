@@ -18,10 +18,10 @@
 
 namespace orrery {
 
-/// What loops carry at the beginning of an iteration: values and their buffers, those of earlier
-/// iterations by their distance, others by themselves. A chain of carries that leads to the op that
-/// made a value has each carry once. What lies further back than there are carries is therefore
-/// one that the first iteration gave to all others ("l[0].y"), and is located by itself too.
+/// What loops carry at the beginning of an iteration: values and their buffers. One of a recent
+/// iteration is located by its distance and its index there, any other by its id. No chain of
+/// carries is longer than the number of carries; so what lies further back is a value of the first
+/// iteration that the body names ("l[0].y"), and is located by its id too.
 struct LoopEntry {
   struct Located {
     uint32_t iterations_before = 0;  // 0: located by itself
@@ -43,8 +43,8 @@ struct LoopEntry {
   uint32_t furthest() const;
 };
 
-/// Which iterations a loop has written: at least so many before those it leaves out, and a period
-/// and so many before it after them.
+/// Which iterations a loop has written: at least `first`, then come those left out, then `reach` +
+/// `period` more.
 struct WrittenIterations {
   uint32_t first = 0;
   uint32_t reach = 0;
@@ -111,9 +111,9 @@ class KeptIterations {
   std::map<std::pair<int64_t, int64_t>, WrittenIterations> least_;  // by lower and upper
 };
 
-/// The iterations that were left out. The last ones written before them count too. In the program,
-/// the window reads their values in place of those of left-out iterations. If such a value is also
-/// an output, it is held to the end, and the storage of the left-out one would be missed.
+/// The iterations that were left out, and as many of those written before them as the window reads:
+/// it reads their values in place of those left out. If such a value is also an output, it is held
+/// to the end, and the storage of the left-out one would be missed.
 class LeftOutIterations {
  public:
   /// Adds what was left out of a loop of the regions, by its index there, or of a part of it.

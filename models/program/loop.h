@@ -1,7 +1,7 @@
 #pragma once
 
 // The loops of a Program: as regions, as a scenario has them, and with their iterations written, as
-// a run takes them (unroll.h makes the one of the other).
+// a report shows them (unroll.h makes the one of the other).
 //
 // A region has each op of the body once, under a name such as "l[].y". A value of the body is one
 // of each iteration. What goes from an iteration to the next is a carry: in the body it is a param,
@@ -32,7 +32,7 @@ struct IdRange {
   bool has(size_t id) const { return begin <= id && id < end; }
 };
 
-/// A value that goes from one iteration to the next. All four have the same type.
+/// A value that goes from one iteration to the next. All four have the same dtype and shape.
 struct Carry {
   ValueId initial;  // before the loop
   ValueId param;    // in an iteration: `initial` in the first, else what the one before yielded
@@ -40,7 +40,7 @@ struct Carry {
   ValueId result;   // after the loop: what the last iteration yielded; without any, `initial`
 };
 
-/// A value of a single iteration, as what is outside of the body reads it: "l[3].y".
+/// A value of a single iteration that is read outside of the body: "l[3].y".
 struct Exit {
   ValueId inside;  // of the body; may be what an inner loop carries out, or an exit of it
   int64_t iteration = 0;
@@ -72,11 +72,11 @@ struct LoopIteration {
 
 /// A loop whose iterations are written. One of few iterations has them all. One of many keeps the
 /// first iterations and the last; those between may be left out, in whole periods: each of them
-/// equals one of the last `period` iterations, with every name of an earlier iteration shifted
-/// accordingly. The period is 1, or the number of iterations after which carries that change places
-/// are back. So the memory of a program does not grow with the iterations. A program that leaves
-/// out all that it may is called folded. A loop is in parts, each a written loop of that name,
-/// where single iterations are named: these are kept.
+/// equals one of the last `period` iterations; what these read of earlier iterations, it reads
+/// of those as far before itself. The period is 1, or the number of iterations after which carries
+/// that change places are back. So the memory of a program does not grow with the iterations. A
+/// program that leaves out all that it may is called folded. A loop is in parts, each a written
+/// loop of that name, where single iterations are named: these are kept.
 struct WrittenLoop {
   std::string name;  // "l", "outer[0].l"
   ThreadId thread;
@@ -96,7 +96,7 @@ struct WrittenLoop {
   uint64_t trips() const { return static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower); }
   uint64_t left_out() const { return trips() - written.size(); }
   const LoopIteration& last() const { return written.back(); }
-  /// Requires a window. The iterations before `first` are more than these.
+  /// Requires a window. `first` is greater.
   uint32_t reach() const { return window - period; }
   /// The index in `written` of the window's first iteration.
   size_t window_begin() const { return written.size() - window; }

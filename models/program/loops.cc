@@ -2,14 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <numeric>
-#include <string>
-#include <utility>
-
-#include "models/base/check.h"
-#include "models/program/iteration_name.h"
-#include "models/program/sides.h"
 
 namespace orrery {
 
@@ -45,6 +37,33 @@ std::vector<uint64_t> repetitions(const Program& program) {
     for (uint32_t op = loop.repeated_ops().begin; op < loop.repeated_ops().end; ++op)
       times[op] = product(times[op], loop.repeats() + 1);
   return times;
+}
+
+std::vector<std::vector<size_t>> repeated_in(const Program& program) {
+  std::vector<std::vector<size_t>> loops(program.ops.size());
+  for (size_t l = 0; l < program.written_loops.size(); ++l) {
+    const WrittenLoop& loop = program.written_loops[l];
+    for (uint32_t op = loop.repeated_ops().begin;
+         loop.left_out() > 0 && op < loop.repeated_ops().end; ++op)
+      loops[op].push_back(l);
+  }
+  return loops;
+}
+
+bool loops_meet_in_step(const Program& program) {
+  const std::vector<std::vector<size_t>> loops_of = repeated_in(program);
+  const auto in_step = [&](size_t one, size_t other) {
+    const WrittenLoop& a = program.written_loops[one];
+    const WrittenLoop& b = program.written_loops[other];
+    return a.lower == b.lower && a.upper == b.upper && a.window == b.window &&
+           a.period == b.period && a.written.size() == b.written.size();
+  };
+  return std::ranges::all_of(program.sites, [&](const Site& site) {
+    const std::vector<size_t>& first = loops_of[site.ops.front().index()];
+    return std::ranges::all_of(site.ops, [&](OpId op) {
+      return std::ranges::equal(first, loops_of[op.index()], in_step);
+    });
+  });
 }
 
 }  // namespace orrery

@@ -4,9 +4,7 @@
 // which loops meet, and what a program shows of its iterations.
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "models/base/callable.h"
@@ -39,13 +37,9 @@ std::vector<uint64_t> repetitions(const Program& program);
 /// first.
 std::vector<std::vector<size_t>> repeated_in(const Program& program);
 
-/// Loops that leave out iterations, grouped with those that they meet at sites. The loops of a
-/// group have the same iterations, so they run in step. Each group lists its loops in the order of
-/// Program::loops. Groups of inner loops come before those they are in.
-using LoopGroup = std::vector<size_t>;
-
-/// Empty if loops that meet have different iterations: such a program cannot leave any out.
-std::optional<std::vector<LoopGroup>> loop_groups(const Program& program);
+/// Whether loops that meet at sites have the same iterations, of which they leave out the same
+/// ones. Only such a program may leave out any.
+bool loops_meet_in_step(const Program& program);
 
 // What does not depend on whether iterations are left out: what a program shows when it leaves out
 // all that it may, and which ops are iterations of the same op.

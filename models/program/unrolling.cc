@@ -70,7 +70,7 @@ class Unrolling {
         to_.other_names.emplace(name, now(value));
     written_ = true;
     to_.sites = sites_.finish();
-    if (!left_out_.empty() && diagnostics_.empty() && !loop_groups(to_))
+    if (!left_out_.empty() && diagnostics_.empty() && !loops_meet_in_step(to_))
       diagnostics_.add("the loops that meet have different iterations");
   }
 

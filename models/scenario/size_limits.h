@@ -1,8 +1,9 @@
 #pragma once
 
-// The limits on the size of a scenario. Each is checked before time or memory is spent. Exceeding
-// it is an error of the input that names the limit. The table in limits.cc states how much
-// memory a run takes at most for each unit of a limit.
+// The limits on the size of a scenario. Each is checked as soon as what it counts is known: most of
+// them before time or memory is spent, `state` and `runs` during the run. Exceeding one is an error
+// of the input that names the limit. The table in size_limits.cc states how much memory a run takes
+// at most for each unit of a limit.
 
 #include <cstdint>
 #include <limits>
@@ -24,10 +25,10 @@ struct Limits {
   int64_t device_ops = int64_t{1} << 25;  // ops times their devices: their times and replica groups
   int64_t steps = int64_t{1} << 32;       // of the schedules of all collectives
   int64_t state = int64_t{2} << 30;       // bytes of memory for what runs at the same time
-  int64_t runs = int64_t{1} << 28;        // of ops in repeated iterations that are timed one by one
-  int64_t data = int64_t{4} << 30;        // bytes of all values on all devices, where data is moved
-  int64_t blocks = int64_t{1} << 20;      // of an MSCCL algorithm: its gpus times the most of one
-  int64_t clocks = int64_t{1} << 28;      // its thread blocks times its steps: what finds its races
+  int64_t runs = int64_t{1} << 28;    // of ops in iterations that are timed or computed one by one
+  int64_t data = int64_t{4} << 30;    // bytes of all values on all devices, where data is moved
+  int64_t blocks = int64_t{1} << 20;  // of an MSCCL algorithm: its gpus times the most of one
+  int64_t clocks = int64_t{1} << 28;  // its thread blocks times its steps: what finds its races
 };
 
 /// Slack and proofs look at the steps of a program one by one only up to this many.

@@ -4,9 +4,10 @@
 // each half after its causes. No cause is a choice, so one order decides for all timings: a program
 // that does not end here cannot end at all.
 //
-// A collective in a loop runs many times. It waits until all its members have entered, and then its
-// halves run in an order that was found in its first run: nothing is asked about causes again.
-// Where nothing else can go on, what some members have entered runs half by half.
+// Halves run as soon as they may, but in loops a collective waits until all its members have
+// entered. Then its halves run in an order that is found once for its schedule, and nothing is
+// asked about causes. Where nothing else can go on, what some members have entered runs half by
+// half.
 
 #include <cstdint>
 #include <functional>
@@ -35,7 +36,7 @@ struct Stop {
   std::vector<StuckCollective> collectives;   // entered by some members and not ended
 
   bool finished() const { return progress.finished(); }
-  /// The lists that are at a Wait, by device.
+  /// The lists that are not at their ends, by device.
   std::vector<ListId> waiting() const {
     std::vector<ListId> result;
     for (uint32_t l = 0; l < lists->size(); ++l)

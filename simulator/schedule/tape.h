@@ -1,11 +1,12 @@
 #pragma once
 
 // The instructions of a thread, and when a device goes on: for_each_cause of a Moment, stated only
-// here. The program walk, the clocks of the devices, the hang check, slack, the critical path,
-// memory and futures use it. Inside a collective causes.h applies.
+// here. The program walk, the clocks of the devices, the hang check, slack, the critical path
+// and the GPU graph use it; memory and futures by ends_of_use(). Inside a collective causes.h
+// applies.
 //
-// A tape has each instruction once. A position counts the instructions before it with all
-// iterations of loops written one after another; nothing is stored per iteration.
+// A tape has each instruction once. Position p has p instructions before it, counted as if all
+// iterations of loops were written; nothing is stored per iteration.
 
 #include <cstdint>
 #include <map>
@@ -28,7 +29,7 @@ StreamId stream_of(const Op& op);
 /// does not block it.
 struct Instruction {
   enum class Kind : uint8_t {
-    Local,  // compute for `duration`
+    Local,  // compute
     Enter,  // once the device's previous collective on `stream` has ended, enter after the launch
             // time
     Wait,   // until a collective has ended on this device

@@ -34,7 +34,8 @@ struct ListsBefore {
 
 class LoopSkips {
  public:
-  /// `kept`: runs whose own times are wanted, ascending. They are never skipped. Null: all are.
+  /// `kept`: runs whose own times are wanted, ascending. They are never skipped. Null: all are
+  /// wanted, and nothing is skipped.
   LoopSkips(const Program& program, const Lowered& lowered, DeviceClocks& clocks,
             const std::vector<OpRun>* kept);
 
@@ -42,8 +43,8 @@ class LoopSkips {
   bool any() const { return any_; }
 
   /// Where the list next comes to the end of an iteration after which another one follows; the
-  /// length of its tape if there is none. Short loops do not count; Local: only those without
-  /// collectives do.
+  /// length of its tape if there is none. Loops of few iterations do not count; with Local, those
+  /// with collectives do not either.
   enum class Ends : uint8_t { All, Local };
   uint64_t next_end(ListId list, Ends ends) const;
 
@@ -51,14 +52,14 @@ class LoopSkips {
   LoopedOrder::LoopRun loop_at(ListId list) const;
 
   /// Skips iterations of a loop, if they are known to repeat. Requires that each of the lists is
-  /// held at an end of that loop in its thread, that they meet no others in it, and that all
+  /// held at an end of that loop in its thread, that in it they meet only each other, and that all
   /// collectives that they have entered there have ended.
   void skip(std::span<const ListId> lists, PeriodFinder<ListsBefore>& finder);
 
   ListsBefore lists(std::span<const ListId> lists, Instant at) const;
 
   /// How far the lists have come since an equal state, each in the innermost loop that it was in
-  /// all the time. Empty if one was in none.
+  /// all the time. Empty if one was in none, or is still near the begin of its loop.
   std::optional<std::vector<ListPeriod>> periods(std::span<const ListId> lists,
                                                  const ListsBefore& before) const;
 

@@ -16,7 +16,9 @@
 
 namespace orrery {
 
-/// A Snapshot is taken of few states: those that probably equal one `every` looks later.
+/// Most states are kept as hashes. If one comes again after n looks (at most 64), that state is
+/// kept with a Snapshot and compared n looks later: only then is it known that n looks are a
+/// period.
 template <class Snapshot>
 class PeriodFinder {
  public:

@@ -1,8 +1,9 @@
 #pragma once
 
 // The values that a run still needs, while it runs: one tensor for each device and each iteration
-// that may be read. Iterations::is_read_from says which these are, so the memory does not grow with
-// the trip counts. What is in no loop stays, and so does the latest iteration of every value.
+// that a later run may read. Iterations::is_read_from says which these are, so the memory does not
+// grow with the trip counts. What is in no loop stays, and so does the latest iteration of every
+// value.
 //
 // Carries, exits and what loops give back have no tensors of their own: they are read as the values
 // for which they stand (Iterations::source).

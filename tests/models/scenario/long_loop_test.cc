@@ -313,19 +313,11 @@ Program meeting_loops() {
   return written(read_scenario("f", text), LongLoops::LeftOut).scenario.program;
 }
 
-TEST_CASE("loop groups: those of inner loops come first, also where one program alone has any") {
-  const Program made = meeting_loops();
-  const std::vector<LoopGroup> groups = loop_groups(made).value();
-  REQUIRE(groups.size() > 1);
-  for (const LoopGroup& group : groups)
-    CHECK((group.size() == 2) == (&group == &groups.back()));  // p and q meet, m meets none
-}
-
-TEST_CASE("loop groups: loops that meet begin and end with the same index") {
+TEST_CASE("loops: loops that meet begin and end with the same index") {
   const auto change = [](const std::function<void(WrittenLoop&)>& part) {
     Program made = meeting_loops();
     part(made.written_loops.back());
-    return loop_groups(made).has_value();
+    return loops_meet_in_step(made);
   };
   CHECK(change([](WrittenLoop&) {}));
   CHECK_FALSE(change([](WrittenLoop& loop) { --loop.lower; }));
@@ -363,7 +355,7 @@ TEST_CASE("loops: loops that meet keep what is named in one of them, in each oth
                            nest("q") + R"(]}], "outputs": ["pl[20].pm[17].pu"]})";
   const Program made = written(read_scenario("f", text), LongLoops::LeftOut).scenario.program;
   CHECK(made.ops.size() < 40 * 30);
-  CHECK(loop_groups(made).has_value());
+  CHECK(loops_meet_in_step(made));
   const auto parts = [&](const std::string& name) {
     return std::count_if(made.written_loops.begin(), made.written_loops.end(),
                          [&](const WrittenLoop& each) { return each.name == name; });
@@ -395,7 +387,7 @@ TEST_CASE("loops: loops that meet and go round differently leave out whole perio
                            "]}]}";
   const Program made = written(read_scenario("f", text), LongLoops::LeftOut).scenario.program;
   REQUIRE(made.written_loops.size() == 2);
-  CHECK(loop_groups(made)->size() == 1);
+  CHECK(loops_meet_in_step(made));
   for (const WrittenLoop& loop : made.written_loops) {
     CHECK(loop.period == 6);
     CHECK(loop.left_out() > 70);
