@@ -45,18 +45,16 @@ void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::by
 }
 
 Tensor convert(const Tensor& operand, Dtype dtype, Numerics numerics) {
+  // In three passes, which any pair of dtypes shares: loops of their own would be as many again.
+  if (numerics == Numerics::XlaCpu && conversion_flushes(operand.dtype(), dtype))
+    return taken(convert(taken(operand, numerics), dtype), numerics);
   Tensor result(dtype, operand.shape());
   dispatch(operand.dtype(), [&](auto from) {
     using From = typename decltype(from)::type;
     dispatch(dtype, [&](auto to) {
       using To = typename decltype(to)::type;
-      const auto map = [&](auto op) {
-        map_all(result.as<To>().data(), operand.as<From>().data(), operand.elements(), op);
-      };
-      if (numerics == Numerics::XlaCpu && conversion_flushes(operand.dtype(), dtype))
-        map([](From x) { return arith::xla_cpu::convert<To>(x); });
-      else
-        map([](From x) { return arith::convert<To>(x); });
+      map_all(result.as<To>().data(), operand.as<From>().data(), operand.elements(),
+              [](From x) { return arith::convert<To>(x); });
     });
   });
   return result;
