@@ -1,10 +1,7 @@
 #include "simulator/values/cuda/kernels/kernels.h"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
-
-#include "simulator/values/cuda/kernels/kernel_list.h"
 
 namespace orrery::cuda {
 
@@ -26,30 +23,6 @@ std::string entry_point(KernelId kernel) {
     point += name(*kernel.dtype);
   }
   return point;
-}
-
-namespace {
-
-template <class Args, void (*kBody)(const Args&, int64_t, int64_t)>
-void run(const void* argument, int64_t first, int64_t stride) {
-  kBody(*static_cast<const Args*>(argument), first, stride);
-}
-
-#define ORRERY_ENTRY(name, Args, body) {"orrery_" #name, run<Args, body>, sizeof(Args)},
-constexpr HostKernel kKernels[] = {ORRERY_KERNELS(ORRERY_ENTRY)};
-#undef ORRERY_ENTRY
-
-}  // namespace
-
-std::span<const HostKernel> host_kernels() {
-  return kKernels;
-}
-
-const HostKernel* host_kernel(std::string_view entry_point) {
-  const auto* const found =
-      std::find_if(std::begin(kKernels), std::end(kKernels),
-                   [&](const HostKernel& kernel) { return kernel.entry_point == entry_point; });
-  return found == std::end(kKernels) ? nullptr : found;
 }
 
 }  // namespace orrery::cuda

@@ -7,9 +7,9 @@
 // first item and its stride (fold.h, move.h, elementwise.h; places.h and elements.h have what they
 // share). kernel_list.h lists them all. From that list device_kernels.cu makes the device's entry
 // points. nvcc compiles it where there is an nvcc, and clang for kernels.ptx, which is checked in
-// (tools/build/device_ptx.py). kernels.cc makes functions of the host, which the mock driver of the
-// tests runs. local_calls.h and collective_calls.h say which calls an op or the end of a collective
-// is; move_calls.h is what both share.
+// (tools/build/device_ptx.py). host_kernels.cc makes functions of the host, which the mock driver
+// of the tests runs. local_calls.h and collective_calls.h say which calls an op or the end of a
+// collective is; move_calls.h is what both share.
 
 #include <cstddef>
 #include <cstdint>
@@ -90,7 +90,7 @@ struct HostKernel {
   size_t argument_size;
 };
 
-/// Every kernel.
+/// Every kernel. A target that calls this links `host_kernels`.
 std::span<const HostKernel> host_kernels();
 
 /// Null where there is no such entry point.
