@@ -449,7 +449,9 @@ TEST_CASE("loops: an error of sites beside a loop that is too long to be read wh
       "[" + thread("[0, 1]", "l", 1'000'000) + "," + thread("[2, 3]", "m", 1'000'001) + "]";
   std::string text = small.text();
   text.replace(text.find("\"program\""), 9, "\"check_types\": false, \"programs\"");
-  const std::string refused = test::refusal(text);
+  Limits few;
+  few.ops = 1000;
+  const std::string refused = test::refusal(text, few);
   CHECK(refused.find("expected each group to lie within the threads that issue site") !=
         std::string::npos);
   CHECK(refused.find("every iteration is read where one is asked for") != std::string::npos);

@@ -11,9 +11,9 @@
 namespace orrery::test {
 
 /// The whole message that the text is refused with, with "f:" for the file; "" where it is read.
-inline std::string refusal(std::string_view text) {
+inline std::string refusal(std::string_view text, const Limits& limits = {}) {
   try {
-    (void)read_scenario("f", text);
+    (void)read_scenario("f", text, limits);
     return "";
   } catch (const InputError& error) {
     return error.what();
@@ -21,8 +21,8 @@ inline std::string refusal(std::string_view text) {
 }
 
 /// The message without the file: from the place on, if it has one; "" where the text is read.
-inline std::string error_of(const std::string& text) {
-  const std::string message = refusal(text);
+inline std::string error_of(const std::string& text, const Limits& limits = {}) {
+  const std::string message = refusal(text, limits);
   return message.empty() ? "" : message.substr(message.find(": ") + 2);
 }
 

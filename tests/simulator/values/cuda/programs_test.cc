@@ -12,11 +12,12 @@ namespace orrery::test {
 namespace {
 
 TEST_CASE("GPUs: random programs have the host's values, in any order") {
-  constexpr uint64_t kPrograms = 200;
-  const uint64_t orders = tries(20);
+  // Where a tenth is tried: fewer programs, each in the five ways in which it may run.
+  const uint64_t programs = tries(200);
+  const uint64_t orders = is_all_tried() ? tries(20) : 5;
   uint64_t started = 0;
   uint64_t of_two_threads = 0;
-  for (uint64_t seed = 1; seed <= kPrograms; ++seed) {
+  for (uint64_t seed = 1; seed <= programs; ++seed) {
     INFO(fmt::format("seed {}", seed));
     const RandomRun random = random_run(seed);
     const Program& program = random.program;
@@ -34,8 +35,8 @@ TEST_CASE("GPUs: random programs have the host's values, in any order") {
     }
   }
   // One program in two has threads. Half of these have two, and half of their collectives start.
-  CHECK(of_two_threads > kPrograms / 8);
-  CHECK(started > kPrograms / 2);
+  CHECK(of_two_threads > programs / 8);
+  CHECK(started > programs / 2);
 }
 
 }  // namespace
