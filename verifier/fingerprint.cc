@@ -45,10 +45,21 @@ class Folded {
         program_(report.scenario->program),
         shown_(shown_when_folded(program_)),
         names_(names_in_loops(program_)),
-        times_(repetitions(program_)) {
+        times_(repetitions(program_)),
+        has_value_(program_.values.size(), true) {
     for (const Thread& thread : program_.threads)
       hidden_.push_back(hidden_runs(thread));
+    for (size_t op = 0; op < program_.ops.size(); ++op)
+      if (!names_[op].op.empty())
+        for (const ValueId result : program_.ops[op].results)
+          has_value_[result.index()] = false;
+    for (const ValueId output : program_.outputs)
+      has_value_[output.index()] = true;
   }
+
+  /// Of values in loops it has the outputs alone: others are not known where iterations are left
+  /// out.
+  bool has(ValueId value) const { return has_value_[value.index()]; }
 
   bool shows(OpId op) const { return shown_[op.index()]; }
 
@@ -109,6 +120,7 @@ class Folded {
   const std::vector<bool> shown_;
   const std::vector<NameInLoops> names_;
   const std::vector<uint64_t> times_;
+  std::vector<bool> has_value_;
   std::vector<std::vector<HiddenRuns>> hidden_;  // per thread
 };
 
@@ -154,7 +166,9 @@ std::string fingerprint(const Report& report) {
     if (!report.values)
       continue;
     for (size_t v = 0; v < program.values.size(); ++v)
-      if (const std::optional<Tensor>& value = report.values->at(ValueId(v), LogicalId(d)))
+      if (folded && !folded->has(ValueId(v)))
+        continue;
+      else if (const std::optional<Tensor>& value = report.values->at(ValueId(v), LogicalId(d)))
         add_tensor(hash, *value);
   }
   return hash.text();

@@ -14,7 +14,8 @@ namespace orrery {
 ///
 /// It has the folded form (loop.h) of loops that leave out iterations, or may. So it does not
 /// depend on whether all iterations were written out. Iterations that are not shown then are in it
-/// by their number and by what each op took in all of them. The arena and the sizes held at the
+/// by their number and by what each op took in all of them; of values in loops it has the outputs
+/// alone. The arena and the sizes held at the
 /// peak are not in it, because they are known of the shown iterations only.
 std::string fingerprint(const Report& report);
 

@@ -199,7 +199,8 @@ ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Li
           std::move(made.runs), std::move(made.values), std::move(looped)};
 }
 
-std::optional<Scenario> first_iterations(const Scenario& given, uint64_t budget) {
+std::optional<FirstIterations> first_iterations(const Scenario& given, uint64_t budget,
+                                                const Limits& limits) {
   const std::map<std::string_view, ValueId> values = values_by_name(given.program);
   std::set<int64_t, std::greater<>> wanted;
   for (const Expectation& expectation : given.expectations)
@@ -208,17 +209,22 @@ std::optional<Scenario> first_iterations(const Scenario& given, uint64_t budget)
   for (const int64_t iterations : wanted) {
     if (iterations == 0)
       return std::nullopt;
-    Scenario first = given;
-    const Changed changed = cut(first.program, iterations);
-    if (device_ops_with_all_iterations(first.program) > budget)
+    FirstIterations first{given, {}};
+    const Changed changed = cut(first.scenario.program, iterations);
+    if (device_ops_with_all_iterations(first.scenario.program) > budget ||
+        !beyond_limits(first.scenario.program, limits).empty())
       continue;
-    std::erase_if(first.expectations, [&](const Expectation& expectation) {
-      const std::vector<ComparedValue> compared = compared_values(expectation);
-      return compared.empty() || std::ranges::any_of(compared, [&](const ComparedValue& each) {
-               return changed.has(values.at(each.name));
-             });
-    });
-    return first.expectations.empty() ? std::nullopt : std::optional(std::move(first));
+    first.scenario.expectations.clear();
+    for (size_t e = 0; e < given.expectations.size(); ++e) {
+      const std::vector<ComparedValue> compared = compared_values(given.expectations[e]);
+      if (compared.empty() || std::ranges::any_of(compared, [&](const ComparedValue& each) {
+            return changed.has(values.at(each.name));
+          }))
+        continue;
+      first.scenario.expectations.push_back(given.expectations[e]);
+      first.decided.push_back(e);
+    }
+    return first.decided.empty() ? std::nullopt : std::optional(std::move(first));
   }
   return std::nullopt;
 }

@@ -48,11 +48,18 @@ struct ScenarioToRun {
 ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Limits& limits,
                               const WantedIterations& iterations);
 
-/// The scenario with the first iterations of its loops only, and with the expectations on values
-/// that these decide as all of them would. Empty if there are none. Takes the most
-/// iterations that any expectation names, so that all have at most `budget` ops over all devices.
-/// Requires that no op meets those of another iteration.
-std::optional<Scenario> first_iterations(const Scenario& given, uint64_t budget);
+/// A scenario with the first iterations of its loops only.
+struct FirstIterations {
+  Scenario scenario;            // its expectations are those that are decided
+  std::vector<size_t> decided;  // their indices among the expectations of the given one
+};
+
+/// The expectations on values that first iterations decide as all of them would. Empty if there are
+/// none. Takes the most iterations that any expectation names, so that all have at most `budget`
+/// ops over all devices and are within the limits. Requires that no op meets those of another
+/// iteration.
+std::optional<FirstIterations> first_iterations(const Scenario& given, uint64_t budget,
+                                                const Limits& limits);
 
 /// Whether a local op takes another time in each iteration.
 bool has_jitter_of_ops(std::span<const Fault> faults);

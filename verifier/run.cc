@@ -212,27 +212,27 @@ class Run {
   void judge_first_iterations() {
     if (!leaves_out_ || !to_run_.looped || options_.data == Data::Off)
       return;
-    std::optional<Scenario> first = first_iterations(*to_run_.given, options_.iterations_budget);
+    std::optional<FirstIterations> first =
+        first_iterations(*to_run_.given, options_.iterations_budget, options_.limits);
     if (!first)
       return;
     RunOptions options = options_;
     options.gpus.reset();
-    const std::vector<Expectation> expectations = first->expectations;
-    const Report report = run(std::move(*first), options);
+    const Report report = run(std::move(first->scenario), options);
     if (!report.values)
       return;
-    for (const Expectation& expectation : expectations)
-      for (const Check& made : report.checks)
-        if (made.of == expectation.origin.pointer)
-          by_first_.emplace(made.of, made);
+    // The checks of expectations come last, in order.
+    const size_t begin = report.checks.size() - first->decided.size();
+    for (size_t i = 0; i < first->decided.size(); ++i)
+      by_first_.emplace(first->decided[i], report.checks[begin + i]);
   }
 
   /// Whether an expectation needs values that the first iterations do not have.
   bool needs_values() const {
-    return std::ranges::any_of(scenario_.expectations, [&](const Expectation& expectation) {
-      return !compared_values(expectation).empty() &&
-             by_first_.count(expectation.origin.pointer) == 0;
-    });
+    for (size_t e = 0; e < scenario_.expectations.size(); ++e)
+      if (!compared_values(scenario_.expectations[e]).empty() && by_first_.count(e) == 0)
+        return true;
+    return false;
   }
 
   /// Why no data is moved; empty if it is. Throws InputError if it is asked for beyond the limits.
@@ -409,9 +409,10 @@ class Run {
                             report_.values, undecided, so_far,         leaves_out_,
                             rounded_by()};
     Expectations expectations(evidence);
-    for (const Expectation& expectation : scenario_.expectations) {
-      const auto first = by_first_.find(expectation.origin.pointer);
-      check(first != by_first_.end() ? first->second : expectations.check(expectation));
+    for (size_t e = 0; e < scenario_.expectations.size(); ++e) {
+      const auto first = by_first_.find(e);
+      check(first != by_first_.end() ? first->second
+                                     : expectations.check(scenario_.expectations[e]));
     }
   }
 
@@ -425,9 +426,9 @@ class Run {
   Stages stages_;
   Report report_;
   std::vector<std::pair<std::string, WalkDigest>> digests_;
-  std::map<std::string, Check> by_first_;  // by its place: what the first iterations decide
-  std::string undecided_;                  // says why nothing is known that needs an end
-  std::string undecided_values_;           // says why there are no values
+  std::map<size_t, Check> by_first_;  // by expectation: what the first iterations decide
+  std::string undecided_;             // says why nothing is known that needs an end
+  std::string undecided_values_;      // says why there are no values
 };
 
 }  // namespace

@@ -116,6 +116,33 @@ TEST_CASE("named iterations: of one of two programs whose loops meet") {
   }
 }
 
+TEST_CASE("named iterations: each of several literal values has a verdict of its own") {
+  const auto literal = [](const std::string& name, int factor) {
+    return fmt::format(R"("{}": {})", name, factor);
+  };
+  const auto verdicts = [&](const std::string& values) {
+    const std::string text = fmt::format(
+        R"({{"orrery": 1, "check_types": false, "mesh": {{"x": 2}},
+            "cluster": {{"devices": 2, "topology": "switch", "bandwidth": "1 GB/s", "latency": "1 us"}},
+            "arrays": {{"a": {{"shape": [], "dtype": "s32", "init": "ones"}}}},
+            "program": [{}], "expect": [{{"values": {{{}}}}}]}})",
+        loop("l", 1'000'000, R"("h": "a")",
+             R"({"id": "s", "op": "psum", "of": "h", "axis_name": "x"},
+                {"id": "y", "op": "sub", "of": ["s", "a"]})",
+             R"("h": "y")"),
+        values);
+    std::vector<Verdict> found;
+    for (const Check& check : run(read_scenario("f", text), {}).checks)
+      if (check.name == "VALUES.LITERAL")
+        found.push_back(check.verdict);
+    return found;
+  };
+  using Verdicts = std::vector<Verdict>;
+  const std::string right = literal("l[0].s", 2);
+  CHECK(verdicts(right + ", " + literal("l[1].s", 3)) == Verdicts{Verdict::Holds, Verdict::Fails});
+  CHECK(verdicts(literal("l[1].s", 3) + ", " + right) == Verdicts{Verdict::Fails, Verdict::Holds});
+}
+
 Report report_of(const std::string& program, uint64_t iterations_budget = 200'000) {
   RunOptions options;
   options.iterations_budget = iterations_budget;
@@ -180,9 +207,9 @@ TEST_CASE("named iterations: the first ones decide what does not depend on later
         R"(, {"id": "z", "op": "psum", "of": "l", "axis_name": "x"}], "expect": [)" + expect + "]";
     return read_scenario("f", scenario_text(kSwitch, program));
   };
-  const auto decided = [&](const std::string& expect, uint64_t budget) {
-    const std::optional<Scenario> first = first_iterations(many(expect), budget);
-    return first ? first->expectations.size() : 0;
+  const auto decided = [&](const std::string& expect, uint64_t budget, const Limits& limits = {}) {
+    const std::optional<FirstIterations> first = first_iterations(many(expect), budget, limits);
+    return first ? first->decided.size() : 0;
   };
   const std::string near = R"({"equal": ["l[3].s", "l[7].s"]})";
   const std::string far = R"({"close": ["l[400000].s", "l[7].s"]})";
@@ -195,6 +222,9 @@ TEST_CASE("named iterations: the first ones decide what does not depend on later
   CHECK(decided(far, 4'000'000) == 1);
   CHECK(decided(last, 4'000'000) == 0);
   CHECK(decided(near + "," + far + "," + last, 1000) == 1);
+  Limits few;
+  few.ops = 10;
+  CHECK(decided(near, 1000, few) == 0);
   CHECK(decided(R"({"makespan": {"at_most": "1 s"}})", 1000) == 0);
 }
 
