@@ -117,8 +117,8 @@ TEST_CASE("named iterations: of one of two programs whose loops meet") {
 }
 
 TEST_CASE("named iterations: each of several literal values has a verdict of its own") {
-  const auto literal = [](const std::string& name, int factor) {
-    return fmt::format(R"("{}": {})", name, factor);
+  const auto literal = [](const std::string& name, int element) {
+    return fmt::format(R"("{0}": [[{1}], [{1}]])", name, element);
   };
   const auto verdicts = [&](const std::string& values) {
     const std::string text = fmt::format(
@@ -219,7 +219,10 @@ TEST_CASE("named iterations: the first ones decide what does not depend on later
   CHECK(decided(near, 4 * (2 * 8 + 1)) == 1);
   CHECK(decided(near, 4 * (2 * 8 + 1) - 1) == 0);
   CHECK(decided(far, 1000) == 0);
-  CHECK(decided(far, 4'000'000) == 1);
+  Limits many_ops;
+  many_ops.ops = 1'000'000;
+  CHECK(decided(far, 4'000'000, many_ops) == 1);
+  CHECK(decided(far, 4'000'000) == 0);
   CHECK(decided(last, 4'000'000) == 0);
   CHECK(decided(near + "," + far + "," + last, 1000) == 1);
   Limits few;
