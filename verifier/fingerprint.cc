@@ -57,7 +57,7 @@ class Folded {
       has_value_[output.index()] = true;
   }
 
-  /// Of values in loops it has the outputs alone: others are not known where iterations are left
+  /// Values in loops are not in it, but for outputs: others are not known where iterations are left
   /// out.
   bool has(ValueId value) const { return has_value_[value.index()]; }
 
