@@ -166,9 +166,8 @@ std::string fingerprint(const Report& report) {
     if (!report.values)
       continue;
     for (size_t v = 0; v < program.values.size(); ++v)
-      if (folded && !folded->has(ValueId(v)))
-        continue;
-      else if (const std::optional<Tensor>& value = report.values->at(ValueId(v), LogicalId(d)))
+      if (const std::optional<Tensor>& value = report.values->at(ValueId(v), LogicalId(d));
+          value && (!folded || folded->has(ValueId(v))))
         add_tensor(hash, *value);
   }
   return hash.text();

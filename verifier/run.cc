@@ -244,20 +244,23 @@ class Run {
                                   ? "2^63 B or more"
                                   : quantity_text(Bytes(static_cast<int64_t>(size)));
     const uint64_t runs = device_ops_with_all_iterations(stages_.program_to_run());
-    const bool too_many = leaves_out_ && runs > static_cast<uint64_t>(options_.limits.runs);
-    if (options_.data == Data::On && (size > options_.limits.data || too_many))
-      throw InputError(scenario_.file,
-                       {{{},
-                         too_many ? beyond(options_.limits, &Limits::runs, std::to_string(runs))
-                                  : beyond(options_.limits, &Limits::data, taken)}});
+    std::string beyond_limit;
+    if (size > options_.limits.data && options_.data == Data::On)
+      beyond_limit = beyond(options_.limits, &Limits::data, taken);
+    else if (leaves_out_ && runs > static_cast<uint64_t>(options_.limits.runs))
+      beyond_limit = beyond(options_.limits, &Limits::runs, "more");
+    if (options_.data == Data::On && !beyond_limit.empty())
+      throw InputError(scenario_.file, {{{}, beyond_limit}});
     if (options_.data == Data::On)
       return std::nullopt;
     if (leaves_out_ && !to_run_.looped)
       return "iterations of loops are left out";
-    if (too_many || (leaves_out_ && runs > options_.values_budget && !needs_values()))
+    if (leaves_out_ && runs > options_.values_budget && !needs_values())
       return fmt::format(
-          "they take {} ops on devices and the budget is {}", runs,
-          too_many ? static_cast<uint64_t>(options_.limits.runs) : options_.values_budget);
+          "they take {} ops on devices and the budget is {}; --data on computes them", runs,
+          options_.values_budget);
+    if (!beyond_limit.empty())
+      return beyond_limit;
     if (size > options_.data_budget.count())
       return fmt::format("they take {} and the budget is {}", taken,
                          quantity_text(options_.data_budget));

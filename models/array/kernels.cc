@@ -45,7 +45,8 @@ void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::by
 }
 
 Tensor convert(const Tensor& operand, Dtype dtype, Numerics numerics) {
-  // In three passes, which any pair of dtypes shares: loops of their own would be as many again.
+  // Three passes over the elements. One pass would need a loop of its own for each pair of dtypes,
+  // which the compiler would take as long for as for all other conversions.
   if (numerics == Numerics::XlaCpu && conversion_flushes(operand.dtype(), dtype))
     return taken(convert(taken(operand, numerics), dtype), numerics);
   Tensor result(dtype, operand.shape());

@@ -5,8 +5,8 @@
 // param is what the iteration before yielded, so nothing else is to be found out. An iteration is
 // a copy under names of its own, "l[3].y" for "l[].y"; sites are met anew in each.
 //
-// Once an iteration begins as an earlier one did, all later ones repeat those from that one on, and
-// whole periods between the first and the last are left out. An iteration of which a single value
+// Once an iteration begins as an earlier one did, the later ones repeat with that period. Whole
+// periods between the first and the last are then left out. An iteration of which a single value
 // is read outside is kept: the loop is then written in parts, one after the other.
 
 #include <cstdint>

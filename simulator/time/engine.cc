@@ -197,12 +197,13 @@ class Engine {
   /// At the end of an instant. Once a list has come to the end of an iteration, looks whether the
   /// state is an earlier one, and goes ahead by as many periods as possible.
   void skip_periods() {
-    const std::optional<ListId> list = first_at_end();
-    if (!list || !state_.has_room_for_copies())
+    const std::optional<uint32_t> loop = loop_at_end();
+    if (!loop || !state_.has_room_for_copies())
       return;
     std::vector<uint64_t> words;
     append_state(words);
-    const std::optional<Before> before = finder_.look(words, [&] {
+    // The period of an inner loop would hide that of the loop around it.
+    const std::optional<Before> before = finders_[*loop].look(words, [&] {
       return Before{skips_.lists(all_lists_, now_ + skipped_), completion_.messages,
                     completion_.digest};
     });
@@ -236,25 +237,22 @@ class Engine {
     }
   }
 
-  /// The first list that is in a loop, if it has come to the end of an iteration since the last
-  /// time.
-  std::optional<ListId> first_at_end() {
-    if (look_at_) {
-      const uint64_t next = clocks_.progress().next(look_at_->first);
-      if (next < look_at_->second)
-        return std::nullopt;
-    }
-    const std::optional<std::pair<ListId, uint64_t>> before = look_at_;
+  /// The loop of which the first list that is in one has come to the end of an iteration since the
+  /// last time.
+  std::optional<uint32_t> loop_at_end() {
+    if (look_at_ && clocks_.progress().next(look_at_->list) < look_at_->end)
+      return std::nullopt;
+    const std::optional<LookAt> before = look_at_;
     look_at_.reset();
     for (const ListId list : all_lists_) {
       const uint64_t end = skips_.next_end(list, LoopSkips::Ends::All);
       if (end < clocks_.lists().tape(list).size()) {
-        look_at_ = {list, end};
+        look_at_ = {list, end, skips_.loop_ending_at(list, end).loop};
         break;
       }
     }
     skips_any_ = look_at_.has_value();
-    return before ? std::optional(before->first) : std::nullopt;
+    return before ? std::optional(before->loop) : std::nullopt;
   }
 
   /// The runs of collectives that are under way are of later iterations then.
@@ -478,10 +476,15 @@ class Engine {
   Duration skipped_;  // by which the iterations that were skipped make everything later
   std::vector<ListId> all_lists_;
   bool skips_any_ = false;
-  PeriodFinder<Before> finder_;
-  std::vector<PeriodFinder<ListsBefore>> alone_;  // per list
-  /// The list, and the end of an iteration, at which the state is looked at next.
-  std::optional<std::pair<ListId, uint64_t>> look_at_;
+  std::map<uint32_t, PeriodFinder<Before>> finders_;  // by the loop at whose ends they look
+  std::vector<PeriodFinder<ListsBefore>> alone_;      // per list
+  /// The end of an iteration of a list, at which the state is looked at next.
+  struct LookAt {
+    ListId list;
+    uint64_t end = 0;
+    uint32_t loop = 0;
+  };
+  std::optional<LookAt> look_at_;
   InstantNumber number_;                 // of now_, from 1 on
   std::optional<CollectiveId> current_;  // whose time is being computed, for error messages
   bool update_ = false;                  // EngineOptions::extra_updates has this instant

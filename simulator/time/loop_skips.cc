@@ -66,12 +66,11 @@ uint64_t LoopSkips::next_end(ListId list, Ends ends) const {
       });
 }
 
-LoopedOrder::LoopRun LoopSkips::loop_at(ListId list) const {
-  const uint64_t next = clocks_.progress().next(list);
-  for (const LoopedOrder::LoopRun& loop : clocks_.lists().tape(list).loops_at(next))
-    if (loop.begin < next && (next - loop.begin) % loop.length == 0)
+LoopedOrder::LoopRun LoopSkips::loop_ending_at(ListId list, uint64_t position) const {
+  for (const LoopedOrder::LoopRun& loop : clocks_.lists().tape(list).loops_at(position))
+    if (loop.begin < position && (position - loop.begin) % loop.length == 0)
       return loop;
-  fail_check("next", "an iteration ends there", __FILE__, __LINE__);
+  fail_check("position", "an iteration ends there", __FILE__, __LINE__);
 }
 
 void LoopSkips::skip(std::span<const ListId> lists, PeriodFinder<ListsBefore>& finder) {

@@ -48,12 +48,16 @@ class LoopSkips {
   enum class Ends : uint8_t { All, Local };
   uint64_t next_end(ListId list, Ends ends) const;
 
-  /// The loop of which a list is at an end.
-  LoopedOrder::LoopRun loop_at(ListId list) const;
+  /// The loop of which an iteration ends before this position of a list; the outermost of several.
+  LoopedOrder::LoopRun loop_ending_at(ListId list, uint64_t position) const;
+  /// The same where the list is now.
+  LoopedOrder::LoopRun loop_at(ListId list) const {
+    return loop_ending_at(list, clocks_.progress().next(list));
+  }
 
   /// Skips iterations of a loop, if they are known to repeat. Requires that each of the lists is
-  /// held at an end of that loop in its thread, that in it they meet only each other, and that all
-  /// collectives that they have entered there have ended.
+  /// held at an end of that loop in its thread, and that they meet only each other in it. All
+  /// collectives that they have entered there must have ended.
   void skip(std::span<const ListId> lists, PeriodFinder<ListsBefore>& finder);
 
   ListsBefore lists(std::span<const ListId> lists, Instant at) const;

@@ -291,6 +291,26 @@ TEST_CASE("shared loops: a million iterations, of which few are run") {
   CHECK(times.messages == 1'000'000 * 56);
 }
 
+TEST_CASE("shared loops: iterations of an outer loop are added up, however long the inner one is") {
+  for (const int64_t inner : {7, 8, 40}) {
+    CAPTURE(inner);
+    const auto timed = [&](int64_t trips) {
+      return Timed(scenario(kWires, R"("program": [)" +
+                                        loop("l", trips, R"("lh": "a")", crowded("m", inner, "lh"),
+                                             R"("lh": "m")") +
+                                        "]"),
+                   LongLoops::LeftOut, {})
+          .stages.times()
+          .value();
+    };
+    const Completion times = timed(100'000);
+    CHECK(times.by == TimedBy::Engine);
+    CHECK(times.added[0].count > 99'900);
+    const Duration each = timed(31).makespan - timed(30).makespan;
+    CHECK(times.makespan == timed(30).makespan + each * 99'970);
+  }
+}
+
 TEST_CASE("shared loops: iterations that take different times are all run") {
   const std::string compute =
       R"({"id": "c", "of": "lh", "op": "compute", "flops": "1 MFLOP", "bytes": "1 KiB",
