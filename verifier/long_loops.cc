@@ -108,27 +108,28 @@ class Changed {
   std::vector<bool> changed_;
 };
 
-/// The largest number of an iteration that has this value of outside of all loops; 1 for the first.
-int64_t iterations_for(const Program& program, ValueId value) {
-  int64_t most = 0;
+/// Adds the number of each iteration in which a value is that is read outside of all loops, 1 for
+/// the first: for "l[3].m[5].t" 4 and 6, if both loops begin at 0.
+void add_numbers_of_iterations(const Program& program, ValueId value, auto& numbers) {
   for (bool found = true; found;) {
     found = false;
     for (const Loop& loop : program.loops)
       for (const Exit& exit : loop.exits)
         if (exit.outside == value) {
-          most = std::max(most, exit.iteration - loop.lower + 1);
+          numbers.insert(exit.iteration - loop.lower + 1);
           value = exit.inside;
           found = true;
         }
   }
-  return most;
 }
 
-/// Leaves each loop its first iterations, and gives the values that are others now.
-Changed cut(Program& program, int64_t iterations) {
+enum class Cut : uint8_t { OutermostLoops, AllLoops };
+
+/// Leaves loops their first iterations, and gives the values that are others now.
+Changed cut(Program& program, int64_t iterations, Cut which) {
   std::vector<ValueId> others;
   for (Loop& loop : program.loops) {
-    if (loop.upper - loop.lower <= iterations)
+    if (loop.upper - loop.lower <= iterations || (loop.around && which == Cut::OutermostLoops))
       continue;
     loop.upper = loop.lower + iterations;
     for (const Carry& carry : loop.carries)
@@ -205,27 +206,27 @@ std::optional<FirstIterations> first_iterations(const Scenario& given, uint64_t 
   std::set<int64_t, std::greater<>> wanted;
   for (const Expectation& expectation : given.expectations)
     for (const ComparedValue& compared : compared_values(expectation))
-      wanted.insert(iterations_for(given.program, values.at(compared.name)));
-  for (const int64_t iterations : wanted) {
-    if (iterations == 0)
-      return std::nullopt;
-    FirstIterations first{given, {}};
-    const Changed changed = cut(first.scenario.program, iterations);
-    if (device_ops_with_all_iterations(first.scenario.program) > budget ||
-        !beyond_limits(first.scenario.program, limits).empty())
-      continue;
-    first.scenario.expectations.clear();
-    for (size_t e = 0; e < given.expectations.size(); ++e) {
-      const std::vector<ComparedValue> compared = compared_values(given.expectations[e]);
-      if (compared.empty() || std::ranges::any_of(compared, [&](const ComparedValue& each) {
-            return changed.has(values.at(each.name));
-          }))
+      add_numbers_of_iterations(given.program, values.at(compared.name), wanted);
+  for (const int64_t iterations : wanted)
+    for (const Cut which : {Cut::OutermostLoops, Cut::AllLoops}) {
+      FirstIterations first{given, {}};
+      const Changed changed = cut(first.scenario.program, iterations, which);
+      if (device_ops_with_all_iterations(first.scenario.program) > budget ||
+          !beyond_limits(first.scenario.program, limits).empty())
         continue;
-      first.scenario.expectations.push_back(given.expectations[e]);
-      first.decided.push_back(e);
+      first.scenario.expectations.clear();
+      for (size_t e = 0; e < given.expectations.size(); ++e) {
+        const std::vector<ComparedValue> compared = compared_values(given.expectations[e]);
+        if (compared.empty() || std::ranges::any_of(compared, [&](const ComparedValue& each) {
+              return changed.has(values.at(each.name));
+            }))
+          continue;
+        first.scenario.expectations.push_back(given.expectations[e]);
+        first.decided.push_back(e);
+      }
+      if (!first.decided.empty())
+        return first;
     }
-    return first.decided.empty() ? std::nullopt : std::optional(std::move(first));
-  }
   return std::nullopt;
 }
 

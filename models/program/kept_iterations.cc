@@ -3,32 +3,195 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
 
 namespace orrery {
 
-LoopEntry::LoopEntry(const Program& program, const WrittenLoop& made,
-                     const std::vector<ValueId>& values) {
-  const auto located = [&](IdRange LoopIteration::*ids, size_t id) -> Located {
-    const auto iteration =
-        std::partition_point(made.written.begin(), made.written.end(),
-                             [&](const LoopIteration& each) { return (each.*ids).end <= id; });
-    const auto before = static_cast<size_t>(made.written.end() - iteration);
-    const auto index = static_cast<uint32_t>(id);
-    if (before == 0 || before > values.size() || !((*iteration).*ids).has(id))
-      return {0, index};
-    return {static_cast<uint32_t>(before), index - ((*iteration).*ids).begin};
-  };
-  for (const ValueId value : values)
-    carried.push_back({located(&LoopIteration::values, value.index()),
-                       located(&LoopIteration::buffers, program.value(value).buffer.index())});
-}
+namespace {
 
-uint32_t LoopEntry::furthest() const {
-  uint32_t furthest = 0;
-  for (const Carried& each : carried)
-    furthest = std::max({furthest, each.value.iterations_before, each.buffer.iterations_before});
-  return furthest;
-}
+/// Where a value that a body reads comes from. With storage: where its buffer does.
+struct Source {
+  enum class Kind : uint8_t { Made, Carried, Outside };
+  Kind kind = Kind::Made;  // by the same iteration
+  uint32_t carry = 0;      // of the body's loop
+  ValueId value = {};      // of outside
+};
+
+/// What a carry holds from iteration to iteration: what other carries held, one after the other,
+/// until it comes to one that yields something else, or to a ring of carries that only pass on.
+struct Chain {
+  uint32_t length = 0;  // iterations until it holds `end`, or one of the ring
+  std::optional<Source> end = {};
+  uint32_t ring = 0;  // without `end`
+  uint32_t at = 0;    // where in the ring it begins after `length` iterations
+};
+
+struct Chains {
+  std::vector<Source> yielded;  // per carry
+  std::vector<Chain> of;        // per carry
+  std::vector<std::vector<uint32_t>> rings;
+};
+
+class CarriedSources {
+ public:
+  explicit CarriedSources(const Program& program)
+      : program_(program), owners_(program.buffers.size()), info_(program.values.size()) {
+    for (size_t v = program.values.size(); v-- > 0;)
+      owners_[program.values[v].buffer.index()] = ValueId(v);
+    for (size_t l = 0; l < program.loops.size(); ++l) {
+      const Loop& loop = program.loops[l];
+      for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
+        for (const ValueId result : program.ops[op].results)
+          info_[result.index()].loop = l;  // a loop comes before those in it
+      for (uint32_t c = 0; c < loop.carries.size(); ++c) {
+        info_[loop.carries[c].param.index()] = {l, Stands::Param, l, c};
+        info_[loop.carries[c].result.index()] = {loop.around, Stands::Result, l, c};
+      }
+      for (uint32_t e = 0; e < loop.exits.size(); ++e)
+        info_[loop.exits[e].outside.index()] = {loop.around, Stands::Exit, l, e};
+    }
+    // What an inner loop gives back is known before what the outer one yields.
+    for (const bool storage : {false, true})
+      chains_[storage ? 1 : 0].resize(program.loops.size());
+    for (size_t l = program.loops.size(); l-- > 0;)
+      for (const bool storage : {false, true})
+        find_chains(l, storage);
+  }
+
+  WrittenIterations repeating(size_t loop) const {
+    WrittenIterations repeating{0, 1, 1};
+    uint32_t before = 0;  // iterations before the first that the others repeat
+    for (const std::vector<Chains>& chains : chains_) {
+      for (const Chain& chain : chains[loop].of) {
+        before = std::max(before, chain.length);
+        if (chain.end && chain.end->kind == Source::Kind::Made)
+          repeating.reach = std::max(repeating.reach, chain.length);
+      }
+      for (const std::vector<uint32_t>& ring : chains[loop].rings)
+        repeating.include({0, 0, static_cast<uint32_t>(ring.size())});
+    }
+    // A loop of any length keeps in memory what this one's first and last iterations hold. Before
+    // the window, an iteration may name any number of earlier ones.
+    const uint64_t first = uint64_t{before} + repeating.period + repeating.reach;
+    repeating.first =
+        static_cast<uint32_t>(std::min<uint64_t>(first, std::numeric_limits<uint32_t>::max()));
+    return repeating;
+  }
+
+ private:
+  enum class Stands : uint8_t { Itself, Param, Result, Exit };
+  /// The loop in whose body a value is; of a carry or an exit also which.
+  struct Info {
+    std::optional<size_t> loop;
+    Stands stands = Stands::Itself;
+    size_t of = 0;
+    uint32_t index = 0;
+  };
+
+  bool is_in(std::optional<size_t> inner, size_t loop) const {
+    while (inner && *inner > loop)
+      inner = program_.loops[*inner].around;
+    return inner == loop;
+  }
+
+  Source source(ValueId value, size_t loop, bool storage) const {
+    if (storage)
+      value = owners_[program_.value(value).buffer.index()];
+    const Info& info = info_[value.index()];
+    if (!is_in(info.loop, loop))
+      return {Source::Kind::Outside, 0, value};
+    if (info.stands == Stands::Itself)
+      return {};
+    if (info.stands == Stands::Param)
+      return {Source::Kind::Carried, info.index, {}};
+    const Loop& inner = program_.loops[info.of];
+    if (info.stands == Stands::Result)
+      return outwards(after(info.of, info.index, trips(inner), storage), inner, loop, storage);
+    const Exit& exit = inner.exits[info.index];
+    Source inside = source(exit.inside, info.of, storage);
+    if (inside.kind == Source::Kind::Carried)
+      inside = after(info.of, inside.carry, static_cast<uint64_t>(exit.iteration - inner.lower),
+                     storage);
+    return outwards(inside, inner, loop, storage);
+  }
+
+  static uint64_t trips(const Loop& loop) {
+    return static_cast<uint64_t>(loop.upper) - static_cast<uint64_t>(loop.lower);
+  }
+
+  /// The same as the body around sees it. A carry stands for its initial value.
+  Source outwards(const Source& inside, const Loop& inner, size_t loop, bool storage) const {
+    if (inside.kind == Source::Kind::Made)
+      return inside;
+    return source(
+        inside.kind == Source::Kind::Outside ? inside.value : inner.carries[inside.carry].initial,
+        loop, storage);
+  }
+
+  /// What a carry holds after so many iterations; a carry again: what that one held at first.
+  Source after(size_t loop, uint32_t carry, uint64_t iterations, bool storage) const {
+    const Chains& chains = chains_[storage ? 1 : 0][loop];
+    const Chain& chain = chains.of[carry];
+    if (iterations >= chain.length && chain.end)
+      return *chain.end;
+    if (iterations >= chain.length) {
+      const std::vector<uint32_t>& ring = chains.rings[chain.ring];
+      return {
+          Source::Kind::Carried, ring[(chain.at + iterations - chain.length) % ring.size()], {}};
+    }
+    for (; iterations > 0; --iterations)
+      carry = chains.yielded[carry].carry;
+    return {Source::Kind::Carried, carry, {}};
+  }
+
+  void find_chains(size_t loop, bool storage) {
+    Chains& chains = chains_[storage ? 1 : 0][loop];
+    for (const Carry& carry : program_.loops[loop].carries)
+      chains.yielded.push_back(source(carry.yielded, loop, storage));
+    const size_t carries = chains.yielded.size();
+    chains.of.resize(carries);
+    std::vector<bool> seen(carries);
+    for (uint32_t c = 0; c < carries; ++c) {
+      std::vector<uint32_t> path;
+      uint32_t at = c;
+      while (!seen[at]) {
+        seen[at] = true;
+        path.push_back(at);
+        if (chains.yielded[at].kind == Source::Kind::Carried)
+          at = chains.yielded[at].carry;
+      }
+      if (path.empty())
+        continue;
+      const Source& last = chains.yielded[path.back()];
+      const auto ring = std::find(path.begin(), path.end(), at);
+      if (last.kind != Source::Kind::Carried) {
+        chains.of[at] = {1, last};
+        path.pop_back();
+      } else if (ring != path.end()) {
+        for (auto each = ring; each != path.end(); ++each)
+          chains.of[*each] = {0,
+                              {},
+                              static_cast<uint32_t>(chains.rings.size()),
+                              static_cast<uint32_t>(each - ring)};
+        chains.rings.emplace_back(ring, path.end());
+        path.erase(ring, path.end());
+      }
+      for (; !path.empty(); path.pop_back()) {
+        chains.of[path.back()] = chains.of[chains.yielded[path.back()].carry];
+        ++chains.of[path.back()].length;
+      }
+    }
+  }
+
+  const Program& program_;
+  std::vector<ValueId> owners_;    // per buffer: the first value in it
+  std::vector<Info> info_;         // per value
+  std::vector<Chains> chains_[2];  // of values, of their storage; per loop
+};
+
+}  // namespace
 
 void WrittenIterations::include(const WrittenIterations& other) {
   constexpr uint64_t kNone = std::numeric_limits<uint32_t>::max();  // longer than any loop
@@ -47,18 +210,48 @@ void WrittenIterations::set_in(WrittenLoop& made) const {
   made.period = period;
 }
 
-std::optional<WrittenIterations> LoopEntries::add(LoopEntry entry) {
-  const auto number = static_cast<uint32_t>(number_of_.size());
-  const auto [same, is_new] = number_of_.emplace(std::move(entry), number);
-  if (is_new)
-    return std::nullopt;
-  // A loop of any length keeps in memory what this one's first and last iterations hold. Before the
-  // window, an iteration may name any number of earlier ones.
-  uint32_t reach = 1;
-  for (const auto& [each, at] : number_of_)
-    if (at >= same->second)
-      reach = std::max(reach, each.furthest());
-  return WrittenIterations{number + reach, reach, number - same->second};
+std::vector<WrittenIterations> repeating_iterations(const Program& regions) {
+  const CarriedSources sources(regions);
+  std::vector<WrittenIterations> repeating;
+  for (size_t l = 0; l < regions.loops.size(); ++l)
+    repeating.push_back(sources.repeating(l));
+  return repeating;
+}
+
+KeptIterations::KeptIterations(const Program& regions) : repeating_(repeating_iterations(regions)) {
+  std::map<std::pair<int64_t, int64_t>, WrittenIterations> by_bounds;
+  for (size_t l = 0; l < regions.loops.size(); ++l)
+    by_bounds[{regions.loops[l].lower, regions.loops[l].upper}].include(repeating_[l]);
+  std::map<ValueId, std::pair<const Loop*, const Exit*>> exits;  // by what is read outside
+  for (size_t l = 0; l < regions.loops.size(); ++l) {
+    const Loop& loop = regions.loops[l];
+    repeating_[l] = by_bounds[{loop.lower, loop.upper}];
+    for (const Exit& exit : loop.exits)
+      exits.emplace(exit.outside, std::pair(&loop, &exit));
+  }
+  for (const Loop& loop : regions.loops) {
+    if (loop.around)
+      continue;
+    for (const Exit& outer : loop.exits) {
+      IterationsAround iterations;
+      for (auto exit = exits.find(outer.outside); exit != exits.end();
+           exit = exits.find(exit->second.second->inside)) {
+        const auto& [in, of] = exit->second;
+        iterations.push_back({in->lower, in->upper, of->iteration});
+        if (must_keep(static_cast<size_t>(in - regions.loops.data()), *in, *of))
+          add(iterations);
+      }
+    }
+  }
+}
+
+bool KeptIterations::must_keep(size_t l, const Loop& loop, const Exit& exit) const {
+  WrittenLoop whole;
+  whole.lower = loop.lower;
+  whole.upper = loop.upper;
+  repeating_[l].set_in(whole);
+  return whole.window > 0 && loop.lower + whole.first - whole.reach() <= exit.iteration &&
+         exit.iteration < loop.upper - whole.window;
 }
 
 void KeptIterations::add(IterationsAround iterations) {
@@ -79,59 +272,6 @@ std::vector<int64_t> KeptIterations::ends(const IterationsAround& around, int64_
         ends.insert(index);
     }
   return {ends.begin(), ends.end()};
-}
-
-WrittenIterations KeptIterations::least(int64_t lower, int64_t upper) const {
-  const auto found = least_.find({lower, upper});
-  return found == least_.end() ? WrittenIterations() : found->second;
-}
-
-void KeptIterations::at_least(int64_t lower, int64_t upper, WrittenIterations written) {
-  least_[{lower, upper}].include(written);
-}
-
-void LeftOutIterations::make_alike(KeptIterations& kept) const {
-  for (const auto& [bounds, written] : most_)
-    kept.at_least(bounds.first, bounds.second, written);
-}
-
-void LeftOutIterations::add(size_t loop, const WrittenLoop& written) {
-  const WrittenIterations of{written.first, written.reach(), written.period};
-  const auto at = most_.emplace(std::pair(written.lower, written.upper), of).first;
-  differ_ |= at->second != of;
-  at->second.include(of);
-  loops_[loop].insert({written.lower + written.first - of.reach, written.upper - written.window});
-}
-
-bool LeftOutIterations::has(size_t loop, int64_t index) const {
-  const auto ranges = loops_.find(loop);
-  return ranges != loops_.end() &&
-         std::any_of(ranges->second.begin(), ranges->second.end(),
-                     [&](const Range& each) { return each.begin <= index && index < each.end; });
-}
-
-KeptIterations LeftOutIterations::named_in(const Program& regions) const {
-  std::map<ValueId, std::pair<size_t, const Exit*>> exits;  // by what is read outside
-  for (size_t l = 0; l < regions.loops.size(); ++l)
-    for (const Exit& exit : regions.loops[l].exits)
-      exits.emplace(exit.outside, std::pair(l, &exit));
-  KeptIterations kept;
-  for (size_t l = 0; l < regions.loops.size(); ++l) {
-    if (regions.loops[l].around)
-      continue;
-    for (const Exit& outer : regions.loops[l].exits) {
-      IterationsAround iterations;
-      for (auto exit = exits.find(outer.outside); exit != exits.end();
-           exit = exits.find(exit->second.second->inside)) {
-        const auto& [loop, of] = exit->second;
-        const Loop& in = regions.loops[loop];
-        iterations.push_back({in.lower, in.upper, of->iteration});
-        if (has(loop, of->iteration))
-          kept.add(iterations);
-      }
-    }
-  }
-  return kept;
 }
 
 }  // namespace orrery

@@ -12,6 +12,7 @@
 #include "models/program/kept_iterations.h"
 #include "models/program/loops.h"
 #include "models/program/sides.h"
+#include "models/program/unroll.h"
 
 namespace orrery {
 
@@ -70,17 +71,23 @@ class Unrolling {
         to_.other_names.emplace(name, now(value));
     written_ = true;
     to_.sites = sites_.finish();
-    if (!left_out_.empty() && diagnostics_.empty() && !loops_meet_in_step(to_))
+    if (leaves_out_ && diagnostics_.empty() && !loops_meet_in_step(to_))
       diagnostics_.add("the loops that meet have different iterations");
   }
 
-  WrittenOnce take() {
-    WrittenOnce once{{}, diagnostics_, left_out_, false, over_size_};
-    if (written_ && diagnostics_.empty())
-      once.made = Unrolled{std::move(to_), std::move(runs_), std::move(now_)};
-    once.may_blame_left_out = written_ && !once.made && !left_out_.empty();
-    return once;
+  /// Once: empty after an error.
+  std::optional<Unrolled> take() {
+    if (!written_ || !diagnostics_.empty())
+      return std::nullopt;
+    return Unrolled{std::move(to_), std::move(runs_), std::move(now_)};
   }
+
+  const Diagnostics& diagnostics() const { return diagnostics_; }
+  bool leaves_out() const { return leaves_out_; }
+  /// Whether the errors may be gone if no iteration is left out.
+  bool may_blame_left_out() const { return written_ && leaves_out_; }
+  /// The error, if any, that the size is not allowed.
+  const std::optional<Diagnostic>& over_size() const { return over_size_; }
 
  private:
   /// The iteration in which ops are.
@@ -298,28 +305,26 @@ class Unrolling {
     made.lower = lower;
     made.upper = upper;
     made.has_index = loop.index.has_value();
-    LoopEntries entries;
-    std::optional<WrittenIterations> repeated;
+    const WrittenIterations& repeating = kept_.repeating(l);
+    repeating.set_in(made);
     for (int64_t i = lower; i < upper; ++i) {
-      if (!repeated && (repeated = entries.add({to_, made, carried}))) {
-        repeated->include(kept_.least(lower, upper));
-        repeated->set_in(made);
-      }
       // Iterations without ops only take time.
       if (made.window > 0 && made.written.size() == made.first &&
           (long_loops_ == LongLoops::LeftOut || made.last().ops.size() == 0)) {
-        left_out_.add(l, made);
+        leaves_out_ = true;
         leave_out_exits(loop, i, upper - made.window);
         i = upper - made.window;
       }
       made.written.push_back(iteration(made.name, i));
       if (!grow(l) || !write_iteration(l, made.written.back(), carried)) {
         // What iterations make goes through all carries in as many iterations as there are carries.
-        if (over_size_ && !repeated && made.written.size() > loop.carries.size() + 2)
+        const size_t written = made.written.size() - 1;
+        if (over_size_ && written > loop.carries.size() + 1 &&
+            written < repeating.first - repeating.reach)
           diagnostics_.add(origin_of(loop.name, loop.origin),
                            fmt::format("fori_loop: iterations are left out once the carries, which "
                                        "go round, are all back, and after {} they are not",
-                                       made.written.size() - 1));
+                                       written));
         return false;
       }
     }
@@ -328,8 +333,8 @@ class Unrolling {
     return true;
   }
 
-  /// Other values stand for those of iterations that are left out: they will be kept in the next
-  /// try, which writes the program anew.
+  /// Where only a body around reads the value of an iteration that is left out, that of an earlier
+  /// one stands for it.
   void leave_out_exits(const Loop& loop, int64_t begin, int64_t end) {
     for (const Exit& exit : loop.exits)
       if (begin <= exit.iteration && exit.iteration < end)
@@ -408,19 +413,34 @@ class Unrolling {
   std::vector<size_t> loops_around_;
   IterationsAround iterations_;
   WrittenSize size_;
-  LeftOutIterations left_out_;
+  bool leaves_out_ = false;
   std::optional<Diagnostic> over_size_;
   bool written_ = false;
 };
 
 }  // namespace
 
-WrittenOnce written_once(const Program& program, LongLoops long_loops, const KeptIterations& kept,
-                         const SiteRequests& requests, AllowedSize allowed,
-                         const std::string& file) {
-  Unrolling unrolling(program, long_loops, kept, requests, allowed, Diagnostics(file));
-  unrolling.run();
-  return unrolling.take();
+std::optional<Unrolled> unrolled(const Program& program, LongLoops long_loops,
+                                 const SiteRequests& requests, AllowedSize allowed,
+                                 Diagnostics& diagnostics) {
+  ORRERY_CHECK(diagnostics.empty(), "a program with errors has no iterations");
+  const KeptIterations kept(program);
+  // Errors that cannot come from what is left out are found soonest without it.
+  Unrolling some(program, LongLoops::LeftOut, kept, requests, allowed,
+                 Diagnostics(diagnostics.file()));
+  some.run();
+  std::optional<Unrolled> made = some.take();
+  diagnostics = some.diagnostics();
+  if (!some.leaves_out() || (made ? long_loops == LongLoops::LeftOut : !some.may_blame_left_out()))
+    return made;
+  Unrolling all(program, LongLoops::WrittenOut, kept, requests, allowed,
+                Diagnostics(diagnostics.file()));
+  all.run();
+  if (all.over_size() && !made)
+    diagnostics.add(all.over_size()->origin, all.over_size()->message);
+  else
+    diagnostics = all.diagnostics();
+  return all.take();
 }
 
 }  // namespace orrery

@@ -3,6 +3,7 @@
 // What an executor keeps for each run of a collective that is under way. In a loop some members may
 // be in later iterations than others, so several runs of one collective may be under way at once.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -20,10 +21,10 @@ class RunTable {
 
   /// The slot of the run; a new one, with an empty T, if it has none.
   uint32_t slot(CollectiveRun run) {
-    std::vector<uint32_t>& own = of_[run.collective.index()];
-    for (const uint32_t slot : own)
-      if (slots_[slot].run.iteration == run.iteration)
-        return slot;
+    UnderWay& own = of_[run.collective.index()];
+    const auto at = find(run);
+    if (at != own.slots.end() && slots_[*at].run.iteration == run.iteration)
+      return *at;
     if (free_.empty()) {
       free_.push_back(static_cast<uint32_t>(slots_.size()));
       slots_.emplace_back();
@@ -31,7 +32,7 @@ class RunTable {
     const uint32_t slot = free_.back();
     free_.pop_back();
     slots_[slot].run = run;
-    own.push_back(slot);
+    own.slots.insert(at, slot);
     return slot;
   }
 
@@ -41,7 +42,12 @@ class RunTable {
   const CollectiveRun& run(uint32_t slot) const { return slots_[slot].run; }
 
   void erase(uint32_t slot) {
-    std::erase(of_[slots_[slot].run.collective.index()], slot);
+    UnderWay& own = of_[slots_[slot].run.collective.index()];
+    const auto at = find(slots_[slot].run);
+    if (at != own.begin())
+      own.slots.erase(at);
+    else if (++own.over > own.slots.size() / 2)
+      own = {{own.begin(), own.slots.end()}, 0};
     slots_[slot].value = T();
     free_.push_back(slot);
   }
@@ -49,12 +55,13 @@ class RunTable {
   /// The slots in use, by collective.
   template <class Visit>
   void for_each_slot(Visit&& visit) const {
-    for (const std::vector<uint32_t>& own : of_)
-      for (const uint32_t slot : own)
-        visit(slot);
+    for (const UnderWay& own : of_)
+      for (size_t i = own.over; i < own.slots.size(); ++i)
+        visit(own.slots[i]);
   }
 
-  /// Makes a run one of a later iteration.
+  /// Makes a run one of a later iteration. All runs of a collective that come after it must be
+  /// moved too, by as many iterations or more.
   void move(uint32_t slot, uint64_t iterations) { slots_[slot].run.iteration += iterations; }
 
  private:
@@ -63,9 +70,28 @@ class RunTable {
     T value;
   };
 
+  /// The runs of a collective that are under way, by iteration. A member that runs ahead may leave
+  /// many behind it. Most end in order, so those at the front that are over are dropped many at
+  /// once.
+  struct UnderWay {
+    std::vector<uint32_t> slots;
+    size_t over = 0;
+    std::vector<uint32_t>::iterator begin() {
+      return slots.begin() + static_cast<std::ptrdiff_t>(over);
+    }
+  };
+
+  /// The first run of the collective that is not before this one.
+  std::vector<uint32_t>::iterator find(CollectiveRun run) {
+    UnderWay& own = of_[run.collective.index()];
+    return std::partition_point(own.begin(), own.slots.end(), [&](uint32_t slot) {
+      return slots_[slot].run.iteration < run.iteration;
+    });
+  }
+
   std::deque<Slot> slots_;
   std::vector<uint32_t> free_;
-  std::vector<std::vector<uint32_t>> of_;  // per collective: its slots in use
+  std::vector<UnderWay> of_;  // per collective
 };
 
 }  // namespace orrery

@@ -130,7 +130,7 @@ class Engine {
     while (!events_.empty()) {
       now_ = events_.next();
       next_number();
-      while (!events_.empty() && events_.next() == now_)
+      for (; !events_.empty() && events_.next() == now_; ++events_since_look_)
         do_events();
       share_links();
       if (skips_any_)
@@ -197,11 +197,15 @@ class Engine {
   /// At the end of an instant. Once a list has come to the end of an iteration, looks whether the
   /// state is an earlier one, and goes ahead by as many periods as possible.
   void skip_periods() {
+    if (events_since_look_ * kWordsPerEvent < words_of_look_)
+      return;
     const std::optional<uint32_t> loop = loop_at_end();
     if (!loop || !state_.has_room_for_copies())
       return;
     std::vector<uint64_t> words;
     append_state(words);
+    words_of_look_ = words.size();
+    events_since_look_ = 0;
     // The period of an inner loop would hide that of the loop around it.
     const std::optional<Before> before = finders_[*loop].look(words, [&] {
       return Before{skips_.lists(all_lists_, now_ + skipped_), completion_.messages,
@@ -485,6 +489,11 @@ class Engine {
     uint32_t loop = 0;
   };
   std::optional<LookAt> look_at_;
+  /// A look takes about as long as this many words per event. A sender that runs ahead makes the
+  /// state grow: looks then become rare, so that they take no longer than the events.
+  static constexpr uint64_t kWordsPerEvent = 16;
+  uint64_t words_of_look_ = 0;
+  uint64_t events_since_look_ = 0;
   InstantNumber number_;                 // of now_, from 1 on
   std::optional<CollectiveId> current_;  // whose time is being computed, for error messages
   bool update_ = false;                  // EngineOptions::extra_updates has this instant

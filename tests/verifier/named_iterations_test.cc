@@ -231,5 +231,25 @@ TEST_CASE("named iterations: the first ones decide what does not depend on later
   CHECK(decided(R"({"makespan": {"at_most": "1 s"}})", 1000) == 0);
 }
 
+TEST_CASE("named iterations: first ones of a loop in a loop, which may be long itself") {
+  const auto decided = [](int64_t outer, int64_t inner, uint64_t budget) {
+    const std::string program =
+        R"("program": [)" +
+        loop("l", outer, R"("h": "a")",
+             loop("m", inner, R"("g": "h")", R"({"id": "t", "op": "neg", "of": "g"})",
+                  R"("g": "t")") +
+                 R"(, {"id": "s", "op": "psum", "of": "m", "axis_name": "x"})",
+             R"("h": "s")") +
+        R"(], "expect": [{"equal": ["l[3].m[5].t", "l[3].m[7].t"]}])";
+    const Scenario scenario = read_scenario("f", scenario_text(kSwitch, program));
+    const std::optional<FirstIterations> first = first_iterations(scenario, budget, Limits());
+    return first && first->decided.size() == 1;
+  };
+  // The inner loop is whole: what it carries out goes into the next outer iteration. On 4 devices,
+  // 4 outer iterations have as many ops as the inner loop, and the psum.
+  CHECK(decided(1'000'000, 20, 4 * 4 * 21));
+  CHECK_FALSE(decided(1'000'000, 20, 4 * 4 * 21 - 1));
+}
+
 }  // namespace
 }  // namespace orrery::test
