@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/random.h"
+#include "tests/support/tries.h"
 #include "tests/verifier/long_loops_rig.h"
 
 namespace orrery::test {
@@ -189,7 +190,7 @@ template <class Check>
 Tally tally_of(uint64_t seed, size_t programs, Check&& check) {
   Random random(seed);
   Tally tally;
-  for (size_t i = 0; i < programs; ++i)
+  for (uint64_t i = 0; i < tries(programs); ++i)
     tally.add(check(random));
   tally.show();
   return tally;
@@ -206,8 +207,10 @@ TEST_CASE("shared loops: one program") {
                             R"(, {"id": "z", "op": "psum", "of": "pl.ph", "axis_name": "x"}])"),
         slower);
   });
-  CHECK(tally.by_engine > 10);
-  CHECK(tally.added > tally.by_engine / 2);
+  if (is_all_tried()) {
+    CHECK(tally.by_engine > 10);
+    CHECK(tally.added > tally.by_engine / 2);
+  }
 }
 
 TEST_CASE("shared loops: two programs, whose loops meet or not") {
@@ -222,8 +225,10 @@ TEST_CASE("shared loops: two programs, whose loops meet or not") {
                                           body.loop("q", trips, "a", true, true) + "]}]"),
                       slower);
   });
-  CHECK(tally.by_engine > 10);
-  CHECK(tally.added > tally.by_engine / 3);
+  if (is_all_tried()) {
+    CHECK(tally.by_engine > 10);
+    CHECK(tally.added > tally.by_engine / 3);
+  }
 }
 
 TEST_CASE("shared loops: devices that drift apart until they wait for each other") {
@@ -236,8 +241,10 @@ TEST_CASE("shared loops: devices that drift apart until they wait for each other
         scenario(wires, R"("program": [)" + body.loop("p", trips, "a", false, false) + "]"),
         drifting);
   });
-  CHECK(tally.by_engine > 12);
-  CHECK(tally.added > tally.by_engine / 3);
+  if (is_all_tried()) {
+    CHECK(tally.by_engine > 12);
+    CHECK(tally.added > tally.by_engine / 3);
+  }
 }
 
 TEST_CASE("shared loops: one after the other") {
@@ -254,8 +261,10 @@ TEST_CASE("shared loops: one after the other") {
                             R"(, {"id": "z", "op": "psum", "of": "ql.qh", "axis_name": "x"}])"),
         slower);
   });
-  CHECK(tally.by_engine > 5);
-  CHECK(tally.added > tally.by_engine / 2);
+  if (is_all_tried()) {
+    CHECK(tally.by_engine > 5);
+    CHECK(tally.added > tally.by_engine / 2);
+  }
 }
 
 /// A body whose messages share links, whatever its trip count.

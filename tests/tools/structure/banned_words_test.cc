@@ -18,17 +18,27 @@ bool begins_with_any(const std::string& path, const std::vector<std::string>& pr
   });
 }
 
+/// The code of each file: without comments and literals.
+const std::vector<SourceFile>& code_files() {
+  static const std::vector<SourceFile> files = [] {
+    std::vector<SourceFile> code = source_files({".h", ".cc"});
+    for (SourceFile& file : code)
+      file.text = code_only(file.text);
+    return code;
+  }();
+  return files;
+}
+
 /// Files with a match in their code (comments and literals excluded), each with the match.
 std::string uses(const std::string& pattern, const std::vector<std::string>& within,
                  const std::vector<std::string>& but = {}) {
   const std::regex regex(pattern);
   std::string found;
-  for (const SourceFile& file : source_files({".h", ".cc"})) {
+  for (const SourceFile& file : code_files()) {
     if (!begins_with_any(file.path, within) || begins_with_any(file.path, but))
       continue;
-    const std::string code = code_only(file.text);
     std::smatch match;
-    if (std::regex_search(code, match, regex))
+    if (std::regex_search(file.text, match, regex))
       found += file.path + ": " + match.str() + "\n";
   }
   return found;

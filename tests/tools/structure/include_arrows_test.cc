@@ -21,13 +21,18 @@ struct Include {
   bool ours = false;  // in quotes
 };
 
-std::vector<Include> includes() {
+std::vector<Include> read_includes() {
   const std::regex line("(^|\n)#include ([\"<])([^\">]*)[\">]");
   std::vector<Include> found;
   for (const SourceFile& file : source_files({".h", ".cc"}))
     for (std::sregex_iterator it(file.text.begin(), file.text.end(), line), end; it != end; ++it)
       found.push_back({file.path, (*it)[3], (*it)[2] == "\""});
   return found;
+}
+
+const std::vector<Include>& includes() {
+  static const std::vector<Include> all = read_includes();
+  return all;
 }
 
 /// The first `levels` folders of a path: "simulator/time" of "simulator/time/sweep.cc" for 2.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <string_view>
@@ -78,7 +79,9 @@ std::string in_quotes(std::string_view literal) {
 
 }  // namespace
 
-std::vector<SourceFile> source_files(const std::vector<std::string>& endings) {
+namespace {
+
+std::vector<SourceFile> read_files(const std::vector<std::string>& endings) {
   std::vector<SourceFile> files;
   for (const char* const folder : {"models", "simulator", "verifier", "tools", "tests"}) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kRoot / folder)) {
@@ -91,6 +94,16 @@ std::vector<SourceFile> source_files(const std::vector<std::string>& endings) {
   std::sort(files.begin(), files.end(),
             [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
   return files;
+}
+
+}  // namespace
+
+const std::vector<SourceFile>& source_files(const std::vector<std::string>& endings) {
+  static std::map<std::vector<std::string>, std::vector<SourceFile>> known;
+  const auto [files, is_new] = known.try_emplace(endings);
+  if (is_new)
+    files->second = read_files(endings);
+  return files->second;
 }
 
 std::string code_only(const std::string& text) {

@@ -12,8 +12,9 @@ struct SourceFile {
   std::string text;
 };
 
-/// Every file below the root's code folders whose name has one of the endings, sorted by path.
-std::vector<SourceFile> source_files(const std::vector<std::string>& endings);
+/// Every file below the root's code folders whose name has one of the endings, sorted by path; read
+/// once.
+const std::vector<SourceFile>& source_files(const std::vector<std::string>& endings);
 
 /// `text` without what stands in comments and in string and character literals.
 std::string code_only(const std::string& text);
