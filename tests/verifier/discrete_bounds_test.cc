@@ -79,6 +79,29 @@ TEST_CASE("bounds: a rounded float makes exact integers where its error spans no
   check_unknown(bounded, "row", {true});
 }
 
+TEST_CASE("bounds: a rounded float that is as large as its error may be zero") {
+  const auto add_ops = [](Bounded& bounded, double least) {
+    const Tensor same = tensor(Dtype::F64, {2}, {4, -2});
+    const Tensor others = tensor(Dtype::F64, {2}, {least, 1});
+    bounded.rig.argument("same", {same, same});
+    bounded.rig.argument("others", {others, others});
+    bounded.rig.op("convert_element_type", "wide", {"s"}, {{"new_dtype", Dtype::F64}});
+    bounded.rig.op("sub", "zero", {"wide", "same"});
+    bounded.rig.op("max", "m", {"zero", "others"});
+    bounded.rig.op("convert_element_type", "is", {"m"}, {{"new_dtype", Dtype::Pred}});
+  };
+  Bounded first;
+  add_ops(first, 0);
+  const double error = first.of("m")[0];
+  Bounded bounded;
+  add_ops(bounded, error);
+  REQUIRE(bounded.of("m")[0] == error);
+  check_unknown(bounded, "is", {true, false});
+  Bounded larger;
+  add_ops(larger, 2 * error);
+  check_unknown(larger, "is", {false, false});
+}
+
 TEST_CASE("bounds: the rank of the largest of rounded floats is unknown") {
   Bounded bounded;
   bounded.rig.op("pargmax", "of_exact", {"a"}, {{"axis_name", Names{"x"}}});

@@ -30,6 +30,18 @@ struct SplitAndWhole {
 
 }  // namespace
 
+TEST_CASE("sums: behind the result of a collective are the ops of all its threads") {
+  HostRig rig({{"x", 2}});
+  rig.argument("a", {{1, 2}, {3, 4}});
+  rig.thread("one", {LogicalId(0)});
+  rig.op("psum", "r", {"a"}, {{"axis_name", Names{"x"}}}, "s");
+  rig.thread("two", {LogicalId(1)});
+  rig.op("neg", "n", {"a"});
+  rig.op("psum", "q", {"n"}, {{"axis_name", Names{"x"}}}, "s");
+  rig.lower();
+  CHECK(ops_behind(rig.program, rig.value("r")) == std::set{OpId(0), OpId(1), OpId(2)});
+}
+
 TEST_CASE("sums: those of other lengths are named on both sides, common ones are not") {
   SplitAndWhole both;
   const HostRig& rig = both.rig;

@@ -11,6 +11,9 @@
 
 #include "models/program/loops.h"
 #include "simulator/analyze/device_times.h"
+#include "simulator/network/demand.h"
+#include "simulator/time/engine.h"
+#include "simulator/time/sweep.h"
 #include "verifier/run.h"
 
 namespace orrery::test {
@@ -67,6 +70,43 @@ void check_same_said(const std::string& text, const std::vector<Fault>& faults) 
   }
 }
 
+void check_same_sums(const Completion& skipping, const Completion& all) {
+  CHECK(skipping.makespan == all.makespan);
+  CHECK(skipping.messages == all.messages);
+  CHECK(skipping.digest == all.digest);
+}
+
+/// Where the times of no run are wanted, so that iterations may be skipped from the first ones on,
+/// the sums are those of a run of all iterations.
+void check_without_kept_runs(Stages& stages) {
+  const Program& program = stages.program_to_run();
+  const Lowered& lowered = stages.lowered_to_run();
+  const Demands asked = demands(lowered, stages.paths());
+  const std::vector<OpRun> none;
+  if (!sweep_refusal(asked, stages.fabric())) {
+    SweepOptions options;
+    options.device_start = stages.fault_effects().device_start;
+    const auto all = sweep(program, lowered, stages.paths(), options);
+    options.kept = &none;
+    const auto skipping = sweep(program, lowered, stages.paths(), options);
+    REQUIRE(skipping.index() == all.index());
+    if (const auto* completion = std::get_if<Completion>(&all))
+      check_same_sums(std::get<Completion>(skipping), *completion);
+  }
+  for (const bool share_all_links : {false, true}) {
+    CAPTURE(share_all_links);
+    EngineOptions options;
+    options.device_start = stages.fault_effects().device_start;
+    options.share_all_links = share_all_links;
+    const auto all = simulate_if_it_ends(program, lowered, stages.paths(), asked, options);
+    options.kept = &none;
+    const auto skipping = simulate_if_it_ends(program, lowered, stages.paths(), asked, options);
+    REQUIRE(skipping.has_value() == all.has_value());
+    if (all)
+      check_same_sums(*skipping, *all);
+  }
+}
+
 }  // namespace
 
 std::string scenario_text(const std::string& cluster, const std::string& program) {
@@ -120,6 +160,7 @@ Outcome check_same(const std::string& text, const std::vector<Fault>& faults) {
     CHECK(few.stages.memory().threads[t].peak == all.stages.memory().threads[t].peak);
   if (!ours)
     return {};
+  check_without_kept_runs(few.stages);
   CHECK(ours->makespan == theirs->makespan);
   CHECK(ours->messages == theirs->messages);
   CHECK(device_times(few.scenario.program, few.stages.lowered(), *ours) ==

@@ -94,6 +94,28 @@ TEST_CASE("loop reports: iterations that do not repeat are run up to a limit") {
   CHECK_NOTHROW(report_of(program, "", limits));
 }
 
+TEST_CASE(
+    "loop reports: the fingerprint has the outputs of single iterations, and no other value "
+    "there") {
+  Report report =
+      report_of(loop("l", 100, R"({"id": "y", "op": "psum", "of": "lh", "axis_name": "x"},
+                                  {"id": "z", "op": "add", "of": ["y", "a"]})"),
+                R"("outputs": ["l[3].y"],)");
+  const std::string before = report.fingerprint;
+  REQUIRE(report.values);
+  const auto changed = [&](const char* name) {
+    const ValueId value = values_by_name(report.scenario->program).at(name);
+    std::optional<Tensor>& tensor = report.values->at(value, LogicalId(1));
+    const Tensor was = tensor.value();
+    tensor->as<float>()[0] += 1;
+    const bool differs = fingerprint(report) != before;
+    tensor = was;
+    return differs;
+  };
+  CHECK(changed("l[3].y"));
+  CHECK_FALSE(changed("l[4].y"));
+}
+
 TEST_CASE("loop reports: the fingerprint has every iteration, those that are not shown too") {
   Report report =
       report_of(loop("l", 100, R"({"id": "y", "op": "psum", "of": "lh", "axis_name": "x"},

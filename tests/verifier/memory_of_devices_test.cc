@@ -57,6 +57,18 @@ TEST_CASE("memory: an array on a device without a program counts there") {
   CHECK(ran.report.memory.largest_peak() == Bytes(4 * 4096));
 }
 
+TEST_CASE("memory: an array on a device without a program takes whole units of the alignment") {
+  test::ScenarioParts parts;
+  parts.threads = true;
+  parts.devices = 2;
+  parts.mesh = R"({"x": 2})";
+  parts.arrays = R"({"a": {"shape": [64], "dtype": "f32", "init": "ones", "on": [0]},
+"w": {"shape": [65], "dtype": "f32", "init": "ones", "on": [1]}})";
+  parts.program = R"([{"on": [0], "do": [{"id": "b", "op": "add", "of": ["a", "a"]}]}])";
+  const test::Ran ran = test::run_parts(parts);
+  CHECK(ran.report.memory.of(LogicalId(1)).peak == Bytes(512));  // 260, in units of 256
+}
+
 TEST_CASE(
     "memory: the message names the largest buffers and counts the rest, the witness has all") {
   test::ScenarioParts parts;

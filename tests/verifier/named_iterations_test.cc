@@ -251,5 +251,24 @@ TEST_CASE("named iterations: first ones of a loop in a loop, which may be long i
   CHECK_FALSE(decided(1'000'000, 20, 4 * 4 * 21 - 1));
 }
 
+TEST_CASE("named iterations: a value of loops in loops takes as many as the loop that needs most") {
+  const std::string inner = loop("m", 1'000'000, R"("g": "h")",
+                                 R"({"id": "s", "op": "psum", "of": "g", "axis_name": "x"},
+                                    {"id": "y", "op": "neg", "of": "s"})",
+                                 R"("g": "y")") +
+                            R"(, {"id": "v", "op": "neg", "of": "h"})";
+  for (const std::string where : {"l[5].m[0]", "l[0].m[5]"}) {
+    CAPTURE(where);
+    const Scenario scenario = read_scenario(
+        "f",
+        scenario_text(
+            kSwitch, R"("program": [)" + loop("l", 1'000'000, R"("h": "a")", inner, R"("h": "v")") +
+                         fmt::format(R"(], "expect": [{{"equal": ["{0}.s", "{0}.y"]}}])", where)));
+    const std::optional<FirstIterations> first = first_iterations(scenario, 1000, Limits());
+    REQUIRE(first);
+    CHECK(first->decided == std::vector<size_t>{0});
+  }
+}
+
 }  // namespace
 }  // namespace orrery::test

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/program/ragged.h"
 #include "tests/models/program/lists.h"
 #include "tests/verifier/ragged_example.h"
 
@@ -133,6 +134,16 @@ TEST_CASE("ragged: where tables do not agree, nothing is said to be proved or to
   };
   CHECK(said("proved") == "proved is undecided: the tables of a ragged exchange do not agree.");
   CHECK(said("deadlock_free").starts_with("deadlock_free does not hold: \"r\": slice 0 of "));
+}
+
+TEST_CASE("expect holds: a property that fails outweighs one before it that is undecided") {
+  Tables tables;
+  tables.send_sizes = "[[1, 2], [2, 1]]";
+  ScenarioParts parts = example(tables);
+  parts.expect = R"([{"holds": ["proved", "deadlock_free"]}])";
+  const Ran ran = run_parts(parts);
+  CHECK(ran.check("PROPERTY.HOLDS").verdict == Verdict::Fails);
+  CHECK(ran.check("PROPERTY.HOLDS").message.starts_with("deadlock_free does not hold: "));
 }
 
 TEST_CASE("ragged: where a slice without rows lies does not matter") {

@@ -7,6 +7,7 @@
 
 #include "models/program/op_rules.h"
 #include "tests/models/program/build.h"
+#include "tests/models/program/looping.h"
 
 namespace orrery {
 namespace {
@@ -16,6 +17,7 @@ using test::devices;
 using test::donating;
 using test::Integers;
 using test::kX;
+using test::Looping;
 using test::Names;
 using test::op;
 using test::Spmd;
@@ -229,6 +231,25 @@ TEST_CASE("builder: without state checks, what is the same on all devices stays 
       .add(op("t", "neg", {"s"}));
   const Program program = building.finish();
   CHECK(text(value_of(program, "t").type, program.mesh) == "f32[4]");
+}
+
+TEST_CASE("builder: without state checks, what an outer loop carries varies in inner ones too") {
+  Looping l(Checks::Shapes);
+  l.with(op("c", "psum", {"a"}, {{"axis_name", kX}})).begin("l", 0, 3, {{"h", "c"}});
+  l.begin("l[].m", 0, 3, {{"g", "l[].h"}}).with(op("l[].m[].u", "neg", {"l[].m[].g"}));
+  l.end({{"g", "l[].m[].u"}}).with(op("l[].y", "add", {"l[].h", "a"})).end({{"h", "l[].y"}});
+  const Program program = l.finish();
+  for (const char* name : {"l[].h", "l[].m[].g", "l[].m[].u", "l[].m.g", "l.h"}) {
+    CAPTURE(name);
+    CHECK(text(value_of(program, name).type, program.mesh) == "f32[4]{V:x}");
+  }
+}
+
+TEST_CASE("builder: after a loop without iterations, devices have what it carries at first") {
+  Looping l;
+  l.builder.argument("w", Dtype::F32, {4}, {"x"}, std::nullopt, devices(0, 2));
+  l.begin("l", 3, 3, {{"h", "a"}}).end({{"h", "w"}}).with(op("z", "neg", {"l.h"}));
+  CHECK(l.errors() == Errors{});
 }
 
 TEST_CASE("builder: a result has at most 64 dimensions") {

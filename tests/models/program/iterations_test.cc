@@ -147,6 +147,14 @@ TEST_CASE(
   CHECK(read_from(program, "l[].m[].v", 55) == Read{});
 }
 
+TEST_CASE("iterations: a loop without iterations hands on what it carries at first") {
+  Looping l;
+  l.begin("l", 0, 10, {{"h", "a"}}).with(op("l[].y", "neg", {"l[].h"}));
+  l.begin("l[].m", 3, 3, {{"g", "l[].y"}}).with(op("l[].m[].z", "neg", {"l[].m[].g"}));
+  l.end({{"g", "l[].m[].z"}}).end({{"h", "l[].m.g"}});
+  CHECK(read_from(l.finish(), "l[].y", 5) == Read{4});
+}
+
 TEST_CASE("iterations: the makers of what a carry stands for are those of all its iterations") {
   Looping l;
   l.with(op("b", "neg", {"a"})).begin("l", 0, 9, {{"p", "a"}, {"q", "b"}});

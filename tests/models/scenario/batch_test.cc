@@ -363,6 +363,32 @@ TEST_CASE("batch: what a loop carries is arranged before it, and at the end of i
         "l = l.h\n");
 }
 
+TEST_CASE("batch: of an output that a loop carries without the batch there is one") {
+  const auto looped = [](const std::string& batch) {
+    std::string text = with_batch(
+        R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "carry": {"h": "c"}, )"
+        R"("yield": {"h": "y"}, "body": [{"id": "y", "op": "neg", "of": "h"}]}])",
+        batch, R"(["l.h"])");
+    return text.replace(text.find("\"check_types\": true") + 15, 4, "false");
+  };
+  CHECK(batched(looped(R"("in_axes": {"a": 1})")) ==
+        "l[].y = neg(l[].h): s32[2]\n"
+        "l = l.h\n");
+  CHECK(batched(looped(R"("in_axes": {"a": 1}, "out_axes": {"l.h": 0})")) ==
+        "l.h.batch = broadcast_in_dim(c): s32[3,2]\n"
+        "l[].y = neg(l[].h): s32[3,2]\n"
+        "l = l.h\n");
+}
+
+TEST_CASE("batch: where all have the same, the first has the extremum, unless it is a NaN") {
+  CHECK(batched(with_batch(R"([{"id": "r", "op": "pargmax", "of": "c", "axis_name": "i"}])",
+                           R"("axis_name": "i", "in_axes": {"a": 1})")) ==
+        "r.batch = eq(c, c): pred[2]\n"
+        "r.batch.1 = full(): s32[]\n"
+        "r.batch.2 = full(): s32[]\n"
+        "r = select_n(r.batch, r.batch.1, r.batch.2): s32[2]\n");
+}
+
 TEST_CASE("batch: a value of a single iteration has the batch where its op has it") {
   const std::string body = R"({"id": "y", "op": "neg", "of": "a"})";
   CHECK(refusal(batched_loop("", body, "", R"("in_axes": {"a": 1}, "out_axes": {"l[1].y": 1})")) ==

@@ -60,6 +60,8 @@ TEST_CASE("vjp: what is refused") {
       error_of(with_vjp(psum, kOfR, R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
       "/arrays/ct_r: expected f32[2] on each device, as \"transform\" needs it, got "
       "f32[2]{V:x}");
+  CHECK(error_of(with_vjp(psum, kOfR, R"("ct_r": {"shape": [2], "dtype": "f32", "on": [0]})")) ==
+        "/arrays/ct_r: expected f32[2] on each device, as \"transform\" needs it, got f32[2]");
   // It is given per device without "varying", and so varies over all axes.
   CHECK(error_of(with_vjp(psum, kOfR, R"("ct_r": {"local_shape": [2], "dtype": "f32",
                                       "per_device": [[1, 2], [1, 2]]})")) ==

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "models/base/random.h"
+#include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/ring.h"
 #include "tests/models/fabric/shortest_route.h"
 #include "tests/simulator/time/random_sketch.h"
@@ -76,6 +77,29 @@ TEST_CASE(
     CHECK(three.links[l].bytes == 3 * one.links[l].bytes);
     CHECK(three.links[l].peak == one.links[l].peak);  // one after the other on its stream
     CHECK(three.links[l].chains == one.links[l].chains);
+  }
+}
+
+TEST_CASE("demand: a switch may send for each run of a collective at once") {
+  const auto cast = [] {
+    return std::make_unique<InSwitchSchedule>(InSwitchSchedule::Form::Broadcast, 3, 30,
+                                              Combine::None, Node(0), Transport{});
+  };
+  Sketch once(3);
+  once.sync(once.site(cast()));
+  Sketch thrice(3);
+  thrice.sync(thrice.site(cast()));
+  for (int i = 0; i < 2; ++i) {  // the same schedule and places
+    Collective again = thrice.lowered.collectives.front();
+    thrice.lowered.collectives.push_back(again);
+  }
+  const Fabric fabric = switch_fabric(3, kGigabyteLink);
+  const Demands one = asked(once.lowered, fabric);
+  const Demands three = asked(thrice.lowered, fabric);
+  for (size_t l = 0; l < one.links.size(); ++l) {
+    const int from_switch = fabric.link(LinkId(l)).from == VertexId(3) ? 3 : 1;
+    CHECK(three.links[l].peak == from_switch * one.links[l].peak);
+    CHECK(three.links[l].chains == static_cast<uint64_t>(from_switch) * one.links[l].chains);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "simulator/algorithm/in_switch.h"
+#include "simulator/algorithm/pairwise.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/stored_schedule.h"
 
@@ -87,6 +88,14 @@ TEST_CASE("causes: with rendezvous a send waits for the receiver's entry, and no
   const RingSchedule ring(RingSchedule::Form::AllGather, 2, 2, Combine::None, transport);
   CHECK(causes(ring, {Node(1), Channel(0), 0}, Half::Send) == "order 1.0.0R, enter 0");
   CHECK(causes(ring, {Node(1), Channel(0), 1}, Half::Send) == "order 1.0.1R");
+}
+
+TEST_CASE("causes: with rendezvous each turn of an exchange waits for the entry of its receiver") {
+  Transport transport;
+  transport.entry = Entry::Rendezvous;
+  const PairwiseSchedule turns(3, 2, transport);
+  CHECK(causes(turns, {Node(0), Channel(0), 1}, Half::Send) == "order 0.0.1R, enter 1");
+  CHECK(causes(turns, {Node(0), Channel(0), 3}, Half::Send) == "order 0.0.3R, enter 2");
 }
 
 TEST_CASE("causes: a step may wait for the end of a step on another channel") {

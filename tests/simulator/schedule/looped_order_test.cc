@@ -129,6 +129,23 @@ TEST_CASE("looped order: every item of random nests is where a list of all itera
   }
 }
 
+TEST_CASE(
+    "looped order: the next iteration of a loop in later iterations of one that does not count") {
+  Nest nest;
+  nest.begin(3);
+  nest.op();
+  nest.begin(2);
+  nest.op();
+  nest.end();
+  nest.end();
+  const LoopedOrder order(nest.iterations(), nest.loops());
+  const auto inner = [](uint32_t loop) { return loop == 1; };
+  const std::vector<uint64_t> next = {2, 2, 5, 5, 5, 8, 8, 8, 9};
+  REQUIRE(order.size() == next.size());
+  for (size_t i = 0; i < next.size(); ++i)
+    CHECK(order.next_iteration(i, inner) == next[i]);
+}
+
 TEST_CASE("looped order: trips cost nothing") {
   Nest nest;
   nest.begin(1'000'000'000);

@@ -125,6 +125,17 @@ TEST_CASE("program walk: two streams enter side by side") {
     CHECK(line.substr(0, 4) == "+0+1");
 }
 
+TEST_CASE("program walk: what nothing waits for must end too, or the program is not finished") {
+  Scene scene(2, 2);
+  scene.thread({LogicalId(0)}, "+0+1");
+  scene.thread({LogicalId(1)}, "+1+0");
+  Log log;
+  const Stop stop = walk(scene.program, scene.lowered, log);
+  CHECK_FALSE(stop.finished());
+  CHECK(stop.waiting().empty());
+  CHECK(stop.collectives.size() == 2);
+}
+
 TEST_CASE("program walk: threads that enter two sites in different orders hang") {
   Scene scene(2, 2);
   scene.thread({LogicalId(0)}, "+0-0+1-1");

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "models/fabric/fabric.h"
+#include "simulator/network/demand.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 #include "tests/simulator/time/sketch.h"
@@ -65,6 +66,30 @@ Spans swept(const Sketch& sketch, std::vector<Instant> device_start = {}) {
   const auto result =
       sweep(sketch.program, sketch.lowered, two_devices(), {std::move(device_start)});
   return times(std::get<Completion>(result).spans);
+}
+
+TEST_CASE("capacity: while its sender prepares a message, a link is free for another one") {
+  // Prepared 0-2 and sent 2-3; prepared 1-3 and sent 3-4. The messages arrive 0.5 later.
+  Sketch sketch(2);
+  const SiteId first = sketch.site(train(1, 1), 0);
+  const SiteId second = sketch.site(train(1, 1), 1);
+  CollectiveFigures figures;
+  figures.messages.overhead = Duration(2 * kUs);
+  sketch.figures(figures);
+  const OpId start = sketch.start(first);
+  sketch.local(kUs);
+  const OpId other = sketch.start(second);
+  sketch.done(start);
+  sketch.done(other);
+  const Fabric fabric = two_devices();
+  Paths paths(fabric);
+  const Demands asked = demands(sketch.lowered, paths);
+  REQUIRE(sweep_refusal(asked, fabric));
+  SweepOptions options;
+  options.check_capacity = &asked;
+  const auto swept = sweep(sketch.program, sketch.lowered, paths, options);
+  REQUIRE(std::holds_alternative<Completion>(swept));
+  CHECK(std::get<Completion>(swept).makespan == Instant(4'500'000));
 }
 
 TEST_CASE("ends: a collective begins after its launch, packs, enters, and copies its result out") {

@@ -77,6 +77,28 @@ TEST_CASE("host: a sum may be stored over a part of one of its terms") {
   CHECK(in_place({{{sends({Area::Input, 0, 2})}}, {{adds}}}) == Table{{1, 2, 4}, {10, 11, 22}});
 }
 
+TEST_CASE("host: a long sum may be stored over a part of one of its terms") {
+  // More than any loop over elements takes in at once.
+  constexpr int64_t kCount = 5'000;
+  Numbers ones(kCount + 1, 1);
+  HostRig rig({{"x", 2}});
+  rig.argument("a", Table{ones, ones});
+  rig.op("psum", "r", {"a"}, {{"axis_name", kOverX}});
+  rig.lower();
+  Extent extent;
+  extent.input = kCount + 1;
+  extent.in_place = true;
+  Step adds = receives({Area::Output, 1, kCount});
+  adds.source = Slice{Area::Input, 0, kCount};
+  adds.combine = Combine::Add;
+  const StoredSteps steps = {{{sends({Area::Input, 0, kCount})}}, {{adds}}};
+  const StoredSchedule schedule(extent, steps, match_by_channel(steps));
+  rig.lowered.collectives[0].schedule = &schedule;
+  Numbers sums(kCount + 1, 2);
+  sums.front() = 1;
+  CHECK(rig.values(rig.run(), "r") == Table{ones, sums});
+}
+
 TEST_CASE("host: psum adds over the group") {
   CHECK(collective("psum", {2}, kTwo) == Table{{4, 6}, {4, 6}});
 }

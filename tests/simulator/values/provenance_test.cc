@@ -180,6 +180,20 @@ TEST_CASE("provenance: a step that writes beyond its area is named") {
         "node 0 channel 0 step 0 writes output[0, 3), but its output has 2 elements");
 }
 
+TEST_CASE("provenance: of several steps that are wrong, the one that runs first is named") {
+  Extent extent;
+  extent.input = 4;
+  extent.output = 2;
+  Step reads;
+  reads.source = Slice{Area::Input, 3, 2};
+  reads.target = Slice{Area::Output, 0, 2};
+  Step writes;
+  writes.source = Slice{Area::Input, 0, 3};
+  writes.target = Slice{Area::Output, 0, 3};
+  CHECK(prove_steps(extent, {reads, writes}).misread.value().text ==
+        "node 0 channel 0 step 0 reads input[3, 5), but its input has 4 elements");
+}
+
 TEST_CASE("provenance: source and target of a step must have the same length") {
   Extent extent;
   extent.input = 4;
