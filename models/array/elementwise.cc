@@ -22,26 +22,43 @@ void map_each(Tensor& result, const Tensor& operand, Op op) {
     target[i] = op(source[i]);
 }
 
-/// A scalar beside a shape is the same in every pair.
+constexpr int64_t kBlock = 256;
+
+/// An operand in blocks of elements. A scalar beside a shape is the same in every pair: its block
+/// is full of it. So pairs need one loop, which is compiled for every op and dtype.
+template <class From>
+class Blocks {
+ public:
+  Blocks(const Tensor& operand, const Tensor& result)
+      : data_(operand.as<From>().data()), is_same_(operand.shape() != result.shape()) {
+    if (is_same_)
+      std::fill_n(same_.begin(), std::min(kBlock, result.elements()), data_[0]);
+  }
+
+  bool is_same() const { return is_same_; }
+  const From* at(int64_t begin) const { return is_same_ ? same_.data() : data_ + begin; }
+
+ private:
+  const From* data_;
+  bool is_same_;
+  std::array<From, kBlock> same_;
+};
+
 template <class To, class From, class Op>
 void map_pairs(Tensor& result, const Tensor& left, const Tensor& right, Op op) {
   To* const target = result.as<To>().data();
-  const From* const x = left.as<From>().data();
-  const From* const y = right.as<From>().data();
-  if (left.shape() == right.shape()) {
+  const Blocks<From> xs(left, result);
+  const Blocks<From> ys(right, result);
+  const int64_t elements = result.elements();
+  const int64_t block = xs.is_same() || ys.is_same() ? kBlock : elements;
+  for (int64_t begin = 0; begin < elements; begin += block) {
+    const From* const x = xs.at(begin);
+    const From* const y = ys.at(begin);
+    To* const to = target + begin;
+    const int64_t length = std::min(block, elements - begin);
 #pragma omp simd
-    for (int64_t i = 0; i < result.elements(); ++i)
-      target[i] = op(x[i], y[i]);
-  } else if (right.shape().rank() == 0) {
-    const From same = y[0];
-#pragma omp simd
-    for (int64_t i = 0; i < result.elements(); ++i)
-      target[i] = op(x[i], same);
-  } else {
-    const From same = x[0];
-#pragma omp simd
-    for (int64_t i = 0; i < result.elements(); ++i)
-      target[i] = op(same, y[i]);
+    for (int64_t i = 0; i < length; ++i)
+      to[i] = op(x[i], y[i]);
   }
 }
 

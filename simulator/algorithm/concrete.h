@@ -45,7 +45,7 @@ decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
   return use(schedule);
 }
 
-/// The schedule with its messages cut, of the class by which with_concrete knows it.
+/// The schedule with its messages cut, of the class by which with_cut_algorithm knows it.
 inline std::unique_ptr<const SlicedSchedule> cut(std::unique_ptr<const Schedule> whole,
                                                  int64_t stretch) {
   using Cut = std::unique_ptr<const SlicedSchedule>;
@@ -55,17 +55,14 @@ inline std::unique_ptr<const SlicedSchedule> cut(std::unique_ptr<const Schedule>
   });
 }
 
-/// Calls `use` with the schedule as its own class, or as a Schedule if it is not a computed one,
-/// whole or cut. An object, so that it can be passed on.
-inline constexpr auto with_concrete = [](const Schedule& schedule, auto&& use) -> decltype(auto) {
-  const auto* const sliced = dynamic_cast<const SlicedSchedule*>(&schedule);
-  if (sliced == nullptr)
-    return with_algorithm(schedule, use);
-  return with_algorithm(sliced->whole(), [&]<class Whole>(const Whole&) -> decltype(auto) {
+/// The same for one whose messages are cut.
+template <class Use>
+decltype(auto) with_cut_algorithm(const SlicedSchedule& schedule, Use&& use) {
+  return with_algorithm(schedule.whole(), [&]<class Whole>(const Whole&) -> decltype(auto) {
     if (const auto* known = dynamic_cast<const SlicedOver<Whole>*>(&schedule))
       return use(*known);
-    return use(schedule);
+    return use(static_cast<const Schedule&>(schedule));
   });
-};
+}
 
 }  // namespace orrery

@@ -2,7 +2,8 @@
 
 // One collective in max-plus time, with all its entries known. A template over the concrete
 // schedule, so that the compiler folds the schedule's steps and the enumeration of their causes
-// into the loop.
+// into the loop. It takes long to compile: sweep_whole.cc and sweep_cut.cc make it for whole
+// messages and for cut ones, and nobody else does.
 
 #include <algorithm>
 #include <array>
@@ -16,34 +17,59 @@
 
 #include "models/base/compiler.h"
 #include "models/base/quantity.h"
+#include "models/program/op_overflow.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
+#include "simulator/schedule/sliced_schedule.h"
 #include "simulator/schedule/walk.h"
 #include "simulator/time/capacity.h"
 #include "simulator/time/origins.h"
+#include "simulator/time/state_budget.h"
 
 namespace orrery {
+
+/// A collective to sweep.
+struct SweptCollective {
+  const Lowered& lowered;
+  CollectiveId id;
+  OpId op;                           // for error messages
+  std::span<const Instant> entries;  // when each rank enters
+  Paths& paths;
+  EventLog* log;  // if not null, gets every half
+  CapacityCheck* capacity;
+  StateBudget& state;
+};
+
+/// What a sweep gives.
+struct CollectiveTimes {
+  uint64_t messages = 0;
+  Digest digest;
+  /// Per rank: when it ended, and whose entry held it up.
+  std::vector<Happened> exits;
+};
+
+/// Empty if the sweep was stopped: a link's capacity is exceeded, or some step never runs. Throws
+/// OpOverflow and TooMuchState.
+std::optional<CollectiveTimes> sweep_whole(const Schedule& schedule, const SweptCollective& of);
+std::optional<CollectiveTimes> sweep_cut(const SlicedSchedule& schedule, const SweptCollective& of);
 
 template <class S>
 class CollectiveSweep {
  public:
-  /// `entries` has when each rank enters. `log`, if not null, gets every half.
-  CollectiveSweep(const S& schedule, const Collective& collective, CollectiveId id,
-                  std::span<const Instant> entries, Paths& paths, EventLog* log,
-                  CapacityCheck* capacity)
+  CollectiveSweep(const S& schedule, const SweptCollective& of)
       : schedule_(schedule),
         extent_(schedule.extent()),
-        collective_(collective),
-        id_(id),
-        itemsize_(itemsize(collective.work)),
-        entries_(entries),
-        rates_(collective.figures.rates),
-        messages_(collective.figures.messages),
-        paths_(paths),
-        log_(log),
-        capacity_(capacity),
+        collective_(of.lowered.collective(of.id)),
+        id_(of.id),
+        itemsize_(itemsize(collective_.work)),
+        entries_(of.entries),
+        rates_(collective_.figures.rates),
+        messages_(collective_.figures.messages),
+        paths_(of.paths),
+        log_(of.log),
+        capacity_(of.capacity),
         row_mask_(std::bit_ceil(size_t{extent_.lockstep ? extent_.lookback : extent_.window} + 1) -
                   1),
         width_(size_t{extent_.nodes} * extent_.channels) {}
@@ -415,5 +441,19 @@ class CollectiveSweep {
   std::vector<StepTimes> times_;
   Tally tally_;
 };
+
+/// Sweeps a schedule of this class.
+template <class S>
+std::optional<CollectiveTimes> sweep_as(const S& schedule, const SweptCollective& of) {
+  CollectiveSweep<S> sweep(schedule, of);
+  of.state.take(of.op, sweep.bytes());
+  if (!on_behalf_of(of.op, [&] { return sweep.run(); }))
+    return std::nullopt;
+  of.state.give(sweep.bytes());
+  CollectiveTimes times{sweep.messages(), sweep.digest(), {}};
+  for (uint32_t n = 0; n < of.entries.size(); ++n)
+    times.exits.push_back(sweep.exit(Node(n)));
+  return times;
+}
 
 }  // namespace orrery

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "models/program/op_overflow.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/run_table.h"
 #include "simulator/time/collective_sweep.h"
@@ -182,25 +181,24 @@ class ProgramSweep {
     const CollectiveId id = gathering_.run(slot).collective;
     const Gathering gathering = std::exchange(gathering_[slot], {});
     gathering_.erase(slot);
-    return with_concrete(*lowered_.collective(id).schedule,
-                         [&](const auto& schedule) { return sweep_with(schedule, id, gathering); });
-  }
-
-  template <class S>
-  bool sweep_with(const S& schedule, CollectiveId id, const Gathering& gathering) {
-    CollectiveSweep<S> collective(schedule, lowered_.collective(id), id, gathering.entries, paths_,
-                                  log_, capacity_ ? &*capacity_ : nullptr);
-    const OpId op = program_.site(lowered_.collective(id).site).ops.front();
-    state_.take(op, collective.bytes());
-    if (!on_behalf_of(op, [&] { return collective.run(); }))
+    const Schedule& schedule = *lowered_.collective(id).schedule;
+    const SweptCollective of{lowered_,
+                             id,
+                             program_.site(lowered_.collective(id).site).ops.front(),
+                             gathering.entries,
+                             paths_,
+                             log_,
+                             capacity_ ? &*capacity_ : nullptr,
+                             state_};
+    const auto* const cut = dynamic_cast<const SlicedSchedule*>(&schedule);
+    const std::optional<CollectiveTimes> times =
+        cut != nullptr ? sweep_cut(*cut, of) : sweep_whole(schedule, of);
+    if (!times)
       return false;
-    state_.give(collective.bytes());
-    once_[id.index()] = {collective.messages(), collective.digest()};
-    for (uint32_t n = 0; n < gathering.entries.size(); ++n) {
-      const Happened exit = collective.exit(Node(n));
-      clocks_.end(gathering.by[n], exit.at, exit.origin,
+    once_[id.index()] = {times->messages, times->digest};
+    for (uint32_t n = 0; n < gathering.entries.size(); ++n)
+      clocks_.end(gathering.by[n], times->exits[n].at, times->exits[n].origin,
                   [&](const Entrance& entrance) { enter(entrance); });
-    }
     return true;
   }
 

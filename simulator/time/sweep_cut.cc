@@ -1,0 +1,11 @@
+#include "simulator/algorithm/concrete.h"
+#include "simulator/time/collective_sweep.h"
+
+namespace orrery {
+
+std::optional<CollectiveTimes> sweep_cut(const SlicedSchedule& schedule,
+                                         const SweptCollective& of) {
+  return with_cut_algorithm(schedule, [&](const auto& as) { return sweep_as(as, of); });
+}
+
+}  // namespace orrery
