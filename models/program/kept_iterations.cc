@@ -250,7 +250,9 @@ bool KeptIterations::must_keep(size_t l, const Loop& loop, const Exit& exit) con
   whole.lower = loop.lower;
   whole.upper = loop.upper;
   repeating_[l].set_in(whole);
-  return whole.window > 0 && loop.lower + whole.first - whole.reach() <= exit.iteration &&
+  // A part has at least as many first iterations; how many more depends on where it ends.
+  return whole.window > 0 &&
+         loop.lower + repeating_[l].first - repeating_[l].reach <= exit.iteration &&
          exit.iteration < loop.upper - whole.window;
 }
 

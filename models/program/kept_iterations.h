@@ -63,8 +63,8 @@ class KeptIterations {
  private:
   /// Keeps the innermost of `iterations`, and those around it.
   void add(IterationsAround iterations);
-  /// Whether an iteration would be left out, or would be one of those whose values stand for those
-  /// left out, if the loop was not in parts.
+  /// Whether an iteration may be left out of the loop or a part of it, or may be one of those whose
+  /// values stand for those left out.
   bool must_keep(size_t l, const Loop& loop, const Exit& exit) const;
 
   struct LoopIn {
