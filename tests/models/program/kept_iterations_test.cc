@@ -82,7 +82,7 @@ TEST_CASE("kept iterations: a loop in a loop passes on what its trips leave") {
 }
 
 TEST_CASE("kept iterations: one that the whole loop writes first may be left out of a part of it") {
-  // Of 68 iterations the first 7 are written, so that those left out are whole periods of 3. The
+  // The first 7 of 68 iterations are written, so that those left out are whole periods of 3. The
   // part up to iteration 23 needs only 5 first ones.
   Looping l;
   l.with(op("b", "neg", {"a"})).with(op("c", "neg", {"b"}));
