@@ -97,37 +97,39 @@ class CarriedSources {
   }
 
   Source source(ValueId value, size_t loop, bool storage) const {
-    if (storage)
-      value = owners_[program_.value(value).buffer.index()];
-    const Info& info = info_[value.index()];
-    if (!is_in(info.loop, loop))
-      return {Source::Kind::Outside, 0, value};
-    if (info.stands == Stands::Itself)
-      return {};
-    if (info.stands == Stands::Param)
-      return {Source::Kind::Carried, info.index, {}};
-    const Loop& inner = program_.loops[info.of];
-    if (info.stands == Stands::Result)
-      return outwards(after(info.of, info.index, trips(inner), storage), inner, loop, storage);
-    const Exit& exit = inner.exits[info.index];
-    Source inside = source(exit.inside, info.of, storage);
-    if (inside.kind == Source::Kind::Carried)
-      inside = after(info.of, inside.carry, static_cast<uint64_t>(exit.iteration - inner.lower),
-                     storage);
-    return outwards(inside, inner, loop, storage);
+    for (;;) {
+      if (storage)
+        value = owners_[program_.value(value).buffer.index()];
+      const Info& info = info_[value.index()];
+      if (!is_in(info.loop, loop))
+        return {Source::Kind::Outside, 0, value};
+      if (info.stands == Stands::Itself)
+        return {};
+      if (info.stands == Stands::Param)
+        return {Source::Kind::Carried, info.index, {}};
+      const Loop& inner = program_.loops[info.of];
+      const Source inside = info.stands == Stands::Result
+                                ? after(info.of, info.index, trips(inner), storage)
+                                : of_exit(info.of, inner.exits[info.index], storage);
+      if (inside.kind == Source::Kind::Made)
+        return inside;
+      // The body around goes on with what the inner loop had from it.
+      value =
+          inside.kind == Source::Kind::Outside ? inside.value : inner.carries[inside.carry].initial;
+    }
+  }
+
+  /// As the body of the exit's own loop sees it. A carry stands for its initial value.
+  Source of_exit(size_t loop, const Exit& exit, bool storage) const {
+    const Source inside = source(exit.inside, loop, storage);
+    if (inside.kind != Source::Kind::Carried)
+      return inside;
+    return after(loop, inside.carry,
+                 static_cast<uint64_t>(exit.iteration - program_.loops[loop].lower), storage);
   }
 
   static uint64_t trips(const Loop& loop) {
     return static_cast<uint64_t>(loop.upper) - static_cast<uint64_t>(loop.lower);
-  }
-
-  /// The same as the body around sees it. A carry stands for its initial value.
-  Source outwards(const Source& inside, const Loop& inner, size_t loop, bool storage) const {
-    if (inside.kind == Source::Kind::Made)
-      return inside;
-    return source(
-        inside.kind == Source::Kind::Outside ? inside.value : inner.carries[inside.carry].initial,
-        loop, storage);
   }
 
   /// What a carry holds after so many iterations; a carry again: what that one held at first.
@@ -220,12 +222,14 @@ std::vector<WrittenIterations> repeating_iterations(const Program& regions) {
 
 KeptIterations::KeptIterations(const Program& regions) : repeating_(repeating_iterations(regions)) {
   std::map<std::pair<int64_t, int64_t>, WrittenIterations> by_bounds;
-  for (size_t l = 0; l < regions.loops.size(); ++l)
+  // In a program of one thread no loops meet.
+  for (size_t l = 0; regions.threads.size() > 1 && l < regions.loops.size(); ++l)
     by_bounds[{regions.loops[l].lower, regions.loops[l].upper}].include(repeating_[l]);
   std::map<ValueId, std::pair<const Loop*, const Exit*>> exits;  // by what is read outside
   for (size_t l = 0; l < regions.loops.size(); ++l) {
     const Loop& loop = regions.loops[l];
-    repeating_[l] = by_bounds[{loop.lower, loop.upper}];
+    if (regions.threads.size() > 1)
+      repeating_[l] = by_bounds[{loop.lower, loop.upper}];
     for (const Exit& exit : loop.exits)
       exits.emplace(exit.outside, std::pair(&loop, &exit));
   }

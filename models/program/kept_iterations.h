@@ -27,7 +27,7 @@ struct WrittenIterations {
   void set_in(WrittenLoop& made) const;
 };
 
-/// Per loop of the regions: how its iterations repeat. Takes time in proportion to the carries.
+/// Per loop of the regions: how its iterations repeat.
 std::vector<WrittenIterations> repeating_iterations(const Program& regions);
 
 /// An iteration of a loop.

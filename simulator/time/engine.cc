@@ -203,8 +203,10 @@ class Engine {
     if (!loop || !state_.has_room_for_copies())
       return;
     std::vector<uint64_t> words;
-    append_state(words);
-    words_of_look_ = words.size();
+    append_lists(words);
+    const size_t of_lists = words.size();
+    append_running(words);
+    words_of_look_ = words.size() - of_lists;
     events_since_look_ = 0;
     // The period of an inner loop would hide that of the loop around it.
     const std::optional<Before> before = finders_[*loop].look(words, [&] {
@@ -292,15 +294,18 @@ class Engine {
     return clocks_.lists().tape(list).loops_at(clocks_.progress().next(list));
   }
 
-  /// At the end of an instant: the lists, the running collectives, the events and the transfers,
-  /// sorted, so that the order of insertion does not matter. Events of flows are left out: when a
-  /// flow ends follows from what is left to send and its rate. Messages and digest are sums.
-  void append_state(std::vector<uint64_t>& words) const {
+  void append_lists(std::vector<uint64_t>& words) const {
     for (const ListId list : all_lists_) {
       const std::vector<LoopedOrder::LoopRun> loops = loops_around(list);
       clocks_.append_state(list, loops.empty() ? LoopedOrder::LoopRun{} : loops.front(),
                            now_ + skipped_, words);
     }
+  }
+
+  /// At the end of an instant: the running collectives, the events and the transfers, sorted, so
+  /// that the order of insertion does not matter. Events of flows are left out: when a flow ends
+  /// follows from what is left to send and its rate. Messages and digest are sums.
+  void append_running(std::vector<uint64_t>& words) const {
     std::vector<Place> places;  // of the runs, to tell them apart
     running_.for_each_slot([&](uint32_t slot) { places.push_back({place(slot), slot}); });
     std::sort(places.begin(), places.end());
@@ -489,8 +494,9 @@ class Engine {
     uint32_t loop = 0;
   };
   std::optional<LookAt> look_at_;
-  /// A look takes about as long as this many words per event. A sender that runs ahead makes the
-  /// state grow: looks then become rare, so that they take no longer than the events.
+  /// To describe this many words of what is running takes about as long as an event. A sender that
+  /// runs ahead makes the state grow: looks then become rare, so that they take no longer than the
+  /// events between them.
   static constexpr uint64_t kWordsPerEvent = 16;
   uint64_t words_of_look_ = 0;
   uint64_t events_since_look_ = 0;
