@@ -95,6 +95,30 @@ TEST_CASE("kept iterations: one that the whole loop writes first may be left out
   CHECK(leaves_out_iterations(folded));
 }
 
+TEST_CASE("kept iterations: loops of one thread have periods of their own") {
+  Looping l;
+  l.with(op("b", "neg", {"a"})).begin("l", 0, 100, {{"p", "a"}, {"q", "b"}});
+  l.with(op("l[].y", "neg", {"l[].p"})).end({{"p", "l[].q"}, {"q", "l[].p"}});
+  l.begin("m", 0, 100, {{"p", "a"}, {"q", "b"}, {"r", "a"}}).with(op("m[].y", "neg", {"m[].p"}));
+  l.end({{"p", "m[].q"}, {"q", "m[].r"}, {"r", "m[].p"}});
+  const Program folded = unrolled(l.finish(), LongLoops::LeftOut).program;
+  CHECK(folded.written_loops.at(0).period == 2);
+  CHECK(folded.written_loops.at(1).period == 3);
+}
+
+TEST_CASE("kept iterations: a body with very many loops in a row needs no stack for them") {
+  Looping l;
+  l.begin("l", 0, 100, {{"h", "a"}});
+  std::string from = "l[].h";
+  for (int i = 0; i < 60'000; ++i) {
+    const std::string name = fmt::format("l[].m{}", i);
+    l.begin(name, 0, 2, {{"g", from}}).end({{"g", name + "[].g"}});
+    from = name + ".g";
+  }
+  l.end({{"h", from}});
+  CHECK(repeating(l) == "2 1 1");
+}
+
 /// Where a value or a buffer is for an iteration: in an earlier one at an index, or by its own id.
 std::pair<size_t, size_t> located(const WrittenLoop& loop, IdRange LoopIteration::*ids, size_t from,
                                   size_t id) {
