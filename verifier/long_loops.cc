@@ -108,8 +108,8 @@ class Changed {
   std::vector<bool> changed_;
 };
 
-/// Adds the number of each iteration in which a value is that is read outside of all loops, 1 for
-/// the first: for "l[3].m[5].t" 4 and 6, if both loops begin at 0.
+/// Adds the numbers of the iterations that a value is in, 1 for a first one: 4 and 6 for
+/// "l[3].m[5].t" if both loops begin at 0. Requires a value that is read outside of all loops.
 void add_numbers_of_iterations(const Program& program, ValueId value, auto& numbers) {
   for (bool found = true; found;) {
     found = false;
@@ -125,7 +125,7 @@ void add_numbers_of_iterations(const Program& program, ValueId value, auto& numb
 
 enum class Cut : uint8_t { OutermostLoops, AllLoops };
 
-/// Leaves loops their first iterations, and gives the values that are others now.
+/// Leaves loops their first iterations, and gives the values that then differ.
 Changed cut(Program& program, int64_t iterations, Cut which) {
   std::vector<ValueId> others;
   for (Loop& loop : program.loops) {
@@ -207,6 +207,10 @@ std::optional<FirstIterations> first_iterations(const Scenario& given, uint64_t 
   for (const Expectation& expectation : given.expectations)
     for (const ComparedValue& compared : compared_values(expectation))
       add_numbers_of_iterations(given.program, values.at(compared.name), wanted);
+  // Each iteration has an op, so more iterations than ops are not tried.
+  wanted.erase(wanted.begin(), std::find_if(wanted.begin(), wanted.end(), [&](int64_t iterations) {
+                 return static_cast<uint64_t>(iterations) <= budget;
+               }));
   for (const int64_t iterations : wanted)
     for (const Cut which : {Cut::OutermostLoops, Cut::AllLoops}) {
       FirstIterations first{given, {}};

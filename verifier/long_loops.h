@@ -55,9 +55,10 @@ struct FirstIterations {
 };
 
 /// The expectations on values that first iterations decide as all of them would. Empty if there are
-/// none. Takes the most iterations that any expectation names, of the outermost loops alone or else
-/// of all, so that they have at most `budget` ops over all devices and are within the limits.
-/// Requires that no op meets those of another iteration.
+/// none. Tries the numbers of iterations that the expectations name, the largest first. Cuts the
+/// outermost loops to that many, or else all loops. Takes the first cut that decides an expectation
+/// with at most `budget` ops over all devices, within the limits. Requires that no op meets those
+/// of another iteration.
 std::optional<FirstIterations> first_iterations(const Scenario& given, uint64_t budget,
                                                 const Limits& limits);
 

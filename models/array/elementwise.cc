@@ -24,8 +24,8 @@ void map_each(Tensor& result, const Tensor& operand, Op op) {
 
 constexpr int64_t kBlock = 256;
 
-/// An operand in blocks of elements. A scalar beside a shape is the same in every pair: its block
-/// is full of it. So pairs need one loop, which is compiled for every op and dtype.
+/// An operand in blocks of elements. A scalar operand is broadcast: its block holds copies of it.
+/// So pairs need one loop, not three, for every op and dtype that is compiled.
 template <class From>
 class Blocks {
  public:

@@ -46,7 +46,7 @@ void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::by
 
 Tensor convert(const Tensor& operand, Dtype dtype, Numerics numerics) {
   // Three passes over the elements. One pass would need a loop of its own for each pair of dtypes,
-  // which the compiler would take as long for as for all other conversions.
+  // and twice the time to compile conversions.
   if (numerics == Numerics::XlaCpu && conversion_flushes(operand.dtype(), dtype))
     return taken(convert(taken(operand, numerics), dtype), numerics);
   Tensor result(dtype, operand.shape());

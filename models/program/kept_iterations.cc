@@ -11,21 +11,21 @@ namespace orrery {
 
 namespace {
 
-/// Where a value that a body reads comes from. With storage: where its buffer does.
+/// Where a value that a body reads comes from, or where its buffer does.
 struct Source {
   enum class Kind : uint8_t { Made, Carried, Outside };
-  Kind kind = Kind::Made;  // by the same iteration
-  uint32_t carry = 0;      // of the body's loop
-  ValueId value = {};      // of outside
+  Kind kind = Kind::Made;  // in the same iteration
+  uint32_t carry = 0;      // if carried: which carry of the body's loop has it
+  ValueId value = {};      // if it is from outside of the loop
 };
 
-/// What a carry holds from iteration to iteration: what other carries held, one after the other,
-/// until it comes to one that yields something else, or to a ring of carries that only pass on.
+/// Where a carry's value comes from, iteration after iteration: from one carry after another, until
+/// one yields what no carry holds, or until a ring of carries that only pass values on.
 struct Chain {
-  uint32_t length = 0;  // iterations until it holds `end`, or one of the ring
+  uint32_t length = 0;  // iterations until the carry holds `end`, or a value of the ring
   std::optional<Source> end = {};
-  uint32_t ring = 0;  // without `end`
-  uint32_t at = 0;    // where in the ring it begins after `length` iterations
+  uint32_t ring = 0;  // which ring it ends in, if there is no `end`
+  uint32_t at = 0;    // whose value in the ring it holds after `length` iterations
 };
 
 struct Chains {
@@ -34,6 +34,7 @@ struct Chains {
   std::vector<std::vector<uint32_t>> rings;
 };
 
+/// Follows values back through carries and exits.
 class CarriedSources {
  public:
   explicit CarriedSources(const Program& program)
@@ -72,8 +73,8 @@ class CarriedSources {
       for (const std::vector<uint32_t>& ring : chains[loop].rings)
         repeating.include({0, 0, static_cast<uint32_t>(ring.size())});
     }
-    // A loop of any length keeps in memory what this one's first and last iterations hold. Before
-    // the window, an iteration may name any number of earlier ones.
+    // Besides those before the repetition a period is written, so that the first iterations have
+    // the peak of all, and `reach` more, whose values stand for those of iterations left out.
     const uint64_t first = uint64_t{before} + repeating.period + repeating.reach;
     repeating.first =
         static_cast<uint32_t>(std::min<uint64_t>(first, std::numeric_limits<uint32_t>::max()));
@@ -82,7 +83,7 @@ class CarriedSources {
 
  private:
   enum class Stands : uint8_t { Itself, Param, Result, Exit };
-  /// The loop in whose body a value is; of a carry or an exit also which.
+  /// The loop in whose body a value is. For a carry or an exit also its loop, and its index there.
   struct Info {
     std::optional<size_t> loop;
     Stands stands = Stands::Itself;
@@ -132,7 +133,7 @@ class CarriedSources {
     return static_cast<uint64_t>(loop.upper) - static_cast<uint64_t>(loop.lower);
   }
 
-  /// What a carry holds after so many iterations; a carry again: what that one held at first.
+  /// Where a carry's value comes from after so many iterations. A carry: its initial value.
   Source after(size_t loop, uint32_t carry, uint64_t iterations, bool storage) const {
     const Chains& chains = chains_[storage ? 1 : 0][loop];
     const Chain& chain = chains.of[carry];
@@ -233,11 +234,20 @@ KeptIterations::KeptIterations(const Program& regions) : repeating_(repeating_it
     for (const Exit& exit : loop.exits)
       exits.emplace(exit.outside, std::pair(&loop, &exit));
   }
+  std::set<ValueId> read;  // in any body
+  for (const Op& op : regions.ops)
+    read.insert(op.operands.begin(), op.operands.end());
+  for (const Loop& loop : regions.loops)
+    for (const Carry& carry : loop.carries)
+      read.insert({carry.initial, carry.yielded});
   for (const Loop& loop : regions.loops) {
-    if (loop.around)
-      continue;
+    IterationsAround around;
+    for (std::optional<size_t> l = loop.around; l; l = regions.loops[*l].around)
+      around.insert(around.begin(), {regions.loops[*l].lower, regions.loops[*l].upper, {}});
     for (const Exit& outer : loop.exits) {
-      IterationsAround iterations;
+      if (loop.around && !read.contains(outer.outside))
+        continue;
+      IterationsAround iterations = around;
       for (auto exit = exits.find(outer.outside); exit != exits.end();
            exit = exits.find(exit->second.second->inside)) {
         const auto& [in, of] = exit->second;
@@ -261,22 +271,28 @@ bool KeptIterations::must_keep(size_t l, const Loop& loop, const Exit& exit) con
 }
 
 void KeptIterations::add(IterationsAround iterations) {
-  for (bool around = false; !iterations.empty(); around = true) {
+  for (bool around = false; !iterations.empty() && iterations.back().index; around = true) {
     const IterationOf last = iterations.back();
     iterations.pop_back();
-    kept_[{iterations, last.lower, last.upper}][last.index] |= around;
+    kept_[{iterations, last.lower, last.upper}][*last.index] |= around;
   }
 }
 
-std::vector<int64_t> KeptIterations::ends(const IterationsAround& around, int64_t lower,
+std::vector<int64_t> KeptIterations::ends(IterationsAround around, int64_t lower,
                                           int64_t upper) const {
   std::set<int64_t> ends = {upper};
-  if (const auto found = kept_.find({around, lower, upper}); found != kept_.end())
-    for (const auto& [index, keeps_inside] : found->second) {
-      ends.insert(index + 1);
-      if (keeps_inside && index > lower)
-        ends.insert(index);
-    }
+  // What is kept in any iteration of the outer loops, of more and more of them.
+  for (size_t any = 0;; ++any) {
+    if (const auto found = kept_.find({around, lower, upper}); found != kept_.end())
+      for (const auto& [index, keeps_inside] : found->second) {
+        ends.insert(index + 1);
+        if (keeps_inside && index > lower)
+          ends.insert(index);
+      }
+    if (any == around.size())
+      break;
+    around[any].index.reset();
+  }
   return {ends.begin(), ends.end()};
 }
 

@@ -249,7 +249,7 @@ class Unrolling {
     uint64_t run = 0;
     for (const IterationOf& each : iterations_)
       run = run * static_cast<uint64_t>(each.upper - each.lower) +
-            static_cast<uint64_t>(each.index - each.lower);
+            static_cast<uint64_t>(*each.index - each.lower);
     return run;
   }
 
@@ -312,12 +312,12 @@ class Unrolling {
       if (made.window > 0 && made.written.size() == made.first &&
           (long_loops_ == LongLoops::LeftOut || made.last().ops.size() == 0)) {
         leaves_out_ = true;
-        leave_out_exits(loop, i, upper - made.window);
         i = upper - made.window;
       }
       made.written.push_back(iteration(made.name, i));
       if (!grow(l) || !write_iteration(l, made.written.back(), carried)) {
-        // What iterations make goes through all carries in as many iterations as there are carries.
+        // A value that an iteration makes has left the last carry after as many iterations as there
+        // are carries. Only rings can put off the repetition further.
         const size_t written = made.written.size() - 1;
         if (over_size_ && written > loop.carries.size() + 1 &&
             written < repeating.first - repeating.reach)
@@ -331,14 +331,6 @@ class Unrolling {
     if (!made.written.empty() && made.last().ops.size() > 0)
       to_.written_loops.push_back(std::move(made));
     return true;
-  }
-
-  /// Where only a body around reads the value of an iteration that is left out, that of an earlier
-  /// one stands for it.
-  void leave_out_exits(const Loop& loop, int64_t begin, int64_t end) {
-    for (const Exit& exit : loop.exits)
-      if (begin <= exit.iteration && exit.iteration < end)
-        set(exit.outside, now(exit.inside));
   }
 
   LoopIteration iteration(const std::string& loop, int64_t index) const {
@@ -425,7 +417,8 @@ std::optional<Unrolled> unrolled(const Program& program, LongLoops long_loops,
                                  Diagnostics& diagnostics) {
   ORRERY_CHECK(diagnostics.empty(), "a program with errors has no iterations");
   const KeptIterations kept(program);
-  // Errors that cannot come from what is left out are found soonest without it.
+  // Most errors are found sooner with iterations left out. Only those that this may have caused
+  // need all iterations.
   Unrolling some(program, LongLoops::LeftOut, kept, requests, allowed,
                  Diagnostics(diagnostics.file()));
   some.run();

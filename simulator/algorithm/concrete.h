@@ -45,7 +45,7 @@ decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
   return use(schedule);
 }
 
-/// The schedule with its messages cut, of the class by which with_cut_algorithm knows it.
+/// The schedule with its messages cut, of a class that with_cut_algorithm knows.
 inline std::unique_ptr<const SlicedSchedule> cut(std::unique_ptr<const Schedule> whole,
                                                  int64_t stretch) {
   using Cut = std::unique_ptr<const SlicedSchedule>;
@@ -55,7 +55,7 @@ inline std::unique_ptr<const SlicedSchedule> cut(std::unique_ptr<const Schedule>
   });
 }
 
-/// The same for one whose messages are cut.
+/// As with_algorithm, for a schedule whose messages are cut.
 template <class Use>
 decltype(auto) with_cut_algorithm(const SlicedSchedule& schedule, Use&& use) {
   return with_algorithm(schedule.whole(), [&]<class Whole>(const Whole&) -> decltype(auto) {

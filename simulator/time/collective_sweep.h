@@ -2,8 +2,8 @@
 
 // One collective in max-plus time, with all its entries known. A template over the concrete
 // schedule, so that the compiler folds the schedule's steps and the enumeration of their causes
-// into the loop. It takes long to compile: sweep_whole.cc and sweep_cut.cc make it for whole
-// messages and for cut ones, and nobody else does.
+// into the loop. It takes long to compile, so only sweep_whole.cc and sweep_cut.cc instantiate it,
+// for schedules with whole messages and with cut ones.
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ struct SweptCollective {
   OpId op;                           // for error messages
   std::span<const Instant> entries;  // when each rank enters
   Paths& paths;
-  EventLog* log;  // if not null, gets every half
+  EventLog* log;  // if not null, gets each half of each step
   CapacityCheck* capacity;
   StateBudget& state;
 };

@@ -208,7 +208,8 @@ class Engine {
     append_running(words);
     words_of_look_ = words.size() - of_lists;
     events_since_look_ = 0;
-    // The period of an inner loop would hide that of the loop around it.
+    // A finder for each loop: the ends of an inner loop would push the states of the outer one out
+    // of those that are kept.
     const std::optional<Before> before = finders_[*loop].look(words, [&] {
       return Before{skips_.lists(all_lists_, now_ + skipped_), completion_.messages,
                     completion_.digest};
@@ -243,8 +244,8 @@ class Engine {
     }
   }
 
-  /// The loop of which the first list that is in one has come to the end of an iteration since the
-  /// last time.
+  /// Watches the first list that is inside of a loop. If it has passed the end of an iteration
+  /// since the last look, gives that loop.
   std::optional<uint32_t> loop_at_end() {
     if (look_at_ && clocks_.progress().next(look_at_->list) < look_at_->end)
       return std::nullopt;

@@ -48,7 +48,7 @@ class LoopSkips {
   enum class Ends : uint8_t { All, Local };
   uint64_t next_end(ListId list, Ends ends) const;
 
-  /// The loop of which an iteration ends before this position of a list; the outermost of several.
+  /// The outermost loop with an iteration that ends right before this position of a list.
   LoopedOrder::LoopRun loop_ending_at(ListId list, uint64_t position) const;
   /// The same where the list is now.
   LoopedOrder::LoopRun loop_at(ListId list) const {

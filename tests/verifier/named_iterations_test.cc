@@ -270,5 +270,19 @@ TEST_CASE("named iterations: a value of loops in loops takes as many as the loop
   }
 }
 
+TEST_CASE("named iterations: those of an inner loop that the body of the outer one reads") {
+  // The three values live at once, to the end of the inner loop.
+  const std::string program =
+      R"("program": [)" +
+      loop("l", 50, R"("h": "a")",
+           loop("m", 100, R"("g": "h")",
+                R"({"id": "t", "op": "psum", "of": "g", "axis_name": "x"})", R"("g": "t")") +
+               R"(, {"id": "u", "op": "add", "of": ["l[].m[50].t", "l[].m[60].t"]},
+                   {"id": "v", "op": "add", "of": ["u", "l[].m[40].t"]})",
+           R"("h": "v")") +
+      "]";
+  CHECK(check_same(scenario_text(kSwitch, program)).left_out);
+}
+
 }  // namespace
 }  // namespace orrery::test

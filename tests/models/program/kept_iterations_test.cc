@@ -95,6 +95,24 @@ TEST_CASE("kept iterations: one that the whole loop writes first may be left out
   CHECK(leaves_out_iterations(folded));
 }
 
+TEST_CASE("kept iterations: what an outer body reads of an inner loop is kept in each iteration") {
+  Looping l;
+  l.begin("l", 0, 100, {{"h", "a"}}).begin("l[].m", 0, 100, {{"g", "l[].h"}});
+  l.with(op("l[].m[].y", "neg", {"l[].m[].g"})).end({{"g", "l[].m[].y"}});
+  l.with(op("l[].z", "sub", {"l[].m[40].y", "l[].m[60].y"})).end({{"h", "l[].z"}});
+  const Program folded = unrolled(l.finish(), LongLoops::LeftOut).program;
+  CHECK(leaves_out_iterations(folded));
+  size_t read = 0;
+  for (const Op& op : folded.ops)
+    if (op.kind == OpKind::Sub) {
+      const std::string outer = op.name.substr(0, op.name.find(']') + 1);
+      CHECK(folded.value(op.operands[0]).name == outer + ".m[40].y");
+      CHECK(folded.value(op.operands[1]).name == outer + ".m[60].y");
+      ++read;
+    }
+  CHECK(read == folded.written_loops.back().written.size());
+}
+
 TEST_CASE("kept iterations: loops of one thread have periods of their own") {
   Looping l;
   l.with(op("b", "neg", {"a"})).begin("l", 0, 100, {{"p", "a"}, {"q", "b"}});
