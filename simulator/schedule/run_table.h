@@ -71,8 +71,8 @@ class RunTable {
   };
 
   /// The runs of a collective that are under way, by iteration. A member that runs ahead may leave
-  /// many behind it. Most end in order: the entries at the front that are over are only counted, and
-  /// removed together.
+  /// many behind it. Most end in order: the entries at the front that are over are only counted,
+  /// and removed together.
   struct UnderWay {
     std::vector<uint32_t> slots;
     size_t over = 0;
