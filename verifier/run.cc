@@ -93,16 +93,20 @@ StageOptions stage_options(const Scenario& scenario, const FoundTables& tables,
   return stages;
 }
 
+/// By expectation: what the first iterations of the loops decide.
+using DecidedByFirst = std::map<size_t, Check>;
+
 /// Runs the stages, and puts their results into a report.
 class Run {
  public:
-  Run(ScenarioToRun scenario, const RunOptions& options)
+  Run(ScenarioToRun scenario, const RunOptions& options, DecidedByFirst by_first)
       : to_run_(std::move(scenario)),
         scenario_(*to_run_.written),
         options_(options),
         tables_(find_tables(scenario_, table_options(options))),
         program_(scenario_.program),
         leaves_out_(leaves_out_iterations(program_)),
+        by_first_(std::move(by_first)),
         diagnostics_(scenario_.file),
         stages_(program_, scenario_.cluster, stage_options(scenario_, tables_, options),
                 diagnostics_,
@@ -208,25 +212,6 @@ class Run {
       check(ends);
   }
 
-  /// Expectations on values of first iterations are judged by a run of these alone.
-  void judge_first_iterations() {
-    if (!leaves_out_ || !to_run_.looped || options_.data == Data::Off)
-      return;
-    std::optional<FirstIterations> first =
-        first_iterations(*to_run_.given, options_.iterations_budget, options_.limits);
-    if (!first)
-      return;
-    RunOptions options = options_;
-    options.gpus.reset();
-    const Report report = run(std::move(first->scenario), options);
-    if (!report.values)
-      return;
-    // The checks of expectations come last, in order.
-    const size_t begin = report.checks.size() - first->decided.size();
-    for (size_t i = 0; i < first->decided.size(); ++i)
-      by_first_.emplace(first->decided[i], report.checks[begin + i]);
-  }
-
   /// Whether an expectation needs values that the first iterations do not have.
   bool needs_values() const {
     for (size_t e = 0; e < scenario_.expectations.size(); ++e)
@@ -294,7 +279,6 @@ class Run {
   }
 
   void compute_values() {
-    judge_first_iterations();
     const std::optional<std::string> why_not = why_no_values();
     if (why_not) {
       label(fmt::format("values: not computed ({})", *why_not));
@@ -425,14 +409,35 @@ class Run {
   const FoundTables tables_;
   const Program& program_;
   const bool leaves_out_;
+  const DecidedByFirst by_first_;
   Diagnostics diagnostics_;
   Stages stages_;
   Report report_;
   std::vector<std::pair<std::string, WalkDigest>> digests_;
-  std::map<size_t, Check> by_first_;  // by expectation: what the first iterations decide
-  std::string undecided_;             // says why nothing is known that needs an end
-  std::string undecided_values_;      // says why there are no values
+  std::string undecided_;         // says why nothing is known that needs an end
+  std::string undecided_values_;  // says why there are no values
 };
+
+/// Judges the expectations on values of first iterations by a run of these alone.
+DecidedByFirst decided_by_first_iterations(const ScenarioToRun& to_run, const RunOptions& options) {
+  DecidedByFirst decided;
+  if (!to_run.looped || options.data == Data::Off)
+    return decided;
+  std::optional<FirstIterations> first =
+      first_iterations(*to_run.given, options.iterations_budget, options.limits);
+  if (!first)
+    return decided;
+  RunOptions without_gpus = options;
+  without_gpus.gpus.reset();
+  const Report report = run(std::move(first->scenario), without_gpus);
+  if (!report.values)
+    return decided;
+  // The checks of expectations come last, in order.
+  const size_t begin = report.checks.size() - first->decided.size();
+  for (size_t i = 0; i < first->decided.size(); ++i)
+    decided.emplace(first->decided[i], report.checks[begin + i]);
+  return decided;
+}
 
 }  // namespace
 
@@ -452,7 +457,8 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
   ScenarioToRun to_run = with_iterations(std::move(given), options.limits, iterations);
   const std::shared_ptr<const Scenario> scenario = to_run.written;
   try {
-    return Run(std::move(to_run), options).report();
+    DecidedByFirst by_first = decided_by_first_iterations(to_run, options);
+    return Run(std::move(to_run), options, std::move(by_first)).report();
   } catch (const OpOverflow& overflow) {
     const Op& op = scenario->program.op(overflow.op());
     const Origin at = origin_of(op.name, op.origin);
@@ -466,6 +472,10 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
     throw TooLittleGpuMemory(little.what());
   } catch (const cuda::UnfitGpu& unfit) {
     throw NoGpus(unfit.what());
+  } catch (const cuda::CudaError& error) {
+    throw NoGpus(driver_failed(error));
+  } catch (const cuda::CublasLtError& error) {
+    throw NoFastDot(fmt::format("cuBLASLt failed in {}", error.what()));
   }
 }
 

@@ -15,43 +15,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "models/program/unroll.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
+#include "verifier/gpus/gpu_options.h"
 #include "verifier/report.h"
 
 namespace orrery {
-
-/// Options of a run on GPUs, which is done beside the modelled run (docs/cuda.md).
-struct GpuOptions {
-  std::string library = {};    // the file of the driver; empty: that of the system
-  uint32_t measured_runs = 5;  // after the one whose values are taken
-  cuda::Measured measured = cuda::Measured::Ops;
-  /// Whether dot_general is done by cuBLASLt where it can be, in any order of adding.
-  bool fast_dot = false;
-  std::string cublaslt = {};  // the file of cuBLASLt; empty: that of the system
-};
-
-/// Why nothing can run on GPUs. what() is one line.
-class NoGpus : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// The GPUs that are there have too little memory for one scenario; others may run.
-class TooLittleGpuMemory : public NoGpus {
- public:
-  using NoGpus::NoGpus;
-};
-
-/// Why GpuOptions::fast_dot is not possible. what() is one line.
-class NoFastDot : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Whether to move data: Auto moves it when all values together fit `data_budget`, and they take
 /// few ops (`values_budget`) or an expectation needs them.
@@ -86,9 +58,8 @@ struct RunOptions {
 std::string too_large(const Overflow& overflow);
 
 /// Throws InputError for a scenario that cannot be lowered (no route, unknown rate) or is too large
-/// (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws NoGpus where there are
-/// none, TooLittleGpuMemory, and cuda::CudaError where the driver fails; with `fast_dot` also
-/// NoFastDot where cuBLASLt is missing, and cuda::CublasLtError where it fails.
+/// (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws NoGpus where there are none
+/// or the driver fails, and TooLittleGpuMemory; with `fast_dot` also NoFastDot.
 Report run(Scenario scenario, const RunOptions& options);
 
 /// The same without a copy, for a scenario that is run several times. `scenario` is not null.

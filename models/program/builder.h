@@ -77,6 +77,8 @@ class ProgramBuilder {
   /// Ends the body begun last, of which something is wrong. The program is not valid.
   void refuse_loop();
 
+  /// Whether the program has regions so far, and so values of single iterations.
+  bool has_loops() const { return !program_.loops.empty(); }
   /// If the text names a value of a single iteration, "l[3].y", the program has it as an exit.
   void name_exit(std::string_view text);
 

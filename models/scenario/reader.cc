@@ -220,7 +220,7 @@ class ScenarioReader {
           builder.output(output.name, output.origin);
     if (programs && !reader.complete())
       return std::nullopt;
-    name_exits(root_, builder);
+    name_exits(builder);
     std::optional<Program> made = finished(builder, errors);
     if (!made || transforms.empty())
       return made;
@@ -229,6 +229,10 @@ class ScenarioReader {
 
   /// Any text of the scenario may be the name of a value of a single iteration: in an expectation,
   /// or for a transform or what follows it.
+  void name_exits(ProgramBuilder& builder) const {
+    if (builder.has_loops())
+      name_exits(root_, builder);
+  }
   static void name_exits(DocumentNode node, ProgramBuilder& builder) {
     if (node.kind() == DocumentNode::Kind::Text)
       builder.name_exit(node.text());
@@ -307,7 +311,7 @@ class ScenarioReader {
     }
     for (const OutputReading& output : outputs_)
       builder.output(output.name, output.origin);
-    name_exits(root_, builder);
+    name_exits(builder);
     return finished(builder, 0);
   }
 

@@ -9,7 +9,6 @@
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
-#include "simulator/values/cuda/driver/entry_point.h"
 #include "tools/cli/commands.h"
 
 namespace orrery {
@@ -38,14 +37,8 @@ Outcome run_command_line(std::vector<std::string> arguments, const Terminal& ter
   } catch (const NoGpus& error) {
     tell(fmt::format("{}: {}", on_gpus, error.what()));
     return Outcome::WrongInput;
-  } catch (const cuda::CudaError& error) {
-    tell(fmt::format("{}: the driver failed in {}", on_gpus, error.what()));
-    return Outcome::WrongInput;
   } catch (const NoFastDot& error) {
     tell(fmt::format("--fast-dot: {}", error.what()));
-    return Outcome::WrongInput;
-  } catch (const cuda::CublasLtError& error) {
-    tell(fmt::format("--fast-dot: cuBLASLt failed in {}", error.what()));
     return Outcome::WrongInput;
   } catch (const std::bad_alloc&) {
     tell("the input needs more memory than there is");

@@ -3,6 +3,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 namespace orrery {
 
 cuda::Driver loaded_driver(const std::string& library) {
@@ -18,6 +20,10 @@ cuda::CublasLt loaded_cublaslt(const std::string& library) {
   if (const auto* missing = std::get_if<cuda::MissingCublasLt>(&loaded))
     throw NoFastDot(missing->reason);
   return std::get<cuda::CublasLt>(std::move(loaded));
+}
+
+std::string driver_failed(const cuda::CudaError& error) {
+  return fmt::format("the driver failed in {}", error.what());
 }
 
 std::optional<std::string> why_not_on_gpus(const Scenario& scenario, const MemoryProfile& memory,

@@ -1,14 +1,15 @@
 #pragma once
 
-// A scenario's run on GPUs, beside the modelled one. The front door (run.h) has what it is asked
-// for and how it fails, and does not include this.
+// A scenario's run on GPUs, beside the modelled one. The front door (run.h) includes gpu_options.h
+// alone: its users need no header of CUDA.
 
 #include <optional>
 #include <string>
 
 #include "models/scenario/scenario.h"
+#include "simulator/values/cuda/driver/entry_point.h"
 #include "simulator/values/cuda/executor.h"
-#include "verifier/run.h"
+#include "verifier/gpus/gpu_options.h"
 
 namespace orrery {
 
@@ -16,6 +17,9 @@ namespace orrery {
 cuda::Driver loaded_driver(const std::string& library);
 /// Empty: that of the system. Throws NoFastDot where it is missing.
 cuda::CublasLt loaded_cublaslt(const std::string& library);
+
+/// "the driver failed in cuMemCreate: ...", for NoGpus.
+std::string driver_failed(const cuda::CudaError& error);
 
 /// Why the scenario does not run on GPUs though it runs here ("a device holds more than its
 /// memory"); empty if it does. `leaves_out` says whether iterations of its loops are left out.

@@ -1,10 +1,14 @@
 // The scenarios of the project: what they expect holds.
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
+#include "tests/support/tries.h"
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
 
@@ -16,11 +20,16 @@ bool fails_on_purpose(const std::string& file) {
   return text_of(file).find("// Fails on purpose: ") == 0;
 }
 
+// Below 100 % a share of them: .ci/run also runs all of them with the sanitizers.
 TEST_CASE("run: every scenario of the project holds, but for those that fail on purpose") {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(in_tree("scenarios")))
+    files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
   size_t failing = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(in_tree("scenarios"))) {
-    const std::string file = entry.path().string();
-    if (entry.path().extension() != ".json" || file.find(".schema.json") != std::string::npos)
+  uint64_t seed = 0;
+  for (const std::string& file : files) {
+    if (!file.ends_with(".json") || file.ends_with(".schema.json") || !is_tried(++seed))
       continue;
     const bool fails = fails_on_purpose(file);
     failing += fails ? 1 : 0;
@@ -28,7 +37,7 @@ TEST_CASE("run: every scenario of the project holds, but for those that fail on 
     INFO(file << "\n" << run.out << run.err);
     CHECK(run.outcome == (fails ? Outcome::Fails : Outcome::Holds));
   }
-  CHECK(failing > 0);
+  CHECK((failing > 0 || !is_all_tried()));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "simulator/values/cuda/kernels/kernels.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -24,13 +25,17 @@ bool holds(const std::string& task) {
   return std::system(command.c_str()) == 0;  // NOLINT(concurrency-mt-unsafe)
 }
 
+// Both tests run compilers of others, of which sanitizers find nothing.
+
 TEST_CASE("kernel image: the PTX is what its sources give") {
-  CHECK(holds(std::string("check ") + ORRERY_PTX_CLANG));
+  if (is_all_tried())
+    CHECK(holds(std::string("check ") + ORRERY_PTX_CLANG));
 }
 
 TEST_CASE("kernel image: ptxas accepts the PTX, where it is there") {
   const std::string ptxas = ORRERY_PTXAS;
-  CHECK((ptxas.empty() || holds("accept " + ptxas)));
+  if (is_all_tried())
+    CHECK((ptxas.empty() || holds("accept " + ptxas)));
 }
 
 TEST_CASE("kernel image: nothing is fused, approximate or flushed in the PTX") {
