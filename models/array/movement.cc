@@ -1,4 +1,5 @@
-// The part of kernels.h that moves elements: no bit of an element changes.
+// This is the part of kernels.h that moves elements and rows. Only scatter_add changes the bits of
+// elements.
 
 #include <algorithm>
 #include <array>
@@ -74,7 +75,7 @@ void copy(Tensor& result, const Strided& to, const Tensor& operand, const Stride
   }
 }
 
-/// The elements of `operand` at `from`, in the shape `box`.
+/// Returns the elements of `operand` at `from`, in the shape `box`.
 Tensor gather(const Tensor& operand, const Strided& from, Shape box) {
   Tensor result(operand.dtype(), std::move(box));
   copy(result, all_of(result.shape()), operand, from, result.shape());
@@ -84,7 +85,8 @@ Tensor gather(const Tensor& operand, StridedMove placement) {
   return gather(operand, placement.from, std::move(placement.box));
 }
 
-/// `start` clamped so that a slice of shape `part` lies in `whole`.
+/// Returns the first element of a slice of shape `part`, with `start` clamped so that it lies in
+/// `whole`.
 int64_t clamped_place(const Shape& whole, const Shape& part, std::span<const int64_t> start) {
   ORRERY_CHECK(part.rank() == whole.rank() && start.size() == whole.rank(),
                "a part has a start along every dimension");
