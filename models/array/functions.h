@@ -273,7 +273,7 @@ ORRERY_HOST_DEVICE inline Wide sqrt64(Wide x) {
 }
 
 /// Returns 1 / sqrt(x), which is the root's conjugate divided by the square of the root's
-/// magnitude. Returns the same for zero as 1 / 0.
+/// magnitude. For zero it gives the quotient 1 / 0.
 ORRERY_HOST_DEVICE inline Wide rsqrt64(Wide x) {
   if (is_nan(x))
     return kNotComplex;
