@@ -143,10 +143,10 @@ Fabric fully_connected_fabric(uint32_t devices, LinkFigures link);
 /// Returns a fabric of one non-blocking switch, called "switch". A route has two links.
 Fabric switch_fabric(uint32_t devices, LinkFigures link);
 
-/// A CatalogFile is a machine of the hardware catalog, which is built into the binary and is in
-/// name order. The JSON has a source and a date for each figure. Its form is the scenario's inline
-/// `cluster`, where a figure is an object: {"value": "450 GB/s", "label": "data sheet", "source":
-/// "...", "date": "2026-01-31"}.
+/// A CatalogFile is a machine of the hardware catalog, which is built into the binary. catalog()
+/// has them in name order. The JSON has a source and a date for each figure. Its form is the
+/// scenario's inline `cluster`, where a figure is an object: {"value": "450 GB/s", "label": "data
+/// sheet", "source": "...", "date": "2026-01-31"}.
 struct CatalogFile {
   std::string_view name;
   std::string_view json;
