@@ -5,10 +5,6 @@
 // following. Every op satisfies its type rule. Every operand is defined earlier in its thread or is
 // an argument. A collective's replica groups are those of its site, and every member's thread
 // issues the site once.
-//  - every op satisfies its type rule, and every operand is defined earlier in its thread or is an
-//  argument;
-//  - a collective's replica groups are those of its site, and every member's thread issues the site
-//  once.
 // A scenario's program has its loops as regions (Program::loops). Lowering, times and the host
 // executor take this form. Memory, checks and reports take the program with iterations written
 // (unroll.h). Other functions say which form they take. The verifier finds errors in time (a future
