@@ -1,7 +1,6 @@
 #pragma once
 
-// This file has the arithmetic of elements: how they convert and combine, and the meaning of their
-// bits.
+// This file has the arithmetic of elements: how they convert and combine, and what their bits mean.
 //
 // This folder computes with arrays. Its lower half is freestanding: it needs no library, so that
 // the host executor, the oracle and the CUDA kernels compile the same text and agree bit for bit.
@@ -16,7 +15,7 @@
 // This file relies on IEEE 754 float and double, rounding to nearest even, no flush to zero, and no
 // fused multiply-add (-ffp-contract=off; nvcc: --fmad=false).
 //
-// Rules:
+// The rules are:
 //  - A computed or converted result that is NaN has one bit pattern per type: quiet, no sign, no
 //    payload (f8e4m3fn 7f, f8e5m2 7e, f16 7e00, bf16 7fc0, f32 7fc00000, f64 7ff8000000000000).
 //  - Integers wrap modulo 2^width. Their division truncates toward zero. A division by zero gives
@@ -68,8 +67,8 @@ ORRERY_HOST_DEVICE constexpr double canonical(double x) {
 ORRERY_HOST_DEVICE constexpr float widen(F16 x) {
   const uint32_t sign = (x.bits & 0x8000U) << 16U;
   const uint32_t magnitude = (x.bits & 0x7fffU) << 13U;  // fraction and exponent in f32's places
-  // The biases, 15 and 127, differ by 112. The product is exact, also for subnormals. An exponent
-  // of 31 must become 255.
+  // The biases, 15 and 127, differ by 112. The product is exact, even for subnormals. Exponent 31
+  // must become 255.
   const uint32_t number = bits_of(float_of(magnitude) * 0x1p112F);
   const uint32_t special = magnitude < (31U << 23U) ? 0U : (112U << 23U);
   return float_of(sign | (number + special));
@@ -139,8 +138,7 @@ inline constexpr Int kLargest = static_cast<Int>(~uint64_t{0} >> (64U - 8U * siz
 template <class Int>
 inline constexpr Int kSmallest = static_cast<Int>(~kLargest<Int>);
 
-/// Returns x truncated toward zero, the nearest limit of Int if x is outside its range, and 0 for
-/// NaN.
+/// Returns x truncated toward zero, the nearest limit of Int if x is out of range, and 0 for NaN.
 template <class Int>
 ORRERY_HOST_DEVICE constexpr Int truncate(double x) {
   if (x != x)
@@ -257,8 +255,7 @@ ORRERY_HOST_DEVICE constexpr bool same_bits(E x, E y) {
     return bits_of(x) == bits_of(y);
 }
 
-/// Returns whether x and y have equal bits or are both NaN. Complex numbers are compared part by
-/// part.
+/// Returns whether x and y have equal bits or are both NaN. Complex numbers compare part by part.
 template <class E>
 ORRERY_HOST_DEVICE constexpr bool same_value(E x, E y) {
   if constexpr (kIsComplex<E>)
@@ -334,8 +331,8 @@ ORRERY_HOST_DEVICE constexpr E divide(E x, E y) {
   }
 }
 
-// Floats that compare equal have equal bits, except +0 and -0. The bits of these give +0 if AND-ed
-// and -0 if OR-ed.
+// Floats that compare equal have equal bits, except +0 and -0. Their bits give +0 if AND-ed, -0 if
+// OR-ed.
 
 ORRERY_HOST_DEVICE constexpr float larger(float x, float y) {
   const float number = x > y ? x : (y > x ? y : float_of(bits_of(x) & bits_of(y)));

@@ -19,8 +19,7 @@ namespace orrery {
 
 namespace {
 
-/// A Strip is two machine vectors of T (a g++ and clang++ extension). + and * are per element, each
-/// rounded.
+/// A Strip is two machine vectors of T (a g++ and clang++ extension). + and * round per element.
 template <class T>
 struct Strip {
   typedef T Lanes __attribute__((vector_size(16)));  // NOLINT(modernize-use-using): not in g++

@@ -1,7 +1,6 @@
 #pragma once
 
-// This file has the elementwise ops, and the function of elements that each applies. It is
-// freestanding.
+// This freestanding file has the elementwise ops, and the function of elements that each applies.
 
 #include <stdint.h>
 
@@ -16,8 +15,8 @@ namespace orrery {
 enum class Unary : uint8_t { Neg, Exp, Log, Sqrt, Rsqrt, Logistic, Sin, Cos };
 /// Binary ops take numbers. Max and Min take pred too, as `or` and `and`, but not complex dtypes.
 enum class Binary : uint8_t { Add, Sub, Mul, Div, Max, Min };
-/// Comparisons take any dtype, but complex ones have Eq and Ne only. The result is pred. In pred,
-/// false < true.
+/// Comparisons take any dtype, but complex ones have Eq and Ne only. The result is pred. false <
+/// true.
 enum class Comparison : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 
 namespace arith {

@@ -90,8 +90,8 @@ inline constexpr bool kIsInteger = false;
 template <class Int>
 inline constexpr bool kIsInteger<Integer<Int>> = true;
 
-/// A Layout has the parameters of a float narrower than f32. The values are as in IEEE 754, except
-/// beyond the largest number.
+/// A Layout has the parameters of a float narrower than f32. Values are as in IEEE 754 up to
+/// kLargest.
 template <class E>
 struct Layout {
   static constexpr bool kIsNarrow = false;

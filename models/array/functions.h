@@ -215,8 +215,7 @@ ORRERY_HOST_DEVICE constexpr double atan_of_ratio(double b, double a) {
   return kAtan[eighths][0] + (kAtan[eighths][1] + (r + r * z * polynomial(z, kSeries)));
 }
 
-/// Returns the angle of x, from -pi to pi, off by at most 6 u times itself. Requires an x without
-/// NaN.
+/// Returns the angle of x, from -pi to pi, off by at most 6 u times itself. Requires no NaN.
 ORRERY_HOST_DEVICE constexpr double angle(Wide x) {
   constexpr double kPi[] = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
   // A number with two infinite parts lies on a diagonal.
@@ -327,8 +326,8 @@ ORRERY_HOST_DEVICE constexpr Wide cos64(Wide x) {
   return hyperbolic(x.im, cos64(x.re), -sin64(x.re));
 }
 
-/// Returns 1 / (1 + exp(-x)). If the real part is negative, exp(-x) may overflow, so exp(x) / (1 +
-/// exp(x)) is computed instead.
+/// Returns 1 / (1 + exp(-x)). If the real part is negative, exp(-x) may overflow, so the same is
+/// computed as exp(x) / (1 + exp(x)).
 ORRERY_HOST_DEVICE constexpr Wide logistic64(Wide x) {
   const bool is_left = x.re < 0;
   const Wide e = exp64(is_left ? x : Wide{-x.re, -x.im});
@@ -365,8 +364,7 @@ template <class E>
 ORRERY_HOST_DEVICE constexpr E log(E x) {
   return rounded<E>(log64(wide(x)));
 }
-/// The root of every float is correctly rounded, even of a narrow one: 53 bits are at least 2 * 24
-/// + 2.
+/// The root of a float is correctly rounded, even of a narrow one: 53 bits are at least 2 * 24 + 2.
 template <class E>
 ORRERY_HOST_DEVICE inline E sqrt(E x) {
   return rounded<E>(sqrt64(wide(x)));

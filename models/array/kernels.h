@@ -30,16 +30,14 @@ Tensor elementwise(Comparison op, const Tensor& left, const Tensor& right);
 // These return the parts of complex numbers, as floats.
 Tensor real(const Tensor& operand);
 Tensor imag(const Tensor& operand);
-/// Returns the complex numbers with these parts. Requires parts of f32 or of f64, and of one shape
-/// unless one is a scalar.
+/// Returns the complex numbers with these parts. Requires parts of one dtype, f32 or f64, and of
+/// one shape unless one is a scalar.
 Tensor complex(const Tensor& real, const Tensor& imag);
-/// Returns the complex conjugate. An operand of f32 or f64 becomes complex, with an imaginary part
-/// of +0.
+/// Returns the complex conjugate. f32 and f64 become complex, with an imaginary part of +0.
 Tensor conj(const Tensor& operand);
 
 using Elementwise = std::variant<Unary, Binary, Comparison>;
-/// Applies the op. Requires as many operands as it takes. With XlaCpu subnormals are flushed, but
-/// Neg keeps them.
+/// Requires as many operands as the op takes. With XlaCpu subnormals are flushed, except by Neg.
 Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operands,
                    Numerics numerics = Numerics::Ieee);
 
@@ -47,9 +45,9 @@ Tensor elementwise(const Elementwise& op, std::span<const Tensor* const> operand
 /// Requires a `which` of pred or s32, and cases of one dtype. All have one shape, or are scalars.
 Tensor select_n(const Tensor& which, std::span<const Tensor* const> cases);
 
-/// target[i] = left[i] op right[i] for `count` elements. `target` may be `left`, `right` or both,
-/// but must not overlap either in part. Requires a reduction that the dtype has: pred has no Add,
-/// complex dtypes have Add only.
+/// Sets target[i] = left[i] op right[i] for `count` elements. `target` may be `left`, `right` or
+/// both, but must not overlap either in part. Requires a reduction that the dtype has: pred has no
+/// Add, complex dtypes have Add only.
 void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::byte* left,
                   const std::byte* right, int64_t count);
 
@@ -68,8 +66,7 @@ Tensor reshape(const Tensor& operand, Shape shape);
 /// Dimension d of the result is dimension permutation[d] of the operand.
 Tensor transpose(const Tensor& operand, std::span<const int64_t> permutation);
 
-/// Each list has one entry per dimension, with 0 <= start <= limit <= extent. Without strides all
-/// are 1.
+/// Each list has an entry per dimension, with 0 <= start <= limit <= extent. Strides default to 1.
 struct SliceBounds {
   std::vector<int64_t> start;
   std::vector<int64_t> limit;
@@ -85,8 +82,7 @@ struct DimensionPadding {
   int64_t high = 0;
   int64_t interior = 0;  // not negative
 };
-/// Returns the extent of a padded dimension. It is negative if more is removed than there is.
-/// Throws Overflow.
+/// Returns the padded extent. It is negative if more is removed than there is. Throws Overflow.
 int64_t padded_extent(int64_t extent, const DimensionPadding& padding);
 /// Pads with `value`, a scalar. Requires one entry per dimension.
 Tensor pad(const Tensor& operand, const Tensor& value, std::span<const DimensionPadding> padding);
@@ -95,7 +91,7 @@ Tensor pad(const Tensor& operand, const Tensor& value, std::span<const Dimension
 /// is 1. The other dimensions of the result repeat the whole operand.
 Tensor broadcast_in_dim(const Tensor& operand, Shape shape, std::span<const int64_t> dimensions);
 
-/// Returns the slice of shape `sizes` that begins at `start`. Each start is clamped to 0 ... extent
+/// Returns the slice of shape `sizes` from `start` on. Each start is clamped to 0 ... extent
 /// - size.
 Tensor dynamic_slice(const Tensor& operand, std::span<const int64_t> start, Shape sizes);
 
@@ -133,8 +129,7 @@ Tensor concatenate(const std::vector<std::reference_wrapper<const Tensor>>& part
 Tensor reduce(const Tensor& operand, Combine combine, std::span<const int64_t> axes,
               Numerics numerics = Numerics::Ieee);
 
-/// Returns the dtype of the sums in reduce(): f32 for floats narrower than that, else `dtype`
-/// itself.
+/// Returns the dtype of the sums in reduce(): f32 for floats narrower than that, else `dtype`.
 Dtype reduced_sum_dtype(Dtype dtype);
 
 /// DotDimensions has the contracting and batch dimensions of the operands, paired by position.
@@ -162,12 +157,11 @@ Dtype dot_sum_dtype(Dtype lhs, Dtype rhs, Dtype preferred);
 /// must not round it to an infinity or to 0. An integer must have it exactly. Both parts of a
 /// complex number are such floats. Other dtypes take no pairs.
 bool has_number(Dtype dtype, const NumberOrPair& value);
-/// Returns whether the dtype has that number itself, so that nothing is rounded. Requires a finite
-/// number.
+/// Returns whether the dtype has the number itself, so that nothing is rounded. Requires a finite
+/// one.
 bool has_exactly(Dtype dtype, double value);
 
-/// Returns an array whose every element is `value`, converted. Requires a complex dtype if `value`
-/// is a pair.
+/// Makes every element `value`, converted. Requires a complex dtype if `value` is a pair.
 Tensor full(Dtype dtype, Shape shape, const NumberOrPair& value);
 
 /// Returns 0, 1, 2, ... in row-major order, each converted.

@@ -1,5 +1,4 @@
-// This is the part of kernels.h that moves elements and rows. Only scatter_add changes the bits of
-// elements.
+// This is the part of kernels.h that moves elements. Only scatter_add changes bits of elements.
 
 #include <algorithm>
 #include <array>
@@ -38,7 +37,7 @@ void copy_words(Word* target, const Strided& to, const Word* source, const Strid
       for (int64_t i = 0; i < length; ++i)
         target[i * to.strides[last]] = source[i * from.strides[last]];
     }
-    // Go to the next row: increment the index, with carry into the dimension before.
+    // This goes to the next row: the index is incremented, with carry into the dimension before.
     for (size_t d = last; d-- > 0;) {
       target += to.strides[d];
       source += from.strides[d];
@@ -85,8 +84,7 @@ Tensor gather(const Tensor& operand, StridedMove placement) {
   return gather(operand, placement.from, std::move(placement.box));
 }
 
-/// Returns the first element of a slice of shape `part`, with `start` clamped so that it lies in
-/// `whole`.
+/// Returns the first element of a slice of shape `part`, with `start` clamped into `whole`.
 int64_t clamped_place(const Shape& whole, const Shape& part, std::span<const int64_t> start) {
   ORRERY_CHECK(part.rank() == whole.rank() && start.size() == whole.rank(),
                "a part has a start along every dimension");

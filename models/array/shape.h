@@ -12,8 +12,8 @@
 
 namespace orrery {
 
-/// Extents are >= 0. A scalar has rank 0 and one element. elements() throws Overflow if the product
-/// exceeds 64 bits.
+/// Extents are >= 0. A scalar has rank 0 and one element. elements() throws Overflow beyond 64
+/// bits.
 class Shape {
  public:
   Shape() = default;

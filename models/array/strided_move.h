@@ -15,8 +15,7 @@ namespace orrery {
 /// Returns the distance of neighbours along each dimension, in elements.
 std::vector<int64_t> strides_of(const Shape& shape);
 
-/// A Strided picks elements of a tensor: one for each index of a box, `strides` apart along each
-/// dimension.
+/// A Strided picks one element of a tensor for each index of a box, `strides` apart per dimension.
 struct Strided {
   int64_t first = 0;
   std::vector<int64_t> strides;
@@ -25,8 +24,7 @@ struct Strided {
 /// Picks every element of a tensor of this shape.
 Strided all_of(const Shape& shape);
 
-/// A StridedMove moves the element at each index of the box from its place in the operand to its
-/// place in the result.
+/// A StridedMove moves the element at each index of a box from the operand to the result.
 struct StridedMove {
   Shape box;
   Strided from;

@@ -35,8 +35,8 @@ std::string shortest(Number value) {
   return {buffer.data(), end.ptr};
 }
 
-/// Returns all of `text` as a number. The form is that of JSON, but the integer part may be missing
-/// or begin with 0.
+/// Reads all of `text` as a number: as in JSON, but the integer part may be missing or begin with
+/// 0.
 template <class Number>
 std::optional<Number> parsed(std::string_view text) {
   // from_chars also accepts "inf", "nan(...)" and the like.
@@ -112,8 +112,8 @@ std::optional<E> read(std::string_view text) {
   }
 }
 
-/// Returns the shortest decimal that rounds to a finite element narrower than f32. 5 digits are
-/// always enough.
+/// Returns the shortest decimal that rounds to a finite element narrower than f32: at most 5
+/// digits.
 template <class E>
 std::string shortest_narrow(E element) {
   const auto value = static_cast<double>(arith::widen(element));

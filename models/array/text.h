@@ -1,7 +1,6 @@
 #pragma once
 
-// These functions read and set one element of a tensor, by its row-major index, as text, as a
-// number and as bits.
+// These functions read and set one element of a tensor, by its row-major index.
 
 #include <cstdint>
 #include <string>
@@ -30,8 +29,7 @@ double element_as_double(const Tensor& tensor, int64_t index);
 int64_t element_as_int64(const Tensor& tensor, int64_t index);
 void set_element_from_int64(Tensor& tensor, int64_t index, int64_t value);
 
-/// Returns the real and the imaginary parts of complex elements, as floats along a new last
-/// dimension of 2.
+/// Returns the real and the imaginary parts of complex elements along a new last dimension of 2.
 Tensor parts(const Tensor& tensor);
 /// Returns the complex elements with such parts.
 Tensor joined(const Tensor& parts);

@@ -137,7 +137,8 @@ ORRERY_HOST_DEVICE constexpr Turn reduced(double x) {
     distance <<= 1U;
     ++zeros;
   }
-  // Multiply by pi/2 (the constant is 2^63 pi/2), and split the upper 64 bits into 53 and the rest.
+  // This multiplies by pi/2 (the constant is 2^63 pi/2), and splits the upper 64 bits into 53 and
+  // 11.
   const auto r = static_cast<uint64_t>(
       (UInt128{static_cast<uint64_t>(distance >> 64U)} * 0xc90fdaa22168c235U) >> 64U);
   const double scale = power_of_two(-63 - zeros);
@@ -146,7 +147,7 @@ ORRERY_HOST_DEVICE constexpr Turn reduced(double x) {
   return {quadrant & 3U, is_upper ? -high : high, is_upper ? -low : low};
 }
 
-/// Returns sin of turn.high + turn.low, by Taylor's series up to the 17th power (the rest is below
+/// Returns sin(turn.high + turn.low), by Taylor's series to the 17th power (the rest is below
 /// 2^-62).
 ORRERY_HOST_DEVICE constexpr double sine_near_zero(const Turn& turn) {
   constexpr double kSeries[] = {
@@ -159,7 +160,7 @@ ORRERY_HOST_DEVICE constexpr double sine_near_zero(const Turn& turn) {
   return x - (rest + cube * (1.0 / 6));
 }
 
-/// Returns cos of turn.high + turn.low, by Taylor's series up to the 16th power (the rest is below
+/// Returns cos(turn.high + turn.low), by Taylor's series to the 16th power (the rest is below
 /// 2^-58).
 ORRERY_HOST_DEVICE constexpr double cosine_near_zero(const Turn& turn) {
   constexpr double kSeries[] = {
@@ -192,8 +193,7 @@ ORRERY_HOST_DEVICE constexpr double cos64(double x) {
   return turned_sine(x, 1);
 }
 
-/// Returns 1 / (1 + exp(-x)). Below zero it is computed as exp(x) / (1 + exp(x)), which does not
-/// overflow.
+/// Returns 1 / (1 + exp(-x)). Below zero that is exp(x) / (1 + exp(x)), which does not overflow.
 ORRERY_HOST_DEVICE constexpr double logistic64(double x) {
   const double e = exp64(x < 0 ? x : -x);
   return (x < 0 ? e : 1.0) / (1 + e);

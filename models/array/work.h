@@ -15,8 +15,8 @@
 
 namespace orrery {
 
-/// A work element is an element of `dtype`, alone or followed (without padding) by the 4-byte rank
-/// that it came from.
+/// A work element is an element of `dtype`, alone or followed (unpadded) by the 4-byte rank of
+/// origin.
 struct WorkType {
   Dtype dtype = Dtype::F32;
   bool ranked = false;

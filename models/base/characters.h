@@ -26,8 +26,7 @@ inline std::string in_lower_case(std::string_view text) {
 /// Returns the offset of the first byte that is not valid UTF-8 (RFC 3629), or nothing if all are.
 std::optional<size_t> not_utf8_at(std::string_view text);
 
-/// Returns whether UTF-8 text has a control character (C0, DEL or C1), which could control the
-/// terminal.
+/// Returns whether UTF-8 text has a control character (C0, DEL or C1), which terminals may obey.
 bool has_control_character(std::string_view text);
 
 }  // namespace orrery

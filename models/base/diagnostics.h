@@ -121,8 +121,7 @@ class Diagnostics {
   void throw_if_any() const;
 
  private:
-  /// A Noted is an error with the note of its first occurrence. Its repetitions in later iterations
-  /// are only counted.
+  /// A Noted is an error with the note of its first occurrence. Later occurrences are only counted.
   struct Noted {
     Diagnostic error;
     std::string note;

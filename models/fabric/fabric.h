@@ -1,7 +1,6 @@
 #pragma once
 
-// A fabric is the hardware: devices and switches joined by directed links. This file also has the
-// figures of one device.
+// A fabric is the hardware: devices and switches joined by directed links.
 //
 // A Cluster is a Fabric, a set of figures that all its devices share, and a transport, which says
 // how a communication library passes messages over the fabric (transport.h). A figure that nobody

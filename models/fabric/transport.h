@@ -48,8 +48,7 @@ std::vector<std::string_view> protocol_keys();
 /// the last 8 B of which are a flag (src/include/device.h, NCCL 2.30.7, 5067397c).
 DataShare data_share(Protocol protocol);
 
-/// ProtocolFigures are the figures of a protocol. A figure that is absent takes no time, or does
-/// not limit.
+/// These are the figures of a protocol. A figure that is absent takes no time, or does not limit.
 struct ProtocolFigures {
   std::string name;                     // "ll", "simple", or a user's
   std::vector<std::string> algorithms;  // those whose messages it passes; empty: all
@@ -84,8 +83,7 @@ struct ProtocolFigures {
 
   friend bool operator==(const ProtocolFigures& a, const ProtocolFigures& b);
 
-  /// Returns the most data of one message, or nothing if there are no slots. Larger messages are
-  /// cut.
+  /// Returns the most data of one message, or nothing without slots. Larger messages are cut.
   std::optional<Bytes> largest_message() const;
 };
 
@@ -99,12 +97,10 @@ struct CalibratedRange {
   friend bool operator==(const CalibratedRange&, const CalibratedRange&) = default;
 };
 
-/// Ops go by the names of timed_ops() (rules.h). There "psum" stands for all reductions to all
-/// ranks.
+/// Ops go by the names of timed_ops() (rules.h): "psum" stands for all reductions to all ranks.
 struct TransportFigures {
   std::vector<ProtocolFigures> protocols;
-  /// It is the time that a process takes to issue the op on one device. Only `orrery perf` counts
-  /// it.
+  /// It is the time a process takes to issue the op on one device. Only `orrery perf` counts it.
   std::map<std::string, Duration, std::less<>> host_launch = {};
   std::map<std::string, CalibratedRange, std::less<>> calibrated = {};
   friend bool operator==(const TransportFigures&, const TransportFigures&) = default;

@@ -57,8 +57,8 @@ int64_t Mesh::size(std::span<const size_t> axes) const {
 
 namespace {
 
-/// A Seat is a device's place in a group: the group's number among all of the mesh, and the rank in
-/// the group.
+/// A Seat is a device's group, by its number among all groups of the mesh, and its rank in the
+/// group.
 struct Seat {
   int64_t group;
   int64_t rank;

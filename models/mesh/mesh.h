@@ -8,7 +8,7 @@
 // 2 groups, {0, 1, 2, 3} and {4, 5, 6, 7}. A collective over x exchanges within 4 groups, {0, 4}
 // and so on. A device's rank is its index over the axes of the collective, in the order in which
 // the op names them. The same arithmetic cuts arrays: with the spec P(y, x) a device holds row
-// block y and column block x. A program on a part of the mesh has groups within that part only
+// block y and column block x. A program on a part of the mesh has groups within that part
 // (groups_within).
 
 #include <cstdint>
@@ -66,8 +66,7 @@ class Mesh {
 /// A Group is one replica group: logical ids in rank order.
 using Group = std::vector<LogicalId>;
 
-/// A CutGroup is a group with members both inside and outside a set of devices. It names one of
-/// each.
+/// A CutGroup names two members of one group: one inside a set of devices, and one outside.
 struct CutGroup {
   LogicalId inside;
   LogicalId outside;
@@ -92,8 +91,8 @@ struct Interval {
   int64_t end = 0;
 };
 
-/// Returns the devices whose coordinates lie in these intervals, ascending. There is one interval
-/// per axis of the mesh.
+/// Returns the devices whose coordinates lie in these intervals, one per axis of the mesh,
+/// ascending.
 std::vector<LogicalId> devices_in(const Mesh& mesh, std::span<const Interval> box);
 
 /// Returns every device, ascending.

@@ -18,8 +18,8 @@
 
 namespace orrery {
 
-/// A ParameterKind says how a parameter is written in a scenario, and which alternative of
-/// Attribute holds it.
+/// A ParameterKind says how a scenario writes a parameter, and which alternative of Attribute has
+/// it.
 enum class ParameterKind : uint8_t {
   Boolean,       // bool
   Integer,       // int64_t

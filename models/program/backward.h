@@ -54,8 +54,7 @@ class BackwardCall {
   virtual std::string operand(size_t operand) = 0;
   virtual std::string result(size_t result = 0) = 0;
 
-  /// Returns whether a result has a cotangent. It has one if a value that has a cotangent depends
-  /// on it.
+  /// Returns whether a result has a cotangent: whether a value with a cotangent depends on it.
   virtual bool has_cotangent(size_t result) const = 0;
   /// Returns the cotangent of a result, or zeros if it has none. The cotangent of a token is a
   /// token, which leads from the receivers back to the senders.

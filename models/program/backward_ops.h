@@ -77,8 +77,7 @@ inline std::string quotient(BackwardCall& call, const std::string& cotangent,
 inline std::string zero_beside(BackwardCall& call, const std::string& cotangent) {
   ValueType type = call.ops().type(cotangent);
   type.shape = Shape();
-  // zeros() takes the type of a value, and makes a cotangent for it. So these two states change
-  // places.
+  // zeros() takes the type of a value, and makes its cotangent. So these two states change places.
   for (AxisState& state : type.axes)
     state = state == AxisState::Unreduced ? AxisState::Reduced
             : state == AxisState::Reduced ? AxisState::Unreduced

@@ -135,8 +135,7 @@ Part folded(BatchCall& call, OpKind kind, const Part& part, size_t dimension) {
 
 namespace {
 
-/// Returns the names of the axes, except the batched one, along which `type` has one of these
-/// states.
+/// Returns the axes, except the batched one, along which `type` has one of these states.
 std::vector<std::string> along(const BatchCall& call, const ValueType& type,
                                std::initializer_list<AxisState> states) {
   std::vector<std::string> names;

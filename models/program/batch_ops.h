@@ -30,8 +30,7 @@ inline int64_t shifted(int64_t dimension, size_t batch) {
   return dimension + (static_cast<int64_t>(batch) <= dimension ? 1 : 0);
 }
 
-/// Returns `numbers`, one per dimension of an element, with `own` inserted for the batch's
-/// dimension.
+/// Inserts `own`, for the batch's dimension, into `numbers`, one per dimension of an element.
 Integers with_own(Integers numbers, size_t batch, int64_t own);
 
 /// Adds an op with one result.
@@ -89,8 +88,8 @@ struct OpAxes {
 };
 OpAxes axes_of(const BatchCall& call);
 
-/// Returns the op's attributes over `axes`. For another kind of op it returns only the attributes
-/// that this kind has too.
+/// Returns the op's attributes over `axes`. For another kind, it returns only those that it has
+/// too.
 Attributes over(const BatchCall& call, const OpAxes& axes);
 Attributes over(const BatchCall& call, const OpAxes& axes, OpKind kind);
 

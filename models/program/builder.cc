@@ -193,8 +193,7 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
   return operands;
 }
 
-/// Returns the first device of the thread begun last that lacks the value, or nothing if all have
-/// it.
+/// Returns the first device of the thread begun last that lacks the value, if there is one.
 std::optional<LogicalId> ProgramBuilder::first_without(ValueId value) {
   const auto limited = limited_.find(value);
   if (limited == limited_.end())

@@ -94,8 +94,7 @@ class ProgramBuilder {
   };
   Size size() const;
 
-  /// Declares which of the ops are the written iterations of a loop. Requires that all of them were
-  /// added.
+  /// Declares the written iterations of a loop. Requires that all their ops were added.
   void loop(WrittenLoop loop);
 
   /// Declares a loop that has no ops.

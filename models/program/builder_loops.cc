@@ -1,5 +1,4 @@
-// This is the part of builder.h that makes regions (loop.h), and finds the names of single
-// iterations.
+// This is the part of builder.h that makes regions (loop.h), and finds names of single iterations.
 
 #include <algorithm>
 #include <utility>
@@ -15,8 +14,7 @@ namespace orrery {
 
 namespace {
 
-/// Returns the states of a value that has either of two states. Without checks, states that differ
-/// count as varying.
+/// Joins the states of two values. Without checks, states that differ count as varying.
 AxisStates joined(const AxisStates& a, const AxisStates& b) {
   AxisStates joined = a;
   for (size_t axis = 0; axis < a.size(); ++axis)

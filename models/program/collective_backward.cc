@@ -94,8 +94,7 @@ Cotangents psum(BackwardCall& call) {
   return one(call, [&] { return summed(call, call.cotangent()); });
 }
 
-/// A mean goes back as a mean if a sum goes back as a sum, since each group divides by its own
-/// size.
+/// A mean goes back as a mean if a sum goes back as a sum: each group divides by its own size.
 Cotangents pmean(BackwardCall& call) {
   return one(call, [&] {
     if (axes(call).empty())

@@ -30,8 +30,7 @@ Batched counted(BatchCall& call) {
   return {converted(call, operand.value, dtype, summed_dtype(dtype)), operand.dimension};
 }
 
-/// Returns the sum of `count` copies of a value. It is a product if the dtype has the number
-/// itself.
+/// Returns the sum of `count` copies of a value. It is a product if the dtype has the number.
 Part times(BatchCall& call, const Part& part, Dtype dtype, int64_t count) {
   const auto factor = static_cast<double>(count);
   ValueType type = call.operand_type(0);

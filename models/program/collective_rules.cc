@@ -1,5 +1,5 @@
-// This file has the collectives, under JAX's names and parameters, and done. Each collective can be
-// started instead of waited for.
+// This file has the collectives, under JAX's names and parameters, and done. Each collective can
+// also be started.
 
 #include <algorithm>
 #include <initializer_list>

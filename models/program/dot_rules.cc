@@ -20,8 +20,7 @@ TypeError error(std::string message) {
   return {"dimension_numbers", std::move(message)};
 }
 
-/// Returns the error in the dimensions of one side. Each must exist in the operand and occur at
-/// most once.
+/// Returns the error in the dimensions of one side. Each must exist, and occur at most once.
 std::optional<TypeError> side_error(std::string_view side, const Shape& shape,
                                     const std::vector<int64_t>& contracting,
                                     const std::vector<int64_t>& batch) {

@@ -122,8 +122,7 @@ Cotangents cos(BackwardCall& call) {
   });
 }
 
-// For complex numbers, the pairing of x with a cotangent is the real part of their product, as in
-// JAX.
+// A complex x is paired with a cotangent by the real part of their product, as in JAX.
 
 Cotangents real(BackwardCall& call) {
   return one(call, [&] {

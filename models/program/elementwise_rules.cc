@@ -22,8 +22,7 @@ std::string described(const ValueType& type) {
   return fmt::format("{}{}", name(type.dtype), type.shape.text());
 }
 
-/// Returns the operand whose shape the result has. It is the first that is no scalar, if there is
-/// one.
+/// Returns the operand whose shape the result has: the first that is no scalar, if there is one.
 const ValueType& shaped(std::span<const ValueType> operands) {
   for (const ValueType& operand : operands)
     if (operand.shape.rank() > 0)

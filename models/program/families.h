@@ -1,7 +1,6 @@
 #pragma once
 
-// This file lists the families of ops: the entries of each, and the backward and batch rules that
-// entries name.
+// This file lists the families of ops: their entries, and the backward and batch rules in these.
 
 #include <vector>
 
@@ -13,8 +12,7 @@ namespace orrery {
 
 // Returns the entries of psum, all_gather and the other collectives, and of done.
 std::vector<OpRules> collective_rules();
-// Returns the entries of pvary, preduced and the other casts, which change the state and keep the
-// elements.
+// Returns the entries of pvary, preduced and the other casts between states.
 std::vector<OpRules> cast_rules();
 // Returns the entries of add, exp, lt, select_n, convert_element_type and other ops by element.
 std::vector<OpRules> elementwise_rules();

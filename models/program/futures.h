@@ -12,8 +12,7 @@
 
 namespace orrery {
 
-/// A Futures has the futures of a program, or of one of its threads. It keeps a reference to the
-/// program.
+/// It has the futures of a program, or of one of its threads. It keeps a reference to the program.
 class Futures {
  public:
   explicit Futures(const Program& program);
@@ -29,7 +28,7 @@ class Futures {
   /// results of a start's dones.
   std::vector<ValueId> results(const Op& op) const;
 
-  /// Returns the last of these values, which stands for all, or nothing for a start that is never
+  /// Returns the last of results(), which stands for all, or nothing for a start that is never
   /// done.
   std::optional<ValueId> result(const Op& op) const;
 

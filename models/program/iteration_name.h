@@ -39,7 +39,7 @@ std::string renamed(std::string text, std::string_view from, std::string_view to
 void for_each_iteration_in(std::string_view name,
                            FunctionRef<void(std::string_view loop, int64_t index)> visit);
 
-/// Returns the name that the scenario gives a loop, or an op or value in one: "outer.l" for
+/// Returns the name in the scenario of a loop, or of an op or value in one: "outer.l" for
 /// "outer[0].l".
 std::string without_indices(std::string_view name);
 

@@ -155,8 +155,7 @@ uint64_t Iterations::outwards(uint64_t iteration, LoopAround inner, LoopAround o
 
 ValueRun Iterations::source(ValueId value, LoopAround from, uint64_t iteration) const {
   uint64_t at = outwards(iteration, from, loop_of(value));
-  // Carries that only pass values to each other come round again and again. Whole rounds are
-  // skipped.
+  // Carries that only pass values to each other come round again and again. Rounds are skipped.
   std::map<ValueId, uint64_t> seen;
   for (;;) {
     const ValueInfo& info = this->info(value);

@@ -67,8 +67,7 @@ class Iterations {
     return source(operand, loop_of(reader.op), reader.iteration);
   }
 
-  /// Returns the op that makes the value, or nothing for an argument and for a value that stands
-  /// for others.
+  /// Returns the op that makes the value. Arguments and values that stand for others have none.
   std::optional<OpId> maker(ValueId value) const { return makers_[value.index()]; }
   /// Returns whether the value belongs to a carry or an exit.
   bool stands_for_another(ValueId value) const { return info(value).stands != Stands::Itself; }
@@ -104,8 +103,7 @@ class Iterations {
   };
 
   enum class Stands : uint8_t { Itself, Param, Result, Exit };
-  /// A ValueInfo says for what a value stands: for itself, or for a carry or an exit of a loop, by
-  /// index.
+  /// A ValueInfo says for what a value stands: itself, or a carry or an exit of a loop, by index.
   struct ValueInfo {
     LoopAround loop;
     Stands stands = Stands::Itself;

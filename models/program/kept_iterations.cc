@@ -123,8 +123,7 @@ class CarriedSources {
     }
   }
 
-  /// Returns the source of an exit as the body of its own loop sees it. A carry stands for its
-  /// initial value.
+  /// Returns the source of an exit in its own loop's body. A carry stands for its initial value.
   Source of_exit(size_t loop, const Exit& exit, bool storage) const {
     const Source inside = source(exit.inside, loop, storage);
     if (inside.kind != Source::Kind::Carried)
@@ -137,8 +136,7 @@ class CarriedSources {
     return static_cast<uint64_t>(loop.upper) - static_cast<uint64_t>(loop.lower);
   }
 
-  /// Returns the source of a carry's value after so many iterations. A carry stands for its initial
-  /// value.
+  /// Returns the source of a carry after so many iterations. A carry stands for its initial value.
   Source after(size_t loop, uint32_t carry, uint64_t iterations, bool storage) const {
     const Chains& chains = chains_[storage ? 1 : 0][loop];
     const Chain& chain = chains.of[carry];

@@ -20,15 +20,14 @@ namespace orrery {
 /// the last `reach` + `period`. A multiple of `period` is left out between them.
 struct WrittenIterations {
   uint32_t first = 0;
-  /// It is the greatest distance, in iterations, from a carried value back to the op that made it.
-  /// It is at least 1.
+  /// It is the greatest distance, in iterations, from a carried value back to its maker; at least
+  /// 1.
   uint32_t reach = 0;
   uint32_t period = 1;
 
   /// Takes the greater `first` and `reach` of both, and the least common multiple of their periods.
   void include(const WrittenIterations& other);
-  /// Sets which iterations `made` leaves out, if it is long enough to leave out any. Requires that
-  /// its bounds are set.
+  /// Sets which iterations `made` leaves out, if it is long enough to leave out any.
   void set_in(WrittenLoop& made) const;
 };
 
@@ -69,8 +68,7 @@ class KeptIterations {
   const WrittenIterations& repeating(size_t loop) const { return repeating_[loop]; }
 
  private:
-  /// Keeps the innermost of `iterations`, and the iterations around it up to the first without an
-  /// index.
+  /// Keeps the innermost of `iterations`, and those around it up to the first without an index.
   void add(IterationsAround iterations);
   /// Returns whether the exit's iteration must be kept. It must be if the loop or a part of it may
   /// leave it out, or if it may be one of the `reach` iterations before those left out, whose

@@ -32,8 +32,7 @@ struct IdRange {
   bool has(size_t id) const { return begin <= id && id < end; }
 };
 
-/// A Carry is a value that goes from one iteration to the next. Its four values have the same dtype
-/// and shape.
+/// A Carry goes from one iteration to the next. Its four values have the same dtype and shape.
 struct Carry {
   ValueId initial;  // before the loop
   ValueId param;    // in an iteration: `initial` in the first, else what the one before yielded

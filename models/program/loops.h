@@ -12,12 +12,10 @@
 
 namespace orrery {
 
-/// Returns the parameters of a loop's index in an iteration. The index is the first op of the
-/// iteration, a "full".
+/// Returns the parameters of an iteration's index, a "full", which is the iteration's first op.
 Attributes index_attributes(int64_t index);
 
-/// ForEachPart has a call for each part of a program with regions. A call returns false to end the
-/// walk.
+/// It has a call for each part of a program with regions. A call returns false to end the walk.
 struct ForEachPart {
   FunctionRef<bool(OpId op)> op;
   FunctionRef<bool(size_t loop)> begin;  // before the body, whose parts follow

@@ -15,7 +15,7 @@
 namespace orrery {
 
 enum class OpKind : uint8_t {
-  // collectives
+  // These are collectives.
   Psum,
   Pmean,
   Pmax,
@@ -30,23 +30,23 @@ enum class OpKind : uint8_t {
   Pshuffle,
   Pbroadcast,
   RaggedAllToAll,
-  // one exchange that members enter as senders and as receivers
+  // These are one exchange that members enter as senders and as receivers.
   Psend,
   Precv,
-  // the same exchanges between other states of values
+  // These are the same exchanges between other states of values.
   UnreducedPsum,
   UnreducedPsumScatter,
   AllGatherInvariant,
   AllGatherReduced,
-  // the end of any started collective
+  // This is the end of any started collective.
   Done,
-  // casts of states
+  // These are casts of states.
   Pvary,
   Preduced,
   VaryUnreducedCast,
   ReducedVaryCast,
   Pcast,
-  // local
+  // These are local ops.
   AxisIndex,
   AxisSize,
   Add,
@@ -97,8 +97,7 @@ enum class OpKind : uint8_t {
   Compute,
 };
 
-/// An Issue says whether a collective blocks its device until it has ended there, or returns a
-/// future.
+/// It says whether a collective blocks its device until it has ended there, or returns a future.
 enum class Issue : uint8_t { Sync, Start };
 
 /// An Entry says whether a sender waits until its peer has entered the collective.

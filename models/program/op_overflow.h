@@ -25,8 +25,7 @@ class BeyondLimit : public OpOverflow {
   using OpOverflow::OpOverflow;
 };
 
-/// Does `work`. An Overflow that it throws becomes an OpOverflow of `op`, unless it is an
-/// OpOverflow already.
+/// Does `work`. An Overflow that it throws becomes an OpOverflow, unless it is one already.
 template <class Work>
 decltype(auto) on_behalf_of(OpId op, Work&& work) {
   try {

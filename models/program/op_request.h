@@ -27,8 +27,7 @@ struct OpRequest {
   /// If the request is a part of a written op, this is how errors name that op: 'psum "s"'. If it
   /// is empty, errors use the request's own name.
   std::string title = {};
-  /// It is true for an op of a backward pass. Its `origin` is that of the op that it goes back
-  /// through.
+  /// It is true in a backward pass. The `origin` is that of the op that this op goes back through.
   bool backward = false;
   std::string forward = {};  // the name of that op; empty, or the name of no op: there is none
   /// These are the places of its keys ("of", "axis_name", ...), and of the ids in a list ("id/0").

@@ -79,8 +79,7 @@ bool ProgramBuilder::check_parameter(const OpRequest& request, const Parameter& 
   return true;
 }
 
-/// Checks every parameter by itself, and fills in those that were not given. Returns false if one
-/// is wrong.
+/// Checks every parameter by itself, and fills in missing ones. Returns false if one is wrong.
 bool ProgramBuilder::check_parameters(OpRequest& request, const OpRules& rules) {
   bool right = true;
   std::vector<std::string_view> names;

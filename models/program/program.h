@@ -28,8 +28,8 @@
 namespace orrery {
 
 /// A Thread is a set of devices that issue the same ops in the same order. An SPMD program is
-/// exactly one thread. A device of several threads runs their lists concurrently. Each list has its
-/// own streams.
+/// exactly one thread. A device of several threads runs their lists concurrently. Each has its own
+/// streams.
 struct Thread {
   std::string name;
   std::vector<LogicalId> devices;  // ascending
@@ -75,11 +75,9 @@ struct Program {
   std::vector<Argument> arguments;
   std::vector<ValueId> outputs;
   std::vector<Loop> loops;  // outer ones before those in them, else as they come
-  /// These are the loops whose iterations are written. Inner loops come before the loops around
-  /// them.
+  /// These are the loops whose iterations are written. Inner loops come before outer ones.
   std::vector<WrittenLoop> written_loops;
-  /// These are the names of loops of which nothing is written, since they have no iterations or no
-  /// ops.
+  /// These are the names of loops of which nothing is written: they have no iterations or no ops.
   std::vector<std::string> empty_loops;
   std::map<std::string, ValueId, std::less<>>
       other_names;  // of values: other names, such as those of results of loops

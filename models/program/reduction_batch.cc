@@ -44,8 +44,7 @@ BatchOutcome dot_general(BatchCall& call) {
       for (const size_t list : {side, side + 2})
         for (int64_t& dimension : lists[list])
           dimension = shifted(dimension, *batch);
-  // The result has the batch dimensions, then the free ones of the first operand, then of the
-  // second.
+  // The result has the batch dimensions, then the free ones of the first and of the second operand.
   size_t dimension = 0;
   if (lhs && rhs) {
     lists[2].insert(lists[2].begin(), static_cast<int64_t>(*lhs));

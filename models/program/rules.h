@@ -283,8 +283,7 @@ const OpRules& rules(OpKind kind);
 /// Returns all rules, in the order of OpKind.
 std::span<const OpRules> all_rules();
 
-/// Returns the collective that exchanges as `kind` does, whatever the states are. Requires a
-/// collective.
+/// Returns the collective that exchanges as `kind` does in any states. Requires a collective.
 OpKind exchanged_as(OpKind kind);
 
 /// Returns whether the op says how it is scheduled. Collectives do, except the receiving side of a

@@ -20,8 +20,7 @@ Side side_of(const Op& op);
 /// enters as this member.
 std::optional<Side> side_of(std::optional<TransferGroup> group, size_t rank);
 
-/// Returns which ends a group of a transfer has, or nothing if the site is not a psend/precv
-/// transfer.
+/// Returns which ends a group has, or nothing if the site is not a psend/precv transfer.
 std::optional<TransferGroup> transfer_of(const Site& site, size_t group);
 
 /// Returns whether a message of a transfer is sent but never received, or received but never sent.
@@ -31,8 +30,7 @@ bool lacks_half(const Site& site);
 /// that only receives gives none.
 std::span<const ValueId> given_by(const Op& op);
 
-/// Returns whether a device takes a result by this op. By a psend it gets a token, which is no
-/// data.
+/// Returns whether a device takes a result by this op. A psend gives a token, which is no data.
 bool takes_result(const Op& op);
 
 /// ExchangedTypes are the types of the exchanged tensors. If an op has only one side, the type of
@@ -44,8 +42,7 @@ struct ExchangedTypes {
 };
 ExchangedTypes exchanged_types(const Program& program, const Op& op);
 
-/// Adds the op, which is or will be an op of `program`, to the site's ops. Sends stand before
-/// receives.
+/// Adds the op, which is or will be one of `program`, to the site. Sends stand before receives.
 void add_op(Site& site, const Program& program, OpId op, Side side);
 
 }  // namespace orrery

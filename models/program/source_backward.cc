@@ -1,5 +1,4 @@
-// This file has the backward rule of compute, which stands for a computation that is not written
-// out.
+// This file has the backward rule of compute, which stands for a computation not written out.
 
 #include "models/program/backward_ops.h"
 #include "models/program/families.h"

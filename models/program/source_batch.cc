@@ -1,5 +1,4 @@
-// This file has the batch rules of casts, of ops that tell where on an axis a device is, and of
-// compute.
+// This file has the batch rules of casts, of axis_index and axis_size, and of compute.
 
 #include <algorithm>
 #include <limits>

@@ -243,8 +243,7 @@ StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
         all.back().axes[a] = states != nullptr ? (*states)[a] : moved[0].axes[a];
     }
   }
-  // Moved operands that do not fit each other do fit if an index varies, since all are cast to
-  // varying.
+  // Moved operands that do not fit each other do if an index varies: all are cast to varying.
   StatesOutcome of_all = joined_states(mesh, all, linearity);
   if (states == nullptr && std::holds_alternative<TypeError>(of_all))
     return of_moved;

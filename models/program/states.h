@@ -15,8 +15,7 @@
 
 namespace orrery {
 
-/// A StateCast is one of JAX's casts between states of values along mesh axes. It keeps the
-/// elements, and moves nothing.
+/// A StateCast is one of JAX's casts between states along mesh axes. It moves no element.
 struct StateCast {
   OpKind kind;
   std::string_view name;

@@ -10,8 +10,7 @@
 
 namespace orrery {
 
-/// Returns a result of this dtype and shape and of these states, or the error of the states if they
-/// have one.
+/// Returns a result of this dtype, shape and states, or the error of the states if they have one.
 TypeOutcome typed(Dtype dtype, Shape shape, StatesOutcome states);
 
 /// Returns the error in `dimension`, given as `parameter`. It must be from 0 to rank - 1.
@@ -30,8 +29,7 @@ std::optional<TypeError> number_error(std::string_view parameter, Dtype dtype,
 /// runs. GPU libraries call it their workspace.
 Parameter scratch_parameter();
 
-/// Returns the cost of an op for which nothing runs, since the results are in the operands'
-/// storage.
+/// Returns the cost of an op that does not run, since its results are in the operands' storage.
 Cost renaming_cost(const Attributes& attributes, std::span<const ValueType> operands,
                    std::span<const ValueType> results);
 

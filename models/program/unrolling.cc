@@ -103,8 +103,7 @@ class Unrolling {
     return *now;
   }
 
-  /// Sets the written value for which `value` stands from here on. Sets it for its exits from this
-  /// iteration too.
+  /// Sets the written value for `value`, and for its exits from this iteration, from here on.
   void set(ValueId value, ValueId now) {
     now_[value.index()] = now;
     const auto [begin, past] = exits_.equal_range(value);

@@ -15,8 +15,7 @@
 
 namespace orrery {
 
-/// A value has at most this many dimensions. JAX and XLA have no such limit, but arrays in use do
-/// not come near it.
+/// A value has at most this many dimensions. JAX and XLA have no such limit.
 inline constexpr size_t kMostDimensions = 64;
 
 /// An AxisState says how the copies of a value relate along one mesh axis, with the positions on
