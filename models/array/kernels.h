@@ -91,7 +91,7 @@ Tensor pad(const Tensor& operand, const Tensor& value, std::span<const Dimension
 /// is 1. The other dimensions of the result repeat the whole operand.
 Tensor broadcast_in_dim(const Tensor& operand, Shape shape, std::span<const int64_t> dimensions);
 
-/// Returns the slice of shape `sizes` from `start` on. Each start is clamped to 0 ... extent
+/// Returns the slice of shape `sizes` from `start` on. Each start is clamped to [0, extent - size].
 /// - size.
 Tensor dynamic_slice(const Tensor& operand, std::span<const int64_t> start, Shape sizes);
 

@@ -11,8 +11,7 @@
 
 namespace orrery {
 
-/// Returns "0 s", "500 ps" or the like. Microseconds have the micro sign as in SI; with `ascii`
-/// they are "12.34 us".
+/// Returns "0 s", "500 ps" or the like. With `ascii` microseconds are "us", without the micro sign.
 std::string time_text(Duration duration, bool ascii = false);
 
 /// Returns "0 B", "512 B", "4.75 MiB", "80 GiB" or the like. The units are powers of 1024.

@@ -92,8 +92,7 @@ class Fabric {
   std::unique_ptr<Graph> graph_;
 };
 
-/// DeviceFigures are the figures of a device. A figure that was not given is absent, and a report
-/// names it as assumed.
+/// These are the figures of a device. One that was not given is absent, and a report says so.
 struct DeviceFigures {
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
@@ -104,8 +103,7 @@ struct DeviceFigures {
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };
 
-/// These are labels of figures. Reports name figures that are calibrated, extrapolated or
-/// overridden.
+/// These are labels of figures. Reports name calibrated, extrapolated and overridden figures.
 inline constexpr std::string_view kCalibrated = "calibrated";      // fitted to measurements
 inline constexpr std::string_view kExtrapolated = "extrapolated";  // from another machine's
 inline constexpr std::string_view kDataSheet = "data sheet";       // what the vendor states
@@ -144,8 +142,8 @@ Fabric switch_fabric(uint32_t devices, LinkFigures link);
 
 /// A CatalogFile is a machine of the hardware catalog, which is built into the binary. catalog()
 /// has them in name order. The JSON has a source and a date for each figure. Its form is the
-/// scenario's inline `cluster`, where a figure is an object: {"value": "450 GB/s", "label": "data
-/// sheet", "source": "...", "date": "2026-01-31"}.
+/// scenario's inline `cluster`, where a figure is an object:
+/// {"value": "450 GB/s", "label": "data sheet", "source": "...", "date": "2026-01-31"}.
 struct CatalogFile {
   std::string_view name;
   std::string_view json;

@@ -20,8 +20,7 @@ namespace orrery {
 /// the last `reach` + `period`. A multiple of `period` is left out between them.
 struct WrittenIterations {
   uint32_t first = 0;
-  /// It is the greatest distance, in iterations, from a carried value back to its maker; at least
-  /// 1.
+  /// It is how many iterations back the maker of a carried value may lie, and at least 1.
   uint32_t reach = 0;
   uint32_t period = 1;
 
@@ -42,8 +41,8 @@ struct IterationOf {
   friend auto operator<=>(const IterationOf&, const IterationOf&) = default;
 };
 
-/// IterationsAround are the iterations around a loop, the outermost first. Loops are told apart by
-/// their bounds alone, so that loops which meet are the same here.
+/// IterationsAround are nested iterations, the outermost first. Loops are told apart by their
+/// bounds alone, so loops that meet are the same here.
 using IterationsAround = std::vector<IterationOf>;
 
 /// Loops that meet must have the same iterations. So loops with equal bounds, in the same
