@@ -92,7 +92,6 @@ Tensor pad(const Tensor& operand, const Tensor& value, std::span<const Dimension
 Tensor broadcast_in_dim(const Tensor& operand, Shape shape, std::span<const int64_t> dimensions);
 
 /// Returns the slice of shape `sizes` from `start` on. Each start is clamped to [0, extent - size].
-/// - size.
 Tensor dynamic_slice(const Tensor& operand, std::span<const int64_t> start, Shape sizes);
 
 /// Returns the operand with the slice at `start`, clamped in the same way, replaced by `update`.

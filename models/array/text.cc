@@ -35,7 +35,7 @@ std::string shortest(Number value) {
   return {buffer.data(), end.ptr};
 }
 
-/// Reads all of `text` as a number: as in JSON, but "01", ".5" and "1." are numbers too.
+/// Reads all of `text` as a number, as in JSON. "01" and ".5" are numbers too.
 template <class Number>
 std::optional<Number> parsed(std::string_view text) {
   // from_chars also accepts "inf", "nan(...)" and the like.
