@@ -1,6 +1,6 @@
 #pragma once
 
-// The arithmetic of elements: how they convert and combine, and the meaning of their bits.
+// This file has the arithmetic of elements: how they convert and combine, and what their bits mean.
 //
 // This folder computes with arrays. Its lower half is freestanding: it needs no library, so that
 // the host executor, the oracle and the CUDA kernels compile the same text and agree bit for bit.
@@ -12,26 +12,27 @@
 // local ops, work.h the elements of collectives, text.h reads and writes elements, and dtype.h and
 // shape.h describe arrays.
 //
-// Relies on: IEEE 754 float and double, rounding to nearest even, no flush to zero, and no fused
-// multiply-add (-ffp-contract=off; nvcc: --fmad=false).
+// This file relies on IEEE 754 float and double, rounding to nearest even, no flush to zero, and no
+// fused multiply-add (-ffp-contract=off; nvcc: --fmad=false).
 //
-// Rules:
+// The rules are:
 //  - A computed or converted result that is NaN has one bit pattern per type: quiet, no sign, no
 //    payload (f8e4m3fn 7f, f8e5m2 7e, f16 7e00, bf16 7fc0, f32 7fc00000, f64 7ff8000000000000).
-//  - Integers wrap modulo 2^width. Their division truncates toward zero; by zero it gives -1, all
-//    bits set, as XLA has it, and the smallest by -1 gives the smallest.
+//  - Integers wrap modulo 2^width. Their division truncates toward zero. A division by zero gives
+//    -1 (all bits set), as in XLA. The smallest number divided by -1 gives itself.
 //  - Floats narrower than f32 compute in f32, and each operation rounds to nearest even. That is
 //    the correctly rounded sum, difference, product and quotient.
 //  - maximum and minimum are those of IEEE 754-2019: NaN wins, and -0 < +0. Nothing is equal to
 //    NaN, less or greater; -0 equals +0.
-//  - Conversion to a float rounds once, to nearest even; what is too large becomes infinite, or NaN
-//    in f8e4m3fn, which has no infinity (as in ml_dtypes and XLA). Float to integer truncates
-//    toward zero, saturates, and makes 0 of NaN. Integer to integer wraps. To pred: whether it is
-//    not zero (NaN is not). To the same type: the same bits.
-//  - A complex number is two floats, and NaN where one of them is. Sums are of its parts. The
-//    product of a + bi and c + di is (ac - bd) + (ad + bc)i, every product and sum rounded. There
-//    is no order. It converts to a real type by its real part, as in JAX, and a real number to it
-//    with an imaginary part of +0. The quotient is in complex_functions.h.
+//  - Conversion to a float rounds once, to nearest even. A number that is too large becomes
+//    infinite, or NaN in f8e4m3fn, which has no infinity (as in ml_dtypes and XLA). Float to
+//    integer truncates toward zero, saturates, and makes 0 of NaN. Integer to integer wraps.
+//    Conversion to pred gives true for all but zero (so for NaN too). Conversion to the same type
+//    keeps the bits.
+//  - A complex number is two floats. It is NaN if one of them is. Sums add the parts. The product
+//    of a + bi and c + di is (ac - bd) + (ad + bc)i, every product and sum rounded. There is no
+//    order. A complex number converts to a real type by its real part, as in JAX. A real number
+//    converts to a complex one with an imaginary part of +0. The quotient is in functions.h.
 
 #include <stdint.h>
 
@@ -60,13 +61,14 @@ ORRERY_HOST_DEVICE constexpr double canonical(double x) {
   return x != x ? double_of(0x7ff8000000000000U) : x;
 }
 
-// widen: the value in the type that E computes in, exactly. Selections rather than branches here
-// and in round, so that loops over them vectorise.
+// widen() returns the value, exactly, in the type that its dtype computes in. It and round() select
+// rather than branch, so that loops over them vectorise.
 
 ORRERY_HOST_DEVICE constexpr float widen(F16 x) {
   const uint32_t sign = (x.bits & 0x8000U) << 16U;
   const uint32_t magnitude = (x.bits & 0x7fffU) << 13U;  // fraction and exponent in f32's places
-  // The biases, 15 and 127, differ by 112: exact, also for subnormals. Exponent 31 must become 255.
+  // The biases, 15 and 127, differ by 112. The product is exact, even for subnormals. Exponent 31
+  // must become 255.
   const uint32_t number = bits_of(float_of(magnitude) * 0x1p112F);
   const uint32_t special = magnitude < (31U << 23U) ? 0U : (112U << 23U);
   return float_of(sign | (number + special));
@@ -90,7 +92,7 @@ ORRERY_HOST_DEVICE constexpr double widen(F64 x) {
   return x.value;
 }
 
-/// round<E>: the nearest value of E, ties to even; a NaN becomes E's one NaN.
+/// Returns the value of E nearest to x, ties to even. A NaN becomes E's one NaN.
 template <class E, class Wide>
 ORRERY_HOST_DEVICE constexpr E round(Wide x) {
   if constexpr (kSame<E, F32>) {
@@ -108,12 +110,12 @@ ORRERY_HOST_DEVICE constexpr E round(Wide x) {
 
     const Bits magnitude = bits_of(x) & (~Bits{0} >> 1U);
     const Bits sign = (bits_of(x) >> kSignShift) & kSign;
-    // Half a unit less one, plus one where the last kept bit is odd: ties go to even.
+    // This is half a unit less one, plus one if the last kept bit is odd. So ties go to even.
     const Bits half = (Bits{1} << (kDrop - 1)) - 1 + ((magnitude >> kDrop) & 1U);
     Bits number = (magnitude + half - (Bits{kBias - To::kBias} << kFraction)) >> kDrop;
     if constexpr (To::kBias != kBias) {
-      // Near this power of two the last place of Wide equals that of E's subnormals, so adding it
-      // rounds to them.
+      // Near this power of two the last place of Wide is that of E's subnormals. So adding the
+      // power rounds to a subnormal of E.
       constexpr Bits kNext = Bits{kBias + 1 - To::kBias + kDrop} << kFraction;
       constexpr Bits kSmallestNormal = Bits{kBias + 1 - To::kBias} << kFraction;
       const Bits subnormal =
@@ -136,7 +138,7 @@ inline constexpr Int kLargest = static_cast<Int>(~uint64_t{0} >> (64U - 8U * siz
 template <class Int>
 inline constexpr Int kSmallest = static_cast<Int>(~kLargest<Int>);
 
-/// Truncated toward zero; the nearest limit where it is outside; 0 for NaN.
+/// Returns x truncated toward zero, the nearest limit of Int if x is out of range, and 0 for NaN.
 template <class Int>
 ORRERY_HOST_DEVICE constexpr Int truncate(double x) {
   if (x != x)
@@ -148,8 +150,8 @@ ORRERY_HOST_DEVICE constexpr Int truncate(double x) {
   return static_cast<Int>(x);
 }
 
-/// A double that rounds to every float narrower than f32 as x does. Bits beyond the 53 that a
-/// double holds are OR-ed into its last one (sticky), so that no false tie appears.
+/// Returns a double that rounds to every float narrower than f32 as x does. The bits of x beyond
+/// the 53 that a double holds are OR-ed into the last one (sticky), so that no false tie appears.
 template <class Int>
 ORRERY_HOST_DEVICE constexpr double sticky_double(Int x) {
   const uint64_t magnitude = x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
@@ -198,7 +200,7 @@ ORRERY_HOST_DEVICE constexpr bool is_nan(E x) {
     return false;
 }
 
-/// The unsigned integer of the same size.
+/// Word<n>::Type is the unsigned integer of n bytes.
 template <unsigned kBytes>
 struct Word;
 template <>
@@ -218,7 +220,7 @@ struct Word<8> {
   using Type = uint64_t;
 };
 
-/// The bits of an element that is not complex.
+/// These return the bits of an element that is not complex.
 ORRERY_HOST_DEVICE constexpr uint8_t bits_of(Pred x) {
   return x.value;
 }
@@ -253,7 +255,7 @@ ORRERY_HOST_DEVICE constexpr bool same_bits(E x, E y) {
     return bits_of(x) == bits_of(y);
 }
 
-/// Equal bits, or both NaN; of complex numbers part by part.
+/// Returns whether x and y have equal bits or are both NaN. Complex numbers compare part by part.
 template <class E>
 ORRERY_HOST_DEVICE constexpr bool same_value(E x, E y) {
   if constexpr (kIsComplex<E>)
@@ -262,7 +264,7 @@ ORRERY_HOST_DEVICE constexpr bool same_value(E x, E y) {
     return bits_of(x) == bits_of(y) || (is_nan(x) && is_nan(y));
 }
 
-/// Integers compute in 32 or 64 unsigned bits, which wrap; the result keeps the low ones.
+/// Integers compute in 32 or 64 unsigned bits, which wrap. The result keeps the low bits.
 template <class E>
 using Wrapping = typename Word<sizeof(E) < 8 ? 4 : 8>::Type;
 
@@ -329,7 +331,8 @@ ORRERY_HOST_DEVICE constexpr E divide(E x, E y) {
   }
 }
 
-// Floats that compare equal have equal bits, except +0 and -0: their bits AND-ed give +0, OR-ed -0.
+// Floats that compare equal have equal bits, except +0 and -0. Their bits give +0 if AND-ed, -0 if
+// OR-ed.
 
 ORRERY_HOST_DEVICE constexpr float larger(float x, float y) {
   const float number = x > y ? x : (y > x ? y : float_of(bits_of(x) & bits_of(y)));

@@ -1,20 +1,20 @@
 #pragma once
 
-// How two elements become one, and by whose arithmetic: what reductions and elementwise ops are
-// asked for. arith.h has the arithmetic; work.h says what a collective makes of it. Freestanding.
+// Reductions and elementwise ops are told by these types how two elements become one, and by whose
+// arithmetic. arith.h has the arithmetic. work.h says how a collective uses it. It is freestanding.
 
 #include <stdint.h>
 
 namespace orrery {
 
-/// How two elements become one. None: no reduction, the element is moved. Pred has no Add; its Max
-/// is `or`, its Min is `and`.
+/// A Combine says how two elements become one. With None there is no reduction: elements are moved.
+/// Pred has no Add; its Max is `or`, its Min is `and`.
 enum class Combine : uint8_t { None, Add, Max, Min };
 
-/// The arithmetic that floats follow.
+/// Numerics is the arithmetic that floats follow.
 enum class Numerics : uint8_t {
   Ieee,
-  /// As XLA on the CPU computes, run by JAX 0.10.2: what is computed in f32 and f64 has no
+  /// Floats compute as XLA on the CPU does, run by JAX 0.10.2. Operations in f32 and f64 have no
   /// subnormals, and collectives fold by rules of their own.
   XlaCpu,
 };

@@ -1,6 +1,6 @@
-// dot_general of kernels.h. Both operands become panels of the type that is summed in, rows by
-// contracting index. A tile of the result stays in registers while the contracting index runs
-// upward. Tiles change speed only: every element's sum has the stated order.
+// This file has dot_general of kernels.h. Both operands become panels of the dtype of the sums,
+// rows by contracting index. A tile of the result stays in registers while the contracting index
+// runs upward. Tiles change speed only: every element's sum has the stated order.
 
 #include <algorithm>
 #include <cstring>
@@ -19,7 +19,7 @@ namespace orrery {
 
 namespace {
 
-/// Two machine vectors of T (a g++ and clang++ extension): + and * are per element, each rounded.
+/// A Strip is two machine vectors of T (a g++ and clang++ extension). + and * round per element.
 template <class T>
 struct Strip {
   typedef T Lanes __attribute__((vector_size(16)));  // NOLINT(modernize-use-using): not in g++
@@ -36,7 +36,7 @@ void add_product(Strip<T>& sum, T factor, const Strip<T>& row) {
 
 constexpr int64_t kTileRows = 4;
 
-/// result[row][column] = sum over k of lhs[row][k] * rhs[k][column], all row-major.
+/// Sets result[row][column] to the sum over k of lhs[row][k] * rhs[k][column], all row-major.
 template <class T>
 void multiply_panels(T* result, const T* lhs, const T* rhs, int64_t rows, int64_t depth,
                      int64_t columns) {
@@ -51,7 +51,7 @@ void multiply_panels(T* result, const T* lhs, const T* rhs, int64_t rows, int64_
       std::memcpy(&strips[static_cast<size_t>(k)], from, static_cast<size_t>(width) * sizeof(T));
     }
     for (int64_t row = 0; row < rows; row += kTileRows) {
-      // Rows past the last repeat it.
+      // Rows past the last repeat the last.
       const auto factors = [&](int64_t r) { return lhs + std::min(row + r, rows - 1) * depth; };
       const T* a0 = factors(0);
       const T* a1 = factors(1);
@@ -77,7 +77,7 @@ void multiply_panels(T* result, const T* lhs, const T* rhs, int64_t rows, int64_
   }
 }
 
-/// The same for complex numbers.
+/// Does the same for complex numbers.
 template <class Part>
 void multiply_panels(arith::Complex<Part>* result, const arith::Complex<Part>* lhs,
                      const arith::Complex<Part>* rhs, int64_t rows, int64_t depth,
@@ -92,8 +92,8 @@ void multiply_panels(arith::Complex<Part>* result, const arith::Complex<Part>* l
   }
 }
 
-/// The dimensions of `shape` that are neither in `contracting` nor in `batch`, ascending. Checks
-/// these.
+/// Returns the dimensions of `shape` that are neither in `contracting` nor in `batch`, ascending.
+/// Checks both lists.
 std::vector<int64_t> free_dimensions(const Shape& shape, std::span<const int64_t> contracting,
                                      std::span<const int64_t> batch) {
   std::vector<bool> used(shape.rank());
@@ -182,7 +182,7 @@ Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotDimensions& di
                   std::is_same_v<E, arith::F32> || std::is_same_v<E, arith::F64>) {
       multiply_batches<decltype(E::value)>(sums, left, right, batch.elements(), rows.elements(),
                                            contracting.elements(), columns.elements());
-      // Makes every NaN the canonical one.
+      // This makes every NaN the canonical one.
       if constexpr (arith::kIsFloat<E>) {
         for (E& sum : sums.as<E>())
           sum = arith::round<E>(sum.value);

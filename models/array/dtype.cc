@@ -15,7 +15,7 @@ struct Facts {
   Class sort;
 };
 
-// One entry per dtype, in the order of the enumeration.
+// There is one entry per dtype, in the order of the enumeration.
 constexpr std::array<Facts, 17> kFacts = {{
     {"pred", "bool", 1, Class::Boolean},
     {"s8", "int8", 1, Class::Signed},

@@ -1,6 +1,6 @@
 #pragma once
 
-// Element types, under HLO's short names. arith.h has the meaning of their bits, and their
+// Element types have HLO's short names. arith.h has the meaning of their bits, and their
 // arithmetic.
 
 #include <compare>
@@ -16,14 +16,14 @@
 
 namespace orrery {
 
-/// Every dtype, in the order of the enumeration.
+/// Returns every dtype, in the order of the enumeration.
 std::span<const Dtype> all_dtypes();
 
-/// HLO's short name: "pred", "s8", ..., "bf16".
+/// Returns HLO's short name, such as "pred", "s8" or "bf16".
 std::string_view name(Dtype dtype);
 
-/// Reads HLO's short name or that of NumPy and ml_dtypes ("float32", "int8", "bool",
-/// "float8_e5m2", ...); empty where `text` is neither.
+/// Reads HLO's short name or that of NumPy and ml_dtypes ("float32", "int8", "bool", "float8_e5m2",
+/// ...). Returns nothing if `text` is neither.
 std::optional<Dtype> dtype_named(std::string_view text);
 
 Bytes itemsize(Dtype dtype);
@@ -36,13 +36,14 @@ bool is_complex(Dtype dtype);
 bool is_signed(Dtype dtype);   // floats, complex dtypes and signed integers
 bool is_inexact(Dtype dtype);  // floats and complex dtypes: what is computed of them is rounded
 
-/// The dtype of the real and of the imaginary part; of a dtype that is not complex, itself.
+/// Returns the dtype of the real and of the imaginary part, or `dtype` itself if it is not complex.
 Dtype part_dtype(Dtype dtype);
-/// The complex dtype with parts of this dtype; empty where there is none.
+/// Returns the complex dtype with parts of this dtype, or nothing if there is none.
 std::optional<Dtype> complex_of(Dtype part);
 
-/// The value that fills an element: a number, or for complex dtypes a pair of its real and its
-/// imaginary part. A complex element that is filled with one number has an imaginary part of 0.
+/// A NumberOrPair is the value that fills an element: a number, or for complex dtypes a pair of the
+/// real and the imaginary part. A complex element that is filled with one number has an imaginary
+/// part of 0.
 struct NumberOrPair {
   // NOLINTNEXTLINE(google-explicit-constructor): a number is given as it is
   constexpr NumberOrPair(double real) : re(real) {}
@@ -55,7 +56,7 @@ struct NumberOrPair {
   std::optional<double> im;  // of a pair
 };
 
-/// Calls `use` with the tag of the element type of `dtype`, and returns what it returns, as in
+/// Calls `use` with the tag of the element type of `dtype`, and returns its result, as in
 ///   dispatch(dtype, [&](auto tag) { using E = typename decltype(tag)::type; ... });
 template <class Use>
 decltype(auto) dispatch(Dtype dtype, Use&& use) {

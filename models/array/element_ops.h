@@ -1,6 +1,6 @@
 #pragma once
 
-// The elementwise ops, and the function of elements that each applies. Freestanding.
+// This freestanding file has the elementwise ops, and the function of elements that each applies.
 
 #include <stdint.h>
 
@@ -13,15 +13,16 @@ namespace orrery {
 
 /// Neg takes numbers, the others take floats and complex dtypes.
 enum class Unary : uint8_t { Neg, Exp, Log, Sqrt, Rsqrt, Logistic, Sin, Cos };
-/// They take numbers. Max and Min take pred too, as `or` and `and`, but not complex dtypes.
+/// Binary ops take numbers. Max and Min take pred too, as `or` and `and`, but not complex dtypes.
 enum class Binary : uint8_t { Add, Sub, Mul, Div, Max, Min };
-/// They take any dtype, but complex ones have Eq and Ne only. The result is pred. false < true.
+/// Comparisons take any dtype, but complex ones have Eq and Ne only. The result is pred. false <
+/// true.
 enum class Comparison : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 
 namespace arith {
 
-// Each calls `use` with the function that the op applies to elements of type E. It returns false if
-// the op does not take such elements.
+// Each with_function() calls `use` with the function that the op applies to elements of type E. It
+// returns false if the op does not take such elements.
 
 template <class E, class Use>
 ORRERY_HOST_DEVICE constexpr bool with_function(Unary op, Use&& use) {
@@ -52,7 +53,7 @@ ORRERY_HOST_DEVICE constexpr bool with_function(Unary op, Use&& use) {
   return false;
 }
 
-/// With XlaCpu the function flushes its operands and its result.
+/// With XlaCpu the function flushes subnormal operands and results.
 template <class E, class Use>
 ORRERY_HOST_DEVICE constexpr bool with_function(Binary op, Numerics numerics, Use&& use) {
   constexpr bool kFlushes = kIsFloat<E> || kIsComplex<E>;

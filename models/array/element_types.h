@@ -1,9 +1,9 @@
 #pragma once
 
-// The dtypes by number, the type of an element of each, and the kinds of numbers. Here is the only
-// way from a dtype known at run time to an element type known at compile time. Freestanding, as
-// arith.h, which says what the bits of an element mean and how elements combine. dtype.h says more
-// about dtypes, for the host.
+// This file has the dtypes by number, the type of an element of each, and the kinds of numbers. It
+// has the only way from a dtype known at run time to an element type known at compile time. It is
+// freestanding, as is arith.h, which says what the bits of an element mean and how elements
+// combine. dtype.h says more about dtypes, for the host.
 
 #include <stdint.h>
 
@@ -90,7 +90,8 @@ inline constexpr bool kIsInteger = false;
 template <class Int>
 inline constexpr bool kIsInteger<Integer<Int>> = true;
 
-/// The parameters of a float narrower than f32. Values are as in IEEE 754, but for the largest.
+/// A Layout has the parameters of a float narrower than f32. Values are as in IEEE 754 up to
+/// kLargest.
 template <class E>
 struct Layout {
   static constexpr bool kIsNarrow = false;
@@ -140,10 +141,10 @@ inline constexpr bool kIsComplex = false;
 template <class Float>
 inline constexpr bool kIsComplex<Complex<Float>> = true;
 
-/// The types that add, subtract and multiply: every dtype's but pred's.
+/// Numbers add, subtract and multiply. The elements of all dtypes but pred are numbers.
 template <class E>
 inline constexpr bool kIsNumber = kIsInteger<E> || kIsFloat<E> || kIsComplex<E>;
-/// The types that have a maximum and a minimum, and of which one is less than another.
+/// Ordered types have a maximum and a minimum, and "less than".
 template <class E>
 inline constexpr bool kIsOrdered = !kIsComplex<E>;
 
@@ -156,8 +157,8 @@ struct ElementTag {
   using type = E;
 };
 
-/// Calls `use` with the tag of the element type of `dtype`, and returns what it returns. Requires
-/// an enumerator.
+/// Calls `use` with the tag of the element type of `dtype`, and returns its result. Requires an
+/// enumerator.
 template <class Use>
 ORRERY_HOST_DEVICE constexpr decltype(auto) with_element_type(Dtype dtype, Use&& use) {
   switch (dtype) {

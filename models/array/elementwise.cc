@@ -24,8 +24,8 @@ void map_each(Tensor& result, const Tensor& operand, Op op) {
 
 constexpr int64_t kBlock = 256;
 
-/// An operand in blocks of elements. A scalar operand is broadcast: its block holds copies of it.
-/// So pairs need one loop, not three, for every op and dtype that is compiled.
+/// Blocks is an operand in blocks of elements. A scalar operand is broadcast: its block holds
+/// copies of it. So pairs of operands need one compiled loop, not three, for every op and dtype.
 template <class From>
 class Blocks {
  public:
@@ -62,7 +62,7 @@ void map_pairs(Tensor& result, const Tensor& left, const Tensor& right, Op op) {
   }
 }
 
-/// The shape of what is computed of operands of one dtype and one shape, or scalars beside it.
+/// Returns the shape of the result for operands of one dtype. They have one shape, or are scalars.
 const Shape& common_shape(std::span<const Tensor* const> operands) {
   const Tensor* shaped = operands.front();
   for (const Tensor* operand : operands)

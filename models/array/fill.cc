@@ -1,4 +1,4 @@
-// The part of kernels.h that fills new tensors.
+// This is the part of kernels.h that fills new tensors.
 
 #include <cmath>
 #include <utility>
@@ -12,7 +12,7 @@ namespace orrery {
 
 namespace {
 
-/// Element i is next(i), an element of arith.h, converted. `next` is called in ascending order.
+/// Returns a tensor whose element i is next(i), converted. `next` is called in ascending order.
 template <class Next>
 Tensor filled(Dtype dtype, Shape shape, Next next) {
   Tensor result(dtype, std::move(shape));

@@ -1,7 +1,7 @@
 #pragma once
 
-// The element functions of reductions, by both numerics: the start of a fold, a step of it, and the
-// mean of its sum. work.h says which collective uses which. Freestanding.
+// This file has the element functions of reductions, in both numerics: the start of a fold, a step
+// of it, and the mean of its sum. work.h says which collective uses which. It is freestanding.
 
 #include <stdint.h>
 
@@ -12,8 +12,9 @@
 
 namespace orrery::arith {
 
-/// The identity of a reduction: +0 for Add; for Max the least value of the dtype, -infinity if it
-/// has one; for Min the largest. Complex dtypes have an identity for Add only.
+/// Returns the identity of a reduction. It is +0 for Add. For Max it is the least value of the
+/// dtype, -infinity if there is one; for Min it is the largest. Complex dtypes have an identity for
+/// Add only.
 template <class E>
 ORRERY_HOST_DEVICE constexpr E identity(Combine combine) {
   if (combine == Combine::Add)
@@ -34,9 +35,9 @@ ORRERY_HOST_DEVICE constexpr E identity(Combine combine) {
   }
 }
 
-/// Calls `use` with a function of two elements, a step of the fold: acc = step(acc, x). Returns
-/// false if there is none: pred has no Add, complex dtypes have no Max and Min, and None does not
-/// fold. Only inexact dtypes differ by numerics.
+/// Calls `use` with a function of two elements that does a step of the fold: acc = step(acc, x).
+/// Returns false if there is none: pred has no Add, complex dtypes have no Max and Min, and None
+/// does not fold. The numerics matter only for inexact dtypes.
 template <class E, class Use>
 ORRERY_HOST_DEVICE constexpr bool with_step(Combine combine, Numerics numerics, Use&& use) {
   constexpr bool kDiffers = kIsFloat<E> || kIsComplex<E>;
@@ -64,8 +65,8 @@ ORRERY_HOST_DEVICE constexpr bool with_step(Combine combine, Numerics numerics, 
   return false;
 }
 
-/// The first element, folded with the value from which a sum or an extremum of XLA on the CPU
-/// starts. An extremum starts from an infinity if the dtype has one.
+/// Returns the element folded with the value from which XLA on the CPU starts a sum or an extremum.
+/// An extremum starts from an infinity if the dtype has one, else from NaN.
 template <class E>
 ORRERY_HOST_DEVICE constexpr E started(Combine combine, E x) {
   if constexpr (kIsComplex<E>) {
@@ -82,18 +83,18 @@ ORRERY_HOST_DEVICE constexpr E started(Combine combine, E x) {
   }
 }
 
-/// An element and the rank that it came from.
+/// A Ranked is an element and the rank that it came from.
 template <class E>
 struct Ranked {
   E value;
   int32_t rank;
 };
 
-/// The rank reported with a NaN: JAX's answer if no operand equals the extremum.
+/// It is the rank reported with a NaN: JAX's answer if no operand equals the extremum.
 inline constexpr int32_t kNoRank = 2147483647;
 
-/// An operand's element as it enters an extremum with ranks. A NaN, which a fold of XLA passes
-/// over, becomes the value from which the fold starts, and belongs to no rank.
+/// Returns an operand's element as it enters an extremum with ranks. A NaN belongs to no rank. With
+/// XlaCpu, whose folds pass over NaN, it becomes the value from which the fold starts.
 template <class E>
 ORRERY_HOST_DEVICE constexpr Ranked<E> ranked(Combine combine, Numerics numerics, E operand,
                                               int32_t rank) {
@@ -101,8 +102,8 @@ ORRERY_HOST_DEVICE constexpr Ranked<E> ranked(Combine combine, Numerics numerics
           is_nan(operand) ? kNoRank : rank};
 }
 
-/// A total order (NaN first; by XlaCpu last), so that a reduction gives the same result in any
-/// order. Requires Max or Min.
+/// Returns whether `a` precedes `b` in a total order (NaN first; with XlaCpu last), so that a
+/// reduction gives the same result in any order. Requires Max or Min.
 template <class E>
 ORRERY_HOST_DEVICE constexpr bool comes_first(Combine combine, Numerics numerics,
                                               const Ranked<E>& a, const Ranked<E>& b) {
@@ -114,9 +115,9 @@ ORRERY_HOST_DEVICE constexpr bool comes_first(Combine combine, Numerics numerics
   return less(x, y) || (!less(y, x) && a.rank < b.rank);
 }
 
-/// The sum divided by the number of ranks, in doubles: the dtype may lack that number, and a
-/// quotient of two f32 would round twice. A double, rounded again, is the exact quotient rounded
-/// once. Each part of a complex number is divided. A sum over one rank keeps the bits of its NaNs.
+/// Returns the sum divided by the number of ranks, in doubles, since the dtype may lack that
+/// number. The double, rounded to the dtype, is the exact quotient rounded once. Each part of a
+/// complex number is divided. A sum over one rank keeps the bits of its NaNs.
 template <class E>
 ORRERY_HOST_DEVICE constexpr E divided(E sum, int64_t ranks) {
   if constexpr (kIsComplex<E>)
@@ -126,9 +127,8 @@ ORRERY_HOST_DEVICE constexpr E divided(E sum, int64_t ranks) {
                       : round<E>(static_cast<double>(widen(sum)) / static_cast<double>(ranks));
 }
 
-/// Multiplies by 1 / ranks, or divides, as XLA on the CPU does. It divides complex numbers by
-/// Smith's formula (Communications of the ACM 5, 1962), also where the divisor's imaginary part is
-/// 0.
+/// Multiplies by 1 / ranks, or divides, as XLA on the CPU does. XLA divides complex numbers by
+/// Smith's formula (Communications of the ACM 5, 1962), even if the divisor's imaginary part is 0.
 template <class E>
 ORRERY_HOST_DEVICE constexpr E xla_mean(E sum, int64_t ranks) {
   if constexpr (kIsComplex<E>) {
@@ -146,7 +146,7 @@ ORRERY_HOST_DEVICE constexpr E xla_mean(E sum, int64_t ranks) {
   }
 }
 
-/// The mean that a sum over so many ranks gives. Requires a float or a complex number.
+/// Returns the mean of a sum over `ranks` ranks. Requires a float or a complex number.
 template <class E>
 ORRERY_HOST_DEVICE constexpr E mean(E sum, int64_t ranks, Numerics numerics) {
   return numerics == Numerics::XlaCpu ? xla_mean(sum, ranks) : divided(sum, ranks);

@@ -1,31 +1,31 @@
 #pragma once
 
-// exp, log and similar functions of float and complex elements, and the quotient of complex ones.
-// Each is computed in f64 and each part is rounded once: floats by transcendental.h, complex
-// numbers by the functions of Wide here. Freestanding, and made as transcendental.h is, so that
-// every compiler gives the same bits. (How std::complex computes is left to the compiler.)
+// This file has exp, log and similar functions of float and complex elements, and the quotient of
+// complex ones. Each is computed in f64 and each part is rounded once: floats by transcendental.h,
+// complex numbers by the functions of Wide here. It is freestanding, and made as transcendental.h
+// is, so that every compiler gives the same bits. (How std::complex computes is left to the
+// compiler.)
 //
-// Accuracy of complex functions in f64. Let r be the exact result and u = 2^-53. The computed
-// number is at most this far from r in the plane:
+// Complex functions in f64 have this accuracy. Let r be the exact result and u = 2^-53. The
+// computed number is at most this far from r in the plane:
 //   sqrt                     4 u |r|
 //   quotient                 6 u |r|
 //   exp, rsqrt, sin, cos     8 u |r|
 //   log                     24 u |r|
 //   logistic                16 u |r| (1 + |r|)     (more near its poles, where |r| is large)
-// Where a part is subnormal, add 4 times the smallest positive number. For sqrt, exp, rsqrt, sin
-// and cos the bound holds for each part too: the real part is off by at most k u |re r|, and the
+// If a part is subnormal, add 4 times the smallest positive number. For sqrt, exp, rsqrt, sin and
+// cos the bound holds for each part too: the real part is off by at most k u |re r|, and the
 // imaginary part by k u |im r|. An element of c64 is the result with both parts rounded to f32,
 // which adds 2^-24 |r|.
 //
-// NaN. If a part of an operand is NaN, both parts of the result are NaN. A quotient follows C's
-// Annex G (of 2011, G.5.1) instead: a number with an infinite part is infinite, even if its other
-// part is NaN. A number divided by zero is infinite; a finite one divided by an infinite one is
-// zero.
+// If a part of an operand is NaN, both parts of the result are NaN. A quotient follows C's Annex G
+// (of 2011, G.5.1) instead: a number with an infinite part is infinite, even if its other part is
+// NaN. A number divided by zero is infinite; a finite one divided by an infinite one is zero.
 //
 // Zero times infinity is zero where the zero is exact, as in exp(-inf + 1i) = 0 and in
 // sin(inf i) = inf i.
 //
-// Branch cuts. Those of log, sqrt and rsqrt are the negative real axis. On it, the sign of the zero
+// The branch cuts of log, sqrt and rsqrt are the negative real axis. On it, the sign of the zero
 // imaginary part says from which side the cut is reached, as in C and NumPy. (sqrt of JAX 0.10.2 on
 // the CPU ignores that sign.)
 
@@ -37,7 +37,7 @@
 
 namespace orrery::arith {
 
-/// A complex number in f64.
+/// A Wide is a complex number in f64.
 struct Wide {
   double re;
   double im;
@@ -49,7 +49,7 @@ inline constexpr Wide kNotComplex = {__builtin_nan(""), __builtin_nan("")};
 ORRERY_HOST_DEVICE constexpr double size_of(double x) {
   return double_of(bits_of(x) & 0x7fffffffffffffffU);
 }
-/// `size`, which is not negative, with the sign of `of`.
+/// Returns `size` with the sign of `of`. Requires a `size` that is not negative.
 ORRERY_HOST_DEVICE constexpr double with_sign(double size, double of) {
   return double_of(bits_of(size) | (bits_of(of) & 0x8000000000000000U));
 }
@@ -72,7 +72,7 @@ ORRERY_HOST_DEVICE constexpr double smaller_part(Wide x) {
   return size_of(x.re) > size_of(x.im) ? size_of(x.im) : size_of(x.re);
 }
 
-/// x 2^n, for any n.
+/// Returns x 2^n, for any n.
 ORRERY_HOST_DEVICE constexpr double scaled(double x, int64_t n) {
   for (; n > 1000; n -= 1000)
     x *= power_of_two(1000);
@@ -83,21 +83,21 @@ ORRERY_HOST_DEVICE constexpr double scaled(double x, int64_t n) {
 ORRERY_HOST_DEVICE constexpr Wide scaled(Wide x, int64_t n) {
   return {scaled(x.re, n), scaled(x.im, n)};
 }
-/// The e of 2^e <= x < 2^(e+1), for a normal x > 0; -1023 for a subnormal one.
+/// Returns the e with 2^e <= x < 2^(e+1) for a normal x > 0, or -1023 for a subnormal one.
 ORRERY_HOST_DEVICE constexpr int64_t exponent_of(double x) {
   return static_cast<int64_t>(bits_of(x) >> 52U) - 1023;
 }
 
-/// exact * other, but zero where `exact` is zero, also times an infinity.
+/// Returns exact * other, but zero if `exact` is zero, even times an infinity.
 ORRERY_HOST_DEVICE constexpr double times(double exact, double other) {
   return exact == 0 ? exact : exact * other;
 }
 
-/// x times the conjugate of y, divided by |y|^2. Both operands are scaled first by powers of two,
-/// so that nothing overflows, and what underflows is negligible. Infinities and zeros are those of
-/// C's Annex G (example 2 of G.5.1).
+/// Returns x / y, as x times the conjugate of y, divided by |y|^2. Both operands are scaled first
+/// by powers of two, so that nothing overflows, and any underflow is negligible. Infinities and
+/// zeros are those of C's Annex G (example 2 of G.5.1).
 ///
-/// Error: each part of the numerator is off by 2 u |x y| at most, the denominator by 2 u |y|^2.
+/// Each part of the numerator is off by 2 u |x y| at most, the denominator by 2 u |y|^2.
 ORRERY_HOST_DEVICE constexpr Wide divided(Wide x, Wide y) {
   if (y.re == 0 && y.im == 0) {
     const double infinite = with_sign(kInfinite, y.re);
@@ -125,8 +125,8 @@ ORRERY_HOST_DEVICE constexpr Wide divided(Wide x, Wide y) {
   return scaled(quotient, of_x - of_y);
 }
 
-/// |x|, which overflows only if it is too large itself. Infinite if a part is infinite, else NaN if
-/// a part is NaN.
+/// Returns |x|, which overflows only if it is too large itself. It is infinite if a part is
+/// infinite, else NaN if a part is NaN.
 ORRERY_HOST_DEVICE inline double magnitude(Wide x) {
   if (is_infinite(x))
     return kInfinite;
@@ -137,8 +137,8 @@ ORRERY_HOST_DEVICE inline double magnitude(Wide x) {
   return scaled(sqrt64(s.re * s.re + s.im * s.im), n);
 }
 
-/// e^x times two factors, each of them finite or exact. Where e^x alone would overflow, its square
-/// root is multiplied twice, since a product with a small factor may still be finite.
+/// Returns e^x times each of two factors. If e^x alone would overflow, the factors are multiplied
+/// twice by its square root, since a product with a small factor may still be finite.
 ORRERY_HOST_DEVICE constexpr Wide exp_times(double x, Wide factors) {
   if (!(x > 709))
     return {times(factors.re, exp64(x)), times(factors.im, exp64(x))};
@@ -146,32 +146,31 @@ ORRERY_HOST_DEVICE constexpr Wide exp_times(double x, Wide factors) {
   return {times(times(factors.re, root), root), times(times(factors.im, root), root)};
 }
 
-/// e^x (cos y + i sin y).
+/// Returns e^a (cos b + i sin b) for x = a + bi.
 ORRERY_HOST_DEVICE constexpr Wide exp64(Wide x) {
   if (is_nan(x))
     return kNotComplex;
   return exp_times(x.re, {cos64(x.im), x.im == 0 ? x.im : sin64(x.im)});
 }
 
-/// log(1 + f) for -1/2 <= f <= 1, off by at most 6 u |log(1 + f)|.
+/// Returns log(1 + f) for -1/2 <= f <= 1, off by at most 6 u |log(1 + f)|.
 ///
-/// 1 + f is rounded, to `sum`. That is harmful where f is small, since most of f is lost. But
-/// log(1 + f) / f changes slowly with f. So log(sum) / (sum - 1), which is its value nearby and has
-/// no error from that rounding, is multiplied by the true f. (Goldberg, "What every computer
-/// scientist should know about floating-point arithmetic", ACM Computing Surveys 23, 1991,
-/// theorem 4.)
+/// 1 + f is rounded, to `sum`. If f is small, that loses most of f. But log(1 + f) / f changes
+/// slowly with f. So its value nearby, log(sum) / (sum - 1), which has no error from that rounding,
+/// is multiplied by the true f. (Goldberg, "What every computer scientist should know about
+/// floating-point arithmetic", ACM Computing Surveys 23, 1991, theorem 4.)
 ORRERY_HOST_DEVICE constexpr double log_of_one_plus(double f) {
   const double sum = 1 + f;
   return sum == 1 ? f : log64(sum) * f / (sum - 1);
 }
 
-/// log |x|. Let a be the larger part's size and b the smaller one's.
+/// Returns log |x|. Let a be the larger part's size and b the smaller one's.
 ///
-/// Where |x| is near 1 its logarithm is near 0, and would lose its digits if |x| were rounded
-/// first. There it is log(1 + (|x|^2 - 1)) / 2, with |x|^2 - 1 = (a - 1)(a + 1) + b^2. Here a - 1
+/// If |x| is near 1, its logarithm is near 0, and would lose its digits if |x| were rounded first.
+/// So it is computed as log(1 + (|x|^2 - 1)) / 2, with |x|^2 - 1 = (a - 1)(a + 1) + b^2. Here a - 1
 /// is exact.
 ///
-/// Elsewhere |x| = a sqrt(1 + (b/a)^2), so its logarithm is log a + log(1 + (b/a)^2) / 2. The ratio
+/// Otherwise |x| = a sqrt(1 + (b/a)^2), so its logarithm is log a + log(1 + (b/a)^2) / 2. The ratio
 /// is at most 1, so nothing overflows.
 ORRERY_HOST_DEVICE constexpr double log_magnitude(Wide x) {
   const double a = larger_part(x);
@@ -187,7 +186,7 @@ ORRERY_HOST_DEVICE constexpr double log_magnitude(Wide x) {
   return log64(a) + log_of_one_plus(ratio * ratio) / 2;
 }
 
-/// atan(b / a) for 0 <= b <= a and a > 0.
+/// Returns atan(b / a) for 0 <= b <= a and a > 0.
 ///
 /// Let c be the multiple of 1/8 nearest to b / a. Then
 ///   atan(b / a) = atan(c) + atan(r)   with r = (b - c a) / (a + c b), |r| <= 1/16.
@@ -216,7 +215,7 @@ ORRERY_HOST_DEVICE constexpr double atan_of_ratio(double b, double a) {
   return kAtan[eighths][0] + (kAtan[eighths][1] + (r + r * z * polynomial(z, kSeries)));
 }
 
-/// The angle of x, from -pi to pi, off by at most 6 u times itself. x has no NaN.
+/// Returns the angle of x, from -pi to pi, off by at most 6 u times itself. Requires no NaN.
 ORRERY_HOST_DEVICE constexpr double angle(Wide x) {
   constexpr double kPi[] = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
   // A number with two infinite parts lies on a diagonal.
@@ -237,17 +236,17 @@ ORRERY_HOST_DEVICE constexpr Wide log64(Wide x) {
   return {log_magnitude(x), angle(x)};
 }
 
-/// The square root of s = x / 4^half, where `half` is such that the larger part of s is from 1
-/// to 4.
+/// A ScaledRoot is the square root of s = x / 4^half. `half` makes the larger part of s at least 1
+/// and less than 4.
 struct ScaledRoot {
   Wide root;
   double square;  // |s|, the square of the root's magnitude
   int64_t half;
 };
 
-/// For s = a + bi with a >= 0 the root is w + (b / 2w) i, with w = sqrt((a + |s|) / 2). For a < 0
-/// it is (|b| / 2w) +- w i, with |a| in place of a and the sign of b. So no difference of nearly
-/// equal numbers is taken. Requires a finite x other than 0.
+/// Returns the scaled root. For s = a + bi with a >= 0 it is w + (b / 2w) i, with w = sqrt((a +
+/// |s|) / 2). For a < 0 it is (|b| / 2w) +- w i, with |a| in place of a and the sign of b. So no
+/// difference of nearly equal numbers is taken. Requires a finite x other than 0.
 ORRERY_HOST_DEVICE inline ScaledRoot scaled_root(Wide x) {
   const int64_t n = exponent_of(larger_part(x));
   const int64_t half = (n - (n & 1)) / 2;
@@ -272,8 +271,8 @@ ORRERY_HOST_DEVICE inline Wide sqrt64(Wide x) {
   return scaled(found.root, found.half);
 }
 
-/// 1 / sqrt(x): the root's conjugate, divided by the square of the root's magnitude. Zero gives
-/// 1 / 0.
+/// Returns 1 / sqrt(x), which is the root's conjugate divided by the square of the root's
+/// magnitude. For zero it gives the quotient 1 / 0.
 ORRERY_HOST_DEVICE inline Wide rsqrt64(Wide x) {
   if (is_nan(x))
     return kNotComplex;
@@ -285,8 +284,8 @@ ORRERY_HOST_DEVICE inline Wide rsqrt64(Wide x) {
   return scaled(Wide{found.root.re / found.square, -found.root.im / found.square}, -found.half);
 }
 
-/// sinh y for |y| < 1, by Taylor's series up to y^19; the terms left out add less than 2^-65. The
-/// difference e^y - e^-y would lose digits there.
+/// Returns sinh y for |y| < 1, by Taylor's series up to y^19. The terms left out add less than
+/// 2^-65. The difference e^y - e^-y would lose digits there.
 ORRERY_HOST_DEVICE constexpr double sinh_near_zero(double y) {
   constexpr double kSeries[] = {1.0 / 6,
                                 1.0 / 120,
@@ -301,8 +300,8 @@ ORRERY_HOST_DEVICE constexpr double sinh_near_zero(double y) {
   return y + y * z * polynomial(z, kSeries);
 }
 
-/// (a cosh y, b sinh y). Beyond |y| = 40 both are e^|y| / 2 up to a sign: e^-|y| is lost in
-/// rounding.
+/// Returns (a cosh y, b sinh y). Beyond |y| = 40 the size of cosh y and of sinh y is e^|y| / 2,
+/// since e^-|y| is lost in rounding.
 ORRERY_HOST_DEVICE constexpr Wide hyperbolic(double y, double a, double b) {
   const double size = size_of(y);
   const double sign = with_sign(1, y);
@@ -313,31 +312,31 @@ ORRERY_HOST_DEVICE constexpr Wide hyperbolic(double y, double a, double b) {
   return {a * ((e + 1 / e) / 2), b * sign * sinh};
 }
 
-/// sin(a + bi) = sin a cosh b + i cos a sinh b.
+/// Returns sin(a + bi) = sin a cosh b + i cos a sinh b.
 ORRERY_HOST_DEVICE constexpr Wide sin64(Wide x) {
   if (is_nan(x))
     return kNotComplex;
   return hyperbolic(x.im, sin64(x.re), cos64(x.re));
 }
 
-/// cos(a + bi) = cos a cosh b - i sin a sinh b.
+/// Returns cos(a + bi) = cos a cosh b - i sin a sinh b.
 ORRERY_HOST_DEVICE constexpr Wide cos64(Wide x) {
   if (is_nan(x))
     return kNotComplex;
   return hyperbolic(x.im, cos64(x.re), -sin64(x.re));
 }
 
-/// 1 / (1 + exp(-x)). Where the real part is negative exp(-x) may overflow, so there it is
-/// exp(x) / (1 + exp(x)).
+/// Returns 1 / (1 + exp(-x)). If the real part is negative, exp(-x) may overflow, so the same is
+/// computed as exp(x) / (1 + exp(x)).
 ORRERY_HOST_DEVICE constexpr Wide logistic64(Wide x) {
   const bool is_left = x.re < 0;
   const Wide e = exp64(is_left ? x : Wide{-x.re, -x.im});
   return divided(is_left ? e : Wide{1, 0}, {1 + e.re, e.im});
 }
 
-// Functions of elements.
+// The functions below are of elements.
 
-/// An element in the type that functions compute in.
+/// Returns an element in the type that functions compute in.
 template <class E>
 ORRERY_HOST_DEVICE constexpr auto wide(E x) {
   if constexpr (kIsComplex<E>) {
@@ -365,7 +364,7 @@ template <class E>
 ORRERY_HOST_DEVICE constexpr E log(E x) {
   return rounded<E>(log64(wide(x)));
 }
-/// The root of a float is correctly rounded, also of a narrow one: 53 bits are at least 2 * 24 + 2.
+/// The root of a float is correctly rounded, even of a narrow one: 53 bits are at least 2 * 24 + 2.
 template <class E>
 ORRERY_HOST_DEVICE inline E sqrt(E x) {
   return rounded<E>(sqrt64(wide(x)));
@@ -387,7 +386,7 @@ ORRERY_HOST_DEVICE constexpr E cos(E x) {
   return rounded<E>(cos64(wide(x)));
 }
 
-/// The quotient of complex numbers. arith.h divides floats and integers.
+/// Returns the quotient of complex numbers. arith.h divides floats and integers.
 template <class Part>
 ORRERY_HOST_DEVICE constexpr Complex<Part> divide(Complex<Part> x, Complex<Part> y) {
   return rounded<Complex<Part>>(divided(wide(x), wide(y)));
@@ -398,8 +397,7 @@ ORRERY_HOST_DEVICE constexpr Complex<Part> conjugate(Complex<Part> x) {
   return {x.re, negate(x.im)};
 }
 
-/// |x|; for a complex number the root of the sum of its parts' squares. Not finite if a part is
-/// not.
+/// Returns |x|, which is not finite if a part of x is not.
 template <class E>
 ORRERY_HOST_DEVICE inline double magnitude(E x) {
   if constexpr (kIsComplex<E>)

@@ -1,7 +1,7 @@
 #pragma once
 
-// Marks functions that CUDA also compiles for the device, and loops there that are written out, or
-// kept as they are. Freestanding.
+// These macros mark functions that CUDA also compiles for the device, and loops that it must unroll
+// or must not unroll there. The file is freestanding.
 
 #if defined(__CUDA__) || defined(__CUDACC__)
 #define ORRERY_HOST_DEVICE __attribute__((host)) __attribute__((device))

@@ -45,8 +45,8 @@ void combine_into(Dtype dtype, Combine combine, std::byte* target, const std::by
 }
 
 Tensor convert(const Tensor& operand, Dtype dtype, Numerics numerics) {
-  // Three passes over the elements. One pass would need a loop of its own for each pair of dtypes,
-  // and twice the time to compile conversions.
+  // There are three passes over the elements. One pass would need a further loop for each pair of
+  // dtypes, and conversions would take twice the time to compile.
   if (numerics == Numerics::XlaCpu && conversion_flushes(operand.dtype(), dtype))
     return taken(convert(taken(operand, numerics), dtype), numerics);
   Tensor result(dtype, operand.shape());

@@ -1,4 +1,4 @@
-// The part of kernels.h that moves elements: no bit of an element changes.
+// This is the part of kernels.h that moves elements. Only scatter_add changes bits of elements.
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ void copy_words(Word* target, const Strided& to, const Word* source, const Strid
       for (int64_t i = 0; i < length; ++i)
         target[i * to.strides[last]] = source[i * from.strides[last]];
     }
-    // Go to the next row: increment the index, with carry into the dimension before.
+    // This goes to the next row: the index is incremented, with carry into the dimension before.
     for (size_t d = last; d-- > 0;) {
       target += to.strides[d];
       source += from.strides[d];
@@ -74,7 +74,7 @@ void copy(Tensor& result, const Strided& to, const Tensor& operand, const Stride
   }
 }
 
-/// The elements of `operand` at `from`, in the shape `box`.
+/// Returns the elements of `operand` at `from`, in the shape `box`.
 Tensor gather(const Tensor& operand, const Strided& from, Shape box) {
   Tensor result(operand.dtype(), std::move(box));
   copy(result, all_of(result.shape()), operand, from, result.shape());
@@ -84,7 +84,7 @@ Tensor gather(const Tensor& operand, StridedMove placement) {
   return gather(operand, placement.from, std::move(placement.box));
 }
 
-/// `start` clamped so that a slice of shape `part` lies in `whole`.
+/// Returns the first element of a slice of shape `part`, with `start` clamped into `whole`.
 int64_t clamped_place(const Shape& whole, const Shape& part, std::span<const int64_t> start) {
   ORRERY_CHECK(part.rank() == whole.rank() && start.size() == whole.rank(),
                "a part has a start along every dimension");

@@ -1,5 +1,5 @@
-// reduce of kernels.h: the reduced dimensions become the outermost, so that whole rows are combined
-// into the result.
+// This file has reduce of kernels.h. The reduced dimensions become the outermost, so that whole
+// rows are combined into the result.
 
 #include <algorithm>
 #include <utility>

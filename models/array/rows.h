@@ -1,7 +1,7 @@
 #pragma once
 
-// The meaning of an index in the ops that look elements up: take, scatter_add, dynamic_slice and
-// dynamic_update_slice. Freestanding.
+// This file says what an index means in the ops that look elements up: take, scatter_add,
+// dynamic_slice and dynamic_update_slice. It is freestanding.
 
 #include <stdint.h>
 
@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// The row that an index outside 0 ... rows - 1 names.
+/// An OutOfRange says which row an index outside 0 ... rows - 1 names.
 enum class OutOfRange : uint8_t {
   Clip,  // the nearest row
   Fill,  // a negative index counts from the end; others have no row
@@ -18,7 +18,7 @@ enum class OutOfRange : uint8_t {
 
 namespace arith {
 
-/// An element as an index, saturated to int64.
+/// Returns an element as an index, saturated to int64.
 template <class E>
 ORRERY_HOST_DEVICE constexpr int64_t as_index(E element) {
   const int64_t index = convert<S64>(element).value;
@@ -28,12 +28,12 @@ ORRERY_HOST_DEVICE constexpr int64_t as_index(E element) {
     return index;
 }
 
-/// A negative index counts from the end.
+/// Returns the index, which counts from the end if it is negative.
 ORRERY_HOST_DEVICE constexpr int64_t counted_from_end(int64_t index, int64_t extent) {
   return index < 0 ? index + extent : index;
 }
 
-/// 0 ... most, whichever is nearest to the index.
+/// Returns the number in 0 ... most that is nearest to the index.
 ORRERY_HOST_DEVICE constexpr int64_t clamped(int64_t index, int64_t most) {
   return index < 0 ? 0 : (index > most ? most : index);
 }
@@ -43,7 +43,7 @@ struct Row {
   int64_t row;
 };
 
-/// The row of an index.
+/// Returns the row of an index.
 ORRERY_HOST_DEVICE constexpr Row row_of(int64_t index, int64_t rows, OutOfRange mode) {
   if (mode == OutOfRange::Clip)
     return {true, clamped(index, rows - 1)};
@@ -51,8 +51,8 @@ ORRERY_HOST_DEVICE constexpr Row row_of(int64_t index, int64_t rows, OutOfRange 
   return {row >= 0 && row < rows, row};
 }
 
-/// The value if an index has no row: NaN (floats; NaN + 0i of complex dtypes), the smallest
-/// number (signed), the largest (unsigned), true (pred).
+/// Returns the value for an index without a row: NaN (floats; NaN + 0i for complex dtypes), the
+/// smallest number (signed), the largest (unsigned) or true (pred).
 template <class E>
 ORRERY_HOST_DEVICE constexpr E fill_element() {
   if constexpr (kIsFloat<E> || kIsComplex<E>)

@@ -9,7 +9,7 @@ namespace orrery {
 
 namespace {
 
-// Only the whole product must fit: with an extent of 0 it is 0, however large the others are.
+// Only the whole product must fit. It is 0 if an extent is 0, however large the others are.
 int64_t product(std::span<const int64_t> extents) {
   if (std::find(extents.begin(), extents.end(), 0) != extents.end())
     return 0;

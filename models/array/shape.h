@@ -1,6 +1,6 @@
 #pragma once
 
-// The extents of an array, row-major (the last dimension varies fastest).
+// A Shape has the extents of an array, which is row-major (the last dimension varies fastest).
 
 #include <cstdint>
 #include <initializer_list>
@@ -12,8 +12,8 @@
 
 namespace orrery {
 
-/// Extents are >= 0; a scalar has rank 0 and one element. elements() throws Overflow where the
-/// product exceeds 64 bits.
+/// Extents are >= 0. A scalar has rank 0 and one element. elements() throws Overflow beyond 64
+/// bits.
 class Shape {
  public:
   Shape() = default;
@@ -26,7 +26,8 @@ class Shape {
 
   int64_t elements() const;
 
-  /// The product of the extents before `dimension`, 1 for the first; and of those from it on.
+  /// These return the product of the extents before `dimension` (1 for the first), and of the
+  /// extents from `dimension` on.
   int64_t elements_before(size_t dimension) const;
   int64_t elements_from(size_t dimension) const;
 
@@ -34,7 +35,7 @@ class Shape {
   Shape without(size_t dimension) const;                   // one dimension removed
   Shape inserted(size_t dimension, int64_t extent) const;  // one dimension added before `dimension`
 
-  /// "[2,3]"; "[]" for a scalar.
+  /// Returns "[2,3]" or the like, and "[]" for a scalar.
   std::string text() const;
 
   friend bool operator==(const Shape&, const Shape&) = default;

@@ -20,7 +20,7 @@ Strided all_of(const Shape& shape) {
 
 namespace {
 
-/// The whole of a result of the box's shape.
+/// Returns a move to every element of a result of the box's shape.
 StridedMove gathered(Shape box, Strided from) {
   Strided to = all_of(box);
   return {std::move(box), std::move(from), std::move(to)};
@@ -89,7 +89,7 @@ Shape padded_shape(const Shape& operand, std::span<const DimensionPadding> paddi
   return Shape(std::move(dims));
 }
 
-/// Element i goes to low + i * step; those that fall outside are dropped.
+/// Element i goes to low + i * step. Elements that fall outside are dropped.
 StridedMove pad_move(const Shape& operand, std::span<const DimensionPadding> padding) {
   const Shape result = padded_shape(operand, padding);
   Strided source = all_of(operand);

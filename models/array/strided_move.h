@@ -1,7 +1,7 @@
 #pragma once
 
-// The ops that move elements, as strides: where each element comes from and where it goes.
-// movement.cc moves tensors by these, and the CUDA kernels use them too.
+// This file describes the ops that move elements by strides: where each element comes from and
+// where it goes. movement.cc moves tensors so, and the CUDA kernels use the strides too.
 
 #include <cstdint>
 #include <span>
@@ -12,26 +12,26 @@
 
 namespace orrery {
 
-/// Elements between neighbours along each dimension.
+/// Returns the distance of neighbours along each dimension, in elements.
 std::vector<int64_t> strides_of(const Shape& shape);
 
-/// Elements of a tensor: one for each index of a box, `strides` apart along each dimension.
+/// A Strided picks one element of a tensor for each index of a box, `strides` apart per dimension.
 struct Strided {
   int64_t first = 0;
   std::vector<int64_t> strides;
 };
 
-/// Every element of a tensor of this shape.
+/// Picks every element of a tensor of this shape.
 Strided all_of(const Shape& shape);
 
-/// The element at an index of the box goes from its place in the operand to that in the result.
+/// A StridedMove moves the element at each index of a box from the operand to the result.
 struct StridedMove {
   Shape box;
   Strided from;
   Strided to;
 };
 
-// Each checks its parameters, as the op of the same name in kernels.h describes them.
+// Each function checks its parameters, which are those of the op of the same name in kernels.h.
 
 StridedMove transpose_move(const Shape& operand, std::span<const int64_t> permutation);
 StridedMove slice_move(const Shape& operand, const SliceBounds& bounds);

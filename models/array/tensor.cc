@@ -27,7 +27,7 @@ size_t whole_pages(size_t size) {
   return (size + kHugePage - 1) / kHugePage * kHugePage;
 }
 
-/// Zeroed memory aligned to kHugePage: maps one huge page more and unmaps both ends.
+/// Returns zeroed memory aligned to kHugePage. Maps one huge page more and unmaps both ends.
 std::byte* map_pages(size_t size) {
   const size_t length = size + kHugePage;
   void* const mapped =
@@ -40,7 +40,7 @@ std::byte* map_pages(size_t size) {
     munmap(begin, before);
   if (before < kHugePage)
     munmap(begin + before + size, kHugePage - before);
-  // Only a hint: without huge pages the memory comes in small ones.
+  // This is only a hint. Without huge pages the memory comes in small pages.
   static_cast<void>(madvise(begin + before, size, MADV_HUGEPAGE));
   return begin + before;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// An array's bits: dtype, shape and row-major elements in one aligned block.
+// A Tensor is an array: a dtype, a shape and row-major elements in one aligned block.
 
 #include <cstddef>
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace orrery {
 
-/// The memory of an array's elements. Large blocks use huge pages if there are any: a page fault
-/// every 4 KiB would cost more than the simulated collective itself.
+/// A Storage is the memory of an array's elements. Large blocks use huge pages if there are any: a
+/// page fault every 4 KiB would cost more than the simulated collective itself.
 class Storage {
  public:
   Storage() = default;
@@ -33,12 +33,12 @@ class Storage {
   size_t size_ = 0;
 };
 
-/// Elements are stored little-endian as the machine holds them; pred is one byte, 0 or 1.
+/// Elements are stored as the machine holds them (little-endian). A pred is one byte, 0 or 1.
 class Tensor {
  public:
   Tensor() = default;                // f32 scalar of value 0
   Tensor(Dtype dtype, Shape shape);  // zeros
-  /// Requires as many bytes as that dtype and shape have.
+  /// Takes `bytes` as the elements. Requires as many bytes as that dtype and shape have.
   Tensor(Dtype dtype, Shape shape, Storage bytes);
 
   Dtype dtype() const { return dtype_; }
@@ -61,12 +61,12 @@ class Tensor {
   /// Takes the elements out. The tensor must not be used afterwards.
   Storage take_bytes() && { return std::move(bytes_); }
 
-  /// The same elements under another shape. Requires equal element counts.
+  /// Returns the same elements in another shape. Requires equal element counts.
   Tensor reshaped(Shape shape) const;
 
-  /// Bitwise equal: dtype, shape and every bit, but all NaNs of one dtype count as one value.
+  /// Compares the dtype, the shape and every bit, but all NaNs of one dtype count as one value.
   friend bool operator==(const Tensor& a, const Tensor& b);
-  /// The same as ==, but NaNs are the same only if their bits are.
+  /// Does the same as ==, but NaNs are the same only if their bits are.
   friend bool same_bits(const Tensor& a, const Tensor& b);
 
  private:

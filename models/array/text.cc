@@ -35,7 +35,7 @@ std::string shortest(Number value) {
   return {buffer.data(), end.ptr};
 }
 
-/// All of `text` as a number: as in JSON, but the integer part may be missing or begin with 0.
+/// Reads all of `text` as a number, as in JSON. "01" and ".5" are numbers too.
 template <class Number>
 std::optional<Number> parsed(std::string_view text) {
   // from_chars also accepts "inf", "nan(...)" and the like.
@@ -53,15 +53,15 @@ bool says_zero(std::string_view number) {
          std::string_view::npos;
 }
 
-/// Empty where E has no infinity.
+/// Returns nothing if E has no infinity.
 template <class E>
 std::optional<E> infinite(bool negative) {
   const E element = arith::convert<E>(arith::F64{negative ? -HUGE_VAL : HUGE_VAL});
   return std::isinf(arith::widen(element)) ? std::optional(element) : std::nullopt;
 }
 
-/// The element that `text` denotes. Numbers out of range are handled here, since libraries differ
-/// on them.
+/// Returns the element that `text` denotes. Numbers out of range are handled here, since libraries
+/// differ on them.
 template <class E>
 std::optional<E> read_float(std::string_view text) {
   if (text == "NaN")
@@ -78,7 +78,7 @@ std::optional<E> read_float(std::string_view text) {
   return element;
 }
 
-/// Both parts, as in "[1,-2.5]".
+/// Reads both parts, as in "[1,-2.5]".
 template <class E>
 std::optional<E> read_complex(std::string_view text) {
   using Part = typename E::Part;
@@ -111,8 +111,8 @@ std::optional<E> read(std::string_view text) {
   }
 }
 
-/// The shortest decimal that rounds to a finite element narrower than f32; 5 digits are always
-/// enough.
+/// Returns the shortest decimal that rounds to a finite element narrower than f32: at most 5
+/// digits.
 template <class E>
 std::string shortest_narrow(E element) {
   const auto value = static_cast<double>(arith::widen(element));

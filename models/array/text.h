@@ -1,6 +1,6 @@
 #pragma once
 
-// One element of a tensor, by its row-major index: as text, as a number, and as bits.
+// These functions read and set one element of a tensor, by its row-major index.
 
 #include <cstdint>
 #include <string>
@@ -10,32 +10,33 @@
 
 namespace orrery {
 
-/// The shortest decimal that parse_element reads back to the same element ("0.1", "-0", "1e+30",
-/// "-7"); "NaN", "Infinity", "-Infinity"; "true" or "false" for pred; "[1,-2.5]" for complex
-/// dtypes.
+/// Returns the shortest decimal that parse_element reads back to the same element ("0.1", "-0",
+/// "1e+30", "-7"). The others are "NaN", "Infinity", "-Infinity", "true" and "false" for pred, and
+/// "[1,-2.5]" for complex dtypes.
 std::string element_text(const Tensor& tensor, int64_t index);
 
-/// Sets the element to what `text` says in the form above ("0" and "1" too for pred), rounded to
-/// nearest even. Returns false, with the element unchanged, if `text` as a whole is not of that
-/// form, or the dtype cannot represent it. That is an integer out of range, an infinity that the
-/// dtype lacks, or a finite float that would overflow or round to 0. (Floats narrower than f32
-/// round the f64 nearest to the decimal.)
+/// Sets the element to the value of `text`, in the form above ("0" and "1" too for pred), rounded
+/// to nearest even. Returns false, with the element unchanged, if `text` as a whole is not of that
+/// form, or if the dtype cannot represent the value. That is an integer out of range, an infinity
+/// that the dtype lacks, or a finite float that would overflow or round to 0. (Floats narrower than
+/// f32 round the f64 nearest to the decimal.)
 bool parse_element(std::string_view text, Tensor& tensor, int64_t index);
 
-// These convert as arith.h does: rounded to nearest even; from floats to integers truncated and
-// saturated, NaN to 0; from u64 to int64 wrapped; of complex numbers the real part.
+// These convert as arith.h does. Floats are rounded to nearest even. Floats become integers by
+// truncation and saturation, and NaN becomes 0. A u64 wraps to int64. Complex numbers give their
+// real part.
 double element_as_double(const Tensor& tensor, int64_t index);
 int64_t element_as_int64(const Tensor& tensor, int64_t index);
 void set_element_from_int64(Tensor& tensor, int64_t index, int64_t value);
 
-/// The real and the imaginary parts of complex elements, as floats along a last dimension of 2.
+/// Returns the real and the imaginary parts of complex elements along a new last dimension of 2.
 Tensor parts(const Tensor& tensor);
-/// The complex elements of such parts.
+/// Returns the complex elements with such parts.
 Tensor joined(const Tensor& parts);
 
 // These require a dtype that is not complex.
 
-/// The element's bits, in the low bits of the word.
+/// Returns the element's bits, in the low bits of the word.
 uint64_t element_bits(const Tensor& tensor, int64_t index);
 
 /// Sets the element to the low bits of `bits`; the others must be 0.

@@ -1,10 +1,11 @@
 #pragma once
 
-// exp, log, sqrt, rsqrt, logistic, sin and cos in f64. Freestanding, as arith.h: made of +, -, *, /
-// and sqrt of doubles, each rounded to nearest even, so that every compiler gives the same bits.
+// This file has exp, log, sqrt, rsqrt, logistic, sin and cos in f64. It is freestanding, as is
+// arith.h. The functions are made of +, -, *, / and sqrt of doubles, each rounded to nearest even,
+// so that every compiler gives the same bits.
 //
-// functions.h applies them to elements of every float type, and rounds once. The largest errors, in
-// units in the last place of the result (subnormals have the unit of the smallest number):
+// functions.h applies them to elements of every float type, and rounds once. The largest errors
+// are, in units in the last place of the result (subnormals have the unit of the smallest number):
 //
 //                  f64    f32               f16, bf16, f8e4m3fn, f8e5m2
 //   sqrt           0.5    0.5               0.5: correctly rounded
@@ -13,9 +14,9 @@
 //   rsqrt          1.5    0.5 + 2^-27       0.5
 //   logistic       3      0.5 + 2^-27       0.5
 //
-// A result that is not a number is the type's NaN. For infinities and zeros: exp(-inf) = +0,
-// log(+-0) = -inf, sqrt(-0) = -0, rsqrt(+-0) = +-inf, logistic(-inf) = +0, sin(-0) = -0; sin and
-// cos of an infinity, and log, sqrt and rsqrt below zero are NaN.
+// A result that is not a number is the type's NaN. Infinities and zeros give exp(-inf) = +0,
+// log(+-0) = -inf, sqrt(-0) = -0, rsqrt(+-0) = +-inf, logistic(-inf) = +0 and sin(-0) = -0. sin and
+// cos of an infinity, and log, sqrt and rsqrt below zero, are NaN.
 
 #include <stdint.h>
 
@@ -25,7 +26,7 @@
 
 namespace orrery::arith {
 
-/// c[0] + c[1] z + c[2] z^2 + ..., from the last on.
+/// Returns c[0] + c[1] z + c[2] z^2 + ..., summed from the last coefficient on.
 template <int kCount>
 ORRERY_HOST_DEVICE constexpr double polynomial(double z, const double (&c)[kCount]) {
   double sum = c[kCount - 1];
@@ -34,18 +35,18 @@ ORRERY_HOST_DEVICE constexpr double polynomial(double z, const double (&c)[kCoun
   return sum;
 }
 
-/// 2^n, for n from -1022 to 1023; unspecified for others.
+/// Returns 2^n. Requires n from -1022 to 1023.
 ORRERY_HOST_DEVICE constexpr double power_of_two(int64_t n) {
   return double_of(static_cast<uint64_t>(n + 1023) << 52U);
 }
 
-// ln 2 in two parts: k * kLn2High is exact for whole |k| < 2^21.
+// These are two parts of ln 2. k * kLn2High is exact for whole |k| < 2^21.
 inline constexpr double kLn2High = 0x1.62e42feep-1;
 inline constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 
-/// Let k be the whole number nearest to x / ln 2, and r = x - k ln 2, so |r| <= ln 2 / 2. Then
-/// exp(x) = 2^k exp(r). exp(r) is Taylor's series up to r^13; the terms left out add less than
-/// 2^-57.
+/// Returns exp(x). Let k be the whole number nearest to x / ln 2, and r = x - k ln 2, so |r| <= ln
+/// 2 / 2. Then exp(x) = 2^k exp(r). exp(r) is Taylor's series up to r^13. The terms left out add
+/// less than 2^-57.
 ORRERY_HOST_DEVICE constexpr double exp64(double x) {
   constexpr double kSeries[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
                                 1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
@@ -66,10 +67,10 @@ ORRERY_HOST_DEVICE constexpr double exp64(double x) {
   return y * power_of_two(half) * power_of_two(n - half);
 }
 
-/// Let x = 2^k m with sqrt(1/2) <= m < sqrt(2). Then log(x) = k ln 2 + log(m).
-/// With f = m - 1 and s = f / (2 + f), log(m) = 2 (s + s^3/3 + s^5/5 + ...). The terms after s^21
-/// add less than 2^-60. The series is summed as f - (f^2/2 - s (f^2/2 + ...)), as in fdlibm's log:
-/// its first and largest term, f, has no error.
+/// Returns log(x). Let x = 2^k m with sqrt(1/2) <= m < sqrt(2). Then log(x) = k ln 2 + log(m). With
+/// f = m - 1 and s = f / (2 + f), log(m) = 2 (s + s^3/3 + s^5/5 + ...). The terms after s^21 add
+/// less than 2^-60. The series is summed as f - (f^2/2 - s (f^2/2 + ...)), as in fdlibm's log: its
+/// first and largest term, f, has no error.
 ORRERY_HOST_DEVICE constexpr double log64(double x) {
   constexpr double kSeries[] = {2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11,
                                 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21};
@@ -91,20 +92,21 @@ ORRERY_HOST_DEVICE constexpr double log64(double x) {
   return x != x ? x : result;
 }
 
-/// |x| = n pi/2 + r with |r| <= pi/4: n modulo 4, and r as the sum high + low.
+/// A Turn has the n and r of |x| = n pi/2 + r with |r| <= pi/4: n modulo 4, and r as the sum high +
+/// low.
 struct Turn {
   uint32_t quadrant;
   double high;
   double low;
 };
 
-/// The reduction of Payne and Hanek, "Radian reduction for trigonometric functions" (SIGNUM
+/// Reduces x as in Payne and Hanek, "Radian reduction for trigonometric functions" (SIGNUM
 /// Newsletter, 1983). x is M 2^e with M of 53 bits. Its product with 2/pi is only needed modulo 4,
-/// so the high bits of 2/pi do not matter: they make multiples of 4. The next 192 bits are
-/// enough. No double is nearer than 2^-62 to a multiple of pi/2, so at least 64 good bits are left
-/// in r. Requires a finite |x| >= pi/4.
+/// so the high bits of 2/pi do not matter: they make multiples of 4. The next 192 bits are enough.
+/// No double is nearer than 2^-62 to a multiple of pi/2, so at least 64 good bits are left in r.
+/// Requires a finite |x| >= pi/4.
 ORRERY_HOST_DEVICE constexpr Turn reduced(double x) {
-  // 2/pi, after a word of zeros.
+  // This is 2/pi, after a word of zeros.
   constexpr uint64_t kTwoOverPi[] = {
       0x0000000000000000U, 0xa2f9836e4e441529U, 0xfc2757d1f534ddc0U, 0xdb6295993c439041U,
       0xfe5163abdebbc561U, 0xb7246e3a424dd2e0U, 0x06492eea09d1921cU, 0xfe1deb1cb129a73eU,
@@ -122,7 +124,7 @@ ORRERY_HOST_DEVICE constexpr Turn reduced(double x) {
   for (int i = 0; i < 3; ++i)
     window[i] = shift == 0 ? word[i] : (word[i] << shift) | (word[i + 1] >> (64 - shift));
 
-  // The product modulo 4, of which the 128 upper bits are kept.
+  // This is the product modulo 4, of which the 128 upper bits are kept.
   const UInt128 middle = UInt128{m} * window[1] + ((UInt128{m} * window[2]) >> 64U);
   const UInt128 product = (static_cast<UInt128>(m * window[0]) << 64U) + middle;
   const UInt128 fraction = product << 2U;
@@ -135,7 +137,8 @@ ORRERY_HOST_DEVICE constexpr Turn reduced(double x) {
     distance <<= 1U;
     ++zeros;
   }
-  // Multiply by pi/2 (the constant is 2^63 pi/2), and split the upper 64 bits into 53 and the rest.
+  // This multiplies by pi/2 (the constant is 2^63 pi/2), and splits the upper 64 bits into 53 and
+  // 11.
   const auto r = static_cast<uint64_t>(
       (UInt128{static_cast<uint64_t>(distance >> 64U)} * 0xc90fdaa22168c235U) >> 64U);
   const double scale = power_of_two(-63 - zeros);
@@ -144,7 +147,8 @@ ORRERY_HOST_DEVICE constexpr Turn reduced(double x) {
   return {quadrant & 3U, is_upper ? -high : high, is_upper ? -low : low};
 }
 
-/// sin of turn.high + turn.low, by Taylor's series to the 17th power (what is left is below 2^-62).
+/// Returns sin(turn.high + turn.low), by Taylor's series to the 17th power (the rest is below
+/// 2^-62).
 ORRERY_HOST_DEVICE constexpr double sine_near_zero(const Turn& turn) {
   constexpr double kSeries[] = {
       1.0 / 120,        -1.0 / 5040,          1.0 / 362880,         -1.0 / 39916800,
@@ -156,7 +160,8 @@ ORRERY_HOST_DEVICE constexpr double sine_near_zero(const Turn& turn) {
   return x - (rest + cube * (1.0 / 6));
 }
 
-/// cos of turn.high + turn.low, by Taylor's series to the 16th power (what is left is below 2^-58).
+/// Returns cos(turn.high + turn.low), by Taylor's series to the 16th power (the rest is below
+/// 2^-58).
 ORRERY_HOST_DEVICE constexpr double cosine_near_zero(const Turn& turn) {
   constexpr double kSeries[] = {
       1.0 / 24,        -1.0 / 720,         1.0 / 40320,         -1.0 / 3628800,
@@ -168,7 +173,7 @@ ORRERY_HOST_DEVICE constexpr double cosine_near_zero(const Turn& turn) {
   return first + (((1 - first) - half) + rest);
 }
 
-/// sin(|x| + quarters pi/2); NaN if x is not finite.
+/// Returns sin(|x| + quarters pi/2), or NaN if x is not finite.
 ORRERY_HOST_DEVICE constexpr double turned_sine(double x, uint32_t quarters) {
   const double size = double_of(bits_of(x) & 0x7fffffffffffffffU);
   if (!(size < double_of(0x7ff0000000000000U)))
@@ -188,13 +193,13 @@ ORRERY_HOST_DEVICE constexpr double cos64(double x) {
   return turned_sine(x, 1);
 }
 
-/// 1 / (1 + exp(-x)); below zero as exp(x) / (1 + exp(x)), which does not overflow.
+/// Returns 1 / (1 + exp(-x)). Below zero that is exp(x) / (1 + exp(x)), which does not overflow.
 ORRERY_HOST_DEVICE constexpr double logistic64(double x) {
   const double e = exp64(x < 0 ? x : -x);
   return (x < 0 ? e : 1.0) / (1 + e);
 }
 
-/// IEEE 754's squareRoot, which is correctly rounded.
+/// Returns IEEE 754's squareRoot, which is correctly rounded.
 ORRERY_HOST_DEVICE inline double sqrt64(double x) {
   return __builtin_sqrt(x);
 }

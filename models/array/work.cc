@@ -54,7 +54,7 @@ Tensor ranks_of(WorkType type, const Storage& work, Shape shape) {
   return result;
 }
 
-/// The dtype in which XLA on the CPU keeps sums of floats narrower than f32.
+/// Returns the dtype in which XLA on the CPU keeps sums of `dtype`.
 Dtype xla_sum_dtype(Dtype dtype) {
   switch (dtype) {
     case Dtype::BF16:
@@ -67,8 +67,8 @@ Dtype xla_sum_dtype(Dtype dtype) {
   }
 }
 
-/// A NaN that an extremum passes over counts as what the fold starts from, on any rank; a sum
-/// starts on the first.
+/// Folds the start of the fold into the elements that need it. An extremum needs it on every rank,
+/// since a NaN then becomes the start. A sum needs it on rank 0 only.
 Tensor started(const Folding& folding, Tensor operand, Rank rank) {
   if (folding.combine == Combine::Add && rank != Rank(0))
     return operand;

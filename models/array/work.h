@@ -1,8 +1,9 @@
 #pragma once
 
-// Work elements are the elements that a collective moves and reduces. Operand elements are
-// converted to them when a device enters, and to result elements when it leaves. Both conversions
-// are element by element, so schedules, views and proofs do not depend on them.
+// Work elements are the elements that a collective moves and reduces. Operand elements become work
+// elements when a device enters the collective, and work elements become result elements when it
+// leaves. Both conversions are element by element, so schedules, views and proofs do not depend on
+// them.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,8 @@
 
 namespace orrery {
 
-/// An element of `dtype`, alone or followed (without padding) by the 4-byte rank that it came from.
+/// A work element is an element of `dtype`, alone or followed (unpadded) by the 4-byte rank of
+/// origin.
 struct WorkType {
   Dtype dtype = Dtype::F32;
   bool ranked = false;
@@ -23,14 +25,14 @@ struct WorkType {
 
 Bytes itemsize(WorkType type);
 
-/// How an operand's element becomes a work element.
+/// An Entering says how an operand's element becomes a work element.
 enum class Entering : uint8_t {
   Same,     // itself
   Counted,  // itself, but pred is counted in s32
   Ranked,   // itself and its rank
 };
 
-/// How a work element becomes a result element.
+/// A Leaving says how a work element becomes a result element.
 enum class Leaving : uint8_t {
   Same,  // itself, in the result's dtype
   Mean,  // converted to the result's dtype, a float or complex, then divided by the group's size
@@ -39,47 +41,49 @@ enum class Leaving : uint8_t {
 
 using arith::kNoRank;
 
-/// The dtype of a sum over a group: s32 for pred, which is counted, else the operand's.
+/// Returns the dtype of a sum over a group: s32 for pred, which is counted, else the operand's.
 Dtype summed_dtype(Dtype operand);
 
-/// The dtype in which ops divide a sum of `dtype` by a number of ranks, as Leaving::Mean does. It
-/// is f64 or c128 if the dtype lacks that number, which may even be beyond its range.
+/// Returns the dtype in which ops divide a sum of `dtype` by a number of ranks, as Leaving::Mean
+/// does. It is f64 or c128 if the dtype lacks that number, which may even be beyond its range.
 Dtype dividing_dtype(Dtype dtype, int64_t ranks);
 
 WorkType work_type(Entering entering, Dtype operand);
 
-/// How the elements of a collective are folded. With Numerics::XlaCpu its rules are:
-///  - A sum starts from +0. In a fold of any order that is the same as x[0] replaced by +0 + x[0].
-///    bf16 is summed in f32 and floats of 8 bits in f16; they are rounded once, at the end.
+/// A Folding says how the elements of a collective are folded. With Numerics::XlaCpu the rules are:
+///  - A sum starts from +0. In any order of the fold this is the same as +0 + x[0] in place of
+///    x[0]. bf16 is summed in f32 and floats of 8 bits in f16; they are rounded once, at the end.
 ///  - An extremum starts from an infinity, or from NaN in f8e4m3fn, and passes over NaN
-///    (arith::xla_cpu::later_if_larger). So a fold of NaNs alone gives that, and pargmax kNoRank.
+///    (arith::xla_cpu::later_if_larger). So a fold of only NaNs gives the start, and pargmax gives
+///    kNoRank.
 ///  - A mean of f16, f32 and f64 multiplies by 1/n, rounded to the dtype. Others divide by n. A
 ///    complex number a + bi becomes ((a + 0 b) + (b - 0 a) i) 1/n, but stays as it is for n = 1.
 struct Folding {
-  /// The type of the values while they are folded. Time and memory are charged for the WorkType of
-  /// the collective, whatever its numerics.
+  /// It is the type of the values while they are folded. Time and memory are charged for the
+  /// WorkType of the collective, whatever its numerics.
   WorkType held;
   Numerics numerics = Numerics::Ieee;
   Combine combine = Combine::None;
 };
 
-/// The folding of work elements of this type. Nothing but a reduction differs by numerics.
+/// Returns the folding of work elements of this type. The numerics matter only for a reduction.
 Folding folding(WorkType type, Combine combine, Numerics numerics);
 
-/// The work elements of the operand of `rank`, in its order, as they are held.
+/// Returns the work elements of the operand of `rank`, in the operand's order, in the type `held`.
 Storage enter(Entering entering, const Folding& folding, const Tensor& operand, Rank rank);
 
-/// target[i] = left[i] op right[i] for `count` held elements, aliased as in combine_into of
-/// kernels.h. Max and Min of ranked elements keep the larger or smaller one (-0 and +0 are equal;
-/// NaN wins, with XlaCpu it loses), and the lower rank if two are equal.
+/// Sets target[i] = left[i] op right[i] for `count` held elements. The arrays may alias as in
+/// combine_into of kernels.h. Max and Min of ranked elements keep the larger or smaller one (-0 and
+/// +0 are equal; NaN wins, but loses with XlaCpu), and the lower rank if two are equal.
 void combine_into(const Folding& folding, Combine combine, std::byte* target, const std::byte* left,
                   const std::byte* right, int64_t count);
 
-/// Converts held elements to the result, of `dtype` and `shape`, of a member of a group of `ranks`.
+/// Converts held elements to the result of a member of a group of `ranks` ranks. The result has
+/// `dtype` and `shape`.
 Tensor leave(Leaving leaving, const Folding& folding, Storage held, Dtype dtype, Shape shape,
              int64_t ranks);
 
-/// Means from sums over so many ranks. Requires floats or complex numbers.
+/// Returns the means of sums over `ranks` ranks. Requires floats or complex numbers.
 Tensor mean_of(Tensor sums, int64_t ranks, Numerics numerics);
 
 }  // namespace orrery

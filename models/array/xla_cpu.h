@@ -1,10 +1,11 @@
 #pragma once
 
-// The arithmetic of XLA on the CPU (Numerics::XlaCpu), as measured with jax 0.10.2. It has x86's
-// modes "denormals are zero" and "flush to zero" on. So an operation that computes in f32 or f64
-// takes a subnormal operand as a zero of its sign. A subnormal result becomes such a zero, too.
-// bf16 computes in f32, where its subnormals are subnormal too. The subnormals of f16 and of the
-// 8-bit floats are normal numbers of f32, and stay. Freestanding, as arith.h.
+// This file has the arithmetic of XLA on the CPU (Numerics::XlaCpu), as measured with jax 0.10.2.
+// It has x86's modes "denormals are zero" and "flush to zero" on. So an operation that computes in
+// f32 or f64 takes a subnormal operand as a zero of its sign. A subnormal result becomes such a
+// zero, too. bf16 computes in f32, where its subnormals are subnormal too. The subnormals of f16
+// and of the 8-bit floats are normal numbers of f32, and stay. The file is freestanding, as is
+// arith.h.
 
 #include "models/array/arith.h"
 
@@ -23,7 +24,7 @@ ORRERY_HOST_DEVICE constexpr double flushed(double x) {
   return magnitude < bits_of(kSmallestNormalF64) ? double_of(bits_of(x) & kSign) : x;
 }
 
-/// Only dtypes that XLA computes in f32 or f64 without a wider range are flushed: f32, f64, bf16.
+/// Flushes the dtypes whose subnormals are subnormal in the type that computes: f32, f64 and bf16.
 template <class E>
 ORRERY_HOST_DEVICE constexpr E flushed(E x) {
   if constexpr (kIsComplex<E>)
@@ -34,15 +35,15 @@ ORRERY_HOST_DEVICE constexpr E flushed(E x) {
     return x;
 }
 
-/// The operand in the type that computes, flushed.
+/// Returns the operand in the type that computes, flushed.
 template <class E>
 ORRERY_HOST_DEVICE constexpr auto taken(E x) {
   return flushed(widen(x));
 }
 
-/// A product or quotient r, flushed. If r is the smallest normal number, it may come from a smaller
-/// exact result. The processor rounds as if there were smaller normal numbers, and flushes if the
-/// result is one of them. `scaled` is 2^64 times r, rounded in this way.
+/// Returns a product or quotient r, flushed. If r is the smallest normal number, the exact result
+/// may be smaller. The processor rounds as if there were smaller normal numbers, and flushes if the
+/// result is one of them. `scaled` is 2^64 times the exact result, rounded in this way.
 template <class Wide>
 ORRERY_HOST_DEVICE constexpr Wide flushed_product(Wide r, Wide scaled) {
   const Wide smallest = sizeof(Wide) == 4 ? static_cast<Wide>(kSmallestNormal)
@@ -82,7 +83,7 @@ ORRERY_HOST_DEVICE constexpr E multiply(E x, E y) {
     using Wide = decltype(taken(x));
     const Wide a = taken(x);
     const Wide b = taken(y);
-    // Where the product is that small, the smaller factor has room for the scale.
+    // If the product is that small, the smaller factor has room for the scale.
     const bool first = (a < 0 ? -a : a) < (b < 0 ? -b : b);
     const Wide small = first ? a : b;
     const Wide large = first ? b : a;
@@ -105,9 +106,9 @@ ORRERY_HOST_DEVICE constexpr E divide(E x, E y) {
   }
 }
 
-/// A step of pmax, acc < x ? x : acc, and of pmin. So the first of +0 and -0 stays, and NaN is
-/// passed over: it never is `x`, and `acc` begins as an infinity. Where the dtype has none it
-/// begins as NaN, which counts as less (more) than all numbers.
+/// Does a step of pmax (acc < x ? x : acc) or of pmin. If acc and x are +0 and -0, acc stays. A NaN
+/// in x is passed over. acc begins as an infinity, or as NaN if the dtype has no infinity: a NaN in
+/// acc counts as less (in pmin: more) than all numbers.
 template <class E>
 ORRERY_HOST_DEVICE constexpr E later_if_larger(E acc, E x) {
   return is_nan(acc) || less(flushed(acc), flushed(x)) ? flushed(x) : flushed(acc);

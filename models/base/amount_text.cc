@@ -14,7 +14,7 @@ struct Scale {
   const char* unit = "";
 };
 
-/// `value` in units of `scale.size`, to four significant digits, without trailing zeros.
+/// Returns `value` in units of `scale.size`, with four significant digits, without trailing zeros.
 std::string scaled_text(int64_t value, const Scale& scale) {
   const int64_t whole = value / scale.size;
   const int decimals = whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3;
@@ -30,7 +30,7 @@ std::string scaled_text(int64_t value, const Scale& scale) {
   return fmt::format("{}.{} {}", digits / power, fraction, scale.unit);
 }
 
-/// The largest scale not above `value`; `scales` descend and end with 1.
+/// Uses the largest scale not above `value`. Requires scales that descend and end with 1.
 std::string scaled_text(int64_t value, std::span<const Scale> scales) {
   for (const Scale& scale : scales)
     if (value >= scale.size)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Two helpers for passing functions: FunctionRef for a parameter, Overloaded for std::visit.
+// Two helpers pass functions: FunctionRef is for a parameter, Overloaded for std::visit.
 
 #include <memory>
 #include <type_traits>
@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-/// A reference to a callable, for parameters: it allocates nothing and owns nothing. Never store it
-/// beyond the call.
+/// A FunctionRef is a reference to a callable, for parameters. It allocates nothing and owns
+/// nothing. Never store it beyond the call.
 template <class Signature>
 class FunctionRef;
 
@@ -36,7 +36,7 @@ class FunctionRef<R(Arguments...)> {
   R (*call_)(void*, Arguments...);
 };
 
-/// One visitor of a std::variant, made of a lambda for each alternative.
+/// An Overloaded is one visitor of a std::variant, made of a lambda for each alternative.
 template <class... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;

@@ -10,7 +10,7 @@ uint32_t byte_at(std::string_view text, size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-/// The length of the UTF-8 sequence at `at`; 0 where it is invalid.
+/// Returns the length of the UTF-8 sequence at `at`, or 0 if it is invalid.
 size_t sequence_length(std::string_view text, size_t at) {
   const uint32_t lead = byte_at(text, at);
   if (lead < 0x80)

@@ -1,7 +1,7 @@
 #pragma once
 
-// Characters of texts, whatever the locale: letters and digits of ASCII, and checks of text from
-// files, which is printed to terminals unchanged.
+// This file treats characters in the same way in every locale. It has the letters and digits of
+// ASCII, and checks of text from files, which is printed to terminals unchanged.
 
 #include <cstddef>
 #include <optional>
@@ -14,7 +14,7 @@ constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// The text with the letters A to Z in lower case.
+/// Returns the text with the letters A to Z in lower case.
 inline std::string in_lower_case(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)
@@ -23,10 +23,10 @@ inline std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
-/// The offset of the first byte that is not valid UTF-8 (RFC 3629); empty if all are.
+/// Returns the offset of the first byte that is not valid UTF-8 (RFC 3629), or nothing if all are.
 std::optional<size_t> not_utf8_at(std::string_view text);
 
-/// Whether UTF-8 text has a control character (C0, DEL or C1), which could control the terminal.
+/// Returns whether UTF-8 text has a control character (C0, DEL or C1), which terminals may obey.
 bool has_control_character(std::string_view text);
 
 }  // namespace orrery

@@ -1,6 +1,6 @@
 #pragma once
 
-// ORRERY_CHECK: an assertion that stays on in release builds. No input can make it fail: wrong
+// ORRERY_CHECK is an assertion that stays on in release builds. No input can make it fail: wrong
 // input is reported through Diagnostics (diagnostics.h).
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-/// A bug in Orrery: an assertion failed. The command line exits with 3.
+/// An InternalError is a bug in Orrery: an assertion failed. The command line exits with 3.
 class InternalError : public std::logic_error {
  public:
   using std::logic_error::logic_error;

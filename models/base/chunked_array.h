@@ -1,6 +1,6 @@
 #pragma once
 
-// An array that grows without copying or moving its elements.
+// A ChunkedArray grows without copying or moving its elements.
 
 #include <array>
 #include <cstddef>

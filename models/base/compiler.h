@@ -1,10 +1,10 @@
 #pragma once
 
-// Extensions of the compilers, each under one name. Freestanding.
+// This file gives each extension of the compilers one name. It is freestanding.
 
 namespace orrery {
 
-// 128-bit integers under names that -Wpedantic accepts.
+// These are 128-bit integers under names that -Wpedantic accepts.
 // NOLINTBEGIN(modernize-use-using): __extension__ goes with typedef only
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 UInt128;

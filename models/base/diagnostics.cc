@@ -27,9 +27,10 @@ std::string render(std::string_view file, const std::vector<Diagnostic>& diagnos
   return text;
 }
 
-/// Optimal string alignment: no letter is edited twice.
+/// Returns the distance of optimal string alignment, in which no letter is edited twice.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  // Distances of the first i letters of a to each prefix of b, for this i and the two before.
+  // The rows have the distances of the first i letters of a to each prefix of b, for this i and the
+  // two before.
   std::vector<size_t> row(b.size() + 1), above(b.size() + 1), above_that(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -92,7 +93,7 @@ Origin Diagnostics::noted(Origin origin) const {
 void Diagnostics::throw_if_any() const {
   if (diagnostics_.empty())
     return;
-  // One error may be found and added several times; the user needs it once.
+  // One error may be found and added several times. The user needs it once.
   std::vector<Diagnostic> told;
   for (const Noted& noted : diagnostics_) {
     Diagnostic error = noted.error;
@@ -115,7 +116,7 @@ std::string in_quotes(std::string_view text) {
   const bool cut = text.size() > kLongest;
   if (cut) {
     size_t length = kLongest;
-    // Not inside a UTF-8 sequence.
+    // The cut must not be inside a UTF-8 sequence.
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U)
       --length;
     text = text.substr(0, length);
@@ -135,7 +136,7 @@ std::string_view near_miss(std::string_view word, const std::vector<std::string_
   std::string_view best;
   const size_t too_many = std::min<size_t>(3, (word.size() + 1) / 2);
   std::pair<size_t, size_t> best_distance(too_many, 0);  // without case; with it
-  // Bounds the time: the distance is quadratic in the word's length, and linear in the candidates.
+  // This bounds the time, which is quadratic in the word's length and linear in the candidates.
   if (word.size() > 64 || candidates.size() > 4096)
     return best;
   const std::string lower = in_lower_case(word);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Errors in the user's input, each with its place. All errors of a file are collected before it is
-// refused, so that the user sees them at once.
+// Diagnostics are errors in the user's input, each with its place. All errors of a file are
+// collected before it is refused, so that the user sees them at once.
 
 #include <compare>
 #include <cstddef>
@@ -18,22 +18,23 @@
 
 namespace orrery {
 
-/// A position in a text. Line and column count from 1.
+/// A TextPosition is a position in a text. Line and column count from 1.
 struct TextPosition {
   uint32_t line = 1;
   uint32_t column = 1;
   friend constexpr auto operator<=>(const TextPosition&, const TextPosition&) = default;
 };
 
-/// The place in the input that a diagnostic is about.
+/// An Origin is the place in the input that a diagnostic is about.
 struct Origin {
-  /// JSON pointer (RFC 6901); for other formats a path of the same form. It is empty for the whole
-  /// input.
+  /// It is a JSON pointer (RFC 6901), or a path of the same form for other formats. It is empty for
+  /// the whole input.
   std::string pointer = {};
-  /// Empty if there is no text: for an option, a file that cannot be read, a program built in
-  /// memory.
+  /// It is empty if there is no text, as for an option, a file that cannot be read, or a program
+  /// built in memory.
   std::optional<TextPosition> at = {};
-  /// Which of several readings of the place it is, with a space before: " (in l[3])"; else empty.
+  /// It tells several readings of one place apart, as by the loop iteration: " (in l[3])", with the
+  /// space. It is empty if there is one reading.
   std::string note = {};
   friend bool operator==(const Origin&, const Origin&) = default;
 };
@@ -48,7 +49,7 @@ class TextLines {
   std::vector<size_t> begins_;  // where each line begins
 };
 
-/// One error: `message` says what was expected and what was found.
+/// A Diagnostic is one error. `message` says what was expected and what was found.
 struct Diagnostic {
   Origin origin;
   std::string message;
@@ -57,8 +58,7 @@ struct Diagnostic {
 
 /// The user's input is wrong. what() has a line for each diagnostic, as "ring8.json:12:20:
 /// /links/3/bandwidth: expected a rate such as "50 GB/s", got "50G"", or without a position as
-/// "ring8.json: cannot be read". Thrown by loaders and by run(), caught once in main, which exits
-/// with 2.
+/// "ring8.json: cannot be read". Loaders and run() throw it. main catches it once and exits with 2.
 class InputError : public std::runtime_error {
  public:
   InputError(std::string_view file, std::vector<Diagnostic> diagnostics);
@@ -79,24 +79,25 @@ class KeyOverflow : public Overflow {
   Origin key_;
 };
 
-/// Collects the errors of one file.
+/// A Diagnostics collects the errors of one file.
 class Diagnostics {
  public:
-  /// Nobody reads more than this, and a file full of errors must not cost more than a correct one.
+  /// This is the most errors that are collected. Nobody reads more, and a file full of errors must
+  /// not cost more than a correct one.
   static constexpr size_t kMost = 200;
 
   explicit Diagnostics(std::string file) : file_(std::move(file)) {}
 
-  /// Throws InputError, as throw_if_any does, once there are kMost.
+  /// Adds an error. Throws InputError, as throw_if_any does, once there are kMost.
   void add(Origin origin, std::string message);
-  /// An error of the file as a whole.
+  /// Adds an error of the file as a whole.
   void add(std::string message) { add(Origin{}, std::move(message)); }
 
-  /// `origin` with the present note, for errors that are found later.
+  /// Returns `origin` with the present note, for errors that are found later.
   Origin noted(Origin origin) const;
 
-  /// While it lives, `text` is appended to each message: which reading (which loop iteration) of
-  /// one place in the file it belongs to.
+  /// While a Note lives, its text is appended to each message. It says to which reading of a place
+  /// in the file (to which loop iteration) the message belongs.
   class Note {
    public:
     Note(Diagnostics& diagnostics, std::string text)
@@ -111,7 +112,7 @@ class Diagnostics {
   };
 
   bool empty() const { return diagnostics_.empty(); }
-  /// The number of errors added, with those that repeat an earlier one.
+  /// Returns the number of errors added, with those that repeat an earlier one.
   size_t size() const { return added_; }
   const std::string& file() const { return file_; }
 
@@ -120,7 +121,7 @@ class Diagnostics {
   void throw_if_any() const;
 
  private:
-  /// An error with the note of its first occurrence. The same one in later iterations is counted.
+  /// A Noted is an error with the note of its first occurrence. Later occurrences are only counted.
   struct Noted {
     Diagnostic error;
     std::string note;
@@ -134,13 +135,14 @@ class Diagnostics {
   std::string note_;
 };
 
-/// `text` in quotes for a message: on one line, shortened if it is long.
+/// Returns `text` in quotes for a message, on one line, and shortened if it is long.
 std::string in_quotes(std::string_view text);
 
-/// The candidate with the smallest edit distance to `word`, if that is at most two and less than
-/// half of the word's length (a likely typo); else empty. Ties go to the earlier candidate. An edit
-/// adds, drops or replaces a letter, or swaps two neighbours. Upper and lower case count only where
-/// two candidates are equally near. With more than 4,096 candidates there is no search.
+/// Returns the candidate with the smallest edit distance to `word`, if that distance is at most two
+/// and less than half of the word's length (a likely typo). Returns an empty text otherwise. Ties
+/// go to the earlier candidate. An edit adds, drops or replaces a letter, or swaps two neighbours.
+/// Upper and lower case count only where two candidates are equally near. With more than 4,096
+/// candidates there is no search.
 std::string_view near_miss(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace orrery

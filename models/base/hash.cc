@@ -10,7 +10,7 @@ namespace orrery {
 
 namespace {
 
-/// Up to eight bytes as a number, the same on every machine.
+/// Returns up to eight bytes as a number, the same on every machine.
 uint64_t little_endian(std::span<const std::byte> bytes) {
   uint64_t word = 0;
   if (std::endian::native == std::endian::little && bytes.size() == 8) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Hashes that are part of the output (fingerprints, digests). They are the same on every machine.
+// These hashes are part of the output (fingerprints, digests). They are the same on every machine.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +26,8 @@ constexpr uint64_t mix(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64U);
 }
 
-/// A 128-bit hash of a sequence. Different sequences collide only by chance; it detects mistakes,
-/// not deliberate collisions.
+/// A Hasher makes a 128-bit hash of a sequence. Different sequences collide only by chance. It
+/// detects mistakes, not deliberate collisions.
 class Hasher {
  public:
   void add(uint64_t word) {
@@ -39,7 +39,7 @@ class Hasher {
   void add(std::string_view text);
   void add(std::span<const std::byte> bytes);
 
-  /// 32 lower-case hexadecimal digits.
+  /// Returns the hash as 32 lower-case hexadecimal digits.
   std::string text() const;
   uint64_t word() const { return mix(low_ ^ high_); }
 

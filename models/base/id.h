@@ -1,7 +1,7 @@
 #pragma once
 
-// Distinct 32-bit ids. An id is an index into one particular list; ids of different lists do not
-// mix.
+// Ids are distinct 32-bit numbers. An id is an index into one particular list; ids of different
+// lists do not mix.
 
 #include <compare>
 #include <cstddef>

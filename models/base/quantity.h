@@ -1,15 +1,15 @@
 #pragma once
 
-// Physical quantities as distinct checked 64-bit integers. Simulated time is whole picoseconds;
-// there is no floating point here. Arithmetic that leaves the range throws Overflow.
+// Physical quantities are distinct checked 64-bit integers. Simulated time is whole picoseconds.
+// There is no floating point here. Arithmetic that leaves the range throws Overflow.
 //
-// This folder has what every other uses and that knows nothing of programs or devices. Time, sizes
-// and rates are in quantity.h, and amount_text.h prints them. An index into a list is an Id (id.h),
-// so that a device and a rank do not mix. Three headers tell who is to blame for a failure. A wrong
+// Every other folder uses this one, which knows nothing of programs or devices. Time, sizes and
+// rates are in quantity.h, and amount_text.h prints them. An index into a list is an Id (id.h), so
+// that a device and a rank do not mix. Three headers tell who is to blame for a failure. A wrong
 // input is collected in Diagnostics and thrown once as InputError (diagnostics.h). An amount that
-// does not fit is an Overflow (here). Our own bug fails an ORRERY_CHECK (check.h). Same input, same
-// bytes: hash.h and random.h have the only hashes and the only random numbers, the same on every
-// machine.
+// does not fit is an Overflow (here). A bug of our own fails an ORRERY_CHECK (check.h). The same
+// input gives the same bytes of output: the hashes of hash.h and the random numbers of random.h are
+// the same on every machine.
 
 #include <compare>
 #include <cstdint>
@@ -21,7 +21,8 @@
 
 namespace orrery {
 
-/// A quantity derived from the input does not fit 64 bits. run() reports it as wrong input.
+/// An Overflow says that a quantity derived from the input does not fit 64 bits. run() reports it
+/// as wrong input.
 class Overflow : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -48,14 +49,14 @@ constexpr int64_t checked_multiply(int64_t a, int64_t b) {
   return product;
 }
 
-/// Narrows a 128-bit result; throws Overflow where it does not fit.
+/// Narrows a 128-bit result to 64 bits. Throws Overflow if it does not fit.
 constexpr int64_t checked_narrow(Int128 wide) {
   if (wide > std::numeric_limits<int64_t>::max() || wide < std::numeric_limits<int64_t>::min())
     throw_overflow("a quantity leaves the 64-bit range");
   return static_cast<int64_t>(wide);
 }
 
-/// a / b rounded up. Requires a >= 0 and b > 0.
+/// Returns a / b rounded up. Requires a >= 0 and b > 0.
 constexpr int64_t ceil_divide(int64_t a, int64_t b) {
   return a / b + (a % b != 0 ? 1 : 0);
 }
@@ -63,7 +64,7 @@ constexpr Int128 ceil_divide(Int128 a, Int128 b) {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-/// An amount of one unit. Amounts of different units do not mix.
+/// A Quantity is an amount of one unit. Amounts of different units do not mix.
 template <class Unit>
 class Quantity {
  public:
@@ -98,8 +99,8 @@ using FlopsPerSecond = Quantity<struct FlopPerSecondUnit>;
 
 inline constexpr int64_t kPicosecondsPerSecond = 1'000'000'000'000;
 
-/// A point in simulated time, in picoseconds since the start of the run. Only Instant + Duration
-/// exists.
+/// An Instant is a point in simulated time, in picoseconds since the start of the run. A Duration
+/// is added to it, and two instants have a difference. Two instants have no sum.
 class Instant {
  public:
   constexpr Instant() = default;
@@ -111,7 +112,7 @@ class Instant {
   friend constexpr Instant operator+(Instant t, Duration d) {
     return Instant(checked_add(t.picoseconds_, d.count()));
   }
-  /// The time from `from` to `to`. Requires from <= to.
+  /// Returns the time from `from` to `to`. Requires from <= to.
   friend constexpr Duration operator-(Instant to, Instant from) {
     ORRERY_CHECK(from <= to, "time between two instants runs forward");
     return Duration(to.picoseconds_ - from.picoseconds_);
@@ -121,26 +122,26 @@ class Instant {
   int64_t picoseconds_ = 0;
 };
 
-/// The most parts of a byte per second in which rates are counted: a size in units of max_min.h
-/// still fits 128 bits.
+/// Rates are counted in at most this many parts of a byte per second. So a size in the units of
+/// max_min.h still fits 128 bits.
 inline constexpr int64_t kMostRateParts = 512;
 
-/// Time to move `size` at `rate`, rounded up to a whole picosecond, so that a transfer never ends
-/// early and one that is not empty never takes zero time. `rate` is in so many parts of a byte per
-/// second (1: whole bytes). Requires size >= 0, rate > 0, and parts from 1 to kMostRateParts.
+/// Returns the time to move `size` at `rate`, rounded up to a whole picosecond. So a transfer never
+/// ends early, and only an empty one takes zero time. `rate` counts units of 1 / `parts` bytes per
+/// second. Requires size >= 0, rate > 0, and parts from 1 to kMostRateParts.
 constexpr Duration transfer_time(Bytes size, BytesPerSecond rate, int64_t parts = 1) {
   return Duration(checked_narrow(ceil_divide(
       Int128{size.count()} * (Int128{kPicosecondsPerSecond} * parts), Int128{rate.count()})));
 }
 
-/// Time to compute `work` at `rate`, rounded up to a whole picosecond. Requires work >= 0 and rate
-/// > 0.
+/// Returns the time to compute `work` at `rate`, rounded up to a whole picosecond. Requires work >=
+/// 0 and rate > 0.
 constexpr Duration compute_time(Flops work, FlopsPerSecond rate) {
   return Duration(checked_narrow(
       ceil_divide(Int128{work.count()} * kPicosecondsPerSecond, Int128{rate.count()})));
 }
 
-/// `size` rounded up to a multiple of `alignment`. Requires size >= 0 and alignment > 0.
+/// Returns `size` rounded up to a multiple of `alignment`. Requires size >= 0 and alignment > 0.
 constexpr Bytes align_up(Bytes size, Bytes alignment) {
   return Bytes(checked_multiply(ceil_divide(size.count(), alignment.count()), alignment.count()));
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The only source of randomness: xoshiro256** (Blackman and Vigna, 2018) seeded by splitmix64. Its
-// output is part of the determinism contract, so nothing here uses <random>.
+// Random is the only source of randomness. It is xoshiro256** (Blackman and Vigna, 2018) seeded by
+// splitmix64. Its output must be the same on every machine, so nothing here uses <random>.
 
 #include <array>
 #include <cstdint>
@@ -14,10 +14,10 @@ class Random {
 
   uint64_t next();
 
-  /// Uniform in [0, bound) without bias (Lemire, 2019). Requires bound > 0.
+  /// Returns a uniform number in [0, bound) without bias (Lemire, 2019). Requires bound > 0.
   uint64_t below(uint64_t bound);
 
-  /// Uniform in [low, high]. Requires low <= high.
+  /// Returns a uniform number in [low, high]. Requires low <= high.
   int64_t between(int64_t low, int64_t high);
 
  private:

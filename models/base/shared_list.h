@@ -1,6 +1,6 @@
 #pragma once
 
-// A list that is made once and copied often.
+// A SharedList is made once and copied often.
 
 #include <algorithm>
 #include <compare>

@@ -39,7 +39,7 @@ struct Fabric::Graph {
     std::partial_sum(first_from.begin(), first_from.end(), first_from.begin());
   }
 
-  /// The links from `from` straight to `to`.
+  /// Returns the links from `from` straight to `to`.
   std::span<const uint32_t> direct(const std::vector<Link>& links, VertexId from,
                                    VertexId to) const {
     const auto out_of = by_ends.begin() + first_from[from.index()];

@@ -1,14 +1,14 @@
 #pragma once
 
-// The hardware: devices and switches joined by directed links, and the figures of one device.
+// A fabric is the hardware: devices and switches joined by directed links.
 //
-// A Cluster is a Fabric, a set of figures that all its devices share, and a transport: how a
-// communication library passes messages over the fabric (transport.h). A figure that nobody gave is
-// absent, not a default; whoever needs it says in the report what was assumed. Each figure may have
-// a FigureSource, so that a report can tell a data sheet's number from a fitted one.
-// topologies.cc builds the usual fabrics. catalog/ has files of real machines, which are built into
-// the binary; models/scenario/cluster_json.h reads them. Routes, demand and shares of bandwidth are
-// no part of this folder: they are in simulator/network.
+// A Cluster is a Fabric, a set of figures that all its devices share, and a transport, which says
+// how a communication library passes messages over the fabric (transport.h). A figure that nobody
+// gave is absent. It has no default here: the code that needs it says in the report what was
+// assumed. Each figure may have a FigureSource, so that a report can tell a data sheet's number
+// from a fitted one. The usual fabrics are built by topologies.cc. catalog/ has files of real
+// machines, which are built into the binary; models/scenario/cluster_json.h reads them. Routes,
+// demand and shares of bandwidth are no part of this folder: they are in simulator/network.
 
 #include <map>
 #include <memory>
@@ -25,7 +25,7 @@
 
 namespace orrery {
 
-/// A directed link. Opposite directions are two links.
+/// A Link is directed. Opposite directions are two links.
 struct Link {
   VertexId from;
   VertexId to;
@@ -35,10 +35,12 @@ struct Link {
   friend bool operator==(const Link&, const Link&) = default;
 };
 
-/// Devices are vertices 0..devices-1, switches follow. It is held as a Boost graph, and immutable.
+/// In a Fabric the devices are vertices 0..devices-1, and the switches follow. A Fabric is held as
+/// a Boost graph, and is immutable.
 class Fabric {
  public:
-  /// Requires that every link joins two different vertices of the fabric. No switch reduces.
+  /// Makes a fabric in which no switch reduces. Requires that every link joins two different
+  /// vertices of the fabric.
   Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links);
   ~Fabric();
   Fabric(Fabric&&) noexcept;
@@ -51,32 +53,33 @@ class Fabric {
   std::span<const Link> links() const { return links_; }
   const Link& link(LinkId id) const { return links_[id.index()]; }
 
-  /// The switches that reduce and multicast (NVLink SHARP), ascending: they fold what several
-  /// devices send, and send copies of what one sends.
+  /// Returns the switches that reduce and multicast (NVLink SHARP), ascending. They fold the data
+  /// that several devices send, and send copies of the data of one.
   std::span<const VertexId> reducing_switches() const { return reducing_switches_; }
-  /// The same fabric where these switches reduce and multicast.
+  /// Returns the same fabric, but these switches reduce and multicast.
   Fabric with_reduction(std::vector<VertexId> switches) const;
 
-  /// The same vertices with other links, whose bandwidths have these parts.
+  /// Returns the same vertices with other links, whose bandwidths are in parts of 1 / `rate_parts`
+  /// bytes per second.
   Fabric with_links(std::vector<Link> links, int64_t rate_parts) const;
 
-  /// Bandwidths are whole numbers of this part of a byte per second: 1 as given, and 3 if a
-  /// fault divides one by 3. So a divided bandwidth stays exact.
+  /// Bandwidths are whole numbers of 1 / rate_parts() bytes per second. It is 1 at first, and 3 if
+  /// a fault divides a bandwidth by 3. So a divided bandwidth stays exact.
   int64_t rate_parts() const { return rate_parts_; }
 
-  /// The lowest of the links that are not cut and lead from `from` straight to `to`. A binary
+  /// Returns the lowest link that is not cut and leads from `from` straight to `to`. Takes a binary
   /// search among the links out of `from`.
   std::optional<LinkId> direct_link(VertexId from, VertexId to) const;
 
-  /// The links that are not cut and lead from `from` straight to `to`, in id order.
+  /// Returns the links that are not cut and lead from `from` straight to `to`, in id order.
   std::vector<LinkId> links_between(VertexId from, VertexId to) const;
 
-  /// The vertices at the end of a link from `from` that is not cut, each once, in id order.
+  /// Returns the vertices at the end of a link from `from` that is not cut, each once, in id order.
   std::vector<VertexId> neighbours(VertexId from) const;
 
-  /// "device 3", or "switch "s0"".
+  /// Returns "device 3" or "switch "s0"", say.
   std::string vertex_text(VertexId id) const;
-  /// "device 3 -> switch "s0"".
+  /// Returns "device 3 -> switch "s0"", say.
   std::string link_text(LinkId id) const;
 
  private:
@@ -89,25 +92,25 @@ class Fabric {
   std::unique_ptr<Graph> graph_;
 };
 
-/// The figures of a device. One that was not given is absent, and a report names it as assumed.
+/// These are the figures of a device. One that was not given is absent, and a report says so.
 struct DeviceFigures {
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
   std::map<Dtype, FlopsPerSecond> flops;  // peak dense rate per dtype
   std::optional<Duration> launch;         // per local op and per collective entry; 0 when absent
-  std::optional<BytesPerSecond> reduce_rate;  // a receiving step's; infinite when absent
-  std::optional<BytesPerSecond> copy_rate;    // for copies inside it; infinite when absent
+  std::optional<BytesPerSecond> reduce_rate;  // of a receiving step; infinite when absent
+  std::optional<BytesPerSecond> copy_rate;    // for copies inside a device; infinite when absent
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };
 
-/// Labels of figures. Reports name those that are calibrated, extrapolated or overridden.
+/// These are labels of figures. Reports name calibrated, extrapolated and overridden figures.
 inline constexpr std::string_view kCalibrated = "calibrated";      // fitted to measurements
 inline constexpr std::string_view kExtrapolated = "extrapolated";  // from another machine's
 inline constexpr std::string_view kDataSheet = "data sheet";       // what the vendor states
 inline constexpr std::string_view kMeasured = "measured";          // read off a machine
 inline constexpr std::string_view kOverridden = "overridden";      // by the command line
 
-/// Where a figure of a cluster comes from.
+/// A FigureSource says where a figure of a cluster comes from.
 struct FigureSource {
   std::string figure;  // "latency", "flops/bf16", "transport/ll/launch"
   std::string label;   // one of those above, or any other text
@@ -116,7 +119,7 @@ struct FigureSource {
   friend bool operator==(const FigureSource&, const FigureSource&) = default;
 };
 
-/// A fabric with equal devices.
+/// A Cluster is a fabric with equal devices.
 struct Cluster {
   std::string name;
   Fabric fabric;
@@ -125,20 +128,21 @@ struct Cluster {
   std::optional<TransportFigures> transport = {};
 };
 
-/// The figures of each directed link of a fabric below.
+/// LinkFigures are the figures of each directed link of the fabrics below.
 struct LinkFigures {
   BytesPerSecond bandwidth;
   Duration latency;
 };
-/// Links in both directions around the ring; two devices have one link each way.
+/// Returns a ring with links in both directions. Two devices have one link each way.
 Fabric ring_fabric(uint32_t devices, LinkFigures link);
-/// One link each way between each pair of devices.
+/// Returns a fabric with one link each way between each pair of devices.
 Fabric fully_connected_fabric(uint32_t devices, LinkFigures link);
-/// One non-blocking switch, called "switch": a route has two links.
+/// Returns a fabric of one non-blocking switch, called "switch". A route has two links.
 Fabric switch_fabric(uint32_t devices, LinkFigures link);
 
-/// The hardware catalog, in name order: JSON with a source and a date for each figure, built into
-/// the binary. Its form is the scenario's inline `cluster`, where a figure is an object:
+/// A CatalogFile is a machine of the hardware catalog, which is built into the binary. catalog()
+/// has them in name order. The JSON has a source and a date for each figure. Its form is the
+/// scenario's inline `cluster`, where a figure is an object:
 /// {"value": "450 GB/s", "label": "data sheet", "source": "...", "date": "2026-01-31"}.
 struct CatalogFile {
   std::string_view name;

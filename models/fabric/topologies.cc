@@ -11,7 +11,7 @@ Fabric ring_fabric(uint32_t devices, LinkFigures link) {
   };
   for (uint32_t i = 0; devices > 1 && i < devices; ++i)
     join(i, (i + 1) % devices);
-  // The forward link of two devices is also their backward link.
+  // With two devices the forward links already lead both ways.
   for (uint32_t i = 0; devices > 2 && i < devices; ++i)
     join((i + 1) % devices, i);
   return {devices, {}, std::move(links)};

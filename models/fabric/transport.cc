@@ -23,7 +23,7 @@ std::optional<Protocol> with(std::string_view NamedProtocol::*spelling, std::str
   return std::nullopt;
 }
 
-/// Everything but the places in the file.
+/// Returns everything but the places in the file.
 auto figures(const ProtocolFigures& of) {
   return std::tie(of.name, of.algorithms, of.ops, of.share, of.slot, of.slots, of.channels,
                   of.channel_bytes, of.pieces, of.launch, of.channel_launch, of.peer_launch,

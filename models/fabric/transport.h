@@ -1,11 +1,11 @@
 #pragma once
 
-// How a communication library passes messages: by protocols, each with its own slots and figures.
+// A communication library passes messages by protocols, each with its own slots and figures.
 //
-// A connection leads from a rank to a rank in one channel. It has `slots` buffers of `slot` bytes;
-// a message takes one, and a larger message is cut. Slots are stated in two places of a scenario:
-// cluster.transport has protocols with all their figures, and memory.transport one protocol and its
-// slot. lower() takes memory.transport in place of the cluster's if it is given
+// A connection leads from a rank to a rank in one channel. It has `slots` buffers of `slot` bytes.
+// A message takes one slot, and a larger message is cut. A scenario states slots in two places:
+// cluster.transport has protocols with all their figures, and memory.transport has one protocol and
+// its slot. lower() takes memory.transport in place of the cluster's if it is given
 // (models/scenario/memory_policy.h). docs/scenario.md, "Transport", says what each figure is in
 // NCCL.
 
@@ -22,33 +22,33 @@
 
 namespace orrery {
 
-/// `data` of every `wire` bytes in a slot and on a link are data. The rest are flags, which tell
-/// the receiver that the data have arrived.
+/// A DataShare says that `data` of every `wire` bytes in a slot and on a link are data. The rest
+/// are flags, which tell the receiver that the data have arrived.
 struct DataShare {
   int64_t data = 1;
   int64_t wire = 1;
   friend bool operator==(const DataShare&, const DataShare&) = default;
 };
-/// The bytes that a link carries for so many bytes of data, rounded up. Throws Overflow.
+/// Returns the bytes that a link carries for `data` bytes of data, rounded up. Throws Overflow.
 Bytes on_wire(Bytes data, DataShare share);
 
-/// The protocols of NCCL.
+/// These are the protocols of NCCL.
 enum class Protocol : uint8_t { Simple, LL, LL128 };
 
-/// "Simple", "LL", "LL128": as libraries and MSCCL files spell them.
+/// Returns "Simple", "LL" or "LL128", as libraries and MSCCL files spell them.
 std::string_view name(Protocol protocol);
-/// Accepts that spelling alone.
+/// Reads that spelling alone.
 std::optional<Protocol> protocol_named(std::string_view text);
-/// "simple", "ll", "ll128": in lower case, as in a scenario.
+/// Returns "simple", "ll" or "ll128", as in a scenario.
 std::string_view key_of(Protocol protocol);
 std::optional<Protocol> protocol_of_key(std::string_view text);
 std::vector<std::string_view> protocol_keys();
 
-/// NCCL's: LL has a flag of 4 B after every 4 B of data; LL128 lines of 128 B, the last 8 B of
-/// which are a flag (src/include/device.h, NCCL 2.30.7, 5067397c).
+/// Returns NCCL's shares. LL has a flag of 4 B after every 4 B of data. LL128 has lines of 128 B,
+/// the last 8 B of which are a flag (src/include/device.h, NCCL 2.30.7, 5067397c).
 DataShare data_share(Protocol protocol);
 
-/// A figure that is absent takes no time, or does not limit.
+/// These are the figures of a protocol. A figure that is absent takes no time, or does not limit.
 struct ProtocolFigures {
   std::string name;                     // "ll", "simple", or a user's
   std::vector<std::string> algorithms;  // those whose messages it passes; empty: all
@@ -57,9 +57,11 @@ struct ProtocolFigures {
   std::optional<Bytes> slot;            // with its flags; absent: messages are not cut
   std::optional<int64_t> slots;         // a connection's, unless the op says it
   std::optional<int64_t> channels;      // at most, unless the op says it
-  /// A further channel is used only where each then has messages of at least so many bytes of data.
+  /// A further channel is used only if the messages of each channel then have at least this many
+  /// bytes of data.
   std::optional<Bytes> channel_bytes;
-  /// A channel's message is cut into so many, but into none below channel_bytes for that.
+  /// A channel's message is cut into this many pieces, or into fewer so that none is below
+  /// channel_bytes.
   std::optional<int64_t> pieces = {};
   std::optional<Duration> launch;          // a collective's, besides the device's
   std::optional<Duration> channel_launch;  // the same, for each channel
@@ -69,22 +71,24 @@ struct ProtocolFigures {
   std::optional<BytesPerSecond> channel_rate;  // a channel's most, flags included
   std::optional<BytesPerSecond> reduce_rate;   // in place of the device's
   std::optional<BytesPerSecond> store_rate;    // for a received message that is not sent on
-  /// The rate at which a received message that is also sent on is stored; absent: in no time.
+  /// It is the rate at which a received message that is also sent on is stored. Without it storing
+  /// takes no time.
   std::optional<BytesPerSecond> forward_rate = {};
-  /// The rate of a reduction that is sent on and not stored, in place of reduce_rate.
+  /// It is the rate of a reduction that is sent on and not stored, in place of reduce_rate.
   std::optional<BytesPerSecond> forward_reduce_rate = {};
-  /// The rate at which a rank copies its own operand, in place of the device's.
+  /// It is the rate at which a rank copies its own operand, in place of the device's.
   std::optional<BytesPerSecond> copy_rate = {};
   Origin slot_origin = {};  // for errors; figures that differ only in places are equal
   Origin algorithms_origin = {};
 
   friend bool operator==(const ProtocolFigures& a, const ProtocolFigures& b);
 
-  /// The most data of one message; larger ones are cut. Empty without slots.
+  /// Returns the most data of one message, or nothing without slots. Larger messages are cut.
   std::optional<Bytes> largest_message() const;
 };
 
-/// The collectives of one op whose measured times a transport's figures were fitted to.
+/// A CalibratedRange bounds the collectives of one op to whose measured times a transport's figures
+/// were fitted.
 struct CalibratedRange {
   uint32_t least_ranks = 1;
   uint32_t most_ranks = 1;
@@ -93,10 +97,10 @@ struct CalibratedRange {
   friend bool operator==(const CalibratedRange&, const CalibratedRange&) = default;
 };
 
-/// Ops by the names of timed_ops() (rules.h): "psum" stands for all reductions to all ranks.
+/// Ops go by the names of timed_ops() (rules.h): "psum" stands for all reductions to all ranks.
 struct TransportFigures {
   std::vector<ProtocolFigures> protocols;
-  /// The time a process takes to issue the op on one device. Only `orrery perf` counts it.
+  /// It is the time a process takes to issue the op on one device. Only `orrery perf` counts it.
   std::map<std::string, Duration, std::less<>> host_launch = {};
   std::map<std::string, CalibratedRange, std::less<>> calibrated = {};
   friend bool operator==(const TransportFigures&, const TransportFigures&) = default;

@@ -57,7 +57,8 @@ int64_t Mesh::size(std::span<const size_t> axes) const {
 
 namespace {
 
-/// A device's seat in a group: the group's number among all of the mesh, and the rank there.
+/// A Seat is a device's group, by its number among all groups of the mesh, and its rank in the
+/// group.
 struct Seat {
   int64_t group;
   int64_t rank;
@@ -68,7 +69,7 @@ struct Seat {
   }
 };
 
-/// The list that has each rank of a whole group, and the place there.
+/// An InList names the list that has a rank of a whole group, and the rank's position in the list.
 struct InList {
   size_t list = 0;
   int64_t position = 0;
@@ -91,7 +92,7 @@ std::vector<size_t> other_axes(const Mesh& mesh, std::span<const size_t> axes) {
   return others;
 }
 
-/// One seat for each of the devices, by group and rank.
+/// Returns one seat for each of the devices, sorted by group and rank.
 std::vector<Seat> seats_of(const Mesh& mesh, std::span<const size_t> axes,
                            std::span<const std::vector<int64_t>> lists,
                            std::span<const LogicalId> devices) {
@@ -144,7 +145,7 @@ std::variant<std::vector<Group>, CutGroup> groups_within(
 std::optional<size_t> index_among(std::span<const LogicalId> devices, LogicalId device) {
   if (devices.empty() || device < devices.front())
     return std::nullopt;
-  // Devices mostly stand next to each other.
+  // Devices mostly have consecutive ids.
   const size_t next = device.index() - devices.front().index();
   if (next < devices.size() && devices[next] == device)
     return next;

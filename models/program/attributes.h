@@ -1,8 +1,8 @@
 #pragma once
 
-// The parameters of an op, by their JSON names. The op's rules (rules.h) say which names it has, of
-// which kind. Readers, writers and type rules all use that table, so a new parameter is stated
-// once.
+// Attributes are the parameters of an op, by their JSON names. The op's rules (rules.h) have the
+// names and the kind of each. Readers, writers and type rules all use that table, so a new
+// parameter is stated once.
 
 #include <cstdint>
 #include <map>
@@ -18,7 +18,8 @@
 
 namespace orrery {
 
-/// How a parameter is written in a scenario, and which alternative of Attribute holds it.
+/// A ParameterKind says how a scenario writes a parameter, and which alternative of Attribute has
+/// it.
 enum class ParameterKind : uint8_t {
   Boolean,       // bool
   Integer,       // int64_t
@@ -27,8 +28,9 @@ enum class ParameterKind : uint8_t {
   Names,         // std::vector<std::string>: one axis name of the mesh, or a list of them
   Integers,      // std::vector<int64_t>
   IntegerLists,  // std::vector<std::vector<int64_t>>: groups, permutations
-  /// std::vector<std::vector<int64_t>>, always of four lists: lhs contracting, rhs contracting, lhs
-  /// batch, rhs batch. Written nested, as jax.lax.dot_general has it: [[[1],[0]],[[],[]]].
+  /// It is std::vector<std::vector<int64_t>>, always of four lists: lhs contracting, rhs
+  /// contracting, lhs batch, rhs batch. It is written nested, as for jax.lax.dot_general:
+  /// [[[1],[0]],[[],[]]].
   DimensionNumbers,
   DtypeName,  // Dtype
   FlopCount,  // Flops: "2 TFLOP"
@@ -36,7 +38,8 @@ enum class ParameterKind : uint8_t {
   WorkCount,  // Work: {"flops": "2 TFLOP", "bytes": "1 GiB"}
 };
 
-/// The operations and the bytes read and written of a computation that is known by its cost.
+/// Work is the cost of a computation that is known by its cost alone: its operations, and the bytes
+/// that it reads and writes.
 struct Work {
   Flops flops;
   Bytes bytes;
@@ -47,20 +50,20 @@ using Attribute = std::variant<bool, int64_t, NumberOrPair, std::string, std::ve
                                std::vector<int64_t>, std::vector<std::vector<int64_t>>, Dtype,
                                Flops, Bytes, Work>;
 
-/// Whether `attribute` is the alternative that holds parameters of this kind.
+/// Returns whether `attribute` is the alternative that holds parameters of this kind.
 bool holds(const Attribute& attribute, ParameterKind kind);
 
-/// A parameter of this kind, for messages: "an integer", "an axis name or a list of them".
+/// Describes a parameter of this kind in messages: "an integer", "an axis name or a list of them".
 std::string_view description(ParameterKind kind);
 
-/// The parameters that were given, in name order. Getters require that the parameter is there and
-/// of that kind; the builder checks this by the op's rules.
+/// Attributes has the parameters of an op, in name order. Getters require that the parameter is
+/// there and of that kind. The builder checks this by the op's rules.
 class Attributes {
  public:
   void set(std::string name, Attribute value) {
     values_.insert_or_assign(std::move(name), std::move(value));
   }
-  /// Removes the parameter, and returns it; empty if it is not there.
+  /// Removes the parameter and returns it, or returns nothing if it is not there.
   std::optional<Attribute> take(std::string_view name);
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
   const std::map<std::string, Attribute, std::less<>>& all() const { return values_; }
@@ -75,7 +78,7 @@ class Attributes {
   const std::vector<int64_t>& integers(std::string_view name) const {
     return get<std::vector<int64_t>>(name);
   }
-  /// IntegerLists and DimensionNumbers.
+  /// Gets a parameter of kind IntegerLists or DimensionNumbers.
   const std::vector<std::vector<int64_t>>& lists(std::string_view name) const {
     return get<std::vector<std::vector<int64_t>>>(name);
   }

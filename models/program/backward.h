@@ -1,10 +1,11 @@
 #pragma once
 
-// How the gradient of a value passes back through the op that made it: a part of an op's rules
-// (rules.h), and what the rule is given.
+// A backward rule passes the gradient of a value back through the op that made it. It is a part of
+// an op's rules (rules.h). This file also has the rule's inputs.
 //
-// The cotangent of a value has its dtype and shape. Along each axis it has the value's state, but
-// that of an unreduced value is reduced, and that of a reduced one unreduced.
+// The cotangent of a value has the value's dtype and shape. Along each axis it has the value's
+// state, except that the cotangent of an unreduced value is reduced, and that of a reduced value is
+// unreduced.
 
 #include <optional>
 #include <span>
@@ -18,45 +19,45 @@
 
 namespace orrery {
 
-/// The program to which a backward rule adds its ops. Values go by their names.
+/// BackwardOps is the program to which a backward rule adds its ops. Values go by their names.
 class BackwardOps {
  public:
   virtual ~BackwardOps() = default;
 
-  /// Adds an op with one result, and returns that. Attributes that are not given are those of the
-  /// op's rules.
+  /// Adds an op with one result, and returns the result. Attributes that are not given have the
+  /// defaults of the op's rules.
   virtual std::string op(OpKind kind, std::vector<std::string> operands,
                          Attributes attributes = {}) = 0;
   virtual ValueType type(const std::string& value) = 0;
-  /// A cotangent of zeros, for a value of this type.
+  /// Returns a cotangent of zeros, for a value of this type.
   virtual std::string zeros(const ValueType& type) = 0;
 };
 
-/// An op of a program whose results have cotangents.
+/// A BackwardCall is an op of a program whose results have cotangents.
 class BackwardCall {
  public:
   virtual ~BackwardCall() = default;
 
   virtual const Attributes& attributes() const = 0;
   virtual const Mesh& mesh() const = 0;
-  /// Whether states are known, so that casts between them have a meaning.
+  /// Returns whether states are known, so that casts between them have a meaning.
   virtual bool has_states() const = 0;
   virtual int64_t group_size() const = 0;  // requires a collective
 
   virtual size_t operands() const = 0;
   virtual const ValueType& operand_type(size_t operand) const = 0;
   virtual const ValueType& result_type(size_t result = 0) const = 0;
-  /// Whether a cotangent of this operand is asked for.
+  /// Returns whether a cotangent of this operand is asked for.
   virtual bool wants(size_t operand) const = 0;
 
-  // The values that the op had. A rule must ask for no operand in which the op is linear.
+  // These are the values that the op had. A rule must ask for no operand in which the op is linear.
   virtual std::string operand(size_t operand) = 0;
   virtual std::string result(size_t result = 0) = 0;
 
-  /// Whether a result has a cotangent: something that has one depends on it.
+  /// Returns whether a result has a cotangent: whether a value with a cotangent depends on it.
   virtual bool has_cotangent(size_t result) const = 0;
-  /// The cotangent of a result; zeros where it has none. That of a token is a token, which leads
-  /// from the receivers back to the senders.
+  /// Returns the cotangent of a result, or zeros if it has none. The cotangent of a token is a
+  /// token, which leads from the receivers back to the senders.
   virtual std::string cotangent(size_t result = 0) = 0;
 
   /// Says that the op has no gradient as it is written, and why. The result of the rule is then not
@@ -66,13 +67,14 @@ class BackwardCall {
   virtual BackwardOps& ops() = 0;
 };
 
-/// The cotangent of each operand; empty if it is zero or was not asked for. If a scalar stood for
-/// an array, its cotangent may be an array, whose sum is meant. A cotangent may vary along an axis
-/// along which the operand is invarying or reduced; then the sum of its copies is meant.
+/// Cotangents has the cotangent of each operand. It is empty if it is zero or was not asked for. If
+/// a scalar stood for an array, its cotangent may be an array. Then the sum of the array is meant.
+/// A cotangent may vary along an axis along which the operand is invarying or reduced. Then the sum
+/// of its copies is meant.
 using Cotangents = std::vector<std::optional<std::string>>;
 using BackwardRule = Cotangents (*)(BackwardCall&);
 
-/// The operands in which an op is linear.
+/// LinearIn says in which operands an op is linear.
 enum class LinearIn : uint8_t {
   None,
   All,      // in all together: add

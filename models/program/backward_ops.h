@@ -1,6 +1,6 @@
 #pragma once
 
-// Ops and attributes that backward rules share.
+// Backward rules share these ops and attributes.
 
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 
 namespace orrery::backward {
 
-/// Attributes from pairs of a name and a value.
+/// Makes attributes from pairs of a name and a value.
 inline Attributes with(std::vector<std::pair<std::string, Attribute>> given) {
   Attributes attributes;
   for (auto& [name, value] : given)
@@ -22,15 +22,16 @@ inline std::vector<int64_t> dims_of(const Shape& shape) {
   return {shape.dims().begin(), shape.dims().end()};
 }
 
-/// A scalar, which stands for an array of any shape.
+/// Adds a scalar, which stands for an array of any shape.
 inline std::string scalar(BackwardCall& call, Dtype dtype, double value) {
   return call.ops().op(
       OpKind::Full, {},
       with({{"shape", std::vector<int64_t>()}, {"fill_value", value}, {"dtype", dtype}}));
 }
 
-/// A value that has no such state, to go with copies of the op's result and with cotangents of it:
-/// reduced along the axes along which one of these is.
+/// Casts `value`, which is reduced and unreduced nowhere, to go with copies of the op's result and
+/// with its cotangents. It becomes reduced along the axes along which the result is reduced or
+/// unreduced.
 inline std::string reduced_beside(BackwardCall& call, const std::string& value) {
   const ValueType& result = call.result_type();
   std::vector<std::string> reduced;
@@ -43,17 +44,17 @@ inline std::string reduced_beside(BackwardCall& call, const std::string& value) 
              : call.ops().op(OpKind::Preduced, {value}, with({{"axis_name", std::move(reduced)}}));
 }
 
-/// A scalar that goes with copies of the op's result and with cotangents of it.
+/// Adds a scalar that goes with copies of the op's result and with cotangents of it.
 inline std::string factor(BackwardCall& call, Dtype dtype, double value) {
   return reduced_beside(call, scalar(call, dtype, value));
 }
-/// The same, of the result's dtype.
+/// Does the same, in the result's dtype.
 inline std::string factor(BackwardCall& call, double value) {
   return factor(call, call.result_type().dtype, value);
 }
 
-/// Whether a cotangent stands for the sum of its copies along an axis. Then only linear ops take
-/// it, and mul, whose other operand is a factor; div and select_n do not (as in JAX).
+/// Returns whether a cotangent stands for the sum of its copies along an axis. Then only linear ops
+/// take it, and mul, whose other operand is a factor. div and select_n do not take it (as in JAX).
 inline bool is_unreduced(BackwardCall& call, const std::string& cotangent) {
   for (const AxisState state : call.ops().type(cotangent).axes)
     if (state == AxisState::Unreduced)
@@ -61,7 +62,7 @@ inline bool is_unreduced(BackwardCall& call, const std::string& cotangent) {
   return false;
 }
 
-/// A cotangent divided by a value that the op had, or by a factor.
+/// Divides a cotangent by a value that the op had, or by a factor.
 inline std::string quotient(BackwardCall& call, const std::string& cotangent,
                             const std::string& divisor) {
   if (!is_unreduced(call, cotangent))
@@ -71,12 +72,12 @@ inline std::string quotient(BackwardCall& call, const std::string& cotangent,
   return call.ops().op(OpKind::Mul, {cotangent, inverse});
 }
 
-/// A scalar 0 that goes with a cotangent in an op that is linear in both together: an addend along
-/// the axes along which that is one.
+/// Adds a scalar 0 that goes with a cotangent in an op that is linear in both together. It has the
+/// cotangent's states, except that it does not vary.
 inline std::string zero_beside(BackwardCall& call, const std::string& cotangent) {
   ValueType type = call.ops().type(cotangent);
   type.shape = Shape();
-  // zeros() takes the type of a value, and makes a cotangent of it: these two states change places.
+  // zeros() takes the type of a value, and makes its cotangent. So these two states change places.
   for (AxisState& state : type.axes)
     state = state == AxisState::Unreduced ? AxisState::Reduced
             : state == AxisState::Reduced ? AxisState::Unreduced
@@ -84,9 +85,9 @@ inline std::string zero_beside(BackwardCall& call, const std::string& cotangent)
   return call.ops().zeros(type);
 }
 
-/// Zeros of this shape that go with the result's cotangent, in its dtype and states. An operand's
-/// own type is no measure of these: it has the states before the casts that an op makes without
-/// being asked.
+/// Adds zeros of this shape that go with the result's cotangent, in its dtype and states. The
+/// operand's type cannot be used for this, since it has the states before the implicit casts of the
+/// op.
 inline std::string zeros_beside(BackwardCall& call, Shape shape) {
   ValueType type = call.result_type();
   type.shape = std::move(shape);
@@ -97,7 +98,7 @@ inline std::string op(BackwardCall& call, OpKind kind, std::vector<std::string> 
   return call.ops().op(kind, std::move(operands));
 }
 
-/// axis_name and axis_index_groups of a collective.
+/// Returns axis_name and axis_index_groups of a collective.
 inline Attributes same_groups(BackwardCall& call) {
   Attributes attributes = with({{"axis_name", call.attributes().names("axis_name")}});
   if (call.attributes().has("axis_index_groups"))
@@ -110,7 +111,7 @@ inline std::string converted(BackwardCall& call, const std::string& value, Dtype
                     : call.ops().op(OpKind::ConvertElementType, {value}, with({{"new_dtype", to}}));
 }
 
-/// An op whose only operand has a cotangent: that which `make` gives.
+/// Returns the cotangents of an op of which only the first operand has one, which `make` gives.
 template <class Make>
 Cotangents one(BackwardCall& call, Make make) {
   return {call.wants(0) ? std::optional<std::string>(make()) : std::nullopt};

@@ -66,7 +66,7 @@ Part reshaped(BatchCall& call, Part part, Shape shape) {
 
 Part transposed(BatchCall& call, Part part, const Integers& permutation) {
   Integers dims;
-  Integers wide;  // those of more or fewer entries than one
+  Integers wide;  // the dimensions whose extent is not 1
   for (const int64_t from : permutation) {
     dims.push_back(part.shape[static_cast<size_t>(from)]);
     if (dims.back() != 1)
@@ -135,7 +135,7 @@ Part folded(BatchCall& call, OpKind kind, const Part& part, size_t dimension) {
 
 namespace {
 
-/// The names of the axes, but for that of the batch, along which `type` has one of these states.
+/// Returns the axes, except the batched one, along which `type` has one of these states.
 std::vector<std::string> along(const BatchCall& call, const ValueType& type,
                                std::initializer_list<AxisState> states) {
   std::vector<std::string> names;

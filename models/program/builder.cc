@@ -18,7 +18,7 @@ namespace orrery {
 
 namespace {
 
-/// "/program/0 (line 5)".
+/// Returns "/program/0 (line 5)" or the like.
 std::string origin_text(const Origin& origin) {
   return origin.pointer + (origin.at ? fmt::format(" (line {})", origin.at->line) : "");
 }
@@ -48,7 +48,7 @@ void ProgramBuilder::add_error(const OpRequest& request, std::string_view key,
                   message));
 }
 
-/// The entry of `name`; null, with an error, if the name was taken.
+/// Returns the entry of `name`, or null with an error if the name was taken.
 ProgramBuilder::Definition* ProgramBuilder::define(const std::string& name, const Origin& at,
                                                    Definition definition) {
   definition.loop = open_loops_.empty() ? std::nullopt : std::optional(open_loops_.back());
@@ -123,8 +123,8 @@ void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
   without_.clear();
 }
 
-/// The value `name` in `thread` (or in any). If it is empty there is an error: reported now, at the
-/// end, or already with the op that should have defined it.
+/// Returns the value `name` in `thread` (or in any thread). Returns nothing after an error, which
+/// is reported now, at the end, or was reported with the op that should have defined it.
 std::optional<ValueId> ProgramBuilder::value_named(const std::string& name, const Origin& at,
                                                    std::optional<ThreadId> thread) {
   const auto found = defined_.find(name);
@@ -193,7 +193,7 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
   return operands;
 }
 
-/// The first device of the thread begun last that lacks the value; empty if all have it.
+/// Returns the first device of the thread begun last that lacks the value, if there is one.
 std::optional<LogicalId> ProgramBuilder::first_without(ValueId value) {
   const auto limited = limited_.find(value);
   if (limited == limited_.end())
@@ -239,7 +239,8 @@ struct ProgramBuilder::Results {
   OpMemory memory;
 };
 
-/// The types that an op is judged by: without checks of states a value varies or does not.
+/// Returns the types by which an op is judged. Without checks of states a value is either varying
+/// or invarying.
 std::vector<ValueType> ProgramBuilder::operand_types(std::span<const ValueId> operands) const {
   std::vector<ValueType> types;
   for (const ValueId operand : operands) {
@@ -251,7 +252,7 @@ std::vector<ValueType> ProgramBuilder::operand_types(std::span<const ValueId> op
   return types;
 }
 
-/// Empty, with an error, if the op's rules refuse it.
+/// Returns the op's results, or nothing with an error if its rules refuse it.
 std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
     const OpRequest& request, const OpRules& rules, const std::vector<ValueId>& operands,
     int64_t group_size) {
@@ -264,7 +265,7 @@ std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
       return std::nullopt;
     }
     auto results = std::get<std::vector<ValueType>>(std::move(outcome));
-    // So sizes and costs of the program can always be computed.
+    // These checks make sure that sizes and costs of the program can always be computed.
     for (const ValueType& result : results) {
       if (result.shape.rank() > kMostDimensions) {
         add_error(request, "",
@@ -292,7 +293,7 @@ std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
   }
 }
 
-/// Whether every operand that a result overwrites is donated.
+/// Returns whether every operand that a result overwrites is donated. Reports an error otherwise.
 bool ProgramBuilder::check_in_place(const OpRequest& request, const std::vector<ValueId>& operands,
                                     const std::vector<ValueId>& donated, const OpMemory& memory) {
   for (const ResultMemory& result : memory.results) {
@@ -307,7 +308,7 @@ bool ProgramBuilder::check_in_place(const OpRequest& request, const std::vector<
   return true;
 }
 
-/// Whether the op names each of its results; one without results has a name too.
+/// Returns whether the op names each of its results. An op without results has a name too.
 bool ProgramBuilder::check_names(const OpRequest& request, size_t results) {
   const size_t expected = std::max<size_t>(results, 1);
   const size_t given = 1 + request.other_results.size();
@@ -319,8 +320,8 @@ bool ProgramBuilder::check_names(const OpRequest& request, size_t results) {
   return given == expected;
 }
 
-/// Adds the op, whose parameters and operands are each valid, to the thread. Empty, with an error,
-/// if they do not fit together.
+/// Adds the op to the thread. Returns nothing, with an error, if its parameters and operands do not
+/// fit together. Requires that each of them is valid.
 std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRules& rules,
                                             const std::vector<ValueId>& operands) {
   const bool collective = rules.family == Family::Collective;

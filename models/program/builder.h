@@ -1,7 +1,7 @@
 #pragma once
 
-// Builds programs, and refuses invalid ones. The scenario reader, generators, importers and tests
-// all use it, so the rules of a program are stated once.
+// A ProgramBuilder builds programs, and refuses invalid ones. The scenario reader, generators,
+// importers and tests all use it, so the rules of a program are stated once.
 
 #include <map>
 #include <optional>
@@ -27,7 +27,7 @@ struct OpRules;
 struct Parameter;
 
 /// Errors are added to the given Diagnostics, each at the wrong key. An invalid op defines a result
-/// of unknown type; later uses of it are not reported as well.
+/// of unknown type. Later uses of that result are not reported as well.
 class ProgramBuilder {
  public:
   ProgramBuilder(Mesh mesh, Checks checks, Diagnostics& diagnostics);
@@ -35,57 +35,60 @@ class ProgramBuilder {
   ProgramBuilder(const ProgramBuilder&) = delete;  // sites_ refers to program_
   ProgramBuilder& operator=(const ProgramBuilder&) = delete;
 
-  /// A value that exists before the program begins, varying over the `varying` axes: on the devices
-  /// `on`, which ascend, or by default on every device. Requires devices of the mesh, each once.
+  /// Adds a value that exists before the program begins. It varies over the `varying` axes. It is
+  /// on the devices `on`, which ascend, or by default on every device. Requires devices of the
+  /// mesh, each once.
   void argument(std::string name, Dtype dtype, Shape local, std::vector<std::string> varying,
                 std::optional<Origin> origin = std::nullopt,
                 std::optional<std::vector<LogicalId>> on = std::nullopt);
-  /// The same with any states. Requires one per mesh axis.
+  /// Does the same with any states. Requires one state per mesh axis.
   void argument(std::string name, ValueType type, std::optional<Origin> origin = std::nullopt,
                 std::optional<std::vector<LogicalId>> on = std::nullopt);
 
-  /// Begins a thread; ops go to the thread begun last. Requires devices of the mesh, each once.
+  /// Begins a thread. Ops go to the thread begun last. Requires devices of the mesh, each once.
   void thread(std::string name, std::vector<LogicalId> devices,
               std::optional<Origin> origin = std::nullopt);
 
-  /// Requires that a thread has begun.
+  /// Adds an op. Requires that a thread has begun.
   void op(OpRequest request);
 
-  /// The type of the value `name` in the thread begun last; requires that there is one. Empty if it
-  /// is not a value: then the use of the name at `at` is reported, unless its op was invalid.
+  /// Returns the type of the value `name` in the thread begun last. Requires that there is a
+  /// thread. Returns nothing if `name` is not a value. Then the use of the name at `at` is
+  /// reported, unless its op was invalid.
   std::optional<ValueType> type_of(const std::string& name, const Origin& at);
 
-  /// The value `name`, found as in type_of.
+  /// Returns the value `name`, found as in type_of.
   std::optional<ValueId> value_of(const std::string& name, const Origin& at);
 
   Checks checks() const { return checks_; }
 
-  /// Begins the body of a loop, in the thread begun last or in the body begun last: what follows,
-  /// up to end_loop() or refuse_loop(), is of one iteration. Names of the body are to begin with
-  /// any_iteration() of `name`, which is as Loop::name has it.
+  /// Begins the body of a loop, in the thread begun last or in the body begun last. All that
+  /// follows, up to end_loop() or refuse_loop(), belongs to one iteration. Names in the body must
+  /// begin with any_iteration() of `name`. `name` has the form of Loop::name.
   void begin_loop(std::string name, int64_t lower, int64_t upper, std::optional<Origin> origin);
-  /// The next carry of the loop begun last: its param, which is called `name` in the body. Requires
-  /// that the body has no ops yet.
+  /// Adds the next carry of the loop begun last, and returns its param, which is called `name` in
+  /// the body. Requires that the body has no ops yet.
   ValueId carry(std::string name, ValueId initial, const Origin& at);
-  /// Whether this is a name that carry() was given.
+  /// Returns whether carry() was given this name.
   bool is_carried(const std::string& name) const;
-  /// The op added last is the constant that is the iteration's index.
+  /// Declares that the op added last is the constant that is the iteration's index.
   void last_op_is_index();
-  /// Ends the body begun last. What each carry yields has the type of its initial value, but for
-  /// the states where these are not checked; `results` are the carries' names after the loop.
+  /// Ends the body begun last. Requires that each carry yields a value of the type of its initial
+  /// value. States may differ if they are not checked. `results` are the carries' names after the
+  /// loop.
   void end_loop(std::span<const ValueId> yielded, std::span<const std::string> results);
-  /// Ends the body begun last, of which something is wrong. The program is not valid.
+  /// Ends the body begun last after an error in it. The program is not valid.
   void refuse_loop();
 
-  /// Whether the program has regions so far, and so values of single iterations.
+  /// Returns whether the program has regions so far, and so values of single iterations.
   bool has_loops() const { return !program_.loops.empty(); }
-  /// If the text names a value of a single iteration, "l[3].y", the program has it as an exit.
+  /// Adds an exit to the program if the text names a value of a single iteration, "l[3].y".
   void name_exit(std::string_view text);
 
-  /// How ops in loops, and those that share a site by its name, asked to enter their sites.
+  /// Returns the requests of ops in loops, and of ops that share a site by its name.
   const SiteRequests& site_requests() const { return site_requests_; }
 
-  /// How many ops, values and buffers there are so far.
+  /// A Size is the number of ops, values and buffers so far.
   struct Size {
     uint32_t ops = 0;
     uint32_t values = 0;
@@ -93,7 +96,7 @@ class ProgramBuilder {
   };
   Size size() const;
 
-  /// Declares which of the ops are the written iterations of a loop, after all of them were added.
+  /// Declares the written iterations of a loop. Requires that all their ops were added.
   void loop(WrittenLoop loop);
 
   /// Declares a loop that has no ops.
@@ -112,7 +115,7 @@ class ProgramBuilder {
   Program finish();
 
  private:
-  /// The meaning of a name. Neither a value nor void: its op was invalid.
+  /// A Definition is the meaning of a name. If it is neither a value nor void, its op was invalid.
   struct Definition {
     std::optional<ValueId> value;
     bool is_void = false;            // an op without a result
@@ -123,17 +126,17 @@ class ProgramBuilder {
     bool is_param = false;
   };
   using Definitions = std::map<std::string, Definition, std::less<>>;
-  /// A name that is not free, and where it is defined.
+  /// A Taken is a name that is not free, and the place that defines it.
   struct Taken {
     std::string name;
     std::optional<Origin> by;
   };
-  /// What a name means that says of which iterations it is: "l[3].m[40].y".
+  /// An InIterations is the meaning of a name with iterations, such as "l[3].m[40].y".
   struct InIterations {
     Definitions::const_iterator found;                   // "l[].m[].y"
     std::vector<std::pair<size_t, int64_t>> iterations;  // loops and indices, the outermost first
   };
-  /// A use of a name that was not defined yet.
+  /// An Undefined is a use of a name that was not defined yet.
   struct Undefined {
     Origin origin;
     std::string name;
@@ -164,7 +167,7 @@ class ProgramBuilder {
   std::optional<LogicalId> first_without(ValueId value);
   std::optional<std::vector<ValueId>> resolve_donated(const OpRequest& request,
                                                       const std::vector<ValueId>& operands);
-  /// An op's results before they become values.
+  /// Results are an op's results before they become values.
   struct Results;
   std::optional<Results> judge_results(const OpRequest& request, const OpRules& rules,
                                        const std::vector<ValueId>& operands, int64_t group_size);

@@ -1,4 +1,4 @@
-// The part of builder.h that makes regions (loop.h), and finds the names of single iterations.
+// This is the part of builder.h that makes regions (loop.h), and finds names of single iterations.
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +14,7 @@ namespace orrery {
 
 namespace {
 
-/// Without checks an op takes a value of any other state as one that varies.
+/// Joins the states of two values. Without checks, states that differ count as varying.
 AxisStates joined(const AxisStates& a, const AxisStates& b) {
   AxisStates joined = a;
   for (size_t axis = 0; axis < a.size(); ++axis)
@@ -37,7 +37,7 @@ void ProgramBuilder::begin_loop(std::string name, int64_t lower, int64_t upper,
   program_.loops.push_back(std::move(loop));
 }
 
-/// A value of the type of another one, which no op makes.
+/// Adds a value that no op makes, of the type of `like`.
 ValueId ProgramBuilder::add_alike(std::string name, ValueId like) {
   ValueType type = program_.value(like).type;
   program_.buffers.push_back({type.size(), MemorySpace::Device});
@@ -45,7 +45,7 @@ ValueId ProgramBuilder::add_alike(std::string name, ValueId like) {
                    {BufferId(program_.buffers.size() - 1), Bytes()});
 }
 
-/// The value is only where the other one is.
+/// Limits the value to the devices of the other one.
 void ProgramBuilder::limit_as(ValueId value, ValueId other) {
   if (const auto limited = limited_.find(other); limited != limited_.end())
     limited_.emplace(value, limited->second);
@@ -101,7 +101,7 @@ void ProgramBuilder::end_loop(std::span<const ValueId> yielded,
     infer_states(l);
 }
 
-/// Whether they are others than before.
+/// Returns whether the states are other ones than before.
 bool ProgramBuilder::set_states(ValueId value, const AxisStates& states) {
   return std::exchange(program_.values[value.index()].type.axes, states) != states;
 }
@@ -120,9 +120,9 @@ bool ProgramBuilder::infer_states_of(const Op& op) {
   return changed;
 }
 
-/// The states of what the loops carry, from this one on, and of all that depends on it: those that
-/// fit all iterations, where nothing says that they must be the initial ones. Each round makes a
-/// carry vary over an axis more, or is the last.
+/// Infers the states of all that the loops from this one on carry, and of all that depends on it.
+/// They fit all iterations, since nothing says that they must be the initial ones. Each round makes
+/// some carry vary over one more axis, or is the last.
 void ProgramBuilder::infer_states(size_t outermost) {
   const auto states = [&](ValueId value) -> const AxisStates& {
     return program_.value(value).type.axes;
@@ -149,7 +149,7 @@ bool ProgramBuilder::is_open(size_t loop) const {
   return std::find(open_loops_.begin(), open_loops_.end(), loop) != open_loops_.end();
 }
 
-/// What the scenario calls something in the bodies that are begun.
+/// Returns the name that the scenario has for `name` in the bodies that are begun.
 std::string ProgramBuilder::shown(const std::string& name) const {
   for (auto loop = open_loops_.rbegin(); loop != open_loops_.rend(); ++loop) {
     const std::string body = name_in(any_iteration(program_.loops[*loop].name), "");
@@ -159,9 +159,10 @@ std::string ProgramBuilder::shown(const std::string& name) const {
   return name;
 }
 
-/// The name by which something in the body of a loop, such as "l[].m[].y", is called from outside.
-/// `index` says the index of the loop, then those of the loops around it, up to the first without
-/// one: "l[].m[40].y" if only that of "m" is said, and "l[3].m[40].y" if both are.
+/// Returns the name that code outside of a loop has for `name` in its body, such as "l[].m[].y".
+/// `index` gives the index of the loop, then the indices of the loops around it, up to the first
+/// loop without one. The result is "l[].m[40].y" if only "m" has an index, and "l[3].m[40].y" if
+/// both have one.
 std::string ProgramBuilder::name_in_iterations(
     std::string_view name, size_t loop,
     FunctionRef<std::optional<int64_t>(const Loop& loop)> index) const {
@@ -180,11 +181,11 @@ std::string ProgramBuilder::name_in_iterations(
   return text;
 }
 
-/// All names that may be meant by one that is unknown. In loops those of the iterations that it
-/// says; where it says none, of the first ones and the last ones.
+/// Returns all names that an unknown name may mean. In loops these are the names in the iterations
+/// that it says, or in the first and the last iteration of a loop for which it says none.
 std::vector<std::string> ProgramBuilder::names_for_hints(std::string_view unknown) const {
   std::map<const Loop*, int64_t> said;
-  std::string body;  // the region's name of what stands before `from`
+  std::string body;  // the name in the regions of the part before `from`
   size_t from = 0;
   for_each_iteration_in(unknown, [&](std::string_view loop, int64_t index) {
     if (loop.size() < from)
@@ -223,8 +224,8 @@ std::vector<std::string> ProgramBuilder::names_for_hints(std::string_view unknow
   return names;
 }
 
-/// What a name means by the iterations that it says. `body` is what stands before it: the names of
-/// a loop's body, or "".
+/// Returns the meaning of a name with iterations, such as "l[3].y". `body` precedes it: it is the
+/// beginning of the names in a loop's body, or "".
 std::optional<ProgramBuilder::InIterations> ProgramBuilder::in_iterations(
     std::string_view body, std::string_view name) const {
   std::optional<InIterations> in;
@@ -254,14 +255,15 @@ std::optional<ProgramBuilder::InIterations> ProgramBuilder::in_iterations(
   return in;
 }
 
-/// The other definition of the name, if one is in an iteration of a loop, or this one is.
+/// Returns the other definition, if one of the two is in a loop, as "l[].y", and the other is named
+/// as an iteration of it, as "l[3].y".
 std::optional<ProgramBuilder::Taken> ProgramBuilder::taken_in_loops(
     Definitions::const_iterator defined) {
   const auto in = in_iterations("", defined->first);
   if (in && in->found != defined)
     return Taken{defined->first, in->found->second.origin};
   for (std::optional<size_t> l = defined->second.loop; l; l = program_.loops[*l].around) {
-    // Names with an index of this loop: a number follows the bracket.
+    // These are the names with an index of this loop. A number follows the bracket.
     const std::string bracket = program_.loops[*l].name + "[";
     const auto past = defined_.lower_bound(bracket + ":");
     for (auto other = defined_.lower_bound(bracket + "-"); other != past; ++other)
@@ -271,7 +273,7 @@ std::optional<ProgramBuilder::Taken> ProgramBuilder::taken_in_loops(
   return std::nullopt;
 }
 
-/// The exit of a loop, if there is one already, or a new one.
+/// Returns this exit of a loop. Adds it unless it is there already.
 ValueId ProgramBuilder::add_exit(size_t loop, ValueId inside, int64_t iteration, std::string name) {
   for (const Exit& exit : program_.loops[loop].exits)
     if (exit.inside == inside && exit.iteration == iteration) {
@@ -285,8 +287,8 @@ ValueId ProgramBuilder::add_exit(size_t loop, ValueId inside, int64_t iteration,
   return outside;
 }
 
-/// The value of a single iteration, "l[3].y". If the loop's body has begun and not ended, only its
-/// first iteration has values that are known in all of them.
+/// Returns the value of a single iteration, "l[3].y". If the body of the loop has begun and not
+/// ended, only values of its first iteration are known in every iteration.
 std::optional<ProgramBuilder::Definition> ProgramBuilder::exit_named(std::string_view name) {
   const std::optional<InIterations> in = in_iterations("", name);
   if (!in)

@@ -1,5 +1,5 @@
-// Casts: a value of the same elements, in the same storage, of another state along some axes. They
-// move nothing. Under Checks::Shapes no state is known, and a cast gives its operand.
+// A cast gives a value of the same elements, in the same storage, with another state along some
+// axes. It moves nothing. With Checks::Shapes no state is known, and a cast gives its operand.
 
 #include <algorithm>
 #include <optional>
@@ -24,7 +24,7 @@ namespace {
 
 using Need = Parameter::Need;
 
-/// The operand with the state `to` along `axes`; along each it must have the state `from`.
+/// Returns the operand with the state `to` along `axes`. Along each it must have the state `from`.
 TypeOutcome cast_along(const TypeContext& context, std::span<const size_t> axes, AxisState from,
                        AxisState to) {
   ValueType type = context.operands[0];
@@ -40,8 +40,8 @@ std::vector<size_t> axes_of(const TypeContext& context) {
   return axis_positions(context.mesh, context.attributes.names("axis_name"));
 }
 
-/// Without known states. A cast to unreduced is refused: of whatever is done with the result, the
-/// value would be wrong.
+/// Applies a cast if no states are known. A cast to unreduced is refused, since all values computed
+/// from its result would be wrong.
 TypeOutcome cast_of_unknown(const TypeContext& context, std::string_view parameter, AxisState to) {
   if (to == AxisState::Unreduced && !axes_of(context).empty())
     return TypeError{std::string(parameter),
@@ -63,7 +63,7 @@ AxisState state_named(std::string_view name) {
   return name == "reduced" ? AxisState::Reduced : AxisState::Unreduced;
 }
 
-/// The error where the operand has the state `to` along some of the axes already.
+/// Returns the error if the operand has the state `to` along some of the axes already.
 std::optional<TypeError> already_error(const TypeContext& context, std::span<const size_t> axes,
                                        std::span<const AxisState> sources, AxisState to) {
   const ValueType& operand = context.operands[0];
@@ -83,7 +83,7 @@ std::optional<TypeError> already_error(const TypeContext& context, std::span<con
                                      context.attributes.text("to"), names)};
 }
 
-/// The cast that leads from the common state of the axes to the one asked for.
+/// Applies the cast that leads from the common state of the axes to the requested one.
 TypeOutcome pcast(const TypeContext& context) {
   const AxisState to = state_named(context.attributes.text("to"));
   if (context.checks == Checks::Shapes)

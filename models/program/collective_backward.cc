@@ -1,5 +1,5 @@
-// Backward rules of collectives and of casts between states. Without known states a value counts
-// once for each device, and psum is its own transpose.
+// This file has the backward rules of collectives and of casts between states. Without known states
+// a value counts once for each device, and psum is its own transpose.
 
 #include <optional>
 
@@ -25,8 +25,8 @@ bool has_groups(BackwardCall& call) {
   return call.attributes().has("axis_index_groups");
 }
 
-/// The state of the operand along the axes of the op, which is one (JAX requires it). Empty where
-/// no state is known, and over no axes.
+/// Returns the one state of the operand along the axes of the op (JAX requires one). Returns
+/// nothing if no state is known, or over no axes.
 std::optional<AxisState> operand_state(BackwardCall& call) {
   if (!call.has_states() || axes(call).empty())
     return std::nullopt;
@@ -37,7 +37,7 @@ std::string cast_to(BackwardCall& call, OpKind kind, const std::string& value) {
   return call.ops().op(kind, {value}, with({{"axis_name", axes(call)}}));
 }
 
-/// The cotangent of the operand of a psum over the axes.
+/// Returns the cotangent of the operand of a psum over the axes.
 std::string summed(BackwardCall& call, const std::string& cotangent) {
   if (axes(call).empty())
     return cotangent;
@@ -53,18 +53,18 @@ Attributes with_dimension(BackwardCall& call, std::string_view name, int64_t dim
   return attributes;
 }
 
-/// A non-negative dimension of a tensor of this rank.
+/// Returns a non-negative dimension of a tensor of this rank.
 int64_t counted(int64_t dimension, size_t rank) {
   return dimension < 0 ? dimension + static_cast<int64_t>(rank) : dimension;
 }
 
-/// For a gather whose result is invarying: the part of the cotangent that belongs to the rank's
-/// operand.
+/// Returns the part of the cotangent that belongs to the rank's operand, for a gather whose result
+/// is invarying.
 std::string own_part(BackwardCall& call, int64_t dimension, bool tiled) {
   const Shape& whole = call.result_type().shape;
   const auto along = static_cast<size_t>(dimension);
   const int64_t extent = whole[along] / call.group_size();
-  // The last part begins before this.
+  // The last part begins before this number, so all starts fit the dtype.
   const Dtype index =
       has_exactly(Dtype::S32, static_cast<double>(whole[along])) ? Dtype::S32 : Dtype::S64;
   const std::string rank = converted(
@@ -81,7 +81,7 @@ std::string own_part(BackwardCall& call, int64_t dimension, bool tiled) {
   return call.ops().op(Reshape, {part}, with({{"new_sizes", dims_of(call.operand_type(0).shape)}}));
 }
 
-/// The state to which an all_gather leads.
+/// Returns the state of the result of an all_gather.
 AxisState gathered_to(BackwardCall& call) {
   if (!call.has_states() || axes(call).empty())
     return AxisState::Varying;
@@ -94,7 +94,7 @@ Cotangents psum(BackwardCall& call) {
   return one(call, [&] { return summed(call, call.cotangent()); });
 }
 
-/// Where a sum goes back as a sum, a mean goes back as a mean: each group divides by its own size.
+/// A mean goes back as a mean if a sum goes back as a sum: each group divides by its own size.
 Cotangents pmean(BackwardCall& call) {
   return one(call, [&] {
     if (axes(call).empty())
@@ -156,7 +156,7 @@ Cotangents pswapaxes(BackwardCall& call) {
 
 namespace {
 
-/// The groups, and the pairs the other way round.
+/// Returns the groups, and the pairs the other way round.
 Attributes inverse_pairs(BackwardCall& call) {
   std::vector<std::vector<int64_t>> inverse;
   for (const std::vector<int64_t>& pair : call.attributes().lists("perm"))
@@ -173,8 +173,8 @@ Cotangents ppermute(BackwardCall& call) {
              [&] { return call.ops().op(Ppermute, {call.cotangent()}, inverse_pairs(call)); });
 }
 
-// A transfer goes back as one: where the precv was, its cotangent is sent, and where the psend was,
-// it is received. The token of the one is the cotangent of the other's.
+// A transfer goes back as a transfer. In place of the precv its cotangent is sent, and in place of
+// the psend it is received. The token of the new psend is the cotangent of the old token.
 Cotangents precv(BackwardCall& call) {
   return one(call, [&] { return call.ops().op(Psend, {call.cotangent()}, inverse_pairs(call)); });
 }
@@ -200,7 +200,7 @@ Cotangents pshuffle(BackwardCall& call) {
   });
 }
 
-/// The sum, on the source of each group alone.
+/// Returns the sum, on the source of each group alone.
 Cotangents pbroadcast(BackwardCall& call) {
   return one(call, [&] {
     if (axes(call).empty())
@@ -227,7 +227,7 @@ Cotangents pbroadcast(BackwardCall& call) {
   });
 }
 
-/// The cast back, between the states of cotangents.
+/// Casts back, between the states of cotangents.
 Cotangents cast(BackwardCall& call) {
   return one(call, [&] {
     if (!call.has_states() || axes(call).empty())

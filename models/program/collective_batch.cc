@@ -1,9 +1,9 @@
-// Batch rules of collectives that reduce or gather.
+// This file has the batch rules of collectives that reduce or gather.
 //
-// Where the batch takes the place of an axis of the collective, its entries are what the ranks
-// along that axis had. So they are folded or put side by side locally, and what is left goes
-// through the same collective over the other axes. Ranks are counted over the axes before the
-// batched one, then along it, then over the axes after it.
+// If the batch takes the place of an axis of the collective, its entries are the values of the
+// ranks along that axis. So they are folded or put side by side locally, and the rest is done by
+// the same collective over the other axes. Ranks are counted over the axes before the batched one,
+// then along it, then over the axes after it.
 
 #include <algorithm>
 
@@ -23,14 +23,14 @@ std::string converted(BatchCall& call, const std::string& value, Dtype from, Dty
   return from == to ? value : op(call, ConvertElementType, {value}, given({{"new_dtype", to}}));
 }
 
-/// The operand as the sum of a collective takes it: pred is counted.
+/// Returns the operand as the sum of a collective takes it: pred is counted.
 Batched counted(BatchCall& call) {
   const Batched& operand = call.operand(0);
   const Dtype dtype = call.operand_type(0).dtype;
   return {converted(call, operand.value, dtype, summed_dtype(dtype)), operand.dimension};
 }
 
-/// The sum of `count` copies of a value. Where the dtype has the number itself it is a product.
+/// Returns the sum of `count` copies of a value. It is a product if the dtype has the number.
 Part times(BatchCall& call, const Part& part, Dtype dtype, int64_t count) {
   const auto factor = static_cast<double>(count);
   ValueType type = call.operand_type(0);
@@ -41,7 +41,7 @@ Part times(BatchCall& call, const Part& part, Dtype dtype, int64_t count) {
   return folded(call, ReduceSum, repeated(call, part, 0, count), 0);
 }
 
-/// The sum of the operand over the batch.
+/// Returns the sum of the operand over the batch.
 Part local_sum(BatchCall& call) {
   const Batched operand = counted(call);
   const Shape& shape = call.operand_type(0).shape;
@@ -93,8 +93,8 @@ BatchOutcome extremum(BatchCall& call) {
   return result(over_others(call, call.kind(), part.value, axes), std::nullopt);
 }
 
-// The lowest entry of the batch that has the extremum. A NaN is not equal to itself, so where any
-// entry is NaN none has it, and the answer is 2147483647, as that of pargmax.
+// Returns the lowest entry of the batch that has the extremum. A NaN is not equal to itself. So if
+// any entry is NaN, no entry has the extremum, and the answer is 2147483647, as for pargmax.
 BatchOutcome extremal_rank(BatchCall& call) {
   const std::optional<size_t> batch = call.operand(0).dimension;
   if (!axes_of(call).batched)
@@ -124,7 +124,7 @@ BatchOutcome extremal_rank(BatchCall& call) {
 
 namespace {
 
-/// A non-negative dimension of a result of this rank.
+/// Returns a non-negative dimension of a result of this rank.
 int64_t from_front(int64_t dimension, size_t rank) {
   return dimension < 0 ? dimension + static_cast<int64_t>(rank) : dimension;
 }
@@ -145,9 +145,9 @@ BatchOutcome all_gather(BatchCall& call) {
     attributes.set("axis", shifted(static_cast<int64_t>(axis), *batch));
     return same_op(call, std::move(attributes), tiled || *batch <= axis ? *batch : *batch + 1);
   }
-  // Without other axes the batch itself is stacked along `axis`. Else the other ranks are gathered
-  // first: [before, after, here, ...]. Then `here` goes between the two, and all three become one
-  // dimension of all ranks, in their order.
+  // Without other axes the batch itself is stacked along `axis`. With other axes their ranks are
+  // gathered first: [before, after, here, ...]. Then `here` goes between the two, and all three
+  // become one dimension of all ranks, in their order.
   Part part = batched_at(call, 0, axes.names.empty() ? axis : 0);
   if (!axes.names.empty()) {
     Attributes attributes = over(call, axes);

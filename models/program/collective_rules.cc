@@ -1,5 +1,5 @@
-// The collectives, under JAX's names and parameters, and done. Each can be started instead of
-// waited for.
+// This file has the collectives, under JAX's names and parameters, and done. Each collective can
+// also be started.
 
 #include <algorithm>
 #include <initializer_list>
@@ -18,8 +18,8 @@ namespace {
 
 using Need = Parameter::Need;
 
-/// `own`, after the parameters of all collectives. The last six say how it is executed, and do not
-/// change its meaning.
+/// Returns the parameters of all collectives with `own` among them. The last six say how the
+/// collective is executed, and do not change its meaning.
 std::vector<Parameter> collective_parameters(std::vector<Parameter> own) {
   std::vector<Parameter> all = {
       {"axis_name", ParameterKind::Names, Need::Required, {}, {}, {}, {}},
@@ -53,7 +53,7 @@ std::optional<TypeError> no_error(const TypeContext& /*context*/) {
   return std::nullopt;
 }
 
-/// Applies kType; over no axes the result has the operand's type, unless a parameter is wrong.
+/// Applies kType. Over no axes the result has the operand's type, unless a parameter is wrong.
 template <TypeOutcome (*kType)(const TypeContext&),
           std::optional<TypeError> (*kWrongParameter)(const TypeContext&) = no_error>
 TypeOutcome over_axes(const TypeContext& context) {
@@ -96,7 +96,7 @@ size_t concat_dimension(const Attributes& given, const Shape& /*operand*/) {
   return static_cast<size_t>(given.integer("concat_axis"));
 }
 
-/// The member that sends to `rank` by the pairs of "perm".
+/// Returns the member that sends to `rank` by the pairs of "perm".
 std::optional<Rank> permuted_from(const Attributes& given, Rank rank) {
   for (const std::vector<int64_t>& pair : given.lists("perm"))
     if (pair[1] == rank.index())
@@ -128,8 +128,8 @@ OpRules collective(OpKind kind, std::string_view name, std::string_view summary,
   return rules;
 }
 
-/// The half of a transfer in which a device sends or receives. It has no axis_index_groups, as in
-/// JAX. How messages are passed, the last parameters, is for the sender to say.
+/// Makes the half of a transfer in which a device sends or receives. It has no axis_index_groups,
+/// as in JAX. Only the sender has the last parameters, which say how messages are passed.
 OpRules half_of_transfer(Side side, OpRules own) {
   std::erase_if(own.parameters, [&](const Parameter& parameter) {
     const auto is = [&](std::initializer_list<std::string_view> names) {
@@ -147,13 +147,13 @@ OpRules timed_as(OpKind kind, OpRules own) {
   return own;
 }
 
-/// `own` exchanges as `kind` does, between other states.
+/// Says that `own` exchanges as `kind` does, between other states.
 OpRules exchanging_as(OpKind kind, OpRules own) {
   own.exchanges_as = kind;
   return own;
 }
 
-/// Operand, output and four tables.
+/// Gives the op its operands: the operand, the output and four tables.
 OpRules ragged(OpRules rules) {
   rules.least_operands = kRaggedTables.end;
   rules.most_operands = kRaggedTables.end;
@@ -170,7 +170,7 @@ OpRules over_dying_operand(OpRules rules) {
   return rules;
 }
 
-/// Every rank gets the whole result.
+/// Makes a form in which every rank gets the whole result.
 CollectiveForm reduction(Combine combine, Entering entering = Entering::Same,
                          Leaving leaving = Leaving::Same) {
   CollectiveForm form;
@@ -180,7 +180,7 @@ CollectiveForm reduction(Combine combine, Entering entering = Entering::Same,
   return form;
 }
 
-/// The operand of one member, whole.
+/// Makes a form in which a rank gets the whole operand of one member.
 CollectiveForm whole(SourceRule source) {
   CollectiveForm form;
   form.source = source;
@@ -308,7 +308,7 @@ std::vector<OpRules> exchanges() {
               batching::ragged_all_to_all)))};
 }
 
-/// The two halves of one exchange.
+/// Returns the two halves of one exchange.
 std::vector<OpRules> transfers() {
   OpRules receive = exchanging_as(
       OpKind::Psend,
@@ -337,7 +337,7 @@ std::vector<OpRules> transfers() {
       receive};
 }
 
-/// The same exchanges between other states of values.
+/// Returns the same exchanges between other states of values.
 std::vector<OpRules> between_other_states() {
   return {
       exchanging_as(OpKind::Psum, over_dying_operand(collective(

@@ -22,7 +22,7 @@ TypeOutcome sum_type(const TypeContext& context, Exchange exchange) {
   return typed(summed_dtype(operand.dtype), operand.shape, exchanged_states(context, exchange));
 }
 
-/// The dtype of a sum divided by a number: JAX's, with 64-bit types enabled.
+/// Returns the dtype of a sum divided by a number. It is JAX's with 64-bit types enabled.
 Dtype mean_dtype(Dtype dtype) {
   if (is_inexact(dtype))
     return dtype;
@@ -48,7 +48,7 @@ TypeOutcome gather_type(const TypeContext& context, Exchange exchange) {
   return typed(operand.dtype, std::move(shape), exchanged_states(context, exchange));
 }
 
-/// The error of a dimension that must have one entry for each member of the group.
+/// Returns the error of a dimension that must have one entry for each member of the group.
 std::optional<TypeError> entries_error(const TypeContext& context, std::string_view parameter,
                                        int64_t dimension, std::string_view hint) {
   const Shape& shape = context.operands[0].shape;
@@ -62,7 +62,7 @@ std::optional<TypeError> entries_error(const TypeContext& context, std::string_v
   return std::nullopt;
 }
 
-/// The error of a dimension that is split into as many parts as the group has members.
+/// Returns the error of a dimension that is split into as many parts as the group has members.
 std::optional<TypeError> cut_error(const TypeContext& context, std::string_view parameter,
                                    int64_t dimension) {
   if (!context.attributes.boolean("tiled"))
@@ -133,7 +133,7 @@ TypeOutcome extremum_type(const TypeContext& context) {
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Extremum));
 }
 
-// JAX, too, takes only one axis: the index along several would be ambiguous.
+// Only one axis is accepted, as in JAX, since the index along several would be ambiguous.
 TypeOutcome extremal_rank_type(const TypeContext& context) {
   const std::vector<std::string>& names = context.attributes.names("axis_name");
   if (names.size() != 1)
@@ -194,7 +194,8 @@ TypeOutcome pswapaxes_type(const TypeContext& context) {
   return typed(operand.dtype, operand.shape, exchanged_states(context, Exchange::Move));
 }
 
-// Unlike other exchanges it does not cast to varying: equal copies need no broadcast.
+// A pbroadcast does not cast its operand to varying as other exchanges do, since equal copies need
+// no broadcast.
 TypeOutcome pbroadcast_type(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   const int64_t source = context.attributes.integer("source");

@@ -1,5 +1,5 @@
-// dot_general as in jax.lax: products summed over contracting dimensions, with shared batch
-// dimensions. The order of summation is in models/array/kernels.h.
+// This file has dot_general as in jax.lax, which sums products over contracting dimensions, with
+// shared batch dimensions. The order of summation is in models/array/kernels.h.
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ TypeError error(std::string message) {
   return {"dimension_numbers", std::move(message)};
 }
 
-/// Each dimension must exist in the operand and occur at most once.
+/// Returns the error in the dimensions of one side. Each must exist, and occur at most once.
 std::optional<TypeError> side_error(std::string_view side, const Shape& shape,
                                     const std::vector<int64_t>& contracting,
                                     const std::vector<int64_t>& batch) {
@@ -67,8 +67,8 @@ void append_free(std::vector<int64_t>& dims, const Shape& shape,
   }
 }
 
-/// Whether a sum of products of `operand` may have the dtype `preferred`. JAX's rule: nothing is
-/// narrowed, and only integers change their kind.
+/// Returns whether a sum of products of `operand` may have the dtype `preferred`. By JAX's rule
+/// nothing is narrowed, and only integers change their kind.
 bool may_give(Dtype operand, Dtype preferred) {
   if (operand == Dtype::Pred || preferred == Dtype::Pred)
     return operand == preferred;
@@ -113,8 +113,8 @@ TypeOutcome dot_general(const TypeContext& context) {
                joined_states(context.mesh, context.operands, Linearity::Nonlinear));
 }
 
-/// A multiplication and an addition for each product, at the rate of the operands' dtype. For
-/// complex numbers four of each, which are those of their parts.
+/// Counts a multiplication and an addition for each product, at the rate of the operands' dtype.
+/// Complex numbers need four of each, for their parts.
 Cost dot_cost(const Attributes& attributes, std::span<const ValueType> operands,
               std::span<const ValueType> results) {
   int64_t products = results[0].shape.elements();

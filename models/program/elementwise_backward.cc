@@ -1,5 +1,5 @@
-// Backward rules of elementwise ops. The formulas are those of jax.lax, so that gradients are
-// rounded where JAX's are.
+// This file has the backward rules of elementwise ops. The formulas are those of jax.lax, so that
+// gradients are rounded where JAX's are.
 
 #include "models/program/backward_ops.h"
 #include "models/program/families.h"
@@ -15,13 +15,13 @@ Cotangents both(BackwardCall& call, const std::string& left, const std::string& 
           call.wants(1) ? std::optional(right) : std::nullopt};
 }
 
-/// The cotangent times a factor, of a function of one operand.
+/// Multiplies the cotangent by a factor, for a function of one operand.
 template <class Factor>
 Cotangents times(BackwardCall& call, Factor factor) {
   return one(call, [&] { return op(call, Mul, {call.cotangent(), factor()}); });
 }
 
-/// 1 where the extremum is this operand and not the other, 1/2 where both are equal, 0 elsewhere.
+/// Returns 1 where this operand alone is the extremum, 1/2 where both are equal, and 0 elsewhere.
 std::string share(BackwardCall& call, const std::string& mine, const std::string& other) {
   const std::string zero = factor(call, 0);
   const std::string one = factor(call, 1);
@@ -122,7 +122,7 @@ Cotangents cos(BackwardCall& call) {
   });
 }
 
-// The pairing of x with a cotangent is the real part of their product, as in JAX.
+// A complex x is paired with a cotangent by the real part of their product, as in JAX.
 
 Cotangents real(BackwardCall& call) {
   return one(call, [&] {

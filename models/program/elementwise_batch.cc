@@ -1,5 +1,6 @@
-// The batch rule of ops that work element by element. All arrays get the batch along one dimension.
-// A scalar operand goes with an array of any shape, so it stays as it is unless it is batched.
+// This file has the batch rule of ops that work element by element. All arrays get the batch along
+// one dimension. A scalar operand goes with an array of any shape, so it stays as it is unless it
+// is batched.
 
 #include "models/program/batch_ops.h"
 #include "models/program/families.h"
@@ -8,7 +9,7 @@ namespace orrery::batching {
 
 namespace {
 
-/// A batched scalar as an array, of which each element of the batch has `shape`.
+/// Returns a batched scalar as an array. Each element of the batch has `shape`.
 Part spread(BatchCall& call, const std::string& value, const Shape& shape, size_t batch) {
   Shape wide = shape.inserted(batch, call.size());
   std::string made = op(call, OpKind::BroadcastInDim, {value},

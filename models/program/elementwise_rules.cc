@@ -1,4 +1,4 @@
-// Local ops that work element by element, under jax.lax's names.
+// This file has the local ops that work element by element, under jax.lax's names.
 
 #include <limits>
 #include <optional>
@@ -15,14 +15,14 @@ namespace orrery {
 
 namespace {
 
-/// The operands that an op takes.
+/// Takes says which operands an op takes.
 enum class Takes : uint8_t { Any, Numbers, Inexact, Ordered };
 
 std::string described(const ValueType& type) {
   return fmt::format("{}{}", name(type.dtype), type.shape.text());
 }
 
-/// The operand whose shape the result has: the first that is no scalar, if there is one.
+/// Returns the operand whose shape the result has: the first that is no scalar, if there is one.
 const ValueType& shaped(std::span<const ValueType> operands) {
   for (const ValueType& operand : operands)
     if (operand.shape.rank() > 0)
@@ -31,7 +31,7 @@ const ValueType& shaped(std::span<const ValueType> operands) {
 }
 
 /// Checks that `operands` have one dtype, which the op accepts, and one shape. A scalar goes with
-/// any shape: it stands for an array of that shape, as Python's scalars do in jax.lax.
+/// any shape. It stands for an array of that shape, as Python's scalars do in jax.lax.
 std::optional<TypeError> operands_error(std::span<const ValueType> operands, Takes takes) {
   const ValueType& first = shaped(operands);
   for (const ValueType& other : operands) {
@@ -89,18 +89,18 @@ TypeOutcome select_n(const TypeContext& context) {
     return TypeError{"of", fmt::format("expected a first operand that is a scalar or of the shape "
                                        "of the cases, {}, got {}",
                                        shape.text(), which.shape.text())};
-  // It is linear in the cases if all copies make the same choice.
+  // The op is linear in the cases if all copies make the same choice.
   return typed(cases[0].dtype, shape,
                indexed_states(context.mesh, cases, context.operands.first(1), Linearity::Linear));
 }
 
-/// One operation per element, at the rate of the dtype that it computes in.
+/// Counts one operation per element, at the rate of the dtype that the op computes in.
 Cost arithmetic_cost(const Attributes&, std::span<const ValueType> operands,
                      std::span<const ValueType> results) {
   return {Flops(results[0].shape.elements()), touched(operands, results), operands.back().dtype};
 }
 
-/// A part of a complex number; no arithmetic.
+/// Returns the type of a part of complex numbers. No arithmetic is done.
 TypeOutcome part(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   if (!is_complex(operand.dtype))
@@ -130,8 +130,8 @@ TypeOutcome conj(const TypeContext& context) {
                joined_states(context.mesh, context.operands, Linearity::Linear));
 }
 
-// Among floats and complex numbers it is linear but for rounding, as a product is. Conversions that
-// truncate or saturate are not.
+// A conversion among floats and complex numbers is linear but for rounding, as a product is. A
+// conversion that truncates or saturates is not.
 TypeOutcome convert(const TypeContext& context) {
   const ValueType& operand = context.operands[0];
   const Dtype to = context.attributes.dtype("new_dtype");
@@ -141,7 +141,7 @@ TypeOutcome convert(const TypeContext& context) {
                              linear ? Linearity::Linear : Linearity::Nonlinear));
 }
 
-/// No arithmetic, only reading and writing.
+/// Counts reading and writing, and no arithmetic.
 Cost convert_cost(const Attributes&, std::span<const ValueType> operands,
                   std::span<const ValueType> results) {
   return {Flops(0), touched(operands, results), operands[0].dtype};
@@ -168,7 +168,7 @@ Tensor selected(const LocalCall& call) {
   return select_n(call.operand(0), call.operands.subspan(1));
 }
 
-/// How an op passes cotangents back; it has no gradient without a rule.
+/// A Gradient says how an op passes cotangents back. An op has no gradient without a rule.
 struct Gradient {
   BackwardRule rule = nullptr;
   LinearIn linear_in = LinearIn::None;

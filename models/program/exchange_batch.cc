@@ -1,10 +1,10 @@
-// Batch rules of collectives that move parts between ranks.
+// This file has the batch rules of collectives that move parts between ranks.
 //
-// A collective may be over several axes, one of which is the batched one: the batch takes its
-// place. A rank of the collective is then a place (before, here, after): along the axes before the
-// batched one, along it, and along those after it. `here` is an entry of the batch, so what moves
-// between entries is a local rearrangement. Movement along the other axes is a collective over
-// them, on all entries at once.
+// A collective may be over several axes, one of which is the batched one, whose place the batch
+// takes. A rank of the collective is then a triple (before, here, after) of its indices over the
+// axes before the batched one, along the batched one, and over the axes after it. `here` is an
+// entry of the batch, so movement between entries is a local rearrangement. Movement along the
+// other axes is a collective over them, on all entries at once.
 
 #include <algorithm>
 #include <map>
@@ -19,23 +19,23 @@ namespace {
 
 using enum OpKind;
 
-/// Which dimensions an all_to_all splits and stacks.
+/// Exchanged says which dimensions an all_to_all splits and stacks.
 struct Exchanged {
   size_t split = 0;
   size_t concat = 0;
   bool tiled = false;
 };
 
-/// An all_to_all over axes of which one is batched: receiver r gets part r of each sender's
-/// operand. Both are counted as (before, here, after). In the comments, s is a sender's place and r
-/// a receiver's. Dimensions are in [], where "..." are the other dimensions of an element.
+/// Does an all_to_all over axes of which one is batched: receiver r gets part r of each sender's
+/// operand. In the comments, s is a sender's rank and r a receiver's, each as (before, here,
+/// after). Dimensions are in [], where "..." are the other dimensions of an element.
 BatchOutcome exchanged_here(BatchCall& call, const Exchanged& by, const OpAxes& axes) {
   const Shape& shape = call.operand_type(0).shape;
   const int64_t ranks = call.size() * axes.others();
   Part part = batched_at(call, 0, 0);
 
-  // Split into a part for each receiver: [s here, ..., r before, r here, r after, ...]. If tiled,
-  // a part's own extent follows.
+  // The operand is split into a part for each receiver: [s here, ..., r before, r here, r after,
+  // ...]. If tiled, a part's own extent follows.
   Integers dims = {call.size()};
   for (size_t d = 0; d < shape.rank(); ++d) {
     if (d != by.split) {
@@ -47,14 +47,14 @@ BatchOutcome exchanged_here(BatchCall& call, const Exchanged& by, const OpAxes& 
       dims.push_back(shape[d] / ranks);
   }
   part = reshaped(call, std::move(part), Shape(std::move(dims)));
-  // To the front: [r before, r after, r here, s here, ...].
+  // These dimensions go to the front: [r before, r after, r here, s here, ...].
   const auto first = static_cast<int64_t>(by.split) + 1;
   Integers permutation = {first, first + 2, first + 1, 0};
   for (int64_t d = 1; d < static_cast<int64_t>(part.shape.rank()); ++d)
     if (d < first || d > first + 2)
       permutation.push_back(d);
   part = transposed(call, std::move(part), permutation);
-  // Over the other axes, each rank sends what is for r to r: [s before, s after, r here, s here,
+  // Over the other axes, each rank sends to r the parts for r: [s before, s after, r here, s here,
   // ...].
   if (!axes.names.empty()) {
     const Shape apart = part.shape;
@@ -64,7 +64,8 @@ BatchOutcome exchanged_here(BatchCall& call, const Exchanged& by, const OpAxes& 
     part.value = op(call, Pswapaxes, {part.value}, std::move(attributes));
     part = reshaped(call, std::move(part), apart);
   }
-  // Stacked in the order of the senders: [r here, ..., s before, s here, s after, ...].
+  // The parts are stacked in the order of the senders: [r here, ..., s before, s here, s after,
+  // ...].
   permutation = {2};
   const auto at = static_cast<int64_t>(by.concat) + 4;
   for (int64_t d = 4; d <= static_cast<int64_t>(part.shape.rank()); ++d) {
@@ -91,8 +92,8 @@ BatchOutcome all_to_all(BatchCall& call) {
   size_t batch = *call.operand(0).dimension;
   Attributes attributes = call.attributes();
   attributes.set("split_axis", shifted(split, batch));
-  // An untiled op removes the split dimension and then inserts the stacked one. Each moves the
-  // batch's dimension if it is before it.
+  // An untiled op removes the split dimension and then inserts the stacked one. Either moves the
+  // batch's dimension if that comes later.
   if (!tiled && shifted(split, batch) < static_cast<int64_t>(batch))
     --batch;
   attributes.set("concat_axis", shifted(concat, batch));
@@ -118,14 +119,14 @@ namespace {
 using Pairs = std::vector<Integers>;         // [source, destination]
 using Sources = std::map<int64_t, int64_t>;  // by destination
 
-/// A permutation of ranks (before, here, after) as two. `here` permutes the entries of the batch,
-/// alike on each rank; `others` permutes the ranks, alike for each entry.
+/// Factors are a permutation of ranks (before, here, after) as two permutations. `here` permutes
+/// the entries of the batch, alike on each rank. `others` permutes the ranks, alike for each entry.
 struct Factors {
   Sources here;
   Sources others;
 };
 
-/// Empty if the permutation is no such pair.
+/// Returns nothing if the permutation is no such pair.
 std::optional<Factors> factors(const BatchCall& call, const OpAxes& axes, const Pairs& pairs) {
   const int64_t size = call.size();
   const auto here = [&](int64_t rank) { return rank / axes.after % size; };
@@ -145,7 +146,7 @@ std::optional<Factors> factors(const BatchCall& call, const OpAxes& axes, const 
   return factors;
 }
 
-/// Entry b of the result is entry sources[b] of `part`, or zeros where there is no such source.
+/// Makes entry b of the result entry sources[b] of `part`, or zeros if there is no such source.
 /// Entries that stay neighbours are moved together.
 Part rearranged(BatchCall& call, const Part& part, const Sources& sources) {
   std::vector<Part> runs;
@@ -171,7 +172,7 @@ Part rearranged(BatchCall& call, const Part& part, const Sources& sources) {
 constexpr const char* kNoFactors =
     "a permutation over the batched axis and others at once, which is not one of each";
 
-/// The attributes of `kind` over the other axes.
+/// Returns the attributes of `kind` over the other axes.
 Attributes between(BatchCall& call, OpKind kind, const OpAxes& axes, const Sources& others) {
   Pairs pairs;
   for (const auto& [to, source] : others)
@@ -212,8 +213,8 @@ BatchOutcome pshuffle(BatchCall& call) {
   return permuted(call, pairs);
 }
 
-// Along the batched axis the array is already here, rearranged, and stands for the token. If the op
-// is over other axes too, it is then sent along these.
+// Along the batched axis the array is already here. It is rearranged, and stands for the token. If
+// the op is over other axes too, the array is then sent along these.
 BatchOutcome psend(BatchCall& call) {
   const OpAxes axes = axes_of(call);
   if (!axes.batched)

@@ -1,6 +1,6 @@
 #pragma once
 
-// The families of ops: the entries of each, and the backward and batch rules that entries name.
+// This file lists the families of ops: their entries, and the backward and batch rules in these.
 
 #include <vector>
 
@@ -8,30 +8,32 @@
 
 namespace orrery {
 
-// The entries, one file per family. Their order is free; rules.cc puts them in the order of OpKind.
+// Each family has its entries in one file, in any order. rules.cc puts them in the order of OpKind.
 
-// psum, all_gather, ..., and done
+// Returns the entries of psum, all_gather and the other collectives, and of done.
 std::vector<OpRules> collective_rules();
-// pvary, preduced, ...: another state, the same elements
+// Returns the entries of pvary, preduced and the other casts between states.
 std::vector<OpRules> cast_rules();
-// add, exp, lt, select_n, convert_element_type, ...
+// Returns the entries of add, exp, lt, select_n, convert_element_type and other ops by element.
 std::vector<OpRules> elementwise_rules();
-// reshape, transpose, slice, concatenate, pad, broadcast_in_dim
+// Returns the entries of reshape, transpose, slice, concatenate, split, pad, broadcast_in_dim and
+// optimization_barrier.
 std::vector<OpRules> movement_rules();
-// dynamic_slice, dynamic_update_slice, take
+// Returns the entries of dynamic_slice, dynamic_update_slice, take and scatter_add.
 std::vector<OpRules> indexing_rules();
-// reduce_sum, reduce_max, reduce_min
+// Returns the entries of reduce_sum, reduce_max and reduce_min.
 std::vector<OpRules> reduction_rules();
-// dot_general
+// Returns the entry of dot_general.
 std::vector<OpRules> dot_rules();
-// axis_index, axis_size, full, iota, create_token, compute: results out of no operand
+// Returns the entries of ops whose results are not made of operands: axis_index, axis_size, full,
+// iota, create_token and compute.
 std::vector<OpRules> source_rules();
 
 }  // namespace orrery
 
 namespace orrery::backward {
 
-// elementwise_backward.cc
+// These are in elementwise_backward.cc.
 Cotangents add(BackwardCall& call);
 Cotangents sub(BackwardCall& call);
 Cotangents mul(BackwardCall& call);
@@ -52,7 +54,7 @@ Cotangents complex(BackwardCall& call);
 Cotangents select_n(BackwardCall& call);
 Cotangents convert_element_type(BackwardCall& call);
 
-// movement_backward.cc
+// These are in movement_backward.cc.
 Cotangents reshape(BackwardCall& call);
 Cotangents transpose(BackwardCall& call);
 Cotangents slice(BackwardCall& call);
@@ -64,19 +66,19 @@ Cotangents dynamic_slice(BackwardCall& call);
 Cotangents dynamic_update_slice(BackwardCall& call);
 Cotangents optimization_barrier(BackwardCall& call);
 
-// indexing_backward.cc
+// These are in indexing_backward.cc.
 Cotangents take(BackwardCall& call);
 Cotangents scatter_add(BackwardCall& call);
 
-// source_backward.cc
+// This is in source_backward.cc.
 Cotangents compute(BackwardCall& call);
 
-// reduction_backward.cc
+// These are in reduction_backward.cc.
 Cotangents reduce_sum(BackwardCall& call);
 Cotangents reduce_extremum(BackwardCall& call);  // reduce_max, reduce_min
 Cotangents dot_general(BackwardCall& call);
 
-// collective_backward.cc
+// These are in collective_backward.cc.
 Cotangents psum(BackwardCall& call);
 Cotangents pmean(BackwardCall& call);
 Cotangents all_gather(BackwardCall& call);
@@ -90,17 +92,17 @@ Cotangents psend(BackwardCall& call);
 Cotangents precv(BackwardCall& call);
 Cotangents cast(BackwardCall& call);
 
-// ragged_backward.cc
+// This is in ragged_backward.cc.
 Cotangents ragged_all_to_all(BackwardCall& call);
 
 }  // namespace orrery::backward
 
 namespace orrery::batching {
 
-// elementwise_batch.cc
+// This is in elementwise_batch.cc.
 BatchOutcome elementwise(BatchCall& call);
 
-// movement_batch.cc
+// These are in movement_batch.cc.
 BatchOutcome reshape(BatchCall& call);
 BatchOutcome transpose(BatchCall& call);
 BatchOutcome slice(BatchCall& call);
@@ -110,23 +112,23 @@ BatchOutcome pad(BatchCall& call);
 BatchOutcome broadcast_in_dim(BatchCall& call);
 BatchOutcome optimization_barrier(BatchCall& call);
 
-// indexing_batch.cc
+// These are in indexing_batch.cc.
 BatchOutcome dynamic_slice(BatchCall& call);
 BatchOutcome dynamic_update_slice(BatchCall& call);
 BatchOutcome take(BatchCall& call);
 BatchOutcome scatter_add(BatchCall& call);
 
-// reduction_batch.cc
+// These are in reduction_batch.cc.
 BatchOutcome reduction(BatchCall& call);
 BatchOutcome dot_general(BatchCall& call);
 
-// source_batch.cc
+// These are in source_batch.cc.
 BatchOutcome cast(BatchCall& call);
 BatchOutcome axis_index(BatchCall& call);
 BatchOutcome axis_size(BatchCall& call);
 BatchOutcome compute(BatchCall& call);
 
-// collective_batch.cc
+// These are in collective_batch.cc.
 BatchOutcome psum(BatchCall& call);
 BatchOutcome pmean(BatchCall& call);
 BatchOutcome extremum(BatchCall& call);       // pmax, pmin
@@ -134,7 +136,7 @@ BatchOutcome extremal_rank(BatchCall& call);  // pargmax, pargmin
 BatchOutcome all_gather(BatchCall& call);
 BatchOutcome psum_scatter(BatchCall& call);
 
-// exchange_batch.cc
+// These are in exchange_batch.cc.
 BatchOutcome all_to_all(BatchCall& call);
 BatchOutcome pswapaxes(BatchCall& call);
 BatchOutcome ppermute(BatchCall& call);
@@ -143,7 +145,7 @@ BatchOutcome pbroadcast(BatchCall& call);
 BatchOutcome psend(BatchCall& call);
 BatchOutcome precv(BatchCall& call);
 
-// ragged_batch.cc
+// This is in ragged_batch.cc.
 BatchOutcome ragged_all_to_all(BatchCall& call);
 
 }  // namespace orrery::batching

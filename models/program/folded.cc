@@ -24,7 +24,7 @@ std::vector<bool> shown_when_folded(const Program& program) {
 
 namespace {
 
-/// The op in whose place an op counts: itself, or the one that a backward op goes back through.
+/// Returns the op as which an op counts: itself, or the op that a backward op goes back through.
 size_t place_of(const Program& program, size_t op) {
   while (program.ops[op].forward)
     op = program.ops[op].forward->index();
@@ -43,7 +43,7 @@ std::vector<NameInLoops> names_in_loops(const Program& program) {
     return names;
   for (size_t op = 0; op < program.ops.size(); ++op) {
     const std::string_view name = program.ops[op].name;
-    std::string shown;  // of what stands before `rest`
+    std::string shown;  // for the part before `rest`
     size_t rest = 0;
     for_each_iteration_in(name, [&](std::string_view loop, int64_t index) {
       const size_t end = with_index(loop, index).size();

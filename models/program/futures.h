@@ -1,7 +1,7 @@
 #pragma once
 
-// The dones that end each started collective; the rule is stated only here. If several end one, the
-// first counts: first_waits (simulator/schedule/tape.h).
+// Futures finds the dones that end each started collective. The rule is stated only here. If
+// several dones end one collective, the first counts (first_waits in simulator/schedule/tape.h).
 
 #include <map>
 #include <optional>
@@ -12,24 +12,24 @@
 
 namespace orrery {
 
-/// The futures of a program, or of one of its threads. Keeps a reference to the program.
+/// It has the futures of a program, or of one of its threads. It keeps a reference to the program.
 class Futures {
  public:
   explicit Futures(const Program& program);
   Futures(const Program& program, const Thread& thread);
 
-  /// The op that started what the done ends.
+  /// Returns the op that started the collective which the done ends.
   OpId start_of(OpId done) const;
 
-  /// The dones of a future, in issue order. A correct program has exactly one.
+  /// Returns the dones of a future, in issue order. A correct program has exactly one.
   std::span<const OpId> dones(ValueId future) const;
 
-  /// The values that hold the result of a collective: the result of a sync op, or those of a
-  /// start's dones.
+  /// Returns the values that hold the result of a collective: the result of a sync op, or the
+  /// results of a start's dones.
   std::vector<ValueId> results(const Op& op) const;
 
-  /// The one of them that stands for all: for a start the result of its last done. Empty for a
-  /// start that is never done.
+  /// Returns the last of results(), which stands for all, or nothing for a start that is never
+  /// done.
   std::optional<ValueId> result(const Op& op) const;
 
  private:

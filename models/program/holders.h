@@ -1,6 +1,6 @@
 #pragma once
 
-// The devices that have each value of a program.
+// Holders knows the devices that have each value of a program.
 
 #include <optional>
 #include <span>
@@ -17,7 +17,7 @@ class Holders {
   Holders() = default;  // for a program without values
   explicit Holders(const Program& program);
 
-  /// The devices that have the value, ascending.
+  /// Returns the devices that have the value, ascending.
   std::span<const LogicalId> of(ValueId value) const { return lists_[list_[value.index()]]; }
 
  private:

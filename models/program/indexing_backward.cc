@@ -1,4 +1,4 @@
-// Backward rules of the ops that take rows, and of those that add to rows.
+// This file has the backward rules of the ops that take rows, and of those that add to rows.
 
 #include "models/program/backward_ops.h"
 #include "models/program/families.h"
@@ -7,7 +7,7 @@ namespace orrery::backward {
 
 namespace {
 
-/// The parameters that say which rows.
+/// Returns the parameters that say which rows are meant.
 Attributes rows_of(const BackwardCall& call) {
   return with(
       {{"axis", call.attributes().integer("axis")}, {"mode", call.attributes().text("mode")}});
@@ -27,7 +27,7 @@ Cotangents take(BackwardCall& call) {
   return cotangents;
 }
 
-/// An update that went nowhere gets zeros.
+/// An update without a row gets a cotangent of zeros.
 Cotangents scatter_add(BackwardCall& call) {
   Cotangents cotangents(call.operands());
   if (call.wants(0))

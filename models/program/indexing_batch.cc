@@ -1,5 +1,5 @@
-// Batch rules of ops whose operands say by integers where elements lie. If these integers differ
-// within the batch of an array, each element of the batch has an op of its own.
+// This file has the batch rules of ops whose integer operands say where elements lie. If these
+// integers are batched, each element of the batch has an op of its own.
 
 #include <algorithm>
 
@@ -10,8 +10,8 @@ namespace orrery::batching {
 
 namespace {
 
-/// An op whose operands are `arrays` arrays and then start indices, one per dimension. The arrays
-/// get the batch along `batch`, and a start index of 0 for it.
+/// Returns the operands of an op that takes `arrays` arrays and then start indices, one per
+/// dimension. The arrays get the batch along `batch`, which gets a start index of 0.
 std::vector<std::string> with_start(BatchCall& call, size_t arrays, size_t batch) {
   std::vector<std::string> operands;
   for (size_t k = 0; k < arrays; ++k)
@@ -60,7 +60,7 @@ BatchOutcome take(BatchCall& call) {
     return same_op(call, call.attributes(), axis + *indices);
   Attributes attributes = call.attributes();
   attributes.set("axis", shifted(static_cast<int64_t>(axis), *rows));
-  // The dimensions of the indices stand where the axis was.
+  // The dimensions of the indices replace the axis.
   const size_t rank = call.operand_type(1).shape.rank();
   return same_op(call, std::move(attributes), *rows <= axis ? *rows : *rows + rank - 1);
 }

@@ -1,4 +1,4 @@
-// Local ops that move elements selected by integer operands: dynamic_slice and
+// This file has the local ops that move elements selected by integer operands: dynamic_slice and
 // dynamic_update_slice, under jax.lax's names, take, under jax.numpy's, and scatter_add.
 
 #include <algorithm>
@@ -26,8 +26,8 @@ std::string text_of(const ValueType& type) {
   return fmt::format("{}{}", name(type.dtype), type.shape.text());
 }
 
-/// The start indices that follow the arrays among the operands of a dynamic op: an integer scalar
-/// for each dimension of the first array.
+/// Returns the error in the start indices that follow the arrays among the operands of a dynamic
+/// op. They must be an integer scalar for each dimension of the first array.
 std::optional<TypeError> starts_error(const TypeContext& context, size_t arrays) {
   const Shape& whole = context.operands[0].shape;
   const std::span<const ValueType> starts = context.operands.subspan(arrays);
@@ -79,7 +79,7 @@ TypeOutcome dynamic_update_slice(const TypeContext& context) {
                               Linearity::Linear));
 }
 
-/// The error in indices of the rows of `array` along the parameter "axis".
+/// Returns the error in indices of the rows of `array` along the parameter "axis".
 std::optional<TypeError> rows_error(const TypeContext& context, const ValueType& array,
                                     const ValueType& indices) {
   const int64_t axis = context.attributes.integer("axis");
@@ -95,7 +95,7 @@ std::optional<TypeError> rows_error(const TypeContext& context, const ValueType&
   return std::nullopt;
 }
 
-/// The rows of `array` along `axis` that the indices name.
+/// Returns the shape of the rows of `array` along `axis` that the indices name.
 Shape shape_of_rows(const Shape& array, const Shape& indices, int64_t axis) {
   std::vector<int64_t> dims(array.dims().begin(), array.dims().end());
   const auto at = dims.erase(dims.begin() + axis);
@@ -148,8 +148,8 @@ TypeOutcome scatter_add(const TypeContext& context) {
                               Linearity::Linear));
 }
 
-/// It reads as much of the arrays as it writes, and all the indices, which follow them. An update
-/// costs a copy of the updated array, since its result has a buffer of its own.
+/// The op reads as much of the arrays as it writes, and all the indices, which follow the arrays.
+/// An update costs a copy of the updated array, since its result has a buffer of its own.
 template <size_t kArrays>
 Cost selected_cost(const Attributes&, std::span<const ValueType> operands,
                    std::span<const ValueType> results) {
@@ -157,7 +157,7 @@ Cost selected_cost(const Attributes&, std::span<const ValueType> operands,
           operands[0].dtype};
 }
 
-/// A negative one counts from the end of its dimension, as in JAX.
+/// Returns the start indices. A negative one counts from the end of its dimension, as in JAX.
 std::vector<int64_t> starts(const LocalCall& call, size_t arrays) {
   std::vector<int64_t> starts;
   for (const Tensor* operand : call.operands.subspan(arrays)) {
@@ -187,7 +187,8 @@ Tensor scatter_added(const LocalCall& call) {
                      out_of_range(call.attributes), call.numerics);
 }
 
-/// It adds each element of the updates, and copies the rest: its result has a buffer of its own.
+/// The op adds each element of the updates, and copies the rest, since its result has a buffer of
+/// its own.
 Cost scatter_add_cost(const Attributes&, std::span<const ValueType> operands,
                       std::span<const ValueType> results) {
   return {Flops(operands[1].shape.elements()), touched(operands, results), operands[0].dtype};

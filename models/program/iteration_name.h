@@ -1,7 +1,8 @@
 #pragma once
 
-// How iterations of loops and what is in them are named, stated only here. Iteration 3 of loop "l"
-// is "l[3]", its op "s" is "l[3].s", and iteration 40 of the loop "m" in it is "l[3].m[40]".
+// This file alone says how iterations of loops, and the ops and values in them, are named.
+// Iteration 3 of loop "l" is "l[3]". Its op "s" is "l[3].s". Iteration 40 of the loop "m" in it is
+// "l[3].m[40]".
 
 #include <cstdint>
 #include <string>
@@ -11,34 +12,35 @@
 
 namespace orrery {
 
-/// "l[3]" of loop "l". Also makes what sites in an iteration add to their names: "[0][3]" in
-/// iteration 3 of a loop in "[0]".
+/// Returns "l[3]" for loop "l". Also makes the suffix of the names of sites in an iteration:
+/// "[0][3]" in iteration 3 of a loop whose own suffix is "[0]".
 std::string with_index(std::string_view loop, int64_t index);
 
-/// In place of the index where all iterations are meant: "l[].s".
+/// It replaces the index if all iterations are meant: "l[].s".
 inline constexpr std::string_view kAnyIndex = "[]";
 
-/// "l[]" of loop "l": what the body has in place of an iteration.
+/// Returns "l[]" for loop "l". Names of the body begin with it, in place of an iteration.
 std::string any_iteration(std::string_view loop);
 
-/// The loop of an iteration: "l" of "l[3]".
+/// Returns the loop of an iteration: "l" for "l[3]".
 std::string_view without_last_index(std::string_view iteration);
 
-/// "l[3].s" of "s" in "l[3]".
+/// Returns "l[3].s" for "s" in "l[3]".
 std::string name_in(std::string_view iteration, std::string_view own);
 
-/// "s" of "l[3].s", which is in "l[3]".
+/// Returns "s" for "l[3].s", which is in "l[3]".
 std::string_view own_name(std::string_view iteration, std::string_view name);
 
-/// A text in which the iteration `from` is called `to`: "l[2].s" of "l[3].s".
+/// Returns the text with the first `from`, an iteration, replaced by `to`: "l[2].s" for "l[3].s".
 std::string renamed(std::string text, std::string_view from, std::string_view to);
 
-/// Visits each iteration that a name says it is in: of "l[3].m[40].y" loop "l" and 3, then "l[3].m"
-/// and 40.
+/// Visits each iteration that a name says it is in. For "l[3].m[40].y" it visits loop "l" and 3,
+/// then "l[3].m" and 40.
 void for_each_iteration_in(std::string_view name,
                            FunctionRef<void(std::string_view loop, int64_t index)> visit);
 
-/// The name of a loop in the scenario: "outer.l" of "outer[0].l".
+/// Returns the name in the scenario of a loop, or of an op or value in one: "outer.l" for
+/// "outer[0].l".
 std::string without_indices(std::string_view name);
 
 }  // namespace orrery

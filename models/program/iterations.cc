@@ -27,7 +27,7 @@ Iterations::Iterations(const Program& program) : makers_(program.values.size()) 
                                                              static_cast<int64_t>(runs(around)))),
                       around, loop.index, loop.carries, loop.exits});
     for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
-      loop_of_op_[op] = l;  // a loop comes before those in it
+      loop_of_op_[op] = l;  // inner loops come later and overwrite this
     for (uint32_t c = 0; c < loop.carries.size(); ++c) {
       values_[loop.carries[c].param.index()] = {l, Stands::Param, l, c};
       values_[loop.carries[c].result.index()] = {around, Stands::Result, l, c};
@@ -87,7 +87,7 @@ bool Iterations::extend(ValueId reader, ValueId read, LoopAround own, const Reac
       further |= to.reach[level].include(in_own);
       continue;
     }
-    // Loops around both are the last of each list.
+    // Loops around both values are the last in each list.
     const size_t outwards = to.reach.size() - level;
     if (outwards <= from.reach.size())
       further |= to.reach[level].include(from.reach[from.reach.size() - outwards]);
@@ -113,7 +113,7 @@ bool Iterations::is_read_from(ValueRun value, uint64_t now) const {
     const auto reached = static_cast<int64_t>(now % loop.trips);
     value.iteration /= loop.trips;
     now /= loop.trips;
-    // Within one iteration of the loops around, it is read from later ones of this loop.
+    // Within one iteration of the loops around, later iterations of this loop read the value.
     if (value.iteration == now && reached - at <= info.reach[level].back)
       return true;
     if (!is_near_end(loop, info.reach[level], at))
@@ -155,7 +155,7 @@ uint64_t Iterations::outwards(uint64_t iteration, LoopAround inner, LoopAround o
 
 ValueRun Iterations::source(ValueId value, LoopAround from, uint64_t iteration) const {
   uint64_t at = outwards(iteration, from, loop_of(value));
-  // Where carries are only passed on from one to another, they come round again and again.
+  // Carries that only pass values to each other come round again and again. Rounds are skipped.
   std::map<ValueId, uint64_t> seen;
   for (;;) {
     const ValueInfo& info = this->info(value);

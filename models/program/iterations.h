@@ -1,11 +1,12 @@
 #pragma once
 
-// Which run of an op makes what another one reads, in a program with loops (loop.h). Iterations are
-// counted, not written: nothing here grows with the trip counts.
+// Iterations says which run of an op makes the value that another run reads, in a program with
+// loops (loop.h). Iterations are counted, not written, so nothing here grows with the trip counts.
 //
-// An op in a loop runs once in each iteration. The iteration of a run, or of a value in a loop,
-// says how many there were before it. In nested loops the inner iterations are counted through all
-// outer ones: it is (outer index * inner trips + inner index). These two indices count from 0.
+// An op in a loop runs once in each iteration. The iteration of a run, or of a value in a loop, is
+// the number of iterations before it. In nested loops the inner iterations are counted through all
+// outer ones: the iteration is outer index * inner trips + inner index, where both indices count
+// from 0.
 
 #include <compare>
 #include <cstdint>
@@ -18,26 +19,27 @@
 
 namespace orrery {
 
-/// One run of an op. An op that is in no loop has one run, of iteration 0.
+/// An OpRun is one run of an op. An op that is in no loop has one run, in iteration 0.
 struct OpRun {
   OpId op;
   uint64_t iteration = 0;
   friend auto operator<=>(const OpRun&, const OpRun&) = default;
 };
 
-/// A value in one iteration of the loop that it is in.
+/// A ValueRun is a value in one iteration of the loop that it is in.
 struct ValueRun {
   ValueId value;
   uint64_t iteration = 0;
   friend auto operator<=>(const ValueRun&, const ValueRun&) = default;
 };
 
-/// The innermost loop around something, by index among Program::loops; empty: none.
+/// A LoopAround is the innermost loop around an op, a value or a loop, by index among
+/// Program::loops. It is empty if there is none.
 using LoopAround = std::optional<uint32_t>;
 
 class Iterations {
  public:
-  /// Throws Overflow where an op runs 2^63 times or more.
+  /// Throws Overflow if an op runs 2^63 times or more.
   explicit Iterations(const Program& program);
 
   size_t loops() const { return loops_.size(); }
@@ -46,60 +48,62 @@ class Iterations {
   LoopAround loop_of(OpId op) const {
     return loop_of_op_.empty() ? LoopAround() : loop_of_op_[op.index()];
   }
-  /// A param is in its loop; what a loop gives back is around the loop.
+  /// A param is in its loop. Results and exits of a loop are around it.
   LoopAround loop_of(ValueId value) const { return info(value).loop; }
 
-  /// How often the body runs in the whole program.
+  /// Returns how often the body runs in the whole program.
   uint64_t runs(LoopAround loop) const { return loop ? loops_[*loop].runs : 1; }
   uint64_t runs(OpId op) const { return runs(loop_of(op)); }
 
-  /// The iteration of `outer` in which this iteration of `inner` is. Requires that `outer` is
-  /// `inner`, or around it, or no loop.
+  /// Returns the iteration of `outer` in which this iteration of `inner` is. Requires that `outer`
+  /// is `inner`, or around it, or no loop.
   uint64_t outwards(uint64_t iteration, LoopAround inner, LoopAround outer) const;
 
-  /// What a value is that is read in this iteration of the loop `from`: a value that an op makes,
-  /// or an argument. Params, and what loops give back, stand for such values.
+  /// Returns which value is read if `value` is read in this iteration of the loop `from`: a value
+  /// that an op makes, or an argument. Params, results and exits of loops stand for such values.
   ValueRun source(ValueId value, LoopAround from, uint64_t iteration) const;
-  /// The same for what a run of an op reads.
+  /// Returns the same for an operand of a run.
   ValueRun source(ValueId operand, OpRun reader) const {
     return source(operand, loop_of(reader.op), reader.iteration);
   }
 
-  /// The op that makes the value; empty for an argument, and for what stands for other values.
+  /// Returns the op that makes the value. Arguments and values that stand for others have none.
   std::optional<OpId> maker(ValueId value) const { return makers_[value.index()]; }
-  /// Whether it is a carry's or an exit's.
+  /// Returns whether the value belongs to a carry or an exit.
   bool stands_for_another(ValueId value) const { return info(value).stands != Stands::Itself; }
-  /// The ops that make what the value stands for in any iteration, ascending.
+  /// Returns the ops that make the values for which `value` stands in any iteration, ascending.
   std::vector<OpId> makers(ValueId value) const;
 
-  /// What the run makes if its op is the index of a loop.
+  /// Returns the number that the run makes if its op is the index of a loop.
   std::optional<int64_t> index(OpRun run) const {
     const LoopAround loop = loop_of(run.op);
     return loop && loops_[*loop].index == run.op ? std::optional(index(*loop, run.iteration))
                                                  : std::nullopt;
   }
 
-  /// Whether anything may still read the value when its maker has come to iteration `now`, which is
-  /// not before the value's own. It is so for few iterations, however many there are.
+  /// Returns whether anything may still read the value when its maker has reached iteration `now`.
+  /// Requires that `now` is not before the value's own iteration. It is true for few iterations of
+  /// a loop, however many the loop has.
   bool is_read_from(ValueRun value, uint64_t now) const;
 
-  /// "l[3].m[40].y" of "l[].m[].y", which is in these loops.
+  /// Returns "l[3].m[40].y" for "l[].m[].y", which is in these loops.
   std::string name(std::string_view in_body, LoopAround loop, uint64_t iteration) const;
 
  private:
-  /// How far from its reader a value may be in one of its loops, in iterations. A chain of carries
-  /// that leads to a value has each carry once, so no distance is above the number of carries.
+  /// A Reach says how far from its reader a value may be in one of its loops, in iterations. A
+  /// chain of carries that leads to a value has each carry once, so no distance is above the number
+  /// of carries.
   struct Reach {
     int64_t back = 0;          // before the reader's own iteration
-    int64_t before_end = -1;   // before the last one, of what is read after the loop; -1: nothing
-    int64_t before_exit = -1;  // before that of an exit; -1: no exit leads here
+    int64_t before_end = -1;   // before the last iteration, if it is read after the loop; else -1
+    int64_t before_exit = -1;  // before the iteration of an exit; -1: no exit leads here
 
     bool include(const Reach& other);
     friend bool operator==(const Reach&, const Reach&) = default;
   };
 
   enum class Stands : uint8_t { Itself, Param, Result, Exit };
-  /// For what a value stands: a carry or an exit of a loop, by index.
+  /// A ValueInfo says for what a value stands: itself, or a carry or an exit of a loop, by index.
   struct ValueInfo {
     LoopAround loop;
     Stands stands = Stands::Itself;
@@ -125,8 +129,9 @@ class Iterations {
     return values_.empty() ? in_no_loop : values_[value.index()];
   }
   void find_reaches();
-  /// Where `reader` is read, so is `read`: in the loop `own` at this distance, in those around both
-  /// as far away as the reader. Returns whether that is further than was known.
+  /// Notes that `read` is read wherever `reader` is. In the loop `own` it is read at the distance
+  /// `in_own`, and in the loops around both values as far away as `reader`. Returns whether that is
+  /// further than was known.
   bool extend(ValueId reader, ValueId read, LoopAround own, const Reach& in_own);
   bool is_near_end(const LoopInfo& loop, const Reach& reach, int64_t at) const;
 

@@ -11,7 +11,7 @@ namespace orrery {
 
 namespace {
 
-/// Where a value that a body reads comes from, or where its buffer does.
+/// A Source says where a value that a body reads, or its buffer, comes from.
 struct Source {
   enum class Kind : uint8_t { Made, Carried, Outside };
   Kind kind = Kind::Made;  // in the same iteration
@@ -19,8 +19,9 @@ struct Source {
   ValueId value = {};      // if it is from outside of the loop
 };
 
-/// Where a carry's value comes from, iteration after iteration: from one carry after another, until
-/// one yields what no carry holds, or until a ring of carries that only pass values on.
+/// A Chain follows a carry's value back from iteration to iteration, and so from one carry to
+/// another. It ends at a carry that yields a value which no carry holds, or in a ring of carries
+/// that only pass values on.
 struct Chain {
   uint32_t length = 0;  // iterations until the carry holds `end`, or a value of the ring
   std::optional<Source> end = {};
@@ -45,7 +46,7 @@ class CarriedSources {
       const Loop& loop = program.loops[l];
       for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
         for (const ValueId result : program.ops[op].results)
-          info_[result.index()].loop = l;  // a loop comes before those in it
+          info_[result.index()].loop = l;  // inner loops come later and overwrite this
       for (uint32_t c = 0; c < loop.carries.size(); ++c) {
         info_[loop.carries[c].param.index()] = {l, Stands::Param, l, c};
         info_[loop.carries[c].result.index()] = {loop.around, Stands::Result, l, c};
@@ -53,7 +54,7 @@ class CarriedSources {
       for (uint32_t e = 0; e < loop.exits.size(); ++e)
         info_[loop.exits[e].outside.index()] = {loop.around, Stands::Exit, l, e};
     }
-    // What an inner loop gives back is known before what the outer one yields.
+    // Inner loops go first, since an outer loop may yield what an inner one gives back.
     for (const bool storage : {false, true})
       chains_[storage ? 1 : 0].resize(program.loops.size());
     for (size_t l = program.loops.size(); l-- > 0;)
@@ -73,8 +74,9 @@ class CarriedSources {
       for (const std::vector<uint32_t>& ring : chains[loop].rings)
         repeating.include({0, 0, static_cast<uint32_t>(ring.size())});
     }
-    // Besides those before the repetition a period is written, so that the first iterations have
-    // the peak of all, and `reach` more, whose values stand for those of iterations left out.
+    // Besides the iterations before the repetition, a period is written, so that the first
+    // iterations have the peak memory of all. `reach` more are written, whose values stand for
+    // those of iterations left out.
     const uint64_t first = uint64_t{before} + repeating.period + repeating.reach;
     repeating.first =
         static_cast<uint32_t>(std::min<uint64_t>(first, std::numeric_limits<uint32_t>::max()));
@@ -83,7 +85,8 @@ class CarriedSources {
 
  private:
   enum class Stands : uint8_t { Itself, Param, Result, Exit };
-  /// The loop in whose body a value is. For a carry or an exit also its loop, and its index there.
+  /// An Info has the loop in whose body a value is. For a carry or an exit it also has that one's
+  /// loop, and its index there.
   struct Info {
     std::optional<size_t> loop;
     Stands stands = Stands::Itself;
@@ -114,13 +117,13 @@ class CarriedSources {
                                 : of_exit(info.of, inner.exits[info.index], storage);
       if (inside.kind == Source::Kind::Made)
         return inside;
-      // The body around goes on with what the inner loop had from it.
+      // The inner loop had the value from the body around it, where the search goes on.
       value =
           inside.kind == Source::Kind::Outside ? inside.value : inner.carries[inside.carry].initial;
     }
   }
 
-  /// As the body of the exit's own loop sees it. A carry stands for its initial value.
+  /// Returns the source of an exit in its own loop's body. A carry stands for its initial value.
   Source of_exit(size_t loop, const Exit& exit, bool storage) const {
     const Source inside = source(exit.inside, loop, storage);
     if (inside.kind != Source::Kind::Carried)
@@ -133,7 +136,7 @@ class CarriedSources {
     return static_cast<uint64_t>(loop.upper) - static_cast<uint64_t>(loop.lower);
   }
 
-  /// Where a carry's value comes from after so many iterations. A carry: its initial value.
+  /// Returns the source of a carry after so many iterations. A carry stands for its initial value.
   Source after(size_t loop, uint32_t carry, uint64_t iterations, bool storage) const {
     const Chains& chains = chains_[storage ? 1 : 0][loop];
     const Chain& chain = chains.of[carry];
@@ -191,7 +194,7 @@ class CarriedSources {
   const Program& program_;
   std::vector<ValueId> owners_;    // per buffer: the first value in it
   std::vector<Info> info_;         // per value
-  std::vector<Chains> chains_[2];  // of values, of their storage; per loop
+  std::vector<Chains> chains_[2];  // for values, and for their storage; per loop
 };
 
 }  // namespace
@@ -264,7 +267,7 @@ bool KeptIterations::must_keep(size_t l, const Loop& loop, const Exit& exit) con
   whole.lower = loop.lower;
   whole.upper = loop.upper;
   repeating_[l].set_in(whole);
-  // A part has at least as many first iterations; how many more depends on where it ends.
+  // A part has at least this many first iterations. How many more it has depends on its end.
   return whole.window > 0 &&
          loop.lower + repeating_[l].first - repeating_[l].reach <= exit.iteration &&
          exit.iteration < loop.upper - whole.window;
@@ -281,7 +284,8 @@ void KeptIterations::add(IterationsAround iterations) {
 std::vector<int64_t> KeptIterations::ends(IterationsAround around, int64_t lower,
                                           int64_t upper) const {
   std::set<int64_t> ends = {upper};
-  // What is kept in any iteration of the outer loops, of more and more of them.
+  // Iterations may be kept for one iteration of a loop around, or for any. So the indices of the
+  // loops around are dropped one after another, the outermost first.
   for (size_t any = 0;; ++any) {
     if (const auto found = kept_.find({around, lower, upper}); found != kept_.end())
       for (const auto& [index, keeps_inside] : found->second) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The parameters of local ops as their kernels take them, for all who carry the ops out.
+// These functions give the parameters of local ops in the form that kernels take.
 
 #include <cstddef>
 #include <optional>
@@ -13,17 +13,17 @@ namespace orrery {
 
 SliceBounds slice_bounds(const Attributes& attributes);
 
-/// A negative axis counts from the end, as in jax.lax.split.
+/// Returns the axis of a split. A negative axis counts from the end, as in jax.lax.split.
 size_t split_axis(const Attributes& attributes, const Shape& operand);
 
 std::vector<DimensionPadding> paddings(const Attributes& attributes);
 
-/// The "mode" of take and scatter_add.
+/// Returns the "mode" of take and scatter_add.
 OutOfRange out_of_range(const Attributes& attributes);
 std::optional<NumberOrPair> fill_value(const Attributes& attributes);
 
-/// The most cases that select_n selects in one pass. More are selected in several, each of which
-/// reads the operand that says the case.
+/// select_n selects at most this many cases in one pass. More cases need several passes, each of
+/// which reads the operand that says the case.
 inline constexpr int64_t kMostCasesInOnePass = 440;
 
 DotDimensions dot_dimensions(const Attributes& attributes);

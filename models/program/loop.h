@@ -1,16 +1,16 @@
 #pragma once
 
-// The loops of a Program: as regions, as a scenario has them, and with their iterations written, as
-// a report shows them (unroll.h makes the one of the other).
+// A Program has its loops in one of two forms. A scenario's program has them as regions. A report
+// shows the program with their iterations written. unroll.h makes the second form of the first.
 //
-// A region has each op of the body once, under a name such as "l[].y". A value of the body is one
-// of each iteration. What goes from an iteration to the next is a carry: in the body it is a param,
-// a value that no op makes. Its value in an iteration is what the iteration before yielded, and
-// the initial one in the first; so no body needs to know how often it runs. Outside of the body
-// nothing reads a value of the body: it reads what a carry is after the loop, or an exit, which is
-// a value of a single iteration. Operands, outputs and expectations are plain ValueIds therefore.
-// A loop in a body is one of that body's parts: its initial values, results and exits are values of
-// the body around it.
+// A region has each op of the body once, under a name such as "l[].y". A value of the body stands
+// for one value in each iteration. A carry goes from an iteration to the next. In the body it is a
+// param, a value that no op makes. In the first iteration the param is the carry's initial value,
+// and in the others the value that the iteration before yielded. So no body needs to know how often
+// it runs. Outside of the body nothing reads a value of the body. Ops there read the carry's result
+// after the loop, or an exit, which is a value of a single iteration. So operands, outputs and
+// expectations are plain ValueIds. A loop in a body is a part of that body: its initial values,
+// results and exits are values of the body around it.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace orrery {
 
-/// Ids from `begin` to before `end`, in order.
+/// An IdRange has the ids from `begin` to before `end`, in order.
 struct IdRange {
   uint32_t begin = 0;
   uint32_t end = 0;
@@ -32,7 +32,7 @@ struct IdRange {
   bool has(size_t id) const { return begin <= id && id < end; }
 };
 
-/// A value that goes from one iteration to the next. All four have the same dtype and shape.
+/// A Carry goes from one iteration to the next. Its four values have the same dtype and shape.
 struct Carry {
   ValueId initial;  // before the loop
   ValueId param;    // in an iteration: `initial` in the first, else what the one before yielded
@@ -40,15 +40,15 @@ struct Carry {
   ValueId result;   // after the loop: what the last iteration yielded; without any, `initial`
 };
 
-/// A value of a single iteration that is read outside of the body: "l[3].y".
+/// An Exit is a value of a single iteration that is read outside of the body: "l[3].y".
 struct Exit {
-  ValueId inside;  // of the body; may be what an inner loop carries out, or an exit of it
+  ValueId inside;  // of the body; may be a result or an exit of an inner loop
   int64_t iteration = 0;
   ValueId outside;
 };
 
 struct Loop {
-  std::string name;  // "l"; of a loop in the body of another "outer[].l"
+  std::string name;  // "l"; "outer[].l" if it is in the body of another loop
   ThreadId thread;
   int64_t lower = 0;               // the first index
   int64_t upper = 0;               // one past the last; `lower` where it never runs
@@ -60,7 +60,7 @@ struct Loop {
   std::optional<Origin> origin = {};
 };
 
-/// What one iteration adds to the program, inner loops included.
+/// A LoopIteration is what one written iteration adds to the program, inner loops included.
 struct LoopIteration {
   int64_t index = 0;        // of the loop's variable
   std::string name;         // "l[3]"; of an inner loop "outer[0].l[3]"
@@ -70,13 +70,18 @@ struct LoopIteration {
   IdRange buffers;
 };
 
-/// A loop whose iterations are written. One of few iterations has them all. One of many keeps the
-/// first iterations and the last; those between may be left out, in whole periods: each of them
-/// equals one of the last `period` iterations; what these read of earlier iterations, it reads
-/// of those as far before itself. The period is 1, or the number of iterations after which carries
-/// that change places are back. So the memory of a program does not grow with the iterations. A
-/// program that leaves out all that it may is called folded. A loop is in parts, each a written
-/// loop of that name, where single iterations are named: these are kept.
+/// A WrittenLoop is a loop whose iterations are written. A loop of few iterations has them all. A
+/// loop of many iterations has the first ones and the last ones. Iterations between may be left
+/// out, in whole periods. Each of these is a copy of one of the last `period` iterations. If that
+/// one reads a value of the iteration before it, the copy reads the value of the iteration before
+/// itself. For example, a loop of 1,000,000 trips with `first` 3, `window` 2 and `period` 1 has the
+/// iterations 0, 1, 2, 999,998 and 999,999. The 999,995 others are copies of 999,999, which may
+/// read values of 999,998. So iteration 5,000 reads those of 4,999.
+///
+/// The period is 1, or the number of iterations after which carries that change places are back. So
+/// the memory of a program does not grow with the trips. A program that leaves out all that it may
+/// is called folded. If single iterations of a loop are named, they are kept. Then the loop is in
+/// parts, each a WrittenLoop of that name.
 struct WrittenLoop {
   std::string name;  // "l", "outer[0].l"
   ThreadId thread;
@@ -84,11 +89,11 @@ struct WrittenLoop {
   int64_t upper = 0;                   // one past the last
   bool has_index = false;              // the first op of an iteration is the constant index
   std::vector<LoopIteration> written;  // ascending; at least one
-  /// With a window, the iterations from number `first` (from 0) to before the last `window` ones
-  /// repeat, and may be left out. Each of them, and each of the window, is a copy of the one
-  /// `period` iterations before or after it: it has the same ops and types, and reads values of at
-  /// most the reach() iterations before it, or of the first one, where the body names that. Without
-  /// a window, `window` is 0, and every iteration is written.
+  /// If `window` is 0, every iteration is written. Otherwise the iterations from number `first`
+  /// (counted from 0) to before the last `window` repeat, and may be left out. Each of these, and
+  /// each of the window, is a copy of the iteration `period` before or after it. It has the same
+  /// ops and types. In the loop it reads values of at most the reach() iterations before it, or of
+  /// the first iteration if the body names that.
   uint32_t first = 0;
   uint32_t window = 0;
   uint32_t period = 1;  // at most the window, where there is one
@@ -96,15 +101,15 @@ struct WrittenLoop {
   uint64_t trips() const { return static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower); }
   uint64_t left_out() const { return trips() - written.size(); }
   const LoopIteration& last() const { return written.back(); }
-  /// Requires a window. `first` is greater.
+  /// Returns how many iterations back an iteration may read. Requires a window. `first` is greater.
   uint32_t reach() const { return window - period; }
-  /// The index in `written` of the window's first iteration.
+  /// Returns the index in `written` of the window's first iteration.
   size_t window_begin() const { return written.size() - window; }
-  /// The ops of the last `period` iterations, of which those left out are copies.
+  /// Returns the ops of the last `period` iterations. The iterations left out are copies of these.
   IdRange repeated_ops() const {
     return {written[written.size() - period].ops.begin, last().ops.end};
   }
-  /// How many of those left out equal each of the last `period` iterations.
+  /// Returns how many iterations left out are copies of each of the last `period` iterations.
   uint64_t repeats() const { return left_out() / period; }
 };
 

@@ -1,4 +1,4 @@
-// Backward rules of the ops that move elements.
+// This file has the backward rules of the ops that move elements.
 
 #include <algorithm>
 
@@ -40,7 +40,7 @@ std::string sum_of_all(BackwardCall& call, const std::string& value) {
   return sum_over(call, value, std::move(axes));
 }
 
-/// The operands from the `first`, which say where a slice begins.
+/// Returns the operands from number `first` on, which say where a slice begins.
 std::vector<std::string> starts(BackwardCall& call, size_t first) {
   std::vector<std::string> names;
   for (size_t k = first; k < call.operands(); ++k)
@@ -127,7 +127,7 @@ Cotangents pad(BackwardCall& call) {
   Cotangents cotangents(2);
   std::string inside;
   if (!empty) {
-    // First the padding around is removed; elements that it had cut off get zeros. Then the padding
+    // First the padding around is removed. Elements that it had cut off get zeros. Then the padding
     // between elements is removed.
     std::vector<std::vector<int64_t>> around;
     std::vector<int64_t> strides;

@@ -1,4 +1,4 @@
-// Batch rules of ops that move elements.
+// This file has the batch rules of ops that move elements.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace orrery::batching {
 
 namespace {
 
-/// The batch's dimension in the first operand that is batched.
+/// Returns the batch's dimension in the first operand that is batched.
 size_t first_dimension(const BatchCall& call) {
   size_t k = 0;
   while (!call.operand(k).dimension)
@@ -17,7 +17,7 @@ size_t first_dimension(const BatchCall& call) {
   return *call.operand(k).dimension;
 }
 
-/// All operands with the batch along `dimension`.
+/// Returns all operands with the batch along `dimension`.
 std::vector<std::string> all_at(BatchCall& call, size_t dimension) {
   std::vector<std::string> operands;
   for (size_t k = 0; k < call.operands(); ++k)
@@ -25,7 +25,7 @@ std::vector<std::string> all_at(BatchCall& call, size_t dimension) {
   return operands;
 }
 
-/// `attributes` with another value of the one named.
+/// Returns `attributes` with another value of the one named.
 Attributes with(Attributes attributes, std::string_view name, Attribute value) {
   attributes.set(std::string(name), std::move(value));
   return attributes;

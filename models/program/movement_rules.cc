@@ -1,4 +1,4 @@
-// Local ops that move elements without changing them, under jax.lax's names.
+// This file has the local ops that move elements without changing them, under jax.lax's names.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ TypeOutcome moved(const TypeContext& context, Shape shape) {
                joined_states(context.mesh, context.operands, Linearity::Linear));
 }
 
-/// It reads as much as it writes.
+/// The op reads as much as it writes.
 Cost moved_cost(const Attributes&, std::span<const ValueType> operands,
                 std::span<const ValueType> results) {
   return {Flops(0), results[0].size() * 2, operands[0].dtype};
@@ -178,7 +178,7 @@ std::vector<Tensor> parts(const LocalCall& call) {
   return parts;
 }
 
-/// Along an axis over which one operand varies, JAX makes all of them varying that can be.
+/// Along an axis over which one operand varies, JAX makes all operands varying that can be.
 TypeOutcome as_they_are(const TypeContext& context) {
   std::vector<ValueType> types(context.operands.begin(), context.operands.end());
   for (size_t axis = 0; axis < context.mesh.axes().size(); ++axis) {
@@ -199,7 +199,8 @@ std::vector<Tensor> copies(const LocalCall& call) {
   return copies;
 }
 
-/// The range of an entry of a padding_config: sums and products of a few of these fit 64 bits.
+/// An entry of a padding_config is at most this large. Sums and products of a few entries then fit
+/// 64 bits.
 constexpr int64_t kMostPadding = int64_t{1} << 60;
 
 std::optional<TypeError> padding_error(const TypeContext& context) {
@@ -244,7 +245,7 @@ TypeOutcome pad(const TypeContext& context) {
   std::vector<int64_t> dims;
   for (const DimensionPadding& padding : paddings(context.attributes))
     dims.push_back(padded_extent(operand.shape[dims.size()], padding));
-  // As in JAX, a reduced operand goes with an invarying scalar around it, which counts as reduced.
+  // As in JAX, a reduced operand goes with an invarying scalar as padding, which counts as reduced.
   std::array types = {operand, value};
   for (size_t axis = 0; axis < operand.axes.size(); ++axis)
     if (operand.axes[axis] == AxisState::Reduced && value.axes[axis] == AxisState::Invarying)
@@ -289,7 +290,7 @@ Tensor broadcast(const LocalCall& call) {
                           call.attributes.integers("broadcast_dimensions"));
 }
 
-/// It reads its operands once, and writes its results.
+/// The op reads its operands once, and writes its results.
 Cost read_once_cost(const Attributes&, std::span<const ValueType> operands,
                     std::span<const ValueType> results) {
   return {Flops(0), touched(operands, results), operands[0].dtype};

@@ -1,6 +1,6 @@
 #pragma once
 
-// An op as plain data. The properties of its kind are in its rules (rules.h).
+// An Op is plain data. The properties of its kind are in its rules (rules.h).
 
 #include <compare>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace orrery {
 
 enum class OpKind : uint8_t {
-  // collectives
+  // These are collectives.
   Psum,
   Pmean,
   Pmax,
@@ -30,23 +30,23 @@ enum class OpKind : uint8_t {
   Pshuffle,
   Pbroadcast,
   RaggedAllToAll,
-  // one exchange that members enter as senders and as receivers
+  // These are one exchange that members enter as senders and as receivers.
   Psend,
   Precv,
-  // the same exchanges between other states of values
+  // These are the same exchanges between other states of values.
   UnreducedPsum,
   UnreducedPsumScatter,
   AllGatherInvariant,
   AllGatherReduced,
-  // the end of any started collective
+  // This is the end of any started collective.
   Done,
-  // casts of states
+  // These are casts of states.
   Pvary,
   Preduced,
   VaryUnreducedCast,
   ReducedVaryCast,
   Pcast,
-  // local
+  // These are local ops.
   AxisIndex,
   AxisSize,
   Add,
@@ -97,15 +97,15 @@ enum class OpKind : uint8_t {
   Compute,
 };
 
-/// Whether a collective blocks its device until it has ended there, or returns a future.
+/// It says whether a collective blocks its device until it has ended there, or returns a future.
 enum class Issue : uint8_t { Sync, Start };
 
-/// Whether a sender waits until its peer has entered the collective.
+/// An Entry says whether a sender waits until its peer has entered the collective.
 enum class Entry : uint8_t { Eager, Rendezvous };
 
-/// How a collective is to be carried out; its meaning does not depend on it. Lowering chooses the
-/// hints that are empty. A receive has no hints but the stream: how messages are passed is for the
-/// sender to say.
+/// Hints say how a collective is to be carried out. Its meaning does not depend on them. Lowering
+/// chooses the hints that are empty. A receive has no hints but the stream, since the sender says
+/// how messages are passed.
 struct Hints {
   std::optional<std::string> algorithm = {};
   std::optional<std::string> protocol = {};
@@ -121,8 +121,8 @@ struct Op {
   OpKind kind = OpKind::Compute;
   Issue issue = Issue::Sync;
   bool backward = false;  // it belongs to a backward pass; `origin` is the forward op's
-  /// The op that a backward op goes back through, or computes again; empty if the program does not
-  /// have it, and for the cotangents of arguments.
+  /// It is the op that a backward op goes back through, or computes again. It is empty if the
+  /// program does not have that op, and for the cotangents of arguments.
   std::optional<OpId> forward = {};
   Attributes attributes;
   Hints hints;  // collectives only

@@ -1,6 +1,6 @@
 #pragma once
 
-// A quantity that leaves 64 bits, with its op, so that the user is told where.
+// An OpOverflow is a quantity that leaves 64 bits, with its op, so that the user is told where.
 
 #include <string>
 
@@ -19,13 +19,13 @@ class OpOverflow : public Overflow {
   OpId op_;
 };
 
-/// An op that goes beyond a limit. The message names the limit.
+/// A BeyondLimit is an op that goes beyond a limit. The message names the limit.
 class BeyondLimit : public OpOverflow {
  public:
   using OpOverflow::OpOverflow;
 };
 
-/// Does `work`; an Overflow that it throws becomes the op's, unless it is some op's already.
+/// Does `work`. An Overflow that it throws becomes an OpOverflow, unless it is one already.
 template <class Work>
 decltype(auto) on_behalf_of(OpId op, Work&& work) {
   try {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The rules of a program's op, applied to its operands and results: its cost, where its results
-// lie, how it folds.
+// These functions apply the rules of an op to its operands and results in a program. They give its
+// cost, where its results lie, and how it folds.
 
 #include <span>
 
@@ -11,22 +11,24 @@
 
 namespace orrery {
 
-/// Requires a local op.
+/// Returns the cost of an op. Requires a local op.
 Cost cost_of(const Program& program, const Op& op);
 
 OpMemory memory_of(const Program& program, const Op& op);
 
-/// How a collective folds whose work elements have this type. XLA removes collectives over no axes,
-/// and on a mesh of one device all but psum_scatter. These keep all bits by any numerics.
+/// Returns how a collective folds work elements of this type. XLA removes collectives over no axes,
+/// and on a mesh of one device all but psum_scatter. A removed collective keeps all bits with any
+/// numerics.
 Folding op_folding(const Program& program, const Op& op, WorkType type);
 
-/// Where a value lies.
+/// A Location says where a value lies.
 struct Location {
   BufferId buffer;
   Bytes offset;
 };
 
-/// The place of a result of `size` bytes: a new buffer, or an operand's.
+/// Returns the place of a result of `size` bytes. Adds a new buffer, unless the result is in an
+/// operand's.
 Location locate_result(Program& program, const ResultMemory& memory, Bytes size,
                        std::span<const ValueId> operands);
 

@@ -1,4 +1,4 @@
-// The part of builder.h that checks an op's parameters, each by itself.
+// This is the part of builder.h that checks an op's parameters, each by itself.
 
 #include <algorithm>
 #include <string>
@@ -16,7 +16,7 @@ namespace orrery {
 
 namespace {
 
-/// The numbers of a parameter that may have limits.
+/// Returns the numbers of a parameter that may have limits.
 std::vector<int64_t> limited_numbers(const Attributes& attributes, const Parameter& parameter) {
   switch (parameter.kind) {
     case ParameterKind::Integer:
@@ -79,7 +79,7 @@ bool ProgramBuilder::check_parameter(const OpRequest& request, const Parameter& 
   return true;
 }
 
-/// Checks every parameter by itself, and fills in what was not given. False where one is wrong.
+/// Checks every parameter by itself, and fills in missing ones. Returns false if one is wrong.
 bool ProgramBuilder::check_parameters(OpRequest& request, const OpRules& rules) {
   bool right = true;
   std::vector<std::string_view> names;

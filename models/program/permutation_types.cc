@@ -18,7 +18,7 @@ namespace orrery {
 
 namespace {
 
-/// The error in `perm`, pairs [source, destination], over a group of `size`.
+/// Returns the error in `perm`, pairs [source, destination], over a group of `size`.
 std::optional<TypeError> perm_pairs_error(const std::vector<std::vector<int64_t>>& pairs,
                                           int64_t size) {
   std::vector<bool> sends(static_cast<size_t>(size), false);
@@ -43,7 +43,7 @@ std::optional<TypeError> perm_pairs_error(const std::vector<std::vector<int64_t>
   return std::nullopt;
 }
 
-/// The error in `perm`, the source of each rank, over a group of `size`.
+/// Returns the error in `perm`, the source of each rank, over a group of `size`.
 std::optional<TypeError> sources_error(const std::vector<int64_t>& perm, int64_t size) {
   std::vector<int64_t> sources = perm;
   std::sort(sources.begin(), sources.end());
@@ -54,8 +54,8 @@ std::optional<TypeError> sources_error(const std::vector<int64_t>& perm, int64_t
   return std::nullopt;
 }
 
-/// The error in the pairs of a transfer. A pair waits for the next if its destination is the
-/// other's source; as XLA requires, they must not form a cycle.
+/// Returns the error in the pairs of a transfer. A pair waits for another if its destination is the
+/// other's source. The pairs must not form a cycle, as XLA requires.
 std::optional<TypeError> transfer_error(const std::vector<std::vector<int64_t>>& pairs,
                                         int64_t size) {
   if (auto wrong = perm_pairs_error(pairs, size))
@@ -63,7 +63,7 @@ std::optional<TypeError> transfer_error(const std::vector<std::vector<int64_t>>&
   std::map<int64_t, int64_t> destination;
   for (const std::vector<int64_t>& pair : pairs)
     destination.emplace(pair[0], pair[1]);
-  std::set<int64_t> seen;  // ranks from which every way ends
+  std::set<int64_t> seen;  // ranks from which no cycle is reached
   for (const std::vector<int64_t>& pair : pairs) {
     std::vector<int64_t> way = {pair[0]};
     for (auto next = destination.find(pair[0]);
@@ -79,8 +79,8 @@ std::optional<TypeError> transfer_error(const std::vector<std::vector<int64_t>>&
   return std::nullopt;
 }
 
-// JAX sorts the group of a ppermute (and of a pshuffle, which is one) by device. Its ranks would
-// then have another order than in every other collective. So only an order that both share is
+// JAX sorts the group of a ppermute (and of a pshuffle, which is one) by device. In all other
+// collectives ranks have the order of the axes. So only axes for which both orders are the same are
 // accepted.
 template <class PermError>
 TypeOutcome permutation_type(const TypeContext& context, PermError perm_error) {
@@ -115,9 +115,9 @@ TypeOutcome psend_type(const TypeContext& context) {
   return sent;
 }
 
-// JAX types the result from its shape alone, as invarying. It varies over the axes, and over what
-// the operand does: its token has the operand's states. Where they meet by a site it may vary over
-// any axis.
+// JAX types the result from its shape alone, as invarying. But it varies over the op's axes, and
+// over the axes over which the sent operand varies, whose states the token has. If psend and precv
+// meet by a site's name, the result may vary over any axis.
 TypeOutcome precv_type(const TypeContext& context) {
   if (!context.operands.empty() && !context.operands[0].token)
     return TypeError{"of", fmt::format("expected a token, as psend gives, got {}",
@@ -132,7 +132,7 @@ TypeOutcome precv_type(const TypeContext& context) {
       [&] { return transfer_error(context.attributes.lists("perm"), context.group_size); });
 }
 
-// JAX takes a perm of fewer ranks, and fills the others with zeros; that is a ppermute.
+// JAX also takes a perm of fewer ranks, and gives zeros to the others. A ppermute does that here.
 TypeOutcome pshuffle_type(const TypeContext& context) {
   return permutation_type(context, [&] {
     return sources_error(context.attributes.integers("perm"), context.group_size);

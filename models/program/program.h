@@ -1,15 +1,14 @@
 #pragma once
 
-// A program: values in buffers, ops, and the threads that issue them. Plain data, made by
-// ProgramBuilder (builder.h), which checks every rule. Users of a Program may rely on these:
-//  - every op satisfies its type rule, and every operand is defined earlier in its thread or is an
-//  argument;
-//  - a collective's replica groups are those of its site, and every member's thread issues the site
-//  once.
+// A Program has values in buffers, ops, and the threads that issue them. It is plain data, made by
+// ProgramBuilder (builder.h), which checks every rule. Users of a Program may rely on the
+// following. Every op satisfies its type rule. Every operand is defined earlier in its thread or is
+// an argument. A collective's replica groups are those of its site, and every member's thread
+// issues the site once.
 // A scenario's program has its loops as regions (Program::loops). Lowering, times and the host
-// executor take it so. Memory, checks and reports take the program with iterations written
-// (unroll.h); other functions say which they take.
-// Errors in time (a future never done, use after donation, a hang) are found by the verifier.
+// executor take this form. Memory, checks and reports take the program with iterations written
+// (unroll.h). Other functions say which form they take. The verifier finds errors in time (a future
+// never done, use after donation, a hang).
 
 #include <functional>
 #include <map>
@@ -28,15 +27,16 @@
 
 namespace orrery {
 
-/// A set of devices that issue the same ops in the same order. An SPMD program is exactly one
-/// thread. A device of several threads runs their lists concurrently, each with streams of its own.
+/// A Thread is a set of devices that issue the same ops in the same order. An SPMD program is
+/// exactly one thread. A device of several threads runs their lists concurrently. Each has its own
+/// streams.
 struct Thread {
   std::string name;
   std::vector<LogicalId> devices;  // ascending
   std::vector<OpId> issue_order;
 };
 
-/// What a group of a transfer (psend and precv) consists of.
+/// A TransferGroup says which members a group of a transfer (psend and precv) has.
 enum class TransferGroup : uint8_t {
   Pair,         // a source, and its destination
   Source,       // one that issues psend, and sends to nobody
@@ -45,19 +45,20 @@ enum class TransferGroup : uint8_t {
   Unsent,       // a source that does not send, and its destination
 };
 
-/// Where one collective happens: the ops of the meeting threads, and the groups that exchange.
-/// A device may be in two groups of a transfer: as the sender in one, as the receiver in the other.
+/// A Site is where one collective happens. It has the ops of the meeting threads, and the groups
+/// that exchange. A device may be in two groups of a transfer: as the sender in one, and as the
+/// receiver in the other.
 struct Site {
   std::string name;
-  std::vector<OpId> ops;      // one per thread that takes part, in thread order; of a transfer
-                              // per side, psend first
+  std::vector<OpId> ops;      // one per thread that takes part, in thread order; in a transfer
+                              // one per thread and side, psend first
   std::vector<Group> groups;  // disjoint; each device of the threads that take part is in exactly
                               // one, and no device is of two of these threads
   std::vector<TransferGroup> transfers = {};  // of a transfer: what each group is; else empty
   bool named = false;                         // ops meet there by its name, not by a token
 };
 
-/// A value that exists before the program begins.
+/// An Argument is a value that exists before the program begins.
 struct Argument {
   ValueId value;
   std::optional<std::vector<LogicalId>> on = {};  // ascending; empty: on every device
@@ -74,12 +75,12 @@ struct Program {
   std::vector<Argument> arguments;
   std::vector<ValueId> outputs;
   std::vector<Loop> loops;  // outer ones before those in them, else as they come
-  /// Those of which the iterations are written; inner ones before those they are in.
+  /// These are the loops whose iterations are written. Inner loops come before outer ones.
   std::vector<WrittenLoop> written_loops;
-  /// The names of loops of which nothing is written: of no iterations, or without ops.
+  /// These are the names of loops of which nothing is written: they have no iterations or no ops.
   std::vector<std::string> empty_loops;
   std::map<std::string, ValueId, std::less<>>
-      other_names;  // of values: what loops have carried out
+      other_names;  // of values: other names, such as those of results of loops
 
   const Op& op(OpId id) const { return ops[id.index()]; }
   const Value& value(ValueId id) const { return values[id.index()]; }
@@ -88,16 +89,16 @@ struct Program {
   const Site& site(SiteId id) const { return sites[id.index()]; }
 };
 
-/// Every value by its name, and by its other names. The program must outlive the views.
+/// Returns every value by its name and by its other names. The program must outlive the views.
 std::map<std::string_view, ValueId> values_by_name(const Program& program);
 
-/// Whether all of these devices, which ascend, have the argument.
+/// Returns whether all of these devices have the argument. Requires ascending devices.
 bool all_have(const Argument& argument, std::span<const LogicalId> devices);
 
-/// The threads whose lists each device runs, ascending; by logical id.
+/// Returns, per device (logical id), the threads whose lists it runs, ascending.
 std::vector<std::vector<ThreadId>> threads_by_device(const Program& program);
 
-/// Per op, the thread that issues it.
+/// Returns, per op, the thread that issues it.
 std::vector<ThreadId> issued_by(const Program& program);
 
 }  // namespace orrery

@@ -1,8 +1,9 @@
 #pragma once
 
-// The slices of a ragged_all_to_all. Their sizes are values of the program. They are worked out, or
-// assumed, before anything is lowered (verifier/ragged/ragged_tables.h). Their tables lie beside
-// the program: lowering makes schedules of them, and definitions follow from them.
+// A ragged_all_to_all exchanges slices whose sizes are values of the program. The sizes are worked
+// out, or assumed, before anything is lowered (verifier/ragged/ragged_tables.h). The tables of the
+// slices lie beside the program. Lowering makes schedules from the tables, and definitions follow
+// from them.
 
 #include <compare>
 #include <cstddef>
@@ -17,9 +18,9 @@
 
 namespace orrery {
 
-/// The four tables of one rank. Their number i describes slice i % m of those that it exchanges
-/// with rank i / m, where m is the number of slices for each rank. All count rows, which are
-/// indices of the first dimension.
+/// SliceTables are the four tables of one rank. Entry i of each describes slice i % m of the slices
+/// that the rank exchanges with rank i / m, where m is the number of slices for each rank. All
+/// count rows, which are indices of the first dimension.
 struct SliceTables {
   std::vector<int64_t> input_offsets;   // where in the own operand a slice to send begins
   std::vector<int64_t> send_sizes;      // how many rows it has
@@ -29,10 +30,11 @@ struct SliceTables {
   friend auto operator<=>(const SliceTables&, const SliceTables&) = default;
 };
 
-/// From the values of the four table operands, in their order.
+/// Makes the tables from the values of the four table operands, in their order.
 SliceTables slice_tables(std::span<const Tensor* const> operands);
 
-/// A group of ranks with their tables, which all have one length: a multiple of the ranks.
+/// A RaggedGroup is a group of ranks with their tables. All tables have one length, a multiple of
+/// the number of ranks.
 struct RaggedGroup {
   int64_t operand_rows = 0;
   int64_t output_rows = 0;
@@ -40,15 +42,15 @@ struct RaggedGroup {
   friend bool operator==(const RaggedGroup&, const RaggedGroup&) = default;
   friend auto operator<=>(const RaggedGroup&, const RaggedGroup&) = default;
 
-  /// The number of slices from each rank to each.
+  /// Returns the number of slices from each rank to each.
   size_t slices_for_each() const { return ranks.front().send_sizes.size() / ranks.size(); }
-  /// The entry of slice `slice` in the tables of a rank that exchanges it with `peer`.
+  /// Returns the entry of slice `slice` in the tables of a rank that exchanges it with `peer`.
   size_t entry(size_t peer, size_t slice) const { return peer * slices_for_each() + slice; }
-  /// The most rows that one rank sends, its slices for itself included.
+  /// Returns the most rows that one rank sends, its slices for itself included.
   int64_t most_sent() const;
 };
 
-/// The tables of a site.
+/// SiteTables are the tables of a site.
 struct SiteTables {
   bool assumed = false;             // by assume_sizes
   std::vector<RaggedGroup> groups;  // one for each group of the site
@@ -56,11 +58,11 @@ struct SiteTables {
   friend auto operator<=>(const SiteTables&, const SiteTables&) = default;
 };
 
-/// The tables of the sites of a program that exchange by tables (CollectiveForm::by_tables). Sites
-/// with equal tables share them.
+/// RaggedTables has the tables of the sites of a program that exchange by tables
+/// (CollectiveForm::by_tables). Sites with equal tables share them.
 using RaggedTables = std::map<SiteId, std::shared_ptr<const SiteTables>>;
 
-/// The extents that sizes by assume_sizes must fit.
+/// A RaggedExtent has the extents that sizes by assume_sizes must fit.
 struct RaggedExtent {
   size_t ranks = 1;
   size_t entries = 1;  // numbers in a table
@@ -68,8 +70,9 @@ struct RaggedExtent {
   int64_t output_rows = 0;
 };
 
-/// Row counts by assume_sizes: a list for all ranks, or one for each; each with one number for all
-/// slices, or one for each. `sizes` has 1 or `ranks` lists of 1 or `entries` numbers.
+/// AssumedSizes are row counts by assume_sizes. There is one list for all ranks, or one for each
+/// rank. A list has one number for all slices, or one for each slice. So `sizes` has 1 or `ranks`
+/// lists of 1 or `entries` numbers.
 class AssumedSizes {
  public:
   AssumedSizes(const std::vector<std::vector<int64_t>>& sizes, RaggedExtent of)
@@ -79,8 +82,9 @@ class AssumedSizes {
     const std::vector<int64_t>& list = sizes_[sizes_.size() == 1 ? 0 : rank];
     return list[list.size() == 1 ? 0 : entry];
   }
-  /// Slices lie one after another, in operands by their receivers, in results by their senders.
-  /// Requires that the rows that a rank sends and receives fit its operand and its result.
+  /// Returns the group whose slices lie one after another: in operands in the order of their
+  /// receivers, in results in the order of their senders. Requires that the rows that a rank sends
+  /// and receives fit its operand and its result.
   RaggedGroup group() const;
 
  private:
@@ -88,12 +92,13 @@ class AssumedSizes {
   const RaggedExtent of_;
 };
 
-/// Such lists of what each rank receives: entry i of a rank is what the rank i / m sends it in
-/// slice i % m. So they are the sizes of the exchange that brings all slices back.
+/// Returns such lists of the rows that each rank receives. Entry i of a rank's list is the number
+/// of rows that rank i / m sends it in slice i % m. So these are the sizes of the exchange that
+/// brings all slices back.
 std::vector<std::vector<int64_t>> received_sizes(const std::vector<std::vector<int64_t>>& sizes,
                                                  RaggedExtent of);
 
-/// A group that exchanges nothing.
+/// Returns a group that exchanges nothing.
 RaggedGroup without_slices(RaggedExtent of);
 
 }  // namespace orrery

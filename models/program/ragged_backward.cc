@@ -1,4 +1,4 @@
-// The backward rule of ragged_all_to_all.
+// This file has the backward rule of ragged_all_to_all.
 
 #include "models/program/backward_ops.h"
 #include "models/program/collective_types.h"
@@ -20,7 +20,7 @@ int64_t entries(BackwardCall& call) {
   return call.operand_type(kInputOffsets).shape[0];
 }
 
-/// 0, 1, ...
+/// Returns the numbers 0, 1, ..., count - 1.
 std::string numbers(BackwardCall& call, int64_t count) {
   return call.ops().op(Iota, {},
                        with({{"shape", std::vector<int64_t>{count}},
@@ -37,7 +37,7 @@ std::string of_peers(BackwardCall& call, const std::string& table) {
   return call.ops().op(AllToAll, {table}, std::move(attributes));
 }
 
-/// The attributes of the exchange that goes back: rows of a result are in one slice at most.
+/// Returns the attributes of the exchange that goes back. There a row is in one slice at most.
 Attributes of_way_back(BackwardCall& call) {
   constexpr std::string_view kAssumed = "assume_sizes";
   Attributes attributes = same_groups(call);
@@ -50,7 +50,7 @@ Attributes of_way_back(BackwardCall& call) {
   return attributes;
 }
 
-/// Zeros that go with the cotangent of the result, whose first dimensions are these.
+/// Returns zeros that go with the cotangent of the result. `first` are their first dimensions.
 std::string zeros(BackwardCall& call, const std::vector<int64_t>& first) {
   std::vector<int64_t> dims = dims_of(call.result_type().shape);
   dims.erase(dims.begin());
@@ -67,15 +67,15 @@ std::string exchanged_back(BackwardCall& call, const std::string& over,
       of_way_back(call));
 }
 
-/// The slices go back to the rows from which they came.
+/// Sends the slices back to the rows from which they came.
 std::string of_operand(BackwardCall& call) {
   const int64_t rows = call.operand_type(0).shape[0];
   if (call.attributes().boolean("disjoint_reads") || entries(call) == 1) {
     const std::string over = zeros(call, {rows});
     return exchanged_back(call, over, call.operand(kInputOffsets));
   }
-  // A row may be in several slices. So each slice comes back to an operand of its own; these lie
-  // one after another, and are added up.
+  // A row may be in several slices. So each slice comes back to an operand of its own. These
+  // operands lie one after another, and are added up.
   const std::string first_rows =
       op(call, Mul,
          {numbers(call, entries(call)), scalar(call, Dtype::S64, static_cast<double>(rows))});
@@ -90,9 +90,9 @@ std::string of_operand(BackwardCall& call) {
   return call.ops().op(ReduceSum, {slices}, with({{"axes", std::vector<int64_t>{0}}}));
 }
 
-/// The cotangent in the rows that no slice overwrote, and zeros in the others. The same exchange
-/// tells these apart: it is done on row numbers, and slices overwrite them with the number of a row
-/// of zeros.
+/// Returns the cotangent in the rows that no slice overwrote, and zeros in the others. The same
+/// exchange on row numbers finds these rows: slices overwrite the numbers with that of a row of
+/// zeros.
 std::string of_output(BackwardCall& call) {
   const int64_t rows = call.result_type().shape[0];
   const std::vector<int64_t> operand_rows = {call.operand_type(0).shape[0]};

@@ -1,4 +1,4 @@
-// The batch rule of ragged_all_to_all.
+// This file has the batch rule of ragged_all_to_all.
 
 #include <algorithm>
 #include <iterator>
@@ -20,7 +20,7 @@ bool has_batched_tables(const BatchCall& call) {
   return false;
 }
 
-/// All elements have the same slices: the batch lies in the rows, which are larger.
+/// If all elements have the same slices, the batch lies in the rows, which become larger.
 BatchOutcome with_larger_rows(BatchCall& call) {
   const std::optional<size_t> first = call.operand(0).dimension;
   const size_t batch = std::max<size_t>(1, first ? *first : *call.operand(1).dimension);
@@ -31,15 +31,16 @@ BatchOutcome with_larger_rows(BatchCall& call) {
   return result(op(call, OpKind::RaggedAllToAll, std::move(operands), call.attributes()), batch);
 }
 
-/// The elements one after another along the rows.
+/// Returns the operand with its elements one after another along the rows.
 Part stacked_rows(BatchCall& call, size_t operand) {
   const Shape& shape = call.operand_type(operand).shape;
   return reshaped(call, batched_at(call, operand, 0),
                   shape.with(0, checked_multiply(call.size(), shape[0])));
 }
 
-/// A table with entries for the slices of all elements: those of a slice one after another.
-/// `rows` are those of an element in what offsets point into; empty: it has sizes.
+/// Returns a table with entries for the slices of all elements. The entries of all elements for one
+/// slice stand one after another. If the table has offsets, `rows` is the number of rows of an
+/// element in the array to which they point. It is empty for a table of sizes.
 Part merged_table(BatchCall& call, size_t table, std::optional<int64_t> rows) {
   Part part = batched_at(call, table, 1);
   if (rows) {
@@ -63,7 +64,7 @@ BatchOutcome ragged_all_to_all(BatchCall& call) {
     return fmt::format("slices over \"{}\", whose place the batch takes", *call.axis());
   if (!has_batched_tables(call))
     return with_larger_rows(call);
-  // Each element has slices of its own: one exchange of the slices of all.
+  // Each element has slices of its own. One exchange moves the slices of all elements.
   const Shape& operand = call.operand_type(0).shape;
   const Shape& output = call.operand_type(1).shape;
   std::vector<std::string> operands = {stacked_rows(call, 0).value, stacked_rows(call, 1).value};
@@ -71,13 +72,13 @@ BatchOutcome ragged_all_to_all(BatchCall& call) {
   for (size_t t = 0; t < std::size(rows); ++t)
     operands.push_back(merged_table(call, kRaggedTables.first + t, rows[t]).value);
   Attributes attributes = call.attributes();
-  // Beyond this the exchange is refused.
+  // Beyond this limit the exchange is refused, so its sizes are not needed.
   const bool few = call.size() <= kMostSlices / call.operand_type(kRaggedTables.first).shape[0];
   if (few && attributes.has("assume_sizes")) {
     std::vector<Integers> sizes = attributes.lists("assume_sizes");
     for (Integers& list : sizes) {
       if (list.size() == 1)
-        continue;  // for all slices
+        continue;  // one number for all slices
       Integers repeated;
       for (const int64_t size : list)
         repeated.insert(repeated.end(), static_cast<size_t>(call.size()), size);

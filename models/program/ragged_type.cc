@@ -56,7 +56,7 @@ std::optional<TypeError> tables_error(const TypeContext& context) {
   return std::nullopt;
 }
 
-/// The error in `assume_sizes`: its form, or more rows than an array has.
+/// Returns the error in `assume_sizes`: a wrong form, or more rows than an array has.
 std::optional<TypeError> assumed_error(const TypeContext& context) {
   constexpr std::string_view kName = "assume_sizes";
   if (!context.attributes.has(kName))
@@ -104,8 +104,8 @@ std::optional<TypeError> assumed_error(const TypeContext& context) {
 
 }  // namespace
 
-// JAX types the result as `output` alone. But rows of it come from the operand, and which ones is
-// for the tables to say: it may vary where any of them does.
+// JAX types the result as `output` alone. But some rows come from the operand, and the tables say
+// which ones. So the result may vary where any of these operands does.
 TypeOutcome ragged_all_to_all_type(const TypeContext& context) {
   if (over_no_axes(context.attributes))
     return TypeError{"axis_name", "expected an axis or more, got none"};

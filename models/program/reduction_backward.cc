@@ -1,4 +1,4 @@
-// Backward rules of the reductions along dimensions, and of products.
+// This file has the backward rules of the reductions along dimensions, and of products.
 
 #include <algorithm>
 #include <numeric>
@@ -13,7 +13,7 @@ namespace {
 using enum OpKind;
 using Dims = std::vector<int64_t>;
 
-/// A reduced value, once for each element that it was reduced from.
+/// Repeats a reduced value for each element from which it was reduced.
 std::string spread(BackwardCall& call, const std::string& reduced) {
   const Shape& shape = call.operand_type(0).shape;
   const Dims& axes = call.attributes().integers("axes");
@@ -25,7 +25,7 @@ std::string spread(BackwardCall& call, const std::string& reduced) {
                        with({{"shape", dims_of(shape)}, {"broadcast_dimensions", kept}}));
 }
 
-/// The dimensions of an operand of this rank that are neither contracted nor of the batch.
+/// Returns the dimensions of an operand of this rank that are neither contracted nor of the batch.
 Dims free_dims(size_t rank, const Dims& contracted, const Dims& batch) {
   Dims free;
   for (int64_t d = 0; d < static_cast<int64_t>(rank); ++d)
@@ -35,15 +35,15 @@ Dims free_dims(size_t rank, const Dims& contracted, const Dims& batch) {
   return free;
 }
 
-/// The first `count` numbers from `first` on.
+/// Returns `count` numbers from `first` on.
 Dims numbers(size_t first, size_t count) {
   Dims all(count);
   std::iota(all.begin(), all.end(), static_cast<int64_t>(first));
   return all;
 }
 
-/// The cotangent of one side of a product: the result's cotangent times the other side, summed over
-/// the other side's free dimensions.
+/// Returns the cotangent of one side of a product. It is the result's cotangent times the other
+/// side, summed over the other side's free dimensions.
 std::string of_side(BackwardCall& call, size_t side) {
   const std::vector<Dims>& lists = call.attributes().lists("dimension_numbers");
   const Dims& mine = lists[side];
@@ -54,7 +54,7 @@ std::string of_side(BackwardCall& call, size_t side) {
   const size_t their_rank = call.operand_type(1 - side).shape.rank();
   const Dims my_free = free_dims(my_rank, mine, my_batch);
   const Dims their_free = free_dims(their_rank, theirs, their_batch);
-  // The result has the dimensions of the batch, then the free ones of the first, then of the
+  // The result has the batch dimensions, then the free ones of the first operand, then of the
   // second.
   const size_t batch = my_batch.size();
   const Dims in_result = numbers(side == 0 ? batch + my_free.size() : batch, their_free.size());
@@ -66,8 +66,8 @@ std::string of_side(BackwardCall& call, size_t side) {
       call,
       call.ops().op(DotGeneral, {call.cotangent(), other}, with({{"dimension_numbers", product}})),
       wide, dtype);
-  // It has the batch, my free dimensions, and those that were contracted, in the order in which the
-  // other side has them.
+  // The product has the batch dimensions, my free ones, and the contracted ones, in the order in
+  // which the other side has them.
   Dims by_theirs(theirs.size());
   std::iota(by_theirs.begin(), by_theirs.end(), 0);
   std::sort(by_theirs.begin(), by_theirs.end(), [&](int64_t a, int64_t b) {

@@ -1,5 +1,5 @@
-// Batch rules of ops that fold dimensions. For each element of the batch, the same elements are
-// folded in the same order as without the batch.
+// This file has the batch rules of ops that fold dimensions. For each element of the batch, the
+// same elements are folded in the same order as without the batch.
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ BatchOutcome reduction(BatchCall& call) {
 
 namespace {
 
-/// How many dimensions before `end` are in neither list.
+/// Returns how many dimensions before `end` are in neither list.
 size_t free_before(size_t end, const Integers& contracting, const Integers& batch) {
   size_t count = 0;
   for (size_t d = 0; d < end; ++d) {
@@ -44,7 +44,7 @@ BatchOutcome dot_general(BatchCall& call) {
       for (const size_t list : {side, side + 2})
         for (int64_t& dimension : lists[list])
           dimension = shifted(dimension, *batch);
-  // The dimensions of the result: batch, then free of the first operand, then of the second.
+  // The result has the batch dimensions, then the free ones of the first and of the second operand.
   size_t dimension = 0;
   if (lhs && rhs) {
     lists[2].insert(lists[2].begin(), static_cast<int64_t>(*lhs));

@@ -1,5 +1,5 @@
-// Local ops that fold an array along some of its dimensions, under jax.lax's names. Order and
-// precision are in models/array/kernels.h.
+// This file has the local ops that fold an array along some of its dimensions, under jax.lax's
+// names. models/array/kernels.h says in which order and precision.
 
 #include <algorithm>
 
@@ -46,7 +46,7 @@ TypeOutcome extreme(const TypeContext& context) {
   return reduced(context, Linearity::Nonlinear);
 }
 
-/// One operation for each element that is folded.
+/// Counts one operation for each element that is folded.
 Cost reduction_cost(const Attributes&, std::span<const ValueType> operands,
                     std::span<const ValueType> results) {
   return {Flops(operands[0].shape.elements()), touched(operands, results), operands[0].dtype};

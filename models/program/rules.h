@@ -1,18 +1,20 @@
 #pragma once
 
-// This table holds all that is known of each kind of op, in one entry (OpRules) for each.
+// This table has all that is known of each kind of op, in one entry (OpRules) for each.
 //
 // An entry has the op's name and parameters, which the reader, the writer and the documentation
-// follow. It has a rule for each question that somebody asks of an op: the types of its results
+// follow. It has a rule for each question that other code asks of an op: the types of its results
 // (builder), its cost (simulator/lower), where its results lie (simulator/memory), its values on
 // one device (simulator/values), its backward and its batched form (models/transform), and how
-// errors pass through it (verifier/oracle). Nobody else tells kinds of ops apart. A rule is a
-// function. But if the answer needs code above this folder (error bounds, a collective's
-// definition, a CUDA kernel), the rule names the form of the answer.
+// errors pass through it (verifier/oracle). Other code asks the entry rather than the kind. It
+// tests the kind only to find one certain op (such as done), or if each kind needs other code above
+// this folder (CUDA kernels, algorithms of collectives). A rule is a function. But if the answer
+// needs code above this folder (error bounds, a collective's definition), the rule names the form
+// of the answer.
 //
 // Entries are in one file per family: elementwise_rules.cc, movement_rules.cc, collective_rules.cc,
-// and so on. The backward and batch rules of a family are beside it, in elementwise_backward.cc and
-// elementwise_batch.cc. families.h lists them all.
+// and so on. The backward and batch rules of a family are in files beside it, such as
+// elementwise_backward.cc and elementwise_batch.cc. families.h lists all rules.
 
 #include <cstdint>
 #include <optional>
@@ -34,34 +36,36 @@
 
 namespace orrery {
 
-/// The input of a type rule.
+/// A TypeContext is the input of a type rule.
 struct TypeContext {
   const Mesh& mesh;
   Checks checks;
   const Attributes& attributes;
   std::span<const ValueType> operands;
-  /// The group size of a collective over its axes and axis_index_groups (of the first group); 1 for
-  /// others.
+  /// It is the group size of a collective, or of its first group if axis_index_groups makes the
+  /// sizes unequal. It is 1 for other ops.
   int64_t group_size;
 };
 
-/// An error of an op: in the named parameter, or in the whole op if `parameter` is empty.
+/// A TypeError is an error of an op. It is in the named parameter, or in the whole op if
+/// `parameter` is empty.
 struct TypeError {
   std::string parameter;
   std::string message;
 };
 
-/// The types of the results, or the error.
+/// A TypeOutcome has the types of the results, or the error.
 using TypeOutcome = std::variant<std::vector<ValueType>, TypeError>;
-/// Operands have passed the builder's checks. Their number fits the rules, and none is a future
-/// (except for done). Attributes are complete and of their kinds, and axis names are in the mesh.
-/// With Checks::Shapes no state is unreduced or reduced: both count as varying. For a started
-/// collective the types are those that done will give. May throw Overflow.
+/// A TypeRule is called with operands that have passed the builder's checks. Their number fits the
+/// rules, and none is a future (except for done). Attributes are complete and of their kinds, and
+/// axis names are in the mesh. With Checks::Shapes no state is unreduced or reduced: both count as
+/// varying. For a started collective the rule returns the types that done will give. It may throw
+/// Overflow.
 using TypeRule = TypeOutcome (*)(const TypeContext&);
 
-/// The work of a local op on one device. Bytes are those read of the operands
-/// (twice if an operand is named twice) and those written. Any elementwise op is one flop per
-/// element, as in XLA's cost analysis. XLA however counts exp, log, sin, ... separately as
+/// A Cost is the work of a local op on one device. `bytes` counts the bytes read of the operands
+/// (twice if an operand is named twice) and the bytes written. Any elementwise op is one flop per
+/// element, as in XLA's cost analysis. But XLA counts exp, log, sin, ... separately as
 /// "transcendentals", and logistic as three more.
 struct Cost {
   Flops flops;
@@ -72,7 +76,7 @@ struct Cost {
 using CostRule = Cost (*)(const Attributes&, std::span<const ValueType> operands,
                           std::span<const ValueType> results);
 
-/// The operands of a local op on one device.
+/// A LocalCall has the operands of a local op on one device.
 struct LocalCall {
   const Mesh& mesh;
   LogicalId device;
@@ -84,10 +88,10 @@ struct LocalCall {
   const Tensor& operand(size_t i) const { return *operands[i]; }
   const ValueType& result() const { return results[0]; }
 };
-/// The results, of the types that the op's type rule gives.
+/// An EvaluateRule returns the results, of the types that the op's type rule gives.
 using EvaluateRule = std::vector<Tensor> (*)(const LocalCall&);
 
-/// The rule of an op with one result.
+/// This is the rule of an op with one result.
 template <Tensor (*kResult)(const LocalCall&)>
 std::vector<Tensor> one_result(const LocalCall& call) {
   std::vector<Tensor> results;
@@ -95,7 +99,7 @@ std::vector<Tensor> one_result(const LocalCall& call) {
   return results;
 }
 
-/// Where an op puts a result.
+/// An Alias says where an op puts a result.
 enum class Alias : uint8_t {
   Fresh,         // in a buffer of its own
   DyingOperand,  // the same, but it may take over that of an operand that ends here, where the
@@ -107,7 +111,7 @@ enum class Alias : uint8_t {
   InPlace,       // the same, but the op writes it over the operand, which must be donated
 };
 
-/// Where one result lies.
+/// A ResultMemory says where one result lies.
 struct ResultMemory {
   Alias alias = Alias::Fresh;
   size_t operand = 0;  // of Operand and InPlace: which one
@@ -121,27 +125,28 @@ struct OpMemory {
   friend bool operator==(const OpMemory&, const OpMemory&) = default;
 };
 
-/// Where the results lie, and the scratch that the op needs.
+/// A MemoryRule returns where the results lie, and the scratch that the op needs.
 using MemoryRule = OpMemory (*)(const Attributes&, std::span<const ValueType> operands,
                                 std::span<const ValueType> results);
 
-/// Every result has a buffer of its own.
+/// Gives every result a buffer of its own.
 OpMemory fresh_results(const Attributes&, std::span<const ValueType> operands,
                        std::span<const ValueType> results);
-/// The same, but a result may take over the buffer of an operand that ends with the op.
+/// Does the same, but a result may take over the buffer of an operand that ends with the op.
 OpMemory results_over_dying(const Attributes&, std::span<const ValueType> operands,
                             std::span<const ValueType> results);
-/// The same, but that of the first operand alone.
+/// Does the same, but a result may take over the buffer of the first operand alone.
 OpMemory results_over_dying_first(const Attributes&, std::span<const ValueType> operands,
                                   std::span<const ValueType> results);
-/// Each result is the operand of the same position, under another type.
+/// Puts each result in the storage of the operand of the same position.
 OpMemory results_in_operands(const Attributes&, std::span<const ValueType> operands,
                              std::span<const ValueType> results);
-/// Fresh results, and the scratch of the parameter `scratch`, if it is given.
+/// Gives every result a buffer of its own, and the op the scratch of the parameter `scratch`, if
+/// that is given.
 OpMemory declared_scratch(const Attributes& attributes, std::span<const ValueType> operands,
                           std::span<const ValueType> results);
 
-/// The most of a collective's "channels" and "slots".
+/// These are the most "channels" and "slots" of a collective.
 inline constexpr int64_t kMostChannels = 1024;
 inline constexpr int64_t kMostSlots = 65'536;
 
@@ -157,25 +162,26 @@ struct Parameter {
 
 enum class Family : uint8_t { Local, Collective, Done };
 
-/// Whether a collective is over no axes (axis_name []). It is then over groups of one, and gives
-/// its operand. (Still, pmean converts to a float, and an untiled all_to_all moves the dimension
-/// that it splits, of extent 1. pargmax and pargmin require one axis.)
+/// Returns whether a collective is over no axes (axis_name []). It is then over groups of one, and
+/// gives its operand. (Still, pmean converts to a float, and an untiled all_to_all moves the
+/// dimension that it splits, of extent 1. pargmax and pargmin require one axis.)
 bool over_no_axes(const Attributes& given);
 
-/// The dimension along which a tensor has one part per rank: of the operand, whose shape is given,
-/// or of the result.
+/// A PartsRule returns the dimension along which a tensor has one part per rank. The tensor is the
+/// operand, whose shape is given, or the result.
 using PartsRule = size_t (*)(const Attributes&, const Shape& operand);
 
-/// The member whose whole operand `rank` gets; empty: it gets zeros.
+/// A SourceRule returns the member whose whole operand `rank` gets, or nothing if it gets zeros.
 using SourceRule = std::optional<Rank> (*)(const Attributes&, Rank rank);
 
-/// The side by which an op enters a collective. In a transfer, a member that gives its operand
-/// enters by one op (psend), and one that takes a result by another (precv).
+/// A Side is the side by which an op enters a collective. In a transfer, a member that gives its
+/// operand enters by one op (psend), and a member that takes a result by another (precv).
 enum class Side : uint8_t { Both, Sends, Receives };
 
-/// How a collective exchanges: operands become work elements, which are folded or moved, and become
-/// the results. A tensor without a parts rule is whole: each rank has, or gets, all of it. The
-/// definition of a collective (verifier/oracle/definitions.h) follows from its form.
+/// A CollectiveForm says how a collective exchanges. Operands become work elements, which are
+/// folded or moved, and become the results. A tensor without a parts rule is whole: each rank has,
+/// or gets, all of it. The definition of a collective (verifier/oracle/definitions.h) follows from
+/// its form.
 struct CollectiveForm {
   Combine combine = Combine::None;  // the reduction of the work elements; None: they are moved
   Entering entering = Entering::Same;
@@ -184,61 +190,63 @@ struct CollectiveForm {
   PartsRule result_parts = nullptr;
   SourceRule source = nullptr;  // where whole operands are moved
   Side side = Side::Both;
-  /// How many of the first operands are exchanged, one after another along their first dimension.
-  /// The others say how.
+  /// This many of the first operands are exchanged, one after another along their first dimension.
+  /// The other operands say how.
   size_t exchanged_operands = 1;
-  /// Tables among the operands say what goes where (ragged.h).
+  /// If it is true, tables among the operands say what goes where (ragged.h).
   bool by_tables = false;
 };
 
-/// Only reductions allow groups of unequal size; other collectives exchange equal parts.
+/// Only reductions allow groups of unequal size. Other collectives exchange equal parts.
 enum class GroupSizes : uint8_t { Any, Equal };
 
-/// The operands [first, end) of an op that say where elements come from or go to.
+/// The operands [first, end) of an op say where elements come from or go to.
 struct IndexOperands {
   size_t first = 0;
   size_t end = 0;
   bool contain(size_t operand) const { return operand >= first && operand < end; }
 };
 
-/// How the errors of an op's operands pass into its results, and where its own roundings come from.
-/// Each is one rule of verifier/oracle/local_bounds.h; ops of one form share it.
+/// An Errors says how the errors of an op's operands pass into its results, and where its own
+/// roundings come from. Each is one rule of verifier/oracle/local_bounds.h, which ops of one form
+/// share.
 enum class Errors : uint8_t {
   /// The results depend on no element of an operand, and are exact: full, iota.
   Free,
-  /// Every element of a result is an unchanged element of an operand, or fills a place that none
-  /// has. Which one depends only on the index operands and the parameters. The evaluate rule also
-  /// takes the other operands in another dtype: it moves their errors.
+  /// Every element of a result is an unchanged element of an operand, or fills a place that no
+  /// operand fills. The index operands and the parameters alone say which one it is. The evaluate
+  /// rule also takes the other operands in another dtype, to move their errors.
   Moved,
-  /// The same, and the index of an element decides about that element alone: select_n.
+  /// It is as Moved, and the index of an element decides about that element alone: select_n.
   Selected,
   /// An element's error stays what it is: neg, real.
   Kept,
   /// A complex element has the errors of its two parts.
   Parts,
-  /// By the op's `elementwise` function.
+  /// The errors follow from the op's `elementwise` function.
   Function,
-  /// By the dtypes of operand and result.
+  /// The errors follow from the dtypes of operand and result.
   Conversion,
-  /// Sums, or extrema, along the dimensions of the parameter `axes`.
+  /// The results are sums, or extrema, along the dimensions of the parameter `axes`.
   Sum,
   Extremum,
-  /// Sums of the first operand's elements and of those of the second that the third puts there.
+  /// Each result is the sum of an element of the first operand and of the elements of the second
+  /// that the third operand puts there.
   ScatteredSum,
-  /// Sums of products along the contracting dimensions.
+  /// The results are sums of products along the contracting dimensions.
   Products,
-  /// The values are placeholders: `stand_in`, source_rules.cc.
+  /// The values are placeholders (`stand_in` of source_rules.cc).
   StandIn,
 };
 
-/// How programs of an op are transformed.
+/// Transforms says how programs with an op are transformed.
 struct Transforms {
   BackwardRule backward = nullptr;  // how cotangents pass through; null: the op has no gradient
   LinearIn linear_in = LinearIn::None;
   BatchRule batch = nullptr;  // how it is done for a batch; null: it is not
 };
 
-/// All that is known of a kind of op. A new op has one of these, in the file of its family.
+/// An OpRules has all that is known of a kind of op. A new op needs one, in the file of its family.
 struct OpRules {
   OpKind kind;
   std::string_view name;     // the scenario's "op"; a started collective adds "_start"
@@ -256,38 +264,38 @@ struct OpRules {
   IndexOperands index_operands;
   std::optional<Elementwise> elementwise;      // what the op computes of each element, if it is one
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
-  /// The collective that exchanges alike, if this one differs from it in the states of its operand
-  /// and result, or in the side, alone (collectives only).
+  /// It is the collective that exchanges alike, if this one differs from it only in the states of
+  /// its operand and result, or in the side (collectives only).
   std::optional<OpKind> exchanges_as;
-  /// The collective whose row in tables of times it uses, if not the one that it exchanges as: psum
-  /// for all reductions to all ranks (collectives only).
+  /// It is the collective whose row in tables of times this one uses, if it is not the one that it
+  /// exchanges as: psum for all reductions to all ranks (collectives only).
   std::optional<OpKind> timed_as;
   CollectiveForm form;        // collectives only
   bool takes_tokens = false;  // among its operands
-  /// The op stands for a computation that is not written out. It has a cost and result types. The
-  /// values of its results are placeholders, and comparing them is meaningless.
+  /// It is true if the op stands for a computation that is not written out. The op has a cost and
+  /// result types. The values of its results are placeholders, and comparing them is meaningless.
   bool opaque = false;
   Transforms transforms;
 };
 
 const OpRules& rules(OpKind kind);
 
-/// All rules, in the order of OpKind.
+/// Returns all rules, in the order of OpKind.
 std::span<const OpRules> all_rules();
 
-/// The collective that exchanges what `kind` does, whatever the states are. Requires a collective.
+/// Returns the collective that exchanges as `kind` does in any states. Requires a collective.
 OpKind exchanged_as(OpKind kind);
 
-/// Whether the op says how it is scheduled: a collective, but the receiving side of a transfer, for
-/// which the sending one says it.
+/// Returns whether the op says how it is scheduled. Collectives do, except the receiving side of a
+/// transfer, for which the sending side says it.
 bool takes_algorithm(const OpRules& rules);
 
-/// The collective whose row in tables of times `kind` uses. Requires a collective.
+/// Returns the collective whose row in tables of times `kind` uses. Requires a collective.
 OpKind timed_as(OpKind kind);
-/// The names of all that some collective is timed as.
+/// Returns the names of the collectives that have a row in tables of times.
 std::vector<std::string_view> timed_ops();
 
-/// Reads "psum", "psum_start", "add", "done", ...
+/// An OpName is a name such as "psum", "psum_start", "add" or "done", which op_named() reads.
 struct OpName {
   OpKind kind;
   Issue issue;
@@ -295,8 +303,8 @@ struct OpName {
 std::optional<OpName> op_named(std::string_view name);
 std::string op_name(OpKind kind, Issue issue);
 
-/// How an error names an op: `psum "r"`. One in a loop has the name that the scenario gives it:
-/// "l.y" of "l[3].y".
+/// Returns the title of an op in errors: `psum "r"`. An op in a loop has the name that the scenario
+/// gives it: "l.y" for "l[3].y".
 std::string op_title(OpKind kind, Issue issue, std::string_view name);
 inline std::string op_title(const Op& op) {
   return op_title(op.kind, op.issue, op.name);

@@ -1,8 +1,8 @@
 #pragma once
 
-// The op by which each member of a collective enters, and the values that it gives and takes there.
-// In most collectives each member does both by one op. In a transfer a device is a member twice: it
-// sends where it issues psend, and receives where it issues precv.
+// These functions say by which op each member of a collective enters, and which values it gives and
+// takes there. In most collectives each member gives and takes by one op. In a transfer a device
+// may be a member twice: it sends by a psend, and receives by a precv.
 
 #include <cstddef>
 #include <optional>
@@ -13,35 +13,36 @@
 
 namespace orrery {
 
-/// Requires a collective.
+/// Returns the side by which the op enters. Requires a collective.
 Side side_of(const Op& op);
 
-/// The side by which the member of this rank enters; empty if no op of the program enters as it.
+/// Returns the side by which the member of this rank enters, or nothing if no op of the program
+/// enters as this member.
 std::optional<Side> side_of(std::optional<TransferGroup> group, size_t rank);
 
-/// Which ends a group of a transfer has; empty if the site is not a psend/precv transfer.
+/// Returns which ends a group has, or nothing if the site is not a psend/precv transfer.
 std::optional<TransferGroup> transfer_of(const Site& site, size_t group);
 
-/// Whether a message of a transfer is sent but never received, or received but never sent.
+/// Returns whether a message of a transfer is sent but never received, or received but never sent.
 bool lacks_half(const Site& site);
 
-/// The operands that a device gives by this op (CollectiveForm::exchanged_operands); none by one
-/// that only receives.
+/// Returns the operands that a device gives by this op (CollectiveForm::exchanged_operands). An op
+/// that only receives gives none.
 std::span<const ValueId> given_by(const Op& op);
 
-/// Whether a device takes a result by this op. By psend it gets a token, which is no data.
+/// Returns whether a device takes a result by this op. A psend gives a token, which is no data.
 bool takes_result(const Op& op);
 
-/// The types of what is exchanged. Where an op has only one side, that type stands for both.
-/// Several operands that are exchanged count as one: they lie one after another along their first
-/// dimension.
+/// ExchangedTypes are the types of the exchanged tensors. If an op has only one side, the type of
+/// that side stands for both. Several exchanged operands count as one: they lie one after another
+/// along their first dimension.
 struct ExchangedTypes {
   ValueType operand;
   ValueType result;
 };
 ExchangedTypes exchanged_types(const Program& program, const Op& op);
 
-/// Adds the op, which is or becomes one of `program`, to the site's: sends stand before receives.
+/// Adds the op, which is or will be one of `program`, to the site. Sends stand before receives.
 void add_op(Site& site, const Program& program, OpId op, Side side);
 
 }  // namespace orrery

@@ -14,7 +14,7 @@ namespace orrery {
 
 namespace {
 
-/// A parameter in which two ops differ.
+/// Returns a parameter in which two ops differ.
 std::optional<std::string> difference(const Attributes& a, const Attributes& b) {
   for (const auto& [name, value] : a.all())
     if (!b.has(name) || b.all().find(name)->second != value)
@@ -25,7 +25,7 @@ std::optional<std::string> difference(const Attributes& a, const Attributes& b) 
   return std::nullopt;
 }
 
-/// Whether the op is one side of a psend/precv transfer.
+/// Returns whether the op is one side of a psend/precv transfer.
 bool is_transfer(const Op& op) {
   return side_of(op) != Side::Both;
 }
@@ -43,7 +43,7 @@ SiteId SiteBuilder::enter(const Op& op, const OpRequest& request, In in) {
   return id;
 }
 
-/// The site to which the token of a precv leads, if no precv of its thread is there yet.
+/// Returns the site to which the token of a precv leads, if no precv is there yet.
 std::optional<SiteId> SiteBuilder::sent_at(const Op& op) const {
   if (side_of(op) != Side::Receives || op.operands.empty())
     return std::nullopt;
@@ -108,7 +108,7 @@ void SiteBuilder::add_error(const Op& op, const OpRequest& request, std::string_
 }
 
 /// Reports the first way in which `op` differs from the ops that the site has already. The pairs of
-/// a psend and a precv may differ: then the program cannot end, which is for the verifier to say.
+/// a psend and a precv may differ. Then the program cannot end, which the verifier reports.
 void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting) {
   const size_t errors_before = diagnostics_.size();
   const ThreadId thread(program_.threads.size() - 1);
@@ -143,7 +143,7 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
   meeting.invalid = meeting.invalid || diagnostics_.size() != errors_before;
 }
 
-/// Reports another dtype or shape than what `other` exchanges.
+/// Reports a dtype or shape that differs from that of `other`.
 void SiteBuilder::match_types(const Op& op, const OpRequest& request, const Meeting& meeting,
                               const Op& other) {
   const ValueType& theirs = exchanged_types(program_, other).operand;
@@ -192,7 +192,7 @@ void SiteBuilder::refuse(std::string_view name) {
     meetings_[known->second.index()].invalid = true;
 }
 
-/// The groups of the meeting threads; reports one that reaches beyond them.
+/// Finds the groups of the meeting threads. Reports a group that reaches beyond them.
 void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
   std::vector<LogicalId> devices;
   for (const ThreadId thread : meeting.threads) {
@@ -221,8 +221,9 @@ void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
   meeting.site.groups = std::get<std::vector<Group>>(std::move(outcome));
 }
 
-/// The groups of a transfer: each source with its destination, where both issue their half and
-/// mean each other. Every other device that issues a half is in a group that says what it lacks.
+/// Finds the groups of a transfer. A source and its destination are a group if both issue their
+/// half and name each other. Every other device that issues a half is in a group that says what it
+/// lacks.
 void SiteBuilder::find_transfers(Meeting& meeting) {
   std::map<Side, std::map<LogicalId, LogicalId>> peer;  // of each device that sends or receives
   for (auto& [side, devices] : meeting.devices) {
@@ -268,8 +269,8 @@ void SiteBuilder::find_transfers(Meeting& meeting) {
   }
 }
 
-/// Whether each of the devices, which ascend, belongs to only one of the threads that issue ops of
-/// this side.
+/// Returns whether each of the devices, which ascend, belongs to only one of the threads that issue
+/// ops of this side. Reports an error otherwise.
 bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> devices, Side side) {
   const auto twice = std::adjacent_find(devices.begin(), devices.end());
   if (twice == devices.end())

@@ -1,7 +1,7 @@
 #pragma once
 
-// The sites of a program while it is being built: one for each collective, or one that ops of
-// several threads share by its name.
+// A SiteBuilder has the sites of a program while it is being built. Each collective has a site of
+// its own, or ops of several threads share a site by its name.
 
 #include <map>
 #include <optional>
@@ -18,31 +18,32 @@ namespace orrery {
 
 enum class Side : uint8_t;
 
-/// How ops asked to enter their sites, by op.
+/// SiteRequests are the requests of ops to enter their sites, by op.
 using SiteRequests = std::map<OpId, OpRequest>;
 
 class SiteBuilder {
  public:
-  /// `program` is the one being built; it must outlive this object.
+  /// `program` is the one being built. It must outlive this object.
   SiteBuilder(const Program& program, Diagnostics& diagnostics)
       : program_(program), diagnostics_(diagnostics) {}
 
-  /// The site of `op`, a collective, which is about to become the next op of the program's last
-  /// thread. Reports groups that reach beyond the thread (for a site of its own), an op that does
-  /// not match the site's others, and a second op of the same thread. Which ops meet in bodies of
-  /// loops depends on how often these run: there a site that ops share by its name is not checked.
+  /// Returns the site of `op`, a collective, which is about to become the next op of the program's
+  /// last thread. Reports groups that reach beyond the thread (for a site of its own), an op that
+  /// does not match the site's other ops, and a second op of the same thread. In the body of a loop
+  /// a site that ops share by its name is not checked, since it depends on the trip counts which
+  /// ops meet.
   enum class In : uint8_t { Thread, Body };
   SiteId enter(const Op& op, const OpRequest& request, In in = In::Thread);
 
-  /// Tokens among the results of the op, the program's newest but not yet added to it, lead to the
-  /// psend that theirs among the operands lead to, or that it is.
+  /// Notes to which psend the tokens among the op's results lead. It is the op itself, or the psend
+  /// of the token among its operands. Requires the program's newest op, not yet added to it.
   void follow_tokens(const Op& op);
 
-  /// An op with this site name was refused, so its site is not checked further.
+  /// Notes that an op with this site name was refused, so that its site is not checked further.
   void refuse(std::string_view name);
 
-  /// All sites, by id. Reports shared sites whose groups reach beyond their threads, and those at
-  /// which a device would meet itself. Those that are not checked have no groups.
+  /// Returns all sites, by id. Reports shared sites whose groups reach beyond their threads, and
+  /// sites at which a device would meet itself. Sites that are not checked have no groups.
   std::vector<Site> finish();
 
  private:
@@ -54,7 +55,7 @@ class SiteBuilder {
     bool shared = false;
     bool invalid = false;
     bool in_body = false;
-    /// The devices of the ops of each side of a transfer. They grow with its ops.
+    /// These are the devices of the ops of each side of a transfer. They grow with its ops.
     std::map<Side, std::vector<LogicalId>> devices = {};
   };
 

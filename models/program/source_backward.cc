@@ -1,4 +1,4 @@
-// The backward rule of compute, which stands for a computation that is not written out.
+// This file has the backward rule of compute, which stands for a computation not written out.
 
 #include "models/program/backward_ops.h"
 #include "models/program/families.h"
@@ -7,15 +7,16 @@ namespace orrery::backward {
 
 namespace {
 
-/// Part `part` of `parts` as equal ones as whole numbers allow.
+/// Returns part `part` of `whole`, which is split into `parts` parts as evenly as possible.
 int64_t share(int64_t whole, int64_t part, int64_t parts) {
   return whole / parts + (part < whole % parts ? 1 : 0);
 }
 
 }  // namespace
 
-/// A computation for each cotangent that is asked for, with an equal part of the work that
-/// "backward" states. Each reads what the op read. So a matmul's two are as long as each other.
+/// Adds a computation for each cotangent that is asked for, with an equal part of the work that
+/// "backward" states. Each reads what the op read. So the two cotangents of a matmul take equally
+/// long.
 Cotangents compute(BackwardCall& call) {
   Cotangents cotangents(call.operands());
   if (!call.attributes().has("backward")) {

@@ -1,4 +1,4 @@
-// Batch rules of casts, of ops that tell where on an axis a device is, and of compute.
+// This file has the batch rules of casts, of axis_index and axis_size, and of compute.
 
 #include <algorithm>
 #include <limits>
@@ -42,7 +42,8 @@ BatchOutcome axis_index(BatchCall& call) {
       given({{"shape", Integers{call.size()}}, {"dtype", Dtype::S32}, {"dimension", int64_t{0}}}));
   if (axes.names.empty())
     return result(index, 0);
-  // Before it, the axis, and after it: ((before * size) + own) * after + last.
+  // The index is ((before * size) + own) * after + last, over the axes before the batched one, the
+  // batched one, and the axes after it.
   const auto first_after = [&] {
     const auto& all = call.attributes().names("axis_name");
     return std::find(all.begin(), all.end(), *call.axis()) - all.begin();
@@ -67,7 +68,7 @@ BatchOutcome axis_size(BatchCall& call) {
   return result(s32(call, size_of(call)).value, std::nullopt);
 }
 
-// As many operations and bytes as the elements of the batch have one by one.
+// The op does as many operations, and moves as many bytes, as the elements of the batch one by one.
 BatchOutcome compute(BatchCall& call) {
   Attributes attributes = call.attributes();
   if (attributes.has("in_place_of") &&

@@ -1,5 +1,5 @@
-// Local ops whose results are not made of operands: axis_index, axis_size, full, iota,
-// create_token, and compute, which stands for a computation that is not written out.
+// This file has the local ops whose results are not made of operands: axis_index, axis_size, full,
+// iota, create_token, and compute, which stands for a computation that is not written out.
 
 #include <limits>
 #include <utility>
@@ -35,7 +35,7 @@ Tensor s32_scalar(int64_t value) {
   return scalar;
 }
 
-/// The mesh positions of `axis_name`.
+/// Returns the mesh positions of `axis_name`.
 std::vector<size_t> axes_of(const LocalCall& call) {
   return axis_positions(call.mesh, call.attributes.names("axis_name"));
 }
@@ -81,19 +81,19 @@ Tensor iota_value(const LocalCall& call) {
               static_cast<size_t>(call.attributes.integer("dimension")));
 }
 
-/// It writes its result.
+/// The op writes its result.
 Cost written(const Attributes&, std::span<const ValueType>, std::span<const ValueType> results) {
   return {Flops(0), results[0].size(), results[0].dtype};
 }
 
-/// It writes its result. A scalar however is a constant of the code that reads it.
+/// The op writes its result. But a scalar is a constant of the code that reads it.
 Cost full_cost(const Attributes&, std::span<const ValueType>, std::span<const ValueType> results) {
   return {Flops(0), results[0].size(), results[0].dtype, results[0].shape.rank() > 0};
 }
 
 constexpr std::string_view kInPlace = "in_place_of";
 
-/// The error in an operand that a result of `size` bytes is to overwrite.
+/// Returns the error in an operand that a result of `size` bytes is to overwrite.
 std::optional<TypeError> in_place_error(const TypeContext& context, Bytes size) {
   const auto error = [](std::string message) {
     return TypeError{std::string(kInPlace), std::move(message)};
@@ -136,8 +136,8 @@ OpMemory compute_memory(const Attributes& attributes, std::span<const ValueType>
   return memory;
 }
 
-/// The value of a result whose computation is not given: the first operand, so that numbers flow
-/// through a program, or zeros if its type differs.
+/// Returns the value of a result whose computation is not given. It is the first operand, so that
+/// numbers flow through a program, or zeros if the operand's type differs.
 Tensor stand_in(const LocalCall& call) {
   if (!call.operands.empty() && call.operand(0).dtype() == call.result().dtype &&
       call.operand(0).shape() == call.result().shape)
@@ -159,7 +159,7 @@ Cost nothing_runs(const Attributes&, std::span<const ValueType>,
   return {Flops(0), Bytes(0), results[0].dtype, false};
 }
 
-/// The cost that the op's parameters state.
+/// Returns the cost that the op's parameters state.
 Cost given(const Attributes& attributes, std::span<const ValueType>, std::span<const ValueType>) {
   return {attributes.flops("flops"), attributes.bytes("bytes"), attributes.dtype("dtype")};
 }

@@ -29,8 +29,8 @@ std::string_view word(AxisState state) {
   fail_check("state is an enumerator", "a state is one of the enumeration", __FILE__, __LINE__);
 }
 
-/// How a value of this state over `axes` becomes one of another: "; pvary over x makes it varying".
-/// Empty if no one op leads there.
+/// Says how a value of the state `from` over `axes` gets one of the states `to`: "; pvary over x
+/// makes it varying". Returns "" if no single op does that.
 std::string hint(std::string_view axes, AxisState from, std::span<const AxisState> to) {
   for (const AxisState state : to) {
     for (const StateCast& cast : kStateCasts)
@@ -49,7 +49,7 @@ TypeError wrong_operand(std::string message) {
   return {"of", std::move(message)};
 }
 
-/// The states of all operands along one axis.
+/// An Along has the states of all operands along one axis.
 class Along {
  public:
   Along(std::span<const ValueType> operands, size_t axis) : operands_(operands), axis_(axis) {}
@@ -62,7 +62,7 @@ class Along {
   bool any(AxisState state) const { return count(state) > 0; }
   bool all(AxisState state) const { return count(state) == operands_.size(); }
 
-  /// The types of all: "f32[2]{U:x} and f32[2]".
+  /// Returns the types of all operands: "f32[2]{U:x} and f32[2]".
   std::string text(const Mesh& mesh) const {
     std::string text;
     for (size_t i = 0; i < operands_.size(); ++i) {
@@ -72,8 +72,8 @@ class Along {
     return text;
   }
 
-  /// The hint for the first operand of another state than `to`. An index, which is of another dtype
-  /// than what it selects from, cannot have it.
+  /// Returns the hint for the first operand of another state than `to`. Indices get no hint. They
+  /// are told by their dtype, which is not that of the first operand.
   std::string hint_to(const Mesh& mesh, AxisState to) const {
     for (const ValueType& operand : operands_)
       if (operand.axes[axis_] != to && operand.dtype == operands_[0].dtype)
@@ -86,7 +86,8 @@ class Along {
   size_t axis_;
 };
 
-/// Whether operand `k`, if reduced along an axis along which another varies, may be cast there.
+/// Returns whether operand `k`, if it is reduced along an axis along which another varies, may be
+/// cast to varying there.
 bool casts_to_varying(std::span<const ValueType> operands, size_t k) {
   for (size_t a = 0; a < operands[k].axes.size(); ++a) {
     const bool lacks =
@@ -97,15 +98,15 @@ bool casts_to_varying(std::span<const ValueType> operands, size_t k) {
   return true;
 }
 
-/// `cast`, a hint for the operands that are not unreduced along an axis where another is. Where no
-/// cast helps them, the sum of the unreduced one goes with them, unless they are reduced.
+/// Returns `cast`, a hint for the operands that are not unreduced along an axis along which another
+/// is. If no cast helps them, the hint is to sum the unreduced operand, unless one is reduced.
 std::string unreduced_hint(const Mesh& mesh, size_t axis, const Along& along, std::string cast) {
   if (!cast.empty() || along.any(AxisState::Reduced))
     return cast;
   return hint(mesh, axis, AxisState::Unreduced, {{AxisState::Invarying}});
 }
 
-/// "(x, y)": the axes over which others vary and operand `k` does not.
+/// Returns the axes over which others vary and operand `k` does not, as "(x, y)".
 std::string axes_lacked(const Mesh& mesh, std::span<const ValueType> operands, size_t k) {
   std::vector<std::string_view> names;
   for (size_t a = 0; a < mesh.axes().size(); ++a)
@@ -169,7 +170,7 @@ std::string expected_state(std::span<const AxisState> accepted, const Mesh& mesh
 
 namespace {
 
-/// "x", "(x, y)": those of `axes` over which `type` has this state.
+/// Returns those of `axes` over which `type` has this state, as "x" or "(x, y)".
 std::string axes_of_state(const Mesh& mesh, std::span<const size_t> axes, const ValueType& type,
                           AxisState state) {
   std::vector<std::string_view> names;
@@ -180,7 +181,7 @@ std::string axes_of_state(const Mesh& mesh, std::span<const size_t> axes, const 
                            : fmt::format("({})", fmt::join(names, ", "));
 }
 
-/// How a value of two states over `axes` becomes one of a single state there.
+/// Says how a value of two states over `axes` gets a single state there.
 std::string hint_to_one_state(const Mesh& mesh, std::span<const size_t> axes, const ValueType& type,
                               AxisState a, AxisState b) {
   const auto to = [&](AxisState from, AxisState state) {
@@ -189,7 +190,7 @@ std::string hint_to_one_state(const Mesh& mesh, std::span<const size_t> axes, co
       return fmt::format("; pvary and vary_unreduced_cast over {} make it {}", names, word(state));
     return hint(names, from, {{state}});
   };
-  // A sum of an unreduced value is one op more, a cast is none: casts first.
+  // Casts are preferred. They cost nothing, but the sum of an unreduced value is one more op.
   if (a == AxisState::Unreduced)
     std::swap(a, b);
   std::string there = to(a, b);
@@ -242,7 +243,7 @@ StatesOutcome indexed_states(const Mesh& mesh, std::span<const ValueType> moved,
         all.back().axes[a] = states != nullptr ? (*states)[a] : moved[0].axes[a];
     }
   }
-  // Moved operands that do not fit each other fit where an index varies: all are cast to varying.
+  // Moved operands that do not fit each other do if an index varies: all are cast to varying.
   StatesOutcome of_all = joined_states(mesh, all, linearity);
   if (states == nullptr && std::holds_alternative<TypeError>(of_all))
     return of_moved;
@@ -268,7 +269,7 @@ struct StateSet {
   }
 };
 
-/// One row of the table of exchanges.
+/// A Transition is one row of the table of exchanges.
 struct Transition {
   StateSet from;
   AxisState to = AxisState::Varying;
@@ -303,8 +304,8 @@ Transition transition(Exchange exchange, Checks checks) {
              __LINE__);
 }
 
-/// The error in the states along other axes than the collective's: what rounds or compares cannot
-/// be done to the addends of a value.
+/// Returns the error in the states along other axes than the collective's. An exchange that rounds
+/// or compares cannot be applied to the addends of a value.
 std::optional<TypeError> other_axes_error(const TypeContext& context, Exchange exchange,
                                           const std::vector<size_t>& axes) {
   if (exchange != Exchange::Mean && exchange != Exchange::Extremum)
@@ -320,7 +321,7 @@ std::optional<TypeError> other_axes_error(const TypeContext& context, Exchange e
   return std::nullopt;
 }
 
-/// How an operand of a collective becomes of a state that it takes, where two ops lead there.
+/// Says how the operand of a collective gets a state that it accepts, if that takes two ops.
 std::string hint_of_two(const Mesh& mesh, size_t axis, AxisState from,
                         const std::vector<AxisState>& accepted) {
   if (accepted.size() != 1)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Checks, types and costs that the rules of several families share.
+// The rules of several families share these checks, types and costs.
 
 #include <optional>
 #include <string_view>
@@ -10,30 +10,30 @@
 
 namespace orrery {
 
-/// A result of this dtype and shape and of these states; the error of the states if they have one.
+/// Returns a result of this dtype, shape and states, or the error of the states if they have one.
 TypeOutcome typed(Dtype dtype, Shape shape, StatesOutcome states);
 
-/// The error in `dimension`, given as `parameter`, of an operand of this rank: from 0 on.
+/// Returns the error in `dimension`, given as `parameter`. It must be from 0 to rank - 1.
 std::optional<TypeError> dimension_error(std::string_view parameter, int64_t dimension,
                                          size_t rank);
 
-/// The error in `dtype`, that of an operand given as `parameter`, where elements must have an
-/// order: complex numbers have none.
+/// Returns the error in the `dtype` of an operand given as `parameter`, if its elements must have
+/// an order. Complex numbers have none.
 std::optional<TypeError> unordered_error(std::string_view parameter, Dtype dtype);
 
-/// The error in `value`, given as `parameter`, as an element of the dtype.
+/// Returns the error in `value`, given as `parameter`, as an element of the dtype.
 std::optional<TypeError> number_error(std::string_view parameter, Dtype dtype,
                                       const NumberOrPair& value);
 
-/// The parameter "scratch": the bytes that an op needs beside operands and results while it runs.
-/// GPU libraries call it their workspace.
+/// Returns the parameter "scratch": the bytes that an op needs beside operands and results while it
+/// runs. GPU libraries call it their workspace.
 Parameter scratch_parameter();
 
-/// Nothing runs: the results are the operands' storage.
+/// Returns the cost of an op that does not run, since its results are in the operands' storage.
 Cost renaming_cost(const Attributes& attributes, std::span<const ValueType> operands,
                    std::span<const ValueType> results);
 
-/// Sizes of operands and results together.
+/// Returns the sum of the sizes of operands and results.
 Bytes touched(std::span<const ValueType> operands, std::span<const ValueType> results);
 
 }  // namespace orrery

@@ -18,7 +18,7 @@ namespace orrery {
 
 namespace {
 
-/// Writes a program once. After an error it stops.
+/// An Unrolling writes a program once. It stops after an error.
 class Unrolling {
  public:
   Unrolling(const Program& program, LongLoops long_loops, const KeptIterations& kept,
@@ -75,7 +75,7 @@ class Unrolling {
       diagnostics_.add("the loops that meet have different iterations");
   }
 
-  /// Once: empty after an error.
+  /// Returns the written program, or nothing after an error. May be called once.
   std::optional<Unrolled> take() {
     if (!written_ || !diagnostics_.empty())
       return std::nullopt;
@@ -84,13 +84,13 @@ class Unrolling {
 
   const Diagnostics& diagnostics() const { return diagnostics_; }
   bool leaves_out() const { return leaves_out_; }
-  /// Whether the errors may be gone if no iteration is left out.
+  /// Returns whether the errors may be gone if no iteration is left out.
   bool may_blame_left_out() const { return written_ && leaves_out_; }
-  /// The error, if any, that the size is not allowed.
+  /// Returns the error, if any, that the size is not allowed.
   const std::optional<Diagnostic>& over_size() const { return over_size_; }
 
  private:
-  /// The iteration in which ops are.
+  /// An Around is an iteration that is being written.
   struct Around {
     std::string body;  // "l[]"
     std::string name;  // "l[3]"
@@ -103,7 +103,7 @@ class Unrolling {
     return *now;
   }
 
-  /// From here on the value is this one, and so are exits of this iteration.
+  /// Sets the written value for `value`, and for its exits from this iteration, from here on.
   void set(ValueId value, ValueId now) {
     now_[value.index()] = now;
     const auto [begin, past] = exits_.equal_range(value);
@@ -112,18 +112,17 @@ class Unrolling {
         set(exit->second.second->outside, now);
   }
 
-  /// What is called so in the body is called so in this iteration.
+  /// Returns the name in this iteration for a name in the body.
   std::string renamed(const std::string& name) const {
     return around_.empty() ? name : around_.back().name + name.substr(around_.back().body.size());
   }
 
-  /// One value for each result, and at least one op.
+  /// Counts one for each result, and at least one for the op.
   static int64_t size_of(const Op& op) {
     return std::max<int64_t>(static_cast<int64_t>(op.results.size()), 1);
   }
 
-  /// What a body defines, or what is in no body, without that of the loops in it. An iteration
-  /// that defines nothing still takes time.
+  /// Returns the size of a body, or of the ops in no body. Each of the loops in it counts as one.
   int64_t size_of(IdRange ops, const std::vector<size_t>& loops) const {
     auto size = static_cast<int64_t>(loops.size());
     uint32_t op = ops.begin;
@@ -137,6 +136,7 @@ class Unrolling {
     return size;
   }
 
+  /// An iteration that defines nothing counts as one, since it still takes time.
   int64_t size_of_iteration(size_t l) const {
     const Loop& loop = from_.loops[l];
     return std::max<int64_t>(
@@ -172,7 +172,7 @@ class Unrolling {
     return write_ops(ops_of(thread), loops_of(id)) && diagnostics_.empty();
   }
 
-  /// Ops and the loops among them. False after an error.
+  /// Writes ops and the loops among them. Returns false after an error.
   bool write_ops(IdRange ops, const std::vector<size_t>& loops) {
     uint32_t op = ops.begin;
     for (const size_t l : loops) {
@@ -187,7 +187,7 @@ class Unrolling {
     return true;
   }
 
-  /// The request with which the op enters its site.
+  /// Returns the request with which the op enters its site.
   OpRequest site_request(OpId id, const Op& op) const {
     const auto known = requests_.find(id);
     if (known != requests_.end())
@@ -195,13 +195,13 @@ class Unrolling {
     OpRequest request;
     request.origin = op.origin;
     const Site& site = from_.site(*op.site);
-    // A precv goes where its token leads.
+    // A precv with a token enters the site to which the token leads.
     if (site.named && !(side_of(op) == Side::Receives && !op.operands.empty()))
       request.site = site.name;
     return request;
   }
 
-  /// Enters the site of this iteration: "s[3]" where the body has "s[]".
+  /// Enters the site of this iteration: "s[3]" for "s[]" in the body.
   SiteId enter(OpId id, const Op& op) {
     OpRequest request = site_request(id, from_.op(id));
     if (!request.site.empty() && !around_.empty()) {
@@ -244,7 +244,7 @@ class Unrolling {
     to_.ops.push_back(std::move(op));
   }
 
-  /// The iteration that is being written, counted through all loops around it.
+  /// Returns the iteration that is being written, counted through all loops around it.
   uint64_t run_of_now() const {
     uint64_t run = 0;
     for (const IterationOf& each : iterations_)
@@ -255,7 +255,8 @@ class Unrolling {
 
   std::string note() const { return fmt::format(" (in {})", around_.back().name); }
 
-  /// In a buffer of its own, or as far into one as its region is.
+  /// Writes a value. Its buffer is a new one if the value is the first in its buffer in the
+  /// regions. Otherwise it is the buffer of that first value, at the same distance from it.
   void write_value(ValueId id, std::string name) {
     const Value& from = from_.value(id);
     const ValueId owner = owners_[from.buffer.index()];
@@ -270,7 +271,7 @@ class Unrolling {
     set(id, ValueId(to_.values.size() - 1));
   }
 
-  /// False after an error.
+  /// Writes a loop, in parts. Returns false after an error.
   bool write_loop(size_t l) {
     const Loop& loop = from_.loops[l];
     const size_t ops = to_.ops.size();
@@ -296,7 +297,8 @@ class Unrolling {
     return true;
   }
 
-  /// A loop of its own, from these values, which become those after it. False after an error.
+  /// Writes iterations [lower, upper) as a loop of its own. `carried` has the initial values, and
+  /// gets the final ones. Returns false after an error.
   bool write_part(size_t l, int64_t lower, int64_t upper, std::vector<ValueId>& carried) {
     const Loop& loop = from_.loops[l];
     WrittenLoop made;
@@ -308,7 +310,7 @@ class Unrolling {
     const WrittenIterations& repeating = kept_.repeating(l);
     repeating.set_in(made);
     for (int64_t i = lower; i < upper; ++i) {
-      // Iterations without ops only take time.
+      // Iterations without ops are always left out, since they only take time.
       if (made.window > 0 && made.written.size() == made.first &&
           (long_loops_ == LongLoops::LeftOut || made.last().ops.size() == 0)) {
         leaves_out_ = true;
@@ -341,7 +343,7 @@ class Unrolling {
     return made;
   }
 
-  /// Counts one more iteration. False, with an error, if that is not allowed.
+  /// Counts one more iteration. Returns false, with an error, if the size is not allowed.
   bool grow(size_t l) {
     const Loop& loop = from_.loops[l];
     const int64_t ops = size_of_iteration(l);
@@ -357,7 +359,7 @@ class Unrolling {
     return false;
   }
 
-  /// False after an error, which the next iteration would only repeat.
+  /// Writes an iteration. Returns false after an error, which the next iteration would only repeat.
   bool write_iteration(size_t l, LoopIteration& made, std::vector<ValueId>& carried) {
     const Loop& loop = from_.loops[l];
     const Diagnostics::Note note(diagnostics_, fmt::format(" (in {})", made.name));
@@ -392,15 +394,15 @@ class Unrolling {
   Program to_;
   SiteBuilder sites_;
   std::vector<OpRun> runs_;                  // per op that is written
-  std::vector<OpId> made_;                   // per op: the newest one of it
-  std::vector<std::optional<ValueId>> now_;  // per value: what it is in the iterations of now
+  std::vector<OpId> made_;                   // per op: the newest op written for it
+  std::vector<std::optional<ValueId>> now_;  // per value: the newest value written for it
   std::vector<ValueId> owners_;              // per buffer: the first value in it
   std::vector<std::vector<size_t>> inner_;   // per loop: those in its body
   std::vector<size_t> outermost_;
   std::multimap<ValueId, std::pair<size_t, const Exit*>>
-      exits_;  // by what is inside; of which loop
+      exits_;  // by the inside value, with the loop
   std::multimap<ValueId, std::string> other_names_;
-  std::vector<std::optional<int64_t>> index_;  // per loop that is being written: that of now
+  std::vector<std::optional<int64_t>> index_;  // per loop that is being written: the present index
   std::vector<Around> around_;
   std::vector<size_t> loops_around_;
   IterationsAround iterations_;
@@ -417,7 +419,7 @@ std::optional<Unrolled> unrolled(const Program& program, LongLoops long_loops,
                                  Diagnostics& diagnostics) {
   ORRERY_CHECK(diagnostics.empty(), "a program with errors has no iterations");
   const KeptIterations kept(program);
-  // Most errors are found sooner with iterations left out. Only those that this may have caused
+  // Most errors are found sooner with iterations left out. Only errors that this may have caused
   // need all iterations.
   Unrolling some(program, LongLoops::LeftOut, kept, requests, allowed,
                  Diagnostics(diagnostics.file()));

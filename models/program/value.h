@@ -1,6 +1,6 @@
 #pragma once
 
-// A program's values: their types, and the buffers that hold them.
+// This file has a program's values, their types, and the buffers that hold them.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,12 +15,11 @@
 
 namespace orrery {
 
-/// The most dimensions of a value. JAX and XLA have no such limit; arrays in use do not come near
-/// it.
+/// A value has at most this many dimensions. JAX and XLA have no such limit.
 inline constexpr size_t kMostDimensions = 64;
 
-/// How the copies of a value relate along one mesh axis, with the positions on the other axes
-/// fixed.
+/// An AxisState says how the copies of a value relate along one mesh axis, with the positions on
+/// the other axes fixed.
 enum class AxisState : uint8_t {
   Invarying,  // the copies are bitwise equal
   Varying,    // the copies may differ
@@ -28,14 +27,15 @@ enum class AxisState : uint8_t {
   Reduced,    // the copies are equal, and the cotangent is Unreduced
 };
 
-/// One state per mesh axis, in mesh order.
+/// AxisStates has one state per mesh axis, in mesh order.
 using AxisStates = std::vector<AxisState>;
 
-/// Which state rules apply. With Checks::States the operands of a collective must have the states
-/// that its type requires. Otherwise states are inferred and never refused (JAX's check_vma).
+/// Checks says which state rules apply. With Checks::States the operands of a collective must have
+/// the states that its type requires. Otherwise states are inferred and never refused (JAX's
+/// check_vma).
 enum class Checks : uint8_t { Shapes, States };
 
-/// The type of a value: what each device holds of it.
+/// A ValueType is the type of a value. It describes the part that each device holds.
 struct ValueType {
   Dtype dtype = Dtype::F32;
   Shape shape;  // local: one device's part
@@ -47,13 +47,13 @@ struct ValueType {
   friend bool operator==(const ValueType&, const ValueType&) = default;
 };
 
-/// "f32[2,3]{V:x, U:y, R:(a,b)}": the non-invarying axes by state, in mesh order; "future
-/// f32[2,3]"; "token".
+/// Returns "f32[2,3]{V:x, U:y, R:(a,b)}", "future f32[2,3]", "token" or the like. The axes that are
+/// not invarying are grouped by state, in mesh order.
 std::string text(const ValueType& type, const Mesh& mesh);
 
 enum class MemorySpace : uint8_t { Device, Host };
 
-/// Storage of one or more values. Values share it where an operation only renames elements
+/// A Buffer is the storage of one or more values. Values share it if an op only renames elements
 /// (reshape, done).
 struct Buffer {
   Bytes size;
