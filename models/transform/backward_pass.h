@@ -24,7 +24,7 @@ class BackwardPass final : public BackwardOps {
   /// through. It ends the pass: go_back() throws InputError.
   BackwardPass(const Program& program, Checks checks, ProgramBuilder& draft, Diagnostics& refused);
 
-  /// Asks for the cotangent of a value. Other values get none.
+  /// Asks for the cotangent of a value. No other value gets one.
   void want(ValueId value) { wanted_.insert(value); }
   bool wants(ValueId value) const { return wanted_.contains(value); }
 
@@ -46,8 +46,8 @@ class BackwardPass final : public BackwardOps {
   /// Returns the names of the added ops that compute again what the program had.
   const std::set<std::string>& made_again() const { return made_again_; }
 
-  /// The next ops go by the name `name`.bwd, stand at `origin`, and go back through `forward`, an
-  /// op of the program.
+  /// Makes the next ops have the name `name`.bwd, stand at `origin`, and go back through `forward`,
+  /// an op of the program.
   void name_after(const std::string& name, const std::optional<Origin>& origin,
                   std::optional<OpId> forward);
   /// Returns the op that makes the value. The result is empty for an argument.
@@ -106,7 +106,8 @@ void add_cotangents(const Program& program, Checks checks, const std::vector<Nam
 /// Gives the pass the cotangents of these values, with which it starts.
 void give_cotangents(const std::vector<NamedAt>& names, const std::vector<ValueId>& values,
                      BackwardPass& pass);
-/// The values that the pass found, by the names that they get. Adds zeros where it found none.
+/// Returns the names of the cotangents that the pass found, by the names ct_ID that they get. Adds
+/// zeros where it found none.
 std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& names,
                                                  const std::vector<ValueId>& arguments,
                                                  BackwardPass& pass);

@@ -17,8 +17,8 @@
 namespace orrery {
 
 /// The second part has an argument for each value of the first part that it reads, with the same
-/// name. These follow the arguments of the whole program. They are outputs of the first part. A
-/// part has only the arguments that it reads, and the outputs of the whole program that it makes.
+/// name. They follow the arguments of the whole program, and are outputs of the first part. A part
+/// has only the arguments that it reads, and the outputs of the whole program that it makes.
 struct ProgramParts {
   Program first;
   Program second;
