@@ -38,7 +38,7 @@ struct Transport {
   /// any. If it is 0, or all channels are needed anyway, they share each message evenly.
   int64_t whole_part = 0;
   /// A message has at most so many elements, for algorithms that cut their messages themselves
-  /// (Cutting). 0 means no limit.
+  /// (Cutting). If it is 0, there is no limit.
   int64_t largest = 0;
   friend auto operator<=>(const Transport&, const Transport&) = default;
 };
