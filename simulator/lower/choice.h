@@ -104,11 +104,11 @@ struct Pick {
 /// At most so many groups of different shapes are timed.
 inline constexpr size_t kMostTimedShapes = 8;
 
-/// The method that the op asks for, or the one whose slowest group is fastest. It is one of the
-/// algorithms that fit all groups, with one of the transport's protocols that serve it. Among equal
-/// ones it is the first algorithm in the table, with its first protocol. Groups of one shape
-/// (Grouping::shapes) are timed once; where groups have slices of their own, each is timed. At most
-/// kMostTimedShapes are timed, the first ones. It is an error if there is no such method.
+/// Returns the method that the op asks for, or the one whose slowest group is fastest. It is an
+/// algorithm that fits all groups, with a protocol of the transport that serves it. Among equal
+/// times it is the first algorithm in the table, with its first protocol. Groups of one shape
+/// (Grouping::shapes) are timed once; if groups have slices of their own, each is timed. Only the
+/// first kMostTimedShapes are timed. It is an error if there is no such method.
 std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
                                           const std::optional<TransportFigures>& transport,
                                           const ScheduleMaker& maker, QuietTimer& timer);
