@@ -55,8 +55,7 @@ class ArrayReader {
     }
     const std::optional<ArrayStates> states =
         read_array_states(fields_, mesh_, local ? nullptr : &array.spec, diagnostics_);
-    // Only the first addend of an unreduced array has its elements, so the array's devices must
-    // include all addends.
+    // The first addend of an unreduced array has its elements, so each must have a device.
     if (states && array.on && !local && mesh_ != nullptr && !states->unreduced.empty())
       check_spanned(*fields_.optional("unreduced"), states->unreduced, *array.on);
     fields_.finish();
@@ -161,8 +160,7 @@ class ArrayReader {
                       dimension, extent, parts, text));
   }
 
-  /// Checks that the array's devices have all indices of each axis that cuts the array, or along
-  /// which it has addends.
+  /// Checks that the devices span each axis that cuts the array or along which it has addends.
   void check_spanned(DocumentNode entry, const std::vector<std::string>& axes,
                      const std::vector<LogicalId>& on) {
     for (const std::string& axis : axes) {
@@ -222,8 +220,7 @@ class ArrayReader {
     return FillInit{value.value_or(0)};
   }
 
-  /// Returns the fill in words. For a pair it names both parts, and the part that `dtype` cannot
-  /// hold.
+  /// Returns the fill in words. For a pair it names the part that `dtype` cannot hold.
   static std::string got_fill(DocumentNode node, const NumberOrPair& value, Dtype dtype) {
     if (node.kind() != DocumentNode::Kind::List)
       return got(node);

@@ -20,9 +20,8 @@ struct ArrayReading {
   std::optional<Array> array;  // empty if an error was added
 };
 
-/// Returns every array of the file, in its order. Without a mesh, the readings are checked as far
-/// as they do not depend on one, and their arrays are empty. The result is empty if the value is
-/// not an object.
+/// Returns every array of the file, in its order. Without a mesh, only what does not depend on one
+/// is checked, and the arrays are empty. The result is empty if the value is no object.
 std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Mesh* mesh,
                                                      const Limits& limits,
                                                      Diagnostics& diagnostics);
@@ -41,9 +40,8 @@ std::optional<OutputReading> read_output(DocumentNode node, const Mesh& mesh,
 
 /// Returns the error if the boundary's value cannot leave by the boundary. With Checks::States, the
 /// value must have the state that the boundary states along each axis: varying over the axes of the
-/// spec, unreduced or reduced where the boundary says so, and invarying over all other axes. An
-/// invarying value is accepted where a varying one is expected, and a varying value where an
-/// unreduced one is.
+/// spec, unreduced or reduced where it says so, else invarying. An invarying value is accepted
+/// where a varying one is expected, and a varying value where an unreduced one is.
 std::optional<std::string> boundary_error(const Program& program, Checks checks,
                                           const Boundary& boundary);
 

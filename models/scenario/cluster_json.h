@@ -25,8 +25,7 @@ struct ClusterReading {
   bool from_catalog = false;
 };
 
-/// Reads "cluster": the name of a catalog entry, or an object. The result is empty if an error was
-/// added.
+/// Reads "cluster": a catalog entry's name or an object. Returns nothing if an error was added.
 std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limits,
                                            Diagnostics& diagnostics);
 

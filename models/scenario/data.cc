@@ -62,8 +62,7 @@ uint64_t word_at(uint64_t key, int64_t place) {
   return mix(key + static_cast<uint64_t>(place) * 0x9e3779b97f4a7c15U);
 }
 
-/// Returns a number made of a sign, one of four powers of two from 2^-4 to 2^-1 and 52 bits of a
-/// fraction in [1, 2).
+/// Returns a sign times a power of two from 2^-4 to 2^-1 times a fraction of 52 bits in [1, 2).
 arith::F64 fraction(uint64_t word) {
   constexpr uint64_t kHalf = 1022;  // the biased exponent of 1/2
   const uint64_t exponent = kHalf - ((word >> 52U) & 3U);

@@ -185,8 +185,8 @@ class Document::Builder {
     return true;
   }
 
-  // Searches back for the opening quote. A quote inside the string has an odd number of backslashes
-  // before it.
+  // Searches back for the opening quote. A quote in the string follows an odd number of
+  // backslashes.
   size_t string_begin() const {
     size_t at = consumed_ - 1;
     while (true) {

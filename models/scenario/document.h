@@ -1,8 +1,7 @@
 #pragma once
 
-// A document is JSON text as a tree of values with their positions, so that every error can name
-// its own. Numbers keep their digits, and objects keep the order of their members. `//` and `/* */`
-// comments are accepted.
+// A document is JSON text as a tree of values with their positions, which errors name. Numbers keep
+// their digits, and objects the order of their members. `//` and `/* */` comments are accepted.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,8 +30,7 @@ class DocumentNode {
   /// Returns the number of items or members; 0 for a value that has none.
   size_t size() const;
 
-  /// first() returns the first item or member; next() returns the one after this in the same list
-  /// or object.
+  /// first() returns the first item or member; next() the one after this in its list or object.
   std::optional<DocumentNode> first() const;
   std::optional<DocumentNode> next() const;
 

@@ -22,8 +22,7 @@ namespace orrery {
 /// `Common` takes the devices that they have in common.
 enum class ComparedDevices : uint8_t { Same, Common };
 
-/// It is a value that an expectation names. A value that a loop carries out may also be named by
-/// the loop.
+/// An expectation names it. A value that a loop carries out may also be named by the loop.
 struct ComparedValue {
   std::string name;     // the value's own, in the scenario's program
   std::string written;  // as the scenario has it

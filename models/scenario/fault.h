@@ -62,8 +62,7 @@ struct SlowLink {
   friend bool operator==(const SlowLink&, const SlowLink&) = default;
 };
 
-/// No message uses a link from `from` straight to `to`. Messages take another route, if there is
-/// one.
+/// No message uses a link from `from` straight to `to`; it takes another route, if there is one.
 struct CutLink {
   VertexId from, to;
   friend bool operator==(const CutLink&, const CutLink&) = default;

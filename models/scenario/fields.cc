@@ -83,8 +83,7 @@ Beyond beyond_64_bits(DocumentNode node) {
   return digits.starts_with('-') ? Beyond::Below : Beyond::Above;
 }
 
-/// Returns the end of the range that a value which is no whole number in it exceeds: " of at least
-/// 1".
+/// Returns the range that a value is not in, or only the end that it exceeds: " of at least 1".
 std::string range_text(DocumentNode node, IntegerRange range) {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();

@@ -1,7 +1,7 @@
 #pragma once
 
 // This reads the values of a document as numbers, names, quantities and lists. Errors read
-// "expected ..., got ...". The reader of an object asks for every key that it knows; other keys are
+// "expected ..., got ...". The reader of an object asks for each key that it knows; others are
 // errors.
 
 #include <cstdint>
@@ -55,8 +55,7 @@ std::optional<NumberOrPair> read_number_or_pair(DocumentNode node, Diagnostics& 
 
 std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& diagnostics);
 
-/// Returns the end of the error about `text`, which is no dtype. It names a similar dtype, or is
-/// empty.
+/// Returns the end of the error about `text`, which is no dtype. It names a similar one, or is "".
 std::string dtype_hint(std::string_view text);
 
 /// It is a range in base units, ends included.
@@ -79,8 +78,7 @@ std::optional<std::vector<int64_t>> read_integers(DocumentNode node, std::string
 std::optional<std::vector<std::string>> read_names(DocumentNode node, std::string_view what,
                                                    Diagnostics& diagnostics);
 
-/// It reads the members of one object. Requires that `object` is one. The keys asked for must
-/// outlive it.
+/// It reads the members of one object, and requires one. The keys asked for must outlive it.
 class Fields {
  public:
   Fields(DocumentNode object, Diagnostics& diagnostics)
@@ -94,8 +92,7 @@ class Fields {
   /// Returns the value under `key`. Adds an error if the object has no such key.
   std::optional<DocumentNode> required(std::string_view key);
 
-  /// Returns the amount under `key`, or the whole number under `key` with a unit's suffix
-  /// ("latency_ns").
+  /// Returns the amount under `key`, or the number under `key` with a unit's suffix: "latency_ns".
   std::optional<int64_t> optional_quantity(std::string_view key, Dimension dimension,
                                            QuantityRange range = {},
                                            BareNumber bare = BareNumber::Refused);

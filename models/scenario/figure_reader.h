@@ -20,8 +20,7 @@ class FigureReader {
  public:
   explicit FigureReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
-  /// Returns the amount under `key`, in base units. `called` is the figure's name in labels:
-  /// "flops/bf16".
+  /// Returns the amount under `key`, in base units. Labels call the figure `called`: "flops/bf16".
   std::optional<int64_t> quantity(Fields& fields, std::string_view key, Dimension dimension,
                                   QuantityRange range, const std::string& called);
 

@@ -20,8 +20,7 @@ Json value_of(const std::string& figure, const std::string& text) {
   return counts && digits && text.size() < 10 ? Json(std::stoi(text)) : Json(text);
 }
 
-/// Reads the cluster of a text in which only the figure's value is new, so any error is about that
-/// value.
+/// Reads a cluster whose text is new only in the figure's value, so any error is about that value.
 std::optional<Cluster> read_again(const std::string& text, const std::string& figure,
                                   const Limits& limits, Diagnostics& diagnostics) {
   try {

@@ -1,7 +1,6 @@
 #pragma once
 
-// `JsonText` is JSON text that people read: a list or an object that fits on a line stands on one
-// line.
+// A `JsonText` is JSON for people: a list or an object that fits on a line stands on one line.
 
 #include <cstddef>
 #include <string>
@@ -21,8 +20,7 @@ class JsonText {
   static JsonText object(std::vector<std::pair<std::string, JsonText>> members);
 
   /// Returns the text. A list or an object that ends within `width` columns is written on one line;
-  /// any other has one line per item. The outermost always has one line per item. The text ends
-  /// with a newline.
+  /// any other, and the outermost, has one line per item. The text ends with a newline.
   std::string lines(size_t width = 110) const;
 
  private:

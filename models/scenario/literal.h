@@ -31,8 +31,7 @@ struct LiteralType {
 std::optional<Tensor> read_tensor(DocumentNode list, const LiteralType& type,
                                   Diagnostics& diagnostics);
 
-/// Returns one tensor per list. The result is empty if an error was added; each list adds at most
-/// one.
+/// Returns one tensor per list. Returns nothing if an error was added, at most one per list.
 std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralType& type,
                                                 Diagnostics& diagnostics);
 

@@ -288,8 +288,7 @@ bool ProgramReader::read_body(const LoopText& loop, const Scope& outside,
   return diagnostics_.size() == before;
 }
 
-/// Makes the names that the loop would have defined unknown, so that using them is no further
-/// error.
+/// Marks the names that the loop would have defined, so that using them is no further error.
 void ProgramReader::refuse_loop(DocumentNode node, Scope& scope) {
   complete_ = false;
   const auto refuse = [&](const std::string& name) {

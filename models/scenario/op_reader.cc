@@ -190,8 +190,7 @@ std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
   fail_check("no amount", "amounts are read with their keys", __FILE__, __LINE__);
 }
 
-/// Returns the dimension of a parameter that is an amount. Such parameters are named for their base
-/// unit.
+/// Returns the dimension of a parameter that is an amount. Its name says its base unit.
 std::optional<Dimension> dimension_of(ParameterKind kind) {
   if (kind == ParameterKind::FlopCount)
     return Dimension::Work;

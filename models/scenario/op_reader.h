@@ -21,8 +21,7 @@ namespace orrery {
 /// for all_reduce. Returns "" for other words. Upper case and hyphens make no difference.
 std::string op_of_other_name(std::string_view word);
 
-/// Returns the value of a parameter, under its name or, for an amount, its name with a unit's
-/// suffix.
+/// Returns a parameter's value, under its name or, for an amount, its name with a unit's suffix.
 std::optional<DocumentNode> find_parameter(Fields& fields, const Parameter& parameter);
 
 /// Reads a parameter. The result is empty if it is not given, or an error was added.
@@ -50,9 +49,8 @@ std::optional<Axes> read_axes(DocumentNode axis_name, OpKind collective, std::st
                               Diagnostics& diagnostics);
 
 /// Makes the collective read the result of a local reduction of its operand over the dimensions,
-/// "ID.local". `operand` is the operand's dtype. Returns the ops that come before the collective.
-/// For a psum of pred they also include a conversion to s32, "ID.counted", since psum counts in
-/// s32.
+/// "ID.local". `operand` is the operand's dtype. Returns the ops that come before the collective. A
+/// psum of pred also needs a conversion to s32, "ID.counted", in which it counts.
 std::vector<OpRequest> reduced_first(OpRequest& collective, Dtype operand,
                                      std::vector<int64_t> dimensions);
 

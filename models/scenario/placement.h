@@ -23,8 +23,7 @@ namespace orrery {
 // Each reader returns nothing, or leaves something out, if it has added an error. The mesh is null
 // if it has errors itself; then names of axes are not checked.
 
-/// Reads the axes in the order of the file. The mesh has at most `devices` devices, if that is
-/// known.
+/// Reads the axes in the order of the file. It has at most `devices` devices, if known.
 std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices,
                               const Limits& limits, Diagnostics& diagnostics);
 
@@ -41,8 +40,7 @@ PartitionSpec read_spec(
     FunctionRef<void(DocumentNode item, size_t dimension, const std::vector<std::string>& axes)>
         visit);
 
-/// Returns false and adds an error if the list at `node` has more items than `shape` has
-/// dimensions.
+/// Adds an error and returns false if `node` has more items than `shape` has dimensions.
 bool fits_rank(DocumentNode node, const Shape& shape, Diagnostics& diagnostics);
 
 /// Reads the lists "unreduced" and "reduced" beside a spec. Each axis may be in one list only, and
@@ -68,8 +66,7 @@ std::optional<std::string> unequal_copies(const Mesh& mesh, const Array& array);
 /// Returns the shape of the part that each device holds of the array.
 Shape local_shape(const Mesh& mesh, const Array& array);
 
-/// Returns the shape of the whole array of which each device holds a `local` one. Throws Overflow
-/// if it does not fit.
+/// Returns the shape of the whole array of which each device holds a `local` one. Throws Overflow.
 Shape global_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& local);
 
 }  // namespace orrery

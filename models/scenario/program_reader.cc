@@ -16,8 +16,7 @@ namespace {
 constexpr std::string_view kAxesKey = "axis_name";
 constexpr std::string_view kGroupsKey = "axis_index_groups";
 
-/// Returns whether a number stands in place of an operand. Adds an error for each, which suggests a
-/// scalar.
+/// Returns whether a number stands in place of an operand. Adds an error for each number.
 bool has_number(DocumentNode operands, Diagnostics& diagnostics) {
   const auto check = [&](DocumentNode node, std::string_view what) {
     const bool number = node.kind() == DocumentNode::Kind::Number;
@@ -74,8 +73,7 @@ std::string size_error(const Limits& limits, const Mesh& mesh, const WrittenSize
   return "";
 }
 
-/// Returns whether so many more ops and threads are within the limits. This is checked before the
-/// program is read.
+/// Returns whether so many more ops and threads, not read yet, are within the limits.
 bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads) {
   size_.ops += static_cast<int64_t>(ops);
   // A file has fewer than 2^32 values, and a mesh at most 2^30 devices.
@@ -171,8 +169,7 @@ std::string ProgramReader::read_id(DocumentNode node, const Scope& scope) {
   return "";
 }
 
-/// Reads the ids of an op: one, or a list with one for each result. Adds the origin of each id of a
-/// list to `request`.
+/// Reads the id of an op, or a list with one per result, whose origins it adds to `request`.
 std::vector<std::string> ProgramReader::read_ids(DocumentNode node, const Scope& scope,
                                                  OpRequest& request) {
   if (node.kind() != DocumentNode::Kind::List)

@@ -71,8 +71,7 @@ constexpr std::array kWorkRates = {
 
 constexpr UInt128 kLargestCount = std::numeric_limits<int64_t>::max();
 
-// Digits beyond these cannot matter to an exact result. The limit keeps the product within 128
-// bits.
+// More digits cannot matter to an exact result. The limit keeps the product within 128 bits.
 constexpr size_t kMostDigits = 19;
 
 std::string_view base_unit(Dimension dimension) {

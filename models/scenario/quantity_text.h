@@ -48,8 +48,7 @@ std::string suffix_hint(std::string_view key, std::string_view quantity, Dimensi
 /// Reads digits as a whole number of `unit`.
 QuantityReading read_count(std::string_view digits, const QuantityUnit& unit, Dimension dimension);
 
-/// Reads a decimal as a whole number of millionths. The result is empty if it is none, or leaves 64
-/// bits.
+/// Reads a decimal as millionths. Returns nothing if they are not whole or leave 64 bits.
 std::optional<int64_t> read_millionths(std::string_view digits);
 
 /// Returns "a rate such as "50 GB/s"".

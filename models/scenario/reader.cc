@@ -93,8 +93,7 @@ class ScenarioReader {
                       .boundaries = std::move(boundaries),
                       .expectations = std::move(expectations),
                       .faults = std::move(hardware_faults)};
-    // The arrays go in the order of the program's arguments, of which a transform may bring new
-    // ones.
+    // The arrays go in the order of the program's arguments. A transform may bring new ones.
     std::map<std::string_view, Array*> by_name;
     for (ArrayReading& reading : *arrays)
       by_name.emplace(reading.name, &*reading.array);
@@ -240,9 +239,8 @@ class ScenarioReader {
     }
   }
 
-  /// Returns the program, and adds errors where it is wrong, also in single iterations. The result
-  /// is empty if the iterations cannot be checked. `errors` is the number of errors before the
-  /// program was read.
+  /// Returns the program, and adds errors where it is wrong, also in single iterations. Returns
+  /// nothing if the iterations cannot be checked. `errors` is the number before it was read.
   std::optional<Program> finished(ProgramBuilder& builder, size_t errors) {
     builder.report_undefined();
     Program made = builder.finish();

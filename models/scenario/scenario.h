@@ -42,8 +42,7 @@ struct FillInit {
 };  // every element
 struct RandomInit {
   uint64_t seed = 0;  // and the run's
-  /// Floats either have all bits of their fractions, or are whole numbers, whose sums are mostly
-  /// exact.
+  /// Floats have all bits of their fractions, or are whole numbers, whose sums are mostly exact.
   enum class Values : uint8_t { Fractions, Integers } values = Values::Fractions;
 };
 struct PerDeviceInit {
@@ -62,8 +61,7 @@ struct ArrayStates {
   bool given() const { return varying || !unreduced.empty() || !reduced.empty(); }
 };
 
-/// Says how an output leaves the program: as one array that the mesh holds in parts (JAX's
-/// out_specs).
+/// It is an output that leaves the program as one array in parts over the mesh (JAX's out_specs).
 struct Boundary {
   ValueId value;
   PartitionSpec spec;
@@ -106,8 +104,7 @@ struct WrittenScenario {
   std::vector<std::optional<ValueId>> values = {};
 };
 
-/// Writes the iterations of the loops of `given`. With `limits` it throws InputError if the program
-/// exceeds them.
+/// Writes the iterations of `given`. With `limits`, throws InputError if the program exceeds them.
 WrittenScenario written(const Scenario& given, LongLoops long_loops,
                         const Limits* limits = nullptr);
 

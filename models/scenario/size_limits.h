@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// The limits that the user may set (--limit NAME=VALUE); all_limits() has the names.
+/// These are the limits that the user may set (--limit NAME=VALUE); all_limits() has the names.
 struct Limits {
   int64_t file = int64_t{64} << 20;    // bytes of a file
   int64_t nesting = 64;                // of lists and objects
@@ -46,8 +46,7 @@ struct LimitInfo {
 /// Returns every limit, in the order of Limits.
 std::span<const LimitInfo> all_limits();
 
-/// Returns the bytes of memory that a run without data takes at most when its input reaches all
-/// these limits.
+/// Returns the most bytes of memory of a run without data whose input reaches all these limits.
 int64_t most_memory(const Limits& limits);
 
 /// Returns the limit as a user writes it: "64 MiB", "1048576".

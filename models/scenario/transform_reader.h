@@ -1,7 +1,6 @@
 #pragma once
 
-// This reads a scenario's "transform", and makes the program that runs from the one that is
-// written.
+// This reads a scenario's "transform", and makes the program that runs from the written one.
 
 #include <map>
 #include <optional>
@@ -41,8 +40,8 @@ struct Written {
 };
 
 /// Goes back from the scenario's mesh and arrays, which are those after all transforms, to those
-/// before. Sets the size of each batch that has none, by its arrays. The result is empty if an
-/// error was added.
+/// before. Sets the size of each batch that has none, by its arrays. Returns nothing if an error
+/// was added.
 std::optional<Written> written_program(const Mesh& mesh, const std::vector<ArrayReading>& arrays,
                                        std::vector<Transform>& transforms, const Limits& limits,
                                        Diagnostics& diagnostics);

@@ -134,8 +134,7 @@ void add_encoding(Members& members, Encoding encoding) {
     members.emplace_back("encoding", JsonText::text("bits"));
 }
 
-/// Writes the index or interval on each axis, if these say exactly which devices there are; else
-/// their ids.
+/// Writes the index or interval on each axis, if that says exactly which devices; else their ids.
 JsonText devices_text(const Mesh& mesh, const std::vector<LogicalId>& devices) {
   Members members;
   size_t inside = 1;
@@ -217,8 +216,7 @@ JsonText array_text(const Mesh& mesh, const Array& array) {
   return JsonText::object(std::move(members));
 }
 
-/// It writes the ops of a program. A loop is written with its body, whose ops have the names that
-/// they have there.
+/// It writes the ops of a program, and its loops with their bodies and the names used there.
 class OpsText {
  public:
   explicit OpsText(const Program& program) : program_(program), body_of_(program.values.size()) {

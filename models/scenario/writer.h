@@ -9,9 +9,8 @@
 
 namespace orrery {
 
-/// Returns the JSON text. Quantities have units, and keys with default values are left out. The
-/// comments of the file that the scenario came from are lost. Requires that no iterations are left
-/// out.
+/// Returns the JSON text. Quantities have units, and keys with default values are left out.
+/// Comments of the scenario's file are lost. Requires that no iterations are left out.
 std::string write_scenario(const Scenario& scenario);
 
 }  // namespace orrery

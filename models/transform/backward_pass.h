@@ -15,8 +15,7 @@
 
 namespace orrery {
 
-/// It goes back through a program's ops. It adds each new op to a draft of the new program, which
-/// tells the op's type.
+/// It goes back through a program's ops, and adds each new op to a draft, which tells its type.
 class BackwardPass final : public BackwardOps {
  public:
   /// `draft` has the arguments of the new program, and the ops that come before the backward pass.
@@ -86,7 +85,7 @@ class BackwardPass final : public BackwardOps {
   std::map<ValueId, std::string> names_again_;
   std::set<std::string> made_again_;
   std::set<std::string> names_;  // that are taken
-  // The next ops take these from the op that they go back through.
+  // The next ops get their name, origin and forward op from these members.
   std::string after_;
   std::optional<Origin> origin_;
   std::string forward_;
@@ -96,11 +95,9 @@ class BackwardPass final : public BackwardOps {
 /// value an unreduced one.
 ValueType cotangent_type(ValueType type);
 
-// A cotangent of the value or argument ID has the name ct_ID, whether the scenario gives it or gets
-// it.
+// A cotangent of ID has the name ct_ID, whether the scenario gives it or gets it.
 
-/// Adds an argument for the cotangent of each value. Without checked types, it may differ along
-/// each axis.
+/// Adds an argument per value for its cotangent. Without checked types, it may differ anywhere.
 void add_cotangents(const Program& program, Checks checks, const std::vector<NamedAt>& names,
                     const std::vector<ValueId>& values, ProgramBuilder& builder);
 /// Gives the pass the cotangents of these values, with which it starts.

@@ -193,8 +193,7 @@ class Batching {
   }
 
   /// Returns the place of a result. In a body, only a value that is yielded to a batched carry has
-  /// a place, which is the same in all iterations. If it is not batched, it stays so to the end of
-  /// the body.
+  /// a place. If it is not batched, it stays so to the end of the body.
   std::optional<BatchPlace> place_of(ValueId result, std::optional<size_t> body) const {
     if (!body)
       return place_of(result);
@@ -218,8 +217,7 @@ class Batching {
     return own != places_.end() && own->second && own->second->of == BatchPlace::Of::Any;
   }
 
-  /// Makes the batched program. The result is empty after an error, or if a carry turned out to
-  /// have the batch.
+  /// Makes the program. Returns nothing after an error, or if a carry turned out to be batched.
   std::optional<Program> walk() {
     Diagnostics refused("");
     ProgramBuilder builder(mesh_, checks_, refused);
@@ -416,8 +414,7 @@ class Batching {
   Mesh mesh_;                          // without the axis
   std::map<ValueId, size_t> in_axes_;  // of the arguments that are batched
   std::map<std::string_view, std::optional<BatchPlace>> places_;  // of results, by their names
-  /// It is the error that a loop carries futures that differ. It counts once all batched carries
-  /// are known.
+  /// This error, that a loop carries unlike futures, counts once all batched carries are known.
   std::optional<Diagnostic> unlike_future_;
   std::set<std::pair<size_t, size_t>> batched_carries_;  // loops, and which of their carries
 };

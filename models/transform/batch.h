@@ -14,8 +14,7 @@
 
 namespace orrery {
 
-/// It says along which of its dimensions a value has the batch. It is empty if the value is not
-/// batched.
+/// It says along which dimension a value has the batch. It is empty if the value is not batched.
 struct BatchAxis {
   NamedAt value;
   std::optional<int64_t> dimension;

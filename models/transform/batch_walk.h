@@ -75,8 +75,7 @@ class BatchedOp final : public BatchCall {
   /// Adds the op as it is, and returns its results.
   std::vector<Batched> unchanged();
 
-  /// Adds `ops` under new names. Their operands read `as` where they name `made`. Returns the new
-  /// name of `result`.
+  /// Adds `ops` under new names, with `as` for each operand `made`. Returns `result`'s new name.
   std::string add_renamed(std::vector<OpRequest> ops, const std::string& made,
                           const std::string& as, const std::string& result);
 
@@ -95,8 +94,7 @@ class BatchedOp final : public BatchCall {
     std::vector<OpRequest> after;
     std::string made;  // name of the collective's result in `after`
   };
-  /// Splits the ops that were added. The result is empty, and nothing is done, if none is a
-  /// collective.
+  /// Splits the ops that were added. Does nothing and returns nothing if none is a collective.
   std::optional<Started> take_started();
 
  private:
@@ -121,8 +119,7 @@ class BatchWalk {
   /// Ops go to `builder`, whose mesh is the one after the batch.
   BatchWalk(const BatchOf& batch, ProgramBuilder& builder);
 
-  /// Returns the dimension along which a value has the batch. It is empty if the value is not
-  /// batched.
+  /// Returns the dimension of the batch in a value. It is empty if the value is not batched.
   std::optional<size_t>& dimension(ValueId value) { return dimensions_[inside(value).index()]; }
 
   /// Adds the ops that do `op` for the batch. `places` says where each result is to have the batch;

@@ -37,8 +37,7 @@ std::string cotangent_name(const NamedAt& of);
 void check_cotangents_unused(const Program& program, const std::vector<NamedAt>& names,
                              Diagnostics& diagnostics);
 
-/// Returns for each value whether it is one of `values`, or depends on one through values that have
-/// cotangents.
+/// Returns for each value whether it is in `values`, or depends on one by values with cotangents.
 std::vector<bool> dependents(const Program& program, const std::vector<ValueId>& values,
                              Differentiated what);
 

@@ -25,14 +25,14 @@ struct ProgramParts {
 };
 
 /// Cuts a program in two. The first part has the ops of `first` and those that they need. Futures
-/// and tokens do not leave it, so it also has the ops that take them. Requires one program on all
+/// and tokens do not leave it, so it has the ops that take them too. Requires one program on all
 /// devices.
 ProgramParts cut(const Program& program, Checks checks, std::set<OpId> first);
 
 /// Returns the forward and the backward program. The outputs of the forward program are the values
 /// of `of` and those that the backward program reads. The outputs of the backward program are the
-/// cotangents ct_ID of `with_respect_to`. Together they have the ops of vjp. The result is empty if
-/// an error was added.
+/// cotangents ct_ID of `with_respect_to`. Together they have the ops of vjp. Returns nothing if an
+/// error was added.
 std::optional<ProgramParts> vjp_parts(const Program& program, Checks checks,
                                       const VjpRequest& request, Diagnostics& diagnostics);
 

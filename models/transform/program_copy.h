@@ -31,8 +31,7 @@ void copy_loop_begin(const Program& program, const Loop& loop,
 void copy_loop_end(const Program& program, const Loop& loop,
                    const std::vector<std::string>& yielded, ProgramBuilder& builder);
 
-/// Returns the values of single iterations that are read outside of all loops (exits), by their
-/// names.
+/// Returns the values of single iterations that are read outside of loops (exits), by name.
 std::map<std::string_view, ValueId> exit_names(const Program& program);
 
 /// Returns whether the program has one thread on all devices, as transforms require. Adds an error

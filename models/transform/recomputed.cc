@@ -16,8 +16,7 @@ namespace orrery {
 
 namespace {
 
-/// Returns whether an op can be computed again. A done is computed again from its start, as a sync
-/// op.
+/// Returns whether an op can be computed again. A done is computed again from its start, as sync.
 bool can_be_recomputed(const Op& op) {
   return !op.results.empty() && op.issue == Issue::Sync;
 }
@@ -29,8 +28,7 @@ struct Meaning {
   std::string_view iteration;  // "l[3]", if the name is that of loop "l" that the op is in; else ""
 };
 
-/// Returns what `name` means for an op. `op` is the op's name, and `in_loops` the same without
-/// indices.
+/// Returns what `name` means for an op named `op`, which is `in_loops` without indices.
 Meaning meaning(std::string_view name, std::string_view op, std::string_view in_loops) {
   size_t at = 0;  // in `op`
   while (!in_loops.empty()) {

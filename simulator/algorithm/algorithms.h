@@ -113,8 +113,8 @@ struct Algorithm {
   /// Returns why the group cannot run it, as "expected ..., got ...". It is empty if the group can.
   std::optional<std::string> (*misfit)(const PlacedGroup& group);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
-  /// Returns the switch at which the switch nodes of a group that fits are. It is null for an
-  /// algorithm without switch nodes.
+  /// Returns the switch of the switch nodes, for a group that fits. The pointer is null without
+  /// them.
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
   Considered considered = Considered::Always;
   ChannelUse channel_use = ChannelUse::EvenShares;

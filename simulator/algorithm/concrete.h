@@ -21,8 +21,7 @@
 
 namespace orrery {
 
-/// Calls `use` with the schedule as the class of its algorithm, or as a Schedule if it is of no
-/// algorithm.
+/// Calls `use` with the schedule as the class of its algorithm, or as a Schedule if it has none.
 template <class Use>
 decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
   if (const auto* ring = dynamic_cast<const RingSchedule*>(&schedule))

@@ -29,8 +29,7 @@ class OneShotSchedule final : public Schedule {
 
   enum class Form : uint8_t { AllReduce, ReduceScatter };
 
-  /// `count` is the number of canonical elements of the input. A reduce-scatter divides them among
-  /// the ranks.
+  /// The input has `count` canonical elements. The ranks divide those of a reduce-scatter.
   OneShotSchedule(Form form, uint32_t nodes, int64_t count, Combine combine, Transport transport)
       : nodes_(nodes),
         scatters_(form == Form::ReduceScatter),

@@ -1,8 +1,8 @@
 #pragma once
 
 // This all-to-all goes in turns. In turn j rank r sends to rank r + j and receives from rank r - j
-// (mod n), so no rank receives two messages in one turn. It serves groups that are too large for a
-// channel per pair.
+// (mod n), so no rank receives two messages in one turn. It serves groups too large for a channel
+// per pair.
 
 #include <cstdint>
 #include <optional>

@@ -111,8 +111,7 @@ RaggedExchangeSchedule::Copy RaggedExchangeSchedule::message(Node from, Node to,
   auto [first, end] = slices_between(from, to);
   const uint32_t wanted = messages_before(first, channel) + number;
   // Finds the last slice with at most `wanted` messages before it, which has the message. A slice
-  // without messages on this channel has as many before it as the next slice, so it is not the
-  // last.
+  // without messages on this channel is not the last: the next one has as many before it.
   while (end - first > 1) {
     const size_t middle = first + (end - first) / 2;
     (messages_before(middle, channel) <= wanted ? first : end) = middle;

@@ -110,8 +110,7 @@ class RingSchedule final : public Schedule {
     return StepRef{next(ref.node), ref.channel, ref.index - extent_.slots + 1};
   }
 
-  /// A node sends every chunk once in n steps, except the chunks of the last steps, which it does
-  /// not send.
+  /// A node sends every chunk once in n steps, except that the last steps send nothing.
   void for_each_receiver(Node node, Channel channel,
                          FunctionRef<void(const Sent&)> visit) const override {
     if (last_ == 0)

@@ -25,8 +25,7 @@ struct Exposure {
 };
 
 /// Returns the exposure of `op`, a collective of `thread`. `waiting` is the op that waits for its
-/// end: itself if it is sync. `launch` gives the launch time of the collective that a device enters
-/// by it.
+/// end: itself if it is sync. `launch` gives the launch time on a device.
 Exposure exposure(const Thread& thread, const Completion& completion,
                   FunctionRef<Duration(LogicalId)> launch, OpId op, std::optional<OpId> waiting);
 

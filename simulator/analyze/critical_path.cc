@@ -70,8 +70,7 @@ class Backtrack {
     return cause ? std::optional(At{list, *cause}) : std::nullopt;
   }
 
-  /// Adds the instruction that the compute stream has passed to the path, and returns its last
-  /// cause.
+  /// Adds the instruction that the compute stream has passed, and returns its last cause.
   std::optional<At> through_list(const At& at) {
     const Instruction& instruction = runs_.tape(at.list)[at.moment.position];
     if (instruction.kind == Instruction::Kind::Local) {

@@ -51,8 +51,7 @@ std::vector<PathEntry> critical_path(const Program& program, const Lowered& lowe
 
 /// Returns the chain that ends with `op` on `device` instead of at the makespan, including entries
 /// of no time. A collective's entry ends on the device of the entry after it. Requires that the
-/// device runs the op. A done is not an entry: its chain is that of the collective that it waited
-/// for.
+/// device runs the op. A done is not an entry: its chain is that of its collective.
 std::vector<PathEntry> path_to(const Program& program, const Lowered& lowered,
                                const Completion& completion, OpId op, LogicalId device);
 

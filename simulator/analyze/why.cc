@@ -73,8 +73,7 @@ class Inside {
   }
 
  private:
-  /// Adds the stretch from the end of the member's last step to the end of the collective on its
-  /// device.
+  /// Adds the stretch from the member's last step to the end of the collective on its device.
   void add_leaving(Node node) {
     const Instant end = runs_.span(runs_.lists().enter_of(id_, node)).end;
     add_copy(node, bytes_unpacked(collective_.work, schedule_.extent()), collective_.steps_end(end),

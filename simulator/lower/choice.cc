@@ -156,8 +156,7 @@ Duration least_time(const Method& method, const SiteFigures& site,
 }
 
 /// Returns the methods in the order in which they are timed. With protocols, the method with the
-/// least lower bound comes first. Timing a slow protocol takes long, since all data is cut to its
-/// slots.
+/// least lower bound comes first. Timing a slow protocol takes long.
 std::vector<Untimed> in_order(const Methods& fitting, const SiteFigures& site,
                               std::span<const size_t> timed_groups, const QuietTimer& timer) {
   std::vector<Untimed> order;

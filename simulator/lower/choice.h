@@ -1,8 +1,7 @@
 #pragma once
 
-// This picks the method of a site: the one that the scenario names, or the fastest one on the quiet
-// fabric, with the reason. Methods are compared by how long one collective takes when nothing else
-// runs.
+// This picks a site's method: the one that the scenario names, or the fastest on the quiet fabric,
+// with the reason. Methods are compared by the time of one collective when nothing else runs.
 
 #include <cstdint>
 #include <optional>
@@ -40,9 +39,8 @@ struct QuietTime {
 /// A group of more than kMostTimedRanks ranks is timed in two smaller sizes. Its size is halved
 /// until it is at most kMostTimedRanks, and once more. The group's first ranks are timed in these
 /// two sizes, with messages as large as in the whole group. The time of the whole group is
-/// extrapolated by the number of steps of a rank, or by the number of ranks if a rank has as many
-/// steps in any group. A permutation and a ragged exchange are timed completely, since they name
-/// all ranks.
+/// extrapolated by the number of steps of a rank, or of ranks if a rank has as many steps in any
+/// group. A permutation and a ragged exchange are timed completely, since they name all ranks.
 class QuietTimer {
  public:
   /// `reach` is that of the fabric of `paths`. `reach` and `maker` must outlive this object.

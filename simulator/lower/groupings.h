@@ -1,7 +1,6 @@
 #pragma once
 
-// This stores the groups of sites. Each list of groups is stored once, since many sites of a
-// program have the same.
+// This stores each list of groups once, since many sites of a program have the same.
 
 #include <cstdint>
 #include <map>
@@ -35,8 +34,7 @@ class Groupings {
  public:
   explicit Groupings(const Fabric& fabric) : fabric_(fabric) {}
 
-  /// Returns the grouping of these groups. The reference stays valid; equal lists of groups share
-  /// one.
+  /// Returns the grouping of these groups, which equal lists share. The reference stays valid.
   const Grouping& of(const std::vector<Group>& groups,
                      const std::vector<TransferGroup>& transfers = {});
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// This says how long a program's local ops take (durations.h), and which figures the cluster lacks
-// for them.
+// This says how long local ops take (durations.h), and which figures the cluster lacks for them.
 
 #include <set>
 #include <string>

@@ -78,8 +78,7 @@ class SitePlans {
 
   /// It is the plan, or the error in the op's algorithm. It is valid as long as this object.
   using Outcome = std::variant<SitePlan, TypeError>;
-  /// Returns the plan of the site. `tables` are those of a site that exchanges by tables; else
-  /// null.
+  /// Returns the site's plan. `tables` are those of a site that exchanges by tables; else null.
   const Outcome& of(const Site& site, const SiteTables* tables);
 
  private:

@@ -52,8 +52,7 @@ uint64_t steps_of_a_rank(const Schedule& schedule) {
   return steps;
 }
 
-/// Returns the request for fewer nodes. If the source is not one of them, the last node is the
-/// source.
+/// Returns the request for fewer nodes. If the source is not among them, the last node replaces it.
 ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) {
   request.nodes = nodes;
   request.elements = elements;

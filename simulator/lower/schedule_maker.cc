@@ -58,8 +58,7 @@ int64_t most_peers(const Schedule& schedule) {
   return static_cast<int64_t>(most);
 }
 
-/// Sets how many channels there are by the protocol's channel_bytes, and what each channel takes of
-/// a message.
+/// Sets the number of channels by the protocol's channel_bytes, and what each takes of a message.
 void set_channels(const Method& method, WorkType work, ScheduleRequest& request) {
   const ProtocolFigures& protocol = *method.protocol;
   int64_t channels = protocol.channels.value_or(1);

@@ -30,8 +30,7 @@ struct Method {
 };
 Choice choice_of(const Method& method, std::string because = {});
 
-/// Returns the hints of an op except its stream, on which no method depends. The rest of a method
-/// is chosen.
+/// Returns an op's hints except its stream, on which no method depends. The rest is chosen.
 Hints asked_by(const Op& op);
 
 /// Returns the protocols that serve the algorithm for this op, in the order of the transport.

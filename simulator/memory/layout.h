@@ -39,8 +39,7 @@ class ArenaLayout {
   /// Returns where the op's scratch lies. It is empty if the op has none.
   std::optional<Place> scratch(LogicalId device, ThreadId thread, OpId op) const;
 
-  /// Returns every place in which an argument's elements are needed. A device may hold it in
-  /// several.
+  /// Returns each place in which an argument's elements are needed. A device may have several.
   std::vector<Place> argument(LogicalId device, BufferId buffer) const;
 
   /// Returns the end of the last buffer: `arena` of the profile, for a device that has buffers.

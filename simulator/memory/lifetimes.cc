@@ -182,8 +182,7 @@ class Ledger {
     std::optional<BufferId> buffer;
     int64_t copies = 1;
 
-    /// Leaks are equal if their buffers and loops are, since several iterations may hold one
-    /// buffer.
+    /// Leaks are equal if buffer and loops are, since several iterations may hold one buffer.
     friend bool operator<(const Leak& a, const Leak& b) {
       return std::tie(a.buffer, a.loops) < std::tie(b.buffer, b.loops);
     }

@@ -49,8 +49,7 @@ struct Lifetime {
   Span held;
   HeldUntil until = HeldUntil::LastUse;
   std::vector<Span> in_flight;  // while a started collective reads or writes it
-  /// This lifetime gets the storage of that one (`reuse: "xla"`), which ends just before this one
-  /// begins.
+  /// It gets that lifetime's storage (`reuse: "xla"`), which ends just before this one begins.
   std::optional<size_t> takes_over;
 };
 

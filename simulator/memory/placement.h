@@ -18,8 +18,7 @@
 
 namespace orrery {
 
-/// Free gaps are maximal: adjacent gaps are joined. After the last allocation there is one gap
-/// without end.
+/// Adjacent free gaps are joined. After the last allocation there is one gap without end.
 class Placement {
  public:
   /// Takes the low end of the smallest gap that holds `size`. Among equal gaps it takes the lowest;
@@ -27,8 +26,7 @@ class Placement {
   /// of 0 bytes lies at 0 and takes no space. Requires size >= 0.
   Bytes allocate(Bytes size);
 
-  /// Frees the allocation at `begin` that allocate(size) returned. Requires that it is still
-  /// allocated.
+  /// Frees the allocation at `begin` that allocate(size) returned, and requires one.
   void release(Bytes begin, Bytes size);
 
   /// Returns the largest end of any allocation so far.

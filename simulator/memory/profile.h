@@ -54,8 +54,7 @@ struct ThreadMemory {
 
 /// It is the memory of all devices that run the same lists, if any, and have the same arguments and
 /// transport buffers. The ops of several lists may run at the same time in any way. Then peak and
-/// arena are bounds: the sums over the lists, in which a buffer that several lists hold all the
-/// time counts once.
+/// arena are bounds: the sums over the lists. A buffer that several lists always hold counts once.
 struct DeviceMemory {
   std::vector<ThreadId> threads;   // ascending
   Bytes peak;                      // reserved included

@@ -107,8 +107,7 @@ class Chains {
     return next;
   }
 
-  /// Adds the chains of switches, one for each run. Collectives that send the same are looked at
-  /// once.
+  /// Adds the chains of switches, one per run. Collectives that send the same are looked at once.
   void add_switches() {
     std::vector<std::vector<Member>> alike;
     std::map<std::tuple<const Schedule*, const VertexId*, Bytes>, size_t> known;  // looked up only

@@ -37,8 +37,7 @@ struct Demands {
   Bytes bytes_over(LinkId link, const Fabric& fabric) const;
 };
 
-/// Returns the demands. Visits each pair of devices that exchange in a collective once. Requires
-/// routes.
+/// Returns the demands. Visits each pair that exchanges in a collective once. Requires routes.
 Demands demands(const Lowered& lowered, Paths& paths);
 
 }  // namespace orrery

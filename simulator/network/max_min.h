@@ -73,8 +73,7 @@ class MaxMin {
   /// since the last solve, the rate before may be any.
   using Changed = FunctionRef<void(FlowId, Rate)>;
 
-  /// Brings the rates up to date with the flows added and removed. Throws Overflow if a share is
-  /// less than one unit.
+  /// Brings the rates up to date with the flows. Throws Overflow if a share is less than one unit.
   void solve(Changed changed);
 
  private:
@@ -168,13 +167,11 @@ class MaxMin {
 
   int64_t first_felt() const;
   int64_t first_felt(const Shared& link) const;
-  /// Returns whether 0 < rate < from_, as one unsigned comparison. Requires that from_ is at least
-  /// 1.
+  /// Returns whether 0 < rate < from_, as one unsigned comparison. Requires from_ >= 1.
   bool stays(const Bundle& bundle) const {
     return static_cast<uint64_t>(bundle.rate) - 1 < static_cast<uint64_t>(from_) - 1;
   }
-  /// Marks the bundle as visited. Returns whether its rate may change and it was not visited before
-  /// in this solve.
+  /// Returns whether the bundle's rate may change and this is its first visit in this solve.
   bool visit(Bundle& bundle) const {
     const bool first = !bundle.visited & (bundle.flows > 0) & !stays(bundle);
     bundle.visited |= first;

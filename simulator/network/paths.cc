@@ -17,8 +17,7 @@ constexpr uint32_t kFree = UINT32_MAX;  // of a hash table's slots
 
 }  // namespace
 
-/// Returns the entry of the vertex, or where it would be put. A table as large as the fabric has no
-/// collisions.
+/// Returns the vertex's entry, or its place. A table as large as the fabric has no collisions.
 size_t RouteSearch::slot(const Graph& graph, VertexId vertex) const {
   const size_t mask = entered_over_.size() - 1;
   size_t at = vertex.index() & mask;

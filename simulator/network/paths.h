@@ -168,9 +168,8 @@ class Reach {
   std::vector<size_t> component_;  // per vertex: its strongly connected component
 };
 
-/// It is the first member, by node and channel, that sends to a device without a route.
-/// first_unrouted() returns nothing if every message has a route. `reach` is that of the fabric of
-/// `paths`.
+/// It is the first member, by node and channel, that sends to a device without a route. The result
+/// is empty if every message has a route. `reach` is that of the fabric of `paths`.
 struct Unrouted {
   VertexId sender, receiver;
 };
