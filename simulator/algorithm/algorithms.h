@@ -49,8 +49,7 @@ struct ScheduleRequest {
   Transport transport;
   Node source;                           // of a broadcast
   std::vector<SourceDestination> pairs;  // of a permutation
-  int64_t initial =
-      0;  // so many elements at the end of the operand are the result's initial elements
+  int64_t initial = 0;  // the last so many elements of the operand are the result's initial ones
   SharedList<ExchangedSlice> slices = {};  // of a ragged exchange
   friend bool operator==(const ScheduleRequest&, const ScheduleRequest&) = default;
   friend auto operator<=>(const ScheduleRequest&, const ScheduleRequest&) = default;
@@ -113,8 +112,7 @@ struct Algorithm {
   /// Returns why the group cannot run it, as "expected ..., got ...". It is empty if the group can.
   std::optional<std::string> (*misfit)(const PlacedGroup& group);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
-  /// Returns the switch of the switch nodes, for a group that fits. The pointer is null without
-  /// them.
+  /// Returns the switch of the switch nodes, for a group that fits; null if there are none.
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
   Considered considered = Considered::Always;
   ChannelUse channel_use = ChannelUse::EvenShares;

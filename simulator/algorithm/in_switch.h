@@ -141,10 +141,8 @@ class InSwitchSchedule final : public Schedule {
   // the rank's own result comes home. The kinds of a switch node are: one that folds, one that
   // takes the message that is cast, and one for each port.
   uint32_t kind_of(Channel channel) const { return channel.index() % kinds_; }
-  uint32_t up() const {
-    return folds_ ? owners_ : 0;
-  }  // the number of kinds that send up; fold() is the number that fold
-  uint32_t fold() const { return folds_ ? 1 : 0; }
+  uint32_t up() const { return folds_ ? owners_ : 0; }  // the number of kinds that send up
+  uint32_t fold() const { return folds_ ? 1 : 0; }      // the number of kinds that fold
   uint32_t home(uint32_t owner) const { return up() + (casts_ ? owner : 0); }
   uint32_t owner_of_home(Node rank, uint32_t kind) const {
     return casts_ ? kind - up() : rank.index();

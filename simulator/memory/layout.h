@@ -67,11 +67,10 @@ class ArenaLayout {
                   const std::vector<ThreadId>& threads);
   const OfList& list(LogicalId device, ThreadId thread) const;
 
-  std::vector<OfThread> threads_;           // per thread
-  std::vector<std::vector<OfList>> lists_;  // per device, by thread
-  std::vector<std::map<BufferId, Place>>
-      beside_;                 // per device: arguments that none of its lists counts
-  std::vector<Bytes> arenas_;  // per device
+  std::vector<OfThread> threads_;                  // per thread
+  std::vector<std::vector<OfList>> lists_;         // per device, by thread
+  std::vector<std::map<BufferId, Place>> beside_;  // per device: arguments that no list counts
+  std::vector<Bytes> arenas_;                      // per device
 };
 
 }  // namespace orrery

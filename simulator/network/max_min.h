@@ -117,8 +117,8 @@ class MaxMin {
   /// A bundle without flows can be found again until a link drops it from its list. It stays until
   /// no link lists it.
   struct Bundle {
-    int64_t cap =
-        0;  // of each flow: its declared cap, or the smallest capacity of its links if that is less
+    /// It is each flow's declared cap, or the smallest capacity of its links if that is less.
+    int64_t cap = 0;
     int64_t rate = 0;
     uint32_t first_hop = 0;  // in hops_
     uint32_t hops = 0;

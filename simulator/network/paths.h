@@ -152,8 +152,7 @@ class Paths {
   Path next_;                 // the last route from a source with at most one link
   Found* long_ = nullptr;     // the last route, if it is too long to be kept
   Path* path_ = nullptr;      // the route that is being found
-  RouteSearch::Links
-      ahead_;  // the end of the route, the last link first, while the middle is looked for
+  RouteSearch::Links ahead_;  // the route's end, last link first, while its middle is looked for
 };
 
 /// It says which devices can reach each other, so that a group need not be searched pair by pair.
