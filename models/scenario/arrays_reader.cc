@@ -55,7 +55,7 @@ class ArrayReader {
     }
     const std::optional<ArrayStates> states =
         read_array_states(fields_, mesh_, local ? nullptr : &array.spec, diagnostics_);
-    // The first addend of an unreduced array has its elements, so each must have a device.
+    // The first addend of an unreduced array has its elements, so each addend needs a device.
     if (states && array.on && !local && mesh_ != nullptr && !states->unreduced.empty())
       check_spanned(*fields_.optional("unreduced"), states->unreduced, *array.on);
     fields_.finish();

@@ -22,7 +22,7 @@ namespace orrery {
 /// `Common` takes the devices that they have in common.
 enum class ComparedDevices : uint8_t { Same, Common };
 
-/// An expectation names it. A value that a loop carries out may also be named by the loop.
+/// It is a value of an expectation. A value that a loop carries out may go by the loop's name.
 struct ComparedValue {
   std::string name;     // the value's own, in the scenario's program
   std::string written;  // as the scenario has it

@@ -112,7 +112,7 @@ struct Algorithm {
   /// Returns why the group cannot run it, as "expected ..., got ...". It is empty if the group can.
   std::optional<std::string> (*misfit)(const PlacedGroup& group);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
-  /// Returns the switch of the switch nodes, for a group that fits; null if there are none.
+  /// Returns the switch of the switch nodes, for a group that fits. Null if there are none.
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
   Considered considered = Considered::Always;
   ChannelUse channel_use = ChannelUse::EvenShares;
