@@ -1,7 +1,7 @@
 #pragma once
 
-// Clusters as JSON: they are read, written, and read again with one figure set anew. The files of
-// the catalog have the same form.
+// A cluster is read from JSON, written, and read again with one figure set anew. The files of the
+// catalog have the same form.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace orrery {
 
-/// This key lists the switches that reduce and multicast.
+/// This key states which switches reduce and multicast.
 inline constexpr std::string_view kInSwitchReduction = "in_switch_reduction";
 
 struct ClusterReading {
