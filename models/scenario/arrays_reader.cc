@@ -55,7 +55,7 @@ class ArrayReader {
     }
     const std::optional<ArrayStates> states =
         read_array_states(fields_, mesh_, local ? nullptr : &array.spec, diagnostics_);
-    // The first of an array's addends has its elements.
+    // The first addend of an unreduced array has its elements, so each addend needs a device.
     if (states && array.on && !local && mesh_ != nullptr && !states->unreduced.empty())
       check_spanned(*fields_.optional("unreduced"), states->unreduced, *array.on);
     fields_.finish();
@@ -160,8 +160,7 @@ class ArrayReader {
                       dimension, extent, parts, text));
   }
 
-  /// Each axis that cuts the array, or along which it has addends, must have all its places among
-  /// the array's devices.
+  /// Checks that the devices span each axis that cuts the array or along which it has addends.
   void check_spanned(DocumentNode entry, const std::vector<std::string>& axes,
                      const std::vector<LogicalId>& on) {
     for (const std::string& axis : axes) {
@@ -208,7 +207,7 @@ class ArrayReader {
       return init;
     }
     const std::optional<NumberOrPair> value = read_number_or_pair(node, diagnostics_);
-    // The largest integers of 64 bits are no doubles; a fill with the nearest one gives them.
+    // The largest integers of 64 bits are no doubles; a fill with the nearest double gives them.
     Tensor scalar(dtype, Shape({}));
     const auto is_written = [&] {
       return !is_inexact(dtype) && node.kind() == DocumentNode::Kind::Number &&
@@ -221,7 +220,7 @@ class ArrayReader {
     return FillInit{value.value_or(0)};
   }
 
-  /// The fill in words. For a pair they are both parts, and which of them `dtype` does not have.
+  /// Returns the fill in words. For a pair it names the part that `dtype` cannot hold.
   static std::string got_fill(DocumentNode node, const NumberOrPair& value, Dtype dtype) {
     if (node.kind() != DocumentNode::Kind::List)
       return got(node);
@@ -254,8 +253,8 @@ class ArrayReader {
   Diagnostics& diagnostics_;
 };
 
-/// How a value that is not invarying over an axis can leave where the boundary names no state there
-/// and no cast makes it so.
+/// Returns advice for a value that is not invarying over an axis, where the boundary names no state
+/// of the axis and no cast makes the value invarying.
 std::string instead(const Mesh& mesh, size_t axis, AxisState state) {
   const std::string& name = mesh.axes()[axis].name;
   if (state == AxisState::Varying)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads what enters the program and what leaves it: a scenario's "arrays" and "outputs".
+// This reads what enters the program and what leaves it: a scenario's "arrays" and "outputs".
 
 #include <optional>
 #include <string>
@@ -20,13 +20,13 @@ struct ArrayReading {
   std::optional<Array> array;  // empty if an error was added
 };
 
-/// Every array of the file, in its order. Without a mesh, what does not depend on it is checked,
-/// and every array is empty. Empty if the value is not an object.
+/// Returns every array of the file, in its order. Without a mesh, only what does not depend on one
+/// is checked, and the arrays are empty. The result is empty if the value is no object.
 std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Mesh* mesh,
                                                      const Limits& limits,
                                                      Diagnostics& diagnostics);
 
-/// An output as the file has it: an id, or an object with "id" and "spec".
+/// It is an output as the file states it: by an id, or by an object with "id" and "spec".
 struct OutputReading {
   std::string name;
   Origin origin;
@@ -34,14 +34,14 @@ struct OutputReading {
   std::optional<Origin> spec_origin = {};
 };
 
-/// Empty if an error was added.
+/// Reads one item of "outputs". The result is empty if an error was added.
 std::optional<OutputReading> read_output(DocumentNode node, const Mesh& mesh,
                                          Diagnostics& diagnostics);
 
-/// The error in a boundary that its value cannot leave by. With Checks::States the value must be
-/// varying over the axes of the spec, which an invarying one becomes. It must be unreduced where
-/// the states say so, which a varying one becomes; reduced where they say so; and invarying over
-/// all other axes.
+/// Returns the error if the boundary's value cannot leave by the boundary. With Checks::States, the
+/// value must have the state that the boundary states along each axis: varying over the axes of the
+/// spec, unreduced or reduced where it says so, else invarying. An invarying value is accepted
+/// where a varying one is expected, and a varying value where an unreduced one is.
 std::optional<std::string> boundary_error(const Program& program, Checks checks,
                                           const Boundary& boundary);
 

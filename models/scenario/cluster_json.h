@@ -1,7 +1,7 @@
 #pragma once
 
-// A cluster as JSON: read, written, and read again with one figure set anew. The catalog's own
-// files have the same form.
+// A cluster is read from JSON, written, and read again with one figure set anew. The files of the
+// catalog have the same form.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace orrery {
 
-/// The key for the switches that reduce and multicast.
+/// This key states which switches reduce and multicast.
 inline constexpr std::string_view kInSwitchReduction = "in_switch_reduction";
 
 struct ClusterReading {
@@ -25,21 +25,21 @@ struct ClusterReading {
   bool from_catalog = false;
 };
 
-/// Reads "cluster": the name of a catalog entry, or an object. Empty if an error was added.
+/// Reads "cluster": a catalog entry's name or an object. Returns nothing if an error was added.
 std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limits,
                                            Diagnostics& diagnostics);
 
-/// The catalog's cluster of that name; empty if it has none.
+/// Returns the catalog's cluster of that name. The result is empty if there is none.
 std::optional<Cluster> catalog_cluster(std::string_view name);
 
-/// The name of a cluster whose file gives it none: "ring of 8".
+/// Returns the name of a cluster whose file gives it none: "ring of 8".
 std::string default_cluster_name(std::string_view topology, int64_t devices);
 
-/// The cluster as an object: the topology by its name if the fabric is that one, else a list of
-/// links.
+/// Returns the cluster as an object. It states the topology by its name if the fabric is the one
+/// that the name stands for, and as a list of links otherwise.
 JsonText cluster_text(const Cluster& cluster);
 
-/// A device by its number, a switch by its name.
+/// Returns the number of a device or the name of a switch.
 JsonText vertex_text(const Fabric& fabric, VertexId id);
 
 struct FigureSetting {
@@ -48,10 +48,10 @@ struct FigureSetting {
   FigureSource source;             // in place of the figure's own; errors begin with its `figure`
 };
 
-/// The cluster with its figure set, all else as before; empty if an error was added. Errors have
-/// no position, since there is no text that the user knows. Links have to be equal for their
-/// bandwidth and latency. Requires that `place` names a figure of this cluster, or one that it
-/// could have.
+/// Returns the cluster with its figure set and all else as before. The result is empty if an error
+/// was added. Errors have no position, since the user has no text in which they stand. A bandwidth
+/// or a latency can only be set if the topology is not "links". Requires that `place` names a
+/// figure that this cluster has or could have.
 std::optional<Cluster> with_figure(const Cluster& cluster, const FigureSetting& setting,
                                    const Limits& limits, Diagnostics& diagnostics);
 

@@ -16,7 +16,7 @@ namespace orrery {
 
 namespace {
 
-/// The hint for a key of "flops" that is neither a dtype nor one with the suffix of a unit.
+/// Returns the hint for a key of "flops" that is neither a dtype nor one with the suffix of a unit.
 std::string rate_key_hint(std::string_view key) {
   const std::string_view dtype = key.substr(0, key.find('_'));
   const std::string hint =
@@ -91,8 +91,8 @@ std::vector<VertexId> named_switches(DocumentNode list, const Fabric& fabric,
   return named;
 }
 
-/// true: all switches; false: none; a list: those that it names. `fabric` is null if it has an
-/// error: then the names are not looked at.
+/// Reads true as all switches, false as none, and a list as the switches that it names. `fabric` is
+/// null if it has an error; then the names are not looked at.
 std::vector<VertexId> read_reducing_switches(DocumentNode node, const Fabric* fabric,
                                              FigureReader& figures, Diagnostics& diagnostics) {
   const std::optional<DocumentNode> value = figures.value(node, std::string(kInSwitchReduction));
@@ -193,7 +193,7 @@ class ClusterReader {
     return figures_.quantity(fields_, key, dimension, range, std::string(key));
   }
 
-  /// The figures of links that do not state their own. A fabric of one device has no links.
+  /// Reads the figures of links that do not state their own. A fabric of one device has no links.
   void read_link_figures(std::optional<int64_t> devices, std::optional<Topology> topology) {
     bandwidth_ = figure("bandwidth", Dimension::Rate, kBandwidths);
     latency_ = figure("latency", Dimension::Time, {});
@@ -250,7 +250,7 @@ class ClusterReader {
     return flops;
   }
 
-  /// Requires that there was no error so far.
+  /// Makes the fabric of a named topology. Requires that there was no error so far.
   std::optional<Fabric> build(Topology topology, int64_t devices) {
     const auto count = static_cast<uint32_t>(devices);
     const LinkFigures figures{BytesPerSecond(bandwidth_.value_or(1)),
@@ -319,7 +319,7 @@ class ClusterReader {
     return Link{*from, *to, BytesPerSecond(*rate), Duration(*time)};
   }
 
-  /// The names of the switches. If they are not given, links name them.
+  /// Reads the names of the switches. If they are not given, the links name them.
   void read_switches(DocumentNode node) {
     if (!is_list(node, "a list of switch names", diagnostics_))
       return;
@@ -349,7 +349,7 @@ class ClusterReader {
     return VertexId(devices + found->second);
   }
 
-  /// A device by its number, or a switch by its name.
+  /// Reads a device by its number, or a switch by its name.
   std::optional<VertexId> read_vertex(DocumentNode node, uint32_t devices) {
     if (node.kind() == DocumentNode::Kind::Text)
       return read_switch(node, devices);

@@ -19,7 +19,7 @@ bool same_fabric(const Fabric& a, const Fabric& b) {
                     b.switches().end());
 }
 
-/// "ring", "fully_connected" or "switch"; "links" for any other.
+/// Returns "ring", "fully_connected" or "switch", and "links" for any other topology.
 std::string topology_of(const Fabric& fabric) {
   if (fabric.links().empty())
     return fabric.devices() == 1 && fabric.switches().empty() ? "ring" : "links";
@@ -36,7 +36,7 @@ std::string topology_of(const Fabric& fabric) {
   return "links";
 }
 
-/// The switches in the order in which the links first name them.
+/// Returns the switches in the order in which the links first name them.
 std::vector<std::string> switches_by_links(const Fabric& fabric) {
   std::set<VertexId> seen;
   std::vector<std::string> names;
@@ -79,7 +79,7 @@ class ClusterWriter {
                        [&](const FigureSource& source) { return source.figure == called; });
   }
 
-  /// A figure, with its source where the cluster tells one.
+  /// Returns a figure, with its source if the cluster tells one.
   JsonText figure(const std::string& called, JsonText value) {
     for (const FigureSource& source : cluster_.sources) {
       if (source.figure == called)

@@ -17,8 +17,8 @@ namespace orrery {
 
 namespace {
 
-/// A part of a global array: calls use(local index, global index, count) for each run of elements
-/// that stand next to each other in both.
+/// Calls use(local index, global index, count) for each run of elements of a part that are adjacent
+/// both in the part and in the global array.
 template <class Use>
 void for_each_run(const Shape& global, const Shape& local, std::span<const int64_t> start,
                   Use use) {
@@ -39,7 +39,8 @@ void for_each_run(const Shape& global, const Shape& local, std::span<const int64
   }
 }
 
-/// One element per place in the global array: element_at(place), of arith.h, converted.
+/// Makes the part of which the element at each place of the global array is element_at(place), of
+/// arith.h, converted to the dtype.
 template <class ElementAt>
 Tensor filled(const Mesh& mesh, const Array& array, LogicalId id, ElementAt element_at) {
   const Shape local = local_shape(mesh, array.spec, array.global);
@@ -56,12 +57,12 @@ Tensor filled(const Mesh& mesh, const Array& array, LogicalId id, ElementAt elem
   return tensor;
 }
 
-/// 64 random bits for a place in the global array.
+/// Returns 64 random bits for a place in the global array.
 uint64_t word_at(uint64_t key, int64_t place) {
   return mix(key + static_cast<uint64_t>(place) * 0x9e3779b97f4a7c15U);
 }
 
-/// A sign, one of four powers of two and 52 bits of a fraction: +-[1, 2) x 2^-1..2^-4.
+/// Returns a sign times a power of two from 2^-4 to 2^-1 times a fraction of 52 bits in [1, 2).
 arith::F64 fraction(uint64_t word) {
   constexpr uint64_t kHalf = 1022;  // the biased exponent of 1/2
   const uint64_t exponent = kHalf - ((word >> 52U) & 3U);
@@ -70,7 +71,8 @@ arith::F64 fraction(uint64_t word) {
   return {std::bit_cast<double>((word & kSign) | exponent << 52U | (word & kBits))};
 }
 
-/// The array of the real and imaginary parts of its elements. It is cut as these are.
+/// Returns the array of the real and imaginary parts of the elements of a complex array. Its spec
+/// is that of the complex array.
 Array of_parts(const Array& array) {
   Array parts = array;
   parts.dtype = part_dtype(array.dtype);

@@ -22,7 +22,7 @@ namespace orrery {
 
 namespace {
 
-/// Counts the characters that the parser has read, since its events have no positions.
+/// It counts the characters that the parser has read, since the parser's events have no positions.
 class TrackingIterator {
  public:
   using iterator_category = std::forward_iterator_tag;
@@ -60,7 +60,7 @@ bool in_number(char c) {
 
 }  // namespace
 
-/// The parser's events, in the order of the text, make records.
+/// It makes records of the parser's events, in the order of the text.
 class Document::Builder {
  public:
   Builder(Document& document, Diagnostics& diagnostics, const Limits& limits,
@@ -185,8 +185,8 @@ class Document::Builder {
     return true;
   }
 
-  // Searches back for the opening quote: one inside the string has an odd number of backslashes
-  // before it.
+  // Searches back for the opening quote. A quote in the string follows an odd number of
+  // backslashes.
   size_t string_begin() const {
     size_t at = consumed_ - 1;
     while (true) {
@@ -202,7 +202,7 @@ class Document::Builder {
   }
 
   // The parser has read one character past a number, except at the end of the text. That character
-  // may look like more of the number (01), so the grammar decides where it ends.
+  // may look like more of the number (01), so the grammar decides where the number ends.
   bool number() {
     size_t begin = consumed_ - 1;
     if (!in_number(text_[begin]))
@@ -283,8 +283,8 @@ class Document::Builder {
   bool duplicate_ = false;
 };
 
-/// The key escaped as in RFC 6901; control characters as in JSON, so that messages stay on one
-/// line.
+/// Appends the key escaped as in RFC 6901. Control characters are escaped as in JSON, so that
+/// messages stay on one line.
 void Document::Builder::append_pointer_part(std::string_view key, std::string& text) {
   const auto as_it_is = [](char c) { return c >= ' ' && c != 0x7f && c != '~' && c != '/'; };
   if (std::all_of(key.begin(), key.end(), as_it_is)) {
@@ -306,7 +306,7 @@ void Document::Builder::append_pointer_part(std::string_view key, std::string& t
 Document::Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits,
                    ControlCharacters control)
     : text_(text), lines_(text) {
-  // The parser would take it for the end of the text.
+  // The parser would take a byte of 0 for the end of the text.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
     diagnostics.add({"", lines_.at(nul)}, "expected text, got a byte of 0");
     return;
@@ -411,7 +411,7 @@ std::string load_text(const std::string& path, const Limits& limits) {
                                                              &std::fclose);
   if (file == nullptr)
     refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
-  // One byte more than is accepted tells that there are more.
+  // One byte more than the limit tells that the file is too large.
   const size_t most = static_cast<size_t>(limits.file) + 1;
   std::string text;
   std::string block(size_t{1} << 16U, '\0');

@@ -1,7 +1,7 @@
 #pragma once
 
-// JSON text as a tree of values with their positions, so that every error can name its own. Numbers
-// keep their digits, objects the order of their members. `//` and `/* */` comments are accepted.
+// A document is JSON text as a tree of values with their positions, which errors name. Numbers keep
+// their digits, and objects the order of their members. `//` and `/* */` comments are accepted.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace orrery {
 
 class Document;
 
-/// One value of a document, which must outlive it. It is cheap to copy.
+/// A `DocumentNode` is one value of a document. The document must outlive it. It is cheap to copy.
 class DocumentNode {
  public:
   enum class Kind : uint8_t { Null, Boolean, Number, Text, List, Object };
@@ -27,19 +27,19 @@ class DocumentNode {
   std::string_view number() const;  // as written; requires a Number
   const std::string& text() const;  // requires a Text
 
-  /// The number of items or members; 0 for a value that has none.
+  /// Returns the number of items or members; 0 for a value that has none.
   size_t size() const;
 
-  /// The first item or member, and the one after this in the same list or object.
+  /// first() returns the first item or member; next() the one after this in its list or object.
   std::optional<DocumentNode> first() const;
   std::optional<DocumentNode> next() const;
 
-  /// The items or members in order.
+  /// These iterate over the items or members in order.
   class Iterator;
   Iterator begin() const;
   Iterator end() const;
 
-  /// The value of the first member of that key.
+  /// Returns the value of the first member of that key.
   std::optional<DocumentNode> find(std::string_view key) const;
 
   const std::string& key() const;  // requires a member of an object
@@ -77,13 +77,13 @@ inline DocumentNode::Iterator DocumentNode::end() const {
   return Iterator(std::nullopt);
 }
 
-/// Whether strings may have control characters. Texts of other programs may, since nobody names
-/// them.
+/// Says whether strings may have control characters. Only the texts of other programs may, since
+/// our messages do not name those texts.
 enum class ControlCharacters : uint8_t { Refused, Accepted };
 
-/// Reads `text`, which must outlive the document and lie within Limits::file. Adds errors to the
-/// diagnostics: duplicate keys (the first one counts), and what ends the reading: text that is not
-/// JSON, or a limit.
+/// Reads `text`, which must outlive the document and have at most Limits::file bytes. Adds errors
+/// to the diagnostics. A duplicate key is an error after which the reading goes on; the first one
+/// counts. Text that is not JSON, or that exceeds a limit, is an error that ends the reading.
 class Document {
  public:
   Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits = {},
@@ -91,7 +91,7 @@ class Document {
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 
-  /// Empty if the reading ended early.
+  /// Returns the outermost value. The result is empty if the reading ended early.
   std::optional<DocumentNode> root() const;
 
  private:
@@ -119,8 +119,8 @@ class Document {
   bool complete_ = false;
 };
 
-/// The bytes of the file, the one way in which a file comes in. Throws InputError if it cannot be
-/// read, or has more than Limits::file bytes, which are not read to their end.
+/// Returns the bytes of the file. Every file is read by this function. Throws InputError if the
+/// file cannot be read, or has more than Limits::file bytes; the bytes beyond are not read.
 std::string load_text(const std::string& path, const Limits& limits);
 
 }  // namespace orrery

@@ -123,7 +123,7 @@ class ExpectReader {
     return found->second;
   }
 
-  /// A value's own name, where `name` may be another of its names.
+  /// Returns a value's own name, where `name` may be another of its names.
   std::string own_name(std::optional<ValueId> value, const std::string& name) const {
     return value ? program_->value(*value).name : name;
   }
@@ -187,8 +187,8 @@ class ExpectReader {
     }
   }
 
-  /// Reads a value as a report prints it. A dtype and a shape must be those of the value; an
-  /// encoding replaces `encoding`.
+  /// Reads a value as a report prints it. Its dtype and its shape, if given, must be those of the
+  /// value; its encoding replaces `encoding`.
   std::optional<std::vector<Tensor>> read_printed(DocumentNode node, ValueId id,
                                                   Encoding& encoding) {
     const size_t before = diagnostics_.size();
@@ -218,8 +218,8 @@ class ExpectReader {
     return read_held(*lists, id, encoding);
   }
 
-  /// One list per device that has the value; or one per device of the mesh, with null for those
-  /// that have none.
+  /// Reads one list per device that has the value, or one per device of the mesh, which is null for
+  /// a device that does not have the value.
   std::optional<std::vector<Tensor>> read_held(DocumentNode lists, ValueId id, Encoding encoding) {
     if (!is_list(lists, "one list of elements per device", diagnostics_))
       return std::nullopt;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The expectations of a scenario: the properties that "expect" says must hold.
+// Expectations are the properties that a scenario's "expect" says must hold.
 
 #include <cstdint>
 #include <optional>
@@ -18,11 +18,11 @@
 
 namespace orrery {
 
-/// The devices on which values are compared: those that have them, which must be the same, or those
-/// that they have in common.
+/// Says on which devices values are compared: `Same` requires that they have the same devices,
+/// `Common` takes the devices that they have in common.
 enum class ComparedDevices : uint8_t { Same, Common };
 
-/// A value of an expectation. A value that a loop carries out may also be named by the loop.
+/// It is a value of an expectation. A value that a loop carries out may go by the loop's name.
 struct ComparedValue {
   std::string name;     // the value's own, in the scenario's program
   std::string written;  // as the scenario has it
@@ -33,7 +33,7 @@ struct ComparedValues {
   ComparedDevices devices = ComparedDevices::Same;
 };
 
-// The kinds of expectations.
+// These are the kinds of expectations.
 
 struct ExpectEqual : ComparedValues {};  // bitwise the same
 struct ExpectClose : ComparedValues {};  // within the bounds of their folds
@@ -48,7 +48,7 @@ struct ExpectMakespan {
 struct ExpectPeakMemory {
   std::optional<Bytes> at_least, at_most;
 };  // the largest over devices
-/// How many messages a device may have under way that nobody receives yet.
+/// It bounds how many messages each list of a device may have sent whose precv is not reached yet.
 struct ExpectBufferedMessages {
   int64_t at_most = 0;
 };
@@ -57,10 +57,10 @@ struct ExpectHolds {
   std::vector<Property> properties;
 };
 
-/// "deadlock_free", "race_free", "no_leak", "proved".
+/// Returns "deadlock_free", "race_free", "no_leak" or "proved".
 std::string_view property_name(Property property);
 
-/// One expectation.
+/// An `Expectation` is one item of "expect".
 struct Expectation {
   Origin origin;  // the place where it stands, for verdicts: "/expect/0"
   std::variant<ExpectEqual, ExpectClose, ExpectValues, ExpectMakespan, ExpectPeakMemory,
@@ -68,7 +68,7 @@ struct Expectation {
       what;
 };
 
-/// Visits the values that an expectation compares; none if it is about something else.
+/// Visits the values that an expectation compares. There are none if it is about something else.
 void for_each_compared(Expectation& expectation, FunctionRef<void(ComparedValue& value)> visit);
 
 /// Reads "expect", in the order of the file. `program` is null if it has errors; then names and

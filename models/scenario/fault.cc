@@ -190,7 +190,7 @@ class FaultReader {
       read_.emplace_back(Jitter{Duration(ops.value_or(0)), Duration(links.value_or(0))});
   }
 
-  /// Whether no earlier fault says the same; adds an error where one does.
+  /// Returns whether no earlier fault changes the same thing. Adds an error if one does.
   bool first(DocumentNode node, const std::string& says) {
     const auto [at, is_new] = said_.emplace(says, node.origin().pointer);
     if (!is_new)

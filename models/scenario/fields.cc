@@ -26,7 +26,7 @@ std::string cut(std::string_view digits) {
 
 enum class Fit : uint8_t { No, Rounded, Exact };
 
-/// Whether `digits` is an integer of this type, and whether `value` converts to it exactly.
+/// Returns whether `digits` is an integer of this type, and whether `value` converts to it exactly.
 template <class Int>
 Fit fit(std::string_view digits, double value) {
   Int whole = 0;
@@ -36,7 +36,7 @@ Fit fit(std::string_view digits, double value) {
   return arith::truncate<Int>(value) == whole ? Fit::Exact : Fit::Rounded;
 }
 
-/// The amount read at `node`, where it was read and lies in the range.
+/// Returns the amount read at `node`, if it was read and lies in the range.
 std::optional<int64_t> within(DocumentNode node, const QuantityReading& reading,
                               Dimension dimension, QuantityRange range, Diagnostics& diagnostics) {
   if (!reading.count)
@@ -50,7 +50,7 @@ std::optional<int64_t> within(DocumentNode node, const QuantityReading& reading,
   return std::nullopt;
 }
 
-/// Whether `text` is `key` followed by `suffix`.
+/// Returns whether `text` is `key` followed by `suffix`.
 bool is_joined(std::string_view text, std::string_view key, std::string_view suffix) {
   return text.size() == key.size() + suffix.size() && text.substr(0, key.size()) == key &&
          text.substr(key.size()) == suffix;
@@ -64,14 +64,14 @@ std::optional<DocumentNode> find_suffixed(DocumentNode object, std::string_view 
   return std::nullopt;
 }
 
-/// Whether it is a number with an exponent: 1e3.
+/// Returns whether the value is a number with an exponent: 1e3.
 bool has_exponent(DocumentNode node) {
   return node.kind() == DocumentNode::Kind::Number &&
          node.number().find_first_of("eE") != std::string_view::npos;
 }
 
 enum class Beyond : uint8_t { No, Below, Above };
-/// Whether it is a whole number that 64 bits cannot hold.
+/// Returns whether the value is a whole number that 64 bits cannot hold.
 Beyond beyond_64_bits(DocumentNode node) {
   if (node.kind() != DocumentNode::Kind::Number)
     return Beyond::No;
@@ -83,7 +83,7 @@ Beyond beyond_64_bits(DocumentNode node) {
   return digits.starts_with('-') ? Beyond::Below : Beyond::Above;
 }
 
-/// The end of the range that a value which is no whole number in it breaks: " of at least 1".
+/// Returns the range that a value is not in, or only the end that it exceeds: " of at least 1".
 std::string range_text(DocumentNode node, IntegerRange range) {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();

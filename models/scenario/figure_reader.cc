@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-/// Digits alone.
+/// Reads a text of digits alone.
 std::optional<int64_t> whole_number(std::string_view text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -19,7 +19,7 @@ std::optional<int64_t> whole_number(std::string_view text) {
   return number;
 }
 
-/// Its terms are small, so that what is computed with them stays exact.
+/// The terms of a share are small, so that the arithmetic with them stays exact.
 constexpr int64_t kMostShare = 1'000'000;
 
 std::optional<DataShare> share_of(std::string_view text) {

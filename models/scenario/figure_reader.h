@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads the figures of a cluster, and "transport", which has only figures. Each is a value, or an
-// object that also tells where it comes from: {"value": "450 GB/s", "label": "data sheet",
-// "source": "...", "date": "2026-01-31"}.
+// This reads the figures of a cluster, and "transport", which has only figures. A figure is a
+// value, or an object that also tells where the value comes from: {"value": "450 GB/s", "label":
+// "data sheet", "source": "...", "date": "2026-01-31"}.
 
 #include <cstdint>
 #include <optional>
@@ -20,33 +20,33 @@ class FigureReader {
  public:
   explicit FigureReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
-  /// The amount under `key`, in base units. `called` is its name in labels: "flops/bf16".
+  /// Returns the amount under `key`, in base units. Labels call the figure `called`: "flops/bf16".
   std::optional<int64_t> quantity(Fields& fields, std::string_view key, Dimension dimension,
                                   QuantityRange range, const std::string& called);
 
-  /// The whole number under `key`.
+  /// Returns the whole number under `key`.
   std::optional<int64_t> integer(Fields& fields, std::string_view key, std::string_view what,
                                  IntegerRange range, const std::string& called);
 
-  /// The ratio under `key`: "15/16", or "1".
+  /// Returns the ratio under `key`: "15/16", or "1".
   std::optional<DataShare> share(Fields& fields, std::string_view key, const std::string& called);
 
-  /// The value of a figure: the node itself, or its "value" if it tells its source. Empty if that
-  /// is missing.
+  /// Returns the value of a figure: the node itself, or its "value" if it tells its source. The
+  /// result is empty if "value" is missing.
   std::optional<DocumentNode> value(DocumentNode figure, const std::string& called);
 
-  /// The sources of the figures that had one, sorted by figure.
+  /// Returns the sources of the figures that had one, sorted by figure.
   std::vector<FigureSource> sources() &&;
 
  private:
-  /// The members that tell a figure's source, beside its "value".
+  /// Reads the members that tell a figure's source, beside its "value".
   void read_source(Fields& figure, const std::string& called);
 
   Diagnostics& diagnostics_;
   std::vector<FigureSource> sources_;
 };
 
-/// Reads "transport". Empty if it is no object.
+/// Reads "transport". The result is empty if it is no object.
 std::optional<TransportFigures> read_transport(DocumentNode node, FigureReader& figures,
                                                Diagnostics& diagnostics);
 

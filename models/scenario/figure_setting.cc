@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The value as a file has it: figures that count something are numbers.
+/// Returns the value as a file states it: figures that count something are numbers.
 Json value_of(const std::string& figure, const std::string& text) {
   const bool counts = figure == "slots" || figure == "channels" || figure == "pieces";
   const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),
@@ -20,7 +20,7 @@ Json value_of(const std::string& figure, const std::string& text) {
   return counts && digits && text.size() < 10 ? Json(std::stoi(text)) : Json(text);
 }
 
-/// The cluster of a text in which one value, the figure's, is new: any error is about that value.
+/// Reads a cluster whose text is new only in the figure's value, so any error is about that value.
 std::optional<Cluster> read_again(const std::string& text, const std::string& figure,
                                   const Limits& limits, Diagnostics& diagnostics) {
   try {
@@ -37,7 +37,7 @@ std::optional<Cluster> read_again(const std::string& text, const std::string& fi
   }
 }
 
-/// Where figures are in the user's file. The one that was set is not in it.
+/// Copies the places that figures have in the user's file. The figure that was set has none there.
 void keep_origins(const Cluster& from, const std::vector<std::string>& set, Cluster& to) {
   if (!from.transport)
     return;

@@ -1,6 +1,6 @@
 #pragma once
 
-// JSON text that people read: a list or an object that fits on a line stands on one line.
+// A `JsonText` is JSON for people: a list or an object that fits on a line stands on one line.
 
 #include <cstddef>
 #include <string>
@@ -12,15 +12,15 @@ namespace orrery {
 
 class JsonText {
  public:
-  /// A number, true, false or null, as it is.
+  /// Makes a number, true, false or null of the token as it is.
   static JsonText raw(std::string token);
   static JsonText text(std::string_view value);
   static JsonText list(std::vector<JsonText> items);
-  /// Members in the order given.
+  /// Makes an object with the members in the order given.
   static JsonText object(std::vector<std::pair<std::string, JsonText>> members);
 
-  /// Lists and objects that end within `width` columns are written on one line; others with an item
-  /// a line. The outermost always has an item a line. Ends with a newline.
+  /// Returns the text. A list or an object that ends within `width` columns is written on one line;
+  /// any other, and the outermost, has one line per item. The text ends with a newline.
   std::string lines(size_t width = 110) const;
 
  private:

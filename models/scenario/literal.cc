@@ -35,7 +35,7 @@ bool read_value(DocumentNode node, Tensor& tensor, int64_t index) {
       return tensor.dtype() == Dtype::Pred &&
              parse_element(node.boolean() ? "true" : "false", tensor, index);
     case DocumentNode::Kind::Text:
-      // Only the names of what JSON has no number for; "1" in quotes is a slip.
+      // Texts are only accepted for what JSON has no number for; "1" in quotes is a slip.
       return (node.text() == "NaN" || node.text() == "Infinity" || node.text() == "-Infinity") &&
              parse_element(node.text(), tensor, index);
     case DocumentNode::Kind::Null:
@@ -46,7 +46,7 @@ bool read_value(DocumentNode node, Tensor& tensor, int64_t index) {
   return false;
 }
 
-/// The end of the error about an element that is not of the dtype.
+/// Returns the end of the error about an element that is not of the dtype.
 std::string element_hint(DocumentNode node, Dtype dtype) {
   if (!is_float(dtype))
     return "";
@@ -57,7 +57,7 @@ std::string element_hint(DocumentNode node, Dtype dtype) {
     return word == node.text() ? fmt::format("; {} has no infinity", name(dtype))
                                : fmt::format("; did you mean \"{}\"?", word);
   }
-  // Only the size of a number can be wrong: too large, or too small to tell from 0.
+  // Only the size of a number can be wrong: it is too large, or too close to 0.
   if (node.kind() != DocumentNode::Kind::Number)
     return "";
   Tensor infinity(dtype, Shape({}));
@@ -66,7 +66,7 @@ std::string element_hint(DocumentNode node, Dtype dtype) {
                      has_infinity ? " (infinity is written \"Infinity\")" : "");
 }
 
-/// Sets the element to what `item` says; false where an error was added.
+/// Sets the element to the value of `item`. Returns false if an error was added.
 bool read_element(DocumentNode item, Encoding encoding, Tensor& tensor, int64_t index,
                   Diagnostics& diagnostics) {
   const bool bits = encoding == Encoding::Bits;

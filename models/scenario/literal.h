@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads literal elements: one row-major list per device. An element of a complex dtype is [real
-// part, imaginary part].
+// This reads literal elements: one row-major list per device. An element of a complex dtype is
+// [real part, imaginary part].
 
 #include <cstdint>
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace orrery {
 
-/// How elements are written: as numbers, "NaN" (any of them), "Infinity", "-Infinity", true and
+/// Says how elements are written: as numbers, "NaN" (any NaN), "Infinity", "-Infinity", true and
 /// false; or as their bits, read as an unsigned integer.
 enum class Encoding : uint8_t { Values, Bits };
 
-/// The key "encoding": Values if it is absent; empty if it is invalid.
+/// Reads the key "encoding". The result is Values if the key is absent, and empty if it is invalid.
 std::optional<Encoding> read_encoding(Fields& fields, Diagnostics& diagnostics);
 
 struct LiteralType {
@@ -27,11 +27,11 @@ struct LiteralType {
   Encoding encoding;
   size_t devices;  // the number of lists
 };
-/// The tensor that one list states; empty if an error was added.
+/// Returns the tensor that one list states. The result is empty if an error was added.
 std::optional<Tensor> read_tensor(DocumentNode list, const LiteralType& type,
                                   Diagnostics& diagnostics);
 
-/// One tensor per list; empty if an error was added (the first one of each list).
+/// Returns one tensor per list. Returns nothing if an error was added, at most one per list.
 std::optional<std::vector<Tensor>> read_tensors(DocumentNode node, const LiteralType& type,
                                                 Diagnostics& diagnostics);
 

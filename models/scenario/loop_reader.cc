@@ -1,11 +1,11 @@
-// The part of program_reader.h that reads "fori_loop", a loop with a fixed trip count, as a region
-// (models/program/loop.h): the body is read once, as that of any iteration.
+// This part of program_reader.h reads "fori_loop", a loop with a fixed trip count, as a region
+// (models/program/loop.h). The body is read once and stands for any iteration.
 //
 // In {"id": "layers", "op": "fori_loop", "lower": 0, "upper": 4, "index": "i", "carry": {"h": "x"},
-// "body": [...], "yield": {"h": "y"}} the body's op "y" becomes "layers[].y", of which iteration 2
-// is "layers[2].y"; "h" is x in the first iteration, and then what the iteration before has
-// yielded; "i" is a scalar constant, s32. After the loop, what it carries is "layers.h", and
-// "layers" where that is all.
+// "body": [...], "yield": {"h": "y"}} the body's op "y" becomes "layers[].y", and iteration 2 calls
+// it "layers[2].y". "h" is x in the first iteration, and later what the iteration before has
+// yielded. "i" is a scalar constant, s32. After the loop, its carry is "layers.h", and also
+// "layers" if the loop has no other carry.
 
 #include <algorithm>
 #include <limits>
@@ -35,8 +35,9 @@ std::string form_text(ValueType type, const Mesh& mesh) {
   return text(type, mesh);
 }
 
-/// "expected "h" to vary over x, as before the loop, got "s", f32[2], which does not", and the cast
-/// that repairs it, where only varying and invarying differ; else both types.
+/// Returns the error of a carry whose states change: "expected "h" to vary over x, as before the
+/// loop, got "s", f32[2], which does not", and the cast that repairs it, if only varying and
+/// invarying differ; otherwise an error that names both types.
 std::string changed_states(const ValueType& first, const ValueType& next, const Mesh& mesh,
                            const std::string& carry, const std::string& yielded) {
   std::vector<std::string> gained;
@@ -65,8 +66,8 @@ std::string changed_states(const ValueType& first, const ValueType& next, const 
                             fmt::join(lost, " and "));
 }
 
-/// Why a carry of the type `first` may not be `next` in the next iteration, as in JAX; or "".
-/// Without checks of states these are inferred.
+/// Returns why a carry of the type `first` may not be `next` in the next iteration, as in JAX, or
+/// "". Without checks of states, states may change, since they are inferred.
 std::string changed_type(const ValueType& first, const ValueType& next, const Mesh& mesh,
                          Checks checks, const std::string& carry, const std::string& yielded) {
   if (first.token)
@@ -82,7 +83,7 @@ std::string changed_type(const ValueType& first, const ValueType& next, const Me
 
 }  // namespace
 
-/// A name of the body whose value goes from one iteration to the next.
+/// It is a name of the body whose value goes from one iteration to the next.
 struct ProgramReader::LoopCarry {
   DocumentNode initial;  // whose key is the name
   DocumentNode yielded;
@@ -104,7 +105,7 @@ struct ProgramReader::LoopText {
   std::set<std::string> body_ids = {};
 };
 
-/// {"h": "x"}: the members of "carry" with those of "yield".
+/// Reads the members of "carry", such as {"h": "x"}, with those of "yield".
 void ProgramReader::read_carries(DocumentNode carry, std::optional<DocumentNode> yield,
                                  std::vector<LoopCarry>& carries) {
   constexpr std::string_view kForm = "an object with an id for each name such as {\"h\": \"x\"}";
@@ -211,7 +212,7 @@ void ProgramReader::read_loop(DocumentNode node, Scope& scope) {
   }
 }
 
-/// The values of the carries before the loop; false if one is not a value.
+/// Looks up the values of the carries before the loop. Returns false if one is not a value.
 bool ProgramReader::enter(LoopText& loop, const Scope& scope) {
   for (LoopCarry& carry : loop.carries) {
     const std::optional<std::string> name = read_reference(carry.initial, scope);
@@ -226,15 +227,15 @@ bool ProgramReader::enter(LoopText& loop, const Scope& scope) {
   return true;
 }
 
-/// The value of an id in "carry" or "yield"; empty if there is none.
+/// Returns the full name of the value of an id in "carry" or "yield". It is empty if there is none.
 std::optional<std::string> ProgramReader::read_reference(DocumentNode node, const Scope& scope) {
   const std::optional<std::string> name = read_text(node, "an id", diagnostics_);
   const auto full = name ? resolved(*name, node.origin(), scope) : std::nullopt;
   return full && !is_invalid(*full) ? full : std::nullopt;
 }
 
-/// The body, and what each carry yields. False after an error. The body of a loop without
-/// iterations is not read: its carries yield what they are.
+/// Reads the body, and what each carry yields. Returns false after an error. The body of a loop
+/// without iterations is not read; then each carry yields its own value.
 bool ProgramReader::read_body(const LoopText& loop, const Scope& outside,
                               std::vector<ValueId>& yielded) {
   const Diagnostics::Note note(diagnostics_, fmt::format(" (in {})", without_indices(loop.name)));
@@ -252,7 +253,7 @@ bool ProgramReader::read_body(const LoopText& loop, const Scope& outside,
   if (loop.lower == loop.upper)
     return diagnostics_.size() == before;
   yielded.clear();
-  // What an iteration defines. One that defines nothing still takes time.
+  // This counts what an iteration defines. An iteration that defines nothing still takes time.
   const size_t ops =
       std::max<size_t>(loop.body.size() + loop.carries.size() + (loop.index ? 1 : 0), 1);
   if (!fits(loop.node, ops, 0))
@@ -287,7 +288,7 @@ bool ProgramReader::read_body(const LoopText& loop, const Scope& outside,
   return diagnostics_.size() == before;
 }
 
-/// The names that the loop would have defined are unknown: using them is no further error.
+/// Marks the names that the loop would have defined, so that using them is no further error.
 void ProgramReader::refuse_loop(DocumentNode node, Scope& scope) {
   complete_ = false;
   const auto refuse = [&](const std::string& name) {

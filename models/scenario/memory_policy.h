@@ -1,6 +1,6 @@
 #pragma once
 
-// How a run counts memory: a scenario's "memory".
+// A `MemoryPolicy` says how a run counts memory: a scenario's "memory".
 
 #include <cstdint>
 #include <optional>
@@ -15,21 +15,21 @@ namespace orrery {
 /// The data of a slot have room for a work element of any type.
 inline constexpr Bytes kSmallestSlot = Bytes(64);
 
-/// The most that the runtime may reserve on a device, and the most of its transport buffers. So a
-/// device's memory leaves the 64-bit range only if its values are to blame.
+/// These are the most bytes that the runtime may reserve on a device, and the most of its transport
+/// buffers. So a device's memory leaves the 64-bit range only if its values do.
 inline constexpr Bytes kMostReserved = Bytes(int64_t{1} << 60);
 
 /// The memory rules of a run.
 ///
 /// Slots are stated in two places: a cluster's transport has protocols with slots, and "transport"
-/// here may name a protocol and its slot. The rule is: `transport`, if it is given, replaces the
-/// cluster's wherever messages are cut or slots are counted; it has no other figures. Buffers are
-/// counted if it is given, or if "transport" is true and the cluster's protocols have slots.
+/// here may name a protocol and its slot. If `transport` is given, it replaces the cluster's
+/// wherever messages are cut or slots are counted; it has no other figures. Buffers are counted if
+/// it is given, or if "transport" is true and the cluster's protocols have slots.
 struct MemoryPolicy {
   enum class Reuse : uint8_t { Never, Xla } reuse = Reuse::Never;
   Bytes alignment = Bytes(256);
   Bytes reserved;  // by the runtime, on every device
-  /// Whether the buffers of the transport that applies are counted.
+  /// It is true if the buffers of the transport that applies are counted.
   bool counts_transport = false;
   std::optional<ProtocolFigures> transport = {};  // in place of the cluster's transport
   friend bool operator==(const MemoryPolicy&, const MemoryPolicy&) = default;

@@ -31,7 +31,7 @@ constexpr std::string_view kOfBounds =
     "it is the \"min\" of an upper bound and the \"max\" of x and a lower one";
 constexpr std::string_view kPairs = "its \"perm\" lists who sends to whom";
 
-// NCCL's, MPI's, XLA's, PyTorch's and NumPy's, in lower case with underscores.
+// These names are those of NCCL, MPI, XLA, PyTorch and NumPy, in lower case with underscores.
 constexpr std::array kOtherNames = {
     OtherName{"allreduce", "psum"},
     OtherName{"all_reduce", "psum"},
@@ -89,7 +89,7 @@ constexpr std::array kOtherNames = {
     OtherName{"scan", kLoopOp},
 };
 
-// Names of several ops together. "compute" takes their place if only the cost counts.
+// These names stand for several ops together. "compute" replaces them if only the cost counts.
 constexpr std::array<std::string_view, 14> kSeveralOps = {
     "gelu",       "silu",     "swish",      "tanh",      "softmax",  "log_softmax", "elu",
     "leaky_relu", "softplus", "layer_norm", "layernorm", "rms_norm", "rmsnorm",     "attention"};
@@ -120,7 +120,7 @@ std::optional<std::vector<std::vector<int64_t>>> read_lists(DocumentNode node,
   return lists;
 }
 
-/// [[lhs contracting, rhs contracting], [lhs batch, rhs batch]].
+/// Reads [[lhs contracting, rhs contracting], [lhs batch, rhs batch]].
 std::optional<std::vector<std::vector<int64_t>>> read_dimension_numbers(DocumentNode node,
                                                                         Diagnostics& diagnostics) {
   constexpr std::string_view kForm = "dimension numbers such as [[[1], [0]], [[], []]]";
@@ -141,7 +141,7 @@ std::optional<std::vector<std::vector<int64_t>>> read_dimension_numbers(Document
   return std::nullopt;
 }
 
-/// {"flops": "2 TFLOP", "bytes": "1 GiB"}
+/// Reads {"flops": "2 TFLOP", "bytes": "1 GiB"}.
 std::optional<Work> read_work(DocumentNode node, Diagnostics& diagnostics) {
   if (!is_object(node, description(ParameterKind::WorkCount), diagnostics))
     return std::nullopt;
@@ -159,7 +159,7 @@ std::optional<Work> read_work(DocumentNode node, Diagnostics& diagnostics) {
   return Work{Flops(*flops), Bytes(*bytes)};
 }
 
-/// Requires a kind that is no amount.
+/// Reads a parameter. Requires a kind that is no amount.
 std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
                                         Diagnostics& diagnostics) {
   switch (kind) {
@@ -190,7 +190,7 @@ std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
   fail_check("no amount", "amounts are read with their keys", __FILE__, __LINE__);
 }
 
-/// The dimension of a parameter that is an amount. Such parameters are named for their base unit.
+/// Returns the dimension of a parameter that is an amount. Its name says its base unit.
 std::optional<Dimension> dimension_of(ParameterKind kind) {
   if (kind == ParameterKind::FlopCount)
     return Dimension::Work;

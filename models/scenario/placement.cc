@@ -49,7 +49,7 @@ std::set<std::string> axes_of(const PartitionSpec& spec) {
   return axes;
 }
 
-/// The names in the list at `key`. Adds those to `used`, which must not have them.
+/// Reads the names in the list at `key`. Adds them to `used`, which must not have them yet.
 std::vector<std::string> read_axes(Fields& fields, std::string_view key, const Mesh* mesh,
                                    std::set<std::string>& used, Diagnostics& diagnostics) {
   const std::optional<DocumentNode> node = fields.optional(key);
@@ -197,7 +197,7 @@ PartitionSpec read_spec(
     visit(entry, spec.dims.size(), axes);
     spec.dims.push_back(std::move(axes));
   }
-  // Trailing dimensions that are not cut say nothing.
+  // Trailing dimensions that are not cut carry no information.
   while (!spec.dims.empty() && spec.dims.back().empty())
     spec.dims.pop_back();
   return spec;

@@ -1,7 +1,7 @@
 #pragma once
 
-// How a program and its arrays lie on the mesh: "mesh", "on", "spec", and the states "varying",
-// "unreduced" and "reduced".
+// This reads how a program and its arrays lie on the mesh: "mesh", "on", "spec", and the states
+// "varying", "unreduced" and "reduced".
 
 #include <cstddef>
 #include <cstdint>
@@ -20,54 +20,53 @@
 
 namespace orrery {
 
-// Each reader is empty, or leaves something out, if it has added an error. A null mesh is one that
-// has errors itself: then names of axes are not checked.
+// Each reader returns nothing, or leaves something out, if it has added an error. The mesh is null
+// if it has errors itself; then names of axes are not checked.
 
-/// The axes in the order of the file, with at most `devices` devices in all if that is known.
+/// Reads the axes in the order of the file. It has at most `devices` devices, if known.
 std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices,
                               const Limits& limits, Diagnostics& diagnostics);
 
-/// "on": the devices of the mesh that a program or an array is on, ascending, each once. It is
-/// {"stage": 0, "x": [2, 4]}, the devices at that place of an axis or in that interval, which is
-/// without its end; or a list of device ids.
+/// Reads "on": the devices of the mesh that a program or an array is on, ascending, each once. "on"
+/// is a list of device ids, or {"stage": 0, "x": [2, 4]}, which means the devices at that index of
+/// an axis or in that interval, which excludes its end.
 std::optional<std::vector<LogicalId>> read_devices(DocumentNode node, const Mesh& mesh,
                                                    Diagnostics& diagnostics);
 
-/// "spec": how an array is cut over the mesh, as [["x", "y"], null]. Visits each item of the list
-/// with its dimension and its axes, without those that are wrong. Each axis may be named once.
+/// Reads "spec": how an array is cut over the mesh, as [["x", "y"], null]. Visits each item of the
+/// list with its dimension and its valid axes. Each axis may be named once.
 PartitionSpec read_spec(
     DocumentNode node, const Mesh* mesh, Diagnostics& diagnostics,
     FunctionRef<void(DocumentNode item, size_t dimension, const std::vector<std::string>& axes)>
         visit);
 
-/// Adds an error if the list at `node` has more items than `shape` has dimensions.
+/// Adds an error and returns false if `node` has more items than `shape` has dimensions.
 bool fits_rank(DocumentNode node, const Shape& shape, Diagnostics& diagnostics);
 
-/// The lists "unreduced" and "reduced" beside a spec. Each axis may be in one list only, and in
-/// none if the spec names it.
+/// Reads the lists "unreduced" and "reduced" beside a spec. Each axis may be in one list only, and
+/// in none if the spec names it.
 std::optional<ArrayStates> read_states_beside(Fields& fields, const Mesh* mesh,
                                               const PartitionSpec& spec, Diagnostics& diagnostics);
 
-/// The same, and "varying", which only an array that is given per device may say. `spec` is null
-/// for such an array.
+/// Reads the same lists, and "varying", which only an array that is given per device may state.
+/// `spec` is null for such an array.
 std::optional<ArrayStates> read_array_states(Fields& fields, const Mesh* mesh,
                                              const PartitionSpec* spec, Diagnostics& diagnostics);
 
-/// One state per axis of the mesh: varying over those of the spec, as given, and `others`
-/// elsewhere.
+/// Returns one state per axis of the mesh: varying over those of the spec, as given over those of
+/// `given`, and `others` over the rest.
 AxisStates axis_states(const Mesh& mesh, const PartitionSpec& spec, const ArrayStates& given,
                        AxisState others = AxisState::Invarying);
 AxisStates axis_states(const Mesh& mesh, const Array& array);
 
-/// The error in an array given per device if two devices have different elements, though it is
-/// invarying or reduced along all axes along which they differ.
+/// Returns the error of an array given per device if two devices have different elements, though
+/// the array is invarying or reduced along all axes along which they differ.
 std::optional<std::string> unequal_copies(const Mesh& mesh, const Array& array);
 
-/// The shape of what each device holds of the array.
+/// Returns the shape of the part that each device holds of the array.
 Shape local_shape(const Mesh& mesh, const Array& array);
 
-/// The shape of the whole array of which each device holds a `local` one. Throws Overflow if it
-/// does not fit.
+/// Returns the shape of the whole array of which each device holds a `local` one. Throws Overflow.
 Shape global_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& local);
 
 }  // namespace orrery

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kAxesKey = "axis_name";
 constexpr std::string_view kGroupsKey = "axis_index_groups";
 
-/// Whether a number stands for an operand, which is an error, though a scalar may stand there.
+/// Returns whether a number stands in place of an operand. Adds an error for each number.
 bool has_number(DocumentNode operands, Diagnostics& diagnostics) {
   const auto check = [&](DocumentNode node, std::string_view what) {
     const bool number = node.kind() == DocumentNode::Kind::Number;
@@ -73,8 +73,7 @@ std::string size_error(const Limits& limits, const Mesh& mesh, const WrittenSize
   return "";
 }
 
-/// Whether so many more ops and threads are within the limits. This is checked before the program
-/// is read.
+/// Returns whether so many more ops and threads, not read yet, are within the limits.
 bool ProgramReader::fits(DocumentNode node, size_t ops, size_t threads) {
   size_.ops += static_cast<int64_t>(ops);
   // A file has fewer than 2^32 values, and a mesh at most 2^30 devices.
@@ -155,7 +154,7 @@ void ProgramReader::read_ops(DocumentNode list, Scope& scope) {
   }
 }
 
-/// "" if an error was added.
+/// Reads an id. The result is "" if an error was added.
 std::string ProgramReader::read_id(DocumentNode node, const Scope& scope) {
   const std::optional<std::string> id = read_text(node, "an id", diagnostics_);
   if (!id)
@@ -170,7 +169,7 @@ std::string ProgramReader::read_id(DocumentNode node, const Scope& scope) {
   return "";
 }
 
-/// The ids of an op: one, or a list with one for each result. Adds where those of a list stand.
+/// Reads the id of an op, or a list with one per result, whose origins it adds to `request`.
 std::vector<std::string> ProgramReader::read_ids(DocumentNode node, const Scope& scope,
                                                  OpRequest& request) {
   if (node.kind() != DocumentNode::Kind::List)
@@ -186,7 +185,7 @@ std::vector<std::string> ProgramReader::read_ids(DocumentNode node, const Scope&
   return {""};
 }
 
-/// From here to the end of the scope `name` means `full`.
+/// Makes `name` mean `full` from here to the end of the scope.
 void ProgramReader::define(Scope& scope, const std::string& name, const std::string& full,
                            const Origin& at) {
   if (scope.outside == nullptr)  // at the top each name is its own full name
@@ -197,8 +196,8 @@ void ProgramReader::define(Scope& scope, const std::string& name, const std::str
         at, fmt::format("expected an unused id, got {}, which the loop carries", in_quotes(name)));
 }
 
-/// What `name` means in the nearest scope that has it. Empty, with an error, for an op that comes
-/// later in the body.
+/// Returns the full name that `name` means in the nearest scope that has it. An op that comes later
+/// in the body is an error, and the result is empty.
 std::optional<std::string> ProgramReader::resolved(const std::string& name, const Origin& at,
                                                    const Scope& scope) {
   for (const Scope* s = &scope; s->outside != nullptr; s = s->outside) {
@@ -251,7 +250,7 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
       invalid_.insert(request.result_name(r));
     complete_ = false;
   };
-  // Further results count as ops: each takes as much to keep on every device.
+  // Further results count as ops: each takes as much memory on every device.
   if (!fits(node, ids.size() - 1, 0)) {
     refuse();
     return;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads a scenario's "program" or "programs" and passes the ops to a ProgramBuilder, which has the
-// rules of a program. The parameters of an op are in its rules. The body of a loop is read once
+// This reads a scenario's "program" or "programs" and passes the ops to a ProgramBuilder, which has
+// the rules of a program. The parameters of an op are in its rules. The body of a loop is read once
 // (loop_reader.cc).
 
 #include <map>
@@ -22,11 +22,12 @@
 
 namespace orrery {
 
-/// The thread of a "program", and of one of several "programs" that has no name of its own.
+/// This names the thread of a "program"; default_program_name() names one of several "programs"
+/// that has no name of its own.
 inline constexpr std::string_view kOnlyProgram = "main";
 std::string default_program_name(size_t number);
 
-/// The only "op" that is not an op of a program: it stands for the ops of its iterations.
+/// This is the only "op" that is not an op of a program: it stands for the ops of its iterations.
 inline constexpr std::string_view kLoopOp = "fori_loop";
 inline constexpr std::string_view kLoopSummary =
     "the body once for each index from lower to before upper; carry gives what its names are at "
@@ -35,8 +36,8 @@ inline constexpr std::string_view kLoopKeys = "lower upper [index] [carry] body 
 
 class ProgramReader {
  public:
-  /// `invalid` names the arrays that could not be read. Ops that use them are only checked by
-  /// themselves and left out of the program, and so are ops that use those.
+  /// `invalid` names the arrays that could not be read. An op that uses one of them, or the result
+  /// of such an op, is only checked by itself and left out of the program.
   ProgramReader(const Mesh& mesh, ProgramBuilder& builder, std::set<std::string> invalid,
                 const Limits& limits, Diagnostics& diagnostics)
       : mesh_(mesh),
@@ -45,23 +46,23 @@ class ProgramReader {
         limits_(limits),
         diagnostics_(diagnostics) {}
 
-  /// One list of ops for all devices.
+  /// Reads one list of ops for all devices.
   void read_program(DocumentNode list);
 
-  /// Ops after those that the builder has, of one list for all devices.
+  /// Reads more ops of one list for all devices, which follow those that the builder has.
   void read_more(DocumentNode list);
 
-  /// Several: [{"on": {"stage": 0}, "do": [...]}, ...].
+  /// Reads several programs: [{"on": {"stage": 0}, "do": [...]}, ...].
   void read_programs(DocumentNode list);
 
-  /// Whether the builder got every op. If not, and there are several threads, its errors about
-  /// sites at the end would be wrong.
+  /// Returns whether the builder got every op. If not, and there are several threads, the errors
+  /// about sites that the builder adds at the end would be wrong.
   bool complete() const { return complete_; }
 
   bool is_invalid(const std::string& name) const { return invalid_.find(name) != invalid_.end(); }
 
  private:
-  /// The meaning of ids in a list of ops: in a loop's body, or in a whole program.
+  /// It says what ids mean in a list of ops: in a loop's body, or in a whole program.
   struct Scope {
     const Scope* outside = nullptr;
     std::string prefix = {};                     // of the ids that ops get: "layers[]."
@@ -103,7 +104,7 @@ class ProgramReader {
   int64_t devices_ = 0;  // of the program that is being read
 };
 
-/// The error, if any, of a program of so many ops, on all these devices.
+/// Returns the error of a program of this size, on all these devices, or "".
 std::string size_error(const Limits& limits, const Mesh& mesh, const WrittenSize& size);
 
 }  // namespace orrery

@@ -71,7 +71,7 @@ constexpr std::array kWorkRates = {
 
 constexpr UInt128 kLargestCount = std::numeric_limits<int64_t>::max();
 
-// Digits beyond these cannot matter to an exact result, and keep the product within 128 bits.
+// More digits cannot matter to an exact result. The limit keeps the product within 128 bits.
 constexpr size_t kMostDigits = 19;
 
 std::string_view base_unit(Dimension dimension) {
@@ -94,14 +94,14 @@ std::string_view noun(Dimension dimension) {
   return "a compute rate";
 }
 
-/// A decimal number: `digits` without its point, which stands before the last `places` of them.
+/// It is a decimal number. The point stands before the last `places` of its `digits`.
 struct Decimal {
   std::string digits;
   size_t places = 0;
 };
 
-/// Takes a decimal off the front of `text`, without the zeros that say nothing; empty where none
-/// stands there.
+/// Takes a decimal off the front of `text`, without zeros that do not change the number. The result
+/// is empty if no decimal stands there.
 std::optional<Decimal> take_decimal(std::string_view& text) {
   size_t whole = 0;
   while (whole < text.size() && is_digit(text[whole]))
@@ -260,7 +260,7 @@ std::string quantity_text(int64_t count, Dimension dimension) {
     if (!unit.written || count < unit.scale)
       continue;
     std::string digits = fmt::format("{}", count / unit.scale);
-    // The remainder as decimals, given up where the text is no shorter than one in hand.
+    // The remainder is written as decimals, until the text is no shorter than the best so far.
     auto rest = static_cast<UInt128>(count % unit.scale);
     if (rest != 0)
       digits += '.';

@@ -1,8 +1,8 @@
 #pragma once
 
-// Quantities as people write them: "50 GB/s", "1.5 us", "80 GiB". Reading is exact: a text that is
-// not a whole number of the base unit (ps, B, B/s, FLOP, FLOP/s) is an error. Writing gives the
-// shortest text that reads back to the same amount.
+// This reads and writes quantities as people write them: "50 GB/s", "1.5 us", "80 GiB". Reading is
+// exact: a text that is not a whole number of the base unit (ps, B, B/s, FLOP, FLOP/s) is an error.
+// Writing gives the shortest text that reads back to the same amount.
 
 #include <cstdint>
 #include <optional>
@@ -31,30 +31,30 @@ struct QuantityUnit {
 };
 std::span<const QuantityUnit> units(Dimension dimension);
 
-/// The count of base units (never negative), or what is wrong, as "expected ..., got ...".
+/// It holds the count of base units (never negative), or an error "expected ..., got ...".
 struct QuantityReading {
   std::optional<int64_t> count;
   std::string error;
 };
 QuantityReading read_quantity(std::string_view text, Dimension dimension);
 
-/// A key without the suffix of a unit: "bf16" of "bf16_TFLOPps".
+/// Returns a key without the suffix of a unit: "bf16" for "bf16_TFLOPps".
 std::string_view without_suffix(std::string_view key, Dimension dimension);
 
-/// The hint for a key that is `quantity` with a suffix that is none of its units: "; did you mean
-/// "alignment_bytes"?", or all suffixes. "" for other keys.
+/// Returns the hint for a key that is `quantity` with a suffix that is none of its units: "; did
+/// you mean "alignment_bytes"?", or all suffixes. Returns "" for other keys.
 std::string suffix_hint(std::string_view key, std::string_view quantity, Dimension dimension);
 
 /// Reads digits as a whole number of `unit`.
 QuantityReading read_count(std::string_view digits, const QuantityUnit& unit, Dimension dimension);
 
-/// Reads a decimal as a whole number of millionths; empty if it is none, or leaves 64 bits.
+/// Reads a decimal as millionths. Returns nothing if they are not whole or leave 64 bits.
 std::optional<int64_t> read_millionths(std::string_view digits);
 
-/// "a rate such as "50 GB/s"".
+/// Returns "a rate such as "50 GB/s"".
 std::string example(Dimension dimension);
 
-/// Requires count >= 0.
+/// Returns the shortest text that reads back to `count` base units. Requires count >= 0.
 std::string quantity_text(int64_t count, Dimension dimension);
 
 inline std::string quantity_text(Duration time) {

@@ -39,7 +39,7 @@ class ScenarioReader {
         cluster_(cluster),
         diagnostics_(diagnostics) {}
 
-  /// Throws InputError where anything was wrong.
+  /// Reads the scenario. Throws InputError if anything was wrong.
   Scenario read() {
     if (const auto version = fields_.required("orrery")) {
       if (version->kind() != DocumentNode::Kind::Number || version->number() != kVersion)
@@ -93,7 +93,7 @@ class ScenarioReader {
                       .boundaries = std::move(boundaries),
                       .expectations = std::move(expectations),
                       .faults = std::move(hardware_faults)};
-    // In the order of the arguments, of which a transform may bring new ones.
+    // The arrays go in the order of the program's arguments. A transform may bring new ones.
     std::map<std::string_view, Array*> by_name;
     for (ArrayReading& reading : *arrays)
       by_name.emplace(reading.name, &*reading.array);
@@ -104,10 +104,10 @@ class ScenarioReader {
   }
 
  private:
-  /// What the values of a program are in each iteration: with its loops written.
+  /// Returns the program with its loops written, so with the values of each iteration.
   const Program& written(const Program& program) const { return written_ ? *written_ : program; }
 
-  /// The boundaries of the outputs that have one.
+  /// Returns the boundaries of the outputs that have one.
   std::vector<Boundary> checked_boundaries(const Program& program, Checks checks) {
     std::vector<Boundary> boundaries;
     const Program& all = written(program);
@@ -133,8 +133,8 @@ class ScenarioReader {
     return boundaries;
   }
 
-  /// `program` is empty if it has errors. Names stand for values of single iterations, but those
-  /// that a scenario keeps are its program's own.
+  /// Reads the expectations. `program` is empty if it has errors. A name may stand for a value of a
+  /// single iteration, but the scenario keeps the names of its program's own values.
   std::vector<Expectation> checked_expectations(DocumentNode node,
                                                 const std::optional<Program>& program) {
     if (!program || !diagnostics_.empty())
@@ -167,8 +167,8 @@ class ScenarioReader {
     return all_per_device ? Checks::Shapes : Checks::States;
   }
 
-  /// Empty without a mesh, or without exactly one of "program" and "programs". Valid only if there
-  /// are no errors.
+  /// Reads the program. The result is empty without a mesh, or without exactly one of "program" and
+  /// "programs". It is valid only if there are no errors.
   std::optional<Program> read_program(const std::optional<Mesh>& mesh, Checks checks,
                                       const std::optional<std::vector<ArrayReading>>& arrays) {
     const std::optional<DocumentNode> program = fields_.optional("program");
@@ -227,8 +227,8 @@ class ScenarioReader {
     return transformed_program(std::move(*made), checks, transforms, *arrays);
   }
 
-  /// Any text of the scenario may be the name of a value of a single iteration: in an expectation,
-  /// or for a transform or what follows it.
+  /// Tells the builder every text of the scenario, since any may name a value of a single
+  /// iteration: in an expectation, in a transform or in the ops that follow it.
   void name_exits(ProgramBuilder& builder) const {
     if (builder.has_loops())
       name_exits(root_, builder);
@@ -243,8 +243,8 @@ class ScenarioReader {
     }
   }
 
-  /// The program, and errors where it is wrong, also in single iterations; empty where no more can
-  /// be known. `errors`: how many there were before it was read.
+  /// Returns the program, and adds errors where it is wrong, also in single iterations. Returns
+  /// nothing if the iterations cannot be checked. `errors` is the number before it was read.
   std::optional<Program> finished(ProgramBuilder& builder, size_t errors) {
     builder.report_undefined();
     Program made = builder.finish();
@@ -270,13 +270,13 @@ class ScenarioReader {
     return made;
   }
 
-  /// Empty where an error was added.
+  /// Reads "transform". The result is empty if an error was added.
   std::optional<std::vector<Transform>> read_transforms_key() {
     const std::optional<DocumentNode> node = fields_.optional("transform");
     return node ? read_transforms(*node, diagnostics_) : std::vector<Transform>();
   }
 
-  /// The error in "then" without a transform.
+  /// Adds the error of a "then" without a transform.
   void report_then_alone() {
     if (const auto none = fields_.optional("transform"))
       diagnostics_.add(
@@ -287,7 +287,7 @@ class ScenarioReader {
                        "expected \"transform\" too, after which these ops run");
   }
 
-  /// The program that runs, made of the one that is written.
+  /// Returns the program that runs, made of the one that is written.
   std::optional<Program> transformed_program(Program program, Checks checks,
                                              std::vector<Transform>& transforms,
                                              const std::vector<ArrayReading>& arrays) {
@@ -315,8 +315,9 @@ class ScenarioReader {
     return finished(builder, 0);
   }
 
-  /// "; say \"varying\": [\"x\"]" of an array given per device that has the type wanted but for the
-  /// axes over which it varies: where nothing is said these are all axes.
+  /// Returns "; say \"varying\": [\"x\"]" for an array given per device whose type differs from the
+  /// one wanted only in the axes over which it varies; else "". By default such an array varies
+  /// over all axes.
   static std::string varying_hint(const Mesh& mesh, const Array& array, const ValueType& given,
                                   const ValueType& wanted) {
     if (!array.per_device || given.dtype != wanted.dtype || given.shape != wanted.shape)
@@ -333,7 +334,8 @@ class ScenarioReader {
     return fmt::format("; say \"varying\": [{}]", fmt::join(axes, ", "));
   }
 
-  /// The arrays that transforms bring must be there, with the types that these give them.
+  /// Checks that the scenario has the arrays that the transforms bring, with the types that the
+  /// transforms give them.
   void check_brought(const Program& program, Checks checks,
                      const std::map<std::string, Origin>& names,
                      const std::vector<ArrayReading>& arrays) {

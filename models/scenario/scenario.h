@@ -1,18 +1,18 @@
 #pragma once
 
-// A scenario: a cluster, a program, its data, and what must hold of it.
+// A scenario is a cluster, a program, its data, and the properties that must hold of it.
 //
 // The folder reads it from JSON (reader.h) and writes it (writer.h); a scenario that is written and
 // read again is the same. A text passes these stages, each of which adds its errors to one
 // Diagnostics with their positions, so that a user sees all of them at once:
 //
-//   document.h      text -> a tree of values with their positions, within limits.h
+//   document.h      text -> a tree of values with their positions, within size_limits.h
 //   fields.h        one value -> a number, a name, a quantity, the members of an object
 //   cluster_json.h  "cluster" -> a Cluster; figure_reader.h its figures with their sources
 //   placement.h     "mesh", "on", "spec" and states: how arrays lie on the mesh
 //   arrays_reader.h "arrays" and "outputs": what enters and leaves the program
 //   program_reader.h "program" -> calls of a ProgramBuilder, op by op (op_reader.h)
-//   transform_reader.h "transform" -> what makes another program from it
+//   transform_reader.h "transform" -> the transforms that make another program from it
 //   memory_policy.h, expectation.h, fault.h   the other parts, each with its types and its reader
 //
 // The key of a part, its default and its errors stand in that part's reader and nowhere else;
@@ -35,7 +35,7 @@
 
 namespace orrery {
 
-/// How an argument's elements are made.
+/// Says how an argument's elements are made.
 struct IotaInit {};  // 0, 1, 2, ... over the global array
 struct FillInit {
   NumberOrPair value = 0;
@@ -50,25 +50,25 @@ struct PerDeviceInit {
 };  // one local tensor per device that has the array, by logical id
 using Init = std::variant<IotaInit, FillInit, RandomInit, PerDeviceInit>;
 
-/// The states of an array along the axes that its spec does not name. It varies over those that it
-/// names.
+/// They are the states of an array along the axes that its spec does not name. The array is varying
+/// along the axes that the spec names.
 struct ArrayStates {
-  /// Only an array given per device has it; if it is empty, such an array varies over all axes that
-  /// are not in the other lists.
+  /// Only an array given per device has this list. If it is empty, such an array varies over all
+  /// axes that are not in the other lists.
   std::optional<std::vector<std::string>> varying = {};
   std::vector<std::string> unreduced = {};
   std::vector<std::string> reduced = {};
   bool given() const { return varying || !unreduced.empty() || !reduced.empty(); }
 };
 
-/// How an output leaves the program: as one array that the mesh holds in parts (JAX's out_specs).
+/// It is an output that leaves the program as one array in parts over the mesh (JAX's out_specs).
 struct Boundary {
   ValueId value;
   PartitionSpec spec;
   ArrayStates states = {};  // along other axes
 };
 
-/// The data of one argument of the program.
+/// An `Array` is the data of one argument of the program.
 struct Array {
   std::string name;
   Dtype dtype = Dtype::F32;
@@ -94,17 +94,17 @@ struct Scenario {
   std::vector<Fault> faults = {};
 };
 
-/// A scenario as it is run, with the iterations of its loops written. Its outputs and expectations
-/// mean the values that they meant in the given one.
+/// It is a scenario as it is run, with the iterations of its loops written. Its outputs and
+/// expectations mean the values that they meant in the given scenario.
 struct WrittenScenario {
   Scenario scenario;
   std::vector<OpRun> runs;  // per op of its program: what it is a run of in the given one
-  /// Per value of the given program what it is in this one, as Unrolled::values. Empty if the given
-  /// one has no loops.
+  /// For each value of the given program, it holds the value of this program that stands for it, as
+  /// Unrolled::values. It is empty if the given program has no loops.
   std::vector<std::optional<ValueId>> values = {};
 };
 
-/// With `limits` it throws InputError where the program exceeds them.
+/// Writes the iterations of `given`. With `limits`, throws InputError if the program exceeds them.
 WrittenScenario written(const Scenario& given, LongLoops long_loops,
                         const Limits* limits = nullptr);
 

@@ -17,12 +17,12 @@ constexpr int64_t kOffsets = std::numeric_limits<uint32_t>::max() - 1;
 constexpr int64_t kIds = int64_t{1} << 30;
 constexpr int64_t kCounts = int64_t{1} << 60;
 
-/// The bytes that a run of next to nothing takes.
+/// A run of next to nothing takes this many bytes.
 constexpr int64_t kLeastMemory = int64_t{16} << 20;
 
-// The memory is what runs were seen to take for each, and some more; tests/tools/cli/memory_test.cc
-// holds them to it. It is 0 if a limit takes none of its own, or only with data, or only for an
-// imported algorithm.
+// The memory is a little more than runs were seen to take for each unit;
+// tests/tools/cli/memory_test.cc checks it. It is 0 if a limit takes none of its own, or only with
+// data, or only for an imported algorithm.
 constexpr std::array<LimitInfo, 14> kLimits = {{
     {"file", &Limits::file, "in a file", true, 4, kOffsets},
     {"nesting", &Limits::nesting, "levels of nesting", false, 0, kOffsets},

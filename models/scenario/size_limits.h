@@ -1,9 +1,9 @@
 #pragma once
 
-// The limits on the size of a scenario. Each is checked as soon as what it counts is known: most of
-// them before time or memory is spent, `state` and `runs` during the run. Exceeding one is an error
-// of the input that names the limit. The table in size_limits.cc states how much memory a run takes
-// at most for each unit of a limit.
+// These limits bound the size of a scenario. Each is checked as soon as the number that it limits
+// is known: most of them before time or memory is spent, `state` and `runs` during the run.
+// Exceeding one is an error of the input that names the limit. The table in size_limits.cc states
+// how much memory a run takes at most for each unit of a limit.
 
 #include <cstdint>
 #include <limits>
@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// The limits that the user may set (--limit NAME=VALUE); all_limits() has the names.
+/// These are the limits that the user may set (--limit NAME=VALUE); all_limits() has the names.
 struct Limits {
   int64_t file = int64_t{64} << 20;    // bytes of a file
   int64_t nesting = 64;                // of lists and objects
@@ -31,7 +31,7 @@ struct Limits {
   int64_t clocks = int64_t{1} << 28;  // its thread blocks times its steps: what finds its races
 };
 
-/// Slack and proofs look at the steps of a program one by one only up to this many.
+/// Slack and proofs look at single steps only if a program has at most this many.
 inline constexpr int64_t kStepsLookedAt = 1'000'000;
 
 struct LimitInfo {
@@ -43,20 +43,20 @@ struct LimitInfo {
   int64_t most = 0;     // what it may be set to: what our ids and offsets can number
 };
 
-/// Every limit, in the order of Limits.
+/// Returns every limit, in the order of Limits.
 std::span<const LimitInfo> all_limits();
 
-/// Bytes of memory that a run without data takes at most when its input reaches all these limits.
+/// Returns the most bytes of memory of a run without data whose input reaches all these limits.
 int64_t most_memory(const Limits& limits);
 
-/// The limit as a user writes it: "64 MiB", "1048576".
+/// Returns the limit as a user writes it: "64 MiB", "1048576".
 std::string limit_text(const LimitInfo& limit, const Limits& limits);
 
-/// "expected at most 64 levels of nesting, got GOT (--limit nesting=N allows more)".
+/// Returns "expected at most 64 levels of nesting, got GOT (--limit nesting=N allows more)".
 std::string beyond(const Limits& limits, int64_t Limits::*limit, std::string_view got);
 std::string beyond(const Limits& limits, int64_t Limits::*limit, int64_t got);
 
-// Limits that no option raises, since the simulator's types depend on them.
+// No option raises these limits, since the simulator's types depend on them.
 
 inline constexpr int64_t kMostMeshAxes = 64;
 

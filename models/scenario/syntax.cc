@@ -15,8 +15,8 @@ bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/// The next place at or after `at` that is neither white space nor in a comment. A comment that is
-/// not closed is a token of its own.
+/// Returns the next position at or after `at` that is neither white space nor in a comment. A
+/// comment that is not closed is a token of its own.
 size_t skip_space(std::string_view text, size_t at) {
   if (at == 0 && text.substr(0, 3) == "\xEF\xBB\xBF")
     at = 3;
@@ -52,7 +52,7 @@ std::string expected_after(const SyntaxContext& context, bool separated) {
   return context.in_object ? "\",\" or \"}\"" : "\",\" or \"]\"";
 }
 
-/// The text from `at` to what ends a token that is not a string.
+/// Returns the text of a token that is not a string and begins at `at`.
 std::string_view token(std::string_view text, size_t at) {
   size_t end = at;
   while (end < text.size() && !is_space(text[end]) &&
@@ -61,7 +61,7 @@ std::string_view token(std::string_view text, size_t at) {
   return text.substr(at, std::max<size_t>(end - at, 1));
 }
 
-/// The text at `at` in words; `consumed` is how far the parser got into it.
+/// Describes the token at `at`; `consumed` is how far the parser got into it.
 std::string token_at(std::string_view text, size_t at, size_t consumed) {
   const char c = text[at];
   if (text.substr(at, 2) == "/*")
@@ -136,14 +136,14 @@ SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context) 
   error.at_end = at >= text.size();
   if (context.number_overflow) {
     error.message = fmt::format("expected a number that 64 bits can hold, got {}", token(text, at));
-    // An element of an array may stand here, and be infinite.
+    // An element of an array may stand here, and elements may be infinite.
     if (context.enclosed && !context.in_object)
       error.message +=
           fmt::format("; infinity is written \"{}Infinity\"", text[at] == '-' ? "-" : "");
     error.at_value = true;
     return error;
   }
-  // An unclosed string reaches to the end of the text without meeting it between tokens.
+  // If a string is not closed, the parser reads to the end of the text within the string.
   const bool open_string = !error.at_end && text[at] == '"' && context.consumed >= text.size() &&
                            (text.back() != '"' || text.size() == at + 1);
   std::string got;

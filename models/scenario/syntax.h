@@ -1,7 +1,7 @@
 #pragma once
 
-// Says in our words why a text is not JSON. The parser tells that it stopped and after which value;
-// the rest is read off the text.
+// This says in our words why a text is not JSON. The JSON parser only tells that it stopped, and
+// after which value; the text itself shows the rest.
 
 #include <cstddef>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-/// The thing that the parser had just read when it stopped.
+/// It says what the parser had just read when it stopped.
 enum class SyntaxAfter { Nothing, Open, Key, Value };
 
 struct SyntaxContext {
@@ -28,13 +28,13 @@ struct SyntaxError {
   bool at_value = false;  // the token is a value, though not one of JSON
 };
 
-/// Requires a text without a byte of 0.
+/// Returns the position and the message of the error. Requires a text without a byte of 0.
 SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context);
 
-/// The length of the number that `text` begins with. Requires that it begins with one.
+/// Returns the length of the number with which `text` begins. Requires that it begins with one.
 size_t number_length(std::string_view text);
 
-/// "NaN", "Infinity" or "-Infinity" if the word means that (nan, +inf, -INFINITY); else "".
+/// Returns "NaN", "Infinity" or "-Infinity" if the word means that (nan, +inf, -INFINITY), else "".
 std::string_view not_finite_named(std::string_view word);
 
 }  // namespace orrery

@@ -18,7 +18,7 @@ namespace orrery {
 
 namespace {
 
-/// A list of names, or one name, each with its place.
+/// Reads a list of names, or one name, each with its place.
 std::vector<NamedAt> read_named(DocumentNode node, std::string_view what,
                                 Diagnostics& diagnostics) {
   std::vector<NamedAt> named;
@@ -42,7 +42,7 @@ std::vector<NamedAt> read_named(DocumentNode node, std::string_view what,
   return named;
 }
 
-/// The request of a transform that goes back.
+/// Reads the request of a transform that makes cotangents.
 template <class Request>
 Request read_cotangents(DocumentNode node, Fields& fields, Diagnostics& diagnostics) {
   Request request;
@@ -82,7 +82,7 @@ Transform read_vjp(DocumentNode node, Diagnostics& diagnostics) {
   return request;
 }
 
-/// {"x": 0, "y": null}
+/// Reads an object such as {"x": 0, "y": null}.
 std::vector<BatchAxis> read_batch_axes(DocumentNode node, Diagnostics& diagnostics) {
   std::vector<BatchAxis> axes;
   if (!is_object(node, "an object with a dimension or null for each name", diagnostics))
@@ -121,7 +121,7 @@ Transform read_batch(DocumentNode node, Diagnostics& diagnostics) {
   return request;
 }
 
-/// Goes back through the transforms.
+/// It goes back through the transforms, from the mesh and the arrays after all of them.
 class WrittenReader {
  public:
   WrittenReader(const Mesh& mesh, const Limits& limits, Diagnostics& diagnostics)
@@ -135,7 +135,7 @@ class WrittenReader {
                                            axis_states(mesh_, array), false});
   }
 
-  /// False after an error.
+  /// Undoes one transform. Returns false after an error.
   bool undo(Transform& transform) {
     return std::visit(Overloaded{[&](BatchRequest& request) { return undo_batch(request); },
                                  [&](const auto& request) {
@@ -199,7 +199,7 @@ class WrittenReader {
       type.shape = type.shape.without(static_cast<size_t>(dimension));
   }
 
-  /// Puts the axis back into the mesh: arrays with the batch vary along it.
+  /// Puts the axis back into the mesh. Arrays with the batch vary along it.
   void undo_axis(const BatchRequest& request) {
     const auto& [name, origin] = *request.axis_name;
     if (mesh_.axis(name)) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads a scenario's "transform", and makes the program that runs from the one that is written.
+// This reads a scenario's "transform", and makes the program that runs from the written one.
 
 #include <map>
 #include <optional>
@@ -24,28 +24,29 @@ namespace orrery {
 
 using Transform = std::variant<BatchRequest, TransposeRequest, VjpRequest>;
 
-/// Reads "transform", in the order of application. Empty if an error was added.
+/// Reads "transform", in the order of application. The result is empty if an error was added.
 std::optional<std::vector<Transform>> read_transforms(DocumentNode node, Diagnostics& diagnostics);
 
-/// The arrays that the transforms bring, which the written program does not have: cotangents. Each
-/// with the place that asks for it.
+/// Returns the arrays that the transforms bring and the written program does not have: cotangents.
+/// Each name comes with the place that asks for it.
 std::map<std::string, Origin> brought_arrays(const std::vector<Transform>& transforms);
 
-/// The mesh and the arguments of the program that the file has, before the transforms.
+/// It has the mesh and the arguments of the program that the file has, before the transforms.
 struct Written {
-  /// It has the axes whose places batches take, the first transform's last.
+  /// It has the axes whose places batches take; the axis of the first transform is the last.
   Mesh mesh;
-  /// The types, by name, of the arrays that are not refused and that no transform brings.
+  /// These are the types, by name, of the arrays that are valid and that no transform brings.
   std::map<std::string, ValueType> arguments;
 };
 
-/// Goes back from the scenario's mesh and arrays, which are those after all transforms. Sets the
-/// size of each batch that has none, by its arrays. Empty if an error was added.
+/// Goes back from the scenario's mesh and arrays, which are those after all transforms, to those
+/// before. Sets the size of each batch that has none, by its arrays. Returns nothing if an error
+/// was added.
 std::optional<Written> written_program(const Mesh& mesh, const std::vector<ArrayReading>& arrays,
                                        std::vector<Transform>& transforms, const Limits& limits,
                                        Diagnostics& diagnostics);
 
-/// The program after the transforms.
+/// Returns the program after the transforms.
 Program transformed(Program program, Checks checks, const std::vector<Transform>& transforms,
                     Diagnostics& diagnostics);
 

@@ -14,7 +14,7 @@
 namespace orrery {
 namespace {
 
-/// Whether the text is one of timed_ops(). Adds an error if it is not.
+/// Returns whether the text is one of timed_ops(). Adds an error if it is not.
 bool is_timed_op(std::string_view text, const Origin& origin, std::string_view as,
                  Diagnostics& diagnostics) {
   const std::vector<std::string_view> ops = timed_ops();
@@ -28,7 +28,7 @@ bool is_timed_op(DocumentNode member, Diagnostics& diagnostics) {
   return is_timed_op(member.key(), member.key_origin(), " as key", diagnostics);
 }
 
-/// Names, at least one: to serve all, the key is left out.
+/// Reads at least one name. A protocol that serves all leaves the key out.
 std::vector<std::string> read_some_names(DocumentNode node, std::string_view what,
                                          Diagnostics& diagnostics) {
   const auto names = read_names(node, what, diagnostics);
@@ -111,7 +111,8 @@ class ProtocolReader {
 
 constexpr std::string_view kProtocol = "an object with the figures of a protocol";
 
-/// Figures are called transport/PROTOCOL/.. and transport/host_launch/..: these must differ.
+/// Returns whether the member's key may name a protocol. Figures are called transport/PROTOCOL/..
+/// and transport/host_launch/.., so these must differ.
 bool is_protocol_name(DocumentNode member, Diagnostics& diagnostics) {
   const std::string& name = member.key();
   if (!name.empty() && name != "host_launch" && name.find('/') == std::string::npos)

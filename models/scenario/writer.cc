@@ -53,7 +53,7 @@ JsonText names_text(const std::vector<std::string>& names) {
   return list_text(names, [](const std::string& name) { return JsonText::text(name); });
 }
 
-/// One name by itself.
+/// Writes a single name by itself, and several as a list.
 JsonText name_or_names_text(const std::vector<std::string>& names) {
   return names.size() == 1 ? JsonText::text(names.front()) : names_text(names);
 }
@@ -92,7 +92,7 @@ JsonText attribute_text(const Attribute& attribute, ParameterKind kind) {
       attribute);
 }
 
-/// Values, where their texts say all bits. That of a NaN does not say which NaN it is.
+/// Returns Values if the texts of the values tell all bits; the text of a NaN may not.
 Encoding encoding_of(const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) {
     Tensor read = tensor;
@@ -134,7 +134,7 @@ void add_encoding(Members& members, Encoding encoding) {
     members.emplace_back("encoding", JsonText::text("bits"));
 }
 
-/// The place or interval on each axis, where these say exactly which devices; else their ids.
+/// Writes the index or interval on each axis, if that says exactly which devices; else their ids.
 JsonText devices_text(const Mesh& mesh, const std::vector<LogicalId>& devices) {
   Members members;
   size_t inside = 1;
@@ -216,7 +216,7 @@ JsonText array_text(const Mesh& mesh, const Array& array) {
   return JsonText::object(std::move(members));
 }
 
-/// The ops of a program, and its loops with their bodies, under the names that they have there.
+/// It writes the ops of a program, and its loops with their bodies and the names used there.
 class OpsText {
  public:
   explicit OpsText(const Program& program) : program_(program), body_of_(program.values.size()) {
@@ -261,7 +261,7 @@ class OpsText {
     return list;
   }
 
-  /// In the body of the loop, or at the top.
+  /// Returns the name in the body of the loop, or the name itself at the top.
   std::string name_in_body(std::optional<size_t> loop, const std::string& name) const {
     return loop ? std::string(own_name(any_iteration(program_.loops[*loop].name), name)) : name;
   }
@@ -288,7 +288,7 @@ class OpsText {
       members.emplace_back("of", value_names(op.operands));
     if (!op.donated.empty())
       members.emplace_back("donate", value_names(op.donated));
-    // A precv goes where its token leads.
+    // A precv meets at the site of its token, so it does not name a site.
     if (op.site && program_.site(*op.site).named &&
         !(side_of(op) == Side::Receives && !op.operands.empty())) {
       const std::string& site = program_.site(*op.site).name;

@@ -1,7 +1,7 @@
 #pragma once
 
-// From a Scenario to the JSON text that reads back to the same: shrunk counterexamples are
-// scenario files.
+// This writes a Scenario as the JSON text that reads back to the same scenario: shrunk
+// counterexamples are scenario files.
 
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace orrery {
 
-/// Quantities have units, and what has its default value is left out. Comments of the file it came
-/// from are not kept. Requires that no iterations are left out.
+/// Returns the JSON text. Quantities have units, and keys with default values are left out.
+/// Comments of the scenario's file are lost. Requires that no iterations are left out.
 std::string write_scenario(const Scenario& scenario);
 
 }  // namespace orrery

@@ -159,8 +159,8 @@ std::string BackwardPass::zeros(const ValueType& type) {
   return casted(value, OpKind::VaryUnreducedCast, unreduced);
 }
 
-/// The cotangent as one of a value of the operand's type. If the operand was cast implicitly, a
-/// scalar to an array or an invarying value to a varying one, the cast goes back.
+/// Returns the cotangent as that of a value of the operand's type. If the operand was cast
+/// implicitly, from a scalar to an array or from invarying to varying, the cast goes back.
 std::string BackwardPass::fit(std::string cotangent, const ValueType& operand) {
   const size_t rank = type(cotangent).shape.rank();
   if (operand.shape.rank() == 0 && rank > 0) {
@@ -219,7 +219,7 @@ std::optional<std::string> BackwardPass::go_back(OpId id) {
     return std::nullopt;
   name_after(op.name, op.origin, id);
   if (op.kind == OpKind::Done) {
-    // A future has the cotangent of the value that its done gives.
+    // The cotangent of a future is that of the value that its done gives.
     cotangents_.emplace(op.operands.front(), *cotangents.front());
     return std::nullopt;
   }
@@ -254,7 +254,7 @@ std::string BackwardPass::residual(ValueId value) {
   const std::optional<OpId> maker = recomputed_maker(value);
   if (!maker)
     return program_.value(value).name;
-  // All ops that must come before, in program order.
+  // These are all ops that must be computed again before, in program order.
   std::set<OpId> needed;
   std::vector<OpId> open = {*maker};
   while (!open.empty()) {
@@ -278,13 +278,13 @@ std::optional<OpId> BackwardPass::recomputed_maker(ValueId value) const {
              : std::nullopt;
 }
 
-/// The op that makes the results: of a done the start.
+/// Returns the op that makes the results. If `id` is a done, it is the start.
 const Op& BackwardPass::made_by(OpId id) const {
   const Op& op = program_.op(id);
   return op.kind == OpKind::Done ? program_.op(makers_.at(op.operands.front())) : op;
 }
 
-/// The name of a value, after it was computed again if it is.
+/// Returns the name of a value, or its name after it was computed again if it is.
 std::string BackwardPass::name_again(ValueId value) {
   const std::string& name = program_.value(value).name;
   if (!recomputed_maker(value))
@@ -339,7 +339,7 @@ void give_cotangents(const std::vector<NamedAt>& names, const std::vector<ValueI
   for (size_t i = 0; i < values.size(); ++i) {
     if (!pass.wants(values[i]))
       continue;
-    // Two of a value, which may go by two names, are added.
+    // The cotangents of a value that two names mean are added.
     pass.name_after(pass.program().value(values[i]).name, names[i].origin, pass.maker(values[i]));
     pass.add_cotangent(values[i], cotangent_name(names[i]));
   }

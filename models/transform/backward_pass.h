@@ -1,6 +1,6 @@
 #pragma once
 
-// The ops of a backward pass, written one after another: what vjp and transpose share.
+// A `BackwardPass` makes the ops of a backward pass, one after another. vjp and transpose share it.
 
 #include <map>
 #include <optional>
@@ -15,24 +15,23 @@
 
 namespace orrery {
 
-/// Goes back through a program's ops. Each op that is asked for is added to a draft of the new
-/// program, which tells its type.
+/// It goes back through a program's ops, and adds each new op to a draft, which tells its type.
 class BackwardPass final : public BackwardOps {
  public:
   /// `draft` has the arguments of the new program, and the ops that come before the backward pass.
-  /// An op that it refuses is reported to `refused`, at the op that the pass goes back through, and
-  /// ends the pass: throws InputError.
+  /// An op that the draft refuses is reported to `refused`, at the op that the pass goes back
+  /// through. It ends the pass: go_back() throws InputError.
   BackwardPass(const Program& program, Checks checks, ProgramBuilder& draft, Diagnostics& refused);
 
-  /// The values whose cotangents are computed. Others get none.
+  /// Asks for the cotangent of a value. No other value gets one.
   void want(ValueId value) { wanted_.insert(value); }
   bool wants(ValueId value) const { return wanted_.contains(value); }
 
-  /// The op, which has results, is computed again when the backward pass needs one of them. A
-  /// message that is received again is sent again too.
+  /// Makes the pass compute the op again when it needs one of its results. Requires that the op has
+  /// results. A message that is received again is sent again too.
   void recompute(OpId op);
 
-  /// The value has this cotangent, in addition to those it has.
+  /// Adds a cotangent to those that the value has.
   void add_cotangent(ValueId value, const std::string& cotangent);
   std::optional<std::string> cotangent(ValueId value) const;
 
@@ -40,24 +39,25 @@ class BackwardPass final : public BackwardOps {
   /// none, or no operand is wanted. Returns the error, if there is one.
   std::optional<std::string> go_back(OpId op);
 
-  /// The ops that were added, in order.
+  /// Returns the ops that were added, in order.
   const std::vector<OpRequest>& added() const { return added_; }
 
-  /// The ops among them that compute again what the program had.
+  /// Returns the names of the added ops that compute again what the program had.
   const std::set<std::string>& made_again() const { return made_again_; }
 
-  /// The next ops go by the name `name`.bwd, stand at `origin`, and go back through `forward`, an
-  /// op of the program.
+  /// Makes the next ops have the name `name`.bwd, stand at `origin`, and go back through `forward`,
+  /// an op of the program.
   void name_after(const std::string& name, const std::optional<Origin>& origin,
                   std::optional<OpId> forward);
-  /// The op that makes the value; empty for an argument.
+  /// Returns the op that makes the value. The result is empty for an argument.
   std::optional<OpId> maker(ValueId value) const;
 
   std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes) override;
   ValueType type(const std::string& value) override;
   std::string zeros(const ValueType& type) override;
 
-  /// The value that the program had, by its name, or its name after it was computed again.
+  /// Returns the name by which the pass can read a value of the program. Computes the value again
+  /// if that was asked for.
   std::string residual(ValueId value);
 
   const Program& program() const { return program_; }
@@ -79,50 +79,52 @@ class BackwardPass final : public BackwardOps {
   std::vector<OpRequest> added_;
   std::set<ValueId> wanted_;
   std::set<OpId> recomputed_;
-  std::set<OpId> again_;  // those that were computed again so far
+  std::set<OpId> again_;  // of the ops that were computed again so far
   std::map<ValueId, std::string> cotangents_;
   std::map<ValueId, OpId> makers_;
   std::map<ValueId, std::string> names_again_;
   std::set<std::string> made_again_;
   std::set<std::string> names_;  // that are taken
-  // The next ops take these from the op that they go back through.
+  // The next ops get their name, origin and forward op from these members.
   std::string after_;
   std::optional<Origin> origin_;
   std::string forward_;
 };
 
-/// The type of a value's cotangent: unreduced and reduced change places.
+/// Returns the type of a value's cotangent: an unreduced value has a reduced one, and a reduced
+/// value an unreduced one.
 ValueType cotangent_type(ValueType type);
 
-// The cotangents that a scenario gives go by the names ct_ID, and so do those that it gets.
+// A cotangent of ID has the name ct_ID, whether the scenario gives it or gets it.
 
-/// Adds an argument for the cotangent of each value. Without checked types it may differ anywhere.
+/// Adds an argument per value for its cotangent. Without checked types, it may differ anywhere.
 void add_cotangents(const Program& program, Checks checks, const std::vector<NamedAt>& names,
                     const std::vector<ValueId>& values, ProgramBuilder& builder);
-/// Starts the pass with them.
+/// Gives the pass the cotangents of these values, with which it starts.
 void give_cotangents(const std::vector<NamedAt>& names, const std::vector<ValueId>& values,
                      BackwardPass& pass);
-/// The values that the pass found, by the names that they get. Adds zeros where it found none.
+/// Returns the names of the cotangents that the pass found, by the names ct_ID that they get. Adds
+/// zeros where it found none.
 std::map<std::string, std::string> cotangents_of(const std::vector<NamedAt>& names,
                                                  const std::vector<ValueId>& arguments,
                                                  BackwardPass& pass);
 
-// Which ops a pass computes again (recomputed.cc).
+// These choose the ops that a pass computes again (recomputed.cc).
 
-/// The ops that the names mean. Each names
+/// Returns the ops that the names mean. Each names
 ///  - an op;
-///  - a loop, "l": all ops of its body, but for those whose results leave their iteration. So what
-///    iterations carry is kept, and each is computed again from that.
-/// An index that is left out, or is "[]", means all iterations: "l[].y" an op, "l.k" and "l[].k" a
-/// loop in loop "l".
+///  - a loop, "l": all ops of its body, except those whose results leave their iteration. So the
+///    values that iterations carry are kept, and each iteration is computed again from them.
+/// An index that is left out, or is "[]", means all iterations: "l[].y" names an op, and "l.k" and
+/// "l[].k" name a loop in loop "l".
 /// Adds an error for other names, and for an op without results or one that is started.
 std::vector<OpId> recomputed_ops(const Program& program, const std::vector<NamedAt>& names,
                                  Diagnostics& diagnostics);
 
-/// All ops that can be computed again.
+/// Returns all ops that can be computed again.
 std::vector<OpId> all_recomputed_ops(const Program& program);
 
-/// Reports the op that ended a pass.
+/// Adds an error for the op that ended a pass.
 void report_refused(const InputError& error, Diagnostics& diagnostics);
 
 }  // namespace orrery

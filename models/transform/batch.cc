@@ -18,7 +18,7 @@ namespace orrery {
 
 namespace {
 
-/// Per value of a program with regions: whether only a body has it.
+/// Returns for each value of a program with regions whether only the body of a loop has it.
 std::vector<bool> values_of_bodies(const Program& program) {
   std::vector<bool> of_body(program.values.size(), false);
   for (const Loop& loop : program.loops) {
@@ -182,7 +182,7 @@ class Batching {
         places_.try_emplace(name, BatchPlace{0, BatchPlace::Of::Batched});
   }
 
-  /// Where a value goes by its own name, or else by another of its names.
+  /// Returns the place of the value's own name, or else of another of its names.
   std::optional<BatchPlace> place_of(ValueId value) const {
     if (const auto own = places_.find(program_.value(value).name); own != places_.end())
       return own->second;
@@ -192,8 +192,8 @@ class Batching {
     return std::nullopt;
   }
 
-  /// In a body only what its iterations carry has a place, the same in all of them. If it is not
-  /// batched, it stays so up to the end of the body.
+  /// Returns the place of a result. In a body, only a value that is yielded to a batched carry has
+  /// a place. If it is not batched, it stays so to the end of the body.
   std::optional<BatchPlace> place_of(ValueId result, std::optional<size_t> body) const {
     if (!body)
       return place_of(result);
@@ -204,20 +204,20 @@ class Batching {
     return std::nullopt;
   }
 
-  /// A carry has the batch along dimension 0, or where it is to be after the loop.
+  /// Returns dimension 0, or the dimension that the carry is to have after the loop.
   BatchPlace place_of_carry(const Carry& carry) const {
     const auto own = places_.find(program_.value(carry.result).name);
     const bool given = own != places_.end() && own->second;
     return {given ? own->second->dimension : 0, BatchPlace::Of::Any};
   }
 
-  /// Whether what is after the loop must have the batch.
+  /// Returns whether the carry must have the batch after the loop.
   bool must_be_batched(const Carry& carry) const {
     const auto own = places_.find(program_.value(carry.result).name);
     return own != places_.end() && own->second && own->second->of == BatchPlace::Of::Any;
   }
 
-  /// Empty after an error, or where a carried value has a batch that was not known.
+  /// Makes the program. Returns nothing after an error, or if a carry turned out to be batched.
   std::optional<Program> walk() {
     Diagnostics refused("");
     ProgramBuilder builder(mesh_, checks_, refused);
@@ -295,7 +295,7 @@ class Batching {
     return false;
   }
 
-  /// `body`: the loop in whose body the op is. False after an error.
+  /// Adds the ops for one op. `body` is the loop in whose body it is. Returns false after an error.
   bool add(const Op& op, std::optional<size_t> body, BatchWalk& walk) {
     std::vector<std::optional<BatchPlace>> places;
     for (const ValueId result : op.results)
@@ -309,7 +309,8 @@ class Batching {
     return true;
   }
 
-  /// A carry whose initial value has the batch has it in all iterations. False after an error.
+  /// Begins a loop. A carry whose initial value has the batch has it in all iterations. Returns
+  /// false after an error.
   bool begin_loop(size_t l, BatchWalk& walk, ProgramBuilder& builder, const Diagnostics& refused) {
     const Loop& loop = program_.loops[l];
     std::vector<std::string> initial;
@@ -331,7 +332,7 @@ class Batching {
     return refused.empty();
   }
 
-  /// False after an error, or where a carry yields a batch that was not known.
+  /// Ends a loop. Returns false after an error, or if a carry turned out to have the batch.
   bool end_loop(size_t l, BatchWalk& walk, ProgramBuilder& builder, const Diagnostics& refused) {
     const Loop& loop = program_.loops[l];
     std::vector<std::string> yielded;
@@ -362,15 +363,15 @@ class Batching {
     return known && refused.empty();
   }
 
-  /// The name of what the loop takes as its carry: the value, where the carry has the batch. Ops
-  /// that arrange it are called after `as`, which the loop makes.
+  /// Returns the name of the value that the loop takes as its carry. If the carry has the batch, so
+  /// has that value. Ops that arrange it are named after `as`, which the loop makes.
   std::string carried(size_t l, size_t c, ValueId value, ValueId as, BatchWalk& walk) const {
     if (!batched_carries_.contains({l, c}))
       return program_.value(value).name;
     return walk.placed(made_by_loops_.at(as), value, place_of_carry(program_.loops[l].carries[c]));
   }
 
-  /// The other names of values, and what out_axes has of values of single iterations.
+  /// Adds the other names of values, and the values of single iterations that out_axes names.
   void name_also(BatchWalk& walk, ProgramBuilder& builder) {
     for (const auto& [name, value] : exits_)
       builder.name_exit(name);
@@ -413,7 +414,7 @@ class Batching {
   Mesh mesh_;                          // without the axis
   std::map<ValueId, size_t> in_axes_;  // of the arguments that are batched
   std::map<std::string_view, std::optional<BatchPlace>> places_;  // of results, by their names
-  /// The error, once all batched carries are known, that a loop carries futures that differ.
+  /// This error, that a loop carries unlike futures, counts once all batched carries are known.
   std::optional<Diagnostic> unlike_future_;
   std::set<std::pair<size_t, size_t>> batched_carries_;  // loops, and which of their carries
 };

@@ -22,7 +22,7 @@ BatchWalk::BatchWalk(const BatchOf& batch, ProgramBuilder& builder)
       exits_.emplace(exit.outside, exit.inside);
 }
 
-/// What a value of a single iteration is in the body.
+/// Returns the value in the body that a value of a single iteration stands for.
 ValueId BatchWalk::inside(ValueId value) const {
   for (auto exit = exits_.find(value); exit != exits_.end(); exit = exits_.find(value))
     value = exit->second;
@@ -49,7 +49,7 @@ bool BatchWalk::same_future(ValueId a, ValueId b) const {
   return of_a->second.after.empty() && of_b->second.after.empty();
 }
 
-/// Whether the program has a done of the future, or of what it is where loops have carried it.
+/// Returns whether the program has a done of the future, or of a future as which loops carry it.
 bool BatchWalk::is_ended(ValueId future) const {
   std::set<ValueId> seen;
   std::vector<ValueId> open = {future};

@@ -1,11 +1,11 @@
 #pragma once
 
-// Adds the ops of a batched program, one after another.
+// A `BatchWalk` adds the ops of a batched program, one after another.
 //
-// BatchWalk goes over the ops of the program. For each that has a batched operand, or is over the
-// axis whose place the batch takes, it makes a BatchedOp. The op's batch rule
-// (models/program/batch.h) fills it with ops. take() then names these so that the results have the
-// names of the op's. A started collective is split: what comes after it in the rule's ops waits for
+// It goes over the ops of the program. For each op that has a batched operand, or is over the axis
+// whose place the batch takes, it makes a BatchedOp. The op's batch rule (models/program/batch.h)
+// fills the BatchedOp with ops. take() then renames them so that the results have the names of the
+// op's results. A started collective is split: the rule's ops that follow the collective wait for
 // its done.
 
 #include <map>
@@ -23,11 +23,11 @@
 
 namespace orrery {
 
-/// Gives each op that it is asked for a name of its own.
+/// It gives each op that asks for one an unused name.
 class UnusedNames {
  public:
   explicit UnusedNames(const Program& program);
-  /// `name`, or with the first number that makes it unused.
+  /// Returns `name`, or `name` with the first number that makes it unused.
   std::string take(const std::string& name);
 
  private:
@@ -35,7 +35,7 @@ class UnusedNames {
   std::map<std::string, size_t, std::less<>> tried_;  // the numbers, by name
 };
 
-/// The batch of a program.
+/// It describes the batch of a program.
 struct BatchOf {
   const Program& program;
   std::optional<std::string_view> axis;  // of the mesh, whose place the batch takes
@@ -43,13 +43,13 @@ struct BatchOf {
   int64_t most_ops = 0;  // that may do one op
 };
 
-/// Thrown where one op needs more than BatchOf::most_ops.
+/// It is thrown if one op needs more than BatchOf::most_ops.
 struct TooManyOps {};
 
 class BatchedOp final : public BatchCall {
  public:
-  /// `operands` are those of the op in the batched program. take() gives the results the op's
-  /// names.
+  /// `operands` are those of the op in the batched program. take() gives the results the names that
+  /// the op's results have.
   BatchedOp(const BatchOf& batch, const Op& op, std::vector<Batched> operands, UnusedNames& names)
       : batch_(batch), op_(op), operands_(std::move(operands)), names_(names) {}
 
@@ -70,31 +70,31 @@ class BatchedOp final : public BatchCall {
   std::vector<std::string> op(OpKind kind, std::vector<std::string> operands, Attributes attributes,
                               size_t results) override;
 
-  /// Whether the op has a batched operand, or is over the axis whose place the batch takes.
+  /// Returns whether the op has a batched operand, or is over the axis whose place the batch takes.
   bool changes() const;
-  /// Adds the op as it is.
+  /// Adds the op as it is, and returns its results.
   std::vector<Batched> unchanged();
 
-  /// Adds `ops` under new names. In their operands, `made` becomes `as`. Returns the new name of
-  /// `result`.
+  /// Adds `ops` under new names, with `as` for each operand `made`. Returns `result`'s new name.
   std::string add_renamed(std::vector<OpRequest> ops, const std::string& made,
                           const std::string& as, const std::string& result);
 
-  /// The ops that were added, in which `results` get the names of the op's results. A result may
-  /// also be a value that none of them makes; then a reshape to the same shape is added.
+  /// Returns the ops that were added, in which `results` get the names of the op's results. A
+  /// result may also be a value that none of these ops makes. Then an op that copies it is added: a
+  /// reshape to the same shape, or an optimization barrier for a token.
   std::vector<OpRequest> take(std::vector<Batched> results);
 
-  /// The ops as they are, under names of their own.
+  /// Returns the ops as they are, under names of their own.
   std::vector<OpRequest> take_unnamed() { return std::move(ops_); }
 
-  /// The ops that were added for an op that starts a collective. `ops` end with the collective,
-  /// which starts under the op's name; those in `after` must wait for its done. Empty, and nothing
-  /// is done, where no op is a collective.
+  /// It holds the ops that were added for an op that starts a collective. `ops` end with the
+  /// collective, which starts under the op's name; the ops in `after` must wait for its done.
   struct Started {
     std::vector<OpRequest> ops;
     std::vector<OpRequest> after;
-    std::string made;  // what those call the collective's result
+    std::string made;  // name of the collective's result in `after`
   };
+  /// Splits the ops that were added. Does nothing and returns nothing if none is a collective.
   std::optional<Started> take_started();
 
  private:
@@ -107,10 +107,10 @@ class BatchedOp final : public BatchCall {
   std::vector<OpRequest> ops_;
 };
 
-/// Where a value is to have the batch.
+/// It says where a value is to have the batch.
 struct BatchPlace {
   size_t dimension = 0;
-  /// Any: a value that is not batched is repeated. Batched: it stays as it is.
+  /// With Any, a value that is not batched is repeated. With Batched, it stays as it is.
   enum class Of : uint8_t { Any, Batched } of = Of::Any;
 };
 
@@ -119,21 +119,22 @@ class BatchWalk {
   /// Ops go to `builder`, whose mesh is the one after the batch.
   BatchWalk(const BatchOf& batch, ProgramBuilder& builder);
 
-  /// The dimension of the batch in a value; empty: it is not batched.
+  /// Returns the dimension of the batch in a value. It is empty if the value is not batched.
   std::optional<size_t>& dimension(ValueId value) { return dimensions_[inside(value).index()]; }
 
-  /// Adds the ops that do `op` for the batch. `places` says where each result is to have it; empty
-  /// where that is free. Returns why the op cannot be batched, or nothing.
+  /// Adds the ops that do `op` for the batch. `places` says where each result is to have the batch;
+  /// an empty place lets the rule choose. Returns why the op cannot be batched, or nothing.
   std::optional<std::string> add(const Op& op,
                                  const std::vector<std::optional<BatchPlace>>& places);
 
-  /// A loop carries a future: `to` becomes what `from` is.
+  /// Makes `to`, a carry of a loop, the same future as `from`.
   void carry_future(ValueId from, ValueId to);
-  /// Whether the done of one of these may be given the other.
+  /// Returns whether one future may take the place of the other in the program: both have the batch
+  /// along the same dimension, and no ops arrange the result of either after its done.
   bool same_future(ValueId a, ValueId b) const;
 
-  /// The value with the batch at `place`: under its own name if it is there already. `maker` is the
-  /// op that made the value.
+  /// Returns the name of the value with the batch at `place`. It is the value's own name if the
+  /// batch is there already; otherwise ops are added. `maker` is the op that made the value.
   std::string placed(const Op& maker, ValueId value, const BatchPlace& place);
 
  private:
@@ -147,7 +148,7 @@ class BatchWalk {
                                     const std::vector<std::optional<BatchPlace>>& places);
   void add_done(const Op& op, const std::vector<std::optional<BatchPlace>>& places);
 
-  /// The ops that arrange the result of a started collective. They come after its done.
+  /// It holds the ops that arrange the result of a started collective. They come after its done.
   struct Awaited {
     std::vector<OpRequest> after;
     std::string made;    // their name for the done's result
@@ -158,9 +159,9 @@ class BatchWalk {
   ProgramBuilder& builder_;
   UnusedNames names_;
   const Futures futures_;
-  std::map<ValueId, ValueId> exits_;               // what is inside, by what is outside
-  std::vector<std::optional<size_t>> dimensions_;  // by value; of an exit: by what is inside
-  std::map<ValueId, Awaited> awaited_;             // by future, alike
+  std::map<ValueId, ValueId> exits_;               // the value in the body, by the value outside
+  std::vector<std::optional<size_t>> dimensions_;  // by value; an exit has that of the value inside
+  std::map<ValueId, Awaited> awaited_;  // by future; an exit has that of the future inside
 };
 
 }  // namespace orrery

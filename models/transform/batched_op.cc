@@ -91,7 +91,7 @@ std::string BatchedOp::add_renamed(std::vector<OpRequest> ops, const std::string
   return names.at(result);
 }
 
-/// The last op that reads what the op donates takes it.
+/// Lets the last op that reads a value which the op donates take that value's memory.
 void BatchedOp::pass_on_donations(std::vector<OpRequest>& ops) const {
   for (const ValueId value : op_.donated) {
     const std::string& name = batch_.program.value(value).name;

@@ -87,7 +87,7 @@ std::vector<bool> dependents(const Program& program, const std::vector<ValueId>&
                     [&](ValueId operand) { return depends[operand.index()]; }))
       for (const ValueId result : op.results) {
         const ValueType& type = program.value(result).type;
-        // A token leads to what its psend sent.
+        // The cotangent of a token leads to the value that its psend sent.
         depends[result.index()] = type.token || has_cotangent(type.dtype, what);
       }
   return depends;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Names of values that a transform is given, and the values that have them.
+// This finds the values that have the names which a transform is given.
 
 #include <string>
 #include <string_view>
@@ -11,34 +11,33 @@
 
 namespace orrery {
 
-/// A name in a scenario, with its place.
+/// It is a name in a scenario, with its place.
 struct NamedAt {
   std::string name;
   Origin origin;
 };
 
-/// The values that have a cotangent: floats and complex numbers for a gradient, all numbers in a
+/// Says which values have a cotangent: floats and complex numbers for a gradient, all numbers in a
 /// linear program.
 enum class Differentiated : uint8_t { Inexact, Numbers };
 
-/// The results of ops that have these names. Adds an error for a name of no result, and for a
-/// result that has no cotangent.
+/// Returns the results of ops that have these names. Adds an error for a name of no result, and for
+/// a result that has no cotangent.
 std::vector<ValueId> named_results(const Program& program, const std::vector<NamedAt>& names,
                                    Differentiated what, Diagnostics& diagnostics);
-/// The arguments that have these names, with the same errors.
+/// Returns the arguments that have these names, with the same errors.
 std::vector<ValueId> named_arguments(const Program& program, const std::vector<NamedAt>& names,
                                      Differentiated what, Diagnostics& diagnostics);
 
-/// "ct_ID": the cotangent of what ID names.
+/// Returns "ct_ID", the name of the cotangent of ID.
 std::string cotangent_name(const NamedAt& of);
 
-/// Adds an error for each whose cotangent has a name that the program has already, as after an
-/// earlier transform.
+/// Adds an error for each value whose cotangent has a name that the program has already, as after
+/// an earlier transform.
 void check_cotangents_unused(const Program& program, const std::vector<NamedAt>& names,
                              Diagnostics& diagnostics);
 
-/// For each value, whether it is one of `values`, or depends on one through values that have
-/// cotangents.
+/// Returns for each value whether it is in `values`, or depends on one by values with cotangents.
 std::vector<bool> dependents(const Program& program, const std::vector<ValueId>& values,
                              Differentiated what);
 

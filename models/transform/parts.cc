@@ -38,7 +38,7 @@ class Cutting {
     return maker != makers_.end() && in_first(maker->second);
   }
 
-  /// Adds what these ops need, and the ops that take a future or a token of theirs.
+  /// Adds the ops that the first part needs, and the ops that take a future or a token of it.
   void complete() {
     for (bool grew = true; grew;) {
       grew = false;
@@ -137,7 +137,7 @@ std::optional<ProgramParts> vjp_parts(const Program& program, Checks checks,
     whole.outputs.push_back(named(whole, of.name));
   for (const NamedAt& argument : request.with_respect_to)
     whole.outputs.push_back(named(whole, "ct_" + argument.name));
-  // Those of the forward pass come first.
+  // The ops of the forward pass come first.
   uint64_t count = 0;
   for (const uint64_t times : repetitions(program))
     count += times;

@@ -16,19 +16,19 @@ namespace orrery {
 
 namespace {
 
-/// Done is computed again from its start, as a sync op.
+/// Returns whether an op can be computed again. A done is computed again from its start, as sync.
 bool can_be_recomputed(const Op& op) {
   return !op.results.empty() && op.issue == Issue::Sync;
 }
 
-/// The meaning of a name for an op that is in loops. An index that the name leaves out, or has as
-/// "[]", is any.
+/// It is the meaning of a name for an op that is in loops. An index that the name leaves out, or
+/// has as "[]", is any.
 struct Meaning {
   bool op = false;             // the op
   std::string_view iteration;  // "l[3]", if the name is that of loop "l" that the op is in; else ""
 };
 
-/// `op` is the op's name, and `in_loops` the same without indices.
+/// Returns what `name` means for an op named `op`, which is `in_loops` without indices.
 Meaning meaning(std::string_view name, std::string_view op, std::string_view in_loops) {
   size_t at = 0;  // in `op`
   while (!in_loops.empty()) {
@@ -62,7 +62,7 @@ class Recomputed {
       empty_loops_.insert(without_indices(loop));
   }
 
-  /// The error in the name.
+  /// Chooses the ops that the name means. Returns the error in the name, if there is one.
   std::optional<std::string> add(const std::string& name) {
     if (const auto found = ops_.find(name); found != ops_.end())
       return add_ops(name, {found->second});
@@ -93,7 +93,7 @@ class Recomputed {
     return fmt::format("expected the id of an op or of a loop, got \"{}\"{}", name, why(op));
   }
 
-  /// Why the name is none of an op that can be computed again.
+  /// Returns why the name does not mean an op that can be computed again.
   std::string why(const std::string& name) const {
     std::vector<std::string_view> ids;
     for (const Op& op : program_.ops) {
@@ -121,7 +121,8 @@ class Recomputed {
     return std::nullopt;
   }
 
-  /// `iterations` has for each op the one of the loop that it is in, or "".
+  /// Chooses the ops of a loop. `iterations` has for each op the iteration of the loop that it is
+  /// in, or "".
   void add_loop(const std::vector<std::string_view>& iterations) {
     std::map<ValueId, std::string_view> made_in;
     for (size_t i = 0; i < program_.ops.size(); ++i)

@@ -93,7 +93,7 @@ class Transposed {
                                      program_.op(id).name, *error));
   }
 
-  /// The ops that the values are made of.
+  /// Returns the ops of which the values are made.
   std::set<OpId> before(const std::vector<ValueId>& values) const {
     std::vector<bool> needed(program_.values.size(), false);
     for (const ValueId value : values)
@@ -153,7 +153,7 @@ class Transposed {
                __LINE__);
   }
 
-  /// The error in an op whose operands [first, end) are not all linear or zeros.
+  /// Returns the error of an op if an operand of [first, end) is neither linear nor zeros.
   std::optional<std::string> affine_error(const Op& op, size_t first, size_t end) const {
     for (size_t k = first; k < end; ++k)
       if (!is_linear(op.operands[k]) && !zeros_.contains(op.operands[k]))
@@ -177,7 +177,7 @@ class Transposed {
     return ops;
   }
 
-  /// The ops that these read, directly or not.
+  /// Returns the ops that the given ops read, directly or not.
   std::set<OpId> read_by(const std::vector<OpRequest>& ops) const {
     const std::map<std::string_view, ValueId> values = values_by_name(program_);
     std::vector<ValueId> read;
@@ -188,7 +188,7 @@ class Transposed {
     return before(read);
   }
 
-  /// The other names of what these ops make, and of arguments that stay.
+  /// Adds the other names of the results of `ops`, and of the arguments that stay.
   void name_what_is_kept(ProgramBuilder& builder, const std::set<OpId>& ops) const {
     std::set<ValueId> kept;
     for (const Argument& argument : program_.arguments)
@@ -201,7 +201,7 @@ class Transposed {
         builder.name_also(program_.value(value).name, name, std::nullopt);
   }
 
-  /// The arguments that stay, those of cotangents, and these ops.
+  /// Adds the arguments that stay, the arguments of the cotangents, and `ops` to the builder.
   void add_others(ProgramBuilder& builder, const std::set<OpId>& ops) {
     for (const Argument& argument : program_.arguments) {
       const Value& value = program_.value(argument.value);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The transpose of a program that is linear in some arguments (JAX's linear_transpose).
+// This transposes a program that is linear in some arguments (JAX's linear_transpose).
 
 #include <cstdint>
 #include <vector>
@@ -19,12 +19,12 @@ struct TransposeRequest {
   int64_t most_ops = int64_t{1} << 18;   // that the program may have with its loops written out
 };
 
-/// The program that takes the cotangents ct_ID of the values, and gives those of the arguments
-/// under the names ct_ID. It does not have these arguments. It keeps the ops that the backward
-/// ones read. Loops are written out.
+/// Returns the program that takes the cotangents ct_ID of the values, and gives those of the
+/// arguments under the names ct_ID. It does not have these arguments. It keeps the ops that the
+/// backward ones read. Loops are written out.
 ///
-/// Adds an error for an op between the arguments and the values that is not linear, or that adds
-/// a value that does not depend on the arguments. Then the program is returned as it was.
+/// Adds an error for an op between the arguments and the values that is not linear, or that adds a
+/// value that does not depend on the arguments. Then the program is returned as it was.
 Program transpose(const Program& program, Checks checks, const TransposeRequest& request,
                   Diagnostics& diagnostics);
 

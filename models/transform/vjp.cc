@@ -16,13 +16,13 @@ namespace orrery {
 
 namespace {
 
-/// The ops with their collectives started on stream 1. Each starts as soon as its operand is made,
-/// unless a collective makes that. Its done comes just before the first op that reads it, or at the
-/// end.
+/// It holds the ops with their collectives started on stream 1. A collective starts as soon as its
+/// operands are made; if a collective makes one, it starts where it stands. Its done comes just
+/// before the first op that reads it, or at the end.
 class Overlapped {
  public:
-  /// The collectives of `again` run where they stand: their results, if started early, would live
-  /// as long as kept ones.
+  /// The collectives of `again` run where they stand. If they started early, their results would
+  /// live as long as kept ones.
   Overlapped(const std::vector<OpRequest>& ops, std::set<std::string> again)
       : again_(std::move(again)) {
     std::map<std::string, size_t> makers;
@@ -50,8 +50,8 @@ class Overlapped {
   std::vector<OpRequest> take() { return std::move(ops_); }
 
  private:
-  /// A transfer runs where it stands. Its two halves are ops of their own, which in another order
-  /// could wait for each other.
+  /// Returns whether the op may start early. A transfer runs where it stands: its two halves are
+  /// ops of their own, which in another order could wait for each other.
   bool can_start(const OpRequest& op) const {
     return rules(op.kind).family == Family::Collective && rules(op.kind).form.side == Side::Both &&
            !over_no_axes(op.attributes) && !again_.contains(op.name);
@@ -140,7 +140,7 @@ class Vjp {
   }
 
  private:
-  /// The program that is returned after an error.
+  /// Returns the program as it was, after an error.
   Program unchanged() const { return program_; }
 
   std::vector<OpId> recomputed() const {
@@ -148,7 +148,7 @@ class Vjp {
                                   : recomputed_ops(program_, request_.recompute, diagnostics_);
   }
 
-  /// The arguments, those of cotangents too, and the ops of the forward pass.
+  /// Adds the arguments, those of cotangents too, and the ops of the forward pass.
   void add_forward(ProgramBuilder& builder) {
     copy_arguments(program_, builder);
     add_cotangents(program_, checks_, request_.of, of_, builder);
@@ -164,7 +164,7 @@ class Vjp {
       builder.name_also(program_.value(value).name, name, std::nullopt);
   }
 
-  /// The cotangents of the arguments, by the names that they get.
+  /// Returns the cotangents of the arguments, by the names that they get.
   std::map<std::string, std::string> go_back(BackwardPass& pass) {
     const std::vector<bool> wanted = dependents(program_, arguments_, Differentiated::Inexact);
     for (size_t v = 0; v < wanted.size(); ++v)

@@ -1,6 +1,25 @@
 #pragma once
 
-// The backward pass of a program (JAX's vjp), after its forward pass.
+// The backward pass of a program (JAX's vjp). It is the first header to read in this folder.
+//
+// A transform makes another program from one that all devices run. It passes the ops of the new
+// program to a ProgramBuilder, which checks and types them as it does the user's own;
+// program_copy.h copies what stays the same. An error is added to the Diagnostics, and the program
+// is returned as it was. models/scenario/transform_reader.h applies a scenario's transforms in
+// turn.
+//
+//   batch.h      each op becomes ops for all elements of a batch (vmap)
+//   vjp.h        the ops of the backward pass follow those of the program
+//   transpose.h  the backward pass alone, of a linear program, with the ops that it reads
+//
+// batch goes forward through the program: a BatchWalk asks the batch rule of each op
+// (models/program/batch.h). vjp and transpose share a BackwardPass (backward_pass.h), which goes
+// from the last op to the first and asks each op's backward rule (models/program/backward.h).
+//
+// batch keeps loops as regions. A carry has the batch in all iterations or in none, so the walk
+// begins anew when a carry turns out to have it. vjp and transpose first write all iterations out
+// (straightened(), program_copy.h), since the backward pass of an iteration reads the values of
+// that iteration. parts.h cuts what vjp gives into the programs that a pipeline schedules apart.
 
 #include <optional>
 #include <string>
@@ -17,23 +36,23 @@ struct VjpRequest {
   Origin origin;
   std::vector<NamedAt> of;               // values
   std::vector<NamedAt> with_respect_to;  // arguments
-  /// The ops whose results the backward pass computes again where it needs them. Else they are kept
-  /// from the forward pass.
+  /// The backward pass computes the results of these ops again where it needs them. It keeps the
+  /// results of all other ops from the forward pass.
   std::vector<NamedAt> recompute = {};
   bool recompute_all = false;
-  /// The collectives of the backward pass start on stream 1 once their operands are made, and are
-  /// done just before the first op that reads them.
+  /// If it is true, the collectives of the backward pass start on stream 1 once their operands are
+  /// made, and are done just before the first op that reads them.
   bool overlap = false;
   int64_t most_ops = int64_t{1} << 18;  // that the program may have with its loops written out
 };
 
-/// The program, with an argument ct_ID for each value of `of`, and after its ops those of the
-/// backward pass. The cotangent of argument ID of `with_respect_to` goes by the name ct_ID. Ops
-/// are named after those whose cotangents they compute, ID.bwd and ID.bwd.1, ID.bwd.2, ...; those
-/// that are computed again ID.re. Started collectives go back as sync ones. Loops are written out:
-/// the values that the iterations of a loop keep stay until its iterations have gone back, the last
-/// one first. Adds an error for an op on the way that has no backward rule; the program is then not
-/// transformed.
+/// Returns the program with an argument ct_ID for each value of `of`, and with the ops of the
+/// backward pass after its own. The cotangent of argument ID of `with_respect_to` has the name
+/// ct_ID. An op is named after the op whose cotangents it computes: ID.bwd, ID.bwd.1, ID.bwd.2,
+/// ...; an op that is computed again is named ID.re. The backward pass of a started collective is a
+/// sync collective. Loops are written out: the values that the iterations of a loop keep stay until
+/// the backward pass has gone through the loop, from the last iteration to the first. Adds an error
+/// for an op on the way that has no backward rule; then the program is not transformed.
 Program vjp(const Program& program, Checks checks, const VjpRequest& request,
             Diagnostics& diagnostics);
 

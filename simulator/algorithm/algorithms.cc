@@ -20,13 +20,13 @@ namespace {
 
 using OwnedSchedule = std::unique_ptr<const Schedule>;
 
-/// Executors number them. How much memory they take depends on the window too: Limits::state.
+/// Executors number the channels. Their memory depends on the window too: Limits::state.
 constexpr uint64_t kMostChannels = uint64_t{1} << 22U;
 /// Up to this size, a rank may have a channel for each other rank. The table of exchanges then
 /// takes about 80 MB.
 constexpr uint32_t kMostDirectRanks = 1024;
 
-// Each says why a group cannot run an algorithm; empty if it can.
+// Each misfit function returns why a group cannot run an algorithm, or nothing if it can.
 
 std::optional<std::string> too_many_channels(uint64_t channels) {
   if (channels <= kMostChannels)
@@ -46,7 +46,7 @@ std::optional<std::string> misfit_direct(const PlacedGroup& group) {
   return too_many_channels(ranks * ranks * group.channels);
 }
 
-/// The lowest switch that reduces and has a link to each rank and from it.
+/// Returns the lowest switch that reduces and has a link to each rank and from it.
 std::optional<VertexId> reducing_switch(const PlacedGroup& group) {
   const auto joined = [&](VertexId hub) {
     return std::all_of(group.ranks.begin(), group.ranks.end(), [&](VertexId rank) {
@@ -64,7 +64,7 @@ std::optional<std::string> misfit_in_switch(const PlacedGroup& group) {
         "expected a switch that reduces and has a link to each rank of a group and from it, got {}",
         group.fabric.reducing_switches().empty() ? "no switch that reduces"
                                                  : "none that has them all");
-  // Each rank has twice as many channels as there are ranks, and so has its switch node.
+  // Each of the n ranks and of their n switch nodes has at most 2n channels.
   const uint64_t ranks = group.ranks.size();
   return too_many_channels(2 * ranks * 2 * ranks * group.channels);
 }
@@ -116,7 +116,8 @@ OwnedSchedule make_ragged(const ScheduleRequest& request) {
       request.transport);
 }
 
-/// The first of two ranks sends to the second; one alone sends nothing.
+/// Makes the schedule of a transfer: the first of two ranks sends to the second, and one rank alone
+/// sends nothing.
 OwnedSchedule make_transfer(const ScheduleRequest& request) {
   std::vector<SourceDestination> pairs;
   if (request.nodes == 2)
@@ -148,8 +149,8 @@ OwnedSchedule make_one_shot(const ScheduleRequest& request) {
                                            combine_of(request), request.transport);
 }
 
-/// One round for each distance from the source, in growing order. In that of distance 0 the source
-/// copies.
+/// Makes one round for each distance from the source, in growing order. In the round of distance 0
+/// the source copies.
 OwnedSchedule make_broadcast(const ScheduleRequest& request) {
   const Node source = request.source;
   const Slice sent{Area::Input, 0, request.elements};
@@ -173,7 +174,7 @@ OwnedSchedule make_chain(const ScheduleRequest& request) {
                                          request.transport);
 }
 
-/// The pairs of a permutation.
+/// Returns the pairs of a permutation.
 std::vector<SourceDestination> pairs_of(const Op& op) {
   if (over_no_axes(op.attributes))
     return {{Node(0), Node(0)}};

@@ -1,6 +1,23 @@
 #pragma once
 
-// The table of algorithms. Lowering chooses from it, and `orrery show` lists it.
+// This is the table of algorithms. Lowering chooses from it, and `orrery show` lists it.
+//
+// A ScheduleRequest states a collective of one group: how it exchanges, the ranks, the elements and
+// the Transport (channels, slots, entry). An Algorithm makes a Schedule for it. A row of the table
+// (algorithms.cc) states when that is possible and when it is tried:
+//   misfit      returns why a group cannot run the algorithm: too many channels, no switch
+//   make        makes the Schedule of a group that fits
+//   considered  says whether lowering times the algorithm if the scenario names none
+//
+// Each other header of the folder has a Schedule class. It computes each step from its node,
+// channel and number, so it stores no steps. It states
+//   step           what a step reads and stores, and its sender and receiver
+//   peer           the step at the other end of a message
+//   takes_slot_of  the step that must free the slot of a message first
+//   extent         the areas, the channels, and how far channels run ahead of each other
+// A class says nothing of time: simulator/time walks its steps by simulator/schedule/causes.h.
+//
+// To add an algorithm, write its class, add a row to the table, and add the class to concrete.h.
 
 #include <compare>
 #include <cstdint>
@@ -23,8 +40,8 @@
 
 namespace orrery {
 
-/// Everything that a schedule depends on besides its algorithm: equal requests give equal
-/// schedules.
+/// A `ScheduleRequest` is all that a schedule depends on besides its algorithm. Equal requests give
+/// equal schedules.
 struct ScheduleRequest {
   OpKind kind = OpKind::Psum;
   uint32_t nodes = 1;    // ranks
@@ -32,93 +49,95 @@ struct ScheduleRequest {
   Transport transport;
   Node source;                           // of a broadcast
   std::vector<SourceDestination> pairs;  // of a permutation
-  int64_t initial = 0;  // of the elements, the last so many are what the result begins as
+  int64_t initial = 0;  // the last so many elements of the operand are the result's initial ones
   SharedList<ExchangedSlice> slices = {};  // of a ragged exchange
   friend bool operator==(const ScheduleRequest&, const ScheduleRequest&) = default;
   friend auto operator<=>(const ScheduleRequest&, const ScheduleRequest&) = default;
 
-  /// Whether it names single ranks, so that there is no such request for fewer of them.
+  /// Returns whether the request names single ranks. Then there is no such request for fewer ranks.
   bool names_ranks() const { return !pairs.empty() || !slices.empty(); }
 };
 
-/// The request for a collective op over a group of `nodes`, whose operand has `elements`.
+/// Returns the request for a collective op over a group of `nodes`, whose operand has `elements`.
 ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
                                  Transport transport);
 
-/// The slices of a group, by its senders' tables, each row of `row` elements. Requires tables whose
-/// slices lie in their arrays.
+/// Returns the slices of a group, by its senders' tables. Each row has `row` elements. Requires
+/// tables whose slices lie in their arrays.
 SharedList<ExchangedSlice> exchanged_slices(const RaggedGroup& group, int64_t row);
 
-/// A group on a fabric.
+/// It is a group on a fabric.
 struct PlacedGroup {
   const Fabric& fabric;
-  std::span<const VertexId> ranks;  // where each of them is
+  std::span<const VertexId> ranks;  // where each rank is
   uint32_t channels = 1;            // Transport::channels
 };
 
-/// When an algorithm is timed with the others of its op. One that the scenario names is always
-/// used.
+/// Says when an algorithm is timed with the others of its op. An algorithm that the scenario names
+/// is always used.
 enum class Considered : uint8_t {
   Always,
-  /// Only with a protocol that cuts messages to slots: it is made to send on one piece while the
-  /// next arrives. Where the scenario does not say how messages are cut, it would be slow.
+  /// It is timed only with a protocol that cuts messages, to slots or into pieces. The algorithm
+  /// sends one piece on while the next arrives; with whole messages it would be slow.
   WithSlots,
-  /// Never: it is there for the order in which it folds.
+  /// It is never timed: it exists for the order in which it folds.
   ByName,
 };
 
-/// How many channels a protocol's channel_bytes gives, and what each takes of a message. A protocol
-/// has its own limit besides.
+/// Says how the number of channels follows from a protocol's channel_bytes, and which part of a
+/// message each channel takes. The protocol also has its own limit on channels.
 enum class ChannelUse : uint8_t {
-  /// So many that each has a message of at least channel_bytes. They share messages evenly.
+  /// Each channel takes an even share of each message. There are as many channels as leave at least
+  /// channel_bytes to each share of the largest message.
   EvenShares,
-  /// The same, but each has at least channel_bytes for each rank of the group. A chain's message
-  /// is all of the data, where a ring's is a rank's part of it, and libraries count by parts in
-  /// both (NCCL 2.30.7 src/graph/tuning.cc, the thread threshold of its ring).
+  /// The same, but a share has at least channel_bytes for each rank of the group. The message of a
+  /// chain is all of the data, while that of a ring is one rank's part, and libraries count by
+  /// parts in both (NCCL 2.30.7 src/graph/tuning.cc, the thread threshold of its ring).
   EvenSharesForEachRank,
-  /// Each rank sends to each of its peers by itself: a channel takes channel_bytes of a message
-  /// before the next takes any (Transport::whole_part).
+  /// Each rank sends to each of its peers by itself. A channel takes channel_bytes of a message
+  /// before the next channel takes any (Transport::whole_part).
   WholeParts,
 };
 
-/// Who cuts messages that are larger than a slot.
+/// Says who cuts messages that are larger than a slot.
 enum class Cutting : uint8_t {
-  InIterations,  // SlicedSchedule: messages that are about as large go on in step
-  ByItself,      // the algorithm, by Transport::largest: its messages have any sizes
+  InIterations,  // SlicedSchedule does: messages of about the same size go on in step
+  ByItself,      // the algorithm does, by Transport::largest: its messages may differ in size
 };
 
 struct Algorithm {
   std::string_view name;     // the scenario's "algorithm"
   std::string_view summary;  // one line for `orrery show` and the documentation
   std::vector<OpKind> kinds;
-  /// Why the group cannot run it: "expected ..., got ..."; empty if it can.
+  /// Returns why the group cannot run it, as "expected ..., got ...". It is empty if the group can.
   std::optional<std::string> (*misfit)(const PlacedGroup& group);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
-  /// Where its switch nodes are, for a group that it fits. Null: it has none.
+  /// Returns the switch of the switch nodes, for a group that fits. Null if there are none.
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
   Considered considered = Considered::Always;
   ChannelUse channel_use = ChannelUse::EvenShares;
   Cutting cutting = Cutting::InIterations;
 
-  /// Whether some group of the fabric may fit, as far as its switches go.
+  /// Returns whether some group of the fabric may fit, as far as its switches go.
   bool offered_on(const Fabric& fabric) const {
     return switch_of == nullptr || !fabric.reducing_switches().empty();
   }
 };
 
-/// Where each node of the algorithm's schedule for the group is: the ranks, then the switch nodes.
-/// Requires that it fits.
+/// Returns where each node of the algorithm's schedule for the group is: the ranks, then the switch
+/// nodes. Requires that the group fits.
 SharedList<VertexId> vertices_of_nodes(const Algorithm& algorithm, const Schedule& schedule,
                                        const PlacedGroup& group);
 
-/// In order of preference where times are equal.
+/// Returns the table, in order of preference where times are equal.
 std::span<const Algorithm> algorithms();
 
-/// Those that serve what the kind exchanges, in table order. Requires a collective.
+/// Returns the algorithms that serve the exchange of the kind, in table order. Requires a
+/// collective.
 std::vector<const Algorithm*> algorithms_for(OpKind kind);
 
-/// The ops that may ask for the algorithm by its name: those of its kinds, each before others that
-/// exchange as it does.
+/// Returns the ops that may ask for the algorithm by its name. Each of its kinds is followed by the
+/// other ops that exchange as it does.
 std::vector<OpKind> ops_of(const Algorithm& algorithm);
 
 }  // namespace orrery

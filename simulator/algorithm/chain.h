@@ -1,12 +1,13 @@
 #pragma once
 
-// Broadcast along a chain, NCCL's ring broadcast (src/device/broadcast.h): the ranks stand in a
-// chain, from the source on in rank order and round the group. Each rank receives the message of
-// the rank before it, stores it and sends it on to the next.
+// A `ChainSchedule` broadcasts along a chain, as NCCL's ring broadcast does
+// (src/device/broadcast.h). The ranks stand in a chain that begins at the source, in rank order and
+// round the group. Each rank receives the message of the rank before it, stores it and sends it on
+// to the next.
 //
-// Cut to slots, a rank sends on one piece while it receives the next. Let a message over a link of
-// its own take t, besides the latency of the link. With enough slots for the latency, a broadcast
-// then ends after
+// If messages are cut to slots, a rank sends one piece while it receives the next. Let a message
+// that has its link to itself take t plus the latency of the link. With enough slots for the
+// latency, a broadcast then ends after
 //  - uncut: (n-1) (t + latency)
 //  - cut to m pieces of equal size: (m + n-2) t/m + (n-1) latency
 
@@ -20,9 +21,9 @@
 
 namespace orrery {
 
-/// `count` elements in and out. Each channel is a chain of its own for its part of them, and a node
-/// has one step on it: the source copies and sends, the last rank only receives. With one node the
-/// input is copied to the output.
+/// It has `count` elements in and out. Each channel is a chain for its part of the elements, and a
+/// node has one step on it: the source copies and sends, and the last rank only receives. With one
+/// node the input is copied to the output.
 class ChainSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
@@ -86,7 +87,7 @@ class ChainSchedule final : public Schedule {
   Node previous(Node node) const {
     return node.index() == 0 ? Node(nodes_ - 1) : Node(node.index() - 1);
   }
-  /// All but the last of the chain do.
+  /// Returns true for each node but the last of the chain.
   bool sends(Node node) const { return next(node) != source_; }
 
   uint32_t nodes_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Splits elements into parts as evenly as possible, for algorithms.
+// Algorithms use this to split elements into parts as evenly as possible.
 
 #include <algorithm>
 #include <compare>
@@ -11,8 +11,8 @@
 
 namespace orrery {
 
-/// `count` elements in `parts` contiguous parts; the first count % parts of them have one element
-/// more, so the largest has ceil(count / parts).
+/// It splits `count` elements into `parts` contiguous parts. The first count % parts parts have one
+/// element more, so the largest has ceil(count / parts).
 class Split {
  public:
   constexpr Split(int64_t count, int64_t parts) : small_(count / parts), larger_(count % parts) {}
@@ -29,21 +29,21 @@ class Split {
   int64_t larger_;
 };
 
-/// How a collective uses its connections. A scenario may set this for any algorithm.
+/// It says how a collective uses its connections. A scenario may set it for any algorithm.
 struct Transport {
   uint32_t channels = 1;  // every part of the data is split over them; they run concurrently
   uint32_t slots = 2;     // as Extent::slots
   Entry entry = Entry::Eager;
-  /// In an exchange: elements that a channel takes of a message before the next takes any. Where
-  /// all channels are needed anyway, and with 0, they share it evenly.
+  /// In an exchange, a channel takes so many elements of a message before the next channel takes
+  /// any. If it is 0, or all channels are needed anyway, they share each message evenly.
   int64_t whole_part = 0;
-  /// Elements of a message at most, for algorithms that cut their messages themselves (Cutting); 0:
-  /// any.
+  /// A message has at most so many elements, for algorithms that cut their messages themselves
+  /// (Cutting). If it is 0, there is no limit.
   int64_t largest = 0;
   friend auto operator<=>(const Transport&, const Transport&) = default;
 };
 
-/// A message of an exchange, divided over the channels of its transport.
+/// It divides a message of an exchange over the channels of its transport.
 class ChannelParts {
  public:
   ChannelParts(int64_t count, const Transport& transport)

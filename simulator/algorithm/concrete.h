@@ -1,8 +1,8 @@
 #pragma once
 
-// Calls a template with a schedule's concrete class, so that it makes no virtual call per step.
-// Only the sweep needs this: its work per step is as small as a call. All others use const
-// Schedule&.
+// This calls a template with a schedule's concrete class, so that there is no virtual call per
+// step. Only the sweep needs this, since its work per step is as small as a call. All others use
+// const Schedule&.
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +21,7 @@
 
 namespace orrery {
 
-/// Calls `use` with the schedule as the class of its algorithm, or as a Schedule if it is none.
+/// Calls `use` with the schedule as the class of its algorithm, or as a Schedule if it has none.
 template <class Use>
 decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
   if (const auto* ring = dynamic_cast<const RingSchedule*>(&schedule))
@@ -45,7 +45,7 @@ decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
   return use(schedule);
 }
 
-/// The schedule with its messages cut, of a class that with_cut_algorithm knows.
+/// Returns the schedule with its messages cut, as a class that with_cut_algorithm knows.
 inline std::unique_ptr<const SlicedSchedule> cut(std::unique_ptr<const Schedule> whole,
                                                  int64_t stretch) {
   using Cut = std::unique_ptr<const SlicedSchedule>;
@@ -55,7 +55,7 @@ inline std::unique_ptr<const SlicedSchedule> cut(std::unique_ptr<const Schedule>
   });
 }
 
-/// As with_algorithm, for a schedule whose messages are cut.
+/// Does what with_algorithm does, for a schedule whose messages are cut.
 template <class Use>
 decltype(auto) with_cut_algorithm(const SlicedSchedule& schedule, Use&& use) {
   return with_algorithm(schedule.whole(), [&]<class Whole>(const Whole&) -> decltype(auto) {

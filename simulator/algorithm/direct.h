@@ -1,7 +1,7 @@
 #pragma once
 
-// Every message goes straight from its source to its destination, all at the same time. Permutes
-// and broadcasts are made of this.
+// In a `DirectSchedule` every message goes straight from its source to its destination, all at the
+// same time. Permutes and broadcasts are made of it.
 
 #include <algorithm>
 #include <compare>
@@ -17,8 +17,8 @@
 
 namespace orrery {
 
-/// A node's part in one round: it sends `source` to `to`, and takes `target` from `from`. Where
-/// both are the node itself, it copies.
+/// It is a node's part in one round: the node sends `source` to `to`, and takes `target` from
+/// `from`. If both are the node itself, it copies.
 struct Exchange {
   std::optional<Node> to;
   Slice source;
@@ -26,15 +26,15 @@ struct Exchange {
   Slice target;
 };
 
-/// Rounds of exchanges, all at the same time. Each round has its own Transport::channels channels,
-/// numbered round by round, and each of them carries one part of every slice of the round. On a
-/// channel a node first sends, then receives, so no node waits for another's order.
+/// It runs rounds of exchanges, all at the same time. Each round has its own Transport::channels
+/// channels, numbered round by round, and each channel carries one part of every slice of the
+/// round. On a channel a node first sends, then receives, so no node waits for another's order.
 class DirectSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
 
-  /// In `rounds[round][node]`, what one node sends, its `to` takes in the same round. `areas` gives
-  /// input, output and zero_output; the rest of the extent is filled in.
+  /// In `rounds[round][node]`, the `to` of one node takes what it sends in the same round. `areas`
+  /// gives input, output and zero_output; the rest of the extent is filled in.
   DirectSchedule(Extent areas, std::vector<std::vector<Exchange>> rounds, Transport transport)
       : rounds_(std::move(rounds)), transport_(transport), extent_(areas) {
     ORRERY_CHECK(!rounds_.empty() && transport.channels > 0 && transport.slots > 0,
@@ -113,7 +113,7 @@ class DirectSchedule final : public Schedule {
  private:
   static bool copies(Node node, const Exchange& exchange) { return exchange.to == node; }
 
-  /// Whether a node sends to another and receives from one. It may do both in any order.
+  /// Returns whether a node sends to another and receives from one. It may do both in any order.
   bool any_sends_and_receives() const {
     for (uint32_t n = 0; n < extent_.nodes; ++n) {
       bool sends = false;
@@ -134,7 +134,7 @@ class DirectSchedule final : public Schedule {
     return rounds_[round(channel)][node.index()];
   }
 
-  /// The channel's part of a slice of its round.
+  /// Returns the channel's part of a slice of its round.
   Slice part(const Slice& whole, Channel channel) const {
     const ChannelParts split(whole.count, transport_);
     const uint32_t part = channel.index() % transport_.channels;
@@ -142,20 +142,20 @@ class DirectSchedule final : public Schedule {
   }
 
   std::vector<std::vector<Exchange>> rounds_;
-  Transport transport_;  // its channels are of each round
+  Transport transport_;  // its channels are those of each round
   int64_t largest_message_ = 0;
   Extent extent_;
 };
 
-/// A rank that sends and the rank that receives from it.
+/// It is a rank that sends and the rank that receives from it.
 struct SourceDestination {
   Node from;
   Node to;
   friend auto operator<=>(const SourceDestination&, const SourceDestination&) = default;
 };
 
-/// Rank `from` of each pair sends all its `count` elements to rank `to`; ranks that receive nothing
-/// get zeros. Sources are unique, and so are destinations.
+/// Makes a schedule in which rank `from` of each pair sends all its `count` elements to rank `to`.
+/// Ranks that receive nothing get zeros. Requires unique sources and unique destinations.
 std::unique_ptr<DirectSchedule> direct_permute(uint32_t nodes, int64_t count,
                                                const std::vector<SourceDestination>& pairs,
                                                Transport transport);

@@ -1,6 +1,6 @@
 #pragma once
 
-// All-to-all at once: every rank sends to every other over a channel of its own.
+// In this all-to-all, every rank sends to every other at once, over a channel for each pair.
 
 #include <cstdint>
 #include <optional>
@@ -83,7 +83,7 @@ class DirectAllToAllSchedule final : public Schedule {
     return Node(number < nodes_ ? number : number - nodes_);
   }
 
-  /// The channel's piece of the part that is for `node`, or from it.
+  /// Returns the channel's piece of the part that is for `node`, or from it.
   Slice slice(Area area, Node node, Channel channel) const {
     const uint32_t piece = channel.index() % channels_;
     return {area, node.index() * part_ + pieces_.first(piece), pieces_.count(piece)};

@@ -1,12 +1,13 @@
 #pragma once
 
-// In-switch reduction and multicast (NVLink SHARP, NCCL's algorithm NVLS: src/device/all_reduce.h,
-// all_gather.h and reduce_scatter.h, src/transport/nvls.cc): each rank owns a chunk. A
-// multimem.ld_reduce makes the switch read the owner's chunk from all ranks and return the fold to
-// the owner, and a multimem.st makes it write a copy to each rank.
+// An `InSwitchSchedule` reduces and multicasts in the switch (NVLink SHARP, NCCL's algorithm NVLS:
+// src/device/all_reduce.h, all_gather.h and reduce_scatter.h, src/transport/nvls.cc). Each rank
+// owns a chunk. By multimem.ld_reduce the owner makes the switch read the chunk from all ranks and
+// return the fold. By multimem.st it makes the switch write a copy of the chunk to each rank.
 //
-// Here the ranks send instead of being read, so that a message crosses each link once and in the
-// same direction. The request and the ranks' agreement that they are ready are not modelled.
+// In this model the ranks send their data instead of being read. So a message crosses each link
+// once and in the same direction as in the hardware. The read request, and the barrier that tells
+// the ranks that all are ready, are not modelled.
 
 #include <algorithm>
 #include <cstdint>
@@ -20,30 +21,32 @@
 
 namespace orrery {
 
-/// Behind the n ranks is a switch node for each owner: node n + j works for owner j, beside the
-/// others. With one rank the input is copied to the output, without a switch.
+/// The nodes are the n ranks, and then a switch node for each owner: node n + j works for owner j.
+/// All switch nodes work at the same time. With one rank the input is copied to the output, without
+/// a switch.
 ///
-///  - all-reduce: each rank sends its input of chunk j to switch node j, which folds them in the
-///    order of the ranks, (x[0] + x[1]) + x[2] + ..., and sends the result to owner j. The owner
-///    stores it and sends it back, and the switch node sends a copy to each other rank.
-///  - reduce-scatter: the first half; the owner keeps its chunk.
-///  - all-gather, broadcast: the second half. Each rank, or the source alone, is an owner.
+///  - all-reduce: each rank sends its input of chunk j to switch node j. The switch node folds the
+///    inputs in rank order, (x[0] + x[1]) + x[2] + ..., and sends the result to owner j. The owner
+///    stores the result and sends it back, and the switch node sends a copy to each other rank.
+///  - reduce-scatter: only the first half; each owner keeps its chunk.
+///  - all-gather, broadcast: only the second half. In a broadcast the source is the only owner.
 ///
-/// A switch node takes what is sent to it on one channel, and hands a copy to a channel for each
-/// receiver, a port (a message to itself, over no link). So the copies are sent at once, and it
-/// takes no more than the slots of its ports hold.
+/// A switch node has one channel that takes the owner's message, and one channel for each receiver,
+/// a port. The first channel hands a copy to each port, as a message to the node itself over no
+/// link. So the ports send the copies at the same time, and the node takes no more than the slots
+/// of its ports hold.
 ///
-/// (A switch node adds what it has to what arrives: x + y and y + x have the same bits.)
+/// (A fold computes y + x for an arriving y, where the order says x + y: both have the same bits.)
 class InSwitchSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
 
   enum class Form : uint8_t { AllReduce, ReduceScatter, AllGather, Broadcast };
 
-  /// `count` canonical elements: in an all-reduce and in a broadcast the input and the output, in a
-  /// reduce-scatter the input, in an all-gather the output. `combine` is None exactly where nothing
-  /// is reduced; `source` is that of a broadcast. Each of the transport's channels takes its share
-  /// of each chunk.
+  /// In an all-reduce and in a broadcast the input and the output have `count` canonical elements;
+  /// in a reduce-scatter the input has them, and in an all-gather the output. `combine` is None
+  /// exactly if nothing is reduced. `source` is the source of a broadcast. Each of the transport's
+  /// channels takes its share of each chunk.
   InSwitchSchedule(Form form, uint32_t ranks, int64_t count, Combine combine, Node source,
                    Transport transport)
       : form_(form),
@@ -132,13 +135,14 @@ class InSwitchSchedule final : public Schedule {
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
-  // Each of the transport's channels has a channel of each kind, numbered share by share. The kinds
-  // of a rank: one for each owner, on which it sends its input of that chunk up to the switch; then
-  // one for each owner, on which it gets the result home, without casts only its own. The kinds of
-  // a switch node: one that folds; one that takes what is cast, and its ports.
+  // The channels are numbered share by share: each of the transport's channels has one channel of
+  // each kind. The kinds of a rank are: one per owner, on which the rank sends its input of that
+  // chunk up to the switch; then one per owner, on which the result comes home. Without casts only
+  // the rank's own result comes home. The kinds of a switch node are: one that folds, one that
+  // takes the message that is cast, and one for each port.
   uint32_t kind_of(Channel channel) const { return channel.index() % kinds_; }
-  uint32_t up() const { return folds_ ? owners_ : 0; }  // how many kinds there are of each
-  uint32_t fold() const { return folds_ ? 1 : 0; }
+  uint32_t up() const { return folds_ ? owners_ : 0; }  // the number of kinds that send up
+  uint32_t fold() const { return folds_ ? 1 : 0; }      // the number of kinds that fold
   uint32_t home(uint32_t owner) const { return up() + (casts_ ? owner : 0); }
   uint32_t owner_of_home(Node rank, uint32_t kind) const {
     return casts_ ? kind - up() : rank.index();
@@ -146,7 +150,7 @@ class InSwitchSchedule final : public Schedule {
 
   Node switch_node(uint32_t owner) const { return Node(ranks_ + owner); }
   Node rank_of(uint32_t owner) const { return form_ == Form::Broadcast ? source_ : Node(owner); }
-  /// The receivers of an owner's copies are the ranks behind it, round the group.
+  /// Returns a receiver of an owner's copies. These are the ranks after the owner, round the group.
   Node receiver(uint32_t owner, uint32_t port) const {
     return Node((rank_of(owner).index() + 1 + port) % ranks_);
   }
@@ -154,7 +158,7 @@ class InSwitchSchedule final : public Schedule {
     return (rank.index() + ranks_ - rank_of(owner).index() - 1) % ranks_;
   }
 
-  /// The channel's share of an owner's chunk, which begins at `first` of the area.
+  /// Returns the channel's share of an owner's chunk, which begins at `first` of the area.
   Slice share(Area area, int64_t first, uint32_t owner, Channel channel) const {
     const Split split(chunks_.count(owner), shares_);
     const uint32_t number = channel.index() / kinds_;
@@ -221,7 +225,8 @@ class InSwitchSchedule final : public Schedule {
     Step step;
     if (kind > 0) {
       step.from = ref.node;
-      step.source = taken;  // not read: it passes on what it gets, and this says how much that is
+      step.source = taken;  // not read, since the step passes its message on; it states the number
+                            // of elements
       step.to = receiver(owner, kind - 1);
       return step;
     }

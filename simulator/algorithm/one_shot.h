@@ -1,7 +1,7 @@
 #pragma once
 
-// One shot: every rank gets the operands of all ranks, and folds them itself in the order of the
-// group, (x[0] + x[1]) + x[2] + ... So each rank makes the same bits, and they are those of a left
+// In a `OneShotSchedule` every rank gets the operands of all ranks, and folds them itself in the
+// order of the group, (x[0] + x[1]) + x[2] + ... So each rank makes the same bits, those of a left
 // fold. (Libraries do it for small messages: TensorRT-LLM's one-shot all-reduce, vLLM's custom
 // all-reduce.)
 
@@ -16,20 +16,20 @@
 namespace orrery {
 
 /// Each distance (q - r) mod n from 0 to n - 1 has its own Transport::channels channels, numbered
-/// by distance. On those of distance 1 and more, rank r first sends to the rank so far ahead what
-/// that needs of its input, then receives from the rank so far behind. It keeps what it receives in
-/// its scratch area, which has room for each other rank. On those of distance 0 it copies x[0] to
+/// by distance. On a channel of distance d >= 1, rank r first sends to rank r + d the part of its
+/// input that that rank needs, then receives from rank r - d. It keeps what it receives in its
+/// scratch area, which has room for each other rank. On a channel of distance 0 it copies x[0] to
 /// its output and then adds the others rank by rank, each once it is there.
 ///
-///  - all-reduce: a rank needs all of every input.
-///  - reduce-scatter: it needs its own part.
+///  - all-reduce: a rank needs every input whole.
+///  - reduce-scatter: a rank needs its own part of every input.
 class OneShotSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
 
   enum class Form : uint8_t { AllReduce, ReduceScatter };
 
-  /// `count` canonical elements of the input; the ranks divide those of a reduce-scatter.
+  /// The input has `count` canonical elements. The ranks divide those of a reduce-scatter.
   OneShotSchedule(Form form, uint32_t nodes, int64_t count, Combine combine, Transport transport)
       : nodes_(nodes),
         scatters_(form == Form::ReduceScatter),
@@ -100,13 +100,13 @@ class OneShotSchedule final : public Schedule {
     return Node(number < nodes_ ? number : number - nodes_);
   }
 
-  /// How far ahead of `from` the node is.
+  /// Returns how far ahead of `from` the node is.
   uint32_t distance(Node from, Node node) const {
     return node.index() >= from.index() ? node.index() - from.index()
                                         : node.index() + nodes_ - from.index();
   }
 
-  /// The step that adds x[ref.index], of the rank of that number, to the output.
+  /// Returns the step that adds x[ref.index], of the rank of that number, to the output.
   Step fold(StepRef ref) const {
     const Node rank(ref.index);
     Step step;
@@ -123,16 +123,16 @@ class OneShotSchedule final : public Schedule {
     return step;
   }
 
-  /// The channel's piece of `result_` elements from `first` on.
+  /// Returns the channel's piece of `result_` elements from `first` on.
   Slice piece(Area area, int64_t first, Channel channel) const {
     const uint32_t number = channel.index() % channels_;
     return {area, first + pieces_.first(number), pieces_.count(number)};
   }
-  /// The part of an input that `receiver` needs.
+  /// Returns the part of an input that `receiver` needs.
   Slice input(Node receiver, Channel channel) const {
     return piece(Area::Input, scatters_ ? receiver.index() * result_ : 0, channel);
   }
-  /// Where `node` keeps what it got from another rank.
+  /// Returns where `node` keeps the part that it got from another rank.
   Slice kept(Node node, Node from, Channel channel) const {
     return piece(Area::Scratch, (distance(from, node) - 1) * result_, channel);
   }

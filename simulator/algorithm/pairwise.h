@@ -1,7 +1,8 @@
 #pragma once
 
-// All-to-all in turns: in turn j every rank sends to rank r + j and receives from rank r - j (mod
-// n). So no rank receives two messages in one turn. For groups too large for a channel per pair.
+// This all-to-all goes in turns. In turn j rank r sends to rank r + j and receives from rank r - j
+// (mod n), so no rank receives two messages in one turn. It serves groups too large for a channel
+// per pair.
 
 #include <cstdint>
 #include <optional>
@@ -13,8 +14,8 @@
 
 namespace orrery {
 
-/// Parts are as in DirectAllToAllSchedule. Steps of a channel: first the copy of the own part, then
-/// for each distance j from 1 to n - 1 the send (step 2j - 1) and the receive (step 2j).
+/// Parts are as in DirectAllToAllSchedule. A channel first copies the rank's own part. Then for
+/// each distance j from 1 to n - 1 it has a send (step 2j - 1) and a receive (step 2j).
 class PairwiseSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;

@@ -82,8 +82,9 @@ void RaggedExchangeSchedule::copy(Node node, const Copy& whole) {
     }
 }
 
-/// A channel may be so many messages ahead of the one that it receives from, or sends to, as a
-/// connection has slots, in both directions; and further by those that it only receives.
+/// Sets the window. A channel may be ahead of the channel that it receives from, and of the one
+/// that it sends to, by as many messages as a connection has slots. It may be ahead further by the
+/// messages that it only receives.
 void RaggedExchangeSchedule::find_window() {
   uint64_t longest = 1;
   uint64_t window = 1;
@@ -100,7 +101,8 @@ void RaggedExchangeSchedule::find_window() {
           window, 2 * uint64_t{extent_.slots} + 1 + (receives > sends ? receives - sends : 0));
     }
   extent_.window = static_cast<uint32_t>(std::min(longest, window));
-  // A cause is the message whose slot is taken: as many turns back as there are slots.
+  // The cause that lies furthest back is the message whose slot is reused. It lies as many turns
+  // back as there are slots.
   extent_.lookback = static_cast<uint32_t>(std::min(longest, 2 * uint64_t{extent_.slots} - 1));
 }
 
@@ -108,8 +110,8 @@ RaggedExchangeSchedule::Copy RaggedExchangeSchedule::message(Node from, Node to,
                                                              uint32_t number) const {
   auto [first, end] = slices_between(from, to);
   const uint32_t wanted = messages_before(first, channel) + number;
-  // The last slice with at most so many messages before it. Those after it that have none on this
-  // channel come after its own.
+  // Finds the last slice with at most `wanted` messages before it, which has the message. A slice
+  // without messages on this channel is not the last: the next one has as many before it.
   while (end - first > 1) {
     const size_t middle = first + (end - first) / 2;
     (messages_before(middle, channel) <= wanted ? first : end) = middle;

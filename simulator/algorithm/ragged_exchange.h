@@ -1,7 +1,7 @@
 #pragma once
 
-// An exchange of slices of any sizes: every rank sends to every other over channels of its own,
-// exactly the slices that have elements.
+// This exchanges slices of any sizes. Every rank sends to every other over channels of its own, and
+// only slices that have elements.
 
 #include <algorithm>
 #include <compare>
@@ -17,8 +17,8 @@
 
 namespace orrery {
 
-/// Elements that one rank sends to another, or keeps: where they are in its input and where they
-/// come in the other's output.
+/// It is a run of elements that one rank sends to another, or keeps. `source` is its place in the
+/// input of `from`, and `target` its place in the output of `to`.
 struct ExchangedSlice {
   Node from;
   Node to;
@@ -28,22 +28,23 @@ struct ExchangedSlice {
   friend auto operator<=>(const ExchangedSlice&, const ExchangedSlice&) = default;
 };
 
-/// The slices that are exchanged.
+/// It lists the slices that are exchanged.
 struct RaggedSlices {
   uint32_t nodes = 1;
   int64_t operand = 0;  // elements of a rank's input that are for slices
-  int64_t output = 0;   // elements of a rank's output. The input has as many behind the operand's:
-                        // where no slice comes, the output is these
-  /// Ascending in `from`, then in `to`; each has elements. No two overlap in an output.
+  int64_t output = 0;   // elements of a rank's output. The input has as many after the operand's,
+                        // which the output keeps where no slice is stored
+  /// They ascend in `from`, then in `to`. Each slice has elements. No two slices overlap in an
+  /// output.
   SharedList<ExchangedSlice> slices;
 };
 
 /// Each distance (to - from) mod n from 0 to n - 1 has its own Transport::channels channels,
-/// numbered by distance. On those of distance 0 a rank copies its own slices, and what its output
-/// keeps. On the others it sends and receives in turns, message by message, as long as it has both;
-/// so it never waits for a message of which its own sender waits for a slot that it should free.
-/// Every slice is divided over the channels, and cut by itself to Transport::largest: a short one
-/// does not wait for a long one to another rank.
+/// numbered by distance. On a channel of distance 0 a rank copies its own slices, and the initial
+/// elements that its output keeps. On the others it sends and receives by turns, message by
+/// message, as long as it has both. So a rank that waits for a message never holds back the slot
+/// that the message's sender waits for. Every slice is divided over the channels, and cut by itself
+/// to Transport::largest, so a short slice does not wait for a long one to another rank.
 class RaggedExchangeSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
@@ -74,7 +75,8 @@ class RaggedExchangeSchedule final : public Schedule {
     int64_t target = 0;
     int64_t count = 0;
   };
-  /// A step of a channel that is no copy: the number of its message on its connection.
+  /// It is a step of a channel that is no copy: a send or a receive, and the number of its message
+  /// on its connection.
   struct Turn {
     bool sends = false;
     uint32_t message = 0;
@@ -95,12 +97,12 @@ class RaggedExchangeSchedule final : public Schedule {
     return copies_[size_t{node.index()} * transport_.channels + part(channel)];
   }
 
-  /// The slices from one rank to another: a range of `slices_`.
+  /// Returns the slices from one rank to another, as a range of `slices_`.
   std::pair<size_t, size_t> slices_between(Node from, Node to) const {
     const size_t pair = size_t{from.index()} * nodes_ + to.index();
     return {first_slice_[pair], first_slice_[pair + 1]};
   }
-  /// Messages on a channel that come before those of a slice, over all ranks.
+  /// Returns the number of messages on a channel before those of a slice, over all ranks.
   uint32_t messages_before(size_t slice, Channel channel) const {
     return messages_before_[size_t{part(channel)} * (slices_.size() + 1) + slice];
   }
@@ -108,7 +110,7 @@ class RaggedExchangeSchedule final : public Schedule {
     const auto [first, end] = slices_between(from, to);
     return messages_before(end, channel) - messages_before(first, channel);
   }
-  /// The elements of a slice that go over a channel.
+  /// first_on() and count_on() return the elements of a slice that go over a channel.
   int64_t first_on(size_t slice, Channel channel) const {
     return ChannelParts(slices_[slice].count, transport_).first(part(channel));
   }
@@ -117,14 +119,15 @@ class RaggedExchangeSchedule final : public Schedule {
   }
   Copy message(Node from, Node to, Channel channel, uint32_t number) const;
 
-  /// Which turn a step is of a channel with so many messages to send and to receive, and back.
+  /// Returns the turn of a step on a channel with so many messages to send and to receive.
+  /// step_of() is the inverse.
   static Turn turn(uint32_t step, uint32_t sends, uint32_t receives);
   Turn turn(StepRef ref) const;
   uint32_t step_of(Node node, Channel channel, Turn turn) const;
 
   const uint32_t nodes_;
   const int64_t operand_;
-  const Transport transport_;  // its channels are of each distance
+  const Transport transport_;  // its channels are those of each distance
   SharedList<ExchangedSlice> slices_;
   std::vector<size_t> first_slice_;        // per pair of ranks, and one more
   std::vector<uint32_t> messages_before_;  // per channel of a distance: per slice, and one more

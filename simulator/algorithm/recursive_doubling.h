@@ -1,12 +1,14 @@
 #pragma once
 
-// All-reduce by recursive doubling (Thakur, Rabenseifner and Gropp, "Optimization of collective
-// communication operations in MPICH", 2005): in round j, ranks whose numbers differ in bit j
-// exchange all their elements. Few messages, each of the full size, so it suits small operands.
+// This is the all-reduce by recursive doubling (Thakur, Rabenseifner and Gropp, "Optimization of
+// collective communication operations in MPICH", 2005). In round j, ranks whose numbers differ in
+// bit j exchange all their elements. There are few messages, each of the full size, so it suits
+// small operands.
 //
 // Let p be the largest power of two not above n. Each of the n - p surplus ranks r first sends its
-// input to rank r - p, and gets the result from it at the end. A node's partial result is in its
-// output. A round's receive half overwrites it only after the send half before it (order).
+// input to rank r - p, and gets the result from it at the end. A node keeps its partial result in
+// its output. The receive half of a round overwrites it only after the send half of the round
+// before, which comes first in the order of the channel.
 
 #include <bit>
 #include <cstdint>
@@ -20,9 +22,9 @@
 
 namespace orrery {
 
-/// `count` elements in and out. Each channel exchanges its own part of them. Ranks combine in
-/// pairs, so all get the same bits if the reduction is commutative. Steps of a rank below p: step i
-/// receives in round i - 1 and sends in round i. Steps of a surplus rank: s, r.
+/// It has `count` elements in and out. Each channel exchanges its own part of them. Ranks combine
+/// in pairs, so all get the same bits if the reduction is commutative. Step i of a rank below p
+/// receives in round i - 1 and sends in round i. A surplus rank has the steps s, r.
 class RecursiveDoublingSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
@@ -96,7 +98,7 @@ class RecursiveDoublingSchedule final : public Schedule {
 
  private:
   bool is_surplus(Node node) const { return node.index() >= core_; }
-  /// The surplus rank of a rank below p, if it has one.
+  /// Returns the surplus rank of a rank below p, if it has one.
   std::optional<Node> folded(Node node) const {
     if (node.index() >= surplus_)
       return std::nullopt;

@@ -1,10 +1,10 @@
 #pragma once
 
-// Ring algorithms: every node sends to the next rank only, chunk by chunk (Patarasuk and Yuan,
-// "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009). Out of place,
+// In a ring every node sends only to the next rank, chunk by chunk (Patarasuk and Yuan, "Bandwidth
+// optimal all-reduce algorithms for clusters of workstations", 2009). It works out of place,
 // without scratch: partial sums stay in the messages and are not stored on the way.
 //
-// Steps of a node, in MSCCL's terms, and the messages that it sends:
+// A node has these steps, in MSCCL's terms, and sends so many messages:
 //  - all-reduce: s, rrs x (n-2), rrcs, rcs x (n-2), r; 2(n-1) messages
 //  - reduce-scatter: s, rrs x (n-2), rrc; n-1 messages
 //  - all-gather: s and copy, rcs x (n-2), r; n-1 messages
@@ -26,10 +26,10 @@
 
 namespace orrery {
 
-/// `count` canonical elements are split into one chunk per rank, and each chunk into one piece per
-/// channel. Every channel is a ring of its own over its pieces. An all-reduce has `count` elements
-/// in and out. A reduce-scatter has `count` in and the node's own chunk out, an all-gather the
-/// reverse. With one node the input is copied to the output.
+/// It splits `count` canonical elements into one chunk per rank, and each chunk into one piece per
+/// channel. Every channel is a ring for its pieces. An all-reduce has `count` elements in and out.
+/// A reduce-scatter has `count` in and the node's own chunk out, an all-gather the reverse. With
+/// one node the input is copied to the output.
 ///
 /// The fold of chunk c is ((x[c'] + x[c'+1]) + x[c'+2]) + ..., around the ring, from the rank that
 /// sends it first: c' = c for an all-reduce, c + 1 for a reduce-scatter.
@@ -64,7 +64,7 @@ class RingSchedule final : public Schedule {
     extent_.lookback =
         std::max(1U, extent_.window - 1);  // back to a message's slot, or to the row before
     // A node that forwards without storing holds its slot until it has sent. With one slot the
-    // nodes of a row then wait for each other in a cycle.
+    // nodes of a row would then wait for each other in a cycle.
     extent_.lockstep = transport.slots > 1 || reducing_ <= 2;
     extent_.entry = transport.entry;
     extent_.fused = kFused;
@@ -110,7 +110,7 @@ class RingSchedule final : public Schedule {
     return StepRef{next(ref.node), ref.channel, ref.index - extent_.slots + 1};
   }
 
-  /// Every chunk is sent once in n steps, except those of the last steps, which are left out.
+  /// A node sends every chunk once in n steps, except that the last steps send nothing.
   void for_each_receiver(Node node, Channel channel,
                          FunctionRef<void(const Sent&)> visit) const override {
     if (last_ == 0)
@@ -128,14 +128,14 @@ class RingSchedule final : public Schedule {
   int64_t largest_message() const override { return last_ == 0 ? 0 : pieces_[0][1].count; }
 
   /// Calls run(), which walks a row; the three calls are identical. Nearly all rows are of two
-  /// kinds. In the branch of each kind the compiler knows which it is, and removes the code that
-  /// such steps do not need: 140 instructions a message instead of 243 with g++ 12, 124 instead of
-  /// 164 with clang 14 (1,024 ranks, callgrind, 2026-11-22).
+  /// kinds. In the branch of each kind the compiler knows the kind, and removes the code that such
+  /// steps do not need: 140 instructions a message instead of 243 with g++ 12, 124 instead of 164
+  /// with clang 14 (1,024 ranks, callgrind, 2026-11-22).
   template <class Run>
   ORRERY_ALWAYS_INLINE auto in_row(uint32_t row, Run&& run) const {
     const uint32_t freed = row - extent_.slots + 1;  // the step whose slot the row's sends take
     if (row > 0 && row < last_ && row >= extent_.slots && freed != row) {
-      // Each condition as step() asks it: of the row, and of the row before.
+      // These conditions are those of step(), for the row and for the row before.
       if (row < reducing_ && row + 1 < reducing_ && freed + 1 < reducing_ && freed < last_)
         return run();  // rrs
       if (row >= reducing_ && row + 1 >= reducing_ && freed + 1 >= reducing_)

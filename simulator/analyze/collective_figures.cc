@@ -6,9 +6,9 @@ namespace orrery {
 
 namespace {
 
-/// A reduction with the whole result on every rank moves each byte twice. An exchange of parts
-/// moves each byte once, except the rank's own part. What only moves whole tensors counts them as
-/// they are.
+/// Returns busbw / algbw. A reduction with the whole result on every rank moves each byte twice. An
+/// exchange of parts moves each byte once, except the rank's own part. An op that only moves whole
+/// tensors moves each byte once.
 double bus_factor(const CollectiveForm& form, size_t group_size) {
   const auto n = static_cast<double>(group_size);
   if (form.operand_parts != nullptr || form.result_parts != nullptr || form.by_tables)

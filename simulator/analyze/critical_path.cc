@@ -11,13 +11,13 @@ namespace orrery {
 
 namespace {
 
-/// A moment of one device.
+/// It is a moment of one device.
 struct At {
   ListId list;
   Moment moment;
 };
 
-/// Follows the last cause of each moment, back to the beginning.
+/// It follows the last cause of each moment, back to the beginning.
 class Backtrack {
  public:
   Backtrack(const Program& program, const Lowered& lowered, const Completion& completion)
@@ -45,8 +45,8 @@ class Backtrack {
     return std::move(path_);
   }
 
-  /// The stream that ends at the makespan: a compute stream, or else a collective that nothing
-  /// waits for.
+  /// Returns the stream that ends at the makespan: a compute stream, or else a collective that
+  /// nothing waits for.
   std::optional<At> last() const {
     for (uint32_t l = 0; l < runs_.size(); ++l) {
       const uint64_t length = runs_.tape(ListId(l)).size();
@@ -70,7 +70,7 @@ class Backtrack {
     return cause ? std::optional(At{list, *cause}) : std::nullopt;
   }
 
-  /// The part of the path in an instruction that the compute stream has passed.
+  /// Adds the instruction that the compute stream has passed, and returns its last cause.
   std::optional<At> through_list(const At& at) {
     const Instruction& instruction = runs_.tape(at.list)[at.moment.position];
     if (instruction.kind == Instruction::Kind::Local) {
@@ -80,7 +80,8 @@ class Backtrack {
     return before(at.list, at.moment);
   }
 
-  /// To the entry of the member that held the collective up, and on to the cause of that entry.
+  /// Adds the collective to the path, back to the entry of the member that held it up, and returns
+  /// the cause of that entry.
   std::optional<At> through_collective(const At& ended) {
     const EnterRef end{ended.list, ended.moment.position};
     const CollectiveId id = runs_.lists().member(end).collective;
@@ -94,7 +95,7 @@ class Backtrack {
     return held_up;
   }
 
-  /// Where members of a collective enter by different ops: which names its entry.
+  /// Says which op names a collective's entry where its members enter by different ops.
   enum class Names : uint8_t { Entered, Ended };
 
   const Completion& completion_;

@@ -1,6 +1,22 @@
 #pragma once
 
 // The critical path: the chain of ops, each the cause of the next, that ends at the makespan.
+//
+// The folder reads one timed run. The run leaves a Completion (simulator/time/completion.h): for
+// each op on each device, when its list reached it, when it entered and when it ended, and the
+// member whose entry held up a collective. list_runs.h looks these up by list.
+//
+//   critical_path.h       goes back from the makespan: from each moment of a list to the cause that
+//                         was met last, and from a collective to the member that held it up
+//   why.h                 goes back from one op in the same way, and also through the steps of the
+//                         collectives on the way, for which it records the run once more
+//   slack.h               goes back through the whole History of the run (simulator/event), and
+//                         passes the latest instant of each moment and half on to its causes
+//   device_times.h        adds up what each stream of a device did
+//   collective_figures.h  gives a collective's bandwidths, and how much of it computation hid
+//
+// All ask the functions for_each_cause (simulator/schedule) for the causes, as the executors do, so
+// an explanation cannot differ from the timing.
 
 #include <vector>
 
@@ -13,9 +29,9 @@ struct Completion;
 struct Lowered;
 struct Program;
 
-/// A stretch of the critical path: a local op on its device, or a collective. A collective's
-/// stretch begins when the member that held it up could enter (before its launch), and ends with
-/// the collective on the device where the path continues. `device` is that first member.
+/// It is a stretch of the critical path: a local op on its device, or a collective. The stretch of
+/// a collective begins when the member that held it up could enter (before its launch), and ends
+/// with the collective on the device where the path continues. `device` is that first member.
 struct PathEntry {
   OpId op;
   LogicalId device;
@@ -24,18 +40,18 @@ struct PathEntry {
   friend bool operator==(const PathEntry&, const PathEntry&) = default;
 };
 
-/// First to last and contiguous: the first entry starts when its device begins, each other one
-/// where the one before it ends, and the last ends at the makespan. Entries of no time are left
-/// out. No op of the path has slack: where members of a collective enter by different ops, `op` and
-/// `device` are those with which the stretch ends. Among several such chains it is the one that
-/// ends on the device of the lowest id. Where both the compute stream and a communication stream
-/// held an entry up, it follows the compute stream.
+/// Returns the path, first to last. It is contiguous: the first entry starts when its device
+/// begins, each other one where the one before it ends, and the last ends at the makespan. Entries
+/// of no time are left out. No op of the path has slack: where members of a collective enter by
+/// different ops, `op` and `device` are those with which the stretch ends. If there are several
+/// such chains, it is the one that ends on the device of the lowest id. If both the compute stream
+/// and a communication stream held an entry up, it follows the compute stream.
 std::vector<PathEntry> critical_path(const Program& program, const Lowered& lowered,
                                      const Completion& completion);
 
-/// The chain that ends with `op` on `device` instead of at the makespan, including entries of no
-/// time. A collective's entry ends on the device of the entry after it. Requires that the device
-/// runs the op. A done is not an entry: its chain is that of the collective it waited for.
+/// Returns the chain that ends with `op` on `device` instead of at the makespan, including entries
+/// of no time. A collective's entry ends on the device of the entry after it. Requires that the
+/// device runs the op. A done is not an entry: its chain is that of its collective.
 std::vector<PathEntry> path_to(const Program& program, const Lowered& lowered,
                                const Completion& completion, OpId op, LogicalId device);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// How each device's streams spent the makespan. On a device of several lists each figure is the
-// sum over the lists, which run side by side: it may exceed the makespan.
+// This says how each device's streams spent the makespan. On a device of several lists each figure
+// is the sum over the lists, which run side by side, so it may exceed the makespan.
 
 #include <vector>
 
@@ -29,7 +29,7 @@ struct DeviceTimes {
   friend bool operator==(const DeviceTimes&, const DeviceTimes&) = default;
 };
 
-/// By logical device id.
+/// Returns the times by logical device id.
 std::vector<DeviceTimes> device_times(const Program& program, const Lowered& lowered,
                                       const Completion& completion);
 

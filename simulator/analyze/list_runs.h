@@ -1,6 +1,6 @@
 #pragma once
 
-// The runs of each list: which ops, and when.
+// A `ListRuns` looks up which ops ran in each list, and when.
 
 #include <optional>
 #include <vector>
@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// Keeps references to its arguments.
+/// It keeps references to its arguments.
 class ListRuns {
  public:
   ListRuns(const Program& program, const Lowered& lowered, const Completion& completion)
@@ -26,14 +26,14 @@ class ListRuns {
   const Tape& tape(ListId list) const { return lists_.tape(list); }
   LogicalId device(ListId list) const { return lists_[list].device; }
 
-  /// Requires that the list has the op.
+  /// Returns the span of the op in the list. Requires that the list has the op.
   const OpSpan& span(OpId op, ListId list) const {
     return completion_.spans[op.index()][lists_[list].device_index];
   }
   const OpSpan& span(OpId op, LogicalId device) const {
     return span(op, lists_.list_of(op, device));
   }
-  /// The time of all runs of the op: those that have a span and those that have none.
+  /// Returns the time of all runs of the op: those that have a span and those that have none.
   OpTime all_runs(OpId op, ListId list) const {
     OpTime all = time_of(span(op, list));
     if (!completion_.without_spans.empty())
@@ -46,8 +46,8 @@ class ListRuns {
     return instant_of(completion_.spans, lists_, list, moment);
   }
 
-  /// The cause that was met last; of those met at one instant, the first that for_each_cause names.
-  /// Empty for the first instruction of a list.
+  /// Returns the cause that was met last. Of causes met at one instant it is the first that
+  /// for_each_cause names. It is empty for the first instruction of a list.
   std::optional<Moment> last_met(ListId list, Moment moment) const {
     LastMet<Instant, Moment> last;
     for_each_cause(tape(list), moment, [&](Moment cause) {

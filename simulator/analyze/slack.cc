@@ -21,17 +21,17 @@ void limit(Instant& latest, Instant at) {
   latest = std::min(latest, at);
 }
 
-/// The latest instants in a collective that is not yet completely undone.
+/// It keeps the latest instants in a collective that is not yet completely undone.
 class LatestSteps {
  public:
-  /// `latest_entries`: per rank, when it may enter.
+  /// `latest_entries` points to the latest entry of each rank.
   LatestSteps(const Schedule& schedule, std::vector<Instant*> latest_entries, Instant makespan)
       : schedule_(schedule),
         extent_(schedule.extent()),
         latest_entries_(std::move(latest_entries)),
         steps_(schedule, {makespan, makespan, makespan}) {}
 
-  /// The last steps of the rank may be that late.
+  /// Allows the last steps of the rank to be as late as `at`.
   void limit_end(Node node, Instant at) {
     limit(*latest_entries_[node.index()], at);
     for_each_cause_of_end(schedule_, extent_, node, [&](const Cause& cause) {
@@ -61,8 +61,8 @@ class LatestSteps {
   AllSteps<StepInstants> steps_;
 };
 
-/// Computes the latest instant at which each moment and half may happen. Goes through the history
-/// backwards, and passes each latest instant on to the causes.
+/// It computes the latest instant at which each moment and half may happen. It goes through the
+/// history backwards, and passes each latest instant on to the causes.
 class Backwards {
  public:
   Backwards(const Program& program, const Lowered& lowered, const Completion& completion)
@@ -101,7 +101,7 @@ class Backwards {
     }
   };
 
-  /// A collective that is not yet completely undone.
+  /// It is a collective that is not yet completely undone.
   struct Running {
     std::unique_ptr<LatestSteps> steps;
     uint32_t entries_left = 0;
@@ -151,7 +151,7 @@ class Backwards {
     least = least ? std::min(*least, slack) : slack;
   }
 
-  /// The last steps may be as late as the end, minus the time to copy the result out.
+  /// Allows the last steps to be as late as the end, minus the time to copy the result out.
   void undo_end(EnterRef entry, Instant latest_end) {
     const Member member = runs_.lists().member(entry);
     const Instant latest_at = lowered_.collective(member.collective).steps_end(latest_end);

@@ -1,6 +1,6 @@
 #pragma once
 
-// How much later each op could have ended without moving the makespan.
+// This says how much later each op could have ended without moving the makespan.
 
 #include <optional>
 #include <vector>
@@ -13,11 +13,11 @@
 
 namespace orrery {
 
-/// Per op: how much later it could end on one device alone without moving the makespan, everything
-/// else taking the same time; the least over its devices. An op on the critical path has none.
-/// Exact where the sweep times the program: one picosecond more moves the makespan by one. Where
-/// links are shared, delayed messages might get other shares; this is ignored, and transfers keep
-/// their times. Empty for an op that no device runs.
+/// Returns the slack of each op: how much later it could end on one device alone without moving the
+/// makespan, if everything else took the same time. It is the least over the op's devices, and
+/// empty for an op that no device runs. An op on the critical path has none. The slack is exact if
+/// the sweep times the program: one picosecond more moves the makespan by one. If links are shared,
+/// delayed messages might get other shares; this is ignored, and transfers keep their times.
 std::vector<std::optional<Duration>> slacks(const Program& program, const Lowered& lowered,
                                             const Completion& completion, const History& history);
 

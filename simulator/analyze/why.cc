@@ -33,8 +33,8 @@ After after(const Cause& cause, const HalfRef& half) {
   fail_check("kind is an enumerator", "a kind is one of the enumeration", __FILE__, __LINE__);
 }
 
-/// The part of the chain inside one collective, from the end of a member back to the entry that
-/// held it up.
+/// It finds the part of the chain inside one collective, from the end of a member back to the entry
+/// that held it up.
 class Inside {
  public:
   Inside(const Collective& collective, CollectiveId id, const ListRuns& runs,
@@ -73,14 +73,14 @@ class Inside {
   }
 
  private:
-  /// From the end of the member's last step to the end of the collective on its device.
+  /// Adds the stretch from the member's last step to the end of the collective on its device.
   void add_leaving(Node node) {
     const Instant end = runs_.span(runs_.lists().enter_of(id_, node)).end;
     add_copy(node, bytes_unpacked(collective_.work, schedule_.extent()), collective_.steps_end(end),
              end, After::StepBefore);
   }
 
-  /// From the launch of the member to its entry.
+  /// Adds the stretch from the launch of the member to its entry.
   void add_packing(Node node) {
     add_copy(node, bytes_packed(collective_.work, schedule_.extent()),
              runs_.span(runs_.lists().enter_of(id_, node)).entered, entry(node), After::Launch);
@@ -148,8 +148,8 @@ class Inside {
     reasons_.push_back(reason);
   }
 
-  /// The first cause other than the channel's order, among the causes between one stretch and the
-  /// next. Some of them took no time.
+  /// Sets the cause of the stretch that was added last. Several causes may lie between two
+  /// stretches, since some took no time. The first one other than the channel's order counts.
   void begins_after(After cause) {
     if (reasons_.size() > outside_ && reasons_.back().because == After::StepBefore)
       reasons_.back().because = cause;
@@ -161,7 +161,7 @@ class Inside {
   const ListRuns& runs_;
   const Recording& recording_;
   std::vector<Reason>& reasons_;
-  const size_t outside_;  // those outside the collective, after it
+  const size_t outside_;  // the number of reasons outside the collective, after it
 };
 
 class Chain {
@@ -196,7 +196,7 @@ class Chain {
     return Node(static_cast<size_t>(at - collective.members.begin()));
   }
 
-  /// The computation, or the entry of the member that held the collective up.
+  /// Adds the computation, or the entry of the member that held the collective up.
   void add_first(const PathEntry& entry, const PathEntry* before) {
     const OpSpan& span = runs_.span(entry.op, entry.device);
     const bool enters = program_.op(entry.op).site.has_value();
@@ -256,7 +256,7 @@ BufferId buffer_of(const Program& program, ValueId value) {
   return program.value(value).buffer;
 }
 
-/// The thread's other values in the buffer.
+/// Returns the thread's other values in the buffer.
 std::vector<ValueId> others(const Program& program, const Thread& thread, ValueId value) {
   std::vector<ValueId> others;
   const auto add = [&](ValueId other) {
@@ -295,7 +295,7 @@ std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowere
     if (lifetime->held.from != kBeforeFirst)
       life.from = op_at(lifetime->held.from);
     life.until = lifetime->until;
-    // What takes it over begins just after its end.
+    // The value that takes the storage over begins just after the end of this one.
     const int64_t to = lifetime->held.to + (life.until == HeldUntil::TakenOver ? 1 : 0);
     if (to < static_cast<int64_t>(thread.issue_order.size()))
       life.to = op_at(to);

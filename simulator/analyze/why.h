@@ -1,7 +1,7 @@
 #pragma once
 
-// Why an op ended when it did: the chain of stretches that took time, back to the beginning, and
-// the cause of each. Why a value is held in memory as long as it is: by which op's rule.
+// This says why an op ended when it did: the chain of stretches that took time, back to the
+// beginning, and the cause of each. It also says why a value is held in memory as long as it is.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// A stretch of time on the chain.
+/// It is a stretch of time on the chain.
 struct Reason {
   enum class What : uint8_t {
     Compute,  // a local op
@@ -28,7 +28,7 @@ struct Reason {
     Flight,   // a message after it was sent, until it arrived
     Copy,     // inside the device: a step's own copy, or the result copied out at the end
   };
-  /// The last cause of the stretch, with which it began.
+  /// It is the last cause of the stretch, with which the stretch began.
   enum class After : uint8_t {
     Beginning,   // of the device's list
     Computed,    // its compute stream had run `after`
@@ -44,7 +44,7 @@ struct Reason {
     Sent,        // Flight: the message was sent
   };
   What what = What::Compute;
-  OpId op;                     // where a switch is at work: that of rank 0
+  OpId op;                     // at a switch node it is the op of rank 0
   VertexId place;              // a device, or a switch
   std::optional<VertexId> to;  // Send, Flight
   Bytes bytes;                 // Reduce, Send, Flight, Copy
@@ -54,16 +54,16 @@ struct Reason {
   std::optional<OpId> after;  // Computed, Ended, StreamFree
 };
 
-/// First to last, contiguous, from the beginning to the end of `op` on `device`. Stretches of no
-/// time are left out, except entries. Among causes met at one instant it takes the first that
-/// for_each_cause names; among the streams of a device, the compute stream. Runs the timing once
-/// more, and keeps the steps of the chain's collectives in memory. Requires that the device runs
-/// the op.
+/// Returns the stretches from the beginning to the end of `op` on `device`, first to last and
+/// contiguous. Stretches of no time are left out, except entries. Among causes met at one instant
+/// it takes the first that for_each_cause names; among the streams of a device, the compute stream.
+/// Runs the timing once more, and keeps the steps of the chain's collectives in memory. Requires
+/// that the device runs the op.
 std::vector<Reason> why(const Program& program, const Lowered& lowered, const Fabric& fabric,
                         const Completion& completion, OpId op, LogicalId device);
 
-/// Why the storage of a value is held from where to where in a thread's list, by the rules of
-/// simulator/memory/lifetimes.h.
+/// It says from where to where in a thread's list the storage of a value is held, and why, by the
+/// rules of simulator/memory/lifetimes.h.
 struct ValueLife {
   ThreadId thread;
   Bytes size;                // rounded up to the alignment
@@ -73,7 +73,7 @@ struct ValueLife {
   std::vector<ValueId> together;  // the other values of the thread in the same storage
 };
 
-/// One entry for each thread whose devices hold the value.
+/// Returns one entry for each thread whose devices hold the value.
 std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowered,
                                    const MemoryPolicy& policy, ValueId value);
 

@@ -1,9 +1,17 @@
 #pragma once
 
-// The record that timing executors make on request: every half of every step with its instants, and
-// every moment of every list (whose instants are in Completion). Each record comes after its
-// causes. The trace, the slack of ops and the explanations read it. Halves come in batches, so that
-// recording makes no call per step.
+// Timing executors write this record on request: every half of every step with its instants, and
+// every moment of every list (whose instants are in Completion).
+//
+// An executor is given an EventLog, or null. It adds every half and every moment after its causes,
+// so a reader that goes through the records backwards sees each effect before its causes. The log
+// keeps the moments, of which there are few. It hands halves to a sink in batches, so that
+// recording makes no call per step and a reader decides what to keep.
+//
+// recording.h has the sinks that keep records in memory: a Recording has the halves of some
+// collectives, for access by step; a History has everything in order. The explanations of an op
+// (simulator/analyze/why.h) read a Recording, and the slack of ops (slack.h) a History. The trace
+// (tools/report/trace.cc) is a sink of its own.
 
 #include <functional>
 #include <span>
@@ -18,26 +26,26 @@
 
 namespace orrery {
 
-/// A half that ran: from the instant at which its last cause was met to its retirement.
+/// It is a half that ran, from the instant at which its last cause was met to its retirement.
 struct HalfEvent {
   CollectiveId collective;
   StepRef step;
   Half half = Half::Receive;
   Instant begin;
   Instant end;
-  /// For a send half that sends: when its message reaches the receiver. Else `end`.
+  /// For a send half that sends, it is when the message reaches the receiver; else it is `end`.
   Instant arrival;
   friend bool operator==(const HalfEvent&, const HalfEvent&) = default;
 };
 
-/// A moment of a list, and how many halves were recorded before it.
+/// It is a moment of a list, and how many halves were recorded before it.
 struct MomentEvent {
   ListId list;
   Moment moment;
   uint64_t halves_before = 0;
 };
 
-/// Passes events on in the order in which they were added. Halves of one channel are in the
+/// It passes events on in the order in which they were added. Halves of one channel are in the
 /// channel's order. The order of different channels depends on the executor.
 class EventLog {
  public:
@@ -54,10 +62,10 @@ class EventLog {
 
   void add(ListId list, Moment moment) { moments_.push_back({list, moment, halves_}); }
 
-  /// All moments so far, in the order in which they were added.
+  /// Returns all moments so far, in the order in which they were added.
   ChunkedArray<MomentEvent> moments() && { return std::move(moments_); }
 
-  /// Passes on the rest.
+  /// Passes on the halves that are left in the batch.
   void flush() {
     sink_(batch_);
     batch_.clear();

@@ -1,6 +1,7 @@
 #pragma once
 
-// Recordings in memory: the halves of some collectives, for access by step, or everything in order.
+// These recordings are kept in memory: the halves of some collectives, for access by step, or
+// everything in order.
 
 #include <optional>
 #include <span>
@@ -17,7 +18,7 @@
 
 namespace orrery {
 
-/// When both halves of a step ran.
+/// It says when both halves of a step ran.
 struct StepRecord : StepInstants {
   Instant receive_begin;
   Instant send_begin;
@@ -28,17 +29,17 @@ class Recording {
   /// Keeps the events of the collectives in `wanted`, 40 bytes a step.
   Recording(const Lowered& lowered, std::span<const CollectiveId> wanted);
 
-  /// Sink of an EventLog.
+  /// Adds a batch of events. It is the sink of an EventLog.
   void add(std::span<const HalfEvent> events);
 
-  /// Requires a wanted collective, and that the step ran.
+  /// Returns the record of a step. Requires a wanted collective, and that the step ran.
   const StepRecord& at(CollectiveId collective, StepRef step) const;
 
  private:
   std::vector<std::optional<AllSteps<StepRecord>>> tables_;  // per collective
 };
 
-/// A half and how long it took. Packed, since a History has one for each half that ran.
+/// It is a half and how long it took. It is packed, since a History has one for each half that ran.
 struct HalfTook {
   StepRef step;
   uint32_t collective : 31;
@@ -47,16 +48,16 @@ struct HalfTook {
   Duration flight;  // of the message that a send half sends: from its retirement to the arrival
 };
 
-/// Everything, each record after its causes.
+/// It has everything that was recorded, each record after its causes.
 struct History {
   ChunkedArray<HalfTook> halves;
   ChunkedArray<MomentEvent> moments;
 
-  /// Sink of an EventLog.
+  /// Adds a batch of events. It is the sink of an EventLog.
   void add(std::span<const HalfEvent> events);
 };
 
-/// Runs `timed(EventLog&)`; afterwards `history` holds exactly what that recorded.
+/// Runs `timed(EventLog&)`. Afterwards `history` holds exactly the events that it recorded.
 template <class Timed>
 void record_into(History& history, Timed&& timed) {
   history = {};

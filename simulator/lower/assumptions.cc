@@ -45,7 +45,7 @@ std::vector<std::string> missing_figures(const DeviceFigures& device,
 
 namespace {
 
-/// The figures that a protocol lacks, of those that times depend on.
+/// Returns the figures that a protocol lacks, among those on which times depend.
 std::vector<std::string> lacking(const ProtocolFigures& protocol) {
   std::vector<std::string> lacks;
   const auto name = [&](bool given, std::string_view figure) {
@@ -117,7 +117,7 @@ std::vector<std::string> transport_labels(const std::optional<TransportFigures>&
 
 namespace {
 
-/// "bandwidth, transport/ll (5 figures)": several of one protocol are counted.
+/// Returns "bandwidth, transport/ll (5 figures)". Several figures of one protocol are counted.
 std::string listed(const std::vector<std::string>& figures) {
   const auto group_of = [](const std::string& figure) {
     return figure.starts_with("transport/") ? figure.substr(0, figure.rfind('/')) : figure;

@@ -24,8 +24,8 @@ TypeError unknown(std::string parameter, const std::string& got,
                                             fmt::join(names, ", "), got, did_you_mean(got, names))};
 }
 
-/// The algorithms that the op allows. One that the fabric does not offer is among them only if it
-/// is asked for.
+/// Returns the algorithms that the op allows. An algorithm that the fabric does not offer is
+/// included only if the op asks for it.
 std::variant<std::vector<const Algorithm*>, TypeError> asked_algorithms(const SiteFigures& site,
                                                                         const Fabric& fabric) {
   std::vector<const Algorithm*> all = algorithms_for(site.request.kind);
@@ -42,7 +42,7 @@ std::variant<std::vector<const Algorithm*>, TypeError> asked_algorithms(const Si
   return unknown("algorithm", *site.asked.algorithm, names);
 }
 
-/// The error in the protocol that the op asks for.
+/// Returns the error in the protocol that the op asks for.
 std::optional<TypeError> protocol_error(const SiteFigures& site,
                                         const std::optional<TransportFigures>& transport) {
   if (!site.asked.protocol)
@@ -58,7 +58,7 @@ std::optional<TypeError> protocol_error(const SiteFigures& site,
   return unknown("protocol", *site.asked.protocol, names);
 }
 
-/// Whether the choice considers it, where the op names no algorithm.
+/// Returns whether the method is considered if the op names no algorithm.
 bool is_considered(const Method& method) {
   switch (method.algorithm->considered) {
     case Considered::Always:
@@ -72,8 +72,8 @@ bool is_considered(const Method& method) {
              __FILE__, __LINE__);
 }
 
-/// The algorithms, each with the protocols that serve it and that the op allows. If no protocol
-/// serves any of them, messages are passed whole, unless the op asks for a protocol.
+/// Returns each algorithm with the protocols that serve it and that the op allows. If there are no
+/// such pairs, messages are passed whole, unless the op asks for a protocol.
 Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFigures& site,
                    const std::optional<TransportFigures>& transport) {
   Methods methods;
@@ -91,8 +91,8 @@ Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFi
   return methods;
 }
 
-/// Why the method cannot serve some group, with one channel or with as many as it then has; empty
-/// if it serves all.
+/// Returns why the method cannot serve some group, with one channel or with as many as the method
+/// gives it. It is empty if the method serves all groups.
 std::optional<std::string> misfit_of_any(const Method& method, const SiteFigures& site,
                                          const Fabric& fabric, const ScheduleMaker& maker) {
   for (size_t g = 0; g < site.grouping.vertices.size(); ++g) {
@@ -120,13 +120,13 @@ struct Timed {
   QuietTime time;
 };
 
-/// A method that has not been timed, and a time that it is not below.
+/// It is a method that has not been timed, and a lower bound on its time.
 struct Untimed {
   Method method;
   Duration at_least;
 };
 
-/// The time of the slowest group, or why it has none.
+/// Returns the time of the slowest group, or why it has none.
 QuietTimer::Outcome slowest(const Method& method, const SiteFigures& site,
                             std::span<const size_t> timed_groups, QuietTimer& timer) {
   QuietTime longest;
@@ -143,7 +143,7 @@ QuietTimer::Outcome slowest(const Method& method, const SiteFigures& site,
   return longest;
 }
 
-/// A bound from below on the time of the slowest group.
+/// Returns a lower bound on the time of the slowest group.
 Duration least_time(const Method& method, const SiteFigures& site,
                     std::span<const size_t> timed_groups, const QuietTimer& timer) {
   Duration least;
@@ -155,8 +155,8 @@ Duration least_time(const Method& method, const SiteFigures& site,
   return least;
 }
 
-/// In the order in which they are timed. With protocols the one that may be the fastest comes
-/// first: to cut all that is sent to the slots of a slow one takes long.
+/// Returns the methods in the order in which they are timed. With protocols, the method with the
+/// least lower bound comes first. Timing a slow protocol takes long.
 std::vector<Untimed> in_order(const Methods& fitting, const SiteFigures& site,
                               std::span<const size_t> timed_groups, const QuietTimer& timer) {
   std::vector<Untimed> order;
@@ -169,7 +169,8 @@ std::vector<Untimed> in_order(const Methods& fitting, const SiteFigures& site,
   return order;
 }
 
-/// Exact where that is short: "160.80064 us"; else rounded: "12.73 us", of 12,726,394 ps.
+/// Returns the exact time if it is short, "160.80064 us", and otherwise a rounded one: "12.73 us"
+/// for 12,726,394 ps.
 std::string reason_text(Duration time) {
   constexpr Duration kMicrosecond(1'000'000);
   const std::string exact = quantity_text(time);
@@ -192,7 +193,7 @@ Pick by_time(std::vector<Timed> timed, size_t shapes) {
                              choice_of(second).method(), reason_text(next.takes), model)};
 }
 
-/// Why the only method that fits is taken.
+/// Returns why the only method that fits is taken.
 std::string only_reason(const SiteFigures& site, const Methods& methods) {
   if (site.asked.algorithm)
     return "asked for";
@@ -207,11 +208,11 @@ size_t place_of(const Method& method, const Methods& methods) {
   return static_cast<size_t>(std::find_if(methods.begin(), methods.end(), same) - methods.begin());
 }
 
-/// A method that takes so many times as long as another at least is not timed. Less would do; but
-/// the reason for a choice should have the times of those that are near.
+/// A method whose lower bound is more than so many times the least time is not timed. A smaller
+/// factor would do, but the reason for a choice should name the times of close methods.
 constexpr int64_t kTooSlow = 2;
 
-/// The groups of more than one rank, one of each shape.
+/// Returns the groups of more than one rank, one of each shape.
 std::vector<size_t> groups_to_time(const SiteFigures& site) {
   if (site.slices.empty())
     return site.grouping.shapes;

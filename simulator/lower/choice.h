@@ -1,8 +1,7 @@
 #pragma once
 
-// The method of a site: the one that the scenario names, or the fastest one on the quiet fabric,
-// with the reason. The methods are compared by how long one collective takes when nothing else
-// runs.
+// This picks a site's method: the one that the scenario names, or the fastest on the quiet fabric,
+// with the reason. Methods are compared by the time of one collective when nothing else runs.
 
 #include <cstdint>
 #include <optional>
@@ -30,18 +29,18 @@ inline constexpr uint32_t kMostTimedRanks = 64;
 
 struct QuietTime {
   Duration takes;
-  /// For a larger group: the two group sizes that were timed instead.
+  /// It is set for a larger group: the two group sizes that were timed instead.
   std::optional<std::pair<uint32_t, uint32_t>> extended_from;
 };
 
-/// Runs a collective that all ranks enter at once on a fabric without other messages, with the
+/// It runs a collective that all ranks enter at once on a fabric without other messages, by the
 /// executor of whole programs (time_program).
 ///
-/// The size of a group of more than kMostTimedRanks is halved until it is at most that, and once
-/// more. The group's first ranks are timed in these two sizes, with messages as large as in the
-/// whole group. The time of the whole group is extrapolated by the number of steps of a rank, or by
-/// the number of ranks where a rank has as many steps in any group. A permutation
-/// and a ragged exchange are timed completely: they name all ranks.
+/// A group of more than kMostTimedRanks ranks is timed in two smaller sizes. Its size is halved
+/// until it is at most kMostTimedRanks, and once more. The group's first ranks are timed in these
+/// two sizes, with messages as large as in the whole group. The time of the whole group is
+/// extrapolated by the number of steps of a rank, or of ranks if a rank has as many steps in any
+/// group. A permutation and a ragged exchange are timed completely, since they name all ranks.
 class QuietTimer {
  public:
   /// `reach` is that of the fabric of `paths`. `reach` and `maker` must outlive this object.
@@ -51,16 +50,17 @@ class QuietTimer {
 
   const Fabric& fabric() const { return paths_.fabric(); }
 
-  /// The time from the launch for the ranks on `vertices`, one for each of `request.nodes`; or why
-  /// it has none: "has no route for some message". The request has no connections. Requires that
-  /// the algorithm fits. Throws Overflow.
+  /// Returns the time from the launch for the ranks on `vertices`, one for each of `request.nodes`;
+  /// or why it has none: "has no route for some message". The request has no connections yet.
+  /// Requires that the algorithm fits. Throws Overflow.
   using Outcome = std::variant<QuietTime, std::string>;
   Outcome of(const Method& method, const Hints& asked, const ScheduleRequest& request,
              WorkType work, std::span<const VertexId> vertices);
 
-  /// A time that of() is not below for a group of at most kMostTimedRanks, found without a walk:
-  /// what a rank sends needs at least so long over all links out of its vertex, and what a channel
-  /// sends at its rate. A time beyond 64 bits is the longest.
+  /// Returns a lower bound on the time that of() returns for a group of at most kMostTimedRanks,
+  /// found without a walk. A rank needs at least the time for all that it sends over all links out
+  /// of its vertex together, and a channel the time for what it sends at its rate. A bound beyond
+  /// 64 bits is the largest Duration. The bound is 0 for a larger group.
   Duration at_least(const Method& method, const Hints& asked, const ScheduleRequest& request,
                     WorkType work, std::span<const VertexId> vertices) const;
 
@@ -76,7 +76,7 @@ class QuietTimer {
   const Limits limits_;
 };
 
-/// What the choice depends on.
+/// It is all that the choice depends on.
 struct SiteFigures {
   Hints asked;
   ScheduleRequest request;  // without a group size, slices and connections
@@ -84,7 +84,7 @@ struct SiteFigures {
   const Grouping& grouping;
   std::span<const SharedList<ExchangedSlice>> slices = {};  // of each group; empty: none
 
-  /// The request of a group, without connections.
+  /// Returns the request of a group, without connections.
   ScheduleRequest request_of(size_t group) const {
     ScheduleRequest own = request;
     own.nodes = static_cast<uint32_t>(grouping.groups[group].size());
@@ -102,11 +102,11 @@ struct Pick {
 /// At most so many groups of different shapes are timed.
 inline constexpr size_t kMostTimedShapes = 8;
 
-/// The method that the op asks for, or the one whose slowest group is fastest. It is one of the
-/// algorithms that fit all groups, with one of the transport's protocols that serve it. Among equal
-/// ones it is the first algorithm in the table, with its first protocol. Groups of one shape
-/// (Grouping::shapes) are timed once; where groups have slices of their own, each is timed. At most
-/// kMostTimedShapes are timed, the first ones. It is an error if there is no such method.
+/// Returns the method that the op asks for, or the one whose slowest group is fastest. It is an
+/// algorithm that fits all groups, with a protocol of the transport that serves it. Among equal
+/// times it is the first algorithm in the table, with its first protocol. Groups of one shape
+/// (Grouping::shapes) are timed once; if groups have slices of their own, each is timed. Only the
+/// first kMostTimedShapes are timed. It is an error if there is no such method.
 std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
                                           const std::optional<TransportFigures>& transport,
                                           const ScheduleMaker& maker, QuietTimer& timer);

@@ -40,9 +40,10 @@ class Faults {
   }
 
  private:
-  /// Cuts the unit of all bandwidths into as many parts as make those of slow links whole, as far
-  /// as these are few and the largest bandwidth has room. Those that need the fewest come first, so
-  /// that the order of the faults has no effect. What is not whole is rounded down.
+  /// Cuts the unit of all bandwidths into parts, so that the bandwidths of slow links are whole
+  /// numbers of parts. This is done as far as the parts stay few and the largest bandwidth has
+  /// room. The links that need the fewest parts come first, so that the order of the faults has no
+  /// effect. A bandwidth that is still not whole is rounded down.
   void count_rates_in_parts(std::span<const Fault> faults) {
     std::set<int64_t> needed;
     for (const Fault& fault : faults) {
@@ -105,7 +106,7 @@ class Faults {
     }
   }
 
-  /// The healthy links, to be modified.
+  /// Returns a copy of the healthy links, to be modified.
   std::vector<Link>& links() {
     if (links_.empty())
       links_.assign(healthy_.links().begin(), healthy_.links().end());

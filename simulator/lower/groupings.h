@@ -1,6 +1,6 @@
 #pragma once
 
-// The groups of sites. Each list of groups is stored once: many sites of a program have the same.
+// This stores each list of groups once, since many sites of a program have the same.
 
 #include <cstdint>
 #include <map>
@@ -14,10 +14,10 @@
 
 namespace orrery {
 
-/// Logical id d runs on device d.
+/// Returns the vertices of the members. Logical id d runs on device d.
 SharedList<VertexId> vertices_of(const Group& members);
 
-/// A site's groups on the fabric.
+/// It has a site's groups on the fabric.
 struct Grouping {
   std::vector<Group> groups;
   std::vector<TransferGroup> transfers;        // of a transfer: what each is; else empty
@@ -27,14 +27,14 @@ struct Grouping {
   std::vector<size_t> shapes;  // the first group of each shape, without groups of one
 };
 
-/// Two groups have the same shape if one is the other shifted along the devices, and the links of
-/// the two vertices of each rank are the same. On the fabrics of the topologies such groups take
-/// the same time.
+/// It stores each list of groups once. Two groups have the same shape if one is the other shifted
+/// along the devices, and the two vertices of each rank have the same outgoing links. On the
+/// fabrics of the named topologies such groups take the same time.
 class Groupings {
  public:
   explicit Groupings(const Fabric& fabric) : fabric_(fabric) {}
 
-  /// The reference stays valid; equal lists of groups share one.
+  /// Returns the grouping of these groups, which equal lists share. The reference stays valid.
   const Grouping& of(const std::vector<Group>& groups,
                      const std::vector<TransferGroup>& transfers = {});
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// How long a program's local ops take (durations.h), and which figures the cluster lacks for them.
+// This says how long local ops take (durations.h), and which figures the cluster lacks for them.
 
 #include <set>
 #include <string>
@@ -12,11 +12,12 @@
 
 namespace orrery {
 
-/// Costs the ops of one program. A figure that the cluster lacks is an error or a label:
+/// It costs the ops of one program. A figure that the cluster lacks is an error or a label:
 ///  - no peak rate for the dtype of flops: an error for dot_general and compute, which are mainly
 ///    flops. Other ops are bound by memory: only their bytes cost time, labelled.
-///  - no memory bandwidth: only flops cost time, labelled. Ops that then take nothing but their
-///    launch are named.
+///  - no memory bandwidth: only flops cost time, labelled. The label names ops that then take
+///  nothing
+///    but their launch.
 ///  - no launch time: 0, labelled.
 /// An op that runs nothing (reshape, a scalar constant) takes no time, and has no launch.
 class LocalCosts {
@@ -24,10 +25,10 @@ class LocalCosts {
   LocalCosts(const Program& program, const DeviceFigures& device, Diagnostics& diagnostics)
       : program_(program), device_(device), diagnostics_(diagnostics) {}
 
-  /// Requires a local op.
+  /// Returns how long the op takes. Requires a local op.
   Duration of(const Op& op);
 
-  /// The assumptions of the costs so far, where the cluster lacks a figure.
+  /// Returns the assumptions of the costs so far, where the cluster lacks a figure.
   std::vector<std::string> labels() const;
 
  private:

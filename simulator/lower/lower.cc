@@ -34,10 +34,10 @@
 namespace orrery {
 namespace {
 
-// The plan of a site: its algorithm, schedules and views. It is computed once for all sites with
+// The plan of a site has its method, schedules and views. It is computed once for all sites with
 // the same plan, for any number of layers.
 
-/// For the groups with equal requests: of one size, and with the same slices.
+/// It is the plan of all groups with equal requests: of one size, and with the same slices.
 struct GroupPlan {
   const Schedule* schedule = nullptr;
   CollectiveFigures figures;
@@ -61,8 +61,8 @@ struct SitePlan {
 
 class SitePlans {
  public:
-  /// `transport` must outlive this object. Schedules are added to `schedules`, equal ones once. A
-  /// site with more steps than Limits::steps gets a plan, but its steps are not visited.
+  /// `transport` must outlive this object. Schedules are added to `schedules`; equal ones are added
+  /// once. A site with more steps than Limits::steps gets a plan, but its steps are not visited.
   SitePlans(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
             const std::optional<TransportFigures>& transport,
             std::vector<std::unique_ptr<const Schedule>>& schedules)
@@ -76,13 +76,13 @@ class SitePlans {
         groupings_(cluster.fabric),
         schedules_(schedules) {}
 
-  /// The plan, valid as long as this object; or the error in the op's algorithm.
+  /// It is the plan, or the error in the op's algorithm. It is valid as long as this object.
   using Outcome = std::variant<SitePlan, TypeError>;
-  /// `tables` are those of a site that exchanges by tables; else null.
+  /// Returns the site's plan. `tables` are those of a site that exchanges by tables; else null.
   const Outcome& of(const Site& site, const SiteTables* tables);
 
  private:
-  /// Everything that a plan depends on. `request` has no group size, slices and connections.
+  /// It is all that a plan depends on. `request` has no group size, slices and connections.
   struct Key {
     const Grouping* grouping = nullptr;
     Hints asked;
@@ -115,13 +115,13 @@ class SitePlans {
   QuietTimer timer_;
   Groupings groupings_;
   std::vector<std::unique_ptr<const Schedule>>& schedules_;
-  /// By algorithm, request and how messages are cut. Looked up only.
+  /// They are found by algorithm, request and how messages are cut. The map is looked up only.
   std::map<std::tuple<const Algorithm*, ScheduleRequest, MessageCut>, SharedSchedule> by_request_;
   std::map<Key, Outcome> plans_;  // looked up only
 };
 
-/// The hints of the op for this group. A message that nobody takes is not sent: it would wait
-/// somewhere for ever.
+/// Returns the hints of the op for this group. A message that nobody takes is not sent, since it
+/// would wait for ever; a rendezvous sees to that.
 Hints asked_in(const Grouping& grouping, size_t group, Hints asked) {
   if (!grouping.transfers.empty() && grouping.transfers[group] == TransferGroup::Unreceived)
     asked.entry = Entry::Rendezvous;
@@ -286,7 +286,7 @@ class Lowering {
   }
 
  private:
-  /// Whether the protocols name algorithms that exist.
+  /// Checks that the protocols name algorithms that exist.
   void check_transport() {
     if (!*transport_)
       return;
@@ -336,7 +336,7 @@ class Lowering {
       refuse_unrouted(op, plan);
   }
 
-  /// The thread of each member, if a device runs several lists.
+  /// Sets the thread of each member, if a device runs several lists.
   void find_threads() {
     const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
     if (std::none_of(threads_of.begin(), threads_of.end(),
@@ -379,7 +379,7 @@ class Lowering {
     }
   }
 
-  /// Whether the program's steps stay within the limit with those of the site.
+  /// Adds the site's steps. Returns whether the program's steps stay within the limit.
   bool count_steps(SiteId id, const Op& op, const SitePlan& plan) {
     const auto most = static_cast<uint64_t>(limits_.steps);
     const uint64_t before = steps_;

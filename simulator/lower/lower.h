@@ -29,28 +29,29 @@
 
 namespace orrery {
 
-/// Errors (an algorithm that does not exist or does not fit the group, no route between two
-/// members, a dtype without a rate, more steps than Limits::steps) are added to `diagnostics`; the
-/// result is valid only if there are none. Throws OpOverflow if an op's figures exceed 64 bits.
-/// `paths` are those of the cluster's fabric. Messages are passed by the protocols of the cluster's
-/// transport, or by `instead`. `tables` are those of all sites that exchange by tables.
+/// Lowers the program. An algorithm that does not exist or does not fit the group, two members
+/// without a route, a dtype without a rate, and more steps than Limits::steps are errors. They are
+/// added to `diagnostics`; the result is valid only if there are none. Throws OpOverflow if an op's
+/// figures exceed 64 bits. `paths` are those of the cluster's fabric. Messages are passed by the
+/// protocols of the cluster's transport, or by `instead`. `tables` are those of all sites that
+/// exchange by tables.
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits = {},
               const std::optional<ProtocolFigures>& instead = std::nullopt,
               const RaggedTables& tables = {});
 
-/// The same, with paths of its own.
+/// Does the same, with paths of its own.
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
               const Limits& limits = {}, const RaggedTables& tables = {});
 
-/// The rest of the lowered form of a program whose only op is a sync collective, issued by one
-/// thread and run by one group. The choices have no algorithm.
+/// Returns the lowered form of a program whose only op is a sync collective, issued by one thread
+/// and run by one group. The choices have no algorithm.
 Lowered lowered_alone(const Program& program, Collective collective);
 
-/// The lowered form of a program with a given schedule instead of one that lower() chooses. Its
-/// only op is a sync collective of all devices of its mesh, in one group. Node r of the schedule is
-/// rank r; logical id d runs on device d. Requires a collective that works on its operand's
-/// elements as they are.
+/// Returns the lowered form of a program with a given schedule instead of one that lower() chooses.
+/// The program's only op is a sync collective of all devices of its mesh, in one group. Node r of
+/// the schedule is rank r; logical id d runs on device d. Requires a collective that works on its
+/// operand's elements as they are.
 Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorithm,
                    const Program& program, const DeviceFigures& device,
                    const MessageFigures& messages = {});

@@ -16,7 +16,7 @@
 namespace orrery {
 namespace {
 
-/// A program of one collective over all its devices, rank r on device r.
+/// It is a program of one collective over all its devices, rank r on device r.
 struct OneCollective {
   Program program;
   Lowered lowered;
@@ -52,7 +52,7 @@ uint64_t steps_of_a_rank(const Schedule& schedule) {
   return steps;
 }
 
-/// The request for fewer nodes. If the source is not one of them, the last one is the source.
+/// Returns the request for fewer nodes. If the source is not among them, the last node replaces it.
 ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) {
   request.nodes = nodes;
   request.elements = elements;
@@ -60,14 +60,14 @@ ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) 
   return request;
 }
 
-/// The number that the time of a group grows with.
+/// It is the quantity by which the time of a group is extrapolated, for the three group sizes.
 struct Measure {
   Int128 half;
   Int128 size;
   Int128 whole;
 };
 
-/// Linear extrapolation: the times at two measures give the time at a third, rounded up. Requires
+/// Extrapolates linearly: the times at two measures give the time at a third, rounded up. Requires
 /// that the measures grow.
 Duration extend(Duration half, Duration size, const Measure& by) {
   if (size <= half)

@@ -45,7 +45,7 @@ uint64_t longest_channel(const Schedule& schedule) {
   return longest;
 }
 
-/// The most nodes that one rank sends to.
+/// Returns the largest number of nodes to which one rank sends.
 int64_t most_peers(const Schedule& schedule) {
   size_t most = 0;
   for (uint32_t n = 0; n < schedule.extent().ranks(); ++n) {
@@ -58,7 +58,7 @@ int64_t most_peers(const Schedule& schedule) {
   return static_cast<int64_t>(most);
 }
 
-/// Sets how many channels there are by the protocol's channel_bytes, and what each takes.
+/// Sets the number of channels by the protocol's channel_bytes, and what each takes of a message.
 void set_channels(const Method& method, WorkType work, ScheduleRequest& request) {
   const ProtocolFigures& protocol = *method.protocol;
   int64_t channels = protocol.channels.value_or(1);

@@ -1,8 +1,8 @@
 #pragma once
 
-// How a collective is carried out (its method: an algorithm, and the protocol by which messages are
-// passed), and the schedules made by a method: how many channels and slots they have, how their
-// messages are cut to slots, and which figures they take time by.
+// A method is how a collective is carried out: an algorithm, and the protocol by which messages are
+// passed. A `ScheduleMaker` makes the schedules of a method. It decides how many channels and slots
+// they have, how their messages are cut to slots, and which figures determine their times.
 
 #include <compare>
 #include <cstdint>
@@ -23,37 +23,36 @@
 
 namespace orrery {
 
-/// Without a protocol, messages are passed whole.
+/// It is how a collective is carried out. Without a protocol, messages are passed whole.
 struct Method {
   const Algorithm* algorithm = nullptr;
   const ProtocolFigures* protocol = nullptr;
 };
 Choice choice_of(const Method& method, std::string because = {});
 
-/// The hints of an op but for the stream, on which no method depends. The rest is
-/// chosen.
+/// Returns an op's hints except its stream, on which no method depends. The rest is chosen.
 Hints asked_by(const Op& op);
 
-/// The protocols that serve the algorithm for this op, in the order of the transport.
+/// Returns the protocols that serve the algorithm for this op, in the order of the transport.
 std::vector<const ProtocolFigures*> protocols_for(const Algorithm& algorithm, OpKind kind,
                                                   const std::optional<TransportFigures>& transport);
 
 struct MadeSchedule {
-  /// Uncut if it would have more steps than the limit. It must not be run then.
+  /// It is not cut if it would have more steps than the limit. Then it must not be run.
   std::unique_ptr<const Schedule> schedule;
   uint64_t steps = 0;  // of all nodes, when cut; or some number above Limits::steps
-  /// A channel would have 2^31 steps or more. Then it is not cut either.
+  /// It is true if a channel would have 2^31 steps or more. Then the schedule is not cut either.
   bool too_long = false;
 };
 
-/// How the messages of a collective are cut, in elements.
+/// It says how the messages of a collective are cut, in elements.
 struct MessageCut {
   std::optional<int64_t> slot;  // at most so many a message
   int64_t pieces = 1;           // the largest message of all is cut into at least so many
   int64_t least = 1;            // but into none of fewer elements for that
   friend auto operator<=>(const MessageCut&, const MessageCut&) = default;
 
-  /// The most elements of a message of `whole`; empty where messages are not cut.
+  /// Returns the most elements of a message of `whole`. It is empty if messages are not cut.
   std::optional<int64_t> largest_message(const Schedule& whole) const;
 };
 MessageCut message_cut(const Method& method, WorkType work);
@@ -63,20 +62,20 @@ class ScheduleMaker {
   ScheduleMaker(const DeviceFigures& device, const Limits& limits)
       : device_(device), most_steps_(static_cast<uint64_t>(limits.steps)) {}
 
-  /// The request with its connections: as many channels and slots as the op asks for, else as the
-  /// protocol has. Requires that the algorithm fits the nodes with one channel.
+  /// Returns the request with its connections: as many channels and slots as the op asks for, else
+  /// as the protocol has. Requires that the algorithm fits the nodes with one channel.
   ScheduleRequest with_connections(const Method& method, const Hints& asked,
                                    ScheduleRequest request, WorkType work) const;
 
-  /// Requires a request with its connections.
+  /// Makes the schedule, with its messages cut. Requires a request with its connections.
   MadeSchedule make(const Method& method, const ScheduleRequest& request, WorkType work) const;
 
-  /// How often the steps of `whole` run, so that its messages are cut.
+  /// Returns how often the steps of `whole` run, so that its messages are cut.
   static int64_t iterations(const Method& method, const Schedule& whole, WorkType work);
 
   CollectiveFigures figures(const Method& method, const Schedule& schedule) const;
 
-  /// The rates at which members copy before and after their steps.
+  /// Returns the rates at which members copy before and after their steps.
   DataRates device_rates() const { return data_rates(device_); }
 
  private:

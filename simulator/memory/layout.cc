@@ -53,7 +53,7 @@ void ArenaLayout::add_device(const Program& program, const MemoryPolicy& policy,
     beside_[device.index()].emplace(buffer, Place{end, size});
     end += size;
   }
-  std::map<BufferId, Place> kept;  // by the lists so far
+  std::map<BufferId, Place> kept;  // arguments that the lists so far hold to the end
   for (const ThreadId thread : threads) {
     const OfThread& of = threads_[thread.index()];
     OfList list{thread, end, {}, {}};
@@ -74,8 +74,8 @@ void ArenaLayout::add_device(const Program& program, const MemoryPolicy& policy,
   arenas_[device.index()] = end;
 }
 
-/// What lies above a place that is left out moves down by it. Nothing lies partly in one: a kept
-/// argument is never freed.
+/// A place above one that is left out moves down by its size. No place overlaps one that is left
+/// out, since a kept argument is never freed.
 Place ArenaLayout::OfList::moved(Place in_thread) const {
   Bytes moved = begin + in_thread.begin;
   for (const Place& place : left_out)

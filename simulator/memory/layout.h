@@ -1,11 +1,12 @@
 #pragma once
 
-// Where in the memory of each device its buffers lie: the placement that the memory profile counts
-// as `arena`. An executor that takes its addresses from here needs exactly so many bytes.
+// An `ArenaLayout` says where in the memory of each device its buffers lie. It is the placement
+// that the memory profile counts as `arena`: an executor that takes its addresses from here needs
+// exactly so many bytes.
 //
-// A device of several lists has one arena for each, one after another. An argument that several of
-// them hold to the end is in the first one only. Arguments that none of its lists counts come
-// before all else.
+// A device of several lists has one arena for each list, one after another. An argument that
+// several lists hold to the end is only in the first of their arenas. Arguments that none of its
+// lists counts come before all else.
 
 #include <cstddef>
 #include <map>
@@ -20,7 +21,7 @@
 
 namespace orrery {
 
-/// Where a buffer or the scratch of an op lies, from the start of a device's arena.
+/// It is where a buffer or the scratch of an op lies, from the start of a device's arena.
 struct Place {
   Bytes begin;
   Bytes size;  // rounded up to the alignment
@@ -32,20 +33,20 @@ class ArenaLayout {
   ArenaLayout(const Program& program, const Lowered& lowered, const MemoryPolicy& policy,
               const MemoryProfile& profile);
 
-  /// The buffer as the list of `thread` uses it. Requires that the list has it.
+  /// Returns where the buffer lies as the list of `thread` uses it. Requires that the list has it.
   Place buffer(LogicalId device, ThreadId thread, BufferId buffer) const;
 
-  /// Empty if the op has none.
+  /// Returns where the op's scratch lies. It is empty if the op has none.
   std::optional<Place> scratch(LogicalId device, ThreadId thread, OpId op) const;
 
-  /// Every place that an argument's elements are needed in. A device may hold it in several.
+  /// Returns each place in which an argument's elements are needed. A device may have several.
   std::vector<Place> argument(LogicalId device, BufferId buffer) const;
 
-  /// The end of the last buffer: `arena` of the profile, for a device that has buffers.
+  /// Returns the end of the last buffer: `arena` of the profile, for a device that has buffers.
   Bytes arena(LogicalId device) const { return arenas_[device.index()]; }
 
  private:
-  /// The list of one thread.
+  /// It is the list of one thread.
   struct OfThread {
     std::map<BufferId, Place> buffers;
     std::map<OpId, Place> scratch;
@@ -53,12 +54,12 @@ class ArenaLayout {
     Bytes arena;
   };
 
-  /// The list of one thread on one device.
+  /// It is the list of one thread on one device.
   struct OfList {
     ThreadId thread;
     Bytes begin;                          // of its arena
-    std::map<BufferId, Place> elsewhere;  // what an earlier list of the device holds
-    std::vector<Place> left_out;          // of its own arena, ascending: the places of these
+    std::map<BufferId, Place> elsewhere;  // buffers that an earlier list of the device holds
+    std::vector<Place> left_out;          // the places of these buffers in its own arena, ascending
     Place moved(Place in_thread) const;
   };
 
@@ -68,7 +69,7 @@ class ArenaLayout {
 
   std::vector<OfThread> threads_;                  // per thread
   std::vector<std::vector<OfList>> lists_;         // per device, by thread
-  std::vector<std::map<BufferId, Place>> beside_;  // per device: what none of its lists counts
+  std::vector<std::map<BufferId, Place>> beside_;  // per device: arguments that no list counts
   std::vector<Bytes> arenas_;                      // per device
 };
 

@@ -68,9 +68,9 @@ class Ledger {
 
  private:
   struct Use {
-    int64_t last = kBeforeFirst;         // the end of what makes or uses it
-    int64_t used = kBeforeFirst;         // the end of what uses it
-    int64_t last_issued = kBeforeFirst;  // the position of what makes or uses it last
+    int64_t last = kBeforeFirst;         // the end of the last op that makes or uses it
+    int64_t used = kBeforeFirst;         // the end of the last op that uses it
+    int64_t last_issued = kBeforeFirst;  // the position of the last op that makes or uses it
     bool donated = false;
     std::vector<Span> in_flight;
   };
@@ -79,8 +79,8 @@ class Ledger {
   const Op& op_at(int64_t position) const { return program_.op(id_at(position)); }
   BufferId buffer_of(ValueId value) const { return program_.value(value).buffer; }
 
-  /// Those that all devices of the thread have. What it never reads and another thread of these
-  /// devices donates is that thread's.
+  /// Returns the arguments that all devices of the thread have. An argument that the thread never
+  /// reads is left to another thread that runs on all these devices and donates it.
   std::vector<ValueId> arguments_of(const Donors& donors) const {
     const auto is_left_to_another = [&](BufferId buffer) {
       const auto found = donors.find(buffer);
@@ -98,7 +98,8 @@ class Ledger {
     return arguments;
   }
 
-  /// The buffers of the arguments, and those that the thread's ops make and read; ascending.
+  /// Returns the buffers of the arguments and of the results of the thread's ops, ascending. All
+  /// operands are among them.
   std::vector<BufferId> buffers() const {
     std::vector<BufferId> buffers;
     for (const ValueId argument : arguments_)
@@ -111,7 +112,7 @@ class Ledger {
     return buffers;
   }
 
-  /// The index of a value's buffer among those of the thread, which must have it.
+  /// Returns the index of a value's buffer among those of the thread, which must have it.
   size_t index_of(ValueId value) const { return index_of(buffer_of(value)); }
   size_t index_of(BufferId buffer) const {
     return static_cast<size_t>(std::lower_bound(buffers_.begin(), buffers_.end(), buffer) -
@@ -174,21 +175,21 @@ class Ledger {
     }
   }
 
-  /// Memory that left-out iterations of `loops` hold: `copies` of a buffer or of an op's scratch.
-  /// It is named by the buffer of the last iterations.
+  /// It is memory that left-out iterations of `loops` hold: `copies` of a buffer or of an op's
+  /// scratch. It is named by the buffer of the last iterations.
   struct Leak {
     std::vector<size_t> loops;  // inner ones first
     std::optional<BufferId> buffer;
     int64_t copies = 1;
 
-    /// Several iterations may hold one buffer.
+    /// Leaks are equal if buffer and loops are, since several iterations may hold one buffer.
     friend bool operator<(const Leak& a, const Leak& b) {
       return std::tie(a.buffer, a.loops) < std::tie(b.buffer, b.loops);
     }
   };
 
-  /// Adds what left-out iterations of loops hold to the end, since nothing waits for a collective
-  /// that they start.
+  /// Adds the memory that left-out iterations of loops hold to the end, since nothing waits for a
+  /// collective that they start.
   void add_leaks() {
     std::set<Leak> leaks;
     for (int64_t p = 0; p < end_ && !repeated_in_.empty(); ++p) {
@@ -208,9 +209,9 @@ class Ledger {
              program_.buffer(*leak.buffer).size);
   }
 
-  /// The leaks of a buffer that an op in the last period of these loops uses, or, without one, of
-  /// the op's scratch. A left-out iteration of an outer loop has all of an inner one, shown or
-  /// left out.
+  /// Returns the leaks of a buffer that an op in the last period of these loops uses, or, without a
+  /// buffer, those of the op's scratch. A left-out iteration of an outer loop has all iterations of
+  /// an inner one, shown or left out.
   std::set<Leak> leaks_of(const std::vector<size_t>& loops, std::optional<BufferId> buffer) const {
     std::vector<Leak> held = {{{}, buffer, 1}};
     for (const size_t l : loops) {
@@ -228,8 +229,8 @@ class Ledger {
     return {held.begin() + 1, held.end()};
   }
 
-  /// Gives the buffer of the last period that is like this one. False if the buffer is not one that
-  /// each iteration has its own of.
+  /// Replaces the buffer by the corresponding one of the loop's last period. Returns false if no
+  /// iteration of the loop's window made the buffer, so that not each iteration has its own.
   static bool move_to_last(const WrittenLoop& loop, BufferId& buffer) {
     const auto window = loop.written.begin() + static_cast<ptrdiff_t>(loop.window_begin());
     const auto made = std::find_if(window, loop.written.end(), [&](const LoopIteration& each) {
@@ -272,7 +273,7 @@ class Ledger {
     }
   }
 
-  /// Whether the schedules of a collective's groups do, on every device of the thread.
+  /// Returns whether the schedule of the collective works in place on every device of the thread.
   bool works_in_place(OpId id) const {
     return std::all_of(thread_.devices.begin(), thread_.devices.end(), [&](LogicalId device) {
       const Member& member = lowered_.member(program_, id, device);
@@ -280,7 +281,7 @@ class Ledger {
     });
   }
 
-  /// Whether nothing but the op at this position uses the storage from here on.
+  /// Returns whether nothing but the op at this position uses the storage from here on.
   bool dies_at(int64_t position, const Lifetime& lifetime, const Use& use) const {
     const int64_t end = ends_[static_cast<size_t>(position)];
     return lifetime.held.to == end && use.last_issued == position &&
@@ -289,9 +290,10 @@ class Ledger {
            });
   }
 
-  /// Elements of one size, so that each result element lies where one operand element does: a
-  /// scalar beside a shape is read for every element. An operand that is taken over ends before the
-  /// position, so no second result takes it.
+  /// Gives the result the storage of the first operand that dies here and has as many elements of
+  /// the same size. Then each result element lies where one operand element does. (A scalar beside
+  /// an array is read for every element.) An operand that is taken over ends before the position,
+  /// so no second result takes it.
   void take_over(std::span<const ValueId> operands, ValueId result, int64_t position) {
     const Bytes size = program_.buffer(buffer_of(result)).size;
     const Bytes item = itemsize(program_.value(result).type.dtype);
@@ -310,7 +312,7 @@ class Ledger {
     }
   }
 
-  /// The most that a device of the thread needs for a collective.
+  /// Returns the most scratch that a device of the thread needs for a collective.
   Bytes scratch_of_collective(OpId id) const {
     Bytes most;
     for (const LogicalId device : thread_.devices) {

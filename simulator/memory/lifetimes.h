@@ -1,11 +1,11 @@
 #pragma once
 
-// The positions of a thread's list between which each buffer, and each op's scratch, is held. A
-// thread has those arguments that all its devices have. It lacks one that another thread of these
-// devices donates, if it never reads it itself.
+// The lifetimes of a thread are the positions of its list between which each buffer, and each op's
+// scratch, is held. A thread has the arguments that all its devices have. It lacks an argument that
+// it never reads and that another thread of these devices donates.
 //  - Results and scratch are held from their op on, arguments from before the first op.
 //  - Operands, results and scratch of a started collective are held at least to its first `done`.
-//  - Without a `done` they are held to the end.
+//    Without a `done` they are held to the end.
 //  - Arguments are held to the end unless donated, outputs to the end, others to their last use.
 
 #include <cstdint>
@@ -20,8 +20,8 @@
 
 namespace orrery {
 
-/// Positions of an issue order, both included. kBeforeFirst comes before all of them; the number of
-/// ops stands for the end of the program.
+/// These are positions of an issue order, both included. kBeforeFirst comes before all positions;
+/// the number of ops stands for the end of the program.
 struct Span {
   int64_t from = 0;
   int64_t to = 0;
@@ -29,7 +29,7 @@ struct Span {
 };
 inline constexpr int64_t kBeforeFirst = -1;
 
-/// Why storage is held no longer.
+/// Says why storage is held no longer.
 enum class HeldUntil : uint8_t {
   EndAsArgument,  // of the program: it was not donated
   EndAsOutput,    // of the program
@@ -49,21 +49,20 @@ struct Lifetime {
   Span held;
   HeldUntil until = HeldUntil::LastUse;
   std::vector<Span> in_flight;  // while a started collective reads or writes it
-  /// The lifetime whose storage this one gets (`reuse: "xla"`): it ends just before this one
-  /// begins.
+  /// It gets that lifetime's storage (`reuse: "xla"`), which ends just before this one begins.
   std::optional<size_t> takes_over;
 };
 
-/// Keeps references to its arguments.
+/// It keeps references to its arguments.
 class Lifetimes {
  public:
-  /// The threads that donate a buffer.
+  /// They are the threads that donate a buffer.
   using Donors = std::map<BufferId, std::vector<ThreadId>>;
 
   Lifetimes(const Program& program, const Lowered& lowered, const MemoryPolicy& policy);
 
-  /// In the order of allocation: arguments by value id, then for each op its new buffers by value
-  /// id and its scratch.
+  /// Returns the lifetimes in the order of allocation: arguments by value id, then for each op its
+  /// new buffers by value id and its scratch.
   std::vector<Lifetime> of(ThreadId thread) const;
 
  private:

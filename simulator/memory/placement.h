@@ -1,7 +1,7 @@
 #pragma once
 
-// Best-fit placement: where in a device's memory each allocation lies, and the buffers and the
-// scratch of a thread's list, which are placed in issue order. Real allocators differ. This one is
+// This is best-fit placement: it says where in a device's memory each allocation lies. The buffers
+// and the scratch of a thread's list are placed in issue order. Real allocators differ. This one is
 // completely specified, so that its high water can be compared between programs and versions.
 
 #include <cstddef>
@@ -18,20 +18,18 @@
 
 namespace orrery {
 
-/// Free gaps are maximal: adjacent gaps are joined. After the last allocation there is one gap
-/// without end.
+/// Adjacent free gaps are joined. After the last allocation there is one gap without end.
 class Placement {
  public:
-  /// Takes the low end of the smallest gap that holds `size`, the lowest of equal ones; the gap
-  /// without end counts as the largest. Returns where the allocation begins. An allocation of 0
-  /// bytes lies at 0 and takes no space. Requires size >= 0.
+  /// Takes the low end of the smallest gap that holds `size`. Among equal gaps it takes the lowest;
+  /// the gap without end counts as the largest. Returns where the allocation begins. An allocation
+  /// of 0 bytes lies at 0 and takes no space. Requires size >= 0.
   Bytes allocate(Bytes size);
 
-  /// Frees the allocation at `begin` that allocate(size) returned. Requires that it is still
-  /// allocated.
+  /// Frees the allocation at `begin` that allocate(size) returned, and requires one.
   void release(Bytes begin, Bytes size);
 
-  /// The largest end of any allocation so far.
+  /// Returns the largest end of any allocation so far.
   Bytes high_water() const { return Bytes(high_water_); }
 
  private:
@@ -44,13 +42,14 @@ class Placement {
   int64_t high_water_ = 0;
 };
 
-/// The lifetimes that begin and end at a position, or before the first.
+/// It lists the lifetimes that begin and end at a position, or before the first.
 struct LifetimeChanges {
   std::vector<size_t> begin;
   std::vector<size_t> end;
 };
 
-/// Entry p + 1 is position p. What lasts to the end of the program does not end in any of them.
+/// Returns the changes of each position: entry p + 1 is position p. A lifetime that lasts to the
+/// end of the program ends in no entry.
 std::vector<LifetimeChanges> changes(const std::vector<Lifetime>& lifetimes, size_t ops);
 
 /// Calls `work` for entry `entry` of changes(). An Overflow names the op of that entry, or the
@@ -65,7 +64,7 @@ struct Placed {
   Bytes high_water;
 };
 
-/// `changes` are those of the lifetimes, `ops` the issue order.
+/// Places the lifetimes. `changes` are those of the lifetimes, `ops` is the issue order.
 Placed placed(const std::vector<Lifetime>& lifetimes, const std::vector<LifetimeChanges>& changes,
               const std::vector<OpId>& ops);
 

@@ -35,7 +35,7 @@ HeldAs held_as(const Lifetime& lifetime, int64_t position) {
   return in_flight ? HeldAs::InFlight : HeldAs::Temporary;
 }
 
-/// Live bytes before the first op and at each position.
+/// Returns the live bytes before the first op and at each position.
 std::vector<Bytes> live_sizes(const std::vector<Lifetime>& lifetimes,
                               const std::vector<LifetimeChanges>& changes,
                               const std::vector<OpId>& ops) {
@@ -89,7 +89,7 @@ ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& 
   const std::vector<LifetimeChanges> at = changes(all, ops.size());
   const std::vector<Bytes> sizes = live_sizes(all, at, ops);
 
-  // What is held before the first op is held while that op runs.
+  // Storage that is held before the first op is held while that op runs.
   const auto peak = std::max_element(sizes.begin() + (ops.empty() ? 0 : 1), sizes.end());
   const int64_t position = peak - sizes.begin() - 1;
 
@@ -109,13 +109,13 @@ ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& 
   return memory;
 }
 
-/// An argument on a device that none of its threads counts.
+/// It is an argument on a device that none of its threads counts.
 struct Beside {
   LogicalId device;
   size_t argument;
 };
 
-/// By device, then by argument.
+/// Returns these arguments by device, then by argument.
 std::vector<Beside> arguments_beside(const Program& program,
                                      const std::vector<std::vector<ThreadId>>& threads_of) {
   std::vector<Beside> beside;
@@ -142,8 +142,8 @@ std::vector<Beside> arguments_beside(const Program& program,
   return beside;
 }
 
-/// Buffers that several of the threads hold to the end, once for each of these threads except the
-/// first.
+/// Returns the buffers that several of the threads hold to the end, once for each of these threads
+/// except the first.
 std::vector<Held> held_again(const MemoryProfile& profile, const std::vector<ThreadId>& threads) {
   std::vector<Held> again;
   std::set<std::string_view> seen;
@@ -198,7 +198,7 @@ DeviceMemory of_device(const Program& program, const MemoryPolicy& policy,
   return memory;
 }
 
-/// `transport`: per device; empty if it is not counted.
+/// Finds the kinds of devices. `transport` is per device, and empty if it is not counted.
 void find_devices(const Program& program, const MemoryPolicy& policy,
                   const std::vector<Bytes>& transport, MemoryProfile& profile) {
   const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program);

@@ -16,21 +16,22 @@
 namespace orrery {
 namespace {
 
-/// The groups of sites that share connections. Protocols by their number in the transport.
+/// It identifies the groups of sites that share connections. The last entry is the protocol's
+/// number in the transport.
 using Communicator = std::tuple<std::vector<LogicalId>, StreamId, std::vector<ThreadId>, ptrdiff_t>;
 
-/// A channel's connection for the messages that a rank, or the switch with all its parts, sends to
-/// a rank in one schedule. An algorithm may number its channels as it likes, so connections are
-/// told apart by their order.
+/// It is a channel's connection for the messages that a rank, or the switch with all its nodes,
+/// sends to a rank in one schedule. An algorithm may number its channels as it likes, so
+/// connections are told apart by their order.
 struct Connection {
   Node receiver;
-  uint32_t order = 0;  // among those of the two
+  uint32_t order = 0;  // among the connections between the two
   uint32_t slots = 0;
   friend auto operator<=>(const Connection&, const Connection&) = default;
 };
 
-/// Those from the nodes [first, end), by receiver, then by order. What a switch holds is in no
-/// device's memory.
+/// Returns the connections from the nodes [first, end), by receiver, then by order. Connections to
+/// a switch are left out, since its memory is not a device's.
 std::vector<Connection> connections_from(uint32_t first, uint32_t end, const Schedule& schedule) {
   const Extent& extent = schedule.extent();
   std::vector<Connection> all;
@@ -47,8 +48,8 @@ std::vector<Connection> connections_from(uint32_t first, uint32_t end, const Sch
   return all;
 }
 
-/// Per rank: the slots of the connections to it. A connection that several schedules share counts
-/// once.
+/// Returns for each rank the slots of the connections to it. A connection that several schedules
+/// share counts once.
 std::vector<int64_t> slots_of(const std::vector<const Schedule*>& schedules) {
   const uint32_t ranks = schedules.front()->extent().ranks();
   std::vector<int64_t> slots(ranks);
@@ -71,7 +72,7 @@ std::vector<int64_t> slots_of(const std::vector<const Schedule*>& schedules) {
   return slots;
 }
 
-/// The slots of connections to a device, by protocol.
+/// It has the slots of connections to a device, by protocol.
 using SlotsByProtocol = std::map<ptrdiff_t, int64_t>;
 
 Bytes buffers_of(LogicalId device, const SlotsByProtocol& slots,

@@ -18,10 +18,10 @@ CommunicationStream stream_of(const Lowered& lowered, const Member& part) {
   return stream_of(lowered.collective(part.collective), part.node);
 }
 
-/// The members, in the order of devices, then lists, then streams, then collectives.
+/// Returns the members, in the order of devices, then lists, then streams, then collectives.
 std::vector<Member> parts(const Lowered& lowered) {
-  // A counting sort by devices; the parts of one are mostly in order already.
-  std::vector<size_t> first;  // per device, of its parts; and one before
+  // This is a counting sort by devices; the parts of one device are mostly in order already.
+  std::vector<size_t> first;  // per device: where its parts begin; and the end
   for (const Collective& collective : lowered.collectives)
     for (size_t n = 0; n < collective.members.size(); ++n) {
       const VertexId device = collective.vertices[n];
@@ -49,7 +49,7 @@ std::vector<Member> parts(const Lowered& lowered) {
   return result;
 }
 
-/// Handles one chain after another, so a link needs to store only the highest peak so far.
+/// It handles one chain after another, so a link needs to store only the highest peak so far.
 class Chains {
  public:
   Chains(const Lowered& lowered, Paths& paths) : lowered_(lowered), paths_(paths) {
@@ -82,7 +82,7 @@ class Chains {
   }
 
  private:
-  /// The highest demand of a chain on a link.
+  /// It is the highest demand of a chain on a link.
   struct Asked {
     uint64_t chain = 0;  // the last chain that used it; they are numbered from 1
     BytesPerSecond peak;
@@ -93,8 +93,8 @@ class Chains {
   }
   const Extent& extent(const Member& part) const { return collective(part).schedule->extent(); }
 
-  /// Behind the parts from `first` on, before `end`, that send the same as the first: layer by
-  /// layer, most programs do the same again.
+  /// Returns the end of the run of parts from `first` on, before `end`, that send the same as the
+  /// first. Most programs send the same again in every layer.
   size_t alike(const std::vector<Member>& all, size_t first, size_t end) const {
     const Collective& one = collective(all[first]);
     size_t next = first + 1;
@@ -107,7 +107,7 @@ class Chains {
     return next;
   }
 
-  /// The chains of switches, one for each run. Collectives that send the same are looked at once.
+  /// Adds the chains of switches, one per run. Collectives that send the same are looked at once.
   void add_switches() {
     std::vector<std::vector<Member>> alike;
     std::map<std::tuple<const Schedule*, const VertexId*, Bytes>, size_t> known;  // looked up only
@@ -142,7 +142,7 @@ class Chains {
     return times;
   }
 
-  /// Parts that are alike.
+  /// Adds parts that send the same.
   void add(std::span<const Member> parts, Channel channel) {
     const Member& part = parts.front();
     const Collective& collective = this->collective(part);
@@ -185,7 +185,7 @@ class Chains {
   Demands demands_;
   std::vector<Asked> asked_;  // per link
   uint64_t chain_ = 0;
-  uint64_t chains_ = 1;  // that send as the one at work does
+  uint64_t chains_ = 1;  // number of chains that send the same as the current one
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
 
-// The program's demand of each link: the maximum rate at once, and the bytes in total. A link whose
-// capacity covers the maximum never slows a message down. Where that holds for every link the sweep
-// is exact; where it holds for some, the engine need not share them.
+// This finds the program's demand of each link: the maximum rate at once, and the bytes in total. A
+// link whose capacity covers the maximum never slows a message down. If that holds for every link,
+// the sweep is exact; if it holds for some links, the engine need not share them.
 
 #include <cstdint>
 #include <vector>
@@ -14,16 +14,17 @@
 
 namespace orrery {
 
-/// How much the chains of a program ask of a link. A chain is messages that are sent one after
-/// another: those of one channel number of a member in all collectives of its stream. A switch
-/// sends those of one channel in one run of a collective one after another; its collectives do not
-/// wait for each other, nor for the run before in a loop. The peak rate of a chain on a link is the
-/// highest rate that one of its messages can have there, given its route and its declared cap.
+/// It is how much the chains of a program ask of a link. A chain is a sequence of messages, each
+/// sent after the one before. The messages of a member on one channel number, over all collectives
+/// of its stream, are a chain. At a switch, the messages of one channel in one run of a collective
+/// are a chain, since a switch's collectives, and runs of a collective in a loop, do not wait for
+/// each other. The peak rate of a chain on a link is the highest rate that one of its messages can
+/// have there, given its route and its declared cap.
 struct Demand {
-  Int128 peak = 0;  // bytes per second: the peaks of all chains of the program together
+  Int128 peak = 0;  // bytes per second: the sum of the peaks of all chains of the program
   size_t chains = 0;
-  Int128 bytes = 0;  // the payloads of all messages that cross it; independent of timing
-  Int128 wire = 0;   // the same with the flags of their protocols
+  Int128 bytes = 0;  // the payloads of all messages that cross the link; independent of timing
+  Int128 wire = 0;   // the same bytes with the flags of their protocols
 
   bool exceeds(const Link& link) const { return peak > link.bandwidth.count(); }
 };
@@ -32,11 +33,11 @@ struct Demands {
   std::vector<Demand> links;       // per link of the fabric
   std::vector<uint64_t> messages;  // per collective
 
-  /// Throws Overflow, which names the link, if the bytes exceed 63 bits.
+  /// Returns the bytes over a link. Throws Overflow, which names the link, if they exceed 63 bits.
   Bytes bytes_over(LinkId link, const Fabric& fabric) const;
 };
 
-/// Visits each pair of devices that exchange in a collective once. Requires routes.
+/// Returns the demands. Visits each pair that exchanges in a collective once. Requires routes.
 Demands demands(const Lowered& lowered, Paths& paths);
 
 }  // namespace orrery

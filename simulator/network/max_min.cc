@@ -8,7 +8,7 @@
 namespace orrery {
 namespace {
 
-/// a - b, modulo 2^64.
+/// Returns a - b, modulo 2^64.
 int64_t minus(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
@@ -70,7 +70,7 @@ void MaxMin::remove(FlowId id) {
   use(bundle, false);
 }
 
-/// A flow of the bundle begins or ends.
+/// Counts a flow of the bundle that begins or ends.
 void MaxMin::use(Bundle& bundle, bool begins) {
   const bool first_or_last = bundle.flows == (begins ? 0 : 1);
   const int64_t change = begins ? 1 : -1;
@@ -99,7 +99,7 @@ void MaxMin::touch_all() {
   all_touched_ = true;
 }
 
-// Bundles, found by a chained hash table.
+// Bundles are found by a chained hash table.
 
 size_t MaxMin::chain_of(std::span<const uint32_t> hops, int64_t cap) const {
   // The last link is added unhashed: bundles from one sender to neighbouring receivers are
@@ -248,12 +248,13 @@ void MaxMin::solve(Changed changed) {
   least_changed_ = kMost;
 }
 
-/// A share below which filling proceeds as in the last solve, rounded down.
+/// Returns a share, rounded down, below which filling proceeds as in the last solve. Flows that are
+/// fixed below it keep their rates.
 int64_t MaxMin::first_felt() const {
   if (all_touched_)
     return 0;
-  // A removed flow mattered from its own share on. A new one matters from its cap on, or from the
-  // share at which it saturates a link.
+  // A removed flow had an effect from its own share on. A new flow has one from its cap on, or from
+  // the share at which it saturates a link.
   int64_t from = least_changed_;
   for (const uint32_t l : touched_)
     if (links_[l].binds())
@@ -261,9 +262,9 @@ int64_t MaxMin::first_felt() const {
   return from;
 }
 
-/// A lower bound of the share at which the link saturates, if its flows are fixed elsewhere as
-/// before. Flows that are surely fixed before it, whose rate rounded up is no more, leave the rest
-/// to the others.
+/// Returns a lower bound of the share at which the link saturates, if its flows are fixed elsewhere
+/// as before. Flows whose rate is less than the bound so far are surely fixed before the link
+/// saturates, and leave the rest of it to the others. So each round raises the bound.
 int64_t MaxMin::first_felt(const Shared& link) const {
   if (link.flows == 0)
     return kMost;
@@ -308,7 +309,7 @@ void MaxMin::enter(uint32_t l) {
     visited_.add_if(visit(bundles_[id]), id);
 }
 
-/// Collects what binding links connect to the bundle visited or the link entered, and solves it.
+/// Collects the flows that binding links connect to the visited bundle, and solves them.
 void MaxMin::solve_component(Changed changed) {
   open_.assign(kElsewhere + 1, {});
   for (size_t next = component_; next < visited_.size();) {
@@ -334,7 +335,7 @@ void MaxMin::solve_component(Changed changed) {
   component_ = visited_.size();
 }
 
-/// Progressive filling of the component.
+/// Finds the rates of the component by progressive filling.
 void MaxMin::fill(Changed changed) {
   int64_t least_cap = std::numeric_limits<int64_t>::max();  // of those not fixed, or less
   int64_t most_cap = 0;
@@ -346,7 +347,7 @@ void MaxMin::fill(Changed changed) {
   size_t next_cap = 0;
   by_cap_.clear();
   while (true) {
-    // The least residual / count, compared by cross-multiplying.
+    // This is the least residual / count, compared by cross-multiplying.
     int64_t residual = 1;
     int64_t count = 0;
     for (const Open& open : opened()) {
@@ -362,7 +363,7 @@ void MaxMin::fill(Changed changed) {
       attaining_.add_if(Int128{open.residual} * count == Int128{residual} * open.unfixed,
                         open.link);
     if (Int128{least_cap} * count <= residual) {
-      // Caps count, from the least on.
+      // The caps count here, from the least on.
       if (by_cap_.empty()) {
         by_cap_.assign(visited_.begin() + component_, visited_.end());
         if (least_cap < most_cap)

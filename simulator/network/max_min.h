@@ -1,10 +1,10 @@
 #pragma once
 
-// How flows share links: max-min fairness in whole rate units, so that the result depends only on
-// the set of flows. By progressive filling: take the links with the least residual / count among
-// those with unfixed flows. Fix all flows on all of them together, at that quotient rounded down,
-// and subtract them. Repeat. The remainders of rounding stay unused. (Bertsekas and Gallager, Data
-// Networks, 6.5.2, with floors.)
+// Flows share links by max-min fairness in whole rate units, so that the result depends only on the
+// set of flows. Progressive filling finds it. It takes the links with the least residual / count
+// among the links with unfixed flows. It fixes all flows on all these links together, at that
+// quotient rounded down, and subtracts them. It repeats this until all flows are fixed. The
+// remainders of rounding stay unused. (Bertsekas and Gallager, Data Networks, 6.5.2, with floors.)
 
 #include <algorithm>
 #include <cstdint>
@@ -20,18 +20,18 @@
 
 namespace orrery {
 
-/// A speed in units of 1/27,720 byte per second: 27,720 is the least common multiple of 1 to 12, so
-/// that up to 12 flows share a link without a remainder.
+/// It is a speed in units of 1/27,720 byte per second. 27,720 is the least common multiple of 1 to
+/// 12, so up to 12 flows share a link without a remainder.
 using Rate = Quantity<struct RateUnit>;
 inline constexpr int64_t kRateUnits = 27'720;
 
-/// Throws Overflow above 332 TB/s.
+/// Returns the speed as a rate. Throws Overflow above 332 TB/s.
 constexpr Rate rate(BytesPerSecond speed) {
   return Rate(checked_multiply(speed.count(), kRateUnits));
 }
 
-/// What is left to send, in rate units times picoseconds, so that rate x time is exact. Where
-/// bandwidths are in parts of a byte per second, so are rates.
+/// It is the amount that is left to send, in rate units times picoseconds, so that rate x time is
+/// exact. If bandwidths are in parts of a byte per second, so are rates.
 using Remaining = Int128;
 constexpr Remaining unsent(Bytes size, int64_t parts) {
   return Remaining{size.count()} * (kRateUnits * kPicosecondsPerSecond * parts);
@@ -39,46 +39,45 @@ constexpr Remaining unsent(Bytes size, int64_t parts) {
 
 using FlowId = Id<struct FlowTag>;
 
-/// The flows of this instant on the links of a fabric, and the rate of each. Flows with the same
-/// route and cap always have the same rate: they are solved as one bundle.
+/// It has the flows of this instant on the links of a fabric, and the rate of each. Flows with the
+/// same route and cap always have the same rate: they are solved as one bundle.
 ///
 /// A change is solved only as far as it has an effect: for the flows that binding links connect to
 /// it, and from the first share that it can affect. A link binds while the caps of its flows
-/// together exceed its capacity. A link that does not bind changes no rate: the caps of its unfixed
-/// flows are reached no later than its capacity. Filling goes by growing shares, so flows fixed at
-/// a smaller share than the change's keep their rates.
+/// together exceed its capacity. A link that does not bind changes no rate, since its unfixed flows
+/// reach their caps no later than the link its capacity. Filling goes by growing shares, so flows
+/// that are fixed at a smaller share than the change's keep their rates.
 class MaxMin {
  public:
   explicit MaxMin(std::span<const Link> links);
 
-  /// A flow over `route` (not empty, no link twice) with at most rate `cap`, as if it had one more
-  /// link of that capacity to itself. It has its rate after the next solve().
+  /// Adds a flow over `route` (not empty, no link twice) with at most rate `cap`, as if it had one
+  /// more link of that capacity to itself. It has its rate after the next solve().
   FlowId add(std::span<const LinkId> route, std::optional<Rate> cap);
 
-  /// The id may be reused.
+  /// Removes the flow. Its id may be reused.
   void remove(FlowId id);
 
-  /// Every flow counts as changed at the next solve().
+  /// Makes every flow count as changed at the next solve().
   void touch_all();
 
   void for_each_flow(FunctionRef<void(FlowId)> visit) const;
 
-  /// 0 for a flow that was removed.
+  /// Returns the rate of the flow, or 0 for a flow that was removed.
   Rate rate_of(FlowId flow) const {
     const uint32_t bundle = flows_[flow.index()].bundle;
     return bundle == kNone ? Rate() : Rate(bundles_[bundle].rate);
   }
 
-  /// Gets a flow whose rate is a new one, and the rate before. That of a flow which was added since
-  /// the last solve may be any.
+  /// It is called with each flow whose rate is new, and the rate before. For a flow that was added
+  /// since the last solve, the rate before may be any.
   using Changed = FunctionRef<void(FlowId, Rate)>;
 
-  /// Brings the rates up to date with the flows added and removed. Throws Overflow where a share is
-  /// less than one unit.
+  /// Brings the rates up to date with the flows. Throws Overflow if a share is less than one unit.
   void solve(Changed changed);
 
  private:
-  /// Ids picked from a longer list. add_if() has no branch: which ids are picked follows no
+  /// It has ids picked from a longer list. add_if() has no branch: which ids are picked follows no
   /// pattern, so the processor would often mispredict it.
   class Selection {
    public:
@@ -86,7 +85,7 @@ class MaxMin {
       if (ids_.size() < size_ + more)
         ids_.resize(std::max(2 * ids_.size(), size_ + more));
     }
-    /// Requires room.
+    /// Adds the id if it is wanted. Requires room.
     void add_if(bool wanted, uint32_t id) {
       ids_[size_] = id;
       size_ += wanted ? 1 : 0;
@@ -108,17 +107,18 @@ class MaxMin {
   static constexpr int64_t kMost = INT64_MAX;
 
   struct Flow {
-    uint32_t bundle = kNone;     // none: the id is free
-    uint32_t next = kNone;       // of the same bundle; none after the last
-    uint32_t previous : 31 = 0;  // of the first: the last
-    bool told : 1 = false;       // of its rate
+    uint32_t bundle = kNone;     // kNone: the id is free
+    uint32_t next = kNone;       // the next flow of the bundle; kNone after the last
+    uint32_t previous : 31 = 0;  // the flow before; of the first flow, the last
+    bool told : 1 = false;       // whether its rate was reported
 
     void follow(uint32_t flow) { previous = flow & ((1U << 31U) - 1U); }
   };
-  /// Without flows it is found again as long as the lists of all its links contain it, and stays
-  /// until none does.
+  /// A bundle without flows can be found again until a link drops it from its list. It stays until
+  /// no link lists it.
   struct Bundle {
-    int64_t cap = 0;  // of each flow: the least of the one declared and its links' capacities
+    /// It is each flow's declared cap, or the smallest capacity of its links if that is less.
+    int64_t cap = 0;
     int64_t rate = 0;
     uint32_t first_hop = 0;  // in hops_
     uint32_t hops = 0;
@@ -135,14 +135,14 @@ class MaxMin {
   struct Shared {
     int64_t capacity = 0;
     Int128 asked = 0;               // the caps of its flows together
-    std::vector<uint32_t> bundles;  // those that cross it, and some without flows
-    int64_t in_use = 0;             // how many of them have flows
+    std::vector<uint32_t> bundles;  // the bundles that cross it, and some without flows
+    int64_t in_use = 0;             // how many of these bundles have flows
     int64_t flows = 0;
-    bool touched = false;              // a flow was added or removed since the last solve
-    bool bound = false;                // at the last solve
-    bool entered = false;              // during a solve
-    bool joined = false;               // during a solve: what may change on it is solved
-    uint32_t open_index = kElsewhere;  // during a solve: in open_, while it limits flows
+    bool touched = false;  // a flow was added or removed since the last solve
+    bool bound = false;    // at the last solve
+    bool entered = false;  // during a solve
+    bool joined = false;   // during a solve: its flows that may change are part of the component
+    uint32_t open_index = kElsewhere;  // during a solve: its index in open_, while it limits flows
 
     bool binds() const { return asked > capacity; }
   };
@@ -158,7 +158,7 @@ class MaxMin {
   void grow_chains();
   void use(Bundle& bundle, bool begins);
 
-  /// A link with flows that are not fixed yet.
+  /// It is a link with flows that are not fixed yet.
   struct Open {
     int64_t residual;  // capacity not yet given out
     int64_t unfixed;   // flows without a rate
@@ -167,11 +167,11 @@ class MaxMin {
 
   int64_t first_felt() const;
   int64_t first_felt(const Shared& link) const;
-  /// Whether 0 < rate < from_, as one unsigned comparison. Requires that from_ is at least 1.
+  /// Returns whether 0 < rate < from_, as one unsigned comparison. Requires from_ >= 1.
   bool stays(const Bundle& bundle) const {
     return static_cast<uint64_t>(bundle.rate) - 1 < static_cast<uint64_t>(from_) - 1;
   }
-  /// Whether its rate may change and it was not visited before in this solve.
+  /// Returns whether the bundle's rate may change and this is its first visit in this solve.
   bool visit(Bundle& bundle) const {
     const bool first = !bundle.visited & (bundle.flows > 0) & !stays(bundle);
     bundle.visited |= first;
@@ -196,13 +196,13 @@ class MaxMin {
   std::vector<uint32_t> heads_;                   // chains of bundles, by hash of route and cap
   size_t bundles_known_ = 0;
 
-  // Since the last solve.
+  // These collect the changes since the last solve.
   std::vector<uint32_t> touched_;  // links
   std::vector<FlowId> added_;
   int64_t least_changed_ = kMost;  // of the rates of flows removed and the caps of flows added
   bool all_touched_ = false;
 
-  // During a solve.
+  // These are used during a solve.
   int64_t from_ = 1;              // bundles with a smaller rate keep it
   Selection visited_;             // bundles, of all components so far
   size_t component_ = 0;          // where those of this component begin

@@ -17,8 +17,7 @@ constexpr uint32_t kFree = UINT32_MAX;  // of a hash table's slots
 
 }  // namespace
 
-/// The entry of the vertex, or where it would be put. A table as large as the fabric has no
-/// collisions.
+/// Returns the vertex's entry, or its place. A table as large as the fabric has no collisions.
 size_t RouteSearch::slot(const Graph& graph, VertexId vertex) const {
   const size_t mask = entered_over_.size() - 1;
   size_t at = vertex.index() & mask;
@@ -64,8 +63,8 @@ void RouteSearch::go_on(const Graph& graph) {
     meet(graph, graph.links[l]);
 }
 
-// A vertex is met first over its lowest route: those of one distance leave the frontier in the
-// order of their routes, and each looks along its links in id order.
+// A vertex is met first over its lowest route, since vertices of one distance leave the frontier in
+// the order of their routes, and each looks along its links in id order.
 bool RouteSearch::backwards(const Graph& graph, VertexId to, Links& links) {
   while (!met(graph, to)) {
     if (next_ == frontier_.size()) {
@@ -106,8 +105,8 @@ Paths::Paths(const Fabric& fabric, size_t most_held)
   for (uint32_t l = 0; l < links.size(); ++l)
     if (!links[l].cut)
       graph_.links[next[links[l].from.index()]++] = l;
-  // A search never asks for a vertex with only one incoming link. Nor does any route continue from
-  // a vertex without outgoing links, or with only the link back.
+  // A search can leave out dead ends: it is never asked for a vertex with only one incoming link,
+  // and no route continues from a vertex without outgoing links, or with only the link back.
   for (size_t v = 0; v < vertices; ++v) {
     const uint32_t in = only_in_[v];
     const uint32_t out = only_out_[v];

@@ -1,17 +1,17 @@
 #pragma once
 
-// Which links a message crosses, stated only here, with their figures; and which messages have no
+// This alone says which links a message crosses, with their figures, and which messages have no
 // route. Lowering, demand, the timing executors and the trace share one object.
 //
-// A route has the fewest links that are not cut; among those, the lowest ids, compared in order.
+// A route has the fewest links that are not cut; among equals, the lowest ids, compared in order.
 // Every vertex forwards, devices included: a message on a ring passes through the devices between.
 // Most routes are found without a search:
 //  - a direct link is the route;
 //  - a vertex with exactly one link out (a device under a switch) has its neighbour's route;
 //  - a vertex with exactly one link in is reached through its neighbour.
 // Between other vertices there is a breadth-first search per source. It continues where it last
-// stopped, only as far as the target; routes found lately are kept. So a star needs no search, and
-// a tree of switches one for each source among the switches.
+// stopped, only as far as the target. Routes found lately are kept. So a star needs no search, and
+// a tree of switches needs one for each source among the switches.
 
 #include <algorithm>
 #include <cstddef>
@@ -31,18 +31,18 @@
 
 namespace orrery {
 
-/// The route of a message, with its figures.
+/// It is the route of a message, with its figures.
 struct Path {
   boost::container::small_vector<LinkId, 4> links;  // in order
   std::optional<BytesPerSecond> bottleneck;         // the least bandwidth; empty: no links
   int64_t rate_parts = 1;                           // of the fabric: the unit of bandwidths
   Duration latency;                                 // the sum over the links
 
-  /// The highest rate of one message here, if it declares `cap`. Requires links.
+  /// Returns the highest rate of one message here, if it declares `cap`. Requires links.
   BytesPerSecond peak(std::optional<BytesPerSecond> cap) const {
     return most(*bottleneck, cap, rate_parts);
   }
-  /// How long a message of `size` bytes of data takes its sender at the highest rate.
+  /// Returns how long a message of `size` bytes of data takes its sender at the highest rate.
   Duration transfer(Bytes size, const MessageFigures& figures) const {
     return message_duration(
         size, links.empty() ? std::nullopt : std::optional(peak(figures.channel_rate)), rate_parts,
@@ -50,27 +50,27 @@ struct Path {
   }
 };
 
-/// A breadth-first search from one vertex that can stop and continue. It stores the vertices
+/// It is a breadth-first search from one vertex that can stop and continue. It stores the vertices
 /// reached, each with the link of its route that enters it.
 class RouteSearch {
  public:
   using Links = boost::container::small_vector<LinkId, 4>;
 
-  /// The graph that it searches: the links out of each vertex that are not cut, in id order.
+  /// It is the graph that is searched: the links out of each vertex that are not cut, in id order.
   struct Graph {
     const Fabric& fabric;
     std::vector<uint32_t> first;  // per vertex, where its links begin in `links`; and the end
     std::vector<uint32_t> links;  // ids, by vertex
-    std::vector<bool> dead_end;   // per vertex: no way leads on from here, or none but back
+    std::vector<bool> dead_end;   // per vertex: no link leads on from here, except back
     uint32_t vertices() const { return static_cast<uint32_t>(first.size()) - 1; }
   };
 
   explicit RouteSearch(VertexId from) : from_(from), frontier_({from.index()}) {}
 
-  /// Appends the links of the route, the last one first. False if there is no route.
+  /// Appends the links of the route, the last one first. Returns false if there is no route.
   bool backwards(const Graph& graph, VertexId to, Links& links);
 
-  /// The number of 32-bit numbers that it holds.
+  /// Returns the number of 32-bit numbers that it holds.
   size_t held() const { return entered_over_.size() + frontier_.capacity(); }
 
  private:
@@ -89,8 +89,8 @@ class RouteSearch {
 
 class Paths {
  public:
-  /// When searches together hold more than this many 32-bit numbers (256 MiB), they are dropped,
-  /// and repeated when needed.
+  /// If searches together hold more than this many 32-bit numbers (256 MiB), they are dropped, and
+  /// repeated when needed.
   static constexpr size_t kMostHeld = size_t{1} << 26U;
 
   /// `fabric` must outlive this object.
@@ -98,21 +98,21 @@ class Paths {
 
   const Fabric& fabric() const { return graph_.fabric; }
 
-  /// Null if there is no route. Valid until the next call.
+  /// Returns the route, or null if there is none. It is valid until the next call.
   const Path* find(VertexId from, VertexId to);
 
-  /// The same. Requires a route (lower() refuses programs without).
+  /// Returns the route. Requires that there is one (lower() refuses programs without).
   const Path& between(VertexId from, VertexId to);
 
-  /// The number of 32-bit numbers that searches hold now.
+  /// Returns the number of 32-bit numbers that searches hold now.
   size_t held() const { return held_; }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kSeveral = UINT32_MAX - 1;
 
-  /// The route of one pair from a source with several links. The table is a cache: pairs with the
-  /// same slot replace each other.
+  /// It is the route of one pair from a source with several links. The table is a cache: pairs with
+  /// the same slot replace each other.
   struct Found {
     VertexId from;
     VertexId to;
@@ -120,7 +120,7 @@ class Paths {
     bool is_route = false;
     Path path;
   };
-  /// The last search for one pair, in a cache of the same kind.
+  /// It is the last search for one pair, in a cache of the same kind.
   struct Kept {
     VertexId from;
     VertexId to;
@@ -132,8 +132,8 @@ class Paths {
   static constexpr size_t kMostFound = size_t{1} << 9U;
   static constexpr size_t kMostLinksKept = 32;
 
-  /// The slot of a pair in a table of `size`, a power of two. Pairs share slots only if there are
-  /// more of them than slots.
+  /// Returns the slot of a pair in a table of `size`, a power of two. Pairs share slots only if
+  /// there are more pairs than slots.
   size_t slot_of(VertexId from, VertexId to, size_t size) const;
   void append(LinkId link);
   bool route(VertexId from, VertexId to);
@@ -142,40 +142,40 @@ class Paths {
 
   RouteSearch::Graph graph_;
   std::vector<uint32_t> only_out_;  // per vertex: its only link out, or kNone, or kSeveral
-  std::vector<uint32_t> only_in_;   // likewise: the only link that enters it
-  std::vector<std::unique_ptr<RouteSearch>> searches_;  // per vertex that one began at
+  std::vector<uint32_t> only_in_;   // per vertex: the only link that enters it, in the same way
+  std::vector<std::unique_ptr<RouteSearch>> searches_;  // per vertex: the search that began at it
   size_t held_ = 0;
   size_t most_held_;
   size_t count_kept_;         // a power of two
   std::vector<Kept> kept_;    // from the first search on; count_kept_ or none
   std::vector<Found> found_;  // from the first source with several links on; at most kMostFound
-  Path next_;                 // the last route from another source
+  Path next_;                 // the last route from a source with at most one link
   Found* long_ = nullptr;     // the last route, if it is too long to be kept
-  Path* path_ = nullptr;      // that is being found
-  RouteSearch::Links ahead_;  // its end, the last link first, while the middle is looked for
+  Path* path_ = nullptr;      // the route that is being found
+  RouteSearch::Links ahead_;  // the route's end, last link first, while its middle is looked for
 };
 
-/// Which devices can reach each other, so that a group need not be searched pair by pair.
+/// It says which devices can reach each other, so that a group need not be searched pair by pair.
 class Reach {
  public:
   explicit Reach(const Fabric& fabric);
 
-  /// Whether each of the vertices has a route to each other one.
+  /// Returns whether each of the vertices has a route to each other one.
   bool mutual(std::span<const VertexId> vertices) const;
 
  private:
   std::vector<size_t> component_;  // per vertex: its strongly connected component
 };
 
-/// The first member that sends to a device without a route, by node and channel; empty if every
-/// message has one. `reach` is that of the fabric of `paths`.
+/// It is the first member, by node and channel, that sends to a device without a route. The result
+/// is empty if every message has a route. `reach` is that of the fabric of `paths`.
 struct Unrouted {
   VertexId sender, receiver;
 };
 std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> vertices,
                                        Paths& paths, const Reach& reach);
 
-/// The same of a whole program: its first collective with such a member.
+/// It is the same for a whole program: its first collective with such a member.
 struct LostRoute {
   CollectiveId collective;
   Unrouted ends;
