@@ -25,73 +25,77 @@
 
 namespace orrery {
 
-/// Options of a run on GPUs, which is done beside the modelled run (docs/cuda.md).
+/// These are the options of a run on GPUs, which is done beside the modelled run (docs/cuda.md).
 struct GpuOptions {
   std::string library = {};    // the file of the driver; empty: that of the system
   uint32_t measured_runs = 5;  // after the one whose values are taken
   cuda::Measured measured = cuda::Measured::Ops;
-  /// Whether dot_general is done by cuBLASLt where it can be, in any order of adding.
+  /// It is true if cuBLASLt does each dot_general that it can, in any order of adding.
   bool fast_dot = false;
   std::string cublaslt = {};  // the file of cuBLASLt; empty: that of the system
 };
 
-/// Why nothing can run on GPUs. what() is one line.
+/// This exception says why nothing can run on GPUs. what() is one line.
 class NoGpus : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The GPUs that are there have too little memory for one scenario; others may run.
+/// The GPUs have too little memory for one scenario; other scenarios may run.
 class TooLittleGpuMemory : public NoGpus {
  public:
   using NoGpus::NoGpus;
 };
 
-/// Why GpuOptions::fast_dot is not possible. what() is one line.
+/// This exception says why GpuOptions::fast_dot is not possible. what() is one line.
 class NoFastDot : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Whether to move data: Auto moves it when all values together fit `data_budget`, and they take
-/// few ops (`values_budget`) or an expectation needs them.
+/// Says whether to move data. Auto moves data when all values together fit `data_budget`, and they
+/// take few ops (`values_budget`) or an expectation needs them.
 enum class Data : uint8_t { Auto, On, Off };
 
 struct RunOptions {
   uint64_t seed = 0;
   Data data = Data::Auto;
   Bytes data_budget = Bytes(int64_t{1} << 30);
-  /// Steps up to which a schedule is proved without being asked to.
+  /// A schedule with more steps than this is proved only if a property asks for it.
   uint64_t proof_budget = 1'000'000;
-  /// The same limit in pieces (ProofBudget::pieces), above those of usual schedules.
+  /// This is the same limit in pieces (ProofBudget::pieces). It is above those of usual schedules.
   uint64_t proof_piece_budget = 16'000'000;
-  /// Steps of the whole program up to which the slack of its ops is computed.
+  /// The slack of ops is computed if the whole program has at most this many steps.
   uint64_t slack_budget = kStepsLookedAt;
-  /// Ops over all devices up to which every iteration of a loop is a part of the report's program.
-  /// Above it, iterations are left out (models/program/loop.h), and slack and the critical path are
-  /// not worked out.
+  /// Every iteration of a loop is part of the report's program if the ops over all devices are at
+  /// most this many. Otherwise iterations are left out (models/program/loop.h), and slack and the
+  /// critical path are not worked out.
   uint64_t iterations_budget = 200'000;
-  /// Ops over all devices, in all iterations, up to which Data::Auto computes values where
-  /// iterations are left out and no expectation needs them.
+  /// Where iterations are left out and no expectation needs values, Data::Auto computes them if the
+  /// ops over all devices, in all iterations, are at most this many.
   uint64_t values_budget = 500'000;
-  /// WrittenOut: every iteration is, whatever the budget; beyond the limits the program is refused.
+  /// WrittenOut writes every iteration, whatever the budget. A program beyond the limits is
+  /// refused.
   LongLoops long_loops = LongLoops::LeftOut;
-  /// If given, values are those of GPUs, and are compared with the host's.
+  /// If this is given, the report has the values of the GPUs, and they are compared with the
+  /// host's.
   std::optional<GpuOptions> gpus = {};
-  /// A program beyond them is refused (models/scenario/size_limits.h).
+  /// A program beyond these limits is refused (models/scenario/size_limits.h).
   Limits limits;
 };
 
-/// The message for a quantity that exceeds 64 bits.
+/// Returns the message for a quantity that exceeds 64 bits.
 std::string too_large(const Overflow& overflow);
 
-/// Throws InputError for a scenario that cannot be lowered (no route, unknown rate) or is too large
-/// (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws NoGpus where there are
-/// none, TooLittleGpuMemory, and cuda::CudaError where the driver fails; with `fast_dot` also
-/// NoFastDot where cuBLASLt is missing, and cuda::CublasLtError where it fails.
+/// Runs the scenario. Throws InputError for a scenario that cannot be lowered (no route, unknown
+/// rate) or is too large (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws
+/// NoGpus where there are none, TooLittleGpuMemory, and cuda::CudaError where the driver fails.
+/// With `fast_dot` it also throws NoFastDot where cuBLASLt is missing, and cuda::CublasLtError
+/// where it fails.
 Report run(Scenario scenario, const RunOptions& options);
 
-/// The same without a copy, for a scenario that is run several times. `scenario` is not null.
+/// Does the same without a copy of the scenario, which may be run several times. `scenario` is not
+/// null.
 Report run(std::shared_ptr<const Scenario> scenario, const RunOptions& options);
 
 }  // namespace orrery
