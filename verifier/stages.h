@@ -102,7 +102,7 @@ class Stages {
 
   SlackState slack_state() const;
 
-  /// Returns one entry per op. It is empty without times, and where slack is not computed.
+  /// Returns one entry per op. The result is empty without times, and where slack is not computed.
   const std::vector<std::optional<Duration>>& slacks();
 
   /// Requires times, and a program with all iterations.

@@ -73,7 +73,7 @@ class Expectations {
   std::string sums_text(const std::vector<ComparedValue>& values) const;
 
   const Evidence& evidence_;
-  /// By name of the check: the first with the worst verdict.
+  /// For each name of a check, it has the first check with the worst verdict.
   std::map<std::string_view, const Check*> verdicts_;
   std::map<std::string, ValueId> values_by_name_;
   std::optional<DeviceValues> bounds_;             // computed when a `close` needs them

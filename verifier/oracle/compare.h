@@ -3,10 +3,10 @@
 // Decides by bounds on roundings whether two values that should be the same are the same.
 //
 // differences() compares a result with that of its definition as follows.
-//  - In the same order of operations, and where no order matters: equal bit for bit.
-//  - Sums of n floats x_i in two orders: |a - b| <= 2 (n - 1) u sum |x_i|, where u is the unit
-//    roundoff.
-//  - Means of n floats in two orders: each sum's error is divided by n too, and each quotient a is
+//  - With the same order of operations, and where no order matters, both must be equal bit for bit.
+//  - Sums of n floats x_i in two orders must have |a - b| <= 2 (n - 1) u sum |x_i|, where u is the
+//    unit roundoff.
+//  - For means of n floats in two orders, that bound is divided by n too, and each quotient a is
 //    rounded once more, by at most u |a| + half_smallest.
 // With Numerics::XlaCpu, sum_error() and mean_rounding() say what is rounded and flushed. A sum of
 // n floats in any order has an error of at most (n - 1) u sum |x_i|, for every n (Jeannerod and

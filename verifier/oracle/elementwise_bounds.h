@@ -25,10 +25,10 @@
 //  - log: e / (|x| - e).
 //  - sqrt: e / r.
 //  - rsqrt: r q / (2 (1 - q)) with q = e / |x|.
-//  - log, sqrt and rsqrt jump at their branch cut, the negative real axis with 0. Where x is
-//    within e of the cut, the exact operand may be on its other side: the bound is infinite.
-//  - logistic, 1 / (1 + exp(-x)): the exact exp(-x) is the computed one times 1 + d with
-//    |d| <= f = e / (1 - e). That moves the result by r g / (1 - g) at most, with g = f (1 + r).
+//  - log, sqrt and rsqrt jump at their branch cut, the negative real axis with 0. Where x is within
+//    e of the cut, the exact operand may be on its other side: the bound is infinite.
+//  - logistic, 1 / (1 + exp(-x)): the exact exp(-x) is the computed one times 1 + d with |d| <= f =
+//    e / (1 - e). That moves the result by r g / (1 - g) at most, with g = f (1 + r).
 //  - sin, cos: e exp(|im x| + e). Their slopes are cos and -sin, which within e of x are at most
 //    exp(|im x| + e) in magnitude.
 

@@ -7,8 +7,8 @@
 // an op of a kind that exists needs nothing in this folder. An op is done in three steps:
 //  1. Where subnormals are flushed, its operands become the flushed ones. Their errors grow by the
 //     amount that was lost.
-//  2. The rule gives the bound of each result. Floats and complex numbers have a distance;
-//     integers and preds are exact, or unknown where an error may have changed them.
+//  2. The rule gives the bound of each result. Floats and complex numbers have a distance; integers
+//     and preds are exact, or unknown where an error may have changed them.
 //  3. Where the result may have been flushed, the rule adds the amount that was lost.
 
 #include <optional>
@@ -41,7 +41,7 @@ class LocalBounds {
   std::vector<Tensor> moved(const Op& op, LogicalId device, const LocalValues& values) const;
   Tensor computed(const Op& op, const LocalValues& values, const Tensor& result) const;
 
-  // own_extremum.cc
+  // These are in own_extremum.cc.
 
   /// If `op` compares its first operand with that operand's own extremum, returns the dimensions
   /// along which the extremum was taken.

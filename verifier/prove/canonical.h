@@ -13,7 +13,8 @@
 namespace orrery {
 
 /// Returns the canonical element at each offset of the tensor, as a view of the canonical elements.
-/// It is empty unless the view gives each offset of its tensor exactly one canonical element.
+/// The result is empty unless the view gives each offset of its tensor exactly one canonical
+/// element.
 std::optional<View> inverse(const View& view);
 
 /// Calls visit(part) for parts that together have the same pairs of elements, each once. `result`
