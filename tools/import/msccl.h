@@ -7,12 +7,13 @@
 // thread block as a channel of a schedule and a step as a Step, so that the walkers of our own
 // schedules (hangs, races, provenance, times) judge imported algorithms too.
 //
-// A file takes this way: read_msccl()            this header: every error at once; what runtimes
-// make of the steps is in msccl_steps.h, and what their XML parsers refuse in msccl_xml.h
-// called_by()             runtime.h: the sizes and placements for which a runtime uses it
-// JudgedSizes             judged_sizes.h: the sizes to judge it at cut_steps()
-// msccl_schedule.h: a Schedule for a placement and a size prove_algorithm()       prove.h: all
-// checks, in the words of the file (msccl_words.h)
+// A file takes this way:
+//  - read_msccl() reads it, with every error at once. msccl_steps.h has what runtimes make of the
+//    steps, and msccl_xml.h what their XML parsers refuse.
+//  - called_by() (runtime.h) sets the sizes and placements for which a runtime uses it.
+//  - JudgedSizes (judged_sizes.h) has the sizes to judge it at.
+//  - cut_steps() and in_elements() (msccl_schedule.h) make a Schedule for a placement and a size.
+//  - prove_algorithm() (prove.h) makes all checks, in the words of the file (msccl_words.h).
 
 #include <cstdint>
 #include <optional>
