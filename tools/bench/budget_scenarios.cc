@@ -20,7 +20,7 @@ std::string simple_cluster(int64_t devices, std::string_view topology, int64_t l
                      devices, topology, latency_ns);
 }
 
-/// Leaves of 8 hosts below one switch. Each link goes both ways.
+/// Makes leaves of 8 hosts below one switch. Each link goes both ways.
 std::string tree_cluster(int64_t hosts) {
   const auto link = [](const std::string& a, const std::string& b, int64_t gigabytes) {
     return fmt::format(R"({{"from": {0}, "to": {1}, "bandwidth": "{2} GB/s"}}, )"

@@ -18,7 +18,7 @@ namespace {
 
 using Kind = DocumentNode::Kind;
 
-/// The value of a key. Empty if it is absent or null.
+/// Returns the value of a key. The result is empty if it is absent or null.
 std::optional<DocumentNode> given(DocumentNode object, std::string_view key) {
   std::optional<DocumentNode> node = object.find(key);
   if (node && node->kind() == Kind::Null)
@@ -318,7 +318,7 @@ class PublishedReader {
       expected(node, "a collective of nccl-tests", diagnostics_);
   }
 
-  /// The first version, without its suffix: "2.26.6" if the list has "2.26.6+cuda12.8".
+  /// Returns the first version, without its suffix: "2.26.6" if the list has "2.26.6+cuda12.8".
   std::optional<std::string> first_version(DocumentNode node) {
     const auto names = read_names(node, "versions of NCCL", diagnostics_);
     if (!names || names->empty())

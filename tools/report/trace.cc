@@ -21,8 +21,8 @@
 namespace orrery {
 namespace {
 
-/// A communication stream of a list: a row for its collectives, and after it one for each
-/// channel.
+/// These are the rows of a communication stream of a list: one for its collectives, and after it
+/// one for each channel.
 struct StreamRows {
   StreamId stream;
   uint32_t channels = 0;
@@ -81,7 +81,7 @@ class Trace {
   }
 
  private:
-  /// The state of a collective whose messages are written.
+  /// This is the state of a collective whose messages are written.
   struct Shown {
     uint64_t first_message = 0;  // the number of its first message
     uint64_t steps = 0;          // the most of any channel
@@ -399,7 +399,8 @@ class Trace {
   uint32_t link_thread(LinkId link, uint32_t sender) {
     const auto [known, is_new] = link_threads_.try_emplace({link, sender}, 0);
     if (is_new) {
-      // One row per link in the order of their ids, further rows of a link after all these.
+      // There is one row per link in the order of their ids. Further rows of a link come after all
+      // these.
       known->second =
           named_links_[link.index()] ? next_thread_++ : first_link_thread_ + link.index();
       named_links_[link.index()] = true;

@@ -151,8 +151,8 @@ class TableStage {
     }
   }
 
-  /// Gives all iterations of a loop the same reasons. If iterations are left out, all are alike: if
-  /// one assumes its sizes, all do.
+  /// If iterations are left out, gives the reason of one site of a loop to all sites of the loop.
+  /// All iterations are alike, so if one assumes its sizes, all do.
   void spread_over_loops() {
     if (!leaves_out_iterations(program_))
       return;
