@@ -50,8 +50,9 @@ struct Fit {
 
 /// Minimises the mean of |log(modelled / measured)| over the calls, so that twice and half the time
 /// count the same, and one odd row counts little. Half of the mean of |mean log| of each collective
-/// and size band, which is their bias, is added to that. The search begins at `start`, and each
-/// figure stays within a factor of 100 of its start. The same input gives the same fit.
+/// and size band, which is their bias, is added to that, and a little for the distance of figures
+/// from their sources. The search begins at `start`, and each figure stays within a factor of 100
+/// of its start. The same input gives the same fit.
 Fit fit(const Cluster& start, std::span<const MeasuredCall> calls, const FitOptions& options);
 
 /// Returns at most `most` calls of each table, evenly over its rows, with the first and the last.

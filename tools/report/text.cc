@@ -103,8 +103,8 @@ class TextReport {
   std::string time(Duration duration) const { return time_text(duration, style_.ascii()); }
   std::string time(Instant instant) const { return time(instant - Instant()); }
 
-  /// Returns the first line, which answers: the verdict, how long it takes, how much of that is
-  /// communication that nothing hides, and whether it fits.
+  /// Returns the header. Its first line answers the verdict, how long the program takes, how much
+  /// of that is communication that nothing hides, and how large the peak is.
   std::string header() const {
     const Scenario& scenario = *report_.scenario;
     const std::string mesh = mesh_text(program_.mesh);
