@@ -1,14 +1,14 @@
 #pragma once
 
-// The library's front door: one scenario in, one report out. run() takes these steps:
-//  1. The iterations of loops are written: all of them where that is cheap (long_loops.h). Where
-//     some are left out, times and values are those of the program with regions.
-//  2. The tables of ragged exchanges are found (ragged/ragged_tables.h).
-//  3. The program is lowered, and the stages (stages.h) answer how long it takes, how much memory
-//     it needs, what its values are, and where it stops if it does not end.
-//  4. Checks (check/), comparisons with definitions (oracle/) and proofs (prove/) judge them. Each
-//     gives a verdict (verdict.h).
-//  5. The scenario's expectations are judged by all of these (expect/).
+// This is the library's front door: one scenario in, one report out. run() takes these steps:
+//  1. It writes the iterations of loops: all of them where that is cheap (long_loops.h). Where some
+//     are left out, times and values are those of the program with regions.
+//  2. It finds the tables of ragged exchanges (ragged/ragged_tables.h).
+//  3. It lowers the program, and the stages (stages.h) answer how long it takes, how much memory it
+//     needs, what its values are, and where it stops if it does not end.
+//  4. Checks (check/), comparisons with definitions (oracle/) and proofs (prove/) judge these
+//     results. Each gives a verdict (verdict.h).
+//  5. The scenario's expectations are judged by the results and the checks (expect/).
 //  6. The report (report.h) gets its labels and rows (report/), and a fingerprint.
 // With GPUs, step 3 also runs the program there (gpus/), and compares the two runs.
 

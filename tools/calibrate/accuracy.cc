@@ -19,8 +19,8 @@
 namespace orrery {
 namespace {
 
-/// Mean errors are compared in whole parts of 10,000, so that the last digit of a `double` decides
-/// nothing.
+/// Returns a mean error in whole parts of 10,000. Errors are compared so, and the last digit of a
+/// `double` decides nothing.
 int64_t parts_of_error(double mean) {
   return std::llround(10'000 * mean);
 }

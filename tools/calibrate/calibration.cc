@@ -298,7 +298,7 @@ class Calibrator {
     made.cluster.transport->calibrated = ranges_of(calls_);
   }
 
-  /// Labels the figures of start.json on which no time of the tables depends.
+  /// Labels the figures of start.json that no time of the tables depends on.
   void label_unfitted(Cluster& cluster) const {
     const Cluster start = calibration_start(base_, calls_);
     for (const FreeFigure& figure : free_figures(cluster)) {

@@ -226,7 +226,7 @@ std::string show_schedule(const ShowCommand& command, const Style& style) {
     refuse("--node", fmt::format("expected 0 to {}, got {}", extent.nodes - 1, command.node));
   const Choice& choice = lowered.choices[site.index()];
   const Node node(command.node);
-  // If the schedule is cut, the steps are shown as they are before it.
+  // If the schedule is cut into stretches, the steps are shown as they are before the cut.
   const auto* const cut = dynamic_cast<const SlicedSchedule*>(first->schedule);
   const std::string times =
       cut == nullptr ? std::string()

@@ -118,7 +118,8 @@ class Reader {
     }
   }
 
-  /// The runtimes' parsers read only the first 16 attributes of an element.
+  /// Refuses attributes after the first 16 of an element, since the runtimes' parsers do not read
+  /// them.
   void check_first(const XmlElement& element, const std::string& who,
                    std::span<const std::string_view> known) {
     for (const std::string_view attribute : known)
@@ -182,8 +183,8 @@ class Reader {
                                        *coll));
   }
 
-  /// Walkers keep state for as many thread blocks on every gpu as the gpu with most has. The race
-  /// check keeps a clock of all thread blocks for every step. So both numbers are limited.
+  /// Limits two numbers. Walkers keep state for as many thread blocks on every gpu as the gpu with
+  /// most has. The race check keeps a clock of all thread blocks for every step.
   void check_size(const XmlElement& algo) {
     size_t most_blocks = 0;
     size_t steps = 0;

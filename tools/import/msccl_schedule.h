@@ -66,8 +66,8 @@ struct CutSteps {
 /// Returns the number of pieces of all steps, if each has at most `most` chunks.
 uint64_t count_pieces(const StoredSteps& steps, int64_t most);
 
-/// Cuts steps into pieces of at most `most` chunks. A step's wait becomes one of its first piece
-/// for the last piece of the other step.
+/// Cuts steps into pieces of at most `most` chunks. If a step waits for another step, its first
+/// piece waits for the last piece of the other step.
 CutSteps cut_steps(const StoredSteps& steps, const std::vector<StoredSchedule::Message>& messages,
                    int64_t most);
 

@@ -139,7 +139,7 @@ class Waits {
     uint32_t step;
   };
 
-  /// Parsers refuse a transfer that makes the waits of nops and has no wait itself.
+  /// Refuses a transfer that makes the waits of nops and has no wait itself, as parsers do.
   void check_nops(uint32_t b) {
     const std::vector<MscclStepText>& steps = texts_[b].steps;
     for (const Transfer& transfer : blocks_[b].transfers.transfers) {

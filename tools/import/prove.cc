@@ -134,7 +134,7 @@ class Prover {
       result_.notes.push_back(std::move(*note));
   }
 
-  /// Says why the file is not judged for the usual runtime.
+  /// Notes why the file is not judged for the usual runtime.
   void note_other_runtime(const Runtime& usual) {
     if (&runtime_ == &usual)
       return;

@@ -112,7 +112,7 @@ class Refusals {
     if (static_cast<int64_t>(blocks.size()) > limits_.thread_blocks)
       add("thread blocks",
           fmt::format("gpu {} has {}, at most {}", gpu, blocks.size(), limits_.thread_blocks));
-    // The ids number the runtime's thread blocks.
+    // The ids are numbers of the runtime's thread blocks.
     for (const MscclBlock& block : blocks)
       if (block.id >= static_cast<int64_t>(blocks.size()))
         add("ids of thread blocks",

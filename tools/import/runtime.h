@@ -42,10 +42,11 @@ struct RuntimeLimits {
 
 /// Says for which placements and sizes a runtime uses a file.
 enum class Calls : uint8_t {
-  /// In place, out of place or both; from minBytes to maxBytes, where 0 is no limit.
+  /// The runtime calls the algorithm in place, out of place or both, from minBytes to maxBytes,
+  /// where 0 is no limit.
   Rccl,
-  /// In place if inplace is 1, else out of place; from minBytes to below maxBytes, 128 MiB when
-  /// absent.
+  /// The runtime calls the algorithm in place if inplace is 1, else out of place, from minBytes to
+  /// below maxBytes, which is 128 MiB when absent.
   Msccl,
 };
 

@@ -71,7 +71,7 @@ class RunReader {
   }
 
  private:
-  /// The program is the first argument, or a later one if another program runs it.
+  /// Reads the program. It is the first argument, or a later one if another program runs it.
   void read_program(DocumentNode args) {
     if (!is_list(args, "a list of arguments", diagnostics_))
       return;
@@ -124,7 +124,7 @@ class RunReader {
       read_devices(*devices);
   }
 
-  /// The list has the first device of each process.
+  /// Reads the list, which has the first device of each process.
   void read_devices(DocumentNode devices) {
     if (!is_list(devices, "a list of devices", diagnostics_))
       return;
@@ -188,7 +188,7 @@ class RunReader {
     draft_.rows.push_back(std::move(row));
   }
 
-  /// The root is a text with spaces, as in the table: "    -1".
+  /// Reads the root, which is a text with spaces, as in the table: "    -1".
   std::optional<int64_t> read_root(DocumentNode node) {
     if (node.kind() == Kind::Number)
       return whole_number(node, "a root", -1, diagnostics_);

@@ -253,8 +253,8 @@ class Perf {
     return options;
   }
 
-  /// Counts by the values of the report. On GPUs they must be the host's, and no byte may be
-  /// written elsewhere.
+  /// Counts wrong results by the checks of the report. On GPUs the values must be the host's, and
+  /// no byte may be written elsewhere.
   std::optional<int64_t> wrong_of(const Report& report) {
     std::optional<int64_t> wrong;
     for (const Check& check : report.checks) {

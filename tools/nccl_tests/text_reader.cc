@@ -267,7 +267,7 @@ class Stream {
     }
   }
 
-  /// Requires that no line follows.
+  /// Ends the stream. Requires that no line follows.
   void end() { close(); }
 
  private:

@@ -267,8 +267,8 @@ class Comparer {
     }
   }
 
-  /// Compares the arrays that the parts of all devices make. With another spec they may differ
-  /// though the parts do not.
+  /// Compares the arrays that the parts of all devices make. If the specs differ, the arrays may
+  /// differ though the parts do not.
   void compare_whole(const Key& key, const RecordedValue& a, const RecordedValue& b) {
     if (a.whole.has_value() != b.whole.has_value()) {
       result_.not_compared.push_back(fmt::format("The whole array of \"{}\": {} has none.",

@@ -85,15 +85,15 @@ class TraceFile {
 
 class MeasuredRows {
  public:
-  /// Requires a report with a measurement, which outlives this. Processes and threads are numbered
-  /// from `first_number` on.
+  /// Makes the rows. Requires a report with a measurement, which outlives this object. Processes
+  /// and threads are numbered from `first_number` on.
   MeasuredRows(const Report& report, uint32_t first_number);
 
   /// Returns the number after those that are used.
   uint32_t end() const { return next_; }
 
-  /// Times are from the start of the measured run on. The processes take the sort indices from
-  /// `sort_index` on.
+  /// Writes the rows. Times are from the start of the measured run on. The processes take the sort
+  /// indices from `sort_index` on.
   void write(TraceFile& file, uint32_t sort_index) const;
 
  private:

@@ -285,7 +285,7 @@ std::vector<PartDim> joined(const std::vector<PartDim>& dims) {
   return result;
 }
 
-/// Divides in doubles: the quotient of two floats of a narrower dtype is the same when it is
+/// This divides in doubles: the quotient of two floats of a narrower dtype is the same when it is
 /// rounded twice (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30, 1995).
 Tensor mean(const Tensor& sums, int64_t ranks, Numerics numerics) {
   if (numerics == Numerics::XlaCpu)

@@ -300,7 +300,7 @@ std::vector<Tensor> LocalBounds::of(const Op& op, LogicalId device,
   return bounds;
 }
 
-/// Errors move with their elements. Elements that fill other places are exact. An element that an
+/// Moves errors with their elements. Elements that fill other places are exact. An element that an
 /// inexact index selects is unknown.
 std::vector<Tensor> LocalBounds::moved(const Op& op, LogicalId device,
                                        const LocalValues& values) const {

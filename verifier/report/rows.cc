@@ -85,7 +85,7 @@ class Rows {
 
   void describe_collective(OpReport& described, const Thread& thread, std::optional<OpId> waiting) {
     const Op& op = program_.op(described.op);
-    // The sender's row says how messages pass.
+    // The row of the psend says how the message passes.
     const bool receives = side_of(op) == Side::Receives;
     if (!receives)
       described.choice = lowered().choices[op.site->index()];
