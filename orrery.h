@@ -1,7 +1,7 @@
 #pragma once
 
-// The library: everything that a program which uses it includes. This one reads a scenario, runs
-// it, and looks at the report.
+// This header is the library: it includes everything that a program which uses the library needs.
+// The following program reads a scenario, runs it, and looks at the report.
 //
 //     #include <iostream>
 //
@@ -20,9 +20,9 @@
 //
 // How it works: a Scenario is a program, a cluster, data and expectations. It is read from JSON
 // (reader.h), or its program is built by calls (builder.h; tests/api/sum_over_devices.cc does so).
-// Clusters come from the catalog (cluster_reader.h), or are made of a fabric (fabric.h). run()
-// lowers the program to schedules, times them, moves data through them and checks them; its Report
-// is plain data, and owns the scenario. Wrong input throws InputError with all its errors.
+// Clusters come from the catalog (cluster_json.h), or are made of a fabric (fabric.h). run() lowers
+// the program to schedules, times them, moves data through them and checks them. Its Report is
+// plain data, and owns the scenario. Wrong input throws InputError with all its errors.
 
 #include "models/program/builder.h"
 #include "models/scenario/cluster_json.h"

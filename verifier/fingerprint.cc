@@ -28,7 +28,8 @@ void add_memory(Hasher& hash, const ThreadMemory& memory) {
   hash.add(memory.arena.count());
 }
 
-/// The runs of an op of a loop's body that the folded program does not show. Sums are modulo 2^64.
+/// These are the runs of an op of a loop's body that the folded program does not show. Sums are
+/// modulo 2^64.
 struct HiddenRuns {
   struct Time {
     uint64_t from_start = 0;
@@ -57,8 +58,8 @@ class Folded {
       has_value_[output.index()] = true;
   }
 
-  /// Values in loops are not in it, but for outputs: others are not known where iterations are left
-  /// out.
+  /// Returns whether the value is hashed. Values in loops are not, except for outputs: others are
+  /// not known where iterations are left out.
   bool has(ValueId value) const { return has_value_[value.index()]; }
 
   bool shows(OpId op) const { return shown_[op.index()]; }
@@ -81,7 +82,7 @@ class Folded {
   }
 
  private:
-  /// In the order of the first iterations, which are shown.
+  /// Returns the hidden runs in the order of the first iterations, which are shown.
   std::vector<HiddenRuns> hidden_runs(const Thread& thread) const {
     std::vector<HiddenRuns> all;
     std::map<std::string_view, size_t> index_of;

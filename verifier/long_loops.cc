@@ -40,7 +40,8 @@ Count with_all_iterations(const Program& program) {
   return count;
 }
 
-/// The names of loops that are in parts, since iterations are named.
+/// Returns the names of loops that are written in several parts, since some of their iterations are
+/// named.
 std::set<std::string_view> in_parts(const Program& program) {
   std::set<std::string_view> seen;
   std::set<std::string_view> parts;
@@ -50,13 +51,13 @@ std::set<std::string_view> in_parts(const Program& program) {
   return parts;
 }
 
-/// Tables of ragged exchanges are found in written iterations.
+/// Returns whether the program has ragged exchanges, whose tables are found in written iterations.
 bool has_ragged(const Program& program) {
   return std::any_of(program.ops.begin(), program.ops.end(),
                      [](const Op& op) { return op.kind == OpKind::RaggedAllToAll; });
 }
 
-/// The values of a program whose loops have been cut short that are not what they were.
+/// This is the set of values that are different once loops have been cut short.
 class Changed {
  public:
   explicit Changed(const Program& program) : program_(program), changed_(program.values.size()) {}
@@ -89,7 +90,7 @@ class Changed {
  private:
   bool pass(ValueId from, ValueId to) { return has(from) && add(to); }
 
-  /// Every result of ops that meet depends on every operand of them.
+  /// Marks all results of the op as changed if an operand of an op at its site is.
   bool pass(OpId op) {
     const std::optional<SiteId> site = program_.op(op).site;
     const std::span<const OpId> together =
@@ -108,8 +109,8 @@ class Changed {
   std::vector<bool> changed_;
 };
 
-/// Adds the numbers of the iterations that a value is in, 1 for a first one: 4 and 6 for
-/// "l[3].m[5].t" if both loops begin at 0. Requires a value that is read outside of all loops.
+/// Adds the numbers of the iterations that a value is in, 1 for a first one. For "l[3].m[5].t" it
+/// adds 4 and 6 if both loops begin at 0. Requires a value that is read outside of all loops.
 void add_numbers_of_iterations(const Program& program, ValueId value, auto& numbers) {
   for (bool found = true; found;) {
     found = false;
@@ -125,7 +126,7 @@ void add_numbers_of_iterations(const Program& program, ValueId value, auto& numb
 
 enum class Cut : uint8_t { OutermostLoops, AllLoops };
 
-/// Leaves loops their first iterations, and gives the values that then differ.
+/// Cuts loops to their first iterations, and returns the values that then differ.
 Changed cut(Program& program, int64_t iterations, Cut which) {
   std::vector<ValueId> others;
   for (Loop& loop : program.loops) {

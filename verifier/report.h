@@ -1,10 +1,10 @@
 #pragma once
 
-// All results of a run, as plain data. Rendering is up to tools/. Ops, links and devices are named
-// by their ids in the scenario's program and cluster, which the report keeps. Times are on the
-// simulated clock, which is 0 where the program begins. A report depends on the scenario, the
-// options and the seed alone: the same input gives the same bytes on every machine, except for what
-// GPUs measured (`gpus`).
+// A Report has all results of a run, as plain data. Rendering is up to tools/. Ops, links and
+// devices are named by their ids in the scenario's program and cluster, which the report keeps.
+// Times are on the simulated clock, which is 0 where the program begins. A report depends on the
+// scenario, the options and the seed alone: the same input gives the same bytes on every machine,
+// except for measurements of GPUs (`gpus`).
 
 #include <cstdint>
 #include <memory>
@@ -27,7 +27,7 @@ namespace orrery {
 
 struct Lowered;
 
-/// One op's figures over all devices of its thread.
+/// These are one op's figures over all devices of its thread.
 struct OpReport {
   OpId op;
   std::optional<Choice> choice;   // of a collective; a precv has none, since its psend says it
@@ -39,9 +39,9 @@ struct OpReport {
   Duration exposed;               // of a collective, on the device where it took longest
   Duration hidden;                // the rest of its time on that device
   std::optional<Duration> slack;  // slack.h; absent without times, and above RunOptions' budget
-  /// For display only: the bandwidths of collectives that took time, as nccl-tests counts them,
-  /// over the time on the device where the op took longest, launch included. A precv has none,
-  /// since its time is a wait.
+  /// These are for display only: the bandwidths of a collective that took time, as nccl-tests
+  /// counts them. They are over the time on the device where the op took longest, launch included.
+  /// A precv has none, since its time is a wait.
   std::optional<double> algbw_GBps;
   std::optional<double> busbw_GBps;
 };
@@ -53,7 +53,7 @@ struct DeviceReport {
   DeviceTimes times;
 };
 
-/// The traffic of a link. Links that carry nothing have no row.
+/// This is the traffic of a link. Links that carry nothing have no row.
 struct LinkReport {
   LinkId link;
   Bytes bytes;      // of data
@@ -66,8 +66,8 @@ struct Report {
   std::optional<Fabric> links_of_run;        // with the faults; absent if the cluster's have none
   Verdict verdict = Verdict::Holds;          // of all checks together
   std::string fingerprint;
-  /// The digest of the only executor that ran (digest.h). Absent if several ran: SCHEDULE.DIGEST
-  /// compares them.
+  /// This is the digest of the only executor that ran (digest.h). It is absent if several ran,
+  /// since SCHEDULE.DIGEST compares them.
   std::optional<uint64_t> digest;
   std::vector<std::string> faults;       // the scenario's, each as a sentence
   std::vector<std::string> labels;       // what was assumed: "launch: 0 (not given)"
@@ -83,7 +83,7 @@ struct Report {
 
   bool holds() const { return verdict == Verdict::Holds; }
 
-  /// The links as they were for this run, at the rates at which they carry data.
+  /// Returns the links as they were for this run, with the rates at which they carry data.
   const Fabric& fabric() const { return links_of_run ? *links_of_run : scenario->cluster.fabric; }
 };
 

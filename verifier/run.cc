@@ -46,7 +46,7 @@ namespace orrery {
 
 namespace {
 
-/// The bytes of all values on all devices that have them.
+/// Returns the bytes of all values on all devices that have them.
 Int128 data_size(const Program& program) {
   const Holders holders(program);
   Int128 size = 0;
@@ -83,7 +83,7 @@ StageOptions stage_options(const Scenario& scenario, const FoundTables& tables,
   stages.faults = scenario.faults;
   stages.memory = scenario.memory;
   stages.slack_budget = options.slack_budget;
-  // A property that is asked for is shown at any cost. Proofs include the search for races.
+  // A property that is asked for is shown at any cost. A proof includes the search for races.
   const ProofBudget budget = {options.proof_budget, options.proof_piece_budget};
   const bool proof = is_asked_for(scenario, Property::Proved);
   if (!proof)
@@ -183,7 +183,8 @@ class Run {
       check(memory_capacity(program_, report_.memory, *scenario_.cluster.device.memory));
   }
 
-  /// Whether the scenario says how many messages are buffered: then an expectation judges that.
+  /// Returns whether an expectation says how many messages are buffered. That expectation then
+  /// judges it.
   bool relies_on_buffering() const {
     return std::any_of(scenario_.expectations.begin(), scenario_.expectations.end(),
                        [](const Expectation& expectation) {
@@ -212,7 +213,7 @@ class Run {
       check(ends);
   }
 
-  /// Whether an expectation needs values that the first iterations do not have.
+  /// Returns whether an expectation needs values that the first iterations do not have.
   bool needs_values() const {
     for (size_t e = 0; e < scenario_.expectations.size(); ++e)
       if (!compared_values(scenario_.expectations[e]).empty() && by_first_.count(e) == 0)
@@ -220,7 +221,8 @@ class Run {
     return false;
   }
 
-  /// Why no data is moved; empty if it is. Throws InputError if it is asked for beyond the limits.
+  /// Returns why no data is moved; empty if it is. Throws InputError if it is asked for beyond the
+  /// limits.
   std::optional<std::string> why_no_values() const {
     if (options_.data == Data::Off)
       return "data is off";
@@ -263,7 +265,7 @@ class Run {
     return arguments;
   }
 
-  /// As values of the program that is reported: those that are in no loop.
+  /// Returns the values that are in no loop, as values of the program that is reported.
   DeviceValues reported(DeviceValues made) {
     if (!to_run_.looped)
       return made;
@@ -307,7 +309,7 @@ class Run {
       check(compared);
   }
 
-  /// Values of the GPUs take the place of the host's, once they are compared with these.
+  /// Runs the program on GPUs. Their values take the place of the host's, once both were compared.
   void run_on_gpus(bool moves) {
     if (const auto why = why_not_on_gpus(scenario_, report_.memory, leaves_out_)) {
       label("GPUs: not run (" + *why + ")");
@@ -350,7 +352,7 @@ class Run {
     }
   }
 
-  /// Two walkers are compared with each other and with the schedules. A single walker's digest
+  /// Compares several walkers with each other and with the schedules. A single walker's digest
   /// proves nothing, and is only shown.
   void check_digests() {
     if (digests_.size() > 1)

@@ -1,14 +1,14 @@
 #pragma once
 
-// The library's front door: one scenario in, one report out. run() takes these steps:
-//  1. The iterations of loops are written: all of them where that is cheap (long_loops.h). Where
-//     some are left out, times and values are those of the program with regions.
-//  2. The tables of ragged exchanges are found (ragged/ragged_tables.h).
-//  3. The program is lowered, and the stages (stages.h) answer how long it takes, how much memory
-//     it needs, what its values are, and where it stops if it does not end.
-//  4. Checks (check/), comparisons with definitions (oracle/) and proofs (prove/) judge them. Each
-//     gives a verdict (verdict.h).
-//  5. The scenario's expectations are judged by all of these (expect/).
+// This is the library's front door: one scenario in, one report out. run() takes these steps:
+//  1. It writes the iterations of loops: all of them where that is cheap (long_loops.h). Where some
+//     are left out, times and values are those of the program with regions.
+//  2. It finds the tables of ragged exchanges (ragged/ragged_tables.h).
+//  3. It lowers the program, and the stages (stages.h) answer how long it takes, how much memory it
+//     needs, what its values are, and where it stops if it does not end.
+//  4. Checks (check/), comparisons with definitions (oracle/) and proofs (prove/) judge these
+//     results. Each gives a verdict (verdict.h).
+//  5. The scenario's expectations are judged by the results and the checks (expect/).
 //  6. The report (report.h) gets its labels and rows (report/), and a fingerprint.
 // With GPUs, step 3 also runs the program there (gpus/), and compares the two runs.
 
@@ -25,44 +25,88 @@
 
 namespace orrery {
 
+<<<<<<< HEAD
 /// Whether to move data: Auto moves it when all values together fit `data_budget`, and they take
 /// few ops (`values_budget`) or an expectation needs them.
+=======
+/// These are the options of a run on GPUs, which is done beside the modelled run (docs/cuda.md).
+struct GpuOptions {
+  std::string library = {};    // the file of the driver; empty: that of the system
+  uint32_t measured_runs = 5;  // after the one whose values are taken
+  cuda::Measured measured = cuda::Measured::Ops;
+  /// It is true if cuBLASLt does each dot_general that it can, in any order of adding.
+  bool fast_dot = false;
+  std::string cublaslt = {};  // the file of cuBLASLt; empty: that of the system
+};
+
+/// This exception says why nothing can run on GPUs. what() is one line.
+class NoGpus : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The GPUs have too little memory for one scenario; other scenarios may run.
+class TooLittleGpuMemory : public NoGpus {
+ public:
+  using NoGpus::NoGpus;
+};
+
+/// This exception says why GpuOptions::fast_dot is not possible. what() is one line.
+class NoFastDot : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Says whether to move data. Auto moves data when all values together fit `data_budget`, and they
+/// take few ops (`values_budget`) or an expectation needs them.
+>>>>>>> comments4
 enum class Data : uint8_t { Auto, On, Off };
 
 struct RunOptions {
   uint64_t seed = 0;
   Data data = Data::Auto;
   Bytes data_budget = Bytes(int64_t{1} << 30);
-  /// Steps up to which a schedule is proved without being asked to.
+  /// A schedule with more steps than this is proved only if a property asks for it.
   uint64_t proof_budget = 1'000'000;
-  /// The same limit in pieces (ProofBudget::pieces), above those of usual schedules.
+  /// This is the same limit in pieces (ProofBudget::pieces). It is above those of usual schedules.
   uint64_t proof_piece_budget = 16'000'000;
-  /// Steps of the whole program up to which the slack of its ops is computed.
+  /// The slack of ops is computed if the whole program has at most this many steps.
   uint64_t slack_budget = kStepsLookedAt;
-  /// Ops over all devices up to which every iteration of a loop is a part of the report's program.
-  /// Above it, iterations are left out (models/program/loop.h), and slack and the critical path are
-  /// not worked out.
+  /// Every iteration of a loop is part of the report's program if the ops over all devices are at
+  /// most this many. Otherwise iterations are left out (models/program/loop.h), and slack and the
+  /// critical path are not worked out.
   uint64_t iterations_budget = 200'000;
-  /// Ops over all devices, in all iterations, up to which Data::Auto computes values where
-  /// iterations are left out and no expectation needs them.
+  /// Where iterations are left out and no expectation needs values, Data::Auto computes them if the
+  /// ops over all devices, in all iterations, are at most this many.
   uint64_t values_budget = 500'000;
-  /// WrittenOut: every iteration is, whatever the budget; beyond the limits the program is refused.
+  /// WrittenOut writes every iteration, whatever the budget. A program beyond the limits is
+  /// refused.
   LongLoops long_loops = LongLoops::LeftOut;
-  /// If given, values are those of GPUs, and are compared with the host's.
+  /// If this is given, the report has the values of the GPUs, and they are compared with the
+  /// host's.
   std::optional<GpuOptions> gpus = {};
-  /// A program beyond them is refused (models/scenario/size_limits.h).
+  /// A program beyond these limits is refused (models/scenario/size_limits.h).
   Limits limits;
 };
 
-/// The message for a quantity that exceeds 64 bits.
+/// Returns the message for a quantity that exceeds 64 bits.
 std::string too_large(const Overflow& overflow);
 
+<<<<<<< HEAD
 /// Throws InputError for a scenario that cannot be lowered (no route, unknown rate) or is too large
 /// (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws NoGpus where there are none
 /// or the driver fails, and TooLittleGpuMemory; with `fast_dot` also NoFastDot.
+=======
+/// Runs the scenario. Throws InputError for a scenario that cannot be lowered (no route, unknown
+/// rate) or is too large (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws
+/// NoGpus where there are none, TooLittleGpuMemory, and cuda::CudaError where the driver fails.
+/// With `fast_dot` it also throws NoFastDot where cuBLASLt is missing, and cuda::CublasLtError
+/// where it fails.
+>>>>>>> comments4
 Report run(Scenario scenario, const RunOptions& options);
 
-/// The same without a copy, for a scenario that is run several times. `scenario` is not null.
+/// Does the same without a copy of the scenario, which may be run several times. `scenario` is not
+/// null.
 Report run(std::shared_ptr<const Scenario> scenario, const RunOptions& options);
 
 }  // namespace orrery

@@ -80,7 +80,8 @@ const std::optional<Completion>& Stages::times() {
 
 namespace {
 
-/// The tables of the sites of a looped program. All iterations of a site have the same ones.
+/// Returns the tables of the sites of a looped program. All iterations of a site have the same
+/// tables.
 RaggedTables looped_tables(const Program& program, const LoopedProgram& looped,
                            const RaggedTables& tables) {
   RaggedTables of_looped;
@@ -110,7 +111,8 @@ const Lowered& Stages::lowered_to_run() {
 
 std::optional<Completion> Stages::time_looped() {
   if (!looped_) {
-    // The walk is right about the end: each kind of wait occurs in a written iteration.
+    // The walk without all iterations is right about the end: each kind of wait occurs in a written
+    // iteration.
     if (!stop().finished())
       return std::nullopt;
     throw BeyondLimit(OpId(program_.written_loops.front().last().ops.begin),

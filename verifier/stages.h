@@ -1,8 +1,8 @@
 #pragma once
 
-// The results of a program on a cluster, stage by stage. Each result is computed when it is first
-// requested, and kept. So a caller that needs only times and memory pays for nothing else, and may
-// ask in any order.
+// Stages computes the results of a program on a cluster, stage by stage. Each result is computed
+// when it is first requested, and kept. So a caller that needs only times and memory pays for
+// nothing else, and may ask in any order.
 //
 //   lowered -> memory
 //           -> demands -> times (or the stop: where and why it does not end) -> slacks, path
@@ -44,16 +44,16 @@ struct StageOptions {
   RaggedTables tables;        // of all sites that exchange by tables
   std::vector<Fault> faults;  // in the hardware
   MemoryPolicy memory;
-  /// Steps of the whole program up to which slack is computed.
+  /// Slack is computed if the whole program has at most this many steps.
   uint64_t slack_budget = kStepsLookedAt;
   ProofBudget proof;
   ProofBudget race_search;
 };
 
-/// Whether slack is computed, or why not.
+/// Says whether slack is computed, or why not.
 enum class SlackState : uint8_t { Computed, IterationsLeftOut, OverBudget };
 
-/// The program with loops as regions of which another one has some iterations.
+/// This is the program with loops as regions. Another program has some of its iterations written.
 struct LoopedProgram {
   const Program& program;          // its sites are complete (with_sites() of unroll.h)
   const std::vector<OpRun>& runs;  // per op of the other program: what it is a run of
@@ -61,10 +61,10 @@ struct LoopedProgram {
 
 class Stages {
  public:
-  /// What is referred to must outlive this object. Requires that `program` has no regions. If it
-  /// leaves out iterations, it is timed as the looped one; without that one it is not timed, but
-  /// its end is known. Adds errors of lowering to `diagnostics`; after an error no stage may be
-  /// called.
+  /// The arguments that it refers to must outlive this object. Requires that `program` has no
+  /// regions. If `program` leaves out iterations, the looped program is timed in its place. Without
+  /// a looped program it is not timed, but its end is known. Adds errors of lowering to
+  /// `diagnostics`; after an error no stage may be called.
   Stages(const Program& program, const Cluster& cluster, StageOptions options,
          Diagnostics& diagnostics, std::optional<LoopedProgram> looped = std::nullopt);
   Stages(const Stages&) = delete;
@@ -73,49 +73,49 @@ class Stages {
   const Program& program() const { return program_; }
   const Lowered& lowered() const { return lowered_; }
 
-  /// What is run for times and values: the looped program where it is given, else the program.
+  /// Returns the program that is run for times and values: the looped one if given, else `program`.
   const Program& program_to_run() const { return looped_ ? looped_->program : program_; }
   const Lowered& lowered_to_run();
   const FaultEffects& fault_effects() const { return fault_effects_; }
-  /// The links with their faults.
+  /// Returns the links with their faults.
   const Fabric& fabric() const {
     return fault_effects_.fabric ? *fault_effects_.fabric : cluster_.fabric;
   }
   Paths& healthy_paths() { return healthy_paths_; }
   Paths& paths() { return faulty_paths_ ? *faulty_paths_ : healthy_paths_; }
 
-  /// Whether every pair of devices that exchanges a message has a route, with the faults.
+  /// Returns whether every two devices that exchange a message have a route, with the faults.
   bool has_routes();
 
-  /// The traffic over the faulty fabric, or over the healthy one if a route is lost.
+  /// Returns the traffic over the faulty fabric, or over the healthy one if a route is lost.
   const Demands& demands();
 
   const MemoryProfile& memory();
 
-  /// Empty if the program does not end, or a route is lost. `added` is per loop of the looped
-  /// program. The last of the runs of an op that are written has the time of those that are left
-  /// out.
+  /// Returns empty if the program does not end, or a route is lost. `added` is per loop of the
+  /// looped program. The last written run of an op has the time of the runs that are left out.
   const std::optional<Completion>& times();
 
-  /// Where the program stops, by a walk without time. Needed only if times() is empty: one pass
-  /// over the steps gives the times and whether the program ends.
+  /// Returns where the program stops, by a walk without time. It is needed only if times() is
+  /// empty: one pass over the steps gives the times and says whether the program ends.
   const Stop& stop();
 
   SlackState slack_state() const;
 
-  /// One entry per op; empty without times, and where slack is not computed.
+  /// Returns one entry per op. The result is empty without times, and where slack is not computed.
   const std::vector<std::optional<Duration>>& slacks();
 
   /// Requires times, and a program with all iterations.
   std::vector<PathEntry> critical_path();
 
-  /// The proofs of the sites; equal schedules are proved once.
+  /// Returns the proofs of the sites; equal schedules are proved once.
   Prover& prover();
 
-  /// The same for a collective of the program to run, by an op of it (Prover::folds).
+  /// Returns the proved folds of a collective of the program to run. `op` is an op of it
+  /// (Prover::folds).
   const ProvenanceRun* folds_to_run(const Op& op, const Collective& collective);
 
-  /// The parts that a report keeps.
+  /// These are the parts that a report keeps.
   struct Kept {
     Lowered lowered;
     std::optional<Fabric> fabric;  // with the faults; empty if there are none
@@ -148,14 +148,15 @@ class Stages {
   std::optional<Prover> loops_prover_;  // of the looped program
 };
 
-/// How long a program takes and how much memory its devices need, without anything else, for
-/// planners that call it often.
+/// This says how long a program takes and how much memory its devices need, and nothing else. It
+/// serves planners that call it often.
 struct TimeAndMemory {
   std::optional<Duration> makespan;  // empty if the program does not end
   std::vector<Bytes> peaks;          // per device; 0 if it holds nothing
 };
 
-/// Loops may be regions. Adds to `diagnostics` what cannot be lowered; then the result is empty.
+/// Computes the time and memory. Loops may be regions. Adds errors of lowering to `diagnostics`;
+/// then the result is empty.
 TimeAndMemory time_and_memory(const Program& program, const Cluster& cluster,
                               Diagnostics& diagnostics, StageOptions options = {});
 

@@ -1,7 +1,7 @@
-// The cost of whole runs, from the start of the command line to the report in JSON, without data.
-// The columns are CPU time ("Time") and peak memory, each beside its budget. No benchmark fails
-// over its budget: machines differ by a factor of two, so compare times with the memcpy line of the
-// same run.
+// These benchmarks measure the cost of whole runs, from the start of the command line to the report
+// in JSON, without data. The columns are CPU time ("Time") and peak memory, each beside its budget.
+// No benchmark fails over its budget: machines differ by a factor of two, so compare times with the
+// memcpy line of the same run.
 
 #include <algorithm>
 #include <cstdint>

@@ -20,7 +20,7 @@ std::string simple_cluster(int64_t devices, std::string_view topology, int64_t l
                      devices, topology, latency_ns);
 }
 
-/// Leaves of 8 hosts below one switch. Each link goes both ways.
+/// Makes leaves of 8 hosts below one switch. Each link goes both ways.
 std::string tree_cluster(int64_t hosts) {
   const auto link = [](const std::string& a, const std::string& b, int64_t gigabytes) {
     return fmt::format(R"({{"from": {0}, "to": {1}, "bandwidth": "{2} GB/s"}}, )"
@@ -37,13 +37,14 @@ std::string tree_cluster(int64_t hosts) {
                      hosts, below, above);
 }
 
-/// `shape` is one size, or two with a comma.
+/// Returns an array as JSON. `shape` is one size, or two with a comma.
 std::string array(std::string_view shape, bool matrix) {
   return fmt::format(R"({{"shape": [{}], "spec": [{}], "dtype": "f32", "init": "zeros"}})", shape,
                      matrix ? "null, null" : "null");
 }
 
-/// `arrays` and `ops` are the members of their object and list, as text.
+/// Returns a scenario as JSON. `arrays` and `ops` are the members of their object and list, as
+/// text.
 std::string scenario(const std::string& cluster, int64_t devices, std::string_view arrays,
                      std::string_view ops, std::string_view output) {
   return fmt::format(R"({{"orrery": 1, "cluster": {}, "mesh": {{"x": {}}}, "check_types": false,
@@ -54,7 +55,8 @@ std::string scenario(const std::string& cluster, int64_t devices, std::string_vi
                      cluster, devices, arrays, ops, output);
 }
 
-/// Sattolo's shuffle gives one cycle through all hosts, so that none sends to itself.
+/// Returns a permutation. Sattolo's shuffle gives one cycle through all hosts, so that none sends
+/// to itself.
 std::vector<int64_t> random_cycle(Random& random, int64_t hosts) {
   std::vector<int64_t> to;
   for (int64_t i = 0; i < hosts; ++i)

@@ -1,17 +1,30 @@
 #pragma once
 
-// The scenarios with a budget, as text. Each names its algorithm, so that the work does not change
-// when the automatic choice does.
+// This folder has the benchmarks, one executable for all of them. `./orrery bench [FILTER]` builds
+// and runs it.
+//  - budget_bench.cc runs the command line as a user does, and shows CPU time and peak memory, each
+//    beside its budget. This header has its scenarios, as text. Each scenario names its algorithm,
+//    so that the work does not change when the automatic choice does.
+//  - run_bench.cc measures the time from a scenario's file to its report, within one process and as
+//    a process.
+//  - time_bench.cc measures the messages per second of the sweep and the engine (simulator/time).
+//  - host_bench.cc measures the bytes per second of the host executor (simulator/values).
+//  - child.h runs a process and measures its cost. listed.h joins the texts of lists; tests use it
+//    too.
+// Machines differ by a factor of two, so no benchmark fails. Results are compared with those of the
+// same machine, or with the memcpy lines of the same run. To add a scenario with a budget, add a
+// function here, and a line with its budget in budget_bench.cc. A new file of benchmarks registers
+// them itself, and needs only its name in meson.build.
 
 #include <cstdint>
 #include <string>
 
 namespace orrery {
 
-/// One psum of 64 MiB over a ring, by the ring algorithm.
+/// Returns one psum of 64 MiB over a ring, by the ring algorithm.
 std::string ring_all_reduce(int64_t ranks);
 
-/// One all_to_all of 64 MiB a rank.
+/// Says how one all_to_all of 64 MiB a rank is done.
 enum class AllToAll : uint8_t {
   PairwiseOnSwitch,  // in turns
   DirectOnSwitch,    // all messages at once
@@ -20,11 +33,11 @@ enum class AllToAll : uint8_t {
 };
 std::string all_to_all(AllToAll how, int64_t ranks);
 
-/// This many ppermutes over 64 hosts on the same tree. Each is a random permutation without fixed
-/// points, of one of 16 random sizes from 256 KiB to 4 MiB.
+/// Returns this many ppermutes over 64 hosts on the same tree. Each is a random permutation without
+/// fixed points, of one of 16 random sizes from 256 KiB to 4 MiB.
 std::string random_permutations(int64_t rounds);
 
-/// This many psums of 64 elements, one after the other, on a ring of 8 devices.
+/// Returns this many psums of 64 elements, one after the other, on a ring of 8 devices.
 std::string many_psums(int64_t count);
 
 }  // namespace orrery

@@ -27,7 +27,7 @@ ChildCost run_child(std::vector<std::string> program_and_arguments) {
   arguments.push_back(nullptr);
   const std::string& program = program_and_arguments.front();
 
-  // Linux: resets our own peak, which the child would inherit.
+  // On Linux this resets our own peak, which the child would inherit.
   std::ofstream("/proc/self/clear_refs") << "5";
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs a program as a process and measures what it cost.
+// Runs a program as a process and measures its cost.
 
 #include <cstdint>
 #include <string>
@@ -10,8 +10,8 @@ namespace orrery {
 
 struct ChildCost {
   double cpu_seconds = 0;  // user and system time, with that of the children it waited for
-  /// The largest resident set of one of them. It is at least this process's own (10 MiB), which a
-  /// child counts until it starts the program.
+  /// The largest resident set of the process or one of its children, in bytes. It is at least that
+  /// of this process (10 MiB), which counts until the child starts the program.
   int64_t peak_bytes = 0;
 };
 

@@ -1,5 +1,5 @@
-// Bytes per second of the host executor on a ring all-reduce, beside those of memcpy. Both count
-// every byte that they must read or write.
+// These benchmarks measure the bytes per second of the host executor on a ring all-reduce, beside
+// those of memcpy. Both count every byte that they must read or write.
 
 #include <cstdint>
 #include <cstring>
@@ -19,8 +19,8 @@
 namespace orrery {
 namespace {
 
-/// The bytes that a schedule must touch: each step's received message, source, target and sent
-/// message.
+/// Returns the bytes that a schedule must touch: each step's received message, source, target and
+/// sent message.
 int64_t bytes_touched(const Schedule& schedule, int64_t itemsize) {
   int64_t bytes = 0;
   for (uint32_t n = 0; n < schedule.extent().nodes; ++n) {
@@ -37,7 +37,7 @@ int64_t bytes_touched(const Schedule& schedule, int64_t itemsize) {
   return bytes;
 }
 
-/// One psum of f32 over all devices by a ring.
+/// This is one psum of f32 over all devices by a ring.
 struct RingAllReduce {
   Program program;
   Lowered lowered;

@@ -1,13 +1,13 @@
 #pragma once
 
-// Lists in the scenarios that tests and benchmarks write.
+// Makes lists for the scenarios that tests and benchmarks write.
 
 #include <cstdint>
 #include <string>
 
 namespace orrery {
 
-/// The `count` texts text(0), text(1), ... joined by commas.
+/// Returns the `count` texts text(0), text(1), ... joined by commas.
 template <class Text>
 std::string listed(int64_t count, Text text) {
   std::string list;

@@ -1,5 +1,5 @@
-// The time from a scenario's file to its report, within one process and as the whole command line,
-// for which a user waits.
+// These benchmarks measure the time from a scenario's file to its report, within one process and as
+// the whole command line, for which a user waits.
 
 #include <string>
 

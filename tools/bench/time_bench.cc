@@ -1,5 +1,6 @@
-// Messages per second of the sweep and the engine on a ring all-reduce with random figures. Every
-// link has its own bandwidth and latency, and every device its own start.
+// These benchmarks measure the messages per second of the sweep and the engine on a ring all-reduce
+// with random figures. Every link has its own bandwidth and latency, and every device its own
+// start.
 
 #include <cstdint>
 #include <memory>
@@ -23,7 +24,7 @@
 namespace orrery {
 namespace {
 
-/// One psum over all devices, lowered to a ring all-reduce over a ring of unequal links.
+/// This is one psum over all devices, lowered to a ring all-reduce over a ring of unequal links.
 struct RingAllReduce {
   Program program;
   Lowered lowered;

@@ -19,13 +19,13 @@
 namespace orrery {
 namespace {
 
-/// Mean errors are compared in whole parts of 10,000, so that the last digit of a `double` decides
-/// nothing.
+/// Returns a mean error in whole parts of 10,000. Errors are compared so, and the last digit of a
+/// `double` decides nothing.
 int64_t parts_of_error(double mean) {
   return std::llround(10'000 * mean);
 }
 
-/// A row in words: "a100-nvswitch.json, all_reduce of 8 ranks, 1 to 64 MiB".
+/// Returns a row in words: "a100-nvswitch.json, all_reduce of 8 ranks, 1 to 64 MiB".
 std::string name_of(const AccuracyRow& row) {
   return fmt::format("{}, {} of {}, {}", row.file, name(row.collective), counted(row.ranks, "rank"),
                      row.band->name);
@@ -49,7 +49,7 @@ void add_rows(const MeasuredFile& file, const Limits& limits, Accuracy& accuracy
     accuracy.left_out.push_back(std::move(reason));
 }
 
-/// The text escaped for a cell of a Markdown table.
+/// Returns the text escaped for a cell of a Markdown table.
 std::string in_cell(const std::string& text) {
   std::string escaped;
   for (const char c : text)

@@ -1,6 +1,7 @@
 #pragma once
 
-// How far the model is from measured tables. It makes the rows of docs/accuracy.md.
+// This file computes how far the model is from measured tables. It makes the rows of
+// docs/accuracy.md.
 
 #include <cstdint>
 #include <span>
@@ -14,7 +15,7 @@
 
 namespace orrery {
 
-/// The tables of one file, and the cluster that stands for the machine they are from.
+/// These are the tables of one file, and the cluster that stands for the machine they are from.
 struct MeasuredFile {
   std::string name;  // "a100-nvswitch.json"
   std::string use;   // "calibrated on", "held out"; empty if not known
@@ -22,7 +23,7 @@ struct MeasuredFile {
   std::vector<NcclTable> tables;
 };
 
-/// The errors of one collective, number of ranks and size band of a file.
+/// These are the errors of one collective, number of ranks and size band of a file.
 struct AccuracyRow {
   std::string file;
   std::string cluster;
@@ -40,18 +41,18 @@ struct Accuracy {
 
 Accuracy accuracy(std::span<const MeasuredFile> files, const Limits& limits);
 
-/// The errors over all times of the rows, weighted by their number.
+/// Returns the errors over all times of the rows, weighted by their number.
 ErrorSummary total(std::span<const AccuracyRow> rows);
 
-/// Markdown with one line for each file and then a table of all rows.
+/// Returns Markdown with one line for each file and then a table of all rows.
 std::string accuracy_markdown(const Accuracy& accuracy);
 
-/// The mean errors as JSON, which accuracy_grown() reads.
+/// Returns the mean errors as JSON, which accuracy_grown() reads.
 std::string accuracy_json(const Accuracy& accuracy);
 
-/// A sentence for each row whose mean error has grown by more than a tenth, and for each row that
-/// is missing now or before. Errors are compared in whole parts of 10,000. `before` is a text of
-/// accuracy_json(), and `name` its file. Throws InputError if it is not such a text.
+/// Returns a sentence for each row whose mean error has grown by more than a tenth, and for each
+/// row that is missing now or before. Errors are compared in whole parts of 10,000. `before` is a
+/// text of accuracy_json(), and `name` its file. Throws InputError if it is not such a text.
 std::vector<std::string> accuracy_grown(const Accuracy& accuracy, const std::string& before,
                                         const std::string& name, const Limits& limits);
 

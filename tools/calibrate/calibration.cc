@@ -24,7 +24,7 @@ bool was_fitted(const FigureSource& source) {
   return source.label == kCalibrated || source.label == kExtrapolated;
 }
 
-/// The transport of NCCL in start.json, and the sources of its figures.
+/// This is the transport of NCCL in start.json, and the sources of its figures.
 struct StartTransport {
   TransportFigures figures;
   std::vector<FigureSource> sources;
@@ -41,7 +41,7 @@ StartTransport start_transport() {
   return {std::move(*transport), std::move(figures).sources()};
 }
 
-/// Whether the figure is one of the protocol's.
+/// Returns whether the figure is one of the protocol's.
 bool is_of(const std::string& figure, const std::string& protocol) {
   return figure.starts_with("transport/" + protocol + "/");
 }
@@ -50,7 +50,7 @@ bool is_fitted_of_transport(const FigureSource& source) {
   return source.figure.starts_with("transport/") && was_fitted(source);
 }
 
-/// Whether the base has no source for the figure, or one that says that it was fitted.
+/// Returns whether the base has no source for the figure, or one that says that it was fitted.
 bool fitted_or_absent(const std::string& figure, const Cluster& base) {
   const auto found =
       std::find_if(base.sources.begin(), base.sources.end(),
@@ -58,8 +58,8 @@ bool fitted_or_absent(const std::string& figure, const Cluster& base) {
   return found == base.sources.end() || was_fitted(*found);
 }
 
-/// Replaces protocols with fitted figures by NCCL's, and adds the sources of these. Other protocols
-/// stay, so that ops which they serve keep theirs. `sources` are those of the base.
+/// Replaces protocols with fitted figures by NCCL's, and adds the sources of NCCL's figures. Other
+/// protocols stay, so that ops which they serve keep theirs. `sources` are those of the base.
 void begin_anew(Cluster& cluster, const std::vector<FigureSource>& sources) {
   TransportFigures& transport = *cluster.transport;
   std::erase_if(transport.protocols, [&](const ProtocolFigures& protocol) {
@@ -90,7 +90,7 @@ Fabric without_latency(const Fabric& fabric) {
   return fabric.with_links(std::move(links), fabric.rate_parts());
 }
 
-/// The op as which a call is timed.
+/// Returns the op as which a call is timed.
 std::string_view op_of(const MeasuredCall& call) {
   for (const Op& op : call.program->ops)
     if (op.site)
@@ -98,7 +98,7 @@ std::string_view op_of(const MeasuredCall& call) {
   fail_check("op_of", "a program with a collective", __FILE__, __LINE__);
 }
 
-/// Per op: the least time per GPU, over the calls whose processes have several GPUs.
+/// Returns, per op, the least time per GPU, over the calls whose processes have several GPUs.
 std::map<std::string, Duration, std::less<>> least_host_launch(
     std::span<const MeasuredCall> calls) {
   std::map<std::string, Duration, std::less<>> least;
@@ -115,15 +115,15 @@ std::map<std::string, Duration, std::less<>> least_host_launch(
   return least;
 }
 
-/// The texts joined by commas, or their number if that is too long.
+/// Returns the texts joined by commas, or their number if that is too long.
 std::string listed(const std::set<std::string>& texts) {
   constexpr size_t kLongest = 300;
   std::string all = fmt::format("{}", fmt::join(texts, ", "));
   return all.size() <= kLongest ? all : fmt::format("{} tables", texts.size());
 }
 
-/// The source of fitted figures: "nccl-tests all_gather, all_reduce on 2, 4, 8 ranks, NCCL 2.19.3
-/// (a.txt)".
+/// Returns the source of fitted figures: "nccl-tests all_gather, all_reduce on 2, 4, 8 ranks, NCCL
+/// 2.19.3 (a.txt)".
 std::string source_text(std::span<const NcclTable> tables, std::span<const MeasuredCall> calls,
                         const std::optional<std::string>& given) {
   std::set<std::string> collectives, versions, sources;
@@ -156,7 +156,7 @@ std::map<std::string, CalibratedRange, std::less<>> ranges_of(std::span<const Me
   return ranges;
 }
 
-/// Whether the protocol may carry out an op that was measured.
+/// Returns whether the protocol may carry out an op that was measured.
 bool competes(const ProtocolFigures& protocol, std::span<const MeasuredCall> calls,
               const std::optional<TransportFigures>& transport) {
   std::set<OpKind> kinds;
@@ -177,8 +177,8 @@ bool is_kept(const FigureSource& source, const ProtocolFigures& protocol) {
          is_of(source.figure, protocol.name);
 }
 
-/// Takes away the protocols that compete for a measured op, have only fitted figures, and carry out
-/// no call. At least one protocol stays. Returns their names.
+/// Removes the protocols that compete for a measured op, have only fitted figures, and carry out no
+/// call. At least one protocol stays. Returns the names of those removed.
 std::vector<std::string> drop_unused(Cluster& cluster, std::span<const MeasuredCall> calls,
                                      std::span<const CallTime> modelled) {
   std::set<std::string> used;
@@ -207,7 +207,7 @@ std::vector<std::string> drop_unused(Cluster& cluster, std::span<const MeasuredC
   return unused;
 }
 
-/// Whether the fit began with the base's own protocol of this name.
+/// Returns whether the fit began with the base's own protocol of this name.
 bool is_of_base(const ProtocolFigures& protocol, const Cluster& base) {
   if (!base.transport)
     return false;
@@ -257,7 +257,7 @@ class Calibrator {
           others.push_back(call);
       const Fit fit = fit_to(others);
       std::vector<Residual> errors = residuals_of(left_out, fit.cluster);
-      // The residuals shall refer to the calls of the whole list, which outlive the copies.
+      // The residuals must refer to the calls of the whole list, which outlive the copies.
       size_t at = 0;
       for (const MeasuredCall& call : calls_)
         if (call.call.ranks == ranks)
@@ -298,7 +298,7 @@ class Calibrator {
     made.cluster.transport->calibrated = ranges_of(calls_);
   }
 
-  /// Labels the figures of start.json on which no time of the tables depends.
+  /// Labels the figures of start.json that no time of the tables depends on.
   void label_unfitted(Cluster& cluster) const {
     const Cluster start = calibration_start(base_, calls_);
     for (const FreeFigure& figure : free_figures(cluster)) {

@@ -1,11 +1,19 @@
 #pragma once
 
-// A cluster whose transport is fitted to tables of nccl-tests, how well it fits, and what `orrery
-// calibrate` prints.
-//
-// calibration_start() gives a cluster the transport that NCCL has (start.json) and the figures that
-// need no fit; calibrate() fits the rest (fit.h) to a few rows of each table, and tells the errors
-// for all rows. It is validated by leaving out each number of ranks and fitting to the others.
+// This folder fits the figures of a cluster to measured times, and tells how well they fit. This
+// file has the whole of `orrery calibrate`, which fits the transport to tables of nccl-tests:
+//  1. measured_call.h turns the rows of the tables into calls that the model can time.
+//  2. calibration_start() gives the cluster the transport that NCCL has (start.json), and sets the
+//     figures that need no fit.
+//  3. calibrate() fits the free figures (fit.h) to a few rows of each table. It minimises a mean
+//     error of modelled against measured times, by a search without derivatives.
+//  4. residuals.h counts the errors for all rows, by collective, ranks and size band.
+//  5. For validation, calibrate() leaves out each number of ranks, fits to the others, and counts
+//     the errors of the rows that were left out.
+//  6. calibration_text() prints the figures and the errors (calibration_text.cc).
+// `orrery calibrate cuda` has gpu_fit.h, which fits a latency and a rate to nodes that were timed
+// on GPUs, and gpu_cluster.h, which makes a cluster of them. accuracy.h compares the model with
+// tables without a fit (`orrery validate`). README.md says where each rule is stated.
 
 #include <cstdint>
 #include <optional>
@@ -33,7 +41,7 @@ struct CalibrationOptions {
   Limits limits;
 };
 
-/// A figure before and after the fit.
+/// This is a figure before and after the fit.
 struct FittedFigure {
   std::string name;
   std::string start;
@@ -41,7 +49,7 @@ struct FittedFigure {
   bool at_bound = false;  // whether the search ended at a bound
 };
 
-/// The errors for the calls of one number of ranks, after a fit to all other calls.
+/// These are the errors for the calls of one number of ranks, after a fit to all other calls.
 struct LeftOutRanks {
   uint32_t ranks = 0;
   std::vector<Residual> residuals;
@@ -56,18 +64,18 @@ struct Calibration {
   std::vector<LeftOutRanks> left_out;  // ordered by ranks
 };
 
-/// The file start.json, built in: the transport of NCCL that a fit begins with.
+/// This is the file start.json, built in: the transport of NCCL that a fit begins with.
 struct StartFile {
   std::string_view name;
   std::string_view json;
 };
 std::span<const StartFile> start_files();
 
-/// The cluster that calibration starts from. Figures of the base that were fitted are fitted anew.
-/// The latency of links becomes 0 and the device's launch is left away, since those of the
-/// protocols stand for them. Protocols with fitted figures, or a missing transport, become NCCL's
-/// (start.json). host_launch of a measured op is its least time per GPU, if processes have several
-/// GPUs.
+/// Returns the cluster that calibration starts from. Figures of the base that were fitted are
+/// fitted anew. The latency of links becomes 0 and the device's launch is removed, since those of
+/// the protocols stand for them. Protocols with fitted figures, or a missing transport, become
+/// NCCL's (start.json). If processes have several GPUs, host_launch of a measured op is its least
+/// time per GPU.
 Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> calls);
 
 /// Fits the base to the calls, which are from `tables`. Requires at least one call. The calls must
@@ -75,8 +83,8 @@ Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> cal
 Calibration calibrate(const Cluster& base, std::span<const NcclTable> tables,
                       std::span<const MeasuredCall> calls, const CalibrationOptions& options);
 
-/// The figures before and after, the errors by collective and size, with those of the numbers of
-/// ranks left out, and the calls that did not fit.
+/// Returns the figures before and after, the errors by collective and size, with those of the
+/// numbers of ranks left out, and the calls that did not fit.
 std::string calibration_text(const Calibration& calibration, const Style& style);
 
 }  // namespace orrery

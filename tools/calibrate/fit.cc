@@ -81,7 +81,7 @@ class Finder {
     member("copy_rate", &ProtocolFigures::copy_rate);
   }
 
-  /// The source of a figure. Null if the cluster states none.
+  /// Returns the source of a figure; null if the cluster states none.
   const FigureSource* source_of(std::string_view figure) const {
     const auto found =
         std::find_if(cluster_.sources.begin(), cluster_.sources.end(),
@@ -114,14 +114,14 @@ class Finder {
 };
 
 constexpr double kWidestFactor = 100;
-/// |error|, except near 0, where the square makes the objective smooth at its minimum.
+/// Returns |error|, except near 0, where the square makes the objective smooth at its minimum.
 double smooth(double error) {
   constexpr double kNear = 0.01;
   return std::sqrt(error * error + kNear * kNear);
 }
 
-/// The objective as a function of the free figures. Each is given by the logarithm of its ratio to
-/// its start.
+/// This is the objective as a function of the free figures. Each is given by the logarithm of its
+/// ratio to its start.
 class Objective {
  public:
   Objective(const Cluster& start, std::span<const MeasuredCall> calls, const Limits& limits,
@@ -130,7 +130,7 @@ class Objective {
 
   const std::vector<FreeFigure>& free() const { return free_; }
 
-  /// The least and the largest logarithm of a figure's ratio to its start.
+  /// These return the least and the largest logarithm of a figure's ratio to its start.
   static double least_log() { return -std::log(kWidestFactor); }
   double most_log(size_t f) const {
     const FreeFigure& figure = free_[f];
@@ -145,7 +145,7 @@ class Objective {
     return modelled_times(calls_, cluster_, limits_);
   }
 
-  /// The sum of
+  /// Returns the sum of
   ///  - the mean error;
   ///  - for each collective and size band, half of how far its errors lie on one side: those add up
   ///    in a program of many collectives, the others cancel;
@@ -196,8 +196,8 @@ class Objective {
   std::vector<FreeFigure> free_;
 };
 
-/// The figures that change some time at a tenth or ten times their start. The search would not hold
-/// the others.
+/// Returns the figures that change some time at a tenth or ten times their start. The search would
+/// not hold the others.
 std::vector<FreeFigure> felt(const Cluster& start, std::span<const MeasuredCall> calls,
                              const Limits& limits) {
   Objective objective(start, calls, limits, free_figures(start));
@@ -229,8 +229,8 @@ std::vector<FreeFigure> felt(const Cluster& start, std::span<const MeasuredCall>
 
 #else
 
-/// The state of the callback of NLopt. No exception may pass through C, so it is kept and the
-/// search stops.
+/// This is the state of the callback of NLopt. No exception may pass through C, so it is kept and
+/// the search stops.
 struct SearchState {
   Objective* objective;
   nlopt_opt optimiser;
@@ -272,11 +272,12 @@ void search(Objective& objective, std::vector<double>& logs, nlopt_algorithm alg
   ORRERY_CHECK(result > 0 || result == NLOPT_ROUNDOFF_LIMITED, "a search that ends");
 }
 
-/// Two searches that need no derivatives, which do not exist where another method becomes the
-/// fastest or another channel is used. First Powell's by quadratic models (NLopt's BOBYQA): it
-/// follows the valleys in which figures make up for each other, such as a launch and a latency.
-/// Then Rowan's by subspaces (Sbplx), which copes with steps. On the A100's tables the two reach
-/// 0.064 in 560 evaluations, Sbplx alone 0.068 in 600, BOBYQA alone 0.078.
+/// Runs two searches that need no derivatives. Derivatives do not exist where another method
+/// becomes the fastest or another channel is used. The first search is Powell's by quadratic models
+/// (NLopt's BOBYQA). It follows the valleys in which figures make up for each other, such as a
+/// launch and a latency. The second is Rowan's by subspaces (Sbplx), which copes with steps. On the
+/// A100's tables the two reach 0.064 in 560 evaluations, Sbplx alone 0.068 in 600, BOBYQA alone
+/// 0.078.
 void minimise(Objective& objective, std::vector<double>& logs, int evaluations) {
   const int first = evaluations / 4;
   if (first > 2 * static_cast<int>(logs.size()))  // a quadratic model needs that many

@@ -1,6 +1,6 @@
 #pragma once
 
-// Fits figures of a cluster to measured times: which figures are free, and the search.
+// Fits figures of a cluster to measured times: it says which figures are free, and has the search.
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// A figure that may be fitted, as a positive whole number of a base unit (ps, B or B/s).
+/// This is a figure that may be fitted, as a positive whole number of a base unit (ps, B or B/s).
 struct FreeFigure {
   std::string name;  // "transport/ll/latency", as in Cluster::sources
   int64_t start = 1;
@@ -25,14 +25,14 @@ struct FreeFigure {
   std::function<std::string(int64_t)> text;  // "0.9 us"
 };
 
-/// The figures of the cluster that are free:
+/// Returns the figures of the cluster that are free:
 ///  - the bandwidth of the links, if all have the same. It stays within what a data sheet states,
 ///    since payload gets less;
 ///  - every time, rate and channel_bytes of the transport, and the device's copy_rate, if they are
 ///    given and their source does not say "data sheet" or "measured".
 std::vector<FreeFigure> free_figures(const Cluster& cluster);
 
-/// The value rounded to three digits.
+/// Returns the value rounded to three digits.
 int64_t three_digits(double value);
 
 struct FitOptions {
@@ -44,16 +44,18 @@ struct Fit {
   Cluster cluster;               // with the fitted figures, rounded to three digits
   std::vector<FreeFigure> free;  // those that a call's time depends on; others keep their start
   std::vector<int64_t> fitted;   // the value of each of them
-  std::vector<bool> at_bound;    // per figure: whether the search ended at its least or its most
+  std::vector<bool>
+      at_bound;  // per figure: whether the search ended at its smallest or largest value
 };
 
 /// Minimises the mean of |log(modelled / measured)| over the calls, so that twice and half the time
 /// count the same, and one odd row counts little. Half of the mean of |mean log| of each collective
-/// and size band, which is their bias, is added to that. The search begins at `start`, and each
-/// figure stays within a factor of 100 of it. The same input gives the same fit.
+/// and size band, which is their bias, is added to that, and a little for the distance of figures
+/// from their sources. The search begins at `start`, and each figure stays within a factor of 100
+/// of its start. The same input gives the same fit.
 Fit fit(const Cluster& start, std::span<const MeasuredCall> calls, const FitOptions& options);
 
-/// At most `most` calls of each table, evenly over its rows, with the first and the last.
+/// Returns at most `most` calls of each table, evenly over its rows, with the first and the last.
 std::vector<MeasuredCall> thinned(std::span<const MeasuredCall> calls, size_t most);
 
 }  // namespace orrery

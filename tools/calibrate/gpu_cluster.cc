@@ -22,9 +22,9 @@ namespace {
 
 using cuda::WorkKind;
 
-/// The rate of work that takes no time of its own, 1 EB/s.
+/// This is the rate of work that takes no time of its own, 1 EB/s.
 constexpr int64_t kNoTime = 1'000'000'000'000'000'000;
-// The names of the protocols.
+// These are the names of the protocols.
 constexpr const char* kInTurns = "graph";
 constexpr const char* kAtOnce = "graph_at_once";
 constexpr const char* kOfBroadcasts = "graph_broadcast";
@@ -56,7 +56,7 @@ class Maker {
     ORRERY_CHECK(found != fits_.end(), "each kind of work was fitted");
     return *found;
   }
-  /// The fit of work that all virtual devices of a GPU do at once.
+  /// Returns the fit of work that all virtual devices of a GPU do at once.
   const GpuFit& shared(WorkKind kind) const { return fit_of(kind, on_gpu_); }
 
   static BytesPerSecond rate(int64_t rate) {
@@ -68,8 +68,9 @@ class Maker {
     return gpus_ == 1 ? name : fmt::format("{} x {}", gpus_, name);
   }
 
-  /// A virtual device sends through what its GPU reads, and receives through what its GPU writes.
-  /// All messages from one GPU to another, or within one, share the link between these.
+  /// Makes two switches for each GPU. A virtual device sends through the switch for what its GPU
+  /// reads, and receives through the switch for what its GPU writes. All messages from one GPU to
+  /// another, or within one, share the link between the two switches.
   Fabric fabric() const {
     const uint32_t devices = measured_.devices;
     if (devices == 1)
@@ -120,8 +121,8 @@ class Maker {
     return transport;
   }
 
-  /// The figures that all protocols have. A node of the sender copies a message into a slot, and
-  /// one of the receiver copies it out.
+  /// Returns the figures that all protocols have. A node of the sender copies a message into a
+  /// slot, and one of the receiver copies it out.
   ProtocolFigures protocol(const char* called) const {
     const GpuFit& copy = shared(WorkKind::Copy);
     ProtocolFigures protocol;
@@ -137,8 +138,8 @@ class Maker {
     return protocol;
   }
 
-  /// The protocol "graph": each rank takes one message after another, and all ranks do so at the
-  /// same time.
+  /// Returns the protocol "graph": each rank takes one message after another, and all ranks do so
+  /// at the same time.
   ProtocolFigures in_turns() const {
     ProtocolFigures made = protocol(kInTurns);
     for (const Algorithm& algorithm : algorithms())
@@ -150,8 +151,8 @@ class Maker {
     return made;
   }
 
-  /// The protocol "graph_at_once": a rank takes several messages at once. Copies out of slots share
-  /// the memory with those into slots, so both are counted on the links.
+  /// Returns the protocol "graph_at_once": a rank takes several messages at once. Copies out of
+  /// slots share the memory with those into slots, so both are counted on the links.
   ProtocolFigures at_once() const {
     ProtocolFigures made = protocol(kAtOnce);
     made.algorithms = {"direct", "one_shot"};
@@ -162,7 +163,8 @@ class Maker {
     return made;
   }
 
-  /// The protocol "graph_broadcast" is the same, but only the source copies inside its memory.
+  /// Returns the protocol "graph_broadcast". It is like "graph_at_once", but only the source copies
+  /// inside its memory.
   ProtocolFigures of_broadcasts() const {
     ProtocolFigures made = at_once();
     made.name = kOfBroadcasts;
@@ -187,8 +189,8 @@ class Maker {
     return BytesPerSecond(std::min(kNoTime, three_digits(combine * copy / (copy - combine))));
   }
 
-  /// The domain of a fit: "copy by 8 virtual devices at once, 4 KiB to 256 MiB; mean error 1.2
-  /// %, worst +5.0 %".
+  /// Returns the domain of a fit: "copy by 8 virtual devices at once, 4 KiB to 256 MiB; mean error
+  /// 1.2 %, worst +5.0 %".
   static std::string domain(const GpuFit& fit) {
     return fmt::format("{}, {} to {}; mean error {}, worst {}", name_of(fit),
                        amount_text(fit, fit.least), amount_text(fit, fit.most),

@@ -22,7 +22,7 @@ struct Point {
   int64_t time = 0;  // in ps
 };
 
-/// A straight line: time in ps is latency + each * amount.
+/// This is a straight line: time in ps is latency + each * amount.
 struct Line {
   double latency = 0;
   double each = 0;
@@ -56,7 +56,8 @@ int64_t amount_of(const cuda::MeasuredWork& work) {
   return work.kind == cuda::WorkKind::Dot ? work.flops.count() : work.bytes.count();
 }
 
-/// The points that are fitted to: the least amount, and those from a sixteenth of the most on.
+/// Returns the points that are fitted to: the least amount, and those from a sixteenth of the most
+/// on.
 std::vector<Point> fitted_to(const std::vector<Point>& points) {
   std::vector<Point> some;
   std::copy_if(points.begin(), points.end(), std::back_inserter(some), [&](const Point& point) {
@@ -90,7 +91,7 @@ void fit(std::vector<Point> points, GpuFit& result) {
   const auto error = [&](const Point& point) {
     return rounded.at(point.amount) / static_cast<double>(point.time) - 1;
   };
-  // A line that is twice or half what it is fitted to describes nothing.
+  // A line that is twice or half of a time that it is fitted to describes nothing.
   for (const Point& point : fitted)
     if (error(point) > 1 || error(point) < -0.5)
       throw InputError(

@@ -15,8 +15,8 @@
 
 namespace orrery {
 
-/// The fit of one kind of work that `at_once` virtual devices of a GPU do at once. A node takes
-/// latency + amount / rate. Amounts are bytes, and flops for Dot.
+/// This is the fit of one kind of work that `at_once` virtual devices of a GPU do at once. A node
+/// takes latency + amount / rate. Amounts are bytes, and flops for Dot.
 struct GpuFit {
   cuda::WorkKind kind = cuda::WorkKind::Copy;
   Dtype dtype = Dtype::F32;
@@ -25,33 +25,34 @@ struct GpuFit {
   int64_t rate = 1;   // amount per second of each virtual device; three digits
   int64_t least = 0;  // of the amounts that were measured
   int64_t most = 0;
-  /// modelled / measured - 1 for each amount, in their order.
+  /// It has modelled / measured - 1 for each amount, in their order.
   std::vector<double> errors;
 
   double mean_error() const;   // the mean of absolute values
   double worst_error() const;  // the one that is furthest from 0
 };
 
-/// A fit for each kind, dtype and number at once, in the order in which they first come.
+/// Returns a fit for each kind, dtype and number at once, in the order in which they first come.
 ///
-/// It minimises the squares of relative errors. The least amount tells the latency, and amounts
-/// from a sixteenth of the most on tell the rate. Those between may fit a GPU's caches: nothing is
-/// fitted to them, but their errors are told. A latency is at least 0. Throws InputError if times
-/// do not grow with amounts, or if the line is twice or half of what it is fitted to.
+/// It minimises the squares of relative errors. The least amount determines the latency, and
+/// amounts from a sixteenth of the most on determine the rate. Amounts between them may fit a GPU's
+/// caches: nothing is fitted to them, but their errors are told. A latency is at least 0. Throws
+/// InputError if times do not grow with amounts, or if the line is twice or half of a time that it
+/// is fitted to.
 std::vector<GpuFit> fit_gpu_works(std::span<const cuda::MeasuredWork> works);
 
-/// The kind of work in words: "copy", "dot_general f32".
+/// Returns the kind of work in words: "copy", "dot_general f32".
 std::string kind_name(const GpuFit& fit);
 
-/// The kind and the number at once: "copy by 8 virtual devices at once".
+/// Returns the kind and the number at once: "copy by 8 virtual devices at once".
 std::string name_of(const GpuFit& fit);
 
-/// An amount of the kind: "256 MiB", "268 MFLOP". Rates: "1.5 TB/s".
+/// Returns an amount of the kind: "256 MiB", "268 MFLOP". rate_text() returns a rate: "1.5 TB/s".
 std::string amount_text(const GpuFit& fit, int64_t amount);
 std::string rate_text(const GpuFit& fit, int64_t rate);
 
-/// The text of `orrery calibrate cuda`: the GPUs, the fits with their errors, and the launch of a
-/// graph.
+/// Returns the text of `orrery calibrate cuda`: the GPUs, the fits with their errors, and the
+/// launch of a graph.
 std::string gpu_calibration_text(const cuda::GpuMeasurements& measured,
                                  std::span<const GpuFit> fits, const Style& style);
 

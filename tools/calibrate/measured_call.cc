@@ -31,7 +31,7 @@ std::vector<MeasuredTime> times_of(const NcclRow& row) {
   return times;
 }
 
-/// Why a whole table is left out.
+/// Returns why a whole table is left out.
 std::optional<std::string> unfit(const NcclTable& table, uint32_t devices) {
   if (table.hosts.value_or(1) != 1)
     return fmt::format("on {} hosts", *table.hosts);
@@ -46,7 +46,8 @@ std::optional<std::string> unfit(const NcclTable& table, uint32_t devices) {
   return std::nullopt;
 }
 
-/// The row as a call. Empty if it is not one of ours, with the reason in `why`.
+/// Returns the row as a call. The result is empty if it is not one of ours, with the reason in
+/// `why`.
 std::optional<MeasuredCall> measured_call(const NcclTable& table, const NcclRow& row,
                                           std::string& why) {
   const std::optional<Dtype> dtype = row.type.empty() ? Dtype::F32 : nccl_type_named(row.type);
@@ -136,7 +137,7 @@ std::vector<CallTime> modelled_times(std::span<const MeasuredCall> calls, const 
     for (unsigned t = 1; t < std::thread::hardware_concurrency() && t < calls.size(); ++t)
       threads.emplace_back(work);
   } catch (const std::system_error&) {
-    // Without more threads of the system, fewer do the work.
+    // If the system has no more threads, fewer do the work.
   }
   work();
   for (std::thread& thread : threads)

@@ -1,6 +1,6 @@
 #pragma once
 
-// The rows of tables of nccl-tests as calls that can be timed on a cluster.
+// Turns the rows of tables of nccl-tests into calls that can be timed on a cluster.
 
 #include <cstdint>
 #include <memory>
@@ -36,14 +36,15 @@ struct MeasuredCalls {
   std::vector<std::string> left_out;  // tables and rows that are not calls, each with its reason
 };
 
-/// The rows that our model can time on a cluster of so many devices. Tables of several hosts and
-/// rows without elements or times are left out. A row without a type counts as one of floats.
+/// Returns the rows that our model can time on a cluster of so many devices. Tables of several
+/// hosts and rows without elements or times are left out. A row without a type counts as one of
+/// floats.
 MeasuredCalls measured_calls(std::span<const NcclTable> tables, uint32_t devices);
 
-/// The modelled time to compare a measured one with.
+/// Returns the modelled time that a measured one is compared with.
 Duration modelled_as(const MeasuredTime& measured, const CallTime& modelled);
 
-/// The time of each call on the cluster. Threads share the calls.
+/// Returns the time of each call on the cluster. Threads share the calls.
 std::vector<CallTime> modelled_times(std::span<const MeasuredCall> calls, const Cluster& cluster,
                                      const Limits& limits);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// How far modelled times are from measured ones, by collective, ranks and size band.
+// Computes how far modelled times are from measured ones, by collective, ranks and size band.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// A band of sizes: rows whose size in bytes is in [least, end).
+/// A band of sizes has the rows whose size in bytes is in [least, end).
 struct SizeBand {
   const char* name;  // "1 to 64 MiB"
   int64_t least;
@@ -21,19 +21,20 @@ struct SizeBand {
 std::span<const SizeBand> size_bands();
 const SizeBand& band_of(Bytes size);
 
-/// One measured time beside the modelled one.
+/// This is one measured time beside the modelled one.
 struct Residual {
   const MeasuredCall* call = nullptr;
   Duration measured;
   Duration modelled;
-  /// modelled / measured - 1, so 0.1 means that the model is 10 % too slow.
+  /// Returns modelled / measured - 1, so 0.1 means that the model is 10 % too slow.
   double error() const;
 };
-/// A residual for each measured time, in the order of the calls. `modelled` has one entry per call.
+/// Returns a residual for each measured time, in the order of the calls. `modelled` has one entry
+/// per call.
 std::vector<Residual> residuals(std::span<const MeasuredCall> calls,
                                 std::span<const CallTime> modelled);
 
-/// The errors of some residuals, as fractions.
+/// These are the errors of some residuals, as fractions.
 struct ErrorSummary {
   size_t times = 0;
   double mean = 0;   // the mean of |error|
@@ -42,7 +43,7 @@ struct ErrorSummary {
 };
 ErrorSummary summary(std::span<const Residual> residuals);
 
-/// A fraction in percent, "5.1 %", or with a sign, "+5.1 %".
+/// These return a fraction in percent: "5.1 %", or with a sign "+5.1 %".
 std::string percent(double fraction);
 std::string signed_percent(double fraction);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Functions that the commands share which write calibrated clusters.
+// The commands that write calibrated clusters share these functions.
 
 #include <optional>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-/// The date of fitted figures: the one asked for, or the day of the run in UTC. Refuses a date that
-/// a file cannot hold.
+/// Returns the date of fitted figures: the one asked for, or the day of the run in UTC. Refuses a
+/// date that a file cannot hold.
 std::string calibration_date(const std::optional<std::string>& asked);
 
 /// Refuses a text that the written file cannot hold.

@@ -1,6 +1,6 @@
 #pragma once
 
-// The command line as plain data, taken from the parser, so that completions and the manual page
+// This is the command line as plain data, taken from the parser. So completions and the manual page
 // cannot differ from it.
 
 #include <string>
@@ -26,13 +26,13 @@ struct CommandHelp {
   std::string examples;               // one per line, with an indent
 };
 
-/// A script for bash, to be sourced or installed where bash-completion looks.
+/// Returns a script for bash, to be sourced or installed where bash-completion looks.
 std::string bash_completion(const CommandHelp& root);
 
-/// A script for zsh, to be installed as _orrery in a folder of $fpath.
+/// Returns a script for zsh, to be installed as _orrery in a folder of $fpath.
 std::string zsh_completion(const CommandHelp& root);
 
-/// Section 1 of the manual, in roff; `version` stands at its foot.
+/// Returns section 1 of the manual, in roff; `version` stands at its foot.
 std::string manual_page(const CommandHelp& root, const std::string& version);
 
 }  // namespace orrery

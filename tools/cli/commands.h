@@ -1,12 +1,19 @@
 #pragma once
 
-// The commands of the command line as plain data, and the functions that carry them out.
-//
-// main() calls run_command_line(), which parses the arguments into one of the structs here
-// (parse_command_line()), executes it, and turns what is thrown into a message and an exit code. A
-// command's options are members of its struct, declared to CLI11 in parse.cc and
-// nccl_tests_options.cc; what it does is in NAME_command.cc. Commands read and write only through
-// Terminal and inputs.h, so tests run them without a process.
+// This folder is the command line. This file has the commands as plain data, and the functions that
+// carry them out.
+//  1. main() calls run_command_line() with the arguments and the terminal.
+//  2. parse_command_line() (parse.cc) parses the arguments into one of the structs here. Each
+//     option is a member of its command's struct. It is declared to CLI11 in parse.cc, options.cc
+//     or nccl_tests_options.cc. The flags of `orrery perf` are the table in perf_flags.cc.
+//  3. execute() of that struct, in NAME_command.cc, reads its inputs (inputs.h), changes them by
+//     options such as --cluster-figure (overrides.h), calls the library, and writes the result.
+//  4. Wrong input throws InputError. run_command_line() (command_line.cc) is the only place that
+//     turns exceptions into messages and exit codes (Outcome).
+// Commands read and write only through Terminal (terminal.h) and inputs.h, so tests run them
+// without a process. Completions and the manual page come from the parser's own declarations
+// (command_tree.h). To add a command, add a struct and an execute() here, its options in parse.cc,
+// and its file NAME_command.cc.
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +29,7 @@
 
 namespace orrery {
 
-/// Exit codes. If there are several scenarios, the largest of theirs counts.
+/// These are the exit codes. If there are several scenarios, the largest of their codes counts.
 enum class Outcome : int {
   Holds = 0,
   Fails = 1,       // a verdict does not hold, or is undecided
@@ -32,13 +39,13 @@ enum class Outcome : int {
 
 enum class Format : uint8_t { Text, Json };
 
-/// Whether a report that is undecided counts as one that fails.
+/// Says whether a report that is undecided counts as one that fails.
 enum class OnUndecided : uint8_t { Fail, Allow };
 
-/// Where a scenario is run, beside the model: by the host executor, or on GPUs too.
+/// Says where a scenario is run, beside the model: by the host executor, or on GPUs too.
 enum class Backend : uint8_t { Host, Cuda };
 
-/// Which parts of a run on GPUs are timed.
+/// Says which parts of a run on GPUs are timed.
 enum class Measure : uint8_t { Ops, Steps };
 
 struct RunCommand {
@@ -62,7 +69,7 @@ struct RunCommand {
   RunOptions options;
 };
 
-/// Two runs, A and B: each a scenario or a saved JSON report.
+/// This command compares two runs, A and B: each is a scenario or a saved JSON report.
 struct DiffCommand {
   std::string a;
   std::string b;
@@ -82,7 +89,7 @@ struct ProveCommand {
   Limits limits;
 };
 
-/// The flags of nccl-tests' programs. Sizes, operations, types and roots are as written.
+/// It has the flags of nccl-tests' programs. Sizes, operations, types and roots are as written.
 struct PerfCommand {
   std::string collective;            // "all_reduce", or with "_perf"
   std::string cluster;               // of the catalog, or a file
@@ -158,7 +165,7 @@ struct ShowCommand {
   Limits limits;  // Program, Schedule, CriticalPath
 };
 
-/// A command that only prints: --help, completion, the manual, or an error in the arguments.
+/// This command only prints: --help, completion, the manual, or an error in the arguments.
 struct Message {
   Outcome outcome = Outcome::Holds;
   std::string text;
@@ -170,7 +177,7 @@ using Command = std::variant<RunCommand, DiffCommand, ProveCommand, PerfCommand,
 /// Reads the arguments, without the program's own name.
 Command parse_command_line(std::vector<std::string> arguments);
 
-// Each throws InputError for what it cannot read.
+// Each throws InputError for input that it cannot read.
 Outcome execute(const RunCommand& command, const Terminal& terminal);
 Outcome execute(const DiffCommand& command, const Terminal& terminal);
 Outcome execute(const ProveCommand& command, const Terminal& terminal);
@@ -181,7 +188,7 @@ Outcome execute(const ValidateCommand& command, const Terminal& terminal);
 Outcome execute(const ShowCommand& command, const Terminal& terminal);
 Outcome execute(const Message& command, const Terminal& terminal);
 
-/// Parses, executes, and turns what is thrown into a message and an exit code.
+/// Parses and executes, and turns exceptions into a message and an exit code.
 Outcome run_command_line(std::vector<std::string> arguments, const Terminal& terminal);
 
 }  // namespace orrery

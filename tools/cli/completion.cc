@@ -1,4 +1,4 @@
-// Scripts of completion for bash and zsh.
+// Writes the scripts of completion for bash and zsh.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -89,7 +89,8 @@ std::string zsh_text(const std::string& text) {
   return out;
 }
 
-/// The value of an option for zsh: ":FILE:_files", ":text|json:(text json)". Empty for a flag.
+/// Returns the value of an option for zsh: ":FILE:_files", ":text|json:(text json)". It is "" for a
+/// flag.
 std::string zsh_value(const OptionHelp& option) {
   if (option.takes.empty())
     return "";

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads what commands are given: files, folders, names. Every error is an InputError.
+// Reads the inputs of commands: files, folders, names. Every error is an InputError.
 
 #include <iosfwd>
 #include <string>
@@ -17,8 +17,8 @@ namespace orrery {
 /// Throws InputError with one error about an argument or a file as a whole.
 [[noreturn]] void refuse(std::string_view what, std::string message);
 
-/// Writes to the file what `write` puts into the stream. Throws InputError with the reason if that
-/// fails.
+/// Writes to the file what `write` puts into the stream. Throws InputError with the reason if the
+/// file cannot be written.
 void write_file(const std::string& path, FunctionRef<void(std::ostream&)> write);
 /// Writes the text to the file, in the same way.
 void write_file(const std::string& path, std::string_view text);
@@ -27,23 +27,25 @@ void write_file(const std::string& path, std::string_view text);
 void keep_inputs(std::string_view option, const std::string& path,
                  const std::vector<std::string>& inputs);
 
-/// The files as given, and for each folder all wanted files below it, sorted. Refuses a folder
-/// without one; `none` says what is missing.
+/// Returns the files as given, and for each folder all wanted files below it, sorted. Refuses a
+/// folder without one; `none` says what is missing.
 std::vector<std::string> files_given(const std::vector<std::string>& paths,
                                      FunctionRef<bool(const std::string&)> wanted,
                                      std::string_view none);
 
-/// The scenarios: files as given, and from folders all *.json except schemas (*.schema.json).
+/// Returns the scenarios: files as given, and from folders all *.json except schemas
+/// (*.schema.json).
 std::vector<std::string> scenario_files(const std::vector<std::string>& paths);
 
-/// A cluster of the catalog. `option` is where the user named it.
+/// Returns a cluster of the catalog. `option` is where the user named it.
 Cluster cluster_named(std::string_view option, const std::string& name);
 
-/// A cluster of the catalog, or of a file in the catalog's format.
+/// Returns a cluster of the catalog, or of a file in the catalog's format.
 Cluster cluster_given(std::string_view option, const std::string& name_or_file,
                       const Limits& limits);
 
-/// The size that `option` was given: "4 MiB", or a whole number of bytes. It must be positive.
+/// Returns the size that `option` was given: "4 MiB", or a whole number of bytes. It must be
+/// positive.
 Bytes size_named(std::string_view option, std::string_view text);
 
 /// Sets one limit from NAME=VALUE. The names are those of all_limits().

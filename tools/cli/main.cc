@@ -6,9 +6,9 @@
 
 namespace {
 
-/// A run makes tables and frees them. By default those above 128 KiB go back to the system, and the
-/// next one gets fresh pages, which are cleared first. That takes up to a tenth of a run's time.
-/// Those above 4 MiB still go back, so that the peak does not grow.
+/// Lets a run keep the memory that it frees. By default tables above 128 KiB go back to the system,
+/// and the next one gets fresh pages, which are cleared first. That takes up to a tenth of a run's
+/// time. Tables above 4 MiB still go back, so that the peak does not grow.
 void keep_freed_memory() {
   constexpr int kMiB = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, 4 * kMiB);

@@ -1,4 +1,4 @@
-// The manual page.
+// Writes the manual page.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

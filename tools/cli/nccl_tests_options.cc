@@ -1,4 +1,4 @@
-// The options of the commands about tables of nccl-tests.
+// Declares the options of the commands about tables of nccl-tests.
 
 #include <string>
 #include <variant>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Kinds of options that several commands have. CLI11 is slow to compile, so only the files that
+// Several commands have these kinds of options. CLI11 is slow to compile, so only the files that
 // declare options include this header.
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace orrery {
 
-/// A word and the value it stands for.
+/// Each word stands for a value.
 template <class T>
 using Words = std::vector<std::pair<std::string, T>>;
 
-/// An option that takes one of `words`.
+/// Adds an option that takes one of `words`.
 template <class T>
 CLI::Option* add_choice(CLI::App& command, const char* option, T& target, const Words<T>& words,
                         const char* about) {
@@ -44,7 +44,7 @@ CLI::Option* add_choice(CLI::App& command, const char* option, T& target, const 
 /// Refuses anything but a whole number from `least` to `most`.
 CLI::Validator whole_number(int64_t least, int64_t most);
 
-/// Adds --cluster-figure, and --limit.
+/// These add --cluster-figure, and --limit.
 void add_figures(CLI::App& command, std::vector<std::string>& figures);
 void add_limits(CLI::App& command, Limits& limits);
 

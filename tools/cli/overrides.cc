@@ -44,7 +44,7 @@ OpKind collective_named(std::string_view name) {
 
 constexpr const char* kOption = "--cluster-figure";
 
-/// The keys of a protocol that are figures.
+/// These are the keys of a protocol that are figures.
 constexpr std::array<std::string_view, 17> kOfProtocol = {"slot",
                                                           "slots",
                                                           "channels",
@@ -85,7 +85,7 @@ void require_name(const std::string& called, std::string_view name, const Names&
                      did_you_mean(name, {names.begin(), names.end()})));
 }
 
-/// The key of a dtype's flops. A dtype may have several names, of which files have one.
+/// Returns the key of a dtype's flops. A dtype may have several names, of which files have one.
 std::string flops_key(const std::string& called, const std::string& dtype) {
   const std::optional<Dtype> known = dtype_named(dtype);
   if (!known)
@@ -94,7 +94,7 @@ std::string flops_key(const std::string& called, const std::string& dtype) {
   return std::string(name(*known));
 }
 
-/// The place of a figure in a cluster's file.
+/// Returns the place of a figure in a cluster's file.
 std::vector<std::string> place_of(const std::string& name, const Cluster& cluster) {
   std::vector<std::string> parts = parts_of(name);
   if (parts.size() == 1 &&

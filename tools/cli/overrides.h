@@ -1,7 +1,7 @@
 #pragma once
 
-// Options that override what a scenario says: --algorithm OP=ALGORITHM, how the collectives of one
-// op are scheduled where they do not say it, and --cluster-figure NAME=VALUE.
+// These options override what a scenario says: --algorithm OP=ALGORITHM says how the collectives of
+// one op are scheduled where they do not say it, and --cluster-figure NAME=VALUE sets a figure.
 
 #include <map>
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace orrery {
 
-/// Gives the algorithm to each op of that name, started or not, that names none. The result says
-/// what is wrong with the settings that set no op, by the name of their op. Throws InputError for
+/// Gives the algorithm to each op of that name, started or not, that names none. Returns the
+/// settings that set no op, by the name of their op, each with what is wrong. Throws InputError for
 /// an op that is not a collective, an algorithm that does not serve it, and an op that is named
 /// twice.
 std::map<std::string, std::string> set_algorithms(Program& program,
@@ -23,8 +23,8 @@ std::map<std::string, std::string> set_algorithms(Program& program,
 /// Throws InputError with the first setting that set_algorithms() returned, if there is any.
 void refuse_unused(const std::map<std::string, std::string>& unused);
 
-/// The cluster with the figures set, one after the other. Names are those of a cluster's file,
-/// joined by slashes: "latency", "flops/bf16", "transport/ll/latency",
+/// Returns the cluster with the figures set, one after the other. Names are those of a cluster's
+/// file, joined by slashes: "latency", "flops/bf16", "transport/ll/latency",
 /// "transport/host_launch/psum". Reports label them overridden. Throws InputError for an unknown
 /// name, for a value that is not of the figure's kind, and for the bandwidth or latency of links
 /// that each have their own.

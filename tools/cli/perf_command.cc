@@ -38,7 +38,7 @@ NcclCollective collective_given(const std::string& text) {
                                    did_you_mean(text, names)));
 }
 
-/// A size such as "32M", where K, M and G are powers of 1024.
+/// Reads a size such as "32M", where K, M and G are powers of 1024.
 Bytes perf_size(std::string_view option, const std::string& text) {
   static const std::map<std::string, int, std::less<>> kShifts = {
       {"", 0},    {"k", 10},   {"kb", 10}, {"kib", 10}, {"m", 20},
@@ -80,7 +80,7 @@ NcclSettings settings_given(const PerfCommand& command) {
   return settings;
 }
 
-/// The entries of nccl-tests' table that `option` names: one, or all.
+/// Returns the entries of nccl-tests' table that `option` names: one, or all.
 template <class Named>
 std::vector<Named> chosen(std::string_view option, std::span<const Named> table,
                           const std::string& text) {
@@ -96,8 +96,8 @@ std::vector<Named> chosen(std::string_view option, std::span<const Named> table,
                              did_you_mean(text, names)));
 }
 
-/// The kinds that are run. For those that are not: by reason, which they are ("prod", "avg of
-/// int8").
+/// These are the kinds that are run. `left_out` has the other kinds by reason: each is a text such
+/// as "prod" or "avg of int8".
 struct Kinds {
   std::vector<PerfKind> run;
   std::map<std::string, std::vector<std::string>> left_out;
@@ -127,8 +127,8 @@ Kinds kinds_of(NcclCollective collective, const std::vector<NcclType>& types,
   return kinds;
 }
 
-/// The kinds that were asked for and are modelled. Says what is left out if all were asked for.
-/// Throws if none is modelled.
+/// Returns the kinds that were asked for and are modelled. Says which are left out if all were
+/// asked for. Throws if none is modelled.
 std::vector<PerfKind> kinds_given(NcclCollective collective, const PerfCommand& command,
                                   std::ostream& err) {
   const std::vector<NcclType> types = chosen("-d", nccl_types(), command.type);
@@ -175,8 +175,8 @@ uint32_t ranks_given(const PerfCommand& command) {
   return static_cast<uint32_t>(ranks);
 }
 
-/// The name of a file that does not exist. nccl-tests overwrites none, but counts until a name is
-/// free.
+/// Returns the name of a file that does not exist. Like nccl-tests it overwrites no file, but
+/// counts until a name is free.
 std::string json_file(const std::string& path) {
   if (std::filesystem::path(path).extension() != ".json")
     refuse("-J", fmt::format("expected a file *.json, got \"{}\"", path));
@@ -187,7 +187,7 @@ std::string json_file(const std::string& path) {
   return free;
 }
 
-/// The arguments as a program of nccl-tests would have them, without "perf COLLECTIVE".
+/// Returns the arguments as a program of nccl-tests would have them, without "perf COLLECTIVE".
 std::vector<std::string> program_arguments(const PerfCommand& command, NcclCollective collective) {
   std::vector<std::string> arguments = {program_name(collective)};
   for (size_t a = 1; a < command.arguments.size(); ++a)

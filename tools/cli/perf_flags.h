@@ -1,6 +1,7 @@
 #pragma once
 
-// The flags of nccl-tests' programs, as data (NVIDIA/nccl-tests at a0b82b2, 2.19.6, src/common.cu).
+// These are the flags of nccl-tests' programs, as data (NVIDIA/nccl-tests at a0b82b2, 2.19.6,
+// src/common.cu).
 
 #include <cstdint>
 #include <span>
@@ -11,7 +12,7 @@
 
 namespace orrery {
 
-/// The target of a flag that says nothing about a simulation. Its value is not read.
+/// It is the target of a flag that says nothing about a simulation. The flag's value is not read.
 struct Unread {};
 
 struct PerfFlag {
@@ -23,10 +24,10 @@ struct PerfFlag {
   int64_t least = 0;  // the least that a number may be
 };
 
-/// All flags, in the order of nccl-tests' help.
+/// Returns all flags, in the order of nccl-tests' help.
 std::span<const PerfFlag> perf_flags();
 
-/// The most that a flag's number may be.
+/// A flag's number may be at most this.
 inline constexpr int64_t kMostPerfNumber = int64_t{1} << 20;
 
 }  // namespace orrery

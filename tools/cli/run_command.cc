@@ -22,9 +22,9 @@
 namespace orrery {
 namespace {
 
-/// The values that the user asked for, in that order and under those names. For "all" these are the
-/// values that some device holds, under their own names and then under the other names that some
-/// have, such as "ct_w" for a gradient.
+/// Returns the values that the user asked for, in that order and under those names. For "all" these
+/// are the values that some device holds. They come under their own names and then under the other
+/// names that some have, such as "ct_w" for a gradient.
 std::vector<NamedValue> chosen_values(const Report& report, const std::vector<std::string>& names) {
   const Program& program = report.scenario->program;
   std::vector<NamedValue> chosen;
@@ -214,7 +214,8 @@ class Runner {
     verdict_ = Verdict::Fails;
   }
 
-  /// An algorithm is for those scenarios that have its op. At least one must have it.
+  /// Refuses a setting of --algorithm whose op no scenario has. A setting applies to those
+  /// scenarios that have its op.
   void check_algorithms() {
     if (!several_ || !unused_)
       return;
@@ -261,7 +262,7 @@ class Runner {
   std::vector<std::string> reports_;
   std::vector<SummaryLine> summary_;
   Outcome outcome_ = Outcome::Holds;
-  /// The settings of --algorithm that set no op in any scenario so far.
+  /// These are the settings of --algorithm that set no op in any scenario so far.
   std::optional<std::map<std::string, std::string>> unused_;
 };
 

@@ -82,7 +82,7 @@ std::string names_text(const Program& program, const std::vector<ValueId>& value
   return text;
 }
 
-/// The other names by which outputs and expectations may call values: "ct_w = w.bwd, ...".
+/// Returns the other names by which outputs and expectations may call values: "ct_w = w.bwd, ...".
 std::string other_names_text(const Program& program) {
   std::string text;
   for (const auto& [name, value] : program.other_names)
@@ -90,8 +90,8 @@ std::string other_names_text(const Program& program) {
   return text;
 }
 
-/// The name of an operand. After a gap, an operand of an iteration shortly before it stands for one
-/// of a left-out iteration.
+/// Returns the name of an operand. After a gap of left-out iterations, an op may refer to a written
+/// iteration before the gap. It then gets the name that the value has in the left-out iteration.
 std::string operand_name(const Program& program, OpId op, ValueId value) {
   std::string name = program.value(value).name;
   for (const WrittenLoop& loop : program.written_loops) {  // inner ones first
@@ -189,7 +189,7 @@ std::string steps_text(const Schedule& schedule, Node node, const Style& style) 
   return table.text(style, 0);
 }
 
-/// The collective that the scenario's op begins.
+/// Returns the collective that the scenario's op begins.
 SiteId site_of(const Scenario& scenario, const std::string& name) {
   std::vector<std::string_view> collectives;
   for (const Op& op : scenario.program.ops) {
@@ -226,7 +226,7 @@ std::string show_schedule(const ShowCommand& command, const Style& style) {
     refuse("--node", fmt::format("expected 0 to {}, got {}", extent.nodes - 1, command.node));
   const Choice& choice = lowered.choices[site.index()];
   const Node node(command.node);
-  // If the schedule is cut, the steps are shown as they are before it.
+  // If the schedule is cut into stretches, the steps are shown as they are before the cut.
   const auto* const cut = dynamic_cast<const SlicedSchedule*>(first->schedule);
   const std::string times =
       cut == nullptr ? std::string()

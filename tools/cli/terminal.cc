@@ -16,7 +16,8 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
-/// By POSIX the first of these variables that is set and not empty decides.
+/// Returns whether the locale is UTF-8. By POSIX the first of these variables that is set and not
+/// empty decides.
 bool locale_is_utf8() {
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string_view value = environment(name);

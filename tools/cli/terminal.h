@@ -1,7 +1,7 @@
 #pragma once
 
-// The output streams of the command line, and what it takes from its environment. Tests replace
-// them.
+// A Terminal has the output streams of the command line, and what it takes from its environment.
+// Tests replace them.
 
 #include <iosfwd>
 #include <ostream>
@@ -21,15 +21,15 @@ struct Terminal {
   std::string cuda_library = {};      // the driver of CUDA; empty: the system's
   std::string cublaslt_library = {};  // cuBLASLt; empty: the system's
 
-  /// The file to load as the driver.
+  /// Returns the file to load as the driver.
   std::string library_of_cuda() const {
     return cuda_library.empty() ? cuda::kDriverLibrary : cuda_library;
   }
 };
 
-/// stdout and stderr. They have colours on a terminal unless NO_COLOR is set, and ASCII unless the
-/// locale is UTF-8. ORRERY_LIBCUDA names the driver of CUDA and ORRERY_LIBCUBLASLT cuBLASLt, if
-/// set.
+/// Returns the terminal of stdout and stderr. They have colours on a terminal unless NO_COLOR is
+/// set, and ASCII unless the locale is UTF-8. ORRERY_LIBCUDA names the driver of CUDA and
+/// ORRERY_LIBCUBLASLT cuBLASLt, if set.
 Terminal standard_terminal();
 
 }  // namespace orrery

@@ -1,12 +1,10 @@
 #pragma once
 
-// The version of this orrery.
-
 #include <string>
 
 namespace orrery {
 
-/// The version and the commit: "orrery 0.1.0 (commit 0123456789ab)".
+/// Returns the version and the commit: "orrery 0.1.0 (commit 0123456789ab)".
 std::string version_text();
 
 }  // namespace orrery

@@ -22,7 +22,7 @@ namespace {
 constexpr Dtype kDtype = Dtype::F32;  // sizes are in bytes, and chunks hold whole elements
 constexpr const char* kAxis = "gpu";
 
-/// The algorithm's collective as an op without its operand.
+/// Returns the algorithm's collective as an op without its operand.
 OpRequest request_of(MscclCollective collective) {
   OpRequest op;
   op.name = std::string(name(collective));
@@ -63,7 +63,7 @@ std::vector<DefinedRun> runs_of(const Definition& definition) {
   return runs;
 }
 
-/// The runs of a collective with a root. No op of a program has a root.
+/// Returns the runs of a collective with a root. No op of a program has a root.
 std::vector<DefinedRun> rooted_runs(MscclCollective collective, int64_t chunks, uint32_t gpus,
                                     uint32_t root, uint32_t gpu) {
   const int64_t part = chunks / gpus;
@@ -206,7 +206,7 @@ Contributions moved(Contributions made_of, int64_t chunks) {
   return made_of;
 }
 
-/// The gpus in words: "gpus 0 to 2 and 4", "gpu 3", "gpu 3 (2 times)".
+/// Returns the gpus in words: "gpus 0 to 2 and 4", "gpu 3", "gpu 3 (2 times)".
 std::string gpus_text(const Contributions& of_one_source) {
   constexpr size_t kMost = 4;
   std::string text;

@@ -1,9 +1,9 @@
 #pragma once
 
-// Defines the outputs of an imported algorithm in chunks, and proves that they are so.
+// Defines the outputs of an imported algorithm in chunks, and finds outputs that differ.
 //
-// A definition says of which chunks of which gpus' inputs each output chunk is the sum. It comes
-// from the oracle for MSCCL's own collectives (definition_of()), or from a file
+// A definition says, for each output chunk, of which chunks of which gpus' inputs it is the sum. It
+// comes from the oracle for MSCCL's own collectives (definition_of()), or from a file
 // (read_definition()). The proof compares it with the folds that provenance finds
 // (simulator/values/provenance.h) in chunks of one element, so it holds for all values.
 
@@ -21,8 +21,8 @@
 
 namespace orrery {
 
-/// Output chunks [first, first + count) of a gpu. Chunk first + k is the sum of the input chunks
-/// `made_of`, each moved on by k chunks.
+/// These are output chunks [first, first + count) of a gpu. Chunk first + k is the sum of the input
+/// chunks `made_of`, each moved on by k chunks.
 struct DefinedRun {
   int64_t first = 0;
   int64_t count = 0;
@@ -30,18 +30,18 @@ struct DefinedRun {
 };
 
 struct ChunkDefinition {
-  /// The runs of a gpu. Output chunks that are in no run may hold anything.
+  /// Returns the runs of a gpu. Output chunks that are in no run may hold anything.
   std::function<std::vector<DefinedRun>(uint32_t gpu)> runs;
   std::string text;  // "the allgather of 16 chunks over 8 gpus"
 };
 
-/// A program of one op, the algorithm's collective, with chunks of `chunk` elements of f32. Rooted
-/// and custom collectives get an op that moves as much, of which only the members and the size are
+/// Returns a program of one op, the algorithm's collective, with chunks of `chunk` elements of f32.
+/// Rooted and custom collectives get an op that moves as much. Only its members and its size are
 /// used.
 Program program_of(const MscclAlgorithm& algorithm, int64_t chunk);
 
-/// The definition of the algorithm's own collective. Requires that it is not Custom, and that the
-/// root is one of its gpus.
+/// Returns the definition of the algorithm's own collective. Requires that it is not Custom, and
+/// that the root is one of its gpus.
 ChunkDefinition definition_of(const MscclAlgorithm& algorithm, uint32_t root);
 
 /// Reads {"outputs": [[gpu, chunk, [[gpu, chunk], ..]], ..]}, where each output chunk is followed
@@ -49,7 +49,7 @@ ChunkDefinition definition_of(const MscclAlgorithm& algorithm, uint32_t root);
 ChunkDefinition read_definition(std::string_view text, const std::string& file,
                                 const MscclAlgorithm& algorithm, const Limits& limits = {});
 
-/// An output chunk that is not what it should be.
+/// This is an output chunk that is not what it should be.
 struct WrongChunk {
   uint32_t gpu = 0;
   int64_t chunk = 0;
@@ -57,12 +57,12 @@ struct WrongChunk {
   Contributions expected;
 };
 
-/// The first wrong chunk of the first gpu that has one. Requires the provenance of a schedule that
-/// ends and reads nothing unwritten, with chunks of one element.
+/// Returns the first wrong chunk of the first gpu that has one. Requires the provenance of a
+/// schedule that ends and reads nothing unwritten, with chunks of one element.
 std::optional<WrongChunk> first_wrong_chunk(const ProvenanceRun& run,
                                             const ChunkDefinition& definition);
 
-/// The summands of a chunk in words: "the sum of chunk 5 of gpus 0 to 2 and 4".
+/// Returns the summands of a chunk in words: "the sum of chunk 5 of gpus 0 to 2 and 4".
 std::string sum_text(const Contributions& made_of);
 
 }  // namespace orrery

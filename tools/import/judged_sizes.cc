@@ -12,9 +12,9 @@
 namespace orrery {
 namespace {
 
-/// The bytes by which runtimes compute how many chunks a message has. They are those of a slot,
-/// except for Simple in a reduce or a broadcast: there REDUCE_CHUNKSTEPS and BROADCAST_CHUNKSTEPS
-/// are one step of the buffer, and a slot has four.
+/// Returns the bytes by which runtimes compute how many chunks a message has. They are those of a
+/// slot, except for Simple in a reduce or a broadcast: there REDUCE_CHUNKSTEPS and
+/// BROADCAST_CHUNKSTEPS are one step of the buffer, and a slot has four.
 std::optional<Bytes> counted_slot(const MscclAlgorithm& algorithm, const Runtime& runtime) {
   const std::optional<Bytes> slot = runtime.figures(algorithm.protocol).slot;
   const bool one_step = algorithm.protocol == Protocol::Simple &&
@@ -32,7 +32,7 @@ int64_t most_count_of(const MscclAlgorithm& algorithm) {
   return most;
 }
 
-/// A size without rounding: "6 MiB", "6291457 B".
+/// Returns a size without rounding: "6 MiB", "6291457 B".
 std::string exact_text(Bytes size) {
   constexpr std::array<std::string_view, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
   int64_t count = size.count();
@@ -42,7 +42,8 @@ std::string exact_text(Bytes size) {
   return fmt::format("{} {}", count, kUnits[unit]);
 }
 
-/// A range of sizes: "from 64 B to 4 KiB", "from 64 B on", "up to 4 KiB". Empty for all sizes.
+/// Returns a range of sizes: "from 64 B to 4 KiB", "from 64 B on", "up to 4 KiB". It is "" for all
+/// sizes.
 std::string range_text(Bytes least, std::optional<Bytes> most) {
   if (!most)
     return least.count() == 0 ? "" : fmt::format("from {} on", exact_text(least));
@@ -156,7 +157,7 @@ std::vector<std::string> JudgedSizes::notes() const {
   return notes;
 }
 
-/// How messages are cut; empty if they are not.
+/// Returns how messages are cut; "" if they are not.
 std::string JudgedSizes::cut_text() const {
   if (!asked_)
     return fewest_ == most_count_

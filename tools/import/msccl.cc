@@ -8,7 +8,8 @@
 namespace orrery {
 namespace {
 
-// As MSCCL's interpreter has them (src/collectives/device/msccl_interpreter.h in microsoft/msccl).
+// These are as in MSCCL's interpreter (src/collectives/device/msccl_interpreter.h in
+// microsoft/msccl).
 constexpr std::array<StepType, 9> kStepTypes = {{
     // name     receives reads  writes sends  combines
     {"s", false, true, false, true, false},
@@ -27,7 +28,7 @@ struct CollectiveName {
   MscclLayout layout;
 };
 
-/// In the order of MscclCollective.
+/// These are in the order of MscclCollective.
 constexpr std::array kCollectives = {
     //             name              input is part, output is part, rooted, counts a part
     CollectiveName{"allreduce", {}},
@@ -41,7 +42,7 @@ constexpr std::array kCollectives = {
     CollectiveName{"custom", {}},
 };
 
-/// RCCL's spelling of "reduce_scatter".
+/// This is RCCL's spelling of "reduce_scatter".
 constexpr std::string_view kReduceScatterToo = "reducescatter";
 
 }  // namespace

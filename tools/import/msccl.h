@@ -1,19 +1,19 @@
 #pragma once
 
-// A collective algorithm in MSCCL's XML (Azure/msccl-scheduler, ROCm/rccl), and its reader.
+// This is a collective algorithm in MSCCL's XML (Azure/msccl-scheduler, ROCm/rccl), and its reader.
 //
 // A file names, for each gpu, thread blocks; a thread block has at most one peer to send to and one
 // to receive from, on a channel, and a list of steps on chunks of the buffers i, o and s. We read a
 // thread block as a channel of a schedule and a step as a Step, so that the walkers of our own
 // schedules (hangs, races, provenance, times) judge imported algorithms too.
 //
-// The way of a file:
-//   read_msccl()            this header: every error at once; what runtimes make of the steps is in
-//                           msccl_steps.h, and what their XML parsers refuse in msccl_xml.h
-//   called_by()             runtime.h: the sizes and placements for which a runtime uses it
-//   JudgedSizes             judged_sizes.h: the sizes to judge it at
-//   cut_steps()             msccl_schedule.h: a Schedule for a placement and a size
-//   prove_algorithm()       prove.h: all checks, in the words of the file (msccl_words.h)
+// A file takes this way:
+//  - read_msccl() reads it, with every error at once. msccl_steps.h has what runtimes make of the
+//    steps, and msccl_xml.h what their XML parsers refuse.
+//  - called_by() (runtime.h) sets the sizes and placements for which a runtime uses it.
+//  - JudgedSizes (judged_sizes.h) has the sizes to judge it at.
+//  - cut_steps() and in_elements() (msccl_schedule.h) make a Schedule for a placement and a size.
+//  - prove_algorithm() (prove.h) makes all checks, in the words of the file (msccl_words.h).
 
 #include <cstdint>
 #include <optional>
@@ -29,7 +29,8 @@
 
 namespace orrery {
 
-/// The collective that the algorithm claims to compute. For Custom a definition file says it.
+/// The algorithm claims to compute this collective. For Custom a definition file says what it
+/// computes.
 enum class MscclCollective : uint8_t {
   AllReduce,
   AllGather,
@@ -44,8 +45,8 @@ enum class MscclCollective : uint8_t {
 
 std::string_view name(MscclCollective collective);  // as in the file: "allreduce", ...
 
-/// How a collective's data are divided over the gpus: each buffer is the whole, or the gpu's own
-/// part of it.
+/// This says how a collective's data are divided over the gpus: each buffer is the whole, or the
+/// gpu's own part of it.
 struct MscclLayout {
   bool input_is_part = false;
   bool output_is_part = false;
@@ -54,10 +55,11 @@ struct MscclLayout {
 };
 MscclLayout layout_of(MscclCollective collective);
 
-/// The collective of a name as name() gives it or as RCCL spells it. Empty if there is none.
+/// Returns the collective of a name as name() gives it or as RCCL spells it. The result is empty if
+/// there is none.
 std::optional<MscclCollective> collective_named(std::string_view text);
 
-/// The parts of Step that one type of step has.
+/// These are the parts of Step that one type of step has.
 struct StepType {
   std::string_view name;  // "rrcs"
   bool receives;
@@ -68,13 +70,14 @@ struct StepType {
 };
 const StepType* step_type_named(std::string_view text);  // null if there is none
 
-/// A step as the file states it, besides what it does (which is its Step).
+/// These are the facts about a step that its Step does not have: its place and text in the file.
 struct MscclStepText {
   uint32_t line = 0;
   uint32_t number = 0;    // s="1"
   std::string_view type;  // "rrcs"
-  /// The id of the thread block and the step that the file names to wait for. Step::after is the
-  /// step that ends the wait: the first that sets the flag to that number or more.
+  /// The step waits for this step of a thread block, as the file names it: the block's id and the
+  /// step's number. Step::after is the step that ends the wait: the first that sets the flag to
+  /// that number or more.
   std::optional<std::pair<int64_t, int64_t>> waits_for;
   std::optional<uint32_t> flag = {};  // the number that it sets the flag to
   bool chained = false;  // a re that runs as one with the step before it (msccl_steps.h)
@@ -88,7 +91,7 @@ struct MscclBlock {
   std::vector<MscclStepText> steps;
 };
 
-/// Chunks that a gpu has of each buffer.
+/// These are the numbers of chunks that a gpu has of each buffer.
 struct MscclBuffers {
   int64_t input = 0;
   int64_t output = 0;
@@ -99,13 +102,14 @@ struct MscclBuffers {
   }
 };
 
-/// A wait that nothing ends, whatever the slots. The witness has the parts of the sentence.
+/// This is a wait that nothing ends, with any number of slots. The witness has the parts of the
+/// sentence.
 struct CertainHang {
   std::string message;
   std::vector<std::pair<std::string, std::string>> witness;
 };
 
-/// The first hangs, and how many more there are.
+/// These are the first hangs, and how many more there are.
 struct CertainHangs {
   std::vector<CertainHang> first;
   size_t more = 0;
@@ -120,7 +124,7 @@ struct CertainHangs {
   }
 };
 
-/// An algorithm as its file states it. All offsets and counts are in chunks.
+/// This is an algorithm as its file states it. All offsets and counts are in chunks.
 struct MscclAlgorithm {
   std::string file;  // as the user named it, for messages
   std::string name;
@@ -128,24 +132,26 @@ struct MscclAlgorithm {
   MscclCollective collective = MscclCollective::AllReduce;
   uint32_t gpus = 0;
   int64_t channels = 0;
-  /// nchunksperloop: the chunks of the whole buffer, or of a gpu's part if the layout counts parts.
+  /// It is nchunksperloop: the chunks of the whole buffer, or of a gpu's part if the layout counts
+  /// parts.
   int64_t chunks = 0;
-  /// Whether it may be called with one buffer, and with two. At least one of the two holds.
+  /// These say whether it may be called with one buffer, and with two. At least one of them is
+  /// true.
   bool in_place = false;
   bool out_of_place = false;
-  /// The sizes of the whole buffer that the file is for, both included, as RCCL reads minBytes and
-  /// maxBytes. called_by() gives them as another runtime does.
+  /// These are the sizes of the whole buffer that the file is for, both included, as RCCL reads
+  /// minBytes and maxBytes. called_by() changes them to those of another runtime.
   Bytes least_size;
   std::optional<Bytes> most_size;
   std::optional<Bytes> max_bytes;     // maxBytes as given, 0 too
   std::optional<int64_t> threads;     // nthreads
   std::vector<MscclBuffers> buffers;  // per gpu
-  /// Per gpu and thread block, in the order in which they run. That is the file's order, except
-  /// that nops within chains of re follow the chain (msccl_steps.h). Slices are in the file's
-  /// buffers: i, o and s are the input, the output and the scratch area.
+  /// These are the steps per gpu and thread block, in the order in which they run. That is the
+  /// file's order, except that nops within chains of re follow the chain (msccl_steps.h). Slices
+  /// are in the file's buffers: i, o and s are the input, the output and the scratch area.
   StoredSteps steps;
   std::vector<std::vector<MscclBlock>> blocks;  // per gpu, in the order of `steps`
-  /// Every message once. A connection with unequal ends has none; it is in `hangs`.
+  /// It has every message once. A connection with unequal ends has no messages; it is in `hangs`.
   std::vector<StoredSchedule::Message> messages;
   CertainHangs hangs;
   CertainHangs hangs_of_last_nops;  // of waits that runtimes do not make (last_nops())
@@ -154,12 +160,13 @@ struct MscclAlgorithm {
   std::vector<std::string_view>
       absent;  // attributes of <algo> that are missing and some parsers need
   std::vector<MscclBuffers> declared;  // per gpu, as the file states them
-  /// The first thing of each kind that the parsers of all runtimes refuse, and where it is.
+  /// These are the first thing of each kind that the parsers of all runtimes refuse, and where it
+  /// is.
   std::vector<std::pair<std::string, std::string>> refused;
 
-  /// Chunks of the whole buffer, for example of all inputs of an all-gather together.
+  /// Returns the chunks of the whole buffer, for example of all inputs of an all-gather together.
   int64_t whole() const { return layout_of(collective).counts_part ? chunks * gpus : chunks; }
-  /// Chunks of one gpu's own part, for example its input of an all-gather.
+  /// Returns the chunks of one gpu's own part, for example its input of an all-gather.
   int64_t part() const { return whole() / gpus; }
   void refuse(const std::string& what, std::string where) {
     for (const auto& [known, first] : refused)

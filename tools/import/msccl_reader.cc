@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 4> kBlock = {"id", "send", "recv", "chan"
 constexpr std::array<std::string_view, 10> kStep = {"s",      "type", "srcbuf", "srcoff", "dstbuf",
                                                     "dstoff", "cnt",  "depid",  "deps",   "hasdep"};
 
-/// The attributes of <algo> that all parsers need, and those that some files lack.
+/// All parsers need the attributes kNeeded of <algo>. Some files lack those in kMayLack.
 constexpr std::array<std::string_view, 6> kNeeded = {"proto", "nchannels", "nchunksperloop",
                                                      "ngpus", "coll",      "inplace"};
 constexpr std::array<std::string_view, 4> kMayLack = {"name", "minBytes", "maxBytes", "outofplace"};
@@ -39,7 +39,8 @@ class Reader {
   Reader(const TextLines& lines, const Limits& limits, Diagnostics& diagnostics)
       : lines_(lines), limits_(limits), diagnostics_(diagnostics) {}
 
-  /// Errors are added to the diagnostics; the result is valid only if there are none.
+  /// Reads the file. Errors are added to the diagnostics; the result is valid only if there are
+  /// none.
   MscclAlgorithm read(pugi::xml_node root) {
     const XmlElement algo(root, "/algo", lines_, limits_, diagnostics_);
     const std::vector<XmlElement> gpus = algo.children("gpu");
@@ -117,7 +118,8 @@ class Reader {
     }
   }
 
-  /// The runtimes' parsers read only the first 16 attributes of an element.
+  /// Refuses attributes after the first 16 of an element, since the runtimes' parsers do not read
+  /// them.
   void check_first(const XmlElement& element, const std::string& who,
                    std::span<const std::string_view> known) {
     for (const std::string_view attribute : known)
@@ -128,7 +130,8 @@ class Reader {
                                       who, element.line()));
   }
 
-  /// Notes a write to the input out of place, where it is the caller's and is usually not written.
+  /// Notes that a step writes to the input out of place, where it is the caller's and is usually
+  /// not written.
   void note_calls() {
     for (uint32_t gpu = 0; gpu < algorithm_.gpus && algorithm_.out_of_place; ++gpu)
       for (size_t b = 0; b < algorithm_.steps[gpu].size(); ++b)
@@ -180,8 +183,8 @@ class Reader {
                                        *coll));
   }
 
-  /// Walkers keep state for as many thread blocks on every gpu as the gpu with most has. The race
-  /// check keeps a clock of all thread blocks for every step. So both numbers are limited.
+  /// Limits two numbers. Walkers keep state for as many thread blocks on every gpu as the gpu with
+  /// most has. The race check keeps a clock of all thread blocks for every step.
   void check_size(const XmlElement& algo) {
     size_t most_blocks = 0;
     size_t steps = 0;
@@ -295,7 +298,7 @@ class Reader {
     blocks_[gpu].push_back(std::move(block));
   }
 
-  /// Each direction of a connection belongs to one thread block.
+  /// Adds an error if two thread blocks have the same direction of a connection.
   void claim(uint32_t gpu, int64_t peer, int64_t channel, const char* direction,
              const XmlElement& element) {
     if (peer >= 0 && !claimed_.emplace(gpu, peer, channel, direction[0]).second)
@@ -304,8 +307,8 @@ class Reader {
                                     peer, channel));
   }
 
-  /// The gpus of a thread block, with -1 for none. One that is empty was not readable, which is an
-  /// error already.
+  /// These are the gpus of a thread block, with -1 for none. One that is empty was not readable,
+  /// which is an error already.
   struct Peers {
     std::optional<int64_t> send;
     std::optional<int64_t> receive;
@@ -357,8 +360,8 @@ class Reader {
     return result;
   }
 
-  /// The runtimes' parsers need every attribute of a step, and a buffer's letter even where the
-  /// step has no such buffer.
+  /// Refuses a step that lacks an attribute. The runtimes' parsers need every attribute of a step,
+  /// and a buffer's letter even where the step has no such buffer.
   void check_parsed(StepRef ref, const XmlElement& element) {
     const auto refuse = [&](std::string_view attribute, std::string_view how) {
       algorithm_.refuse(std::string(attribute),

@@ -13,7 +13,7 @@
 namespace orrery {
 namespace {
 
-/// For each buffer the most chunks that a gpu has.
+/// Returns, for each buffer, the most chunks that a gpu has.
 MscclBuffers largest(const MscclAlgorithm& algorithm) {
   MscclBuffers result;
   for (const MscclBuffers& gpu : algorithm.buffers) {
@@ -24,7 +24,7 @@ MscclBuffers largest(const MscclAlgorithm& algorithm) {
   return result;
 }
 
-/// How much further on the buffer begins in the area, from one gpu to the next.
+/// Returns how much further on the buffer begins in the area, from one gpu to the next.
 int64_t step_of(const MscclAlgorithm& algorithm, Placement placement, Area buffer) {
   const MscclLayout layout = layout_of(algorithm.collective);
   const bool is_part = (buffer == Area::Input && layout.input_is_part) ||
@@ -132,7 +132,7 @@ uint64_t count_pieces(const StoredSteps& steps, int64_t most) {
 CutSteps cut_steps(const StoredSteps& steps, const std::vector<StoredSchedule::Message>& messages,
                    int64_t most) {
   CutSteps result;
-  // Per step its first piece, and at the end of each channel the number of its pieces.
+  // For each step it has the first piece, and at the end of each channel the number of its pieces.
   std::vector<std::vector<std::vector<uint32_t>>> first;
   for (const auto& channels : steps) {
     first.emplace_back();

@@ -1,7 +1,7 @@
 #pragma once
 
-// An imported algorithm as a Schedule: its buffers are placed in areas, its steps cut to messages
-// that fit a slot, and its chunks given a number of elements.
+// Makes a Schedule of an imported algorithm: its buffers are placed in areas, its steps cut to
+// messages that fit a slot, and its chunks given a number of elements.
 //
 //   placed_steps()   places the steps' slices: in one area if the algorithm is called in place
 //   drop_waits_of()  takes away the waits that runtimes do not make
@@ -28,53 +28,56 @@ enum class Placement : uint8_t { OutOfPlace, InPlace };
 
 std::string_view name(Placement placement);  // "out of place", "in place"
 
-/// The placements that the file allows, out of place first.
+/// Returns the placements that the file allows, out of place first.
 std::vector<Placement> placements(const MscclAlgorithm& algorithm);
 
-/// The areas with room for the gpu that needs most, with the atomic rule for fused steps.
+/// Returns the areas with room for the gpu that needs most, with the atomic rule for fused steps.
 Extent areas_of(const MscclAlgorithm& algorithm, Placement placement, uint32_t slots);
 
-/// Where the gpus' operands and results lie in the areas.
+/// Says where the gpus' operands and results lie in the areas.
 Buffers buffers_of(const MscclAlgorithm& algorithm, Placement placement);
 
-/// A slice of a file's buffer as one of an area. In place, an all-gather's input is the gpu's own
-/// part of the one buffer, and so is a reduce-scatter's output.
+/// Returns a slice of a file's buffer as one of an area. In place, an all-gather's input is the
+/// gpu's own part of the one buffer, and so is a reduce-scatter's output.
 Slice placed(const MscclAlgorithm& algorithm, Placement placement, Node gpu, const Slice& slice);
 StoredSteps placed_steps(const MscclAlgorithm& algorithm, Placement placement);
 
-/// The nops after all other steps of their thread block. Runtimes let the next step make a nop's
-/// wait, so they never make the waits of these. Without a runtime each nop makes its own.
+/// Returns the nops after all other steps of their thread block. Runtimes let the next step make a
+/// nop's wait, so they never make the waits of such last nops. Without a runtime each nop makes its
+/// own wait.
 std::vector<StepRef> last_nops(const MscclAlgorithm& algorithm);
 void drop_waits_of(const std::vector<StepRef>& nops, StoredSteps& steps);
 
-/// Steps cut into pieces that run one after the other. The messages of a step are cut with it.
+/// These are steps cut into pieces that run one after the other. The messages of a step are cut
+/// with it.
 struct CutSteps {
   StoredSteps steps;
   std::vector<StoredSchedule::Message> messages;
-  /// Per piece: the index of its step among those of the channel.
+  /// Each piece has the index of its step among those of the channel.
   std::vector<std::vector<std::vector<uint32_t>>> step_of;
 
-  /// The step of which this is a piece.
+  /// Returns the step that has this piece.
   StepRef whole(StepRef piece) const {
     return {piece.node, piece.channel,
             step_of[piece.node.index()][piece.channel.index()][piece.index]};
   }
 };
 
-/// The number of pieces of all steps, if each has at most `most` chunks.
+/// Returns the number of pieces of all steps, if each has at most `most` chunks.
 uint64_t count_pieces(const StoredSteps& steps, int64_t most);
 
-/// Cuts steps into pieces of at most `most` chunks. A step's wait becomes one of its first piece
-/// for the last piece of the other step.
+/// Cuts steps into pieces of at most `most` chunks. If a step waits for another step, its first
+/// piece waits for the last piece of the other step.
 CutSteps cut_steps(const StoredSteps& steps, const std::vector<StoredSchedule::Message>& messages,
                    int64_t most);
 
-/// The most messages on one connection. With as many slots, no send waits for one.
+/// Returns the most messages on one connection. With as many slots, no send waits for one.
 uint32_t most_messages(const CutSteps& cut);
 
-/// The schedule with chunks of `chunk` elements. All steps run once for each `stretch` elements of
-/// a chunk, as in the interpreter; if a chunk has several stretches, each piece must be of one
-/// chunk. Requires fewer than 2^31 steps per channel. Throws Overflow if an area exceeds 64 bits.
+/// Returns the schedule with chunks of `chunk` elements. All steps run once for each `stretch`
+/// elements of a chunk, as in the interpreter. If a chunk has several stretches, each piece must be
+/// of one chunk. Requires fewer than 2^31 steps per channel. Throws Overflow if an area exceeds 64
+/// bits.
 std::unique_ptr<const Schedule> in_elements(Extent areas, const CutSteps& steps, int64_t chunk,
                                             int64_t stretch);
 

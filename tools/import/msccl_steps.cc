@@ -16,14 +16,14 @@ namespace {
 
 constexpr size_t kMostFused = 16;  // MSCCL_MAX_REDUCE_FUSION
 
-/// Whether two re steps are into the same place, from the same buffer.
+/// Returns whether two re steps are into the same place, from the same buffer.
 bool same_place(const ParsedStep& a, const ParsedStep& b) {
   return a.source && a.target && b.source && b.target && a.target->area == b.target->area &&
          a.target->first == b.target->first && a.source->area == b.source->area;
 }
 
 /// Sets the transfers' flags. The interpreter counts every step, each re of a chain too, and nops
-/// that wait. It counts these where the step is that makes their waits.
+/// that wait. Such nops are counted at the step that makes their waits.
 void number(std::vector<Transfer>& transfers, const std::vector<ParsedStep>& steps) {
   uint32_t count = 0;
   for (Transfer& transfer : transfers) {
@@ -36,7 +36,7 @@ void number(std::vector<Transfer>& transfers, const std::vector<ParsedStep>& ste
 
 using PeersOnChannel = std::tuple<uint32_t, uint32_t, int64_t>;  // from, to, chan
 
-/// The steps at the two ends of a connection, in order.
+/// These are the steps at the two ends of a connection, in order.
 struct Ends {
   std::vector<StepRef> sends;
   std::vector<StepRef> receives;
@@ -91,7 +91,8 @@ class UnequalEnds {
   }
 
  private:
-  /// One side of a connection: "gpu 1 tb 0", or "gpu 1" if none of its thread blocks has that peer.
+  /// Returns one side of a connection: "gpu 1 tb 0", or "gpu 1" if none of its thread blocks has
+  /// that peer.
   std::string side_text(uint32_t gpu, int64_t MscclBlock::*direction, uint32_t peer,
                         int64_t channel) const {
     for (const MscclBlock& block : algorithm_.blocks[gpu])
@@ -100,7 +101,7 @@ class UnequalEnds {
     return fmt::format("gpu {}", gpu);
   }
 
-  /// The number of connections with this many messages at both ends.
+  /// Returns the number of connections with this many messages at both ends.
   size_t likes(size_t messages) const {
     const auto found = usual_.find(messages);
     return found == usual_.end() ? 0 : found->second;
@@ -138,7 +139,7 @@ class Waits {
     uint32_t step;
   };
 
-  /// Parsers refuse a transfer that makes the waits of nops and has no wait itself.
+  /// Refuses a transfer that makes the waits of nops and has no wait itself, as parsers do.
   void check_nops(uint32_t b) {
     const std::vector<MscclStepText>& steps = texts_[b].steps;
     for (const Transfer& transfer : blocks_[b].transfers.transfers) {
@@ -176,7 +177,7 @@ class Waits {
       algorithm_.steps[gpu_][b][s].after = StepRef{Node(gpu_), Channel(on), *ends};
   }
 
-  /// The first step of a thread block that sets the flag to `least` or more.
+  /// Returns the first step of a thread block that sets the flag to `least` or more.
   std::optional<uint32_t> first_with_flag(uint32_t b, int64_t least) const {
     const auto found = std::lower_bound(flags_[b].begin(), flags_[b].end(), least,
                                         [](const Flag& f, int64_t n) { return f.number < n; });
@@ -197,7 +198,8 @@ class Waits {
               {}});
   }
 
-  /// Why no step of a thread block sets its flag to `named`, or none before the waiting step.
+  /// Returns why no step of a thread block sets its flag to `named`, or none before the waiting
+  /// step.
   std::string why_never(uint32_t b, uint32_t s, uint32_t on, int64_t named) const {
     if (on == b && named >= texts_[b].steps[s].number)
       return "it is in the same thread block, and no earlier";

@@ -18,14 +18,14 @@ char letter(Area buffer) {
   return buffer == Area::Input ? 'i' : buffer == Area::Output ? 'o' : 's';
 }
 
-/// A step where the gpu is clear: "tb 1 step 3 (rrs, line 12)".
+/// Returns a step where the gpu is clear: "tb 1 step 3 (rrs, line 12)".
 std::string on_gpu_text(const MscclAlgorithm& algorithm, StepRef step) {
   const MscclStepText& text = algorithm.text(step);
   return fmt::format("tb {} step {} ({}, line {})", algorithm.block(step).id, text.number,
                      text.type, text.line);
 }
 
-/// If the step that ends a wait is not the one that the file names: why.
+/// If the step that ends a wait is not the one that the file names, returns why.
 std::string named_text(const MscclAlgorithm& algorithm, StepRef who, StepRef whom) {
   const auto named = algorithm.text(who).waits_for;
   const MscclStepText& ends = algorithm.text(whom);
@@ -40,7 +40,7 @@ std::string named_text(const MscclAlgorithm& algorithm, StepRef who, StepRef who
       named->second, *ends.flag);
 }
 
-/// The wait of a step in words.
+/// Returns the wait of a step in words.
 std::string wait_text(const MscclAlgorithm& algorithm, StepRef who, const Cause& cause,
                       StepRef whom) {
   switch (cause.kind) {
@@ -60,14 +60,15 @@ std::string wait_text(const MscclAlgorithm& algorithm, StepRef who, const Cause&
              __FILE__, __LINE__);
 }
 
-/// If the thread block has not come to the step that is waited for: where it is.
+/// If the thread block has not come to the step that is waited for, returns where it is.
 std::string after_text(const MscclAlgorithm& algorithm, StepRef at, StepRef whom) {
   if (at == whom || at.node != whom.node || at.channel != whom.channel)
     return "";
   return fmt::format("; that thread block is at step {}", algorithm.text(at).number);
 }
 
-/// The elements `shared` of an access, which are in the areas, as a slice of the file's buffers.
+/// Returns the elements `shared` of an access, which are in the areas, as a slice of the file's
+/// buffers.
 Slice in_file(const MscclAlgorithm& algorithm, Placement placement, StepRef step,
               const StepAccess& access, const Slice& shared) {
   const Step& file = algorithm.step(step);

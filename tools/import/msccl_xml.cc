@@ -14,8 +14,9 @@ bool is_text(pugi::xml_node node) {
   return node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata;
 }
 
-/// Where a node begins in the text. pugixml gives the offset of the first letter of an element's
-/// name, and the element begins at the "<" before it. Its offset of text is before the white space.
+/// Returns where a node begins in the text. For an element, pugixml gives the offset of the first
+/// letter of its name, and the element begins at the "<" before it. For text, it gives the offset
+/// before the white space.
 size_t begin_of(pugi::xml_node node) {
   const auto offset = static_cast<size_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0));
   if (!is_text(node))
@@ -28,7 +29,7 @@ constexpr size_t kLongest = 254;        // MAX_STR_LEN - 1
 constexpr size_t kMostAttributes = 16;  // MAX_ATTR_COUNT; parsers drop further ones
 
 /// Goes over the text as the parsers do. Each function returns the first thing that is wrong, if
-/// any.
+/// there is one.
 class Scan {
  public:
   using Wrong = std::optional<std::string_view>;
@@ -125,7 +126,7 @@ class Scan {
     return std::nullopt;
   }
 
-  /// Judges a name that white space follows. The parsers take what comes after a space for an
+  /// Judges a name that white space follows. The parsers take the text after a space for an
   /// attribute without a name.
   Wrong without_value(std::string_view name) const {
     if (at_ == text_.size() || (text_[at_] == ' ' && is_unread(name)))
@@ -135,7 +136,7 @@ class Scan {
                                   : "a space before =; expected the = right after the name";
   }
 
-  /// Names what stands between a "=" and its double quote.
+  /// Names the character that stands between a "=" and its double quote.
   Wrong before_value() const {
     if (at_ == text_.size())
       return std::nullopt;
@@ -145,7 +146,7 @@ class Scan {
                                   : "single quotes; expected double quotes around a value";
   }
 
-  /// Whether no parser looks at the attribute's value.
+  /// Returns whether no parser looks at the attribute's value.
   static bool is_unread(std::string_view name) { return name == "name"; }
   static bool is_break(char c) { return c == '\n' || c == '\r'; }
 

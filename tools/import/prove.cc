@@ -41,7 +41,7 @@ std::vector<Parked> stuck(const Schedule& schedule) {
   return walk(schedule, visitor);
 }
 
-/// The bandwidths as nccl-tests counts them. A custom collective has none.
+/// Returns the bandwidths as nccl-tests counts them. A custom collective has none.
 std::optional<Bandwidths> bandwidths_of(const MscclAlgorithm& algorithm, const Op& op, Bytes size,
                                         Duration took) {
   if (took.count() == 0 || algorithm.collective == MscclCollective::Custom)
@@ -54,7 +54,7 @@ std::optional<Bandwidths> bandwidths_of(const MscclAlgorithm& algorithm, const O
   return result;
 }
 
-/// The time of a schedule that ends and has its routes. `program` is the algorithm's, as
+/// Returns the time of a schedule that ends and has its routes. `program` is the algorithm's, as
 /// program_of() makes it. The flags of a protocol take their share of every link.
 AlgorithmTime algorithm_time(const MscclAlgorithm& algorithm,
                              std::unique_ptr<const Schedule> schedule, const Program& program,
@@ -116,7 +116,7 @@ class Prover {
   }
 
  private:
-  /// Names whose default the number of slots is.
+  /// Returns whose default the number of slots is.
   std::string default_text() const {
     return runtime_.limits ? fmt::format("{} for {}", runtime_.name, name(algorithm_.protocol))
                            : std::string("--runtime none");
@@ -134,7 +134,7 @@ class Prover {
       result_.notes.push_back(std::move(*note));
   }
 
-  /// Says why the file is not judged for the usual runtime.
+  /// Notes why the file is not judged for the usual runtime.
   void note_other_runtime(const Runtime& usual) {
     if (&runtime_ == &usual)
       return;
@@ -193,9 +193,10 @@ class Prover {
           failed(CheckKind::DeadlockFree, "", fmt::format("... {} more", hangs.more)));
   }
 
-  /// The schedule on which hangs, races and values are judged: one iteration with chunks of one
-  /// element. They do not depend on the number of iterations: steps that wait for each other are in
-  /// one iteration, as no cause of a step is in a later one, and iterations share no elements.
+  /// Returns the schedule on which hangs, races and values are judged: one iteration with chunks of
+  /// one element. They do not depend on the number of iterations. Steps that wait for each other
+  /// are in one iteration, as no cause of a step is in a later one, and iterations share no
+  /// elements.
   std::unique_ptr<const Schedule> one_iteration(Placement placement, const CutSteps& cut,
                                                 uint32_t slots) const {
     return in_elements(areas_of(algorithm_, placement, slots), cut, 1, 1);
@@ -223,7 +224,7 @@ class Prover {
                                 counted(chunks, "chunk"))));
   }
 
-  /// The algorithm's steps, cut to messages of at most `chunks` chunks.
+  /// Returns the algorithm's steps, cut to messages of at most `chunks` chunks.
   CutSteps cut(Placement placement, int64_t chunks) const {
     StoredSteps steps = placed_steps(algorithm_, placement);
     if (runtime_.limits)
@@ -246,7 +247,8 @@ class Prover {
       add_time(*request_.cluster, placements.back());
   }
 
-  /// More slots never hurt, so a binary search finds the smallest number.
+  /// Returns the smallest number of slots that is enough. More slots never hurt, so a binary search
+  /// finds it.
   std::optional<uint32_t> least_slots(Placement placement, const CutSteps& cut) const {
     uint32_t enough = most_messages(cut);
     if (hangs(placement, cut, enough))
@@ -266,7 +268,7 @@ class Prover {
     return !stuck(*one_iteration(placement, cut, slots)).empty();
   }
 
-  /// `worst` is the cut at which most slots are needed.
+  /// Adds the check DEADLOCK.FREE. `worst` is the cut at which most slots are needed.
   void add_deadlock_free(Placement placement, const CutSteps& worst) {
     const std::string slots = counted(slots_, "slot") + " a connection";
     const std::string need = result_.least_slots ? fmt::format("it needs {}", *result_.least_slots)
@@ -285,7 +287,8 @@ class Prover {
                cycle_table(algorithm_, worst, parked)));
   }
 
-  /// The most chunks per message with which it hangs with these slots. With fewer it hangs too.
+  /// Returns the most chunks per message with which it hangs with the slots asked for. With fewer
+  /// chunks it hangs too.
   int64_t most_chunks_that_hang(Placement placement) const {
     int64_t hang = sizes_.fewest();
     int64_t beyond = sizes_.most() + 1;
@@ -296,8 +299,8 @@ class Prover {
     return hang;
   }
 
-  /// The chunks per message with which steps race at one of the sizes, or the fewest if they never
-  /// do. Steps that are ordered in messages of one chunk are ordered in all messages.
+  /// Returns the chunks per message with which steps race at one of the sizes, or the fewest if
+  /// they never do. Steps that are ordered in messages of one chunk are ordered in all messages.
   int64_t chunks_to_judge(Placement placement) const {
     const int64_t fewest = sizes_.fewest();
     const int64_t most = sizes_.most();
@@ -336,7 +339,8 @@ class Prover {
     result_.checks.push_back(proved(traced, placement, cut, where));
   }
 
-  /// Added to the text of a race: whether the wait for one of the slots asked for orders the steps.
+  /// Returns an addition to the text of a race: whether the wait for one of the slots asked for
+  /// orders the steps.
   std::string race_with_slots(Placement placement, const CutSteps& cut) const {
     const std::unique_ptr<const Schedule> schedule = one_iteration(placement, cut, slots_);
     if (!stuck(*schedule).empty() || !step_races(*schedule).none())
@@ -344,7 +348,8 @@ class Prover {
     return fmt::format(" but the wait for one of {}: with more they race", counted(slots_, "slot"));
   }
 
-  /// Added to the text of a race: how messages are cut where the steps race, if sizes differ in it.
+  /// Returns an addition to the text of a race: how messages are cut where the steps race, if it
+  /// differs between sizes.
   std::string race_with_chunks(int64_t chunks) const {
     return sizes_.fewest() == sizes_.most()
                ? ""

@@ -1,12 +1,13 @@
 #pragma once
 
-// The checks of an imported algorithm, as a runtime runs it: whether the runtime takes the file,
-// whether the algorithm ends with the slots of its connections, whether its steps race, whether it
-// computes its collective for all values, and how long it takes on a cluster.
+// Makes the checks of an imported algorithm, as a runtime runs it: whether the runtime takes the
+// file, whether the algorithm ends with the slots of its connections, whether its steps race,
+// whether it computes its collective for all values, and how long it takes on a cluster.
 //
-// A file is for a range of sizes. Hangs are judged at the largest, where a message has the fewest
-// chunks; races at each number of chunks that a message can have; values for all inputs by
-// provenance, which does not depend on the size. Only the time is of one size.
+// A file is for a range of sizes. Hangs are judged at the largest size, where a message has the
+// fewest chunks. Races are judged at each number of chunks that a message can have. Values are
+// judged for all inputs by provenance, which does not depend on the size. Only the time is of one
+// size.
 
 #include <cstdint>
 #include <optional>
@@ -25,13 +26,15 @@ namespace orrery {
 
 struct ProofRequest {
   std::optional<uint32_t> slots = {};  // empty: those of the runtime for the protocol
-  /// The size of the whole buffer, which is the "size" of nccl-tests. If it is empty, the file is
-  /// judged for every size that it is for, and times are of 1 MiB or of the nearest of these sizes.
+  /// It is the size of the whole buffer, which is the "size" of nccl-tests. If it is empty, the
+  /// file is judged for every size that it is for, and times are of 1 MiB or of the nearest such
+  /// size.
   std::optional<Bytes> size = {};
   const Cluster* cluster = nullptr;   // null: no time is computed; else it needs a device per gpu
   const Runtime* runtime = nullptr;   // null: runtime_of() the file
   std::optional<uint32_t> root = {};  // only for a rooted collective; empty: 0
-  /// The outputs that are expected. Null for the algorithm's own collective; a custom one needs it.
+  /// These outputs are expected. It is null for the algorithm's own collective; a custom one needs
+  /// it.
   const ChunkDefinition* definition = nullptr;
   Limits limits = {};
 };
@@ -43,12 +46,12 @@ struct AlgorithmTime {
 };
 
 struct AlgorithmProof {
-  /// RUNTIME.LIMITS unless the runtime has no limits, DEADLOCK.FREE, and for each placement
-  /// RACE.FREE and SCHEDULE.PROVED. The last two are left out if it hangs with any number of slots;
-  /// they hold for every number with which it ends.
+  /// It has RUNTIME.LIMITS unless the runtime has no limits, DEADLOCK.FREE, and for each placement
+  /// RACE.FREE and SCHEDULE.PROVED. The last two are left out if the algorithm hangs with any
+  /// number of slots. They hold for every number of slots with which it ends.
   std::vector<Check> checks;
   bool holds = true;
-  /// The fewest slots with which it ends at every size. Empty if it hangs with any number.
+  /// The fewest slots with which it ends at every size. It is empty if it hangs with any number.
   std::optional<uint32_t> least_slots;
   Bytes size;   // the one of times and texts, rounded up to whole f32 per chunk
   Bytes chunk;  // one chunk at that size
@@ -59,9 +62,9 @@ struct AlgorithmProof {
   std::optional<AlgorithmTime> time;  // if it ends at `size` and a cluster was given
 };
 
-/// Throws InputError. It names the algorithm's file if the cluster has too few devices or lacks a
-/// route, if a custom collective has no definition, or if a limit is exceeded. It names "--root" if
-/// the root is not a gpu or the collective has none.
+/// Judges the algorithm. Throws InputError. The error names the algorithm's file if the cluster has
+/// too few devices or lacks a route, if a custom collective has no definition, or if a limit is
+/// exceeded. It names "--root" if the root is not a gpu or the collective has none.
 AlgorithmProof prove_algorithm(const MscclAlgorithm& algorithm, const ProofRequest& request);
 
 }  // namespace orrery

@@ -95,7 +95,8 @@ class Refusals {
                               algorithm_.chunks));
   }
 
-  /// A gpu keeps <algo>, every <gpu>, and its own thread blocks and steps.
+  /// Checks the number of XML elements. A gpu keeps <algo>, every <gpu>, and its own thread blocks
+  /// and steps.
   void check_nodes(uint32_t gpu) {
     auto nodes = 1 + int64_t{algorithm_.gpus} + static_cast<int64_t>(algorithm_.blocks[gpu].size());
     for (const MscclBlock& block : algorithm_.blocks[gpu])
@@ -111,7 +112,7 @@ class Refusals {
     if (static_cast<int64_t>(blocks.size()) > limits_.thread_blocks)
       add("thread blocks",
           fmt::format("gpu {} has {}, at most {}", gpu, blocks.size(), limits_.thread_blocks));
-    // The ids number the runtime's thread blocks.
+    // The ids are numbers of the runtime's thread blocks.
     for (const MscclBlock& block : blocks)
       if (block.id >= static_cast<int64_t>(blocks.size()))
         add("ids of thread blocks",
@@ -165,7 +166,8 @@ class Refusals {
                                text.waits_for->first, limits_.waited_block));
   }
 
-  /// An in-place file may declare one buffer and use the other. We take it; the parsers do not.
+  /// Checks the declared buffers. An in-place file may declare one buffer and use the other. We
+  /// accept that; the parsers do not.
   void check_declared(Node gpu, const std::string& who, const std::optional<Slice>& slice) {
     if (!slice || slice->first < algorithm_.declared[gpu.index()].of(slice->area))
       return;
@@ -183,12 +185,12 @@ class Refusals {
   Witness found_;
 };
 
-/// The size below which a runtime with Calls::Msccl uses the file.
+/// Returns the size below which a runtime with Calls::Msccl uses the file.
 Bytes sizes_end(const MscclAlgorithm& algorithm) {
   return algorithm.max_bytes.value_or(Bytes(int64_t{1} << 27));
 }
 
-/// The word without underscores: "reduce_scatter" and "reducescatter" are one collective.
+/// Returns the word without underscores: "reduce_scatter" and "reducescatter" are one collective.
 std::string plain(std::string_view collective) {
   std::string text(collective);
   std::erase(text, '_');

@@ -1,7 +1,7 @@
 #pragma once
 
-// The runtimes that run MSCCL files: which files they take, what they allow, and how their
-// connections carry messages.
+// A Runtime runs MSCCL files. This file says which files each runtime takes, what it allows, and
+// how its connections carry messages.
 //
 // Each runtime is an entry of a table, with the source of its figures. A file is judged for the
 // first runtime that can run it (runtime_of()), unless another is asked for. The runtime "none" has
@@ -20,51 +20,53 @@
 
 namespace orrery {
 
-/// How a connection carries messages.
+/// This says how a connection carries messages.
 struct ConnectionFigures {
   std::optional<Bytes> slot;  // data in one slot; empty: a message of any size fits one
   uint32_t slots = 2;         // that a connection has
   DataShare share;            // how much of what links carry is data
 };
 
-/// The largest numbers that a runtime takes.
+/// These are the largest numbers that a runtime takes.
 struct RuntimeLimits {
   int64_t steps = 0;          // of a thread block
   int64_t count = 0;          // chunks of a step
   int64_t thread_blocks = 0;  // of a gpu
   int64_t channels = 0;
   int64_t peers = 0;  // thread blocks with a send peer, and with a recv peer, on a channel of a gpu
-  int64_t nodes = 0;  // XML elements that a gpu reads: those in its own, <algo> and all <gpu>
+  int64_t nodes = 0;  // XML elements that a gpu reads: <algo>, every <gpu>, its own <tb> and <step>
   int64_t gpus = 0;
   int64_t offset = 0;        // srcoff and dstoff
   int64_t waited_block = 0;  // depid
 };
 
-/// For which placements and sizes a runtime uses a file.
+/// Says for which placements and sizes a runtime uses a file.
 enum class Calls : uint8_t {
-  /// In place, out of place or both; from minBytes to maxBytes, where 0 is no limit.
+  /// The runtime calls the algorithm in place, out of place or both, from minBytes to maxBytes,
+  /// where 0 is no limit.
   Rccl,
-  /// In place if inplace is 1, else out of place; from minBytes to below maxBytes, 128 MiB when
-  /// absent.
+  /// The runtime calls the algorithm in place if inplace is 1, else out of place, from minBytes to
+  /// below maxBytes, which is 128 MiB when absent.
   Msccl,
 };
 
-/// How the runtimes' parsers differ in what they read of <algo>, and their kernels in what they
-/// run.
+/// This says how the runtimes' parsers differ in what they read of <algo>, and their kernels in
+/// what they run.
 struct RuntimeFormat {
   std::span<const std::string_view> collectives;  // in the runtime's spelling
   std::span<const std::string_view> attributes;   // which it needs and others do not
-  /// Whether each buffer of a custom collective must have nchunksperloop chunks, or none.
+  /// It is true if each buffer of a custom collective must have nchunksperloop chunks, or none.
   bool whole_custom = false;
   Calls calls = Calls::Rccl;
-  /// Whether it reads nthreads, a multiple of the 32 threads of a warp.
+  /// It is true if it reads nthreads, a multiple of the 32 threads of a warp.
   bool reads_threads = false;
-  /// Whether its kernels are built without rcs, rrs, rrc and rrcs: it reads a file with such steps
-  /// and refuses its calls.
+  /// It is true if its kernels are built without rcs, rrs, rrc and rrcs: it reads a file with such
+  /// steps and refuses its calls.
   bool lacks_fused = false;
 };
 
-/// A runtime with its default buffer sizes, which its users can change by environment variables.
+/// This is a runtime with its default buffer sizes, which its users can change by environment
+/// variables.
 struct Runtime {
   std::string_view name;                // "rccl"
   std::string_view source;              // where the figures are from
@@ -77,27 +79,28 @@ struct Runtime {
   }
 };
 
-/// All runtimes: rccl, msccl and none.
+/// Returns all runtimes: rccl, msccl and none.
 std::span<const Runtime> runtimes();
 const Runtime* runtime_named(std::string_view text);  // null if there is none
 
-/// Why the runtime's parser does not read the file's <algo>: "it needs outofplace". Empty if it
-/// does.
+/// Returns why the runtime's parser does not read the file's <algo>: "it needs outofplace". The
+/// result is empty if the parser reads it.
 std::optional<std::string> other_format(const MscclAlgorithm& algorithm, const Runtime& runtime);
 
-/// Which step the runtime reads and cannot run, for lack of a kernel. Empty if it can run all.
+/// Returns which step the runtime reads and cannot run, for lack of a kernel. The result is empty
+/// if it can run all.
 std::optional<std::string> lacks_kernel(const MscclAlgorithm& algorithm, const Runtime& runtime);
 
-/// The algorithm with the sizes and the placements for which the runtime uses the file. If no size
-/// is left, the sizes stay as they are, and a note or other_format() says so.
+/// Returns the algorithm with the sizes and the placements for which the runtime uses the file. If
+/// no size is left, the sizes stay as they are, and a note or other_format() says so.
 MscclAlgorithm called_by(MscclAlgorithm algorithm, const Runtime& runtime);
 
-/// The runtime for which a file is judged unless another is asked for: the first that can read and
-/// run it, else the first that can read it, else the first of all.
+/// Returns the runtime for which a file is judged unless another is asked for: the first that can
+/// read and run it, else the first that can read it, else the first of all.
 const Runtime& runtime_of(const MscclAlgorithm& algorithm);
 
-/// The check RUNTIME.LIMITS. Its witness is the first thing of each kind that the runtime refuses.
-/// Requires a runtime that has limits.
+/// Returns the check RUNTIME.LIMITS. Its witness is the first thing of each kind that the runtime
+/// refuses. Requires a runtime that has limits.
 Check runtime_limits(const MscclAlgorithm& algorithm, const Runtime& runtime);
 
 }  // namespace orrery

@@ -186,8 +186,8 @@ class CallBuilder {
   std::vector<Array> arrays_;
 };
 
-/// The time in which a process issues the call on one device. Ops that are started together are one
-/// group, which is issued at once.
+/// Returns the time in which a process issues the call on one device. Ops that are started together
+/// are one group, which is issued at once.
 Duration issue_time(const Program& program, const Cluster& cluster) {
   if (!cluster.transport)
     return {};
@@ -225,7 +225,7 @@ bool any_copies(const Lowered& lowered) {
       [](const Collective& collective) { return collective.schedule->extent().copies; });
 }
 
-/// The program with its collectives carried out as `choices` says, by site.
+/// Returns the program with its collectives carried out as `choices` says, by site.
 Program carried_out(Program program, std::span<const Choice> choices) {
   for (Op& op : program.ops) {
     if (!op.site)
@@ -238,7 +238,7 @@ Program carried_out(Program program, std::span<const Choice> choices) {
   return program;
 }
 
-/// The time that the collectives of one call take on the devices.
+/// This is the time that the collectives of one call take on the devices.
 struct DeviceTime {
   Duration time;
   std::vector<std::string> labels;

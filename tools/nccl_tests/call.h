@@ -1,7 +1,7 @@
 #pragma once
 
-// One call of a collective by nccl-tests: as a program of ours, and how long that takes on a
-// cluster by our model.
+// This is one call of a collective by nccl-tests: as a program of ours, and how long that takes on
+// a cluster by our model.
 
 #include <cstdint>
 #include <optional>
@@ -27,7 +27,8 @@ struct NcclCall {
   uint32_t root = 0;                 // only used by collectives with a root
 };
 
-/// Why no program of ours does what the call does: "no op of orrery multiplies". Empty if one does.
+/// Returns why no program of ours does what the call does: "no op of orrery multiplies". The result
+/// is empty if one does.
 std::optional<std::string> not_modelled(NcclCollective collective, Dtype dtype, NcclRedop redop);
 
 struct NcclProgram {
@@ -35,21 +36,21 @@ struct NcclProgram {
   std::vector<Array> arrays;  // one of random elements per argument
 };
 
-/// Rank r is device r. All ranks issue:
-///  - all_reduce psum, pmax, pmin or pmean, all_gather all_gather, reduce_scatter psum_scatter,
-///    alltoall all_to_all, broadcast pbroadcast;
-///  - sendrecv a ppermute to the next rank;
-///  - gather and scatter a ppermute for each rank, all at once, as NCCL sends and receives in one
-///    group;
-///  - hypercube a ppermute for each bit, one after the other, of all that was gathered so far. Each
-///    has an array of its own, so that nothing is copied between them.
+/// Returns the program of a call. Rank r is device r. All ranks issue the same ops:
+///  - For all_reduce they issue a psum, pmax, pmin or pmean, for all_gather an all_gather, for
+///    reduce_scatter a psum_scatter, for alltoall an all_to_all, and for broadcast a pbroadcast.
+///  - For sendrecv they issue a ppermute to the next rank.
+///  - For gather and scatter they issue a ppermute for each rank, all at once, as NCCL sends and
+///    receives in one group.
+///  - For hypercube they issue a ppermute for each bit, one after the other, of all that was
+///    gathered so far. Each has an array of its own, so that nothing is copied between them.
 ///
 /// Requires a call that is modelled and a root that is a rank. A gather or scatter must have at
 /// most kMostSends ranks, and a hypercube a power of 2.
 NcclProgram program_of(const NcclCall& call);
 
-/// The most ranks of a gather or scatter. Each send has a stream of its own, so that they run at
-/// the same time.
+/// A gather or scatter has at most this many ranks. Each send has a stream of its own, so that they
+/// run at the same time.
 inline constexpr uint32_t kMostSends = 1024;
 
 struct CallTime {
@@ -59,14 +60,14 @@ struct CallTime {
   std::vector<Choice> choices;      // how its collectives are carried out, by site
 };
 
-/// The time of one call as nccl-tests measures it, the mean over many calls in a row. It is the
-/// larger of two times: that of the collective, from its issue to its end on the last rank, and
-/// that of the host, where a process issues each call on its GPUs one after the other, also from
-/// several threads (host_launch of the transport).
+/// Returns the time of one call as nccl-tests measures it, the mean over many calls in a row. It is
+/// the larger of two times. One is that of the collective, from its issue to its end on the last
+/// rank. The other is that of the host, where a process issues each call on its GPUs one after the
+/// other, also from several threads (host_launch of the transport).
 ///
-/// In place, what a rank has of its own result (its part of an all_gather, all of a broadcast's
-/// root) is there already: nothing is copied inside a device. A library chooses how to carry out a
-/// collective by its size, so both times are of the same choice: that of out of place.
+/// In place, the part of the result that a rank has already (its part of an all_gather, all of a
+/// broadcast's root) is not copied inside a device. A library chooses how to carry out a collective
+/// by its size, so both times are of the same choice: that of out of place.
 ///
 /// `program` is program_of(call). Throws InputError if it cannot be lowered or does not end.
 CallTime call_time(const NcclCall& call, const Program& program, uint32_t gpus_of_process,

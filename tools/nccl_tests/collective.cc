@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-/// Which buffers of a rank have one part per rank. The others are one part.
+/// Says which buffers of a rank have one part per rank. The others are one part.
 enum class Parts : uint8_t { None, Send, Receive, Both };
 
 struct ProgramFacts {
@@ -40,7 +40,8 @@ const ProgramFacts& facts(NcclCollective collective) {
   return found;
 }
 
-/// over / under, rounded half up. Empty if it exceeds 64 bits. Requires both >= 0.
+/// Returns over / under, rounded half up. The result is empty if it exceeds 64 bits or under is 0.
+/// Requires both >= 0.
 std::optional<BytesPerSecond> rounded_rate(Int128 over, Int128 under) {
   if (under == 0)
     return std::nullopt;

@@ -26,7 +26,7 @@ std::string_view without(std::string_view text, char last) {
   return text;
 }
 
-/// The digits and points at the beginning of `text`.
+/// Returns the digits and points at the beginning of `text`.
 std::string version_at(std::string_view text) {
   size_t length = 0;
   while (length < text.size() && (is_digit(text[length]) || text[length] == '.'))
@@ -91,7 +91,7 @@ class SettingsReader {
     return 1;
   }
 
-  /// Reads a step: "2(factor)" or "1048576(bytes)".
+  /// Reads a step such as "2(factor)" or "1048576(bytes)".
   void read_step(std::string_view text, NcclSettings& settings) {
     const size_t open = text.find('(');
     settings.step = number(text.substr(0, open));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kMostDecimal = int64_t{1} << 62U;
 
-/// a * 10^power, or empty if that exceeds kMostDecimal. Requires a >= 0.
+/// Returns a * 10^power, or nothing if that exceeds kMostDecimal. Requires a >= 0.
 std::optional<int64_t> scaled_up(int64_t a, int power) {
   if (a == 0)
     return 0;
@@ -27,8 +27,8 @@ std::optional<int64_t> scaled_up(int64_t a, int power) {
 constexpr int64_t kPicosecondsPerMicrosecond = 1'000'000;
 constexpr int64_t kBytesPerGigabyte = 1'000'000'000;
 
-/// amount / unit with `decimals` decimals, rounded half up. Requires amount >= 0, and that 2 *
-/// 10^decimals divides the unit.
+/// Returns amount / unit with `decimals` decimals, rounded half up. Requires amount >= 0, and that
+/// 2 * 10^decimals divides the unit.
 std::string fixed_decimal(int64_t amount, int64_t unit, int decimals) {
   int64_t digits = 1;
   for (int d = 0; d < decimals; ++d)
@@ -40,7 +40,7 @@ std::string fixed_decimal(int64_t amount, int64_t unit, int decimals) {
   return fmt::format("{}.{:0{}}", steps / digits, steps % digits, decimals);
 }
 
-/// The text that getFloatStr() of nccl-tests makes.
+/// Returns the text that getFloatStr() of nccl-tests makes.
 std::string fitting_decimal(int64_t amount, int64_t unit, size_t width) {
   for (const int decimals : {2, 1, 0}) {
     const std::string text = fixed_decimal(amount, unit, decimals);

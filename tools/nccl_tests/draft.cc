@@ -12,7 +12,7 @@
 namespace orrery {
 namespace {
 
-/// The numbers of ranks from low to high. There are none if low > high.
+/// These are the numbers of ranks from low to high. There are none if low > high.
 struct RankRange {
   int64_t low = 1;
   int64_t high = kMostNcclRanks;
@@ -84,7 +84,8 @@ void narrow(NcclCollective collective, const NcclEvidence& row, RankRange& range
   narrow_by_bandwidths(collective, row, range);
 }
 
-/// The numbers of ranks for which every row may be true, and the first row that leaves none.
+/// These are the numbers of ranks for which every row may be true, and the first row that leaves
+/// none.
 struct Fitting {
   NcclCollective collective;
   RankRange ranks;
@@ -171,7 +172,7 @@ NcclRow row_of(PrintedRow&& row) {
   return made;
 }
 
-/// Whether `printed` can be within 2 % of size / time * share, before rounding.
+/// Returns whether `printed` can be within 2 % of size / time * share, before rounding.
 bool agrees(const PrintedDecimal& printed, Bytes size, const PrintedDecimal& time,
             NcclShare counted, NcclShare bus) {
   // printed * time is at most 2^63 * 2^63 B/s * ps, so the share is applied to the other side.
@@ -184,7 +185,7 @@ bool agrees(const PrintedDecimal& printed, Bytes size, const PrintedDecimal& tim
   return most / 98 * 100 + 100 >= share && least / 102 * 100 <= share + 100;
 }
 
-/// Where something stands: "line 12", or "/measured/0/rows/3".
+/// Returns where something stands: "line 12", or "/measured/0/rows/3".
 std::string place(const Origin& origin) {
   return origin.pointer.empty() ? fmt::format("line {}", origin.at ? origin.at->line : 0)
                                 : origin.pointer;

@@ -1,11 +1,12 @@
 #pragma once
 
-// A table while it is read, from any of its forms, and how it is completed.
+// A draft is a table while it is read, from any of its forms. This file says how a draft is
+// completed.
 //
-// A draft has figures with the digits that were printed, and what was said about the whole. Many
-// tables do not name their collective or their number of ranks. identify() infers both: it takes
-// those for which every row can be true. Rows show the operation, the root, sizes beside counts,
-// and busbw beside algbw, whose ratio depends on the collective and the ranks.
+// A draft has figures with the digits that were printed, and the facts that were stated about the
+// whole table. Many tables do not name their collective or their number of ranks. identify() infers
+// both: it takes those for which every row can be true. Rows show the operation, the root, sizes
+// beside counts, and busbw beside algbw, whose ratio depends on the collective and the ranks.
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +23,7 @@
 
 namespace orrery {
 
-/// The facts that one row shows. Bandwidths are in bytes per second.
+/// These are the facts that one row shows. Bandwidths are in bytes per second.
 struct NcclEvidence {
   Bytes size;
   std::optional<int64_t> count;
@@ -32,7 +33,7 @@ struct NcclEvidence {
   std::vector<std::pair<PrintedDecimal, PrintedDecimal>> bandwidths;  // algbw, busbw
 };
 
-/// The facts about a table that are known without its rows.
+/// These are the facts about a table that are known without its rows.
 struct NcclKnown {
   std::optional<NcclCollective> collective;
   std::optional<uint32_t> ranks;
@@ -45,21 +46,23 @@ struct NcclIdentity {
   bool one_process = false;  // whether one process was assumed, as nothing shows the ranks
 };
 
-/// The most ranks of a table.
+/// A table has at most this many ranks.
 inline constexpr uint32_t kMostNcclRanks = 1U << 20U;
 
-/// Why there is no answer, and the row that shows it, or no row if it is the table as a whole.
+/// This says why there is no answer, and has the row that shows it. It has no row if the table as a
+/// whole shows it.
 struct NcclUnidentified {
   std::string message;
   std::optional<size_t> row = {};
 };
 
-/// Rows of alltoallv are not compared with their counts, as its parts differ in size. Requires that
-/// per_process and the ranks are from 1 to kMostNcclRanks.
+/// Infers the collective and the ranks. Rows of alltoallv are not compared with their counts, as
+/// its parts differ in size. Requires that per_process and the ranks are from 1 to kMostNcclRanks.
 std::variant<NcclIdentity, NcclUnidentified> identify(const NcclKnown& known,
                                                       const std::vector<NcclEvidence>& rows);
 
-/// Decimals that are kept: times in us to the picosecond, bandwidths in GB/s to the B/s.
+/// These numbers of decimals are kept: times in us to the picosecond, bandwidths in GB/s to the
+/// B/s.
 inline constexpr int kTimeDecimals = 6;
 inline constexpr int kBandwidthDecimals = 9;
 
@@ -91,12 +94,14 @@ struct NcclDraft {
   std::vector<PrintedRow> rows;
 };
 
-/// The most rows of a table. require_room() throws InputError if it has that many already.
+/// A table has at most this many rows. require_room() throws InputError if it has that many
+/// already.
 inline constexpr size_t kMostNcclRows = size_t{1} << 18U;
 void require_room(size_t rows, const Origin& origin, Diagnostics& diagnostics);
 
-/// Identifies and checks a draft and makes it a table. Empty, with an error, if the draft states
-/// two collectives or numbers of ranks, if its rows contradict them, or if they cannot be told.
+/// Identifies and checks a draft and makes it a table. The result is empty, with an error, if the
+/// draft states two collectives or numbers of ranks, if its rows contradict them, or if they cannot
+/// be told.
 std::optional<NcclTable> completed(NcclDraft draft, Diagnostics& diagnostics);
 
 }  // namespace orrery

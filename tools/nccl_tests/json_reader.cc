@@ -18,7 +18,7 @@ namespace {
 
 using Kind = DocumentNode::Kind;
 
-/// The value of a key. Empty if it is absent or null.
+/// Returns the value of a key. The result is empty if it is absent or null.
 std::optional<DocumentNode> given(DocumentNode object, std::string_view key) {
   std::optional<DocumentNode> node = object.find(key);
   if (node && node->kind() == Kind::Null)
@@ -71,7 +71,7 @@ class RunReader {
   }
 
  private:
-  /// The program is the first argument, or a later one if another program runs it.
+  /// Reads the program. It is the first argument, or a later one if another program runs it.
   void read_program(DocumentNode args) {
     if (!is_list(args, "a list of arguments", diagnostics_))
       return;
@@ -124,7 +124,7 @@ class RunReader {
       read_devices(*devices);
   }
 
-  /// The list has the first device of each process.
+  /// Reads the list, which has the first device of each process.
   void read_devices(DocumentNode devices) {
     if (!is_list(devices, "a list of devices", diagnostics_))
       return;
@@ -188,7 +188,7 @@ class RunReader {
     draft_.rows.push_back(std::move(row));
   }
 
-  /// The root is a text with spaces, as in the table: "    -1".
+  /// Reads the root, which is a text with spaces, as in the table: "    -1".
   std::optional<int64_t> read_root(DocumentNode node) {
     if (node.kind() == Kind::Number)
       return whole_number(node, "a root", -1, diagnostics_);
@@ -318,7 +318,7 @@ class PublishedReader {
       expected(node, "a collective of nccl-tests", diagnostics_);
   }
 
-  /// The first version, without its suffix: "2.26.6" if the list has "2.26.6+cuda12.8".
+  /// Returns the first version, without its suffix: "2.26.6" if the list has "2.26.6+cuda12.8".
   std::optional<std::string> first_version(DocumentNode node) {
     const auto names = read_names(node, "versions of NCCL", diagnostics_);
     if (!names || names->empty())

@@ -12,8 +12,8 @@
 
 namespace orrery {
 
-/// The keys tell which of the two it is. Keys that say nothing about a table are not read. Adds an
-/// error for each value that is not what its key asks for.
+/// Reads the tables. The keys tell which of the two forms it is. Keys that say nothing about a
+/// table are not read. Adds an error for each value that is not what its key asks for.
 ///
 /// "columns" has size_B, and for oop_ (out of place), ip_ (in place) or both time_us, and
 /// algbw_GBps and busbw_GBps if they are known. "rows" are lists of as many numbers.

@@ -23,7 +23,7 @@ namespace {
   throw InputError(program_name(collective), {{{}, std::move(message)}});
 }
 
-/// Whether nccl-tests checks the collective in place.
+/// Returns whether nccl-tests checks the collective in place.
 bool checked_in_place(NcclCollective collective) {
   return collective != NcclCollective::Alltoall && collective != NcclCollective::SendRecv;
 }
@@ -40,7 +40,7 @@ std::vector<Bytes> sizes_of(const NcclSettings& settings, Bytes most) {
   return sizes;
 }
 
-/// The bytes of all values on all devices. Each device has every value.
+/// Returns the bytes of all values on all devices. Each device has every value.
 Int128 values_size(const Program& program) {
   Int128 size = 0;
   for (const Value& value : program.values)
@@ -48,7 +48,8 @@ Int128 values_size(const Program& program) {
   return size;
 }
 
-/// The largest size that fits a device. Empty if the settings' largest size does.
+/// Returns the largest size that fits a device. The result is empty if the settings' largest size
+/// does.
 std::optional<Bytes> most_that_fits(const NcclSettings& settings, const Cluster& cluster) {
   constexpr int64_t kGiB = int64_t{1} << 30U;
   if (!cluster.device.memory)
@@ -189,7 +190,7 @@ class Perf {
     result_.assumed.emplace_back("in place: a second measurement out of place");
   }
 
-  /// The figures of a time. If it is 0 there are no bandwidths.
+  /// Returns the figures of a time. If it is 0, the bandwidths are 0.
   static NcclFigures figures_of(const NcclCall& call, Bytes size, Duration time) {
     NcclFigures figures;
     figures.time = time;
@@ -252,8 +253,8 @@ class Perf {
     return options;
   }
 
-  /// Counts by the values of the report. On GPUs they must be the host's, and no byte may be
-  /// written elsewhere.
+  /// Counts wrong results by the checks of the report. On GPUs the values must be the host's, and
+  /// no byte may be written elsewhere.
   std::optional<int64_t> wrong_of(const Report& report) {
     std::optional<int64_t> wrong;
     for (const Check& check : report.checks) {

@@ -1,7 +1,8 @@
 #pragma once
 
-// The table that a program of nccl-tests would print on a cluster. Times are those of the schedules
-// that lowering makes, by our model or measured on GPUs; values are compared with the definitions.
+// Makes the table that a program of nccl-tests would print on a cluster. Times are those of the
+// schedules that lowering makes, by our model or measured on GPUs; values are compared with the
+// definitions.
 
 #include <cstdint>
 #include <optional>
@@ -16,13 +17,14 @@
 
 namespace orrery {
 
-/// The type and the operation of rows. Only collectives that reduce use the operation.
+/// These are the type and the operation of rows. Only collectives that reduce use the operation.
 struct PerfKind {
   NcclType type;
   NcclRedopName redop;
 };
 
-/// A table to make. As in nccl-tests it has a row for every size, for each kind and each root.
+/// This is a table to make. As in nccl-tests it has a row for every size, for each kind and each
+/// root.
 struct PerfRequest {
   NcclCollective collective = NcclCollective::AllReduce;
   NcclSettings settings;  // least <= most; step > 0 bytes, or a factor > 1
@@ -31,7 +33,7 @@ struct PerfRequest {
   std::vector<uint32_t> roots;                    // ranks; only used by collectives with a root
   Bytes data_budget = Bytes(int64_t{256} << 20);  // for all values of one call on all ranks
   uint64_t seed = 0;
-  /// The driver's library: if given, times are measured on the GPUs that are there.
+  /// This is the file of the driver. If it is given, times are measured on the GPUs that are there.
   std::optional<std::string> gpus_library = {};
   Limits limits;
 };
@@ -44,8 +46,8 @@ struct PerfTable {
   std::vector<std::string> wrong;     // a sentence for each row with wrong elements
 };
 
-/// Modelled times are those of call_time(). A call without elements takes no time, since NCCL
-/// discards it.
+/// Makes the table. Modelled times are those of call_time(). A call without elements takes no time,
+/// since NCCL discards it.
 ///
 /// `#wrong` is 0 if every result equals its definition, and 1 if one or more do not. It is N/A if
 /// the settings ask for no check, if values are above the budget or undecided, and in place for the
@@ -53,15 +55,15 @@ struct PerfTable {
 ///
 /// A measured time is the mean over the settings' iterations. Each launches a graph that does one
 /// call, and the launch counts. Values are those of the GPUs, which must equal the host's. Our
-/// programs have no call in place, so those columns have a second measurement out of place, and
-/// `assumed` says so.
+/// programs have no call in place. So the columns of in place have a second measurement out of
+/// place, and `assumed` says so.
 ///
 /// The largest size is limited as in nccl-tests: to a third of a device's memory (a half without a
 /// check), less a part that stays free. The settings keep the size that was asked for.
 ///
 /// Throws InputError if the cluster has fewer devices than ranks, a call cannot be lowered, there
 /// are too many rows, a gather or scatter has too many ranks, or the ranks of a hypercube are not a
-/// power of 2. Measuring also throws what run() does: NoGpus.
+/// power of 2. Measuring also throws the exceptions of run(): NoGpus.
 PerfTable perf_table(const PerfRequest& request, const Cluster& cluster);
 
 }  // namespace orrery

@@ -13,16 +13,17 @@
 
 namespace orrery {
 
-/// Facts about a file that it does not state itself.
+/// These are facts about a file that it does not state itself.
 struct NcclReadOptions {
   std::optional<NcclCollective> collective;
   std::optional<uint32_t> ranks;  // from 1 to kMostNcclRanks
   Limits limits;
 };
 
-/// The file's tables in their order, at least one. Text that begins with "{" is JSON. Throws
-/// InputError with every error of the file: wrong rows, a table without rows, one that contradicts
-/// itself or the options, and one whose collective or ranks neither it nor the options tell.
+/// Returns the file's tables in their order, at least one. Text that begins with "{" is JSON.
+/// Throws InputError with every error of the file: wrong rows, a table without rows, one that
+/// contradicts itself or the options, and one whose collective or ranks neither it nor the options
+/// tell.
 std::vector<NcclTable> read_nccl_tables(std::string_view text, const std::string& file,
                                         const NcclReadOptions& options = {});
 

@@ -1,15 +1,13 @@
 #pragma once
 
-// A table of nccl-tests, which one run of one of its programs printed, or would print by our model.
-//
-// This folder reads, writes and makes such tables:
-//   reader.h      reads a file. text_reader.h and json_reader.h make drafts of its tables
-//   (draft.h),
-//                 which keep the digits that were printed; a draft is identified, checked and
-//                 becomes a table
-//   writer.h      writes a table byte for byte as nccl-tests does
-//   perf.h        makes a table: each row is a call (call.h), which is a program of ours that is
-//   timed collective.h  the arithmetic that all of these share: elements of a size, algbw and busbw
+// This is a table of nccl-tests, which one run of one of its programs printed, or would print by
+// our model. This folder reads, writes and makes such tables:
+//  - reader.h reads a file. text_reader.h and json_reader.h make drafts of its tables (draft.h),
+//    which keep the digits that were printed. A draft is identified, checked and becomes a table.
+//  - writer.h writes a table byte for byte as nccl-tests does.
+//  - perf.h makes a table. Each row is a call (call.h), which is a program of ours that is timed.
+//  - collective.h has the arithmetic that all of these share: elements of a size, algbw and busbw.
+//  - decimal.h reads and writes figures without loss.
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +20,7 @@
 
 namespace orrery {
 
-/// The figures of a row for one placement. Times and bandwidths are exactly as printed.
+/// These are the figures of a row for one placement. Times and bandwidths are exactly as printed.
 struct NcclFigures {
   Duration time;                        // of one call: the mean over the iterations
   std::optional<BytesPerSecond> algbw;  // empty: not printed, or no number ("nan")
@@ -44,7 +42,7 @@ struct NcclRow {
   friend bool operator==(const NcclRow&, const NcclRow&) = default;
 };
 
-/// The settings of the line "# nThread ..", in its order.
+/// These are the settings of the line "# nThread ..", in its order.
 struct NcclSettings {
   uint32_t threads = 1;                    // -t, per process
   uint32_t gpus = 1;                       // -g, per thread
@@ -73,7 +71,8 @@ struct NcclTable {
   std::vector<NcclRow> rows;
   std::vector<std::string> notes;  // sentences about what was inferred and what does not agree
 
-  /// The number of processes. Empty if the threads and gpus of one are not known.
+  /// Returns the number of processes. The result is empty if the threads and gpus of one process
+  /// are not known.
   std::optional<uint32_t> processes() const {
     if (!settings)
       return std::nullopt;

@@ -42,7 +42,7 @@ std::optional<Column> column_named(std::string_view word) {
   return found == kColumns.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The columns of a table, as its header names them.
+/// These are the columns of a table, as its header names them.
 struct Columns {
   std::vector<Column> all;
   std::vector<std::string> names;
@@ -51,7 +51,7 @@ struct Columns {
   size_t placements = 0;
   bool cpu_times = false;
 
-  /// The words of a row that has all columns.
+  /// Returns the number of words of a row that has all columns.
   size_t words() const {
     return all.size() + (!all.empty() && all.back() == Column::Clock ? 1 : 0);
   }
@@ -62,7 +62,8 @@ bool is_header(const std::vector<std::string_view>& words) {
   return words.size() > 3 && words[0] == "size" && words[1] == "count" && words[2] == "type";
 }
 
-/// Reads a header. Empty, with an error, if a column is unknown or a placement lacks one.
+/// Reads a header. The result is empty, with an error, if a column is unknown or a placement lacks
+/// one.
 std::optional<Columns> read_header(const std::vector<std::string_view>& words, const Origin& origin,
                                    Diagnostics& diagnostics) {
   Columns columns;
@@ -104,12 +105,12 @@ bool is_number(std::string_view word) {
          word.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
 }
 
-/// Whether the line is a table's row. Any other line is a log.
+/// Returns whether the line is a table's row. Any other line is a log.
 bool is_row(const std::vector<std::string_view>& words) {
   return !words.empty() && is_number(words[0]) && (words.size() == 1 || is_number(words[1]));
 }
 
-/// The most processes of a launcher. The lines of each are read by themselves.
+/// A launcher has at most this many processes. The lines of each are read by themselves.
 constexpr size_t kMostProcesses = size_t{1} << 16U;
 
 /// nccl-tests prints this many spaces for a row without figures out of place.
@@ -168,7 +169,7 @@ class RowReader {
 
   void refuse(std::string message) { diagnostics_.add(row_.origin, std::move(message)); }
 
-  /// Whether the figures out of place are left blank.
+  /// Returns whether the figures out of place are left blank.
   bool gap_before_figures(bool blank_redop) const {
     const size_t before = columns_.placed - (blank_redop ? 1 : 0);
     if (before == 0 || before >= words_.size())
@@ -266,7 +267,7 @@ class Stream {
     }
   }
 
-  /// Requires that no line follows.
+  /// Ends the stream. Requires that no line follows.
   void end() { close(); }
 
  private:
@@ -289,7 +290,7 @@ class Stream {
     if (NcclContext::begins_run(comment))
       close();
     if (words.size() == 4 && words[2] == "concluded:") {
-      // A table may have been named by nothing else.
+      // It may be that nothing else has named the table.
       const auto named = nccl_collective_named(words[3]);
       if (draft_ && named)
         draft_->named.push_back(*named);
@@ -302,7 +303,7 @@ class Stream {
     open_ = false;
     if (!draft_)
       return;
-    // What was said about this run says nothing about the next one.
+    // Facts about this run say nothing about the next one.
     context_ = NcclContext();
     if (!broken_)
       tables_.emplace_back(draft_->origin.at->line, std::move(*draft_));

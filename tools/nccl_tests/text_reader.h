@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads the text that the programs of nccl-tests print, of all versions, with the lines that others
-// print between: logs, and what mpirun or srun put before each line.
+// Reads the text that the programs of nccl-tests print, of all versions. Others print lines
+// between: logs, and what mpirun or srun put before each line.
 //
 // NcclContext reads the lines around a table (its program, settings, ranks and versions);
 // read_text_tables() reads headers and rows, and takes a draft from the context at each header.
@@ -20,15 +20,16 @@
 
 namespace orrery {
 
-/// The parts of a line between spaces and tabs.
+/// Returns the parts of a line between spaces and tabs.
 std::vector<std::string_view> words_between_spaces(std::string_view line);
 
-/// Reads "nThread 1 nGpus 8 minBytes 8 ..", which follows the "#". Empty, with an error at
-/// `origin`, if a number is not one.
+/// Reads "nThread 1 nGpus 8 minBytes 8 ..", which follows the "#". The result is empty, with an
+/// error at `origin`, if a number is not one.
 std::optional<NcclSettings> read_settings(std::string_view line, const Origin& origin,
                                           Diagnostics& diagnostics);
 
-/// The version of a NCCL_VERSION_CODE: 22606 is "2.26.6". Empty for 0, which says nothing.
+/// Returns the version of a NCCL_VERSION_CODE: 22606 is "2.26.6". The result is empty for 0, which
+/// says nothing.
 std::optional<std::string> version_of_code(int64_t code);
 
 /// Reads the lines around a table, which tell its program, settings, ranks and versions.
@@ -40,10 +41,10 @@ class NcclContext {
   /// Reads any other line that is not a row. NCCL prints its version in one.
   void read_log(std::string_view line);
 
-  /// Whether a run begins with this comment.
+  /// Returns whether a run begins with this comment.
   static bool begins_run(std::string_view comment);
 
-  /// A table without rows, with what was said so far.
+  /// Returns a table without rows, with the facts that were stated so far.
   NcclDraft draft(const Origin& origin) const;
 
  private:
@@ -65,11 +66,12 @@ class NcclContext {
   bool ranks_cut_ = false;  // nccl-tests prints at most 2 KiB of them per process
 };
 
-/// All tables in the order of their headers ("# size count type .."). Adds an error for each line
-/// that should be a row and is not.
+/// Returns all tables in the order of their headers ("# size count type .."). Adds an error for
+/// each line that should be a row and is not.
 std::vector<NcclDraft> read_text_tables(std::string_view text, Diagnostics& diagnostics);
 
-/// A line without what a launcher put before it: "[1,0]<stdout>:" (mpirun) or "0: " (srun).
+/// This is a line without the text that a launcher put before it: "[1,0]<stdout>:" (mpirun) or "0:
+/// " (srun).
 struct LaunchedLine {
   std::string_view process;  // "[1,0]" or "0"; empty without a launcher
   std::string_view line;

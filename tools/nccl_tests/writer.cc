@@ -16,7 +16,7 @@ std::string root_text(const NcclRow& row) {
   return row.root ? fmt::format("{:6}", *row.root) : std::string("    -1");
 }
 
-/// The mean over all placements with a busbw, in GB/s. It is for display only.
+/// Returns the mean over all placements with a busbw, in GB/s. It is for display only.
 double average_busbw(const NcclTable& table) {
   Int128 sum = 0;
   int64_t placements = 0;
@@ -97,7 +97,7 @@ std::string header_lines(const NcclTable& table, const NcclOrigin& origin) {
   return text;
 }
 
-/// A text as nccl-tests escapes it. It stops at the first character that it cannot write.
+/// Returns a text as nccl-tests escapes it. It stops at the first character that it cannot write.
 std::string json_text(std::string_view text) {
   constexpr size_t kMostWritten = 2047;
   std::string quoted = "\"";

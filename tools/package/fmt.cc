@@ -1,6 +1,6 @@
-// fmt as an archive, for executables that carry their libraries: Debian has only the shared
-// library. In every file (FMT_HEADER_ONLY) it takes the compiler many minutes. These are the
-// instances that fmt's own src/format.cc has (version 9), of char.
+// This makes an archive of fmt, for executables that carry their libraries: Debian has only the
+// shared library. If every file had fmt's code (FMT_HEADER_ONLY), compiling would take many
+// minutes. These are the instances of char in fmt's own src/format.cc (version 9).
 
 #include <fmt/format-inl.h>
 

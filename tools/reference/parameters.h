@@ -1,6 +1,7 @@
 #pragma once
 
-// A sentence for each parameter of an op. Names are JAX's and mean the same in every op.
+// This file has a sentence for each parameter of an op. Names are JAX's and mean the same in every
+// op.
 
 #include <string>
 #include <string_view>
@@ -9,17 +10,19 @@
 
 namespace orrery {
 
-/// The sentence for a parameter. Empty for an unknown name; a test requires a sentence for every
-/// parameter.
+/// Returns the sentence for a parameter. The result is empty for an unknown name; a test requires a
+/// sentence for every parameter.
 std::string_view parameter_summary(std::string_view name);
 
-/// The values that may be given: "a whole number, at least 1", "\"eager\" or \"rendezvous\"".
+/// Returns the values that may be given: "a whole number, at least 1", "\"eager\" or
+/// \"rendezvous\"".
 std::string parameter_domain(const Parameter& parameter);
 
-/// The value of an optional parameter that is not given: "2", "false". Empty if it has none.
+/// Returns the value of an optional parameter that is not given: "2", "false". The result is empty
+/// if it has none.
 std::string parameter_default(const Parameter& parameter);
 
-/// Whether every collective has the parameter, except for the halves of a transfer.
+/// Returns whether every collective has the parameter, except for the halves of a transfer.
 bool is_common(const Parameter& parameter);
 
 }  // namespace orrery

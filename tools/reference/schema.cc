@@ -47,7 +47,7 @@ Json or_null(Json schema) {
   return {{"anyOf", {std::move(schema), {{"type", "null"}}}}};
 }
 
-/// A pattern for the key with the suffix of a unit: "^key(_ps|_ns|...)$".
+/// Returns a pattern for the key with the suffix of a unit: "^key(_ps|_ns|...)$".
 std::string suffixed(std::string_view key, Dimension dimension) {
   std::string suffixes;
   for (const QuantityUnit& unit : units(dimension))
@@ -55,7 +55,7 @@ std::string suffixed(std::string_view key, Dimension dimension) {
   return fmt::format("^{}({})$", key, suffixes);
 }
 
-/// The schema of a whole number, whose unit the key names.
+/// Returns the schema of a whole number, whose unit the key names.
 Json count() {
   return {{"type", "integer"}, {"minimum", 0}};
 }
@@ -174,13 +174,13 @@ Json parameter_schema(const Parameter& parameter, OpKind kind) {
   return schema;
 }
 
-/// A condition: {"if": it is one of these ops, "then": it is as the definition says}.
+/// Returns a condition: {"if": it is one of these ops, "then": it is as the definition says}.
 Json op_case(const Json& names, std::string_view definition) {
   return {{"if", {{"required", {"op"}}, {"properties", {{"op", {{"enum", names}}}}}}},
           {"then", reference(definition)}};
 }
 
-/// The schema of an object that is this op.
+/// Returns the schema of an object that is this op.
 Json op_schema(const OpRules& op) {
   Json names = {op.name};
   if (op.family == Family::Collective)

@@ -1,8 +1,8 @@
 #pragma once
 
-// The JSON Schemas of a scenario and of a report. They are of draft 2020-12 and use only what draft
-// 7 has too, which most editors know. The hand-written part is in *.schema.json beside this file;
-// ops, dtypes, units and the catalog come from the reader's tables.
+// Makes the JSON Schemas of a scenario and of a report. They are of draft 2020-12 and use only what
+// draft 7 has too, which most editors know. The hand-written part is in *.schema.json beside this
+// file. Ops, dtypes, units and the catalog come from the reader's tables.
 
 #include <span>
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace orrery {
 
-/// The hand-written part of a schema. Its name is "scenario" or "report".
+/// This is the hand-written part of a schema. Its name is "scenario" or "report".
 struct SchemaFile {
   std::string_view name;
   std::string_view json;
 };
 std::span<const SchemaFile> schema_files();
 
-/// The schemas that `orrery show schema` prints and docs/schema holds.
+/// These return the schemas that `orrery show schema` prints and docs/schema holds.
 std::string scenario_schema();
 std::string report_schema();
 

@@ -22,7 +22,7 @@ class ChecksText {
     return text;
   }
 
-  /// One line per name, in the order in which the names first come.
+  /// Returns one line per name, in the order in which the names first come.
   std::string counted() const {
     const size_t width = of_width([](const Check& check) { return !check.holds(); });
     std::string text;
@@ -70,8 +70,8 @@ class ChecksText {
                        std::string(name_width_ - columns(check.name), ' '));
   }
 
-  /// The limits of what checks show, in the order in which they first come. If not all checks have
-  /// one, it says how many do.
+  /// Returns the caveats of the checks, in the order in which they first come. If not all checks
+  /// have a caveat, it says how many do.
   static std::vector<std::string> caveats(const std::vector<const Check*>& checks) {
     std::vector<std::string> said;
     std::vector<size_t> counts;
@@ -92,7 +92,7 @@ class ChecksText {
     return said;
   }
 
-  /// A check on one line. If that is too long, only `said` is cut.
+  /// Returns a check on one line. If the line is too long, only `said` is cut.
   std::string one_line(const Check& check, const std::string& said,
                        const std::vector<std::string>& caveats) const {
     const size_t indent = name_width_ + 6;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The checks of a report as text.
+// Shows the checks of a report as text.
 
 #include <cstdint>
 #include <string>
@@ -11,10 +11,11 @@
 
 namespace orrery {
 
-/// Whether checks that hold are shown one by one, or one line a name with their count.
+/// Says whether checks that hold are shown one by one, or one line a name with their count.
 enum class ShownChecks : uint8_t { Counted, All };
 
-/// The checks as lines of text. One that does not hold is always shown in full, with its witness.
+/// Returns the checks as lines of text. One that does not hold is always shown in full, with its
+/// witness.
 std::string checks_text(const std::vector<Check>& checks, const Style& style,
                         ShownChecks shown = ShownChecks::All);
 

@@ -20,7 +20,7 @@ namespace orrery {
 
 namespace {
 
-/// The position of a difference in the order of compare().
+/// This is the position of a difference in the order of compare().
 struct Key {
   enum class Section : uint8_t { Arguments, Ops, Memory, Verdicts } section = Section::Ops;
   Instant end;
@@ -31,7 +31,7 @@ struct Key {
   friend auto operator<=>(const Key&, const Key&) = default;
 };
 
-/// The differences found in one aspect so far.
+/// These are the differences found in one aspect so far.
 struct Found {
   Key first_key;
   Difference first;
@@ -110,11 +110,11 @@ class Comparer {
     found.first = make();
   }
 
-  /// The key of an op of A that ends at `end`, on one device or on all.
+  /// Returns the key of an op of A that ends at `end`, on one device or on all.
   static Key op_key(size_t position, std::optional<LogicalId> device, Instant end) {
     return {Key::Section::Ops, end, position, device ? device->index() : 0, {}};
   }
-  /// The key of an op as a whole, which comes before those of its devices.
+  /// Returns the key of an op as a whole, which comes before those of its devices.
   Key op_key(size_t position) const {
     const RecordedOp& op = a_.ops[position];
     Instant end = op.span ? op.span->end : Instant();
@@ -267,8 +267,8 @@ class Comparer {
     }
   }
 
-  /// Compares the arrays that the parts of all devices make. With another spec they may differ
-  /// though the parts do not.
+  /// Compares the arrays that the parts of all devices make. If the specs differ, the arrays may
+  /// differ though the parts do not.
   void compare_whole(const Key& key, const RecordedValue& a, const RecordedValue& b) {
     if (a.whole.has_value() != b.whole.has_value()) {
       result_.not_compared.push_back(fmt::format("The whole array of \"{}\": {} has none.",
@@ -349,7 +349,7 @@ class Comparer {
         return std::string(of == nullptr ? "not checked" : in_words(of->verdict));
       };
       add(Aspect::Verdict, Key{Key::Section::Verdicts, {}, position, 0, {}}, place, [&] {
-        // The message of the one that does not hold.
+        // The message is that of the check that does not hold.
         const RecordedCheck& broken =
             in_b == nullptr || (in_a != nullptr && in_a->verdict > in_b->verdict) ? *in_a : *in_b;
         return Difference{place,         std::nullopt,  "verdict",

@@ -4,7 +4,7 @@
 // Ops and values are matched by id, devices by number, checks by name and by what they are about.
 //
 // compare() works on records (run_record.h), so a run can be compared with a saved report, which
-// holds less. What only one of the two holds is named and not compared.
+// holds less. Things that only one of the two holds are named and not compared.
 
 #include <cstdint>
 #include <optional>
@@ -21,17 +21,18 @@ namespace orrery {
 struct TensorDifference {
   int64_t element = 0;  // row-major index of the first that differs
   int64_t count = 0;    // how many differ
-  /// For floats of one dtype: the distance in ulps of that element, and the largest distance of
-  /// all. Empty if a NaN differs from a number. The distance between 0 and -0 is 0.
+  /// These are for floats of one dtype: the distance in ulps of that element, and the largest
+  /// distance of all elements. They are empty if a NaN differs from a number. The distance between
+  /// 0 and -0 is 0.
   std::optional<uint64_t> ulps, most_ulps;
 };
 
-/// Compares bits where the dtypes are the same (all NaNs count as one), and values otherwise. Empty
-/// if no element differs. Requires equal shapes.
+/// Compares bits where the dtypes are the same (all NaNs count as one), and values otherwise. The
+/// result is empty if no element differs. Requires equal shapes.
 std::optional<TensorDifference> first_difference(const Tensor& a, const Tensor& b);
 
-/// The kinds of differences. If one op differs in several aspects, they are told in this order, the
-/// likelier cause first.
+/// These are the kinds of differences. If one op differs in several aspects, they are told in this
+/// order, the likelier cause first.
 enum class Aspect : uint8_t {
   Op,         // what the op is
   Type,       // of a value: dtype or shape
@@ -42,11 +43,11 @@ enum class Aspect : uint8_t {
   Verdict,    // whether a check holds
 };
 
-/// The aspect in texts and in JSON: "op", "type", "algorithm", "value", "time", "memory",
+/// Returns the aspect in texts and in JSON: "op", "type", "algorithm", "value", "time", "memory",
 /// "verdict".
 std::string_view name(Aspect aspect);
 
-/// One difference between the runs.
+/// This is one difference between the runs.
 struct Difference {
   std::string
       at;  // an op's or value's id ("ct_w" for a gradient), a check's name, or empty: memory
@@ -62,7 +63,8 @@ struct Finding {
   std::vector<std::string> places;  // all ids, devices or checks that differ, in A's order
 };
 
-/// A setting that differs. It is told beside the findings, since it is no difference of results.
+/// This is a setting that differs. It is told beside the findings, since it is no difference of
+/// results.
 struct SettingDifference {
   std::string key;
   std::string a, b;
@@ -73,7 +75,7 @@ struct RunComparison {
   std::vector<Finding> findings;                  // one per aspect, ordered by where it begins
   std::vector<std::string> only_in_a, only_in_b;  // ops
   std::vector<std::string> not_compared;          // sentences about what a record lacks
-  /// Whether the fingerprints differ and nothing else does that both records have.
+  /// It is true if the fingerprints differ and nothing else does that both records have.
   bool unexplained = false;
 
   bool same() const {
@@ -87,11 +89,12 @@ struct RunComparison {
 /// order.
 RunComparison compare(const RunRecord& a, const RunRecord& b);
 
-/// The comparison for people.
+/// Returns the comparison for people.
 std::string difference_text(const RunComparison& comparison, const RunRecord& a, const RunRecord& b,
                             const Style& style);
 
-/// The comparison as JSON. Its keys are a contract with readers of version 1, as the report's are.
+/// Returns the comparison as JSON. Its keys are a contract with readers of version 1, as the
+/// report's are.
 std::string difference_json(const RunComparison& comparison, const RunRecord& a,
                             const RunRecord& b);
 

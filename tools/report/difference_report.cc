@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostPlaces = 8;  // the places that are named for one aspect
 
-/// The place of a difference in words: "\"r\" on device 2, element 3".
+/// Returns the place of a difference in words: "\"r\" on device 2, element 3".
 std::string place_text(const Finding& finding) {
   const Difference& at = finding.first;
   const std::string device =
@@ -45,8 +45,7 @@ std::string places_text(const std::vector<std::string>& places) {
       named < places.size() ? fmt::format(" and {} more", places.size() - named) : "");
 }
 
-/// If several differ: how many there are, and which. `one` is the singular of the noun, such as
-/// "op".
+/// If several things differ, returns how many there are, and which.
 std::string extent_text(const Finding& finding) {
   if (finding.places.size() < 2)
     return "";

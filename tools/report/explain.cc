@@ -98,7 +98,7 @@ std::string until(const Report& report, const ValueLife& life) {
   fail_check("an enumerator", "every end has words", __FILE__, __LINE__);
 }
 
-/// The device on which the op ended last, the lowest id on a tie.
+/// Returns the device on which the op ended last, the lowest id on a tie.
 LogicalId last_device(const Report& report, OpId op) {
   const std::span<const OpSpan> spans = report.completion->spans[op.index()];
   size_t last = 0;

@@ -13,41 +13,41 @@
 
 namespace orrery {
 
-/// The explanation of an id. An op and its first result have the same id; for another result, the
-/// op is the one that makes it.
+/// This is the explanation of an id. An op and its first result have the same id. The id of another
+/// result stands for the op that makes it.
 struct Explanation {
   std::string id;
   std::optional<OpId> op;
-  /// The device that is explained: the one on which the op ended last, the lowest id on a tie.
+  /// This device is explained: the one on which the op ended last, the lowest id on a tie.
   LogicalId device;
   std::vector<Reason> chain;  // empty where the program does not end
   std::optional<ValueId> value;
   std::vector<ValueLife> lives;
 };
 
-/// The ids that can be asked for.
+/// Returns the ids that can be asked for.
 std::vector<std::string_view> explainable(const Program& program);
 
-/// Requires an id that can be asked for.
+/// Explains an id. Requires one that can be asked for.
 Explanation explain(const Report& report, const std::string& id);
 
-/// A reason as a sentence: "device 6 sends 8 KiB of g to device 0, as it has entered".
+/// Returns a reason as a sentence: "device 6 sends 8 KiB of g to device 0, as it has entered".
 std::string sentence(const Report& report, const Reason& reason);
-/// A life as a sentence: "on devices 0-7 it is held from g to the end of the program, since it is
-/// an output".
+/// Returns a life as a sentence: "on devices 0-7 it is held from g to the end of the program, since
+/// it is an output".
 std::string sentence(const Report& report, const ValueLife& life, const Style& style);
 
-/// Which links of a chain are shown: all of them, or `most` / 2 at each end if there are more.
+/// Says which links of a chain are shown: all of them, or `most` / 2 at each end if there are more.
 struct ShownLinks {
   size_t at_begin = 0;
   size_t left_out = 0;  // after these; the others follow
 };
 ShownLinks shown_links(const std::vector<Reason>& chain, size_t most);
 
-/// The most links of a chain in a JSON report: about 3 MB.
+/// A JSON report has at most this many links of a chain: about 3 MB.
 inline constexpr size_t kLinksInJson = 10'000;
 
-/// The explanation as text. A long chain is shown by its beginning and its end.
+/// Returns the explanation as text. A long chain is shown by its beginning and its end.
 std::string explanation_text(const Report& report, const Explanation& explanation,
                              const Style& style);
 

@@ -10,7 +10,7 @@
 namespace orrery {
 namespace {
 
-/// The makespan in picoseconds. Empty if there is none or it is 0.
+/// Returns the makespan in picoseconds. The result is empty if there is none or it is 0.
 std::optional<double> makespan(const Report& report) {
   if (!report.completion || report.completion->makespan == Instant())
     return std::nullopt;

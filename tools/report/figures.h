@@ -1,6 +1,6 @@
 #pragma once
 
-// Shares, counts and ranges of times as people read them. Doubles are only for display.
+// Writes shares, counts and ranges of times as people read them. Doubles are only for display.
 // models/base/amount_text.h has the texts of single quantities.
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// The device whose compute stream waits longest for collectives, the lowest id on a tie.
+/// This is the device whose compute stream waits longest for collectives, the lowest id on a tie.
 struct Exposed {
   LogicalId device;
   Duration exposed;
@@ -23,33 +23,34 @@ struct Exposed {
   double share = 0;  // exposed / (makespan * lists)
 };
 
-/// Empty without times, or with a makespan of 0.
+/// Returns the device that waits longest. The result is empty without times, or with a makespan of
+/// 0.
 std::optional<Exposed> most_exposed(const Report& report);
 
-/// The bytes that the link carried divided by those that it could carry in the makespan. Empty
-/// without times, or with a makespan of 0.
+/// Returns the bytes that the link carried divided by those that it could carry in the makespan.
+/// The result is empty without times, or with a makespan of 0.
 std::optional<double> utilization(const Report& report, const LinkReport& link);
 
-/// `part` of `whole` in percent, one decimal: "12.5 %". Requires whole > 0.
+/// Returns `part` of `whole` in percent, one decimal: "12.5 %". Requires whole > 0.
 std::string percent_text(Bytes part, Bytes whole);
 
-/// A fraction in percent: "12.5 %" for 0.125.
+/// Returns a fraction in percent: "12.5 %" for 0.125.
 std::string share_text(double share);
 
-/// A number with commas between groups of three digits: "1,048,576".
+/// Returns a number with commas between groups of three digits: "1,048,576".
 std::string grouped(uint64_t number);
 
-/// The least and the most of several times.
+/// These are the least and the most of several times.
 class Spread {
  public:
   /// Times are numbered from 0, in the order in which they are added.
   void add(Duration time);
 
-  /// Whether they differ as time_text() shows them.
+  /// Returns whether the times differ as time_text() shows them.
   bool differs() const;
-  /// "3 us", or "3 us to 5 us" if they differ. Requires at least one time.
+  /// Returns "3 us", or "3 us to 5 us" if they differ. Requires at least one time.
   std::string text(bool ascii) const;
-  /// The number of the longest time, the first on a tie.
+  /// Returns the number of the longest time, the first on a tie.
   size_t longest() const { return longest_; }
 
  private:

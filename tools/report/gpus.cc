@@ -123,7 +123,7 @@ class GpusText {
     return said.empty() ? said : "  " + style_.dim(said) + "\n";
   }
 
-  /// The measured makespan beside the simulated one.
+  /// Returns the measured makespan beside the simulated one.
   std::string runs() const {
     const std::optional<RunTimes> times =
         gpus_.measurement ? run_times(*gpus_.measurement) : std::nullopt;
@@ -138,7 +138,7 @@ class GpusText {
                        time(report_.completion->makespan - Instant()));
   }
 
-  /// One line for GPUs that are alike.
+  /// Returns one line for GPUs that are alike.
   std::vector<std::string> gpus() const {
     std::vector<std::pair<std::string, size_t>> kinds;
     for (const cuda::GpuInfo& gpu : gpus_.gpus) {
@@ -180,7 +180,7 @@ class GpusText {
                        counted(static_cast<int64_t>(gpus_.graphs), "graph"), launches);
   }
 
-  /// Says what 100 % is in the table.
+  /// Says which rate is 100 % in the table.
   std::string copies() const {
     if (!gpus_.measurement)
       return "";
@@ -198,14 +198,14 @@ class GpusText {
                        gpus == 1 ? "" : fmt::format(" on {} GPUs", gpus), rate_text(all * 2), peer);
   }
 
-  /// A rate for display: "1234.5 GB/s".
+  /// Returns a rate for display: "1234.5 GB/s".
   static std::string rate_text(BytesPerSecond rate) {
     return fmt::format("{:.1f} GB/s", static_cast<double>(rate.count()) / 1e9);
   }
 
-  /// The simulated and the measured time of each op, from its beginning on the first device to its
-  /// end on the last, and how fast a collective moved its bytes. If several ops are shown together,
-  /// the last that was measured is shown.
+  /// Returns the simulated and the measured time of each op, from its beginning on the first device
+  /// to its end on the last, and how fast a collective moved its bytes. If several ops are shown
+  /// together, the last that was measured is shown.
   std::string table() const {
     if (!gpus_.measurement)
       return "";
@@ -245,7 +245,7 @@ class GpusText {
     return table.text(style_, 2) + line(rest);
   }
 
-  /// A time with two decimals. The driver tells about half a microsecond.
+  /// Returns a time with two decimals. The driver tells about half a microsecond.
   static std::string microseconds_text(Duration duration) {
     return fmt::format("{:.2f}", static_cast<double>(duration.count()) / 1e6);
   }

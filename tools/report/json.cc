@@ -55,12 +55,12 @@ void write_time(JsonWriter& json, const Report& report) {
   });
 }
 
-/// A time, or empty if the program does not end.
+/// Returns a time, or nothing if the program does not end.
 std::optional<int64_t> picoseconds(const Report& report, int64_t count) {
   return report.completion ? std::optional(count) : std::nullopt;
 }
 
-/// A member that is an array of `all`, each written by `write`.
+/// Writes a member that is an array of `all`, each written by `write`.
 template <class Entries, class Write>
 void write_all(JsonWriter& json, std::string_view key, const Entries& all, Write write) {
   json.key(key).array([&] {
@@ -69,7 +69,7 @@ void write_all(JsonWriter& json, std::string_view key, const Entries& all, Write
   });
 }
 
-/// The times of one run of an op.
+/// Writes the times of one run of an op.
 void write_run(JsonWriter& json, const Report& report, const OpReport& run) {
   json.key("start_ps").value(picoseconds(report, run.start.picoseconds()));
   json.key("entered_ps").value(picoseconds(report, run.entered.picoseconds()));
@@ -128,7 +128,7 @@ void write_streams(JsonWriter& json, const DeviceTimes& times) {
   });
 }
 
-/// Devices are numbers and switches are names, as in the scenario's `links`.
+/// Writes devices as numbers and switches as names, as in the scenario's `links`.
 void write_vertex(JsonWriter& json, const Fabric& fabric, VertexId id) {
   if (id.index() < fabric.devices())
     json.value(id.index());
@@ -188,7 +188,7 @@ void write_device(JsonWriter& json, const Report& report, const DeviceReport& en
   });
 }
 
-/// A key that occurs several times gets the list of its texts.
+/// Writes a witness. A key that occurs several times gets the list of its texts.
 void write_witness(JsonWriter& json,
                    const std::vector<std::pair<std::string, std::string>>& witness) {
   const auto same = [](const std::string& key) {

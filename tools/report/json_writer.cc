@@ -27,7 +27,7 @@ uint64_t not_plain(uint64_t word) {
   return other & in_each_byte(0x80);
 }
 
-/// Whether the text needs no escapes. It looks at eight characters at a time.
+/// Returns whether the text needs no escapes. It looks at eight characters at a time.
 bool is_plain(std::string_view text) {
   uint64_t other = 0;
   size_t at = 0;

@@ -58,8 +58,8 @@ class JsonWriter {
   }
 
  private:
-  /// An array or object that is not ended yet. Its bracket is written with its first item, since an
-  /// empty one does not split the line that it is on.
+  /// This is an array or object that is not ended yet. Its bracket is written with its first item,
+  /// since an empty one does not split the line that it is on.
   struct Open {
     char bracket = '[';
     bool lines = false;  // one item a line; else all on one line so far
@@ -78,8 +78,8 @@ class JsonWriter {
 
   std::string& out_;
   std::vector<Open> open_;
-  /// Where the innermost array or object with items would be split into lines, or get a space after
-  /// a colon, as long as it is on one line. The offsets ascend.
+  /// This is a place where the innermost array or object with items would be split into lines, or
+  /// get a space after a colon. Gaps are kept as long as it is on one line. The offsets ascend.
   struct Gap {
     size_t at;
     bool line;
@@ -87,7 +87,7 @@ class JsonWriter {
   std::vector<Gap> gaps_;
 };
 
-/// The text as a JSON string, in its quotes.
+/// Returns the text as a JSON string, in its quotes.
 std::string json_quoted(std::string_view text);
 
 }  // namespace orrery

@@ -1,6 +1,6 @@
 #pragma once
 
-// The words that text and JSON reports share.
+// Text and JSON reports share these words.
 
 #include <cstdint>
 #include <span>
@@ -20,19 +20,19 @@ std::string_view name(HeldAs kind);  // "argument", "output", "temporary", "in_f
 std::string_view name(TimedBy timed_by);  // "sweep", "engine"
 std::string_view name(Verdict verdict);   // "holds", "undecided", "fails"
 
-/// After a noun: "holds", "is undecided", "does not hold".
+/// Returns the verdict after a noun: "holds", "is undecided", "does not hold".
 std::string_view in_words(Verdict verdict);
 
-/// The types of the op's results, in parentheses if there are several: "f32[2,3]{V:x, U:y}". States
-/// are shown only for programs with checked types.
+/// Returns the types of the op's results, in parentheses if there are several: "f32[2,3]{V:x,
+/// U:y}". States are shown only for programs with checked types.
 std::string types_text(const Scenario& scenario, const Op& op);
 
 std::string digest_text(uint64_t digest);  // 16 hexadecimal digits
 
-/// The version of CUDA that the driver counts as 13000: "13.0".
+/// Returns the version of CUDA that the driver counts as 13000: "13.0".
 std::string cuda_version_text(int version);
 
-/// Ascending ids as ranges: "0-3, 8".
+/// Returns ascending ids as ranges: "0-3, 8".
 std::string ranges_text(std::span<const LogicalId> ids);
 
 }  // namespace orrery

@@ -18,7 +18,7 @@
 namespace orrery {
 namespace {
 
-/// Per value: whether the scenario's outputs or expectations name it.
+/// Returns, per value, whether the scenario's outputs or expectations name it.
 std::vector<bool> named_values(const Scenario& scenario) {
   const Program& program = scenario.program;
   std::vector<bool> named(program.values.size(), false);
@@ -59,7 +59,7 @@ std::string_view take_part(std::string_view& text) {
   return part;
 }
 
-/// The parts of an id, with "*" for each number.
+/// Returns the parts of an id, with "*" for each number.
 std::vector<std::string_view> shape_of(std::string_view id) {
   std::vector<std::string_view> shape;
   while (!id.empty()) {
@@ -69,10 +69,10 @@ std::vector<std::string_view> shape_of(std::string_view id) {
   return shape;
 }
 
-/// Whether ids of ops that are shown together differ in numbers only.
+/// Says whether ids of ops that are shown together differ in numbers only.
 enum class Ids : uint8_t { DifferInNumbers, Differ };
 
-/// A text that is the same for ops that may be shown together.
+/// Returns a text that is the same for ops that may be shown together.
 std::string likeness(const OpEntry& entry, const Program& program, Ids ids) {
   // Each iteration of a loop is shown once already.
   if (!entry.loop.empty())
@@ -87,14 +87,15 @@ std::string likeness(const OpEntry& entry, const Program& program, Ids ids) {
   return text;
 }
 
-/// How far all ids are alike from an end on: from the front, or with reverse iterators from the
-/// back.
+/// Returns how many characters two ids have in common, from the front, or with reverse iterators
+/// from the back.
 template <class Iterator>
 size_t alike_from(Iterator a, Iterator a_end, Iterator b, Iterator b_end) {
   return static_cast<size_t>(std::mismatch(a, a_end, b, b_end).first - a);
 }
 
-/// The lengths of the common beginning and the common end of ids. They overlap in none of the ids.
+/// These are the lengths of the common beginning and the common end of ids. They overlap in none of
+/// the ids.
 struct CommonEnds {
   size_t begin = 0;  // in characters
   size_t end = 0;
@@ -119,7 +120,8 @@ class Blocks {
   Blocks(std::span<const OpEntry> entries, const Program& program)
       : entries_(entries), program_(program) {}
 
-  /// All blocks: first those whose ids differ in numbers, then others between these.
+  /// Returns all blocks, in order. Blocks whose ids differ in numbers only are chosen first. Other
+  /// blocks are then looked for in the gaps between them.
   std::vector<RepeatedBlock> find() const {
     std::vector<RepeatedBlock> blocks;
     size_t next = 0;

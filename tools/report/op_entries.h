@@ -1,8 +1,8 @@
 #pragma once
 
-// The ops of a report as it shows them: one entry for each op, one for all iterations of an op of a
-// loop's body, and one for ops that repeat in blocks, such as the layers of a model that are
-// written out.
+// Groups the ops of a report as it shows them. There is one entry for each op, one for all
+// iterations of an op of a loop's body, and one for ops that repeat in blocks, such as the layers
+// of a model that are written out.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,19 +22,20 @@ struct OpEntry {
   std::vector<const OpReport*> runs;  // at least one, in issue order
   std::string loop;                   // that it is in: "l[]"; empty outside loops
   uint64_t iterations = 1;            // with those that are left out
-  /// How much later the last iteration began than the one before it. Empty without times, and for
-  /// one iteration.
+  /// It is how much later the last iteration began than the one before it. It is empty without
+  /// times, and for one iteration.
   std::optional<Duration> period;
   uint64_t messages = 0;  // of all iterations
-  /// The runs between the first and the last whose results are outputs or in an expectation.
+  /// These are the runs between the first and the last whose results are outputs or in an
+  /// expectation.
   std::vector<const OpReport*> named = {};
 
   const OpReport& first() const { return *runs.front(); }
   const OpReport& last() const { return *runs.back(); }
 };
 
-/// The entries in the order of the report's ops, in a loop in that of its first iteration. They
-/// refer to the report.
+/// Returns the entries in the order of the report's ops. An op of a loop is at the place of its
+/// first iteration. The entries refer to the report.
 std::vector<OpEntry> op_entries(const Report& report);
 
 struct RepeatedBlock {
@@ -50,15 +51,15 @@ struct RepeatedBlock {
 /// They are chosen from the front: the one that covers most, and the shortest on a tie.
 std::vector<RepeatedBlock> repeated_blocks(std::span<const uint32_t> items);
 
-/// One name for several ids. If they differ in numbers only, these are starred: "layer*.w1" for
-/// "layer0.w1" and "layer79.w1". Otherwise all between their common beginning and end is: "w*.c"
-/// for "wa.c" and "wb.c". Requires at least one id.
+/// Returns one name for several ids. If the ids differ in numbers only, "*" stands for each number
+/// that differs: "layer*.w1" for "layer0.w1" and "layer79.w1". Otherwise "*" stands for all between
+/// their common beginning and end: "w*.c" for "wa.c" and "wb.c". Requires at least one id.
 std::string common_id(std::span<const std::string_view> ids);
 
-/// The entries of a report with repeated blocks shown once. Ops are alike if they have the same
-/// kind, size and algorithm, and their ids differ in numbers only. If there are no such blocks, ids
-/// may differ otherwise too, as long as they begin or end alike. Times may differ, and the texts
-/// say so.
+/// These are the entries of a report with repeated blocks shown once. Ops are alike if they have
+/// the same kind, size and algorithm, and their ids differ in numbers only. Where there are no such
+/// blocks, ids may differ otherwise too, as long as they begin or end alike. Times may differ, and
+/// the texts say so.
 struct FoldedEntries {
   struct Block {
     size_t begin = 0;   // in `entries`
@@ -70,7 +71,7 @@ struct FoldedEntries {
 };
 FoldedEntries folded_entries(std::vector<OpEntry> entries, const Report& report);
 
-/// One entry for each op that the report has.
+/// Returns one entry for each op that the report has.
 FoldedEntries single_entries(const Report& report);
 
 }  // namespace orrery

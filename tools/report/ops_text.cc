@@ -36,8 +36,8 @@ class OpTable {
   std::string time(Duration duration) const { return time_text(duration, style_.ascii()); }
   std::string time(Instant instant) const { return time(instant - Instant()); }
 
-  /// One line for each loop. Its ops are shown from the first start to the last end, with the times
-  /// of the last iteration. Iterations that the scenario names have a line of their own.
+  /// Returns one line for each loop. Its ops are shown from the first start to the last end, with
+  /// the times of the last iteration. Iterations that the scenario names have a line of their own.
   std::string loops() const {
     std::string text;
     std::string_view before;
@@ -57,7 +57,7 @@ class OpTable {
     return text;
   }
 
-  /// One line for each block of ops that comes several times in a row.
+  /// Returns one line for each block of ops that comes several times in a row.
   std::string blocks() const {
     std::string text;
     for (const FoldedEntries::Block& block : folded_.blocks) {
@@ -73,8 +73,8 @@ class OpTable {
     return text;
   }
 
-  /// How much later each run began than the one before, on each device. Empty unless all began in
-  /// this order.
+  /// Returns how much later each run began than the one before, on each device. It is "" unless all
+  /// began in this order.
   std::string periods(const OpEntry& entry) const {
     if (!report_.completion)
       return "";
@@ -94,7 +94,7 @@ class OpTable {
     return fmt::format(", each {} after the one before", spread.text(style_.ascii()));
   }
 
-  /// The op's time on the device where it takes longest.
+  /// Returns the op's time on the device where it takes longest.
   Duration longest(const OpReport& run) const {
     Duration longest;
     if (report_.completion)
@@ -103,7 +103,7 @@ class OpTable {
     return longest;
   }
 
-  /// For ops that are shown together: the figures in which they differ, with the op of the largest.
+  /// Returns the figures in which ops that are shown together differ, with the op of the largest.
   std::string differing(const OpEntry& entry) const {
     std::vector<std::string> words;
     const auto figure = [&](std::string_view name, auto of) {
@@ -123,8 +123,8 @@ class OpTable {
     return wrapped_words(words, kReportColumns - kIndent - 2, kIndent + 2);
   }
 
-  /// The table. If it is too wide for a report, and would fit without the columns algbw and hidden,
-  /// they are left out. The JSON report has them.
+  /// Returns the table. If it is too wide for a report, and would fit without the columns algbw and
+  /// hidden, they are left out. The JSON report has them.
   std::string table_text() const {
     Table table = this->table();
     for (const size_t column : {kAlgbw, kHidden})
@@ -208,7 +208,7 @@ class PathText {
   }
 
  private:
-  /// One entry of the path, or several that are shown together.
+  /// This is one entry of the path, or several that are shown together.
   struct Shown {
     std::set<LogicalId> devices;
     Spread took;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The ops of a report as text: the table of all ops, the critical path as a paragraph of the
+// Shows the ops of a report as text: the table of all ops, the critical path as a paragraph of the
 // report, and the critical path by itself.
 
 #include <cstddef>
@@ -13,22 +13,23 @@
 
 namespace orrery {
 
-/// The columns of an id in a table. Longer ids are cut.
+/// An id has at most this many columns in a table. Longer ids are cut.
 inline constexpr size_t kNameWidth = 18;
 
-/// The ops of the report, with a line for each loop and each block that repeats.
+/// Returns the ops of the report, with a line for each loop and each block that repeats.
 std::string op_table(const Report& report, const FoldedEntries& folded, const Style& style);
 
-/// Whether a block that comes several times in a row is shown once or each time.
+/// Says whether a block that comes several times in a row is shown once or each time.
 enum class PathBlocks : uint8_t { Once, Each };
 
-/// The critical path as a paragraph, indented by 2: "device 0: 40 x (layer*.c 1 ms to 2 ms ->
-/// layer*.s 3 us) = 44 ms". `entries` has every op of the path, and ops of one entry are alike. A
-/// block that is shown once has all its devices, and the least and the most of its times.
+/// Returns the critical path as a paragraph, indented by 2: "device 0: 40 x (layer*.c 1 ms to 2 ms
+/// -> layer*.s 3 us) = 44 ms". `entries` has every op of the path, and ops of one entry are alike.
+/// A block that is shown once has all its devices, and the least and the most of its times.
 std::string path_text(const Report& report, std::span<const OpEntry> entries, PathBlocks blocks,
                       const Style& style);
 
-/// The critical path op by op, and how far the other ops are from it. Requires a report with times.
+/// Returns the critical path op by op, and how far the other ops are from it. Requires a report
+/// with times.
 std::string critical_path_text(const Report& report, const Style& style);
 
 }  // namespace orrery

@@ -28,7 +28,8 @@ std::vector<RecordedSetting> settings_of(const MemoryPolicy& memory) {
           {"memory.transport.slot", transport ? quantity_text(*transport->slot) : counted}};
 }
 
-/// The record of an op. In a loop it is from the beginning of the first run to the end of the last.
+/// Returns the record of an op. For an op in a loop it is from the beginning of the first run to
+/// the end of the last.
 RecordedOp op_of(const Report& report, const OpEntry& entry) {
   const Program& program = report.scenario->program;
   const Op& op = program.op(entry.first().op);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The record by which two runs are compared. It is taken from a run, or, with less in it, read from
-// a saved JSON report (json.h).
+// Two runs are compared by their records. A record is taken from a run, or, with less in it, read
+// from a saved JSON report (json.h).
 
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// A key of the scenario that says how a run is computed, as text.
+/// This is a key of the scenario that says how a run is computed, as text.
 struct RecordedSetting {
   std::string key;   // "memory.transport.slot"
   std::string text;  // "4 KiB"; "not given"
@@ -31,7 +31,7 @@ struct RecordedOp {
   Bytes bytes;
   uint64_t messages = 0;
   std::optional<RecordedSpan> span;  // over all devices; empty if the program does not end
-  /// The span on each device, ascending. A saved report does not have them.
+  /// It is the span on each device, ascending. A saved report does not have them.
   std::vector<std::pair<LogicalId, RecordedSpan>> by_device;
 };
 
@@ -57,7 +57,7 @@ struct RecordedValue {
   std::optional<Tensor> whole = {};               // only for an output with a spec
   std::string other_name = {};                    // a gradient's "ct_w"; often empty
 
-  /// The name by which a user knows it.
+  /// Returns the name by which a user knows it.
   const std::string& shown_name() const { return other_name.empty() ? name : other_name; }
 };
 
@@ -74,10 +74,10 @@ struct RunRecord {
   std::vector<RecordedValue> values;  // those that the run kept, arguments first
 };
 
-/// The record of a run. It takes the values out of the report.
+/// Returns the record of a run. It takes the values out of the report.
 RunRecord record_of(Report report);
 
-/// Whether the document is a report, or a list of them, and not a scenario.
+/// Returns whether the document is a report, or a list of them, and not a scenario.
 bool is_report(DocumentNode root);
 
 /// Reads a JSON report back. Unknown keys are ignored, since later versions of orrery may write

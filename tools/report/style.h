@@ -1,7 +1,7 @@
 #pragma once
 
-// How text looks: with colours if the terminal has them, in ASCII if it has nothing else. Text that
-// goes to a file never has colours and always uses Unicode.
+// A Style says how text looks: with colours if the terminal has them, in ASCII if it has nothing
+// else. Text that goes to a file never has colours and always uses Unicode.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace orrery {
 enum class Colours : uint8_t { Plain, Ansi };
 enum class Letters : uint8_t { Ascii, Unicode };
 
-/// The width of a text report; only longer names and messages exceed it.
+/// This is the width of a text report; only longer names and messages exceed it.
 inline constexpr size_t kReportColumns = 100;
 
-/// The columns that a UTF-8 text takes: one per code point, since none of ours is wide.
+/// Returns the columns that a UTF-8 text takes: one per code point, since none of ours is wide.
 size_t columns(std::string_view text);
 
 class Style {
@@ -33,14 +33,14 @@ class Style {
   std::string dim(std::string_view text) const { return wrapped("2", text); }
   std::string bold(std::string_view text) const { return wrapped("1", text); }
 
-  /// A tick, a question mark or a cross in its colour.
+  /// Returns a tick, a question mark or a cross in its colour.
   std::string mark(Verdict verdict) const;
-  /// Text in the colour of a verdict.
+  /// Returns text in the colour of a verdict.
   std::string coloured(Verdict verdict, std::string_view text) const;
-  /// A bar of `width` columns, of which part / whole are filled. Any part > 0 fills at least one,
-  /// and the bar is red from 100 % on.
+  /// Returns a bar of `width` columns, of which part / whole are filled. Any part > 0 fills at
+  /// least one, and the bar is red from 100 % on.
   std::string bar(int64_t part, int64_t whole, size_t width) const;
-  /// Full and shaded cells of a timeline.
+  /// These return full and shaded cells of a timeline.
   std::string block(size_t width) const;
   std::string shade(size_t width) const;
   const char* arrow() const { return ascii() ? "->" : "→"; }
@@ -55,7 +55,8 @@ class Style {
   Letters letters_ = Letters::Unicode;
 };
 
-/// Rows of cells. Each column is as wide as its widest cell, with two spaces between columns.
+/// A Table has rows of cells. Each column is as wide as its widest cell, with two spaces between
+/// columns.
 class Table {
  public:
   enum class Align : uint8_t { Left, Right };
@@ -63,15 +64,15 @@ class Table {
   explicit Table(std::vector<Align> columns) : align_(std::move(columns)) {}
 
   void row(std::vector<std::string> cells) { rows_.push_back({std::move(cells), {}}); }
-  /// A line that belongs to the row above and does not widen any column.
+  /// Adds a line that belongs to the row above and does not widen any column.
   void note(std::string text) { rows_.push_back({{}, std::move(text)}); }
 
-  /// The columns that the widest row takes.
+  /// Returns the columns that the widest row takes.
   size_t width() const;
   /// Drops a column, which keeps its number.
   void leave_out(size_t column);
 
-  /// The lines, each after `indent` spaces. The first row is the head, which is dim.
+  /// Returns the lines, each after `indent` spaces. The first row is the head, which is dim.
   std::string text(const Style& style, size_t indent) const;
 
  private:
@@ -86,13 +87,14 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// `text` cut to `width` columns, with an ellipsis if something was cut.
+/// Returns `text` cut to `width` columns, with an ellipsis if something was cut.
 std::string shortened(std::string_view text, size_t width, const Style& style);
 
-/// The parts of a text between single spaces.
+/// Returns the parts of a text between single spaces.
 std::vector<std::string> words_of(const std::string& text);
 
-/// `words` in lines of at most `width` columns, each line after the first indented by `indent`.
+/// Returns `words` in lines of at most `width` columns, each line after the first indented by
+/// `indent`.
 std::string wrapped_words(const std::vector<std::string>& words, size_t width, size_t indent);
 
 }  // namespace orrery

@@ -14,7 +14,7 @@ bool is_nan(const Tensor& tensor, int64_t element) {
   return is_float(tensor.dtype()) && std::isnan(element_as_double(tensor, element));
 }
 
-/// The rank of a float among all of its dtype by value. Both zeros have 0.
+/// Returns the rank of a float among all floats of its dtype by value. Both zeros have 0.
 Int128 ordinal(const Tensor& tensor, int64_t element) {
   const auto width = static_cast<unsigned>(8 * itemsize(tensor.dtype()).count());
   const uint64_t sign = uint64_t{1} << (width - 1);
@@ -28,13 +28,15 @@ bool same(const Tensor& a, const Tensor& b, int64_t element) {
     return is_nan(a, element) && is_nan(b, element);
   if (a.dtype() == b.dtype())
     return element_bits(a, element) == element_bits(b, element);
-  // Every dtype but 64-bit integers fits f64, and those fit int64 where they may be equal at all.
+  // Every dtype but 64-bit integers fits f64. Those integers fit int64 where they may be equal at
+  // all.
   return element_as_double(a, element) == element_as_double(b, element) &&
          (is_float(a.dtype()) || is_float(b.dtype()) ||
           element_as_int64(a, element) == element_as_int64(b, element));
 }
 
-/// The distance of two floats of one dtype. Empty if one is NaN and the other is not.
+/// Returns the distance of two floats of one dtype. The result is empty if one is NaN and the other
+/// is not.
 std::optional<uint64_t> ulps_between(const Tensor& a, const Tensor& b, int64_t element) {
   if (same(a, b, element))
     return 0;
@@ -44,13 +46,13 @@ std::optional<uint64_t> ulps_between(const Tensor& a, const Tensor& b, int64_t e
   return static_cast<uint64_t>(apart < 0 ? -apart : apart);
 }
 
-/// The parts of complex numbers as a tensor. Other numbers become doubles with imaginary parts of
-/// 0.
+/// Returns the parts of complex numbers as a tensor. Other numbers become doubles with imaginary
+/// parts of 0.
 Tensor parts_of(const Tensor& tensor) {
   return parts(is_complex(tensor.dtype()) ? tensor : convert(tensor, Dtype::C128));
 }
 
-/// The first difference if each element is `parts` numbers side by side.
+/// Returns the first difference if each element is `parts` numbers side by side.
 std::optional<TensorDifference> first_difference(const Tensor& a, const Tensor& b, int64_t parts) {
   std::optional<TensorDifference> difference;
   const bool counts_ulps = is_float(a.dtype()) && a.dtype() == b.dtype();

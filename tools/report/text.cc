@@ -36,7 +36,7 @@ std::string mesh_text(const Mesh& mesh) {
   return text;
 }
 
-/// Devices that hold the same, since they have one thread and one capacity.
+/// These devices hold the same, since they have one thread and one capacity.
 struct DeviceGroup {
   std::vector<LogicalId> devices;
   std::optional<Bytes> capacity;
@@ -59,12 +59,12 @@ std::string devices_text(const std::vector<LogicalId>& devices) {
   return (devices.size() == 1 ? "device " : "devices ") + ranges_text(devices);
 }
 
-/// A count with its verb: "1 is undecided", "2 are undecided".
+/// Returns a count with its verb: "1 is undecided", "2 are undecided".
 std::string undecided_text(size_t count) {
   return fmt::format("{} {} undecided", count, count == 1 ? "is" : "are");
 }
 
-/// All verdicts in short: "12 checks hold", "1 of 12 checks fails, 2 are undecided".
+/// Returns all verdicts in short: "12 checks hold", "1 of 12 checks fails, 2 are undecided".
 std::string counted_verdicts(const std::vector<Check>& checks) {
   const auto count = [&](Verdict verdict) {
     return std::count_if(checks.begin(), checks.end(),
@@ -103,8 +103,8 @@ class TextReport {
   std::string time(Duration duration) const { return time_text(duration, style_.ascii()); }
   std::string time(Instant instant) const { return time(instant - Instant()); }
 
-  /// The first line answers: the verdict, how long it takes, how much of that is communication
-  /// that nothing hides, and whether it fits.
+  /// Returns the header. Its first line answers the verdict, how long the program takes, how much
+  /// of that is communication that nothing hides, and how large the peak is.
   std::string header() const {
     const Scenario& scenario = *report_.scenario;
     const std::string mesh = mesh_text(program_.mesh);
@@ -137,7 +137,7 @@ class TextReport {
     });
   }
 
-  /// The peak of the device that is fullest, or without capacities the largest peak.
+  /// Returns the peak of the device that is fullest, or without capacities the largest peak.
   std::string peak_text() const {
     const DeviceReport* fullest = nullptr;
     const auto peak = [&](const DeviceReport& device) {
@@ -186,7 +186,8 @@ class TextReport {
     return text;
   }
 
-  /// A bar for each op that takes time, to scale. Computation is full and communication is shaded.
+  /// Draws a bar for each op that takes time, to scale. Computation is full and communication is
+  /// shaded.
   std::string timeline() const {
     const int64_t makespan = report_.completion->makespan.picoseconds();
     std::string text;
@@ -245,8 +246,8 @@ class TextReport {
     return heading(style_, "CRITICAL PATH") + path_text(report_, entries_, blocks, style_) + "\n";
   }
 
-  /// The links, the busiest first. Those that carry as many bytes at the same bandwidth share a
-  /// line.
+  /// Returns the links, the busiest first. Links that carry as many bytes at the same bandwidth
+  /// share a line.
   std::string links() const {
     struct Used {
       const LinkReport* link;

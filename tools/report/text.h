@@ -1,6 +1,7 @@
 #pragma once
 
-// A report for people. It says what happened when, what it cost, whether it fits, and what holds.
+// Writes a report for people. It says what happened when, what it cost, whether it fits, and what
+// holds.
 //
 // This folder shows a Report (verifier/report.h) and works out nothing that the report lacks:
 //   text.h        the whole report; ops_text.h, checks_text.h and gpus.h make its larger parts
@@ -21,7 +22,7 @@
 
 namespace orrery {
 
-/// Whether ops of loops and of repeated blocks are shown once, or one by one.
+/// Says whether ops of loops and of repeated blocks are shown once, or one by one.
 enum class ShownOps : uint8_t { Folded, All };
 
 struct TextOptions {
@@ -29,14 +30,14 @@ struct TextOptions {
   ShownChecks checks = ShownChecks::Counted;
 };
 
-/// The whole report of one scenario. Its first line is the answer in short. Only names and messages
-/// exceed 100 columns.
+/// Returns the whole report of one scenario. Its first line is the answer in short. Only names and
+/// messages exceed 100 columns.
 std::string report_text(const Report& report, const Style& style, const TextOptions& options = {});
 
-/// "HOLDS", "UNDECIDED" or "DOES NOT HOLD".
+/// Returns "HOLDS", "UNDECIDED" or "DOES NOT HOLD".
 std::string headline(Verdict verdict, const Style& style);
 
-/// One line of the summary of several scenarios.
+/// This is one line of the summary of several scenarios.
 struct SummaryLine {
   std::string file;
   Verdict verdict = Verdict::Holds;  // Fails for a wrong input

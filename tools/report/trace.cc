@@ -21,8 +21,8 @@
 namespace orrery {
 namespace {
 
-/// A communication stream of a list: a row for its collectives, and after it one for each
-/// channel.
+/// These are the rows of a communication stream of a list: one for its collectives, and after it
+/// one for each channel.
 struct StreamRows {
   StreamId stream;
   uint32_t channels = 0;
@@ -81,7 +81,7 @@ class Trace {
   }
 
  private:
-  /// The state of a collective whose messages are written.
+  /// This is the state of a collective whose messages are written.
   struct Shown {
     uint64_t first_message = 0;  // the number of its first message
     uint64_t steps = 0;          // the most of any channel
@@ -95,7 +95,7 @@ class Trace {
   // process's number first and sorts the others by number, so thread numbers are unique.
   uint32_t process_of(LogicalId device) const { return device.index(); }
   uint32_t links_process() const { return program_.mesh.devices(); }
-  /// Measured rows stand after the links and the switches.
+  /// Returns the sort index of measured rows, which stand after the links and the switches.
   uint32_t measured_sort_index() const {
     return 2 + links_process() + static_cast<uint32_t>(fabric_.switches().size());
   }
@@ -269,9 +269,9 @@ class Trace {
     return json_quoted("wait for " + program_.op(collective).name);
   }
 
-  /// Each op sets the counter for as long as it runs: to the live bytes at the op, summed over the
-  /// lists of the device. `first` is the first of these lists. A device without lists holds the
-  /// same all the time.
+  /// Writes the memory counter. Each op sets it for as long as it runs: to the live bytes at the
+  /// op, summed over the lists of the device. `first` is the first of these lists. The counter of a
+  /// device without lists does not change.
   void write_memory(const DeviceReport& device, ListId first) {
     struct Change {
       Instant at;
@@ -365,7 +365,7 @@ class Trace {
     return {first.process, first.thread + ref.channel.index()};
   }
 
-  /// Devices are named by their number and switches by their name.
+  /// Returns the name of a node. Devices are named by their number and switches by their name.
   std::string place_name(const Collective& collective, Node node) const {
     return collective.is_member(node) ? fmt::format("{}", collective.members[node.index()].index())
                                       : fabric_.vertex_text(collective.vertices[node.index()]);
@@ -394,12 +394,14 @@ class Trace {
           what, place_value(collective, event.step.node), place_value(collective, to));
   }
 
-  /// Messages share a link, and the intervals of one thread must not overlap. So there is a thread
-  /// for each link and row that sends over it. All threads of a link have its name.
+  /// Returns the thread of a link. Messages share a link, and the intervals of one thread must not
+  /// overlap. So there is a thread for each link and row that sends over it. All threads of a link
+  /// have its name.
   uint32_t link_thread(LinkId link, uint32_t sender) {
     const auto [known, is_new] = link_threads_.try_emplace({link, sender}, 0);
     if (is_new) {
-      // One row per link in the order of their ids, further rows of a link after all these.
+      // There is one row per link in the order of their ids. Further rows of a link come after all
+      // these.
       known->second =
           named_links_[link.index()] ? next_thread_++ : first_link_thread_ + link.index();
       named_links_[link.index()] = true;

@@ -1,11 +1,11 @@
 #pragma once
 
-// The parts of a Chrome trace that trace.h puts together: the file with its events, and the rows of
-// GPUs and of switches.
+// These are the parts of a Chrome trace that trace.h puts together: the file with its events, and
+// the rows of GPUs and of switches.
 //
 // Slices of one row must not overlap in the format. A virtual device on a GPU and a switch do
-// several things at once, so they have lanes: what begins takes the first lane that is free, and
-// each lane is a row.
+// several things at once, so they have lanes, and each lane is a row. Each slice takes the first
+// lane that is free when it begins.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +32,7 @@
 
 namespace orrery {
 
-/// A thread of the trace, with the process that it belongs to.
+/// This is a thread of the trace, with the process that it belongs to.
 struct Row {
   uint32_t process = 0;
   uint32_t thread = 0;
@@ -43,13 +43,13 @@ struct TimeSpan {
   Instant end;
 };
 
-/// The format's times: microseconds with six decimals, exact to the picosecond.
+/// Returns a time in the format: microseconds with six decimals, exact to the picosecond.
 std::string microseconds(Instant instant);
 
-/// The beginning of an event that takes time. `name` is in quotes already.
+/// Returns the beginning of an event that takes time. `name` is in quotes already.
 std::string complete(Row row, const char* category, const std::string& name, TimeSpan span);
 
-/// The file, with one event per line. It is written in blocks.
+/// This is the file, with one event per line. It is written in blocks.
 class TraceFile {
  public:
   explicit TraceFile(std::ostream& out);
@@ -85,15 +85,15 @@ class TraceFile {
 
 class MeasuredRows {
  public:
-  /// Requires a report with a measurement, which outlives this. Processes and threads are numbered
-  /// from `first_number` on.
+  /// Makes the rows. Requires a report with a measurement, which outlives this object. Processes
+  /// and threads are numbered from `first_number` on.
   MeasuredRows(const Report& report, uint32_t first_number);
 
-  /// The number after those that are used.
+  /// Returns the number after those that are used.
   uint32_t end() const { return next_; }
 
-  /// Times are from the start of the measured run on. The processes take the sort indices from
-  /// `sort_index` on.
+  /// Writes the rows. Times are from the start of the measured run on. The processes take the sort
+  /// indices from `sort_index` on.
   void write(TraceFile& file, uint32_t sort_index) const;
 
  private:
@@ -115,7 +115,7 @@ class MeasuredRows {
     std::vector<Lane> lanes;
   };
 
-  /// Each in the first lane that is free.
+  /// Puts each slice in the first lane that is free.
   static void lay_out(Device& device, Kind kind, std::vector<Shown> slices);
   static std::string name(const Lane& lane);
   void write(TraceFile& file, Row row, const Shown& shown) const;
@@ -127,17 +127,19 @@ class MeasuredRows {
 
 class SwitchRows {
  public:
-  /// The rows for these collectives. Processes and threads are numbered from `first_number` on.
+  /// Makes the rows for these collectives. Processes and threads are numbered from `first_number`
+  /// on.
   SwitchRows(const Lowered& lowered, const ListRuns& runs,
              std::span<const CollectiveId> collectives, uint32_t first_number);
 
-  /// The number after those that are used.
+  /// Returns the number after those that are used.
   uint32_t end() const { return next_; }
 
-  /// The row of the first channel of a switch node. Its other channels have the threads after it.
+  /// Returns the row of the first channel of a switch node. Its other channels have the threads
+  /// after it.
   Row first_row(CollectiveId collective, Node node) const;
 
-  /// When the first member entered the collective. Requires that a switch takes part.
+  /// Returns when the first member entered the collective. Requires that a switch takes part.
   Instant begin(CollectiveId collective) const { return uses_.at(collective).begin; }
 
   void name(TraceFile& file, const Fabric& fabric, uint32_t sort_index) const;
@@ -154,7 +156,7 @@ class SwitchRows {
     uint32_t process = 0;
     std::vector<Lane> lanes;
   };
-  /// A collective at work in a lane.
+  /// This is a collective at work in a lane.
   struct Use {
     VertexId place;
     size_t lane = 0;

@@ -16,8 +16,8 @@ namespace orrery {
 
 namespace {
 
-/// A transfer's schedule in which a sender waits until its receiver has entered, and for nothing
-/// else. A message that is kept for a receiver is kept whole, however many pieces it has.
+/// This is a transfer's schedule in which a sender waits until its receiver has entered, and for
+/// nothing else. A message that is kept for a receiver is kept whole, however many pieces it has.
 class Unbuffered final : public Schedule {
  public:
   explicit Unbuffered(const Schedule& schedule) : schedule_(schedule), extent_(schedule.extent()) {
@@ -37,7 +37,7 @@ class Unbuffered final : public Schedule {
   Extent extent_;
 };
 
-/// The schedules of the transfers that wait, by the ones that they stand for; looked up only.
+/// It maps the schedule of each transfer to the schedule that waits. It is only looked up.
 using UnbufferedSchedules = std::map<const Schedule*, Unbuffered>;
 
 UnbufferedSchedules unbuffered(const Lowered& lowered) {
@@ -83,7 +83,7 @@ class Need {
     return walk_.lists().enter_of(run.collective, Node(end), run.iteration);
   }
 
-  /// The transfers whose senders wait for nothing but the receiver, which will come or not.
+  /// Returns the transfers whose senders wait only for the receiver, whether or not it ever comes.
   std::vector<CollectiveRun> waiting_sends() const {
     std::vector<CollectiveRun> waiting;
     for (const Stop::StuckCollective& stuck : walk_.stuck()) {
@@ -97,7 +97,7 @@ class Need {
     return waiting;
   }
 
-  /// Lets the first of these sends go on whose device has fewer messages kept than are allowed.
+  /// Lets one of the sends go on: the first whose device has fewer messages kept than are allowed.
   /// Returns whether there was one.
   bool keep(const std::vector<CollectiveRun>& waiting, uint32_t allowed,
             std::vector<Buffered>& kept) {
@@ -130,7 +130,7 @@ class Need {
   const UnbufferedSchedules schedules_;
   NoVisitor visitor_;
   std::map<LogicalId, std::vector<CollectiveRun>> kept_of_;
-  bool chose_ = false;  // some of a device's messages, where all of them waited
+  bool chose_ = false;  // only some of a device's waiting messages were kept
   ProgramWalk<NoVisitor> walk_;
 };
 
@@ -142,7 +142,7 @@ BufferNeed buffer_need(const Program& program, const Lowered& lowered) {
 
 namespace {
 
-/// The program's first psend or precv.
+/// Returns the program's first psend or precv.
 const Op* first_half(const Program& program) {
   const auto first = std::find_if(program.ops.begin(), program.ops.end(), [](const Op& op) {
     return op.site && side_of(op) != Side::Both;
@@ -163,7 +163,7 @@ Witness witness_of(const Program& program, const BufferNeed& need) {
   return witness;
 }
 
-/// Requires a need that is a number, and not 0.
+/// Returns the sentence on a need. Requires that `need.messages` has a number, and not 0.
 std::string text_of(const Program& program, const BufferNeed& need) {
   const std::string messages = fmt::format("{}{} message{} under way that nobody receives yet",
                                            leaves_out_iterations(program) ? "at least " : "",

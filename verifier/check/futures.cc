@@ -21,7 +21,7 @@ bool starts(const Op& op) {
   return op.site.has_value() && op.issue == Issue::Start;
 }
 
-/// For each value that the thread defines: its op's position in the thread's list.
+/// Returns, for each value that the thread defines, its op's position in the thread's list.
 std::map<ValueId, size_t> definitions(const Program& program, const Thread& thread) {
   std::map<ValueId, size_t> result;
   for (size_t i = 0; i < thread.issue_order.size(); ++i)
@@ -30,8 +30,8 @@ std::map<ValueId, size_t> definitions(const Program& program, const Thread& thre
   return result;
 }
 
-/// Whether the value existed when the op at `position` was issued. A value that is defined later in
-/// a donated buffer is the storage's new owner.
+/// Returns whether the value existed when the op at `position` was issued. A value that is defined
+/// later in a donated buffer is the storage's new owner.
 bool existed(const std::map<ValueId, size_t>& defined, ValueId value, size_t position) {
   const auto at = defined.find(value);
   return at == defined.end() || at->second < position;
@@ -46,7 +46,7 @@ bool donates(const Program& program, const Thread& thread) {
                      [&](OpId op) { return !program.op(op).donated.empty(); });
 }
 
-/// A donation of a buffer, and a later or simultaneous use of it.
+/// This is a donation of a buffer, and a later or simultaneous use of it.
 struct Clash {
   size_t donor = 0;
   size_t user = 0;
@@ -54,8 +54,9 @@ struct Clash {
   ValueId used;
 };
 
-/// The first clash for which `counts(donor, user)`, by the position of the user and then of the
-/// donor. In a clash the user reads a value of the donated buffer that existed before the donation.
+/// Returns the first clash for which `counts(donor, user)`, by the position of the user and then of
+/// the donor. In a clash the user reads a value of the donated buffer that existed before the
+/// donation.
 template <class Counts>
 std::optional<Clash> first_clash(const Program& program, const Thread& thread, Counts&& counts) {
   struct Donation {
@@ -81,12 +82,13 @@ std::optional<Clash> first_clash(const Program& program, const Thread& thread, C
   return std::nullopt;
 }
 
-/// Whether the ops are collectives of one stream, which run one after another on each device.
+/// Returns whether the ops are collectives of one stream, which run one after another on each
+/// device.
 bool queued(const Op& a, const Op& b) {
   return a.site && b.site && stream_of(a) == stream_of(b);
 }
 
-/// An op of the backward pass is not in the file.
+/// Says that the user is an op of the backward pass, since such an op is not in the file.
 std::string added_text(const Op& user, const Op& donor) {
   return user.backward && !donor.backward
              ? fmt::format(" {} is of the backward pass, which \"transform\" added.",
@@ -182,8 +184,8 @@ std::optional<Check> storage_race(const Program& program) {
 
 namespace {
 
-/// A donation by one thread of storage that another thread reads on a device of both: their ops
-/// have no order. Empty if there is none.
+/// Fails if one thread donates storage that another thread reads on a device of both: their ops
+/// have no order. Returns nothing if no threads do so.
 std::optional<Check> donation_between_lists(const Program& program) {
   struct Use {
     OpId op;

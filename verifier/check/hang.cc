@@ -19,7 +19,7 @@ namespace orrery {
 
 namespace {
 
-/// Follows who waits for whom, starting at a device that cannot continue.
+/// Follows which device waits for which, starting at a device that cannot continue.
 class WaitFor {
  public:
   WaitFor(const Program& program, const Lowered& lowered, const Stop& stop)
@@ -55,13 +55,14 @@ class WaitFor {
   }
 
  private:
-  /// A moment of a list that has not happened.
+  /// This is a moment of a list that has not happened.
   struct Missing {
     ListId list;
     Moment moment;
   };
 
-  /// A device that has entered a collective, and cannot continue until another device enters it.
+  /// This is a device that has entered a collective, and cannot continue until another device
+  /// enters it.
   struct Visit {
     EnterRef entry;
     CollectiveRun run;
@@ -69,8 +70,8 @@ class WaitFor {
     std::optional<Node> misses;     // the other end of a transfer, if no op enters as it
   };
 
-  /// The first device that is stuck. If all came to the end of their lists, it is the first with a
-  /// collective in flight that cannot continue.
+  /// Returns the first device that is stuck. If all came to the end of their lists, it is the first
+  /// with a collective in flight that cannot continue.
   Missing first_stuck() const {
     if (const std::vector<ListId> waiting = stop_.waiting(); !waiting.empty())
       return {waiting.front(), {MomentKind::Passed, stop_.progress.next(waiting.front())}};
@@ -87,8 +88,8 @@ class WaitFor {
                __LINE__);
   }
 
-  /// The collective that the device has entered and whose end it needs first. It is found by
-  /// following missing causes, the first one each time.
+  /// Returns the collective that the device has entered and whose end it needs first. Follows
+  /// missing causes to find it, the first one each time.
   EnterRef blocked_in(Missing missing) const {
     while (const std::optional<Moment> cause =
                stop_.progress.first_unmet(missing.list, missing.moment))
@@ -98,7 +99,7 @@ class WaitFor {
     return {missing.list, missing.moment.position};
   }
 
-  /// A switch is always ready.
+  /// Returns whether the node has entered. A switch is always ready.
   bool has_entered(CollectiveRun run, Node node) const {
     if (!lists_.is_member(run.collective, node))
       return true;
@@ -119,7 +120,7 @@ class WaitFor {
     return nullptr;
   }
 
-  /// Why the device's steps in its blocking collective do not continue.
+  /// Returns why the device's steps in its blocking collective do not continue.
   Visit look(EnterRef entry) const {
     const CollectiveRun run = lists_.run(entry);
     const Parked* at = parked(run, lists_.member(entry).node, std::nullopt);
@@ -140,7 +141,7 @@ class WaitFor {
   const Op& op_of(EnterRef entry) const { return program_.op(lists_.op(entry)); }
   const List& list_of(EnterRef entry) const { return lists_[entry.list]; }
 
-  /// Describes a message that one end waits for, while the other end's op is missing or means other
+  /// Describes a message that one end waits for, while the other end's op is missing or names other
   /// devices.
   Check unmatched(const Visit& visit, Node other) const {
     const Op& op = op_of(visit.entry);
@@ -180,7 +181,8 @@ class WaitFor {
     return "";
   }
 
-  /// Where what a token leads to is sent; as SiteBuilder::follow_tokens says.
+  /// Returns the site at which the message of a token is sent, by the rule of
+  /// SiteBuilder::follow_tokens.
   std::optional<SiteId> sent_at(ValueId token) const {
     for (size_t i = program_.ops.size(); i-- > 0;) {
       const Op& op = program_.ops[i];
@@ -197,7 +199,7 @@ class WaitFor {
     return std::nullopt;
   }
 
-  /// "[[0,1],[1,2]] over x".
+  /// Returns "[[0,1],[1,2]] over x".
   static std::string pairs_text(const Op& op) {
     std::vector<std::string> pairs;
     for (const std::vector<int64_t>& pair : op.attributes.lists("perm"))
@@ -246,7 +248,7 @@ class WaitFor {
         std::move(witness));
   }
 
-  /// "device 2 channel 0 step 1", "switch (node 9) channel 0 step 1"
+  /// Returns "device 2 channel 0 step 1" or "switch (node 9) channel 0 step 1".
   std::string on_device(CollectiveRun run, StepRef step) const {
     const std::string place =
         lists_.is_member(run.collective, step.node)
@@ -300,7 +302,7 @@ std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked, size_t from
   for (size_t at = from; position[at] == kUnseen;) {
     position[at] = path.size();
     path.push_back(parked[at]);
-    // They are in the order of their channels.
+    // The parked channels are in the order of nodes and channels.
     const auto next = std::lower_bound(parked.begin(), parked.end(), place(parked[at].cause.step),
                                        [&](const Parked& candidate, const auto& wanted) {
                                          return place(candidate.half.step) < wanted;

@@ -1,10 +1,10 @@
 #pragma once
 
-// Whether the program ends. No event is chosen among several, so one run decides for every timing.
-// If a walk without time stops, the witness is the cycle of devices that wait for each other. The
-// search starts at a device that cannot continue. It follows the first missing cause of what that
-// waits for, from device to device, until one comes up again. A program also cannot end if a
-// message has lost its route to links that are cut.
+// These checks find whether the program ends. No event is chosen among several, so one run decides
+// for every timing. If a walk without time stops, the witness is the cycle of devices that wait for
+// each other. The search starts at a device that cannot continue. It goes from a device to the one
+// that it waits for, by the first missing cause, until a device comes up again. A program also
+// cannot end if a message has lost its route to links that are cut.
 
 #include <cstddef>
 #include <vector>
@@ -17,24 +17,26 @@
 
 namespace orrery {
 
-/// DEADLOCK.FREE of a program that ran to its end.
+/// Returns DEADLOCK.FREE of a program that ran to its end.
 Check deadlock_free();
 
-/// Whether the program ends (DEADLOCK.FREE), by where a walk stopped. If not, the check says why:
+/// Checks whether the program ends (DEADLOCK.FREE), by where a walk stopped. If not, the check says
+/// why:
 ///  - the wait-for cycle, device by device, and the conflicting orders of issue;
 ///  - or, if all devices entered a collective that cannot continue, the cycle of its steps;
-///  - or, if a psend or precv waits for an end that no op is, which one it is, and the pairs of the
-///    ops that it does not agree with.
+///  - or, if a psend or precv waits for a partner that does not exist, the missing op, and the
+///    pairs of the ops that it does not agree with.
 Check deadlock_free(const Program& program, const Lowered& lowered, const Stop& stop);
 
-/// A cycle of channels of one schedule: each waits for the next, and the last for the first. The
-/// search begins with the channel at position `from`. `parked` is what a walk returned. It is not
-/// empty, and every node on which these channels wait has been entered.
+/// Returns a cycle of channels of one schedule: each waits for the next, and the last for the
+/// first. The search begins with the channel at position `from`. `parked` is the result of a walk.
+/// Requires that it is not empty, and that every node on which these channels wait has been
+/// entered.
 std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked, size_t from = 0);
 
-/// Every two devices that exchange a message have a route left (ROUTE.LEFT). `cut` has the paths of
-/// the fabric of `healthy` without the cut links. A check that fails names the first collective
-/// with a lost route, the two devices, and the cut links of their former route.
+/// Checks that every two devices that exchange a message have a route left (ROUTE.LEFT). `cut` has
+/// the paths of the fabric of `healthy` without the cut links. A check that fails names the first
+/// collective with a lost route, the two devices, and the cut links of their former route.
 Check routes_left(const Program& program, const Lowered& lowered, Paths& healthy, Paths& cut);
 
 }  // namespace orrery

@@ -1,9 +1,20 @@
 #pragma once
 
-// The table of the checks that a run can make, and what makes a Check (verdict.h) of each kind. A
-// check is a function that returns passed(), failed() or undecided(). Its name in reports, such as
-// DEADLOCK.FREE, is hierarchical, and its promise is the property that it states. The functions are
-// in the other files of this folder, in prove/, ragged/, gpus/ and expect/.
+// This folder has the checks of a program and its run: does it end, do threads agree, are there
+// races, does memory suffice, are values right. To read it, begin here.
+//  - A check is a function that returns a Check (verdict.h), made by passed(), failed() or
+//    undecided(). A check that fails has a witness: the smallest example, as rows of text.
+//  - This file has the table of all kinds of checks. A kind has a name, such as DEADLOCK.FREE, and
+//    a promise: the property that it states. Reports, expectations and documentation use the names.
+//  - Static checks need only the program: futures.h (futures and donated storage), order.h (the
+//    order of collectives).
+//  - Some walk the lowered schedules without time: hang.h (deadlock, lost routes), buffering.h (how
+//    many sends must be buffered).
+//  - step_races.h looks for races inside one schedule. prove/ uses it.
+//  - Others judge results of a run: resources.h (memory, digests) and values.h (collectives against
+//    the definitions of oracle/).
+// More checks are in prove/, ragged/, gpus/ and expect/. run.cc calls them; RUNTIME.LIMITS alone is
+// of tools/import. To add a check, add a kind and its row in names.cc, and call its function there.
 
 #include <cstddef>
 #include <cstdint>
@@ -51,32 +62,34 @@ struct CheckInfo {
   std::string_view promises;  // one sentence
 };
 
-/// The table, in the order of CheckKind.
+/// Returns the table, in the order of CheckKind.
 std::span<const CheckInfo> all_checks();
 const CheckInfo& info(CheckKind kind);
 
 using Witness = std::vector<std::pair<std::string, std::string>>;
 
-/// How many of a cycle's `count` rows a witness shows: all up to eight, else the first seven.
+/// Returns how many of a cycle's `count` rows a witness shows: all up to eight, else the first
+/// seven.
 size_t rows_shown(size_t count);
 /// Adds a row that says how many rows are not shown, if any.
 void add_row_of_rest(Witness& witness, size_t count);
 
-/// A check that holds. By default, its message is the property that it states.
+/// Returns a check that holds. By default, its message is the property that it states.
 Check passed(CheckKind kind, std::string of, std::string message = {}, std::string caveat = {});
 Check failed(CheckKind kind, std::string of, std::string message, Witness witness = {});
-/// A check that cannot be decided; `message` says why.
+/// Returns a check that cannot be decided; `message` says why.
 Check undecided(CheckKind kind, std::string of, std::string message, Witness witness = {});
 
-/// The position of an op in its document: its JSON pointer, or its quoted name if it was not read
-/// from one. An op of a backward pass has both, since its pointer is that of another op.
+/// Returns the position of an op in its document: its JSON pointer, or its quoted name if it was
+/// not read from a document. An op of a backward pass has both, since its pointer is that of
+/// another op.
 std::string pointer_of(const Op& op);
 
-/// The name in double quotes.
+/// Returns the name in double quotes.
 std::string quoted(std::string_view name);
 
-/// An amount and the limit that it exceeds, as texts. They have all digits if the rounded texts
-/// would be equal.
+/// Returns an amount and the limit that it exceeds, as texts. The texts have all digits if the
+/// rounded ones would be equal.
 std::pair<std::string, std::string> told_apart(Bytes amount, Bytes limit);
 std::pair<std::string, std::string> told_apart(Duration amount, Duration limit);
 

@@ -17,11 +17,12 @@ namespace orrery {
 
 namespace {
 
-/// A thread's collectives at shared sites, per stream, in the order in which each device runs them.
+/// These are a thread's collectives at shared sites, per stream, in the order in which each device
+/// runs them.
 using SharedOps = std::map<StreamId, std::vector<OpId>>;
 
-/// Transfers are left out, since the order in which they must be issued depends on what is buffered
-/// (buffering.h).
+/// Returns whether the op is at a shared site. Transfers are left out, since the order in which
+/// they must be issued depends on the messages that are buffered (buffering.h).
 bool is_shared(const Op& op, const Program& program) {
   return program.site(*op.site).ops.size() > 1 && side_of(op) == Side::Both;
 }
@@ -35,7 +36,8 @@ SharedOps shared_ops(const Program& program, const Tape& tape) {
   return shared;
 }
 
-/// For each shared collective, those that come next on the same stream of a device.
+/// This is the graph of shared collectives. An edge leads from each collective to the next one on
+/// the same stream of a device.
 class Precedence {
  public:
   Precedence(const Program& program, const Lowered& lowered)
@@ -58,8 +60,8 @@ class Precedence {
     }
   }
 
-  /// Whether one order of all collectives is the order on every device. If so, any two threads
-  /// agree.
+  /// Returns whether one order of all collectives is the order on every device, that is, whether
+  /// the graph has no cycle. If so, any two threads agree.
   bool has_order() && {
     std::vector<CollectiveId> ready;
     for (size_t c = 0; c < before_.size(); ++c)
@@ -79,7 +81,7 @@ class Precedence {
 
  private:
   std::vector<std::vector<CollectiveId>> next_;  // per collective, once for each device
-  std::vector<size_t> before_;                   // per collective: how often it comes next
+  std::vector<size_t> before_;                   // per collective: how many edges lead to it
 };
 
 /// Finds the first two threads that disagree. It is slow, and so is used only for programs without
@@ -92,7 +94,7 @@ class Disagreement {
       shared_.push_back(shared_ops(program, tape));
   }
 
-  /// Empty if only a cycle of more than two threads keeps the program from ending.
+  /// Returns nothing if only a cycle of more than two threads keeps the program from ending.
   std::optional<Check> find() const {
     for (size_t a = 0; a < shared_.size(); ++a)
       for (size_t b = a + 1; b < shared_.size(); ++b)
@@ -104,7 +106,7 @@ class Disagreement {
   }
 
  private:
-  /// The indices at which the two threads enter one site.
+  /// These are the indices at which the two threads enter one site.
   struct Meeting {
     size_t left;
     size_t right;
@@ -136,8 +138,8 @@ class Disagreement {
 
   SiteId site_of(OpId op) const { return *program_.op(op).site; }
 
-  /// Whether each of the two threads has a device in the same collective of site `x`, and in the
-  /// same one of site `y`. Only then do the two wait for each other.
+  /// Returns whether each of the two threads has a device in the same collective of site `x`, and
+  /// in the same one of site `y`. Only then do the two wait for each other.
   bool share_both(const Thread& a, const Thread& b, SiteId x, SiteId y) const {
     std::set<std::pair<CollectiveId, CollectiveId>> of_a;
     for (const LogicalId device : a.devices)

@@ -30,7 +30,7 @@ std::string_view text(HeldAs kind) {
   return "";
 }
 
-/// The first op of a device's only list at which it holds more than its capacity.
+/// Returns the first op of a device's only list at which the device holds more than its capacity.
 std::optional<OpId> first_over(const Program& program, const MemoryProfile& memory,
                                const DeviceMemory& held, Bytes capacity) {
   if (held.threads.size() != 1)

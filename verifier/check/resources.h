@@ -1,6 +1,6 @@
 #pragma once
 
-// Checks of a run's memory, and that each step of each schedule ran once.
+// These checks judge a run's memory, and that each step of each schedule ran once.
 
 #include <string>
 #include <utility>
@@ -15,15 +15,15 @@
 
 namespace orrery {
 
-/// At no op do a thread's devices hold more than `capacity` (MEMORY.CAPACITY). A check that fails
-/// names the first thread whose peak does not fit, the op and the device of the peak, and what is
-/// live there.
+/// Checks that a thread's devices hold at most `capacity` at every op (MEMORY.CAPACITY). A check
+/// that fails names the first thread whose peak does not fit, the op and the device of the peak,
+/// and what is live there.
 Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes capacity);
 
-/// The digest of a walk that runs every half once in each run of its collective.
+/// Returns the digest of a walk that runs every half once in each run of its collective.
 WalkDigest whole_digest(const Program& program, const Lowered& lowered);
 
-/// All executors, by name, have the digest of the schedules (SCHEDULE.DIGEST).
+/// Checks that all executors, given by name, have the digest of the schedules (SCHEDULE.DIGEST).
 Check digests_agree(const WalkDigest& whole,
                     const std::vector<std::pair<std::string, WalkDigest>>& executors);
 

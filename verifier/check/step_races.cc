@@ -17,21 +17,21 @@ int64_t end_of(const Slice& slice) {
   return slice.first + slice.count;
 }
 
-/// Two accesses of different channels that share elements, one of which is written.
+/// These are two accesses of different channels that share elements, one of which is written.
 struct Conflict {
   StepAccess a;
   StepAccess b;
 };
 
-/// In place, a copy of the input to the output may copy elements to where they are. It changes
-/// nothing, so it only reads.
+/// Returns whether a step copies elements to where they are. In place, a copy of the input to the
+/// output may do so. It changes nothing, so it only reads.
 bool copies_onto_itself(const Step& step, const Extent& extent) {
   return !step.from && !step.to && step.combine == Combine::None && step.source && step.target &&
          extent.area(step.source->area) == extent.area(step.target->area) &&
          step.source->first == step.target->first;
 }
 
-/// The accesses of the steps of one node, by position.
+/// Returns the accesses of the steps of one node, by position.
 std::vector<StepAccess> accesses(const Schedule& schedule, Node node) {
   const Extent& extent = schedule.extent();
   std::vector<StepAccess> result;
@@ -60,7 +60,7 @@ std::vector<StepAccess> accesses(const Schedule& schedule, Node node) {
   return result;
 }
 
-/// The accesses of a step that writes what it reads at another offset.
+/// Returns the accesses of a step that writes elements that it reads at another offset.
 std::optional<StepRace> own_race(const Step& step, StepRef ref, const Extent& extent) {
   const bool reads = step.source && (!step.from || step.combine != Combine::None);
   if (!reads || !step.target || step.source->first == step.target->first ||
@@ -75,7 +75,7 @@ std::optional<StepRace> own_race(const Step& step, StepRef ref, const Extent& ex
 }
 
 /// Calls `visit(Conflict)` for each conflict, until it returns false. `all` is in order of
-/// position. The time grows with the accesses and with the pairs of a write and what it meets.
+/// position. The time grows with the accesses, and with the pairs of a write and another access.
 template <class Visit>
 void for_each_conflict(std::span<const StepAccess> all, Visit&& visit) {
   std::vector<const StepAccess*> reads;  // that may reach beyond the current position
@@ -97,14 +97,14 @@ void for_each_conflict(std::span<const StepAccess> all, Visit&& visit) {
   }
 }
 
-/// The order of the halves of one node, as vector clocks: for each half, how many halves of each of
-/// the node's channels come before it or are it.
+/// Clocks holds the order of the halves of one node, as vector clocks. The clock of a half says,
+/// for each of the node's channels, how many of its halves come before this half or are it.
 class Clocks {
  public:
-  /// The halves that are looked at: of this node, or of all nodes.
+  /// These halves are looked at: those of this node, or of all nodes.
   enum class Over : uint8_t { Node, All };
 
-  /// The number of entries.
+  /// Returns the number of entries.
   static uint64_t size(const Schedule& schedule, Node node, Over over) {
     const Extent& extent = schedule.extent();
     uint64_t halves = 0;
@@ -138,11 +138,11 @@ class Clocks {
 
  private:
   bool looks_at(Node node) const { return over_ == Over::All || node == node_; }
-  /// The number of halves of its channel up to this one.
+  /// Returns the number of halves of its channel up to this one.
   static uint32_t halves_until(StepRef ref, Half half) {
     return 2 * ref.index + (half == Half::Receive ? 1 : 2);
   }
-  /// Where the clock of a half begins.
+  /// Returns where the clock of a half begins.
   uint64_t row(StepRef ref, Half half) const {
     const uint64_t of_channel = first_[size_t{ref.node.index()} * channels_ + ref.channel.index()];
     return (of_channel + halves_until(ref, half) - 1) * channels_;
@@ -170,7 +170,7 @@ class Clocks {
   std::vector<uint32_t> clocks_;
 };
 
-/// A visitor of walk(): the halves, each after its causes.
+/// This visitor of walk() keeps the halves, each after its causes.
 struct WalkOrder {
   std::vector<HalfRef> halves;
 
@@ -179,7 +179,7 @@ struct WalkOrder {
 };
 
 /// Looks for races node by node. Most schedules have no conflicts, or order them by causes within
-/// the node; the orders through other nodes are worked out only for what is left.
+/// the node. The orders through other nodes are worked out only for conflicts that are left.
 class Search {
  public:
   Search(const Schedule& schedule, uint64_t budget) : schedule_(schedule), left_(budget) {}
@@ -205,7 +205,7 @@ class Search {
   }
 
  private:
-  /// Whether the budget covers so much more.
+  /// Returns whether the budget covers so much more.
   bool spend(uint64_t amount) {
     over_budget_ = over_budget_ || amount > left_;
     left_ -= std::min(amount, left_);

@@ -1,15 +1,15 @@
 #pragma once
 
-// Races of the steps of one schedule. Two steps race if they are of two channels of a node, touch
-// the same elements, one of them writes, and no cause orders them. A single step races if it writes
-// elements that it also reads to make others, since a step moves its elements in no order. A copy
-// to the next element of the same buffer does so. The values of a schedule are certain only without
-// races, so a proof includes this check.
+// This file finds races of the steps of one schedule. Two steps race if they are of two channels of
+// a node, touch the same elements, one of them writes, and no cause orders them. A single step
+// races if it writes elements that it also reads to make others, since a step moves its elements in
+// no order. A copy to the next element of the same buffer does so. The values of a schedule are
+// certain only without races, so a proof includes this check.
 //
 // The search goes node by node. A sweep over the positions of a node's buffers finds the conflicts:
 // pairs of accesses to the same elements of which one writes. Vector clocks of the node's halves
-// tell which of them a cause inside the node orders. Only for what is left, clocks of the halves of
-// all nodes are made.
+// tell which conflicts a cause inside the node orders. Clocks of the halves of all nodes are made
+// only for the conflicts that are left.
 
 #include <cstdint>
 #include <limits>
@@ -20,8 +20,8 @@
 
 namespace orrery {
 
-/// One access of a half to elements of its node. The slice of a schedule in place is in the input
-/// area.
+/// This is one access of a half to elements of its node. In a schedule in place, the slice is in
+/// the input area.
 struct StepAccess {
   StepRef step;
   Half half = Half::Receive;
@@ -29,18 +29,19 @@ struct StepAccess {
   bool writes = false;
 };
 
-/// Two accesses of one node that nothing orders: of two steps, or a read and a write of one.
+/// These are two accesses of one node that nothing orders: of two steps, or a read and a write of
+/// one.
 struct StepRace {
   StepAccess first;
   StepAccess second;
 
   bool of_one_step() const { return first.step == second.step; }
 
-  /// The elements that both touch.
+  /// Returns the elements that both touch.
   Slice shared() const;
-  /// "on node 0, channel 0 step 1 writes and channel 1 step 0 reads output elements 0 to 3, and
-  /// nothing orders the two"; "on node 0, channel 0 step 1 reads output elements 0 to 3 and writes
-  /// them for others, in no order"
+  /// Returns "on node 0, channel 0 step 1 writes and channel 1 step 0 reads output elements 0 to 3,
+  /// and nothing orders the two". For a race of one step it returns "on node 0, channel 0 step 1
+  /// reads output elements 0 to 3 and writes them for others, in no order".
   std::string text() const;
 };
 
@@ -51,9 +52,10 @@ struct StepRaces {
   bool none() const { return !first && !over_budget; }
 };
 
-/// In a schedule that cannot end no races are looked for. Steps of one channel run in order, so two
-/// steps never race on a node with one channel. `budget` limits the pairs of accesses that are
-/// compared, and the clocks (halves x channels of a node) that order them.
+/// Finds the first race of the schedule. A schedule that cannot end is not searched. Steps of one
+/// channel run in order, so two steps never race on a node with one channel. `budget` limits the
+/// pairs of accesses that are compared, and the clocks (halves x channels of a node) that order
+/// them.
 StepRaces step_races(const Schedule& schedule,
                      uint64_t budget = std::numeric_limits<uint64_t>::max());
 

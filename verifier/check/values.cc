@@ -30,7 +30,7 @@ namespace orrery {
 
 namespace {
 
-/// How closely a site's results were compared; each is less close than those before it.
+/// Says how closely a site's results were compared; each value is less close than those before it.
 enum class Closeness : uint8_t { Exact, InOrder, WithinBounds };
 
 std::string_view text(Closeness closeness) {
@@ -45,14 +45,14 @@ std::string_view text(Closeness closeness) {
   return "within the roundings of its sums";
 }
 
-/// A member that has a result which is compared.
+/// This is a member that has a result which is compared.
 struct DefinedMember {
   Rank rank;
   const Op* op;
   std::shared_ptr<const Definition> definition;  // equal ones of neighbours are one
 };
 
-/// A run of a group.
+/// This is one run of a group.
 struct Run {
   const Collective& collective;
   const Folding& folding;
@@ -65,7 +65,7 @@ struct Run {
   }
 };
 
-/// A member's result that differs.
+/// This is a member's result that differs.
 struct Found {
   const DefinedMember* member;
   Mismatch mismatch;
@@ -76,7 +76,7 @@ struct Compared {
   std::optional<Found> undecided;
 };
 
-/// A member in one iteration, as checks name it.
+/// This is a member in one iteration, as checks name it.
 struct Named {
   Op op;
   LogicalId device;
@@ -136,7 +136,7 @@ Compared compare_in_rank_order(const Run& run) {
   return compared;
 }
 
-/// A copy of the elements in the canonical order of the view.
+/// Returns a copy of the elements in the canonical order of the view.
 Storage canonical(const View& view, size_t item, const std::byte* elements) {
   Storage ordered(static_cast<size_t>(view.elements()) * item);
   view.for_each_run(0, view.elements(), [&](int64_t to, int64_t from, int64_t count) {
@@ -146,7 +146,8 @@ Storage canonical(const View& view, size_t item, const std::byte* elements) {
   return ordered;
 }
 
-/// The operand of a rank as it is held and in canonical order; empty if that is the tensor itself.
+/// Returns the operand of a rank as it is held and in canonical order. The result is empty if that
+/// is the tensor itself.
 std::optional<Storage> held(const Run& run, const Tensor& operand, Rank rank) {
   std::optional<Storage> entered;
   if (run.folding.numerics != Numerics::Ieee)
@@ -159,7 +160,8 @@ std::optional<Storage> held(const Run& run, const Tensor& operand, Rank rank) {
 }
 
 /// Compares results with the values of their folds. Requires a definition that depends on the
-/// order: work elements are then the operands' own, and results their folds or means of these.
+/// order. Then work elements are the operands' own, and results are folds of them or means of the
+/// folds.
 class InOrderComparison {
  public:
   explicit InOrderComparison(const Run& run) : run_(run), member_of_(run.given.size()) {
@@ -225,7 +227,7 @@ class InOrderComparison {
   std::optional<Found> lowest_;                  // by rank and element
 };
 
-/// The first member that has other tables than those by which the collective was scheduled.
+/// Returns the first member that has other tables than those by which the collective was scheduled.
 std::optional<Rank> with_other_tables(const EndedRun& run, const RaggedGroup& tables) {
   for (uint32_t r = 0; r < run.members.size(); ++r) {
     std::vector<const Tensor*> operands;
@@ -246,7 +248,7 @@ Check has_other_tables(const Named& member) {
                 {{"op", member.op.name}, {"device", std::to_string(member.device.index())}});
 }
 
-/// The tensor that a member gives as this operand; null if it has none.
+/// Returns the tensor that a member gives as this operand; null if it has none.
 const Tensor* operand_of(const EndedMember& member, const Op& op, ValueId operand) {
   const auto at = std::find(op.operands.begin(), op.operands.end(), operand);
   return member.operands[static_cast<size_t>(at - op.operands.begin())].get();
@@ -254,7 +256,7 @@ const Tensor* operand_of(const EndedMember& member, const Op& op, ValueId operan
 
 }  // namespace
 
-/// What all runs of a collective have in common.
+/// All runs of a collective have these in common.
 struct ValuesAgainstDefinitions::Group {
   const Collective& collective;
   const Op& named;  // any op of the site
@@ -267,9 +269,10 @@ struct ValuesAgainstDefinitions::Group {
   Closeness closeness = Closeness::Exact;
 };
 
-/// What the runs of a site's collectives so far have shown.
+/// This is the outcome of the runs of a site's collectives so far.
 struct ValuesAgainstDefinitions::OfSite {
-  /// The first iteration counts among several checks, and in it the first group.
+  /// Among several checks, the one of the first iteration is kept, and in it that of the first
+  /// group.
   struct First {
     uint64_t iteration;
     CollectiveId collective;

@@ -3,9 +3,9 @@
 // Compares the results of a program's collectives with their definitions, on each op's actual
 // operands. So an error shows at the op that made it, and not at those that read its result.
 //
-// Each run of a collective is compared when it has ended; its tensors need not be kept. What
-// depends on the site alone is worked out in the first of its runs: the definitions, and the plan
-// by which the proved folds are computed.
+// Each run of a collective is compared when it has ended; its tensors need not be kept. The
+// definitions, and the plan by which the proved folds are computed, depend on the site alone. They
+// are worked out in the first of its runs.
 
 #include <functional>
 #include <memory>
@@ -22,7 +22,8 @@
 
 namespace orrery {
 
-/// The folds of a collective that are proved to be those of its definition; null where none are.
+/// Returns the folds of a collective that are proved to be those of its definition; null where none
+/// are.
 using ProvedFolds = std::function<const ProvenanceRun*(const Op&, const Collective&)>;
 
 /// The program, its lowered form and proved folds must outlive it.
@@ -37,18 +38,18 @@ class ValuesAgainstDefinitions {
   /// Compares all collectives of a program without loops, which has ended with these values.
   void add(const DeviceValues& values);
 
-  /// For every member of every group of the site, in each run, the result equals the definition
-  /// applied to the members' actual operands (VALUES.ORACLE). A check that fails names the first
-  /// wrong iteration, member and element.
+  /// Returns the check that the result equals the definition applied to the members' actual
+  /// operands (VALUES.ORACLE), for every member of every group of the site, in each run. A check
+  /// that fails names the first wrong iteration, member and element.
   ///
   /// Sums of floats are added in the order of the proved folds, so they too are equal bit for bit.
   /// Without a proof they are compared by the bounds of oracle/compare.h, which may leave the check
-  /// undecided. Starts that no done ends are not compared. If no member was compared there is no
+  /// undecided. Starts without a done are not compared. If no member was compared there is no
   /// check. A ragged exchange must have the tables by which it was scheduled, unless they are
   /// assumed (TABLES.AGREED).
   std::optional<Check> check(SiteId site) const;
 
-  /// The checks of all sites, in order.
+  /// Returns the checks of all sites, in order.
   std::vector<Check> checks() const;
 
  private:

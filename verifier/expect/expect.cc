@@ -29,7 +29,7 @@ bool same(const Tensor& a, const Tensor& b, Nans nans) {
   return nans == Nans::Alike ? a == b : same_bits(a, b);
 }
 
-/// The row-major index of the first element that differs. Requires that there is one.
+/// Returns the row-major index of the first element that differs. Requires that there is one.
 int64_t first_different(const Tensor& a, const Tensor& b, Nans nans) {
   if (is_complex(a.dtype()))
     return first_different(parts(a), parts(b), nans) / 2;
@@ -44,7 +44,7 @@ int64_t first_different(const Tensor& a, const Tensor& b, Nans nans) {
   return element;
 }
 
-/// The element as text. A NaN has its bits with it, since there are many NaNs.
+/// Returns the element as text. A NaN has its bits with it, since there are many NaNs.
 std::string text_of(const Tensor& tensor, int64_t element, Nans nans) {
   if (is_complex(tensor.dtype())) {
     const Tensor both = parts(tensor);
@@ -57,7 +57,7 @@ std::string text_of(const Tensor& tensor, int64_t element, Nans nans) {
              : text;
 }
 
-/// The failed check for a difference in one element on one device.
+/// Returns the failed check for a difference in one element on one device.
 Check differs(CheckKind kind, const std::string& of, LogicalId device, int64_t element,
               std::pair<std::string, std::string> left, std::pair<std::string, std::string> right,
               const std::string& more = {}) {
@@ -70,7 +70,7 @@ Check differs(CheckKind kind, const std::string& of, LogicalId device, int64_t e
                  {right.first, right.second}});
 }
 
-/// The value's name in the scenario, in quotes.
+/// Returns the value's name in the scenario, in quotes.
 std::string shown(const ComparedValue& value) {
   return quoted(value.written);
 }
@@ -104,7 +104,7 @@ Check within(CheckKind kind, const std::string& of, std::string_view what, Amoun
   return passed(kind, of, fmt::format("The {} is {}.", what, amount_text(amount)));
 }
 
-/// The checks that a property consists of.
+/// Returns the checks that a property consists of.
 std::vector<CheckKind> checks_of(Property property) {
   switch (property) {
     case Property::DeadlockFree:
@@ -120,7 +120,7 @@ std::vector<CheckKind> checks_of(Property property) {
   return {};
 }
 
-/// Says why a run has none of a property's checks.
+/// Returns why a run has none of a property's checks.
 std::string_view nothing_to_check(Property property, bool tables_agree) {
   if (!tables_agree)
     return "the tables of a ragged exchange do not agree";

@@ -1,9 +1,8 @@
 #pragma once
 
 // Judges the scenario's expectations by the results of the run.
-//  - `equal` compares values bit for bit, and `values` compares one with a literal. If sums on
-//  which
-//    values depend are exact in any order, the check says that other data may differ.
+//  - `equal` compares values bit for bit, and `values` compares one with a literal. If sums behind
+//    the values are exact in any order, the check says that other data may differ.
 //  - `close` compares values by the error bounds of both (oracle/bounds.h), which say how far
 //    roundings can move each element. It is undecided where no bound is known.
 //  - `makespan`, `peak_memory` and `buffered_messages` compare a figure with its limits.
@@ -27,7 +26,7 @@
 
 namespace orrery {
 
-/// The results of a run, as far as it got.
+/// These are the results of a run, as far as it got.
 struct Evidence {
   const Scenario& scenario;
   const Lowered& lowered;
@@ -40,8 +39,8 @@ struct Evidence {
   RoundedBy rounded_by = RoundedBy::Orrery;  // who rounded the values
 };
 
-/// One check for each expectation, with its JSON pointer. An expectation on values or times that
-/// the run does not have is undecided, and says why.
+/// It makes one check for each expectation, with its JSON pointer. An expectation on values or
+/// times that the run does not have is undecided, and says why.
 class Expectations {
  public:
   explicit Expectations(const Evidence& evidence);
@@ -49,7 +48,7 @@ class Expectations {
   Check check(const Expectation& expectation);
 
  private:
-  /// Why an expectation on values that depend on an opaque computation is not decided.
+  /// Returns why an expectation on values that depend on an opaque computation is not decided.
   std::optional<std::string> opaque(const Expectation& expectation);
   Check equal(const std::string& of, const ExpectEqual& expected);
   Check close(const std::string& of, const ExpectClose& expected);
@@ -62,8 +61,8 @@ class Expectations {
   /// Compares two values on one device; returns the failed check if they differ.
   using Compare = FunctionRef<std::optional<Check>(LogicalId device, const ComparedValue& other,
                                                    const Tensor& a, const Tensor& b)>;
-  /// Compares the first value and each other one on each device that has both. A device that has
-  /// only one of them fails, unless the expectation is on common devices. The result is the first
+  /// Compares the first value with each other one, on each device that has both. A device that has
+  /// only one of the two fails, unless the expectation is on common devices. Returns the first
   /// check that fails, or where they were compared: "8 devices, 512 elements each".
   std::variant<Check, std::string> compare_each(CheckKind kind, const std::string& of,
                                                 const ComparedValues& expected,
@@ -74,14 +73,14 @@ class Expectations {
   std::string sums_text(const std::vector<ComparedValue>& values) const;
 
   const Evidence& evidence_;
-  /// By name of the check: the first with the worst verdict.
+  /// For each name of a check, it has the first check with the worst verdict.
   std::map<std::string_view, const Check*> verdicts_;
   std::map<std::string, ValueId> values_by_name_;
   std::optional<DeviceValues> bounds_;             // computed when a `close` needs them
   std::optional<std::map<ValueId, OpId>> opaque_;  // found when values are compared
 };
 
-/// The values that an expectation compares; empty if it is about something else.
+/// Returns the values that an expectation compares; empty if it is about something else.
 std::vector<ComparedValue> compared_values(const Expectation& expectation);
 
 }  // namespace orrery

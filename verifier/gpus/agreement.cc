@@ -19,7 +19,7 @@
 namespace orrery {
 namespace {
 
-/// The first element whose bits differ. Requires one dtype and shape.
+/// Returns the first element whose bits differ. Requires one dtype and shape.
 int64_t first_difference(const Tensor& a, const Tensor& b) {
   const auto differ = std::mismatch(a.bytes().begin(), a.bytes().end(), b.bytes().begin());
   return (differ.first - a.bytes().begin()) / itemsize(a.dtype()).count();
@@ -67,7 +67,7 @@ class GpuValues {
   }
 
  private:
-  /// The check that fails, if this value is wrong.
+  /// Returns the check that fails, if this value is wrong.
   std::optional<Check> compare(ValueId value, LogicalId device) {
     const std::optional<Tensor>& expected = host_.at(value, device);
     const std::optional<Tensor>& got = gpus_.at(value, device);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether a run on GPUs agrees with the host's, and with what the memory profile counts.
+// These checks find whether a run on GPUs agrees with the host's, and with the memory profile.
 
 #include <span>
 
@@ -13,19 +13,20 @@
 
 namespace orrery {
 
-/// Every value that an op makes on the GPUs is the host's, on every device (VALUES.GPUS): bit for
-/// bit. Where it depends on one of `products`, the ops that cuBLASLt did, it is so within the error
-/// bounds of both sides (verifier/oracle/bounds.h). A check that fails names the first value that
-/// differs, with the element. The check is undecided if an element without a known bound differs,
-/// such as a comparison of floats that are nearer to each other than their errors. It is also
-/// undecided if the bounds decide no element of a value that differs.
+/// Checks that every value that an op makes on the GPUs is the host's, bit for bit, on every device
+/// (VALUES.GPUS). A value that depends on one of `products`, the ops that cuBLASLt did, may differ
+/// within the error bounds of both sides (verifier/oracle/bounds.h). A check that fails names the
+/// first value that differs, with the element. The check is undecided if an element without a known
+/// bound differs, such as a comparison of floats that are nearer to each other than their errors.
+/// It is also undecided if the bounds decide no element of a value that differs.
 Check gpu_values_agree(const Program& program, const Lowered& lowered, const DeviceValues& host,
                        const DeviceValues& gpus, std::span<const OpId> products = {});
 
-/// Each virtual device used as many bytes of its arena as the profile counts (MEMORY.ARENA).
+/// Checks that each virtual device used as many bytes of its arena as the profile counts
+/// (MEMORY.ARENA).
 Check arenas_agree(const MemoryProfile& memory, const cuda::GpuFacts& facts);
 
-/// Nothing was written outside of its place (MEMORY.GUARDS).
+/// Checks that nothing was written outside of its place (MEMORY.GUARDS).
 Check guards_whole(const cuda::GpuFacts& facts);
 
 }  // namespace orrery

@@ -1,7 +1,19 @@
 #pragma once
 
-// A scenario's run on GPUs, beside the modelled one. The front door (run.h) includes gpu_options.h
-// alone: its users need no header of CUDA.
+// This folder connects a modelled run (run.h) with a run of the same scenario on GPUs. The front
+// door (run.h) includes gpu_options.h alone, so that its users need no header of CUDA.
+//  1. run() loads the driver, and cuBLASLt if it is asked for, before anything else. So a missing
+//     library is reported at once (loaded_driver, loaded_cublaslt).
+//  2. The scenario is modelled, and its values are computed on the host.
+//  3. why_not_on_gpus() refuses a scenario that leaves out iterations, or whose device holds more
+//     than its memory. The report then has a label instead of a run.
+//  4. run_on_gpus() passes the lowered program, the memory profile and the arguments to the
+//     executor (simulator/values/cuda/executor.h). It runs N virtual devices over the GPUs that are
+//     there.
+//  5. agreement.h compares the two runs: values, bytes used in arenas, and guard bytes. Values of
+//     dot_general by cuBLASLt, and those that depend on them, are compared by error bounds.
+//  6. The report then has the values and measurements of the GPUs. Its times stay the modelled
+//     ones.
 
 #include <optional>
 #include <string>
@@ -13,22 +25,24 @@
 
 namespace orrery {
 
-/// Empty: that of the system. Throws NoGpus where the driver or a GPU is missing.
+/// Loads the driver from this file; an empty name means that of the system. Throws NoGpus where the
+/// driver or a GPU is missing.
 cuda::Driver loaded_driver(const std::string& library);
-/// Empty: that of the system. Throws NoFastDot where it is missing.
+/// Loads cuBLASLt from this file; an empty name means that of the system. Throws NoFastDot where it
+/// is missing.
 cuda::CublasLt loaded_cublaslt(const std::string& library);
 
-/// "the driver failed in cuMemCreate: ...", for NoGpus.
+/// Returns "the driver failed in cuMemCreate: ...", for NoGpus.
 std::string driver_failed(const cuda::CudaError& error);
 
-/// Why the scenario does not run on GPUs though it runs here ("a device holds more than its
+/// Returns why the scenario does not run on GPUs though it runs here ("a device holds more than its
 /// memory"); empty if it does. `leaves_out` says whether iterations of its loops are left out.
 std::optional<std::string> why_not_on_gpus(const Scenario& scenario, const MemoryProfile& memory,
                                            bool leaves_out);
 
-/// `arguments` has the program's arguments on every device. It is empty if no data is moved; then
-/// no values are observed. Requires a scenario that runs on GPUs. Throws NoGpus, NoFastDot,
-/// CudaError, CublasLtError and cuda::UnfitGpu.
+/// Runs the scenario on GPUs. `arguments` has the program's arguments on every device. If it is
+/// empty, no data is moved and no values are observed. Requires a scenario that runs on GPUs.
+/// Throws NoGpus, NoFastDot, CudaError, CublasLtError and cuda::UnfitGpu.
 cuda::GpuRun run_on_gpus(const Scenario& scenario, const Lowered& lowered,
                          const MemoryProfile& memory, std::optional<DeviceValues> arguments,
                          const GpuOptions& options);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Bounds as tensors of f64, one for each element: arithmetic with them, and what is known where
-// results are not finite, are discrete, or were flushed.
+// Bounds are tensors of f64, with one bound for each element. This file has arithmetic with bounds,
+// and the rules for results that are not finite, are discrete, or were flushed.
 
 #include <algorithm>
 #include <cmath>
@@ -14,11 +14,11 @@
 
 namespace orrery {
 
-/// The exact value may be anything.
+/// With this bound the exact value may be anything.
 inline constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
-/// target[i] = next(target[i], i), enlarged; all bounds are made here. What is not a number, such
-/// as zero times infinite, is no bound.
+/// Sets target[i] to next(target[i], i), enlarged by kBoundSlack. All bounds are made here. If
+/// next() gives NaN, as zero times infinite does, there is no bound.
 template <class Next>
 Tensor each(Tensor target, Next&& next) {
   const std::span<double> elements = target.as<double>();
@@ -29,27 +29,28 @@ Tensor each(Tensor target, Next&& next) {
   return target;
 }
 
-/// Whether all elements are exact.
+/// Returns whether all elements are exact.
 inline bool all_zero(const Tensor& bound) {
   const std::span<const double> elements = bound.as<double>();
   return std::all_of(elements.begin(), elements.end(), [](double e) { return e == 0; });
 }
 
-/// Element i of a tensor of f64. A scalar is the same everywhere.
+/// Returns element i of a tensor of f64. A scalar has one element for every i.
 inline double element(const Tensor& tensor, size_t i) {
   return tensor.as<double>()[tensor.shape().rank() == 0 ? 0 : i];
 }
 
-/// |x| of each element, as f64. That of a complex number is the root of the squares of its parts,
-/// and is not finite where a part is not.
+/// Returns |x| of each element, as f64. For a complex number it is the root of the squares of its
+/// parts, and is not finite where a part is not.
 Tensor magnitudes(const Tensor& x);
 
-/// |x - y| of each pair, as f64; parts that are the same, also infinite or NaN, are 0 apart.
-/// Requires one dtype and one shape; or one is a scalar.
+/// Returns |x - y| of each pair, as f64. Parts that are the same, also infinite or NaN, are 0
+/// apart. Requires one dtype and one shape, or a scalar.
 Tensor distances(const Tensor& x, const Tensor& y);
 
-/// The bound where results that are not finite are unknown: a sum may have overflowed that another
-/// order would not. But where made_exactly(i), exact arithmetic gives the same infinity or NaN.
+/// Returns the bound, with kNoBound where the result is not finite: another order of adding might
+/// not overflow. Where made_exactly(i) is true, exact arithmetic gives the same infinity or NaN, so
+/// a float has a bound of 0.
 template <class MadeExactly>
 Tensor settled(Tensor bound, const Tensor& result, MadeExactly made_exactly) {
   const Tensor sizes = magnitudes(result);
@@ -61,8 +62,8 @@ Tensor settled(Tensor bound, const Tensor& result, MadeExactly made_exactly) {
   return bound;
 }
 
-/// The same for sums, whose terms have magnitudes that add up to `terms` and errors that add up to
-/// `carried`. A term that is not finite makes no finite sum.
+/// Does the same for sums. The magnitudes of the terms add up to `terms`, and their errors to
+/// `carried`. A sum with a term that is not finite is not finite itself.
 inline Tensor settled_sums(Tensor bound, const Tensor& result, const Tensor& terms,
                            const Tensor& carried) {
   return settled(std::move(bound), result, [&](size_t i) {
@@ -70,18 +71,18 @@ inline Tensor settled_sums(Tensor bound, const Tensor& result, const Tensor& ter
   });
 }
 
-/// The bound of integers and preds, which are exact or unknown: 0 where `errors` is 0.
+/// Returns the bound of integers and preds, which are exact or unknown: 0 where `errors` is 0.
 Tensor exact_or_unknown(Tensor errors);
 
-/// An operand as an op that flushes subnormals (Numerics::XlaCpu, and XLA itself) takes it, and how
-/// far that is from the exact one.
+/// This is an operand as an op that flushes subnormals (Numerics::XlaCpu, and XLA itself) takes it,
+/// and how far that value is from the exact one.
 struct Flushed {
   Tensor value;
   Tensor error;
 };
 Flushed taken_with_error(const Tensor& value, const Tensor& error);
 
-/// How far a result may be from what it was before it was flushed.
+/// Returns how far a flushed result may be from its value before.
 double most_flushed(Dtype dtype);
 
 }  // namespace orrery

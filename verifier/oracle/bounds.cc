@@ -121,7 +121,7 @@ class Bounds : public NoVisitor {
       return;
     }
     Definition of_errors = definition;
-    // An extremum, also a minimum, is off by at most the largest error of its values.
+    // The error of an extremum, also of a minimum, is at most the largest error of its values.
     if (definition.combine == Combine::Min)
       of_errors.combine = Combine::Max;
     Tensor bound = apply(of_errors, errors, Dtype::F64, type.shape);
@@ -147,13 +147,13 @@ class Bounds : public NoVisitor {
   }
 
  private:
-  /// Whether both runs have the same results, bit for bit: all of them, or none.
+  /// Returns whether both runs have the same results, bit for bit: all of them, or none.
   bool has_same_bits(const Op& op) const {
     return other_ != nullptr && !op.results.empty() &&
            other_->same_bits[op.results.front().index()];
   }
 
-  /// `bound`, but 0 for each integer and pred that is the same in both runs.
+  /// Returns `bound`, but 0 for each integer and pred that is the same in both runs.
   Tensor where_alike(ValueId value, LogicalId device, Tensor bound) const {
     if (other_ == nullptr || is_inexact(program_.value(value).type.dtype))
       return bound;
@@ -169,8 +169,8 @@ class Bounds : public NoVisitor {
     return bound;
   }
 
-  /// The operand that a member gives. Empty if it gives none, or if a wrong schedule ended before
-  /// the member had it.
+  /// Returns the operand that a member gives. The result is empty if it gives none, or if a wrong
+  /// schedule ended before the member had it.
   std::optional<ExchangedOperand> given(CollectiveId id, Node node) const {
     const LogicalId device = lowered_.collective(id).members[node.index()];
     return given_operand(program_.op(lists_.op(id, node)), values_, device);
@@ -185,7 +185,7 @@ class Bounds : public NoVisitor {
     bounds_.at(op.results.front(), device) = std::move(bound);
   }
 
-  /// The magnitudes of the operands of a group, in rank order; made once.
+  /// Returns the magnitudes of the operands of a group, in rank order; they are made once.
   std::vector<const Tensor*> sizes(CollectiveId id) {
     const Collective& collective = lowered_.collective(id);
     std::vector<Tensor>& known = sizes_[id];

@@ -37,7 +37,7 @@ Terms terms_of(const Part& part, std::span<const Tensor* const> operands, int64_
   return terms;
 }
 
-/// The bound on the difference of two folds.
+/// Returns the bound on the difference of two folds.
 double fold_bound(const Definition& definition, const Part& part, const Terms& terms, Dtype dtype,
                   Numerics numerics) {
   if (definition.combine != Combine::Add)
@@ -45,7 +45,7 @@ double fold_bound(const Definition& definition, const Part& part, const Terms& t
   return 2 * sum_error(dtype, part.ranks, terms.magnitude, numerics) * kBoundSlack;
 }
 
-/// The bound on the difference of two quotients of sums that are off by `sums`.
+/// Returns the bound on the difference of two quotients of sums that are off by `sums`.
 template <class E>
 double mean_bound(const Part& part, E a, E b, double sums, Dtype dtype, Numerics numerics) {
   const double sizes = std::fabs(static_cast<double>(arith::widen(a))) +
@@ -72,7 +72,7 @@ void note(std::optional<Mismatch>& lowest, int64_t element, const Tensor& expect
     lowest = Mismatch{element, element_text(expected, element), element_text(got, element), bound};
 }
 
-/// The numbers that the sums of a type add: floats, or the parts of complex numbers.
+/// The sums of a type add these numbers: floats, or the parts of complex numbers.
 template <class E>
 struct Summands {
   using Float = E;
@@ -98,8 +98,8 @@ class SumComparison {
         format_(float_format(summed_)),
         numerics_(numerics) {}
 
-  /// Compares summand `at` of the results, sums of summand `source` of the operands, of which each
-  /// element has `count`.
+  /// Compares number `at` of the results with the expected one. It is the sum of number `source` of
+  /// the operands. Each element has `count` such numbers: 2 if it is complex, else 1.
   void summand(const Part& part, int64_t at, int64_t source, int64_t count,
                Differences& found) const {
     const E want = expected_.as<E>()[static_cast<size_t>(at)];
@@ -141,7 +141,7 @@ Differences differences_of(const Definition& definition, std::span<const Tensor*
   const E* const want = expected.as<E>().data();
   const E* const have = got.as<E>().data();
   using Added = Summands<E>;
-  // From the first difference on.
+  // It is made at the first difference.
   [[maybe_unused]] std::optional<SumComparison<typename Added::Float>> sums;
   for (const Part& part : definition.parts) {
     part.for_each_run([&](int64_t first, int64_t source, int64_t count) {

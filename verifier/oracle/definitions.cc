@@ -18,7 +18,7 @@ namespace orrery {
 
 namespace {
 
-/// The row-major strides of a shape.
+/// Returns the row-major strides of a shape.
 std::vector<int64_t> strides(const Shape& shape) {
   std::vector<int64_t> strides(shape.rank(), 1);
   for (size_t d = shape.rank(); d-- > 1;)
@@ -26,32 +26,32 @@ std::vector<int64_t> strides(const Shape& shape) {
   return strides;
 }
 
-/// Nothing for a part without elements.
+/// Adds the part unless it has no elements.
 void add(std::vector<Part>& parts, Part part) {
   part.dims = joined(part.dims);
   if (part.elements() > 0)
     parts.push_back(std::move(part));
 }
 
-/// The whole result: each element from the operand element of the same index.
+/// Returns the whole result: each element is made of the operand element of the same index.
 std::vector<Part> in_place(const Shape& operand, Rank rank, uint32_t ranks) {
   std::vector<Part> parts;
   add(parts, {0, 0, rank, ranks, {{operand.elements(), 1, 1}}});
   return parts;
 }
 
-/// Every element is the fold of the elements of the same index on all ranks.
+/// Defines every element as the fold of the elements of the same index on all ranks.
 Definition reduce(Combine combine, const Shape& operand, uint32_t n, Leaving leaving) {
   return {combine, in_place(operand, Rank(0), n), leaving};
 }
 
-/// The operand of one rank; zeros if there is none.
+/// Defines a copy of the operand of one rank, or zeros if there is none.
 Definition copy(const Shape& operand, std::optional<Rank> source) {
   return {Combine::None, in_place(operand, source.value_or(Rank(0)), source ? 1 : 0)};
 }
 
-/// The operands in rank order along `axis`. Stacked at a new dimension (untiled) or concatenated
-/// along one (tiled), the row-major order is the same.
+/// Defines the operands in rank order along `axis`. They are stacked at a new dimension (untiled)
+/// or concatenated along one (tiled); the row-major order is the same.
 Definition all_gather(const Shape& operand, size_t axis, uint32_t n) {
   const int64_t block = operand.elements_from(axis);
   std::vector<Part> parts;
@@ -64,8 +64,8 @@ Definition all_gather(const Shape& operand, size_t axis, uint32_t n) {
   return {Combine::None, std::move(parts)};
 }
 
-/// Chunk number `p` of `n` along `axis` of the sum. Untiled, the extent is n, and the remaining
-/// dimension of extent 1 is dropped; the row-major order is the same.
+/// Defines chunk number `p` of `n` along `axis` of the sum. Untiled, the extent is n, and the
+/// remaining dimension of extent 1 is dropped; the row-major order is the same.
 Definition psum_scatter(const Shape& operand, size_t axis, uint32_t n, Rank p) {
   const int64_t chunk = operand.elements_from(axis) / n;
   std::vector<Part> parts;
@@ -77,8 +77,8 @@ Definition psum_scatter(const Shape& operand, size_t axis, uint32_t n, Rank p) {
   return {Combine::Add, std::move(parts)};
 }
 
-/// Rank q's element at each index of `chunk`. In the result it is q x `result_step` further on, in
-/// the operand it starts at `source`.
+/// Defines parts of rank q's element at each index of `chunk`. In the result it is q x
+/// `result_step` further on; in the operand it starts at `source`.
 Definition exchange(const Shape& chunk, const std::vector<int64_t>& result, int64_t result_step,
                     const std::vector<int64_t>& operand, int64_t source, uint32_t n) {
   std::vector<PartDim> dims;
@@ -90,7 +90,8 @@ Definition exchange(const Shape& chunk, const std::vector<int64_t>& result, int6
   return {Combine::None, std::move(parts)};
 }
 
-/// Tiled: concatenation along `concat`, over the ranks q, of chunk p of operand q along `split`.
+/// Defines the tiled form: concatenation along `concat`, over the ranks q, of chunk p of operand q
+/// along `split`.
 Definition all_to_all_tiled(const Shape& operand, size_t split, size_t concat, uint32_t n, Rank p) {
   const Shape chunk = operand.with(split, operand[split] / n);
   const std::vector<int64_t> from = strides(operand);
@@ -99,7 +100,8 @@ Definition all_to_all_tiled(const Shape& operand, size_t split, size_t concat, u
                   p.index() * chunk[split] * from[split], n);
 }
 
-/// Untiled: the stack at `concat`, over the ranks q, of entry p of operand q along `split`.
+/// Defines the untiled form: the stack at `concat`, over the ranks q, of entry p of operand q along
+/// `split`.
 Definition all_to_all_untiled(const Shape& operand, size_t split, size_t concat, uint32_t n,
                               Rank p) {
   const Shape entry = operand.without(split);
@@ -112,8 +114,8 @@ Definition all_to_all_untiled(const Shape& operand, size_t split, size_t concat,
   return exchange(entry, to, stack_step, from, p.index() * entry_step, n);
 }
 
-/// The senders' tables say where their slices come, and the receiver's how large they
-/// are. Everything else is as in its `output`, which lies behind its operand.
+/// The senders' tables say where in the result their slices come, and the receiver's how large they
+/// are. All other rows are as in the receiver's `output`, which lies behind its operand.
 Definition ragged_all_to_all(const RaggedGroup& group, int64_t row, Rank p) {
   struct Rows {
     int64_t first;
@@ -147,7 +149,7 @@ Definition ragged_all_to_all(const RaggedGroup& group, int64_t row, Rank p) {
   return {Combine::None, std::move(parts)};
 }
 
-/// The folds of all parts, in the dtype of the terms.
+/// Returns the folds of all parts, in the dtype of the terms.
 Tensor fold(const Definition& definition, std::span<const Tensor* const> terms,
             const Shape& shape) {
   const Dtype dtype = terms[0]->dtype();
@@ -170,7 +172,7 @@ Tensor fold(const Definition& definition, std::span<const Tensor* const> terms,
   return result;
 }
 
-/// The number that XLA on the CPU starts a fold from.
+/// Returns the number from which XLA on the CPU starts a fold.
 template <class E>
 E start(Combine combine) {
   if (combine == Combine::Add)
@@ -179,7 +181,7 @@ E start(Combine combine) {
   return arith::convert<E>(arith::F64{combine == Combine::Max ? -infinity : infinity});
 }
 
-/// A step of such a fold.
+/// Does a step of such a fold.
 template <class E>
 E step(Combine combine, E acc, E x) {
   if (combine == Combine::Add)
@@ -188,7 +190,7 @@ E step(Combine combine, E acc, E x) {
                                  : arith::xla_cpu::later_if_smaller(acc, x);
 }
 
-/// The folds of all parts by XLA on the CPU, in the dtype in which they are held.
+/// Returns the folds of all parts by XLA on the CPU, in the dtype in which they are held.
 Tensor xla_fold(const Definition& definition, std::span<const Tensor* const> terms,
                 const Shape& shape) {
   const Dtype held = folding({terms[0]->dtype()}, definition.combine, Numerics::XlaCpu).held.dtype;
@@ -217,7 +219,7 @@ Tensor xla_fold(const Definition& definition, std::span<const Tensor* const> ter
   return result;
 }
 
-/// Per element, the lowest rank whose term, as these numerics take it, is the extremum.
+/// Returns, per element, the lowest rank whose term, as these numerics take it, is the extremum.
 Tensor ranks_of(const Definition& definition, std::span<const Tensor* const> operands,
                 const Tensor& extrema, Numerics numerics) {
   std::vector<Tensor> terms;
@@ -283,7 +285,7 @@ std::vector<PartDim> joined(const std::vector<PartDim>& dims) {
   return result;
 }
 
-/// Divides in doubles: the quotient of two floats of a narrower dtype is the same when it is
+/// This divides in doubles: the quotient of two floats of a narrower dtype is the same when it is
 /// rounded twice (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30, 1995).
 Tensor mean(const Tensor& sums, int64_t ranks, Numerics numerics) {
   if (numerics == Numerics::XlaCpu)

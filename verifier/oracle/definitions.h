@@ -1,14 +1,15 @@
 #pragma once
 
-// The definition of each collective, independent of any schedule: which operand elements make each
-// result element.
+// This file defines each collective, independent of any schedule: it says which operand elements
+// make each result element.
 //
 // A definition is a list of parts. A part is a set of result elements with the operand elements
 // that make each of them, both by strides. So a definition does not grow with the number of
 // elements: an all-gather over 8 ranks has 8 parts, whatever its shape. Values (apply) and proofs
-// (verifier/prove) follow from the parts. Which parts a collective has follows from the form that
-// its rules state (models/program/rules.h): does it fold or move, whole operands or one part per
-// rank, and from which member. A new collective of one of these forms is not defined here again.
+// (verifier/prove) follow from the parts. The rules of a collective state its form
+// (models/program/rules.h): whether it folds or moves, whole operands or one part per rank, and
+// from which member. The parts follow from the form. So a new collective of a known form needs no
+// definition here.
 
 #include <cstdint>
 #include <span>
@@ -24,7 +25,8 @@
 
 namespace orrery {
 
-/// `count` elements, each so much further on in the result and in the operands than the one before.
+/// These are `count` elements. Each is `result` further on in the result, and `operand` in the
+/// operands, than the one before.
 struct PartDim {
   int64_t count = 1;
   int64_t result = 1;
@@ -33,8 +35,8 @@ struct PartDim {
 };
 
 /// For each index over `dims`, the result element at `first` plus index x stride is a fold. It
-/// folds the operand elements at `source` plus index x stride of the ranks [rank, rank + ranks). No
-/// ranks: zeros. Elements are row-major offsets; strides are not negative.
+/// folds the operand elements at `source` plus index x stride of the ranks [rank, rank + ranks). If
+/// `ranks` is 0, the element is zero. Elements are row-major offsets; strides are not negative.
 struct Part {
   int64_t first = 0;
   int64_t source = 0;
@@ -44,7 +46,7 @@ struct Part {
   friend bool operator==(const Part&, const Part&) = default;
 
   int64_t elements() const;
-  /// The largest offsets. Requires an element.
+  /// Returns the largest offsets. Requires that there is an element.
   int64_t last_first() const;
   int64_t last_source() const;
 
@@ -54,40 +56,41 @@ struct Part {
   void for_each_run(Run&& run) const;
 };
 
-/// The same elements in the same order with as few dimensions as possible: dimensions that continue
-/// each other are joined. A part without elements keeps a count of 0.
+/// Returns the same elements in the same order with as few dimensions as possible: dimensions that
+/// continue each other are joined. A part without elements keeps a count of 0.
 std::vector<PartDim> joined(const std::vector<PartDim>& dims);
 
-/// The result of one rank: every element is in one part. There is one part for each different fold
-/// (the ranks that contribute), however many elements there are.
+/// This is the result of one rank: every element is in one part. There is one part for each
+/// different fold (the ranks that contribute), however many elements there are.
 struct Definition {
   Combine combine = Combine::None;  // with None, a part has at most one rank
   std::vector<Part> parts;
-  /// How a result element is made of its fold. The lowest rank is that whose element equals the
-  /// fold; 2147483647 where none does, as with NaN.
+  /// Says how a result element is made from its fold. The lowest rank is that whose element equals
+  /// the fold; it is 2147483647 where none does, as with NaN.
   Leaving leaving = Leaving::Same;
   friend bool operator==(const Definition&, const Definition&) = default;
 };
 
-/// Whether the order of a fold can change its value: sums of floats round. By XlaCpu the first of
-/// +0 and -0 is the extremum.
+/// Returns whether the order of a fold can change its value: sums of floats round. With XlaCpu the
+/// first of +0 and -0 is the extremum.
 bool depends_on_order(const Definition& definition, Dtype operand,
                       Numerics numerics = Numerics::Ieee);
 
-/// Each element as a mean over so many ranks: divided by the number, rounded once; by XlaCpu as
-/// models/array/work.h says. Requires floats.
+/// Returns each element as a mean over so many ranks: divided by the number, and rounded once. With
+/// XlaCpu models/array/work.h says how it is rounded. Requires floats.
 Tensor mean(const Tensor& sums, int64_t ranks, Numerics numerics = Numerics::Ieee);
 
-/// The definition of collective `op` for `rank` of a group of `group_size`, whose operands have the
-/// shape `operand`; of several operands, one after another, all together (exchanged_types).
-/// Requires an op that satisfies its type rule, and of an exchange by tables those of the group,
+/// Returns the definition of collective `op` for `rank` of a group of `group_size`. `operand` is
+/// the shape of its operand; several operands count as one, one after another (exchanged_types).
+/// Requires an op that satisfies its type rule. An exchange by tables requires those of the group,
 /// which agree (verifier/ragged/ragged_tables.h).
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank,
                   const RaggedGroup* tables = nullptr);
 
-/// The values by the definition, as a tensor of `dtype` and `shape`. `operands` has one tensor per
-/// rank, all of one dtype. Folds run from the left in rank order, each step rounded to that dtype;
-/// pred adds as s32. By XlaCpu they start, and are kept, as models/array/work.h says.
+/// Returns the values by the definition, as a tensor of `dtype` and `shape`. `operands` has one
+/// tensor per rank, all of one dtype. Folds run from the left in rank order, each step rounded to
+/// that dtype; pred adds as s32. With XlaCpu models/array/work.h says where folds start and how
+/// they are held.
 Tensor apply(const Definition& definition, std::span<const Tensor* const> operands, Dtype dtype,
              const Shape& shape, Numerics numerics = Numerics::Ieee);
 

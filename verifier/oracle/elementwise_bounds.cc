@@ -8,7 +8,7 @@ namespace orrery {
 
 namespace {
 
-/// The largest error in f64, in units in the last place: models/array/transcendental.h.
+/// Returns the largest error in f64, in units in the last place (models/array/transcendental.h).
 double units_in_the_last_place(Unary op) {
   switch (op) {
     case Unary::Neg:
@@ -28,9 +28,9 @@ double units_in_the_last_place(Unary op) {
   fail_check("op is an enumerator", "an op is one of the enumeration", __FILE__, __LINE__);
 }
 
-/// The same of XLA on the CPU. They are rounded up from the largest measured with jax 0.10.2 on
-/// 2^23 random numbers of f32 and 2^21 of f64 between -8 and 8: exp 1.7, log 1.2, rsqrt 1.7, sin
-/// and cos 0.6. Logistic is made of three ops, each with its rounding: 2.3.
+/// Returns the same for XLA on the CPU. The numbers are rounded up from the largest measured with
+/// jax 0.10.2 on 2^23 random numbers of f32 and 2^21 of f64 between -8 and 8: exp 1.7, log 1.2,
+/// rsqrt 1.7, sin and cos 0.6. Logistic is made of three ops, each with its rounding: 2.3.
 double units_in_the_last_place_of_xla(Unary op) {
   switch (op) {
     case Unary::Neg:
@@ -50,8 +50,8 @@ double units_in_the_last_place_of_xla(Unary op) {
   fail_check("op is an enumerator", "an op is one of the enumeration", __FILE__, __LINE__);
 }
 
-/// How many halves of a unit in the last place of the dtype the result may be off. Narrow floats
-/// round a wider result.
+/// Returns by how many halves of a unit in the last place of the dtype the result may be off.
+/// Narrow floats round a wider result.
 double halves(Unary op, Dtype dtype, RoundedBy rounded_by) {
   if (rounded_by == RoundedBy::Orrery)
     // The error of f64 is less than the enlargement of every bound.
@@ -126,7 +126,7 @@ double own_rounding(Binary op, double result, Dtype dtype, RoundedBy rounded_by)
     case Binary::Mul:
       return format.unit_roundoff * result + format.half_smallest;
     case Binary::Div: {
-      // By XLA the reciprocal is rounded, too.
+      // XLA also rounds the reciprocal.
       const int roundings = rounded_by == RoundedBy::Xla ? 2 : 1;
       return roundings * format.unit_roundoff * result + format.half_smallest;
     }

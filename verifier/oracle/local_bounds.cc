@@ -18,7 +18,7 @@ namespace orrery {
 
 namespace {
 
-/// Whether every value of `from`, or its real part, is one of `to`, which is inexact.
+/// Returns whether every value of `from`, or its real part, is a value of `to`, which is inexact.
 bool holds_every(Dtype to, Dtype from) {
   if (is_complex(from))
     return holds_every(to, part_dtype(from));
@@ -35,9 +35,9 @@ bool holds_every(Dtype to, Dtype from) {
   return std::ldexp(wide.unit_roundoff, bits) <= 1;
 }
 
-/// Per element of a conversion to floats, whether it is not rounded: it is the same when it is
-/// converted back. An integer must also be one that the float's bits hold, as converting back
-/// saturates.
+/// Returns, per element of a conversion to floats, whether it is not rounded: it is the same when
+/// it is converted back. An integer must also be one that the float's bits hold, since converting
+/// back saturates.
 Tensor converts_exactly(const Tensor& value, const Tensor& result) {
   Tensor exact = elementwise(Comparison::Eq, convert(result, value.dtype()), value);
   if (is_inexact(value.dtype()))
@@ -51,7 +51,8 @@ Tensor converts_exactly(const Tensor& value, const Tensor& result) {
   return exact;
 }
 
-/// A comparison of x and y is exact where they are further apart than their errors.
+/// Returns the bounds of a comparison of x and y. It is exact where they are further apart than
+/// their errors.
 Tensor compared(const Tensor& x, const Tensor& x_error, const Tensor& y, const Tensor& y_error,
                 Tensor bound) {
   const Tensor apart = distances(x, y);
@@ -61,8 +62,8 @@ Tensor compared(const Tensor& x, const Tensor& x_error, const Tensor& y, const T
   });
 }
 
-/// A conversion of x is exact where all values within the error convert to the same. That of a
-/// complex number goes by its real part, which is off by no more.
+/// Returns the bounds of a conversion of x. It is exact where all values within the error convert
+/// to the same. A complex number counts by its real part, which is off by no more than the number.
 Tensor discretely_converted(const Tensor& x, const Tensor& x_error, Dtype to, Tensor bound) {
   const Tensor wide = convert(x, Dtype::F64);
   return each(std::move(bound), [&](double, size_t i) {
@@ -83,7 +84,7 @@ Tensor unknown(const Computed& of) {
   return each(exact(of), [](double, size_t) { return kNoBound; });
 }
 
-/// Each element is exact where those of all operands are.
+/// Returns a bound of 0 for each element whose operands' elements are all exact.
 Tensor exact_by_element(const Computed& of) {
   return each(exact(of), [&](double, size_t i) {
     const bool known = std::all_of(of.errors.begin(), of.errors.end(),
@@ -113,7 +114,7 @@ Tensor conversion(const Computed& of) {
   const Tensor& result = of.result;
   if (holds_every(result.dtype(), operand.dtype()))
     return error;
-  // A real dtype takes the real part alone, which is off by no more than the number.
+  // A real dtype takes the real part alone, which is off by no more than the complex number.
   const bool drops_part = is_complex(operand.dtype()) && !is_complex(result.dtype());
   const Tensor value = drops_part ? convert(operand, part_dtype(operand.dtype())) : operand;
   const Tensor same = converts_exactly(value, result);
@@ -189,7 +190,8 @@ Tensor real_function(const Computed& of) {
     for (size_t k = 0; k < sizes.size(); ++k) {
       const Approximate x = operand(k, i);
       finite = finite && std::isfinite(x.size);
-      // The sign of the exact operand may decide between infinities, and whether it is 0.
+      // The sign of the exact operand may decide whether the result is +infinity or -infinity, and
+      // whether a factor is 0.
       const bool has_sign = x.error == 0 || x.error < x.size;
       certain = certain && std::isfinite(x.error) && (has_sign || !by_sign);
     }
@@ -211,8 +213,8 @@ bool always(const Computed&) {
   return true;
 }
 
-/// Whether a result of 0 is exact, given operands of these magnitudes: a factor or the numerator is
-/// 0, or two cancel.
+/// Returns whether a result of 0 is exact, given operands of these magnitudes: a factor or the
+/// numerator is 0, or two operands cancel.
 bool is_exact_zero(const std::optional<Elementwise>& function, const std::vector<Tensor>& operands,
                    size_t i) {
   const auto size = [&](size_t k) { return element(operands[k], i); };
@@ -226,10 +228,10 @@ bool is_exact_zero(const std::optional<Elementwise>& function, const std::vector
   return true;  // one of the operands
 }
 
-/// A conversion, or a function of elements.
+/// Adds the amounts that may have been flushed by a conversion, or by a function of elements.
 Tensor flushed_by_element(const Computed& of, Tensor bound) {
   const double most = most_flushed(of.result.dtype());
-  // One part of a complex number may be flushed, and each product that makes one.
+  // One part of a complex number may be flushed, and so may each product that makes one.
   if (is_complex(of.result.dtype()))
     return each(std::move(bound), [&](double error, size_t) { return error + 3 * most; });
   const Tensor sizes = magnitudes(of.result);
@@ -298,7 +300,7 @@ std::vector<Tensor> LocalBounds::of(const Op& op, LogicalId device,
   return bounds;
 }
 
-/// Errors move with their elements. Elements that fill other places are exact. An element that an
+/// Moves errors with their elements. Elements that fill other places are exact. An element that an
 /// inexact index selects is unknown.
 std::vector<Tensor> LocalBounds::moved(const Op& op, LogicalId device,
                                        const LocalValues& values) const {

@@ -1,16 +1,15 @@
 #pragma once
 
-// How errors pass through local ops, for bounds.h, which has the formulas.
+// This file says how errors pass through local ops, for bounds.h. README.md has the formulas.
 //
 // The entry of an op (models/program/rules.h) names the kind of its rule, Errors. Ops that move
-// elements move their errors by their own evaluate rule. For each other kind there is one ErrorRule
-// here, so that an op of a kind that exists needs nothing in this folder. An op is done in three
-// steps:
-//  1. Where subnormals are flushed, its operands become what the op takes: their errors grow by
-//     what was lost.
-//  2. The rule gives the bound of each result. Floats and complex numbers have a distance;
-//     integers and preds are exact, or unknown where an error may have changed them.
-//  3. Where the result may have been flushed, the rule adds that.
+// elements move their errors by their own evaluate rule. Each other kind has one ErrorRule here. So
+// an op of a kind that exists needs nothing in this folder. An op is done in three steps:
+//  1. Where subnormals are flushed, its operands become the flushed ones. Their errors grow by the
+//     amount that was lost.
+//  2. The rule gives the bound of each result. Floats and complex numbers have a distance; integers
+//     and preds are exact, or unknown where an error may have changed them.
+//  3. Where the result may have been flushed, the rule adds the amount that was lost.
 
 #include <optional>
 #include <vector>
@@ -23,7 +22,7 @@
 
 namespace orrery {
 
-/// The operands and results of an op on a device, and the bounds of its operands.
+/// These are the operands and results of an op on a device, and the bounds of its operands.
 struct LocalValues {
   std::vector<const Tensor*> operands;
   std::vector<const Tensor*> errors;  // f64, one for each operand
@@ -35,19 +34,19 @@ class LocalBounds {
   /// The program must outlive it.
   LocalBounds(const Program& program, RoundedBy rounded_by);
 
-  /// The bounds of the op's results on the device, in their order.
+  /// Returns the bounds of the op's results on the device, in their order.
   std::vector<Tensor> of(const Op& op, LogicalId device, const LocalValues& values) const;
 
  private:
   std::vector<Tensor> moved(const Op& op, LogicalId device, const LocalValues& values) const;
   Tensor computed(const Op& op, const LocalValues& values, const Tensor& result) const;
 
-  // own_extremum.cc
+  // These are in own_extremum.cc.
 
-  /// If `op` compares its first operand with that operand's own extremum: the dimensions that the
-  /// extremum was taken along.
+  /// If `op` compares its first operand with that operand's own extremum, returns the dimensions
+  /// along which the extremum was taken.
   std::optional<std::vector<int64_t>> own_extremum_axes(const Op& op) const;
-  /// The op of this kind that makes the value, if one does.
+  /// Returns the op of this kind that makes the value, if there is one.
   const Op* maker(ValueId value, OpKind kind) const;
 
   const Program& program_;
@@ -56,7 +55,7 @@ class LocalBounds {
   std::vector<std::optional<OpId>> made_by_;  // by value
 };
 
-/// One result of an op, as an ErrorRule takes it.
+/// This is one result of an op, as an ErrorRule takes it.
 struct Computed {
   const Program& program;
   const Op& op;
@@ -70,24 +69,25 @@ struct Computed {
 };
 
 struct ErrorRule {
-  /// The bound of floats and complex numbers, before they may be flushed.
+  /// Returns the bound of floats and complex numbers, before they may be flushed.
   Tensor (*inexact)(const Computed&);
-  /// The bound of integers and preds, where an operand has an error.
+  /// Returns the bound of integers and preds, where an operand has an error.
   Tensor (*discrete)(const Computed&);
-  /// Whether the op flushes its operands and results. Null: it does not.
+  /// Returns whether the op flushes its operands and results. If it is null, the op does not flush.
   bool (*flushes)(const Computed&) = nullptr;
-  /// Adds to `bound` what is lost where a result other than 0 is flushed to 0. Null: the bound has
-  /// that already.
+  /// Adds to `bound` the amount that is lost where a result other than 0 is flushed to 0. If it is
+  /// null, the bound has that already.
   Tensor (*flushed)(const Computed&, Tensor bound) = nullptr;
 };
 
-/// `bound` is that of a comparison of an array with its own extremum along `axes`. If it leaves one
-/// element of a slice open, and that is computed to be equal (`is_extremum`) with a finite error,
-/// that element becomes exact. `error` is the bound of the array.
+/// Returns `bound`, that of a comparison of an array with its own extremum along `axes`, with one
+/// more kind of exact element. If only one element of a slice may be the extremum, and it is
+/// computed to be equal (`is_extremum`) with a finite error, that element becomes exact. `error` is
+/// the bound of the array.
 Tensor with_known_extrema(Tensor bound, const Tensor& is_extremum, const Tensor& error,
                           const std::vector<int64_t>& axes);
 
-// local_sums.cc: the rules of ops that fold, by Errors of the same name.
+// local_sums.cc has the rules of ops that fold, by Errors of the same name.
 ErrorRule rule_of_sum();
 ErrorRule rule_of_extremum();
 ErrorRule rule_of_scattered_sum();

@@ -1,4 +1,4 @@
-// Error rules of local ops that fold: reductions, scatter_add, dot_general.
+// This file has the error rules of local ops that fold: reductions, scatter_add, dot_general.
 
 #include <algorithm>
 #include <utility>
@@ -64,7 +64,7 @@ Tensor discrete_fold(const Computed& of) {
   return exact_or_unknown(reduce(*of.errors[0], Combine::Max, axes(of)));
 }
 
-/// The error of scatter_add depends on these: per element of the result, in f64.
+/// The error of scatter_add depends on these sums: per element of the result, in f64.
 struct ScatteredSums {
   Tensor terms;    // the magnitudes of what is added there, together
   Tensor carried;  // their errors together; kNoBound everywhere if an index may be another
@@ -102,7 +102,7 @@ Tensor discrete_scattered_sum(const Computed& of) {
   return exact_or_unknown(scattered_sums(of).carried);
 }
 
-/// How many times (K + 1) v sum |x y| a sum of K products may be off.
+/// Returns how many times (K + 1) v sum |x y| a sum of K products may be off.
 ///
 /// Tensor cores multiply f16 and bf16 exactly. They add at least 4 products to a sum at once. Each
 /// addend is cut off below the last bit of f32 of the largest one, and so is the new sum (Fasi,
@@ -161,7 +161,7 @@ ErrorRule rule_of_scattered_sum() {
   return {inexact_scattered_sum, discrete_scattered_sum, flushes_always};
 }
 
-/// It flushes nothing: by xla-cpu, too, it is computed as by ieee.
+/// It flushes nothing: with xla-cpu, too, it is computed as with ieee.
 ErrorRule rule_of_products() {
   return {inexact_products, unknown_products};
 }

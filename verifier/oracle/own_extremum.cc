@@ -1,7 +1,7 @@
-// Which elements of an array are its extremum, as the backward passes of reduce_max and reduce_min
-// ask: eq(x, broadcast_in_dim(reduce_max(x))). A comparison with a rounded float that is equal
-// decides nothing. But in a slice in which one element alone may be the extremum, that element is
-// it, whatever its error.
+// This file finds which elements of an array are its extremum, as the backward passes of reduce_max
+// and reduce_min ask: eq(x, broadcast_in_dim(reduce_max(x))). A comparison with a rounded float
+// that is equal decides nothing. But if only one element of a slice may be the extremum, that
+// element is it, whatever its error.
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace orrery {
 
 namespace {
 
-/// The dimensions of an array of this rank without `axes`.
+/// Returns the dimensions of an array of this rank without `axes`.
 std::vector<int64_t> dimensions_without(size_t rank, const std::vector<int64_t>& axes) {
   std::vector<int64_t> dimensions;
   for (int64_t d = 0; d < static_cast<int64_t>(rank); ++d)

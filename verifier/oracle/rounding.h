@@ -1,7 +1,7 @@
 #pragma once
 
-// The roundings that error bounds count: the constants of the float dtypes, whose roundings they
-// are, and what sums and means of collectives lose.
+// This file has the roundings that error bounds count: the constants of the float dtypes, whose
+// roundings they are, and what sums and means of collectives lose.
 
 #include <cstdint>
 #include <limits>
@@ -12,15 +12,15 @@
 
 namespace orrery {
 
-/// Whose roundings a bound counts.
+/// Says whose roundings a bound counts.
 enum class RoundedBy : uint8_t {
   Orrery,    // those of our values, by the program's numerics
   CublasLt,  // the same, but for dot_general by cuBLASLt: it adds in any order, f16 and bf16 in
              // tensor cores
-  /// Those of XLA on the CPU, as jax 0.10.2 has it. Beside what Numerics::XlaCpu says, XLA adds in
-  /// any order. It leaves out roundings to narrow dtypes between ops that it joins, or rounds to a
-  /// wider dtype before. It multiplies by the rounded reciprocal of a constant instead of dividing
-  /// by the constant, and its functions are less exact.
+  /// These are the roundings of XLA on the CPU, as jax 0.10.2 has it. Beside what Numerics::XlaCpu
+  /// says, XLA adds in any order. It leaves out roundings to narrow dtypes between ops that it
+  /// joins, or rounds to a wider dtype before. It multiplies by the rounded reciprocal of a
+  /// constant instead of dividing by the constant, and its functions are less exact.
   Xla,
 };
 
@@ -33,8 +33,9 @@ struct FloatFormat {
   double largest;        // the largest finite number
 };
 
-/// XLA on the CPU flushes what it computes below this (arith::xla_cpu): each operand and result, of
-/// complex numbers each part, is then off by less. 0 where nothing is flushed.
+/// Returns the magnitude below which XLA on the CPU flushes results to 0 (arith::xla_cpu). Each
+/// operand and result, or each part of a complex one, is then off by less than this. Returns 0
+/// where nothing is flushed.
 inline double flushed_below(Dtype dtype, Numerics numerics) {
   if (numerics == Numerics::Ieee)
     return 0;
@@ -53,7 +54,8 @@ inline double flushed_below(Dtype dtype, Numerics numerics) {
 /// each. This factor covers them, for every n that fits an id.
 inline constexpr double kBoundSlack = 1 + 0x1p-20;
 
-/// The format of a float dtype, or of the parts of a complex one. Requires one of these.
+/// Returns the format of a float dtype, or of the parts of a complex one. Requires one of these
+/// dtypes.
 inline FloatFormat float_format(Dtype dtype) {
   switch (part_dtype(dtype)) {
     case Dtype::F16:
@@ -73,14 +75,14 @@ inline FloatFormat float_format(Dtype dtype) {
   }
 }
 
-/// The factor of absolute errors: the distance of complex numbers is at most the sum of the errors
-/// of both parts.
+/// Returns the factor of absolute errors: the distance of complex numbers is at most the sum of the
+/// errors of both parts.
 inline double parts_of(Dtype dtype) {
   return is_complex(dtype) ? 2 : 1;
 }
 
-/// The same with XLA's rounding to a wider dtype before: it computes floats of 8 bits in f16, and
-/// those of 16 bits in f32.
+/// Returns the format with XLA's earlier rounding to a wider dtype added: XLA computes floats of 8
+/// bits in f16, and those of 16 bits in f32.
 inline FloatFormat float_format(Dtype dtype, RoundedBy rounded_by) {
   FloatFormat format = float_format(dtype);
   const Bytes size = itemsize(dtype);
@@ -92,15 +94,15 @@ inline FloatFormat float_format(Dtype dtype, RoundedBy rounded_by) {
   return format;
 }
 
-/// How far a sum of `count` floats of the dtype can be from the exact one, in any order, if their
-/// magnitudes add up to `magnitude`: (n - 1) u magnitude. By XlaCpu a sum may be held in a wider
-/// dtype of roundoff v. Then it is off by (n - 1) v magnitude, and rounded once, by u (1 + (n - 1)
-/// v) magnitude. Each of its operands and partial sums may be flushed. For a complex dtype,
-/// magnitudes and the error are in the plane.
+/// Returns how far a sum of `count` floats of the dtype can be from the exact one, in any order.
+/// With n = `count` and magnitudes of the terms that add up to `magnitude`, it is (n - 1) u
+/// magnitude. With XlaCpu a sum may be held in a wider dtype of roundoff v. Then it is off by (n -
+/// 1) v magnitude, and rounded once, by u (1 + (n - 1) v) magnitude. Each of its operands and
+/// partial sums may be flushed. For a complex dtype, magnitudes and the error are in the plane.
 double sum_error(Dtype dtype, double count, double magnitude, Numerics numerics);
 
-/// The error of a mean r of magnitude `size` beside the sum's error over n: u |r| + half_smallest.
-/// By XlaCpu n and 1/n are rounded too, and r may be flushed.
+/// Returns the error of a mean r of magnitude `size`, without the sum's error over n: u |r| +
+/// half_smallest. With XlaCpu n and 1/n are rounded too, and r may be flushed.
 double mean_rounding(Dtype dtype, double size, Numerics numerics);
 
 }  // namespace orrery

@@ -99,14 +99,15 @@ namespace {
 
 constexpr int kSignificant = 53;  // bits of a double
 
-/// A power of two of which all elements of a value on all devices, or the parts of complex ones,
-/// are whole multiples; and the largest magnitude.
+/// All elements of a value on all devices, or the parts of complex ones, are whole multiples of
+/// `unit`, a power of two. `largest` is the largest magnitude.
 struct Digits {
   double unit = std::numeric_limits<double>::infinity();  // infinite if all are zeros
   double largest = 0;
 };
 
-/// The largest power of two of which x is a whole multiple. Requires a finite x other than 0.
+/// Returns the largest power of two of which x is a whole multiple. Requires a finite x other than
+/// 0.
 double unit_of(double x) {
   int exponent = 0;
   const auto digits =
@@ -114,12 +115,12 @@ double unit_of(double x) {
   return std::ldexp(1.0, exponent - kSignificant + std::countr_zero(digits));
 }
 
-/// The elements of a tensor, or the parts of complex ones, as doubles.
+/// Returns the elements of a tensor, or the parts of complex ones, as doubles.
 Tensor numbers(const Tensor& tensor) {
   return convert(is_complex(tensor.dtype()) ? parts(tensor) : tensor, Dtype::F64);
 }
 
-/// Empty where an element is not finite.
+/// Returns nothing if an element is not finite.
 std::optional<Digits> digits_of(const Program& program, const DeviceValues& computed,
                                 ValueId value) {
   Digits digits;
@@ -140,7 +141,7 @@ std::optional<Digits> digits_of(const Program& program, const DeviceValues& comp
   return digits;
 }
 
-/// The dtype in which an op that sums floats keeps its sums.
+/// Returns the dtype in which an op that sums floats keeps its sums.
 Dtype accumulator(const Program& program, const Op& op) {
   const Dtype result = program.value(op.results.front()).type.dtype;
   const auto operand = [&](size_t k) { return program.value(op.operands[k]).type.dtype; };
@@ -150,14 +151,16 @@ Dtype accumulator(const Program& program, const Op& op) {
   return errors == Errors::Sum ? reduced_sum_dtype(result) : result;
 }
 
-/// How many floats or complex numbers an op sums for one element; 1 for ops that do not sum.
+/// Returns how many floats or complex numbers an op sums for one element; 1 for ops that do not
+/// sum.
 int64_t summed(const Program& program, const Op& op) {
   const std::optional<Elementwise>& computed = rules(op.kind).elementwise;
   const bool adds = computed == Elementwise(Binary::Add) || computed == Elementwise(Binary::Sub);
   return adds && is_inexact(program.value(op.results.front()).type.dtype) ? 2 : terms(program, op);
 }
 
-/// Requires an op that sums floats or complex numbers.
+/// Returns whether every sum of the op is exact. Requires an op that sums floats or complex
+/// numbers.
 bool sums_exactly(const Program& program, const DeviceValues& computed, const Op& op) {
   const bool multiplies = rules(op.kind).errors == Errors::Products;
   Digits term;

@@ -11,8 +11,8 @@ namespace orrery {
 
 namespace {
 
-/// A canonical element as digits, row-major over the dims of its view. The first digit has no
-/// limit.
+/// Returns a canonical element as digits, row-major over the dims of its view. The first digit has
+/// no limit.
 std::vector<int64_t> digits(const View& view, int64_t number) {
   std::vector<int64_t> digits(view.dims.size(), 0);
   for (size_t d = view.dims.size(); d-- > 1;) {
@@ -31,7 +31,7 @@ int64_t offset(const View& view, const std::vector<int64_t>& digits) {
   return offset;
 }
 
-/// One side of a part: its first offset, and its stride along each dimension.
+/// This is one side of a part: its first offset, and its stride along each dimension.
 struct EndOfMove {
   int64_t Part::*first;
   int64_t PartDim::*stride;
@@ -49,7 +49,7 @@ Part cut(Part& part, size_t d, int64_t count) {
   return rest;
 }
 
-/// A part, with the offsets of one side as digits.
+/// This is a part, with the offsets of one side as digits.
 struct InDigits {
   InDigits(const Part& part, const View& view, EndOfMove side)
       : first(digits(view, part.*side.first)) {
@@ -61,8 +61,8 @@ struct InDigits {
   std::vector<std::vector<int64_t>> strides;  // by dimension
 };
 
-/// Where to split a part so that a digit no longer carries into the next: a dimension, and after
-/// how many of its steps. Empty if no digit carries.
+/// Says where to split a part so that a digit no longer carries into the next: a dimension, and
+/// after how many of its steps. first_carry() returns nothing if no digit carries.
 struct Cut {
   size_t dimension;
   int64_t count;
@@ -89,7 +89,7 @@ std::optional<Cut> first_carry(const Part& part, const InDigits& in, const View&
 }
 
 /// Visits the part with one side moved through the view. Strides remain strides as long as no digit
-/// carries; where one would, the part is split. Returns whether all visits returned true.
+/// carries. Where one would carry, the part is split. Returns whether all visits returned true.
 bool move_side(const Part& part, const View& view, EndOfMove side,
                FunctionRef<bool(const Part&)> visit) {
   if (view.contiguous())

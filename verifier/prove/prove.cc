@@ -14,10 +14,10 @@ namespace orrery {
 
 namespace {
 
-/// How often each (rank, operand element) is in one result element.
+/// It counts how often each (rank, operand element) is in one result element.
 using Counts = std::map<std::pair<uint32_t, int64_t>, uint32_t>;
 
-/// A step that reduces by an operation other than the definition's.
+/// Returns the first step that reduces by an operation other than the definition's.
 std::optional<StepRef> foreign_reduction(const ProvenanceRun& run, Combine combine) {
   std::optional<StepRef> first;
   for (const auto& [used, step] : run.combines)
@@ -26,8 +26,8 @@ std::optional<StepRef> foreign_reduction(const ProvenanceRun& run, Combine combi
   return first;
 }
 
-/// A sentence on the first contribution in which element `element` of `rank` differs from the
-/// definition. `have` is empty if nothing was written.
+/// Returns a failed proof with a sentence on the first contribution in which element `element` of
+/// `rank` differs from the definition. `have` is empty if nothing was written.
 Proof differs(Rank rank, int64_t element, const std::optional<Counts>& have,
               const Counts& expected) {
   std::string wrong;
@@ -64,7 +64,7 @@ Proof over_budget() {
   return proof;
 }
 
-/// The smallest offset in the tensor of canonical elements [first, first + count).
+/// Returns the smallest offset in the tensor of canonical elements [first, first + count).
 int64_t lowest_offset(const View& view, int64_t first, int64_t count) {
   int64_t lowest = view.offset(first);
   view.for_each_run(first, count,
@@ -84,7 +84,7 @@ class RankComparison {
         from_operand_(from_operand),
         budget_(budget) {}
 
-  /// Whether more was compared than the budget allows. The comparison then stops.
+  /// Returns whether more was compared than the budget allows. The comparison then stops.
   bool over_budget() const { return compared_ > budget_; }
 
   std::optional<Proof> first_difference(Rank rank, const Pieces& made,
@@ -117,8 +117,8 @@ class RankComparison {
   }
 
  private:
-  /// Canonical result elements [first, first + count). Each is the fold of one canonical operand
-  /// element of each of the ranks, from `source` on.
+  /// These are canonical result elements [first, first + count). Each is the fold of one canonical
+  /// operand element of each of the ranks, from `source` on.
   struct Run {
     int64_t first;
     int64_t count;
@@ -127,7 +127,7 @@ class RankComparison {
     uint32_t ranks;
   };
 
-  /// Canonical result elements that the definition covers.
+  /// These are canonical result elements that the definition covers.
   struct Covered {
     int64_t first;
     int64_t count;
@@ -152,7 +152,7 @@ class RankComparison {
     Counts expected;
   };
 
-  /// A definition of tensors other than the views'.
+  /// Returns a failed proof if the definition is of tensors of other sizes than the views'.
   std::optional<Proof> wrong_sizes(Rank rank, const Definition& definition) const {
     const int64_t result = views_.output.elements();
     const int64_t operand = views_.input.elements();
@@ -206,7 +206,7 @@ class RankComparison {
                                            run.source + in_run - in_piece - piece.made.origin, 1};
   }
 
-  /// Keeps the lowest wrong element of the tensor. `piece` is null if there is none.
+  /// Keeps the lowest wrong element of the tensor. `piece` is null if no piece is there.
   void note(const Piece* piece, const Run& run, int64_t first, int64_t count,
             std::optional<Difference>& lowest) const {
     const int64_t element = lowest_offset(views_.output, first, count);

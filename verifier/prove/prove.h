@@ -1,14 +1,13 @@
 #pragma once
 
 // Proves that a schedule computes what its collective is defined as, for all values of all dtypes.
-//  1. trace() walks the schedule with folds instead of numbers (simulator/values/provenance.h):
-//  each
-//     result element becomes a tree of operand elements.
+//  1. trace() walks the schedule with folds instead of numbers (simulator/values/provenance.h).
+//     Each result element becomes a tree of operand elements.
 //  2. The definition (verifier/oracle/definitions.h) names the operand elements of each result
 //     element, in parts by strides. canonical.h moves these parts to the offsets of schedules.
 //  3. prove() compares the two, piece by piece.
-// The walk is one of many orders that the causes allow. All make the same folds only if no two
-// steps race, so a schedule with a race is not proved. The cost grows with the pieces of the
+// The walk is one of many orders that the causes allow. All orders make the same folds only if no
+// two steps race, so a schedule with a race is not proved. The cost grows with the pieces of the
 // schedule and the parts of the definition, not with the elements.
 
 #include <optional>
@@ -25,19 +24,19 @@
 
 namespace orrery {
 
-/// One walk of a schedule with folds instead of numbers. Digests are those of collective number 0
-/// with elements of one byte.
+/// This is one walk of a schedule with folds instead of numbers. Digests are those of collective
+/// number 0 with elements of one byte.
 struct Traced {
   ProvenanceRun run;
   WalkDigest expected;  // of a walk that runs every half once and moves what the steps say
   StepRaces races;
 };
-/// `budget` covers the pieces of the walk. The second form is given the races of the schedule's
-/// steps, and the first looks for them without a limit.
+/// Walks the schedule. `budget` covers the pieces of the walk. The second form is given the races
+/// of the schedule's steps, and the first looks for them without a limit.
 Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget = kUnlimited);
 Traced trace(const Schedule& schedule, const Buffers& buffers, StepRaces races, uint64_t budget);
 
-/// Where the canonical elements of the schedule lie in operands and results.
+/// Says where the canonical elements of the schedule lie in operands and results.
 struct Views {
   const View& input;
   const View& output;
@@ -50,12 +49,13 @@ struct Proof {
   bool over_budget = false;  // neither proved nor refuted
 };
 
-/// Holds if no two steps race and every node's result is right. That is, it is made of exactly the
-/// contributions that the definition of its rank names, each once, by the definition's reduction,
-/// at the offsets of the views. A proof that fails has the race, or the first wrong element by rank
-/// and offset with one contribution that is missing, extra or repeated. `budget` covers the pieces
-/// of the walk (ProvenanceRun::pieces) and the stretches that are compared. The proof stops where
-/// it is spent.
+/// Compares the walk with the definition. The proof holds if no two steps race and every node's
+/// result is right. That is, the result is made of exactly the contributions that the definition of
+/// its rank names, each once, by the definition's reduction, at the offsets of the views. A proof
+/// that fails has the race, or the first wrong element by rank and offset with one contribution
+/// that is missing, extra or repeated. `budget` covers the pieces of the walk
+/// (ProvenanceRun::pieces) and the stretches that are compared. The proof stops where the budget is
+/// spent.
 Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Rank)> definition,
             uint64_t budget = kUnlimited);
 

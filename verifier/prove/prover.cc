@@ -67,7 +67,7 @@ std::variant<Check, NotProved> Prover::prove_site(SiteId site) {
 
 std::variant<std::optional<StepRace>, NotProved> Prover::races(SiteId site) {
   for (const Collective* collective : asked_by(site)) {
-    // No two steps of one channel race, and no step of an algorithm with itself.
+    // No two steps of one channel race, and no step of our own algorithms races with itself.
     if (collective->schedule->extent().channels == 1)
       continue;
     if (steps(site) > search_budget_.steps)

@@ -1,7 +1,7 @@
 #pragma once
 
-// Proofs and races of the sites of one program. Equal questions (the same schedule with the same
-// views for the same collective) are proved once, for any number of sites.
+// Proves the sites of one program, and searches them for races. Equal questions (the same schedule
+// with the same views for the same collective) are proved once, for any number of sites.
 
 #include <cstdint>
 #include <map>
@@ -15,48 +15,49 @@
 
 namespace orrery {
 
-/// The limits up to which a schedule is proved, or searched for races.
+/// These are the limits up to which a schedule is proved, or searched for races.
 struct ProofBudget {
   uint64_t steps = kUnlimited;
   /// A proof spends these on pieces that steps move, contributions that are added up, and stretches
-  /// that are compared; a search for races on what step_races() compares. Both stop at this limit.
+  /// that are compared. A search for races spends them on what step_races() compares. Both stop at
+  /// this limit.
   uint64_t pieces = kUnlimited;
 };
 
-/// Why a site is not proved.
+/// Says why a site is not proved.
 enum class NotProved : uint8_t { TooManySteps, TooManyPieces };
 
-/// Keeps references to the program and its lowered form.
+/// A Prover keeps references to the program and its lowered form.
 class Prover {
  public:
   Prover(const Program& program, const Lowered& lowered, ProofBudget proofs = {},
          ProofBudget searches = {});
 
-  /// SCHEDULE.PROVED of the site: right for all inputs, and without races. Groups of one size share
-  /// a schedule, and each size is proved. There is no check if the site's schedules have more steps
-  /// than the budget, or one of them takes more pieces.
+  /// Returns SCHEDULE.PROVED of the site: right for all inputs, and without races. Groups of one
+  /// size share a schedule, and each size is proved. Returns no check if the site's schedules have
+  /// more steps than the budget, or if one of them takes more pieces.
   std::variant<Check, NotProved> prove_site(SiteId site);
 
-  /// The first race of steps in the site's schedules, or why the search was not made. It follows no
-  /// folds, and so takes less than a proof.
+  /// Returns the first race of steps in the site's schedules, or why the search was not made. The
+  /// search follows no folds, and so takes less than a proof.
   std::variant<std::optional<StepRace>, NotProved> races(SiteId site);
 
-  /// The folds of the collective, which is at the site of `op`, if they are proved to be those of
-  /// its definition; else null.
+  /// Returns the folds of the collective, which is at the site of `op`, if they are proved to be
+  /// those of its definition; else null.
   const ProvenanceRun* folds(const Op& op, const Collective& collective);
 
-  /// Steps of the site's schedules, each counted once.
+  /// Returns the number of steps of the site's schedules, each schedule counted once.
   uint64_t steps(SiteId site);
 
-  /// The number of schedules walked with folds, of proofs made by comparison, and of schedules
-  /// searched for races: how tests see that equal ones are made once.
+  /// These return the number of schedules walked with folds, of proofs made by comparison, and of
+  /// schedules searched for races. Tests see by them that equal ones are made once.
   size_t walks() const { return traced_.size(); }
   size_t proofs() const { return proofs_.size(); }
   size_t searches() const { return races_.size(); }
 
  private:
-  /// All that a proof depends on. Attributes are compared whole: equal attributes mean an equal
-  /// definition.
+  /// This is all that a proof depends on. Attributes are compared whole: equal attributes mean an
+  /// equal definition.
   struct Question {
     const Schedule* schedule;
     const View* input;
@@ -74,7 +75,7 @@ class Prover {
   const Proof& proof(const Op& op, const Collective& collective);
   const Traced& traced(const Schedule& schedule);
   const StepRaces& races(const Schedule& schedule);
-  /// One collective of the site for each different question.
+  /// Returns one collective of the site for each different question.
   const std::vector<const Collective*>& asked_by(SiteId site) const {
     return asked_by_[site.index()];
   }
@@ -90,13 +91,13 @@ class Prover {
   std::map<Question, Proof, Before> proofs_;
 };
 
-/// The first op of each site whose steps were not searched for races, in quotes.
+/// Names the first op of each site whose steps were not searched for races, in quotes.
 struct NotSearched {
   std::string ops;
 };
 
-/// RACE.FREE of a program: of its ops (storage_race), and of the steps of its schedules
-/// (step_races.h). A check that fails names the first race. There is no check if no race was found
+/// Returns RACE.FREE of a program: of its ops (storage_race), and of the steps of its schedules
+/// (step_races.h). A check that fails names the first race. Returns no check if no race was found
 /// and the prover's budget left out schedules.
 std::variant<Check, NotSearched> race_free(const Program& program, const Lowered& lowered,
                                            Prover& prover);

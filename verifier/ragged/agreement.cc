@@ -13,7 +13,7 @@ namespace orrery {
 
 namespace {
 
-/// One slice, and the rows that it takes: `entry` is its entry in the tables of its sender.
+/// This is one slice, and the rows that it takes: `entry` is its entry in the tables of its sender.
 struct Placed {
   size_t from;
   size_t entry;
@@ -26,7 +26,8 @@ struct Wrong {
   Witness witness;
 };
 
-/// A number beyond 63 bits is no row of any array, and was read as the largest that they hold.
+/// Returns the number as text. A number beyond 63 bits is no row of any array, and was read as the
+/// largest that 63 bits hold.
 std::string number_text(int64_t number) {
   return number == std::numeric_limits<int64_t>::max() ? "2^63 - 1 or more"
                                                        : std::to_string(number);
@@ -43,7 +44,7 @@ struct Overlap {
   std::string rows;
 };
 
-/// The first of two slices that have rows in common.
+/// Returns the first two slices that have rows in common.
 std::optional<Overlap> first_overlap(std::vector<Placed> placed) {
   std::stable_sort(placed.begin(), placed.end(),
                    [](const Placed& a, const Placed& b) { return a.first < b.first; });
@@ -58,7 +59,7 @@ std::optional<Overlap> first_overlap(std::vector<Placed> placed) {
   return std::nullopt;
 }
 
-/// Whether slices may have rows of an operand in common.
+/// Says whether slices may have rows of an operand in common.
 enum class Reads : uint8_t { Any, Disjoint };
 
 class GroupTables {
@@ -84,7 +85,7 @@ class GroupTables {
   size_t slice(size_t entry) const { return entry % tables_.slices_for_each(); }
   size_t peer(size_t entry) const { return entry / tables_.slices_for_each(); }
   std::string device(size_t rank) const { return fmt::format("device {}", group_[rank].index()); }
-  /// "slice 1 of device 0 for device 3"
+  /// Returns "slice 1 of device 0 for device 3".
   std::string text(size_t from, size_t entry) const {
     return fmt::format("slice {} of {} for {}", slice(entry), device(from), device(peer(entry)));
   }
@@ -124,7 +125,7 @@ class GroupTables {
     return std::nullopt;
   }
 
-  /// The overlap of two slices in one rank's result. Requires slices that lie in it.
+  /// Returns the overlap of two slices in one rank's result. Requires slices that lie in it.
   std::optional<Wrong> overlap(size_t to) const {
     std::vector<Placed> placed;
     for (size_t from = 0; from < group_.size(); ++from)
@@ -149,7 +150,7 @@ class GroupTables {
                   {"second", name(found->other)}}};
   }
 
-  /// The overlap of two slices in one rank's operand. Requires slices that lie in it.
+  /// Returns the overlap of two slices in one rank's operand. Requires slices that lie in it.
   std::optional<Wrong> overlap_of_reads(size_t from) const {
     const SliceTables& sender = tables_.ranks[from];
     std::vector<Placed> placed;

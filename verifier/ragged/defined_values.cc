@@ -25,7 +25,7 @@ std::map<ValueId, OpId> makers(const Program& program) {
   return makers;
 }
 
-/// The ops that are done together with this one, itself included.
+/// Returns the ops that are done together with this one, itself included.
 std::vector<OpId> together(const Program& program, OpId op) {
   const std::optional<SiteId> site = program.op(op).site;
   return site ? program.site(*site).ops : std::vector<OpId>{op};

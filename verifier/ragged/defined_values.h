@@ -1,7 +1,7 @@
 #pragma once
 
-// Values of a program by the definitions of its ops, without a schedule. They serve what must be
-// known before there is one.
+// Computes values of a program by the definitions of its ops, without a schedule. They serve what
+// must be known before there is a schedule.
 
 #include <cstdint>
 #include <map>
@@ -17,12 +17,12 @@
 
 namespace orrery {
 
-/// The ops on which values depend. If one op of a site is among them, all are. Each comes after
-/// what it reads, and ops that meet at a site come together. Ops that wait for themselves are left
-/// out.
+/// Returns the ops on which values depend. If one op of a site is among them, all ops of the site
+/// are. Each op comes after those that make its operands, and ops that meet at a site come
+/// together. Ops that wait for themselves are left out.
 std::vector<OpId> ops_behind(const Program& program, std::span<const ValueId> values);
 
-/// The bytes of all values that the ops read and give, on all devices that have them.
+/// Returns the bytes of all values that the ops read and give, on all devices that have them.
 Int128 bytes_of(const Program& program, std::span<const OpId> ops);
 
 class DefinedValues {
@@ -35,8 +35,8 @@ class DefinedValues {
   void run(OpId op);
 
   bool has(ValueId value) const { return known_.count(value) != 0 || arguments_.count(value) != 0; }
-  /// The value of a future is that of the collective. Requires a value that is an argument or was
-  /// worked out, on a device that has it.
+  /// Returns the value on a device. The value of a future is that of the collective. Requires a
+  /// value that is an argument or was worked out, on a device that has it.
   const Tensor& at(ValueId value, LogicalId device);
 
  private:

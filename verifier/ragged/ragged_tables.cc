@@ -43,7 +43,7 @@ RaggedExtent extent_of(const Program& program, const Site& site) {
           rows(1)};
 }
 
-/// The sites that exchange by tables, ascending.
+/// Returns the sites that exchange by tables, ascending.
 std::vector<SiteId> sites_by_tables(const Program& program) {
   std::vector<SiteId> sites;
   for (size_t s = 0; s < program.sites.size(); ++s)
@@ -105,8 +105,9 @@ class TableStage {
       find_reasons_one_by_one();
   }
 
-  /// If iterations are left out, a site is timed with the same tables in all of them. So these must
-  /// not be another value in an iteration than in the one before, as carries may be.
+  /// Finds sites whose tables differ between iterations, as carries may do. If iterations are left
+  /// out, a site is timed with the same tables in all of them. So its tables must be the same
+  /// values in each iteration.
   void find_different_iterations() {
     if (!leaves_out_iterations(program_))
       return;
@@ -129,7 +130,7 @@ class TableStage {
           reasons_.emplace(site, kDependOnLoop);
   }
 
-  /// Each site has its own reason, which may be that of a site before.
+  /// Finds a reason for each site by itself. The reason may be that of a site before.
   void find_reasons_one_by_one() {
     for (size_t before = sites_.size() + 1; before != reasons_.size();) {
       before = reasons_.size();
@@ -150,7 +151,8 @@ class TableStage {
     }
   }
 
-  /// If iterations of a loop are left out, all are alike: what one assumes, all assume.
+  /// If iterations are left out, gives the reason of one site of a loop to all sites of the loop.
+  /// All iterations are alike, so if one assumes its sizes, all do.
   void spread_over_loops() {
     if (!leaves_out_iterations(program_))
       return;
@@ -178,7 +180,7 @@ class TableStage {
                     tables_among(program_.op(op)).end());
   }
 
-  /// Why tables that depend on these ops are not computed; empty if they are.
+  /// Returns why tables that depend on these ops are not computed; empty if they are.
   std::optional<std::string> reason_behind(const std::vector<OpId>& ops) const {
     for (const OpId op : ops)
       if (const auto& site = program_.op(op).site; site && reasons_.count(*site) != 0)
@@ -236,7 +238,7 @@ class TableStage {
     diagnostics.throw_if_any();
   }
 
-  /// Returns false if not all of them have values.
+  /// Reads the tables of a site. Returns false if not all of its tables have values.
   bool read_tables(SiteId id, DefinedValues& values) {
     if (found_.tables.count(id) != 0)
       return true;
@@ -270,7 +272,8 @@ class TableStage {
     return true;
   }
 
-  /// The tables of an earlier site if they are equal, as they often are in layers and iterations.
+  /// Returns the tables of an earlier site if they are equal, as they often are in layers and
+  /// iterations.
   std::shared_ptr<const SiteTables> shared(SiteTables tables) {
     return *known_.insert(std::make_shared<const SiteTables>(std::move(tables))).first;
   }

@@ -19,7 +19,7 @@ namespace {
 
 using Start = std::vector<int64_t>;  // the first index of a part, per dimension
 
-/// The axes along which devices have the same part and the same addend.
+/// Returns the axes along which devices have the same part and the same addend.
 std::vector<size_t> copy_axes(const Mesh& mesh, const Boundary& boundary) {
   const AxisStates states = axis_states(mesh, boundary.spec, boundary.states);
   std::vector<size_t> axes;

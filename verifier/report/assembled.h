@@ -1,6 +1,6 @@
 #pragma once
 
-// The whole array of an output of which the devices hold parts.
+// Assembles the whole array of an output of which the devices hold parts.
 
 #include <optional>
 
@@ -10,9 +10,10 @@
 
 namespace orrery {
 
-/// Takes each part from the first of the devices that have it. Along axes over which the output is
-/// unreduced, the copies are added in their order, by the program's numerics, and those of pred as
-/// s32. Empty if a device has no value, as after a hang.
+/// Returns the whole array. Takes each part from the first of the devices that have it. Along axes
+/// over which the output is unreduced, the copies are added in their order, by the program's
+/// numerics; copies of pred are added as s32. Returns nothing if a device has no value, as after a
+/// hang.
 std::optional<Tensor> assembled(const Scenario& scenario, const Boundary& boundary,
                                 const DeviceValues& values);
 

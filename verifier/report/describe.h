@@ -1,7 +1,19 @@
 #pragma once
 
-// The parts of a report besides verdicts: labels, each a sentence on what the run assumed, rounded
-// or left out; and rows of figures for each op, link and device.
+// This folder fills the parts of a report (report.h) other than verdicts. run() calls it after the
+// stages have their results.
+//  - Labels (labels.cc) are sentences on what the run assumed, rounded or left out, such as
+//    "memory: not given (capacity is not checked)". There is one function for each source of
+//    labels: faults, figures of the cluster and lowering, loops, GPUs. A report shows its labels in
+//    the order in which run() adds them.
+//  - Rows (rows.cc) are figures for each op, link and device. The row of an op has its span over
+//    all devices of its thread, its slack, and for a collective the algorithm, the messages, the
+//    bandwidths and the exposed time. A link has a row if it carries data. Devices have rows with
+//    their times.
+//  - assembled.h joins the parts of an output that devices hold to the whole array. It is called
+//    when a report is written out, and not by run().
+// Without a completion, as after a hang, op and device rows have no times, and links have no rows.
+// Rows of ops are in issue order, thread by thread, and rows of links and devices are by id.
 
 #include <cstdint>
 #include <optional>
@@ -18,25 +30,26 @@
 
 namespace orrery {
 
-/// Labels of links that faults changed: the choices that do not follow the change, and bandwidths
-/// that are rounded.
+/// Returns labels of links that faults changed: the choices that do not follow the change, and
+/// bandwidths that are rounded.
 std::vector<std::string> labels_of_faults(const Scenario& scenario, const FaultEffects& effects);
 
-/// Labels of figures that were assumed or fitted, of devices with several programs, and of programs
-/// without outputs.
+/// Returns labels of figures that were assumed or fitted, of devices with several programs, and of
+/// programs without outputs.
 std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lowered& lowered);
 
-/// Labels of a run that leaves out iterations: the figures that it lacks, and those that it added
-/// up. `given` has all loops as regions; `iterations_budget` is that of the run (RunOptions).
+/// Returns labels of a run that leaves out iterations: the figures that it lacks, and the
+/// iterations that it added up. `given` has all loops as regions; `iterations_budget` is that of
+/// the run (RunOptions).
 std::vector<std::string> labels_of_loops(const Scenario& given, const Scenario& scenario,
                                          uint64_t iterations_budget,
                                          const std::optional<Completion>& completion);
 
-/// Labels of a run on GPUs: the parts that it does not do, or not as the host does.
+/// Returns labels of a run on GPUs: the parts that it does not do, or does not do as the host does.
 std::vector<std::string> labels_of_gpus(const Scenario& scenario, const cuda::GpuFacts& facts);
 
 /// Adds the rows of ops, links and devices. Requires the report's memory, and its completion if the
-/// program ends. Without a completion rows have no times, and there are no links.
+/// program ends.
 void add_rows(const Scenario& scenario, Stages& stages, Report& report);
 
 }  // namespace orrery

@@ -30,7 +30,8 @@ void add_several_lists(const Program& program, std::vector<std::string>& labels)
       fmt::format("memory: on {} bounded by the sum of their programs' peaks", devices));
 }
 
-/// Labels programs none of whose results is an output: each is freed after its last use.
+/// Labels programs without a result that is an output. Each of their results is freed after its
+/// last use.
 void add_outputs(const Program& program, std::vector<std::string>& labels) {
   std::vector<bool> kept(program.values.size(), false);
   for (const ValueId output : program.outputs)

@@ -85,7 +85,7 @@ class Rows {
 
   void describe_collective(OpReport& described, const Thread& thread, std::optional<OpId> waiting) {
     const Op& op = program_.op(described.op);
-    // The sender's row says how messages pass.
+    // The row of the psend says how the message passes.
     const bool receives = side_of(op) == Side::Receives;
     if (!receives)
       described.choice = lowered().choices[op.site->index()];
@@ -107,7 +107,8 @@ class Rows {
     const size_t group = collective.members.size();
     described.bytes =
         nccl_size(op.kind, itemsize(collective.work) * exchanged_elements(op, collective), group);
-    // A precv may be issued after all has arrived, or long before it is sent.
+    // A precv may be issued long before its message is sent, or after all of it has arrived. So it
+    // has no bandwidth.
     if (took > Duration() && !receives) {
       const Bandwidths figures = bandwidths(op.kind, described.bytes, group, took);
       described.algbw_GBps = figures.algbw_GBps;
@@ -115,7 +116,7 @@ class Rows {
     }
   }
 
-  /// The elements of a rank; if ranks exchange by tables, of the one that sends most.
+  /// Returns the elements of a rank; if ranks exchange by tables, of the one that sends most.
   int64_t exchanged_elements(const Op& op, const Collective& collective) const {
     const Shape operand = exchanged_types(program_, op).operand.shape;
     const RaggedGroup* const tables = tables_of(lowered(), collective);
