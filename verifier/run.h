@@ -25,41 +25,8 @@
 
 namespace orrery {
 
-<<<<<<< HEAD
-/// Whether to move data: Auto moves it when all values together fit `data_budget`, and they take
-/// few ops (`values_budget`) or an expectation needs them.
-=======
-/// These are the options of a run on GPUs, which is done beside the modelled run (docs/cuda.md).
-struct GpuOptions {
-  std::string library = {};    // the file of the driver; empty: that of the system
-  uint32_t measured_runs = 5;  // after the one whose values are taken
-  cuda::Measured measured = cuda::Measured::Ops;
-  /// It is true if cuBLASLt does each dot_general that it can, in any order of adding.
-  bool fast_dot = false;
-  std::string cublaslt = {};  // the file of cuBLASLt; empty: that of the system
-};
-
-/// This exception says why nothing can run on GPUs. what() is one line.
-class NoGpus : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// The GPUs have too little memory for one scenario; other scenarios may run.
-class TooLittleGpuMemory : public NoGpus {
- public:
-  using NoGpus::NoGpus;
-};
-
-/// This exception says why GpuOptions::fast_dot is not possible. what() is one line.
-class NoFastDot : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 /// Says whether to move data. Auto moves data when all values together fit `data_budget`, and they
 /// take few ops (`values_budget`) or an expectation needs them.
->>>>>>> comments4
 enum class Data : uint8_t { Auto, On, Off };
 
 struct RunOptions {
@@ -92,17 +59,10 @@ struct RunOptions {
 /// Returns the message for a quantity that exceeds 64 bits.
 std::string too_large(const Overflow& overflow);
 
-<<<<<<< HEAD
-/// Throws InputError for a scenario that cannot be lowered (no route, unknown rate) or is too large
-/// (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws NoGpus where there are none
-/// or the driver fails, and TooLittleGpuMemory; with `fast_dot` also NoFastDot.
-=======
 /// Runs the scenario. Throws InputError for a scenario that cannot be lowered (no route, unknown
-/// rate) or is too large (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws
-/// NoGpus where there are none, TooLittleGpuMemory, and cuda::CudaError where the driver fails.
-/// With `fast_dot` it also throws NoFastDot where cuBLASLt is missing, and cuda::CublasLtError
-/// where it fails.
->>>>>>> comments4
+/// rate) or is too large (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws NoGpus
+/// where there are none or the driver fails, and TooLittleGpuMemory. With `fast_dot` it also throws
+/// NoFastDot.
 Report run(Scenario scenario, const RunOptions& options);
 
 /// Does the same without a copy of the scenario, which may be run several times. `scenario` is not
