@@ -28,7 +28,7 @@ void add_memory(Hasher& hash, const ThreadMemory& memory) {
   hash.add(memory.arena.count());
 }
 
-/// These are the runs of an op of a loop's body that the folded program does not show. Sums are
+/// These are the runs of an op of a loop's body that the shortened program does not show. Sums are
 /// modulo 2^64.
 struct HiddenRuns {
   struct Time {
@@ -39,12 +39,12 @@ struct HiddenRuns {
   std::vector<Time> took;  // per device of the thread
 };
 
-class Folded {
+class Shortened {
  public:
-  explicit Folded(const Report& report)
+  explicit Shortened(const Report& report)
       : report_(report),
         program_(report.scenario->program),
-        shown_(shown_when_folded(program_)),
+        shown_(shown_when_shortened(program_)),
         names_(names_in_loops(program_)),
         times_(repetitions(program_)),
         has_value_(program_.values.size(), true) {
@@ -132,9 +132,9 @@ std::string fingerprint(const Report& report) {
   std::vector<Bytes> bytes(program.ops.size());
   for (const OpReport& op : report.ops)
     bytes[op.op.index()] = op.bytes;
-  std::optional<Folded> folded;
+  std::optional<Shortened> shortened;
   if (has_long_loops(program))
-    folded.emplace(report);
+    shortened.emplace(report);
 
   Hasher hash;
   const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program);
@@ -146,7 +146,7 @@ std::string fingerprint(const Report& report) {
     for (const ThreadId thread : threads_of[d]) {
       const size_t device = next_device[thread.index()]++;
       for (const OpId op : program.thread(thread).issue_order) {
-        if (folded && !folded->shows(op))
+        if (shortened && !shortened->shows(op))
           continue;
         hash.add(bytes[op.index()].count());
         if (!report.completion)
@@ -155,9 +155,9 @@ std::string fingerprint(const Report& report) {
         hash.add(span.entered.picoseconds());
         hash.add(span.end.picoseconds());
       }
-      if (folded) {
-        folded->add_hidden(hash, thread, device);
-        folded->add_memory(hash, thread);
+      if (shortened) {
+        shortened->add_hidden(hash, thread, device);
+        shortened->add_memory(hash, thread);
       } else {
         add_memory(hash, report.memory.threads[thread.index()]);
       }
@@ -168,7 +168,7 @@ std::string fingerprint(const Report& report) {
       continue;
     for (size_t v = 0; v < program.values.size(); ++v)
       if (const std::optional<Tensor>& value = report.values->at(ValueId(v), LogicalId(d));
-          value && (!folded || folded->has(ValueId(v))))
+          value && (!shortened || shortened->has(ValueId(v))))
         add_tensor(hash, *value);
   }
   return hash.text();

@@ -14,7 +14,7 @@ namespace orrery {
 ///  - its values by id, where data was run.
 /// Names, checks and labels are not in it.
 ///
-/// Loops that leave out iterations, or may, are hashed in the folded form (loops.h). So the hash
+/// Loops that leave out iterations, or may, are hashed in the shortened form (loops.h). So the hash
 /// does not depend on whether all iterations were written out. Each op then adds the number of its
 /// hidden iterations and their total time. Only the outputs among the values in loops are hashed.
 /// The arena and the sizes held at the peak are left out, because they are known for the shown

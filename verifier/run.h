@@ -60,9 +60,9 @@ struct RunOptions {
 std::string too_large(const Overflow& overflow);
 
 /// Runs the scenario. Throws InputError for a scenario that cannot be lowered (no route, unknown
-/// rate) or is too large (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws NoGpus
-/// where there are none or the driver fails, and TooLittleGpuMemory. With `fast_dot` it also throws
-/// NoFastDot.
+/// rate) or is too large (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws
+/// NoGpus where there are none or the driver fails, and TooLittleGpuMemory. With `fast_dot` it also
+/// throws NoFastDot.
 Report run(Scenario scenario, const RunOptions& options);
 
 /// Does the same without a copy of the scenario, which may be run several times. `scenario` is not

@@ -165,10 +165,10 @@ ORRERY_HOST_DEVICE constexpr To convert(From x) {
   if constexpr (kSame<To, From>) {
     return x;
   } else if constexpr (kIsComplex<To> && kIsComplex<From>) {
-    using Part = typename To::Part;
-    return {convert<Part>(x.re), convert<Part>(x.im)};
+    using Component = typename To::Component;
+    return {convert<Component>(x.re), convert<Component>(x.im)};
   } else if constexpr (kIsComplex<To>) {
-    return {convert<typename To::Part>(x), {0}};
+    return {convert<typename To::Component>(x), {0}};
   } else if constexpr (kIsComplex<From>) {
     return convert<To>(x.re);
   } else if constexpr (kSame<To, Pred> && kIsFloat<From>) {

@@ -78,14 +78,14 @@ void multiply_panels(T* result, const T* lhs, const T* rhs, int64_t rows, int64_
 }
 
 /// Does the same for complex numbers.
-template <class Part>
-void multiply_panels(arith::Complex<Part>* result, const arith::Complex<Part>* lhs,
-                     const arith::Complex<Part>* rhs, int64_t rows, int64_t depth,
+template <class Component>
+void multiply_panels(arith::Complex<Component>* result, const arith::Complex<Component>* lhs,
+                     const arith::Complex<Component>* rhs, int64_t rows, int64_t depth,
                      int64_t columns) {
   for (int64_t row = 0; row < rows; ++row) {
-    arith::Complex<Part>* const sums = result + row * columns;
+    arith::Complex<Component>* const sums = result + row * columns;
     for (int64_t k = 0; k < depth; ++k) {
-      const arith::Complex<Part> factor = lhs[row * depth + k];
+      const arith::Complex<Component> factor = lhs[row * depth + k];
       for (int64_t column = 0; column < columns; ++column)
         sums[column] = arith::add(sums[column], arith::multiply(factor, rhs[k * columns + column]));
     }

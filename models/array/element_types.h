@@ -73,9 +73,9 @@ struct F64 {
 
 template <class Float>
 struct Complex {
-  using Part = Float;
-  Part re;
-  Part im;
+  using Component = Float;
+  Component re;
+  Component im;
 };
 using C64 = Complex<F32>;
 using C128 = Complex<F64>;

@@ -140,7 +140,7 @@ Tensor imag(const Tensor& operand) {
   Tensor result(part_dtype(operand.dtype()), operand.shape());
   with_complex(operand.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
-    map_each<typename E::Part, E>(result, operand, [](E x) { return x.im; });
+    map_each<typename E::Component, E>(result, operand, [](E x) { return x.im; });
   });
   return result;
 }
@@ -151,8 +151,8 @@ Tensor complex(const Tensor& real, const Tensor& imag) {
   Tensor result(*dtype, common_shape(std::array{&real, &imag}));
   with_complex(*dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;
-    using Part = typename E::Part;
-    map_pairs<E, Part>(result, real, imag, [](Part x, Part y) { return E{x, y}; });
+    using Component = typename E::Component;
+    map_pairs<E, Component>(result, real, imag, [](Component x, Component y) { return E{x, y}; });
   });
   return result;
 }

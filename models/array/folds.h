@@ -134,7 +134,7 @@ ORRERY_HOST_DEVICE constexpr E xla_mean(E sum, int64_t ranks) {
   if constexpr (kIsComplex<E>) {
     if (ranks == 1)
       return sum;
-    constexpr typename E::Part kZero = {0};
+    constexpr typename E::Component kZero = {0};
     return {xla_mean(xla_cpu::add(sum.re, xla_cpu::multiply(sum.im, kZero)), ranks),
             xla_mean(xla_cpu::subtract(sum.im, xla_cpu::multiply(sum.re, kZero)), ranks)};
   } else {

@@ -353,7 +353,7 @@ ORRERY_HOST_DEVICE constexpr E rounded(double x) {
 }
 template <class E>
 ORRERY_HOST_DEVICE constexpr E rounded(Wide x) {
-  return {round<typename E::Part>(x.re), round<typename E::Part>(x.im)};
+  return {round<typename E::Component>(x.re), round<typename E::Component>(x.im)};
 }
 
 template <class E>
@@ -387,13 +387,13 @@ ORRERY_HOST_DEVICE constexpr E cos(E x) {
 }
 
 /// Returns the quotient of complex numbers. arith.h divides floats and integers.
-template <class Part>
-ORRERY_HOST_DEVICE constexpr Complex<Part> divide(Complex<Part> x, Complex<Part> y) {
-  return rounded<Complex<Part>>(divided(wide(x), wide(y)));
+template <class Component>
+ORRERY_HOST_DEVICE constexpr Complex<Component> divide(Complex<Component> x, Complex<Component> y) {
+  return rounded<Complex<Component>>(divided(wide(x), wide(y)));
 }
 
-template <class Part>
-ORRERY_HOST_DEVICE constexpr Complex<Part> conjugate(Complex<Part> x) {
+template <class Component>
+ORRERY_HOST_DEVICE constexpr Complex<Component> conjugate(Complex<Component> x) {
   return {x.re, negate(x.im)};
 }
 

@@ -81,13 +81,14 @@ std::optional<E> read_float(std::string_view text) {
 /// Reads both parts, as in "[1,-2.5]".
 template <class E>
 std::optional<E> read_complex(std::string_view text) {
-  using Part = typename E::Part;
+  using Component = typename E::Component;
   const size_t comma = text.find(',');
   if (text.size() < 2 || text.front() != '[' || text.back() != ']' ||
       comma == std::string_view::npos)
     return std::nullopt;
-  const std::optional<Part> re = read_float<Part>(text.substr(1, comma - 1));
-  const std::optional<Part> im = read_float<Part>(text.substr(comma + 1, text.size() - comma - 2));
+  const std::optional<Component> re = read_float<Component>(text.substr(1, comma - 1));
+  const std::optional<Component> im =
+      read_float<Component>(text.substr(comma + 1, text.size() - comma - 2));
   if (!re || !im)
     return std::nullopt;
   return E{*re, *im};

@@ -115,18 +115,18 @@ ORRERY_HOST_DEVICE constexpr Turn reduced(double x) {
       0x7527bac7ebe5f17bU, 0x3d0739f78a5292eaU, 0x6bfb5fb11f8d5d08U, 0x56033046fc7b6babU};
   const uint64_t bits = bits_of(x) & 0x7fffffffffffffffU;
   const uint64_t m = (bits & 0xfffffffffffffU) | (uint64_t{1} << 52U);
-  // The window's first bit has weight 2 in 2^e * 2/pi, where e = exponent - 1075; bit 64 of the
-  // table has weight 1/2 in 2/pi.
+  // The first of the needed bits has weight 2 in 2^e * 2/pi, where e = exponent - 1075; bit 64 of
+  // the table has weight 1/2 in 2/pi.
   const uint64_t first = (bits >> 52U) - 1075 + 62;
   const uint64_t* const word = kTwoOverPi + (first >> 6U);
   const unsigned shift = first & 63U;
-  uint64_t window[3] = {};
+  uint64_t needed[3] = {};
   for (int i = 0; i < 3; ++i)
-    window[i] = shift == 0 ? word[i] : (word[i] << shift) | (word[i + 1] >> (64 - shift));
+    needed[i] = shift == 0 ? word[i] : (word[i] << shift) | (word[i + 1] >> (64 - shift));
 
   // This is the product modulo 4, of which the 128 upper bits are kept.
-  const UInt128 middle = UInt128{m} * window[1] + ((UInt128{m} * window[2]) >> 64U);
-  const UInt128 product = (static_cast<UInt128>(m * window[0]) << 64U) + middle;
+  const UInt128 middle = UInt128{m} * needed[1] + ((UInt128{m} * needed[2]) >> 64U);
+  const UInt128 product = (static_cast<UInt128>(m * needed[0]) << 64U) + middle;
   const UInt128 fraction = product << 2U;
   const bool is_upper = (fraction >> 127U) != 0;
   const auto quadrant = static_cast<uint32_t>(product >> 126U) + (is_upper ? 1U : 0U);

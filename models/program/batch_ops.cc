@@ -39,24 +39,25 @@ BatchOutcome same_op(BatchCall& call, Attributes attributes, std::optional<size_
   return result(op(call, call.kind(), std::move(operands), std::move(attributes)), dimension);
 }
 
-Part operand(BatchCall& call, size_t operand) {
+ShapedValue operand(BatchCall& call, size_t operand) {
   const Batched& given = call.operand(operand);
   const Shape& shape = call.operand_type(operand).shape;
   return {given.value, given.dimension ? shape.inserted(*given.dimension, call.size()) : shape};
 }
 
-Part batched_at(BatchCall& call, const Batched& value, const Shape& shape, size_t dimension) {
+ShapedValue batched_at(BatchCall& call, const Batched& value, const Shape& shape,
+                       size_t dimension) {
   if (!value.dimension)
     return repeated(call, {value.value, shape}, dimension, call.size());
   return moved(call, {value.value, shape.inserted(*value.dimension, call.size())}, *value.dimension,
                dimension);
 }
 
-Part batched_at(BatchCall& call, size_t operand, size_t dimension) {
+ShapedValue batched_at(BatchCall& call, size_t operand, size_t dimension) {
   return batched_at(call, call.operand(operand), call.operand_type(operand).shape, dimension);
 }
 
-Part reshaped(BatchCall& call, Part part, Shape shape) {
+ShapedValue reshaped(BatchCall& call, ShapedValue part, Shape shape) {
   if (part.shape == shape)
     return part;
   std::string value =
@@ -64,7 +65,7 @@ Part reshaped(BatchCall& call, Part part, Shape shape) {
   return {std::move(value), std::move(shape)};
 }
 
-Part transposed(BatchCall& call, Part part, const Integers& permutation) {
+ShapedValue transposed(BatchCall& call, ShapedValue part, const Integers& permutation) {
   Integers dims;
   Integers wide;  // the dimensions whose extent is not 1
   for (const int64_t from : permutation) {
@@ -79,7 +80,7 @@ Part transposed(BatchCall& call, Part part, const Integers& permutation) {
           std::move(shape)};
 }
 
-Part moved(BatchCall& call, Part part, size_t from, size_t to) {
+ShapedValue moved(BatchCall& call, ShapedValue part, size_t from, size_t to) {
   if (from == to)
     return part;
   Integers permutation(part.shape.rank());
@@ -90,7 +91,7 @@ Part moved(BatchCall& call, Part part, size_t from, size_t to) {
   return transposed(call, std::move(part), permutation);
 }
 
-Part repeated(BatchCall& call, Part part, size_t dimension, int64_t count) {
+ShapedValue repeated(BatchCall& call, ShapedValue part, size_t dimension, int64_t count) {
   Shape shape = part.shape.inserted(dimension, count);
   Integers dimensions;
   for (size_t d = 0; d < part.shape.rank(); ++d)
@@ -101,7 +102,8 @@ Part repeated(BatchCall& call, Part part, size_t dimension, int64_t count) {
   return {std::move(value), std::move(shape)};
 }
 
-Part cut(BatchCall& call, const Part& part, size_t dimension, int64_t begin, int64_t end) {
+ShapedValue cut(BatchCall& call, const ShapedValue& part, size_t dimension, int64_t begin,
+                int64_t end) {
   if (begin == 0 && end == part.shape[dimension])
     return part;
   Integers start(part.shape.rank(), 0);
@@ -113,12 +115,12 @@ Part cut(BatchCall& call, const Part& part, size_t dimension, int64_t begin, int
           part.shape.with(dimension, end - begin)};
 }
 
-Part joined(BatchCall& call, const std::vector<Part>& parts, size_t dimension) {
+ShapedValue joined(BatchCall& call, const std::vector<ShapedValue>& parts, size_t dimension) {
   if (parts.size() == 1)
     return parts.front();
   std::vector<std::string> operands;
   int64_t extent = 0;
-  for (const Part& part : parts) {
+  for (const ShapedValue& part : parts) {
     operands.push_back(part.value);
     extent += part.shape[dimension];
   }
@@ -127,7 +129,7 @@ Part joined(BatchCall& call, const std::vector<Part>& parts, size_t dimension) {
           parts.front().shape.with(dimension, extent)};
 }
 
-Part folded(BatchCall& call, OpKind kind, const Part& part, size_t dimension) {
+ShapedValue folded(BatchCall& call, OpKind kind, const ShapedValue& part, size_t dimension) {
   return {
       op(call, kind, {part.value}, given({{"axes", Integers{static_cast<int64_t>(dimension)}}})),
       part.shape.without(dimension)};
@@ -148,13 +150,13 @@ std::vector<std::string> along(const BatchCall& call, const ValueType& type,
   return names;
 }
 
-Part casted(BatchCall& call, Part part, OpKind kind, std::vector<std::string> axes) {
+ShapedValue casted(BatchCall& call, ShapedValue part, OpKind kind, std::vector<std::string> axes) {
   if (!axes.empty())
     part.value = op(call, kind, {part.value}, given({{"axis_name", std::move(axes)}}));
   return part;
 }
 
-Part filled(BatchCall& call, Shape shape, Dtype dtype, double value) {
+ShapedValue filled(BatchCall& call, Shape shape, Dtype dtype, double value) {
   std::string made =
       op(call, OpKind::Full, {},
          given({{"shape", dims_of(shape)}, {"fill_value", value}, {"dtype", dtype}}));
@@ -163,13 +165,14 @@ Part filled(BatchCall& call, Shape shape, Dtype dtype, double value) {
 
 }  // namespace
 
-Part constant(BatchCall& call, Shape shape, Dtype dtype, double value, const ValueType& type) {
+ShapedValue constant(BatchCall& call, Shape shape, Dtype dtype, double value,
+                     const ValueType& type) {
   return casted(call, filled(call, std::move(shape), dtype, value), OpKind::Preduced,
                 along(call, type, {AxisState::Unreduced, AxisState::Reduced}));
 }
 
-Part zeros(BatchCall& call, Shape shape, const ValueType& type) {
-  Part part = filled(call, std::move(shape), type.dtype, 0);
+ShapedValue zeros(BatchCall& call, Shape shape, const ValueType& type) {
+  ShapedValue part = filled(call, std::move(shape), type.dtype, 0);
   part = casted(call, std::move(part), OpKind::Preduced, along(call, type, {AxisState::Reduced}));
   const std::vector<std::string> addends = along(call, type, {AxisState::Unreduced});
   part = casted(call, std::move(part), OpKind::Pvary, addends);
@@ -177,17 +180,17 @@ Part zeros(BatchCall& call, Shape shape, const ValueType& type) {
 }
 
 BatchOutcome one_by_one(BatchCall& call) {
-  std::vector<Part> parts;
+  std::vector<ShapedValue> parts;
   for (int64_t b = 0; b < call.size(); ++b) {
     std::vector<std::string> operands;
     for (size_t k = 0; k < call.operands(); ++k) {
-      Part part = operand(call, k);
+      ShapedValue part = operand(call, k);
       if (const std::optional<size_t> batch = call.operand(k).dimension)
         part = reshaped(call, cut(call, part, *batch, b, b + 1), call.operand_type(k).shape);
       operands.push_back(part.value);
     }
     const Shape& shape = call.result_type().shape;
-    Part made = {op(call, call.kind(), std::move(operands), call.attributes()), shape};
+    ShapedValue made = {op(call, call.kind(), std::move(operands), call.attributes()), shape};
     parts.push_back(reshaped(call, std::move(made), shape.inserted(0, 1)));
   }
   return result(joined(call, parts, 0).value, 0);

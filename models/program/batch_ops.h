@@ -14,8 +14,8 @@ namespace orrery::batching {
 
 using Integers = std::vector<int64_t>;
 
-/// A Part is a value of the batched program, with its shape.
-struct Part {
+/// It is a value of the batched program, with its shape.
+struct ShapedValue {
   std::string value;
   Shape shape;
 };
@@ -44,33 +44,35 @@ BatchOutcome result(std::string value, std::optional<size_t> dimension);
 BatchOutcome same_op(BatchCall& call, Attributes attributes, std::optional<size_t> dimension);
 
 /// Returns the operand as it is.
-Part operand(BatchCall& call, size_t operand);
+ShapedValue operand(BatchCall& call, size_t operand);
 /// Returns the operand with the batch along `dimension`. The batch is moved there, or the operand
 /// is repeated if it is not batched.
-Part batched_at(BatchCall& call, size_t operand, size_t dimension);
+ShapedValue batched_at(BatchCall& call, size_t operand, size_t dimension);
 /// Does the same for any value whose elements have `shape`.
-Part batched_at(BatchCall& call, const Batched& value, const Shape& shape, size_t dimension);
+ShapedValue batched_at(BatchCall& call, const Batched& value, const Shape& shape, size_t dimension);
 
 /// Returns the part in another shape. Adds no op if it has that shape already.
-Part reshaped(BatchCall& call, Part part, Shape shape);
+ShapedValue reshaped(BatchCall& call, ShapedValue part, Shape shape);
 /// Makes dimension permutation[d] of the part dimension d of the result. This is a reshape if only
 /// dimensions of extent 1 change places.
-Part transposed(BatchCall& call, Part part, const Integers& permutation);
-Part moved(BatchCall& call, Part part, size_t from, size_t to);
+ShapedValue transposed(BatchCall& call, ShapedValue part, const Integers& permutation);
+ShapedValue moved(BatchCall& call, ShapedValue part, size_t from, size_t to);
 /// Makes `count` copies along a new dimension.
-Part repeated(BatchCall& call, Part part, size_t dimension, int64_t count);
+ShapedValue repeated(BatchCall& call, ShapedValue part, size_t dimension, int64_t count);
 /// Returns the entries [begin, end) along `dimension`.
-Part cut(BatchCall& call, const Part& part, size_t dimension, int64_t begin, int64_t end);
+ShapedValue cut(BatchCall& call, const ShapedValue& part, size_t dimension, int64_t begin,
+                int64_t end);
 /// Puts the parts side by side along `dimension`.
-Part joined(BatchCall& call, const std::vector<Part>& parts, size_t dimension);
+ShapedValue joined(BatchCall& call, const std::vector<ShapedValue>& parts, size_t dimension);
 /// Folds `dimension`. Requires a reduction as `kind`.
-Part folded(BatchCall& call, OpKind kind, const Part& part, size_t dimension);
+ShapedValue folded(BatchCall& call, OpKind kind, const ShapedValue& part, size_t dimension);
 
 /// Adds a constant for an op whose other operand has the states of `type`. Along the axes along
 /// which that is reduced or unreduced, the constant must be reduced, and is cast.
-Part constant(BatchCall& call, Shape shape, Dtype dtype, double value, const ValueType& type);
+ShapedValue constant(BatchCall& call, Shape shape, Dtype dtype, double value,
+                     const ValueType& type);
 /// Adds zeros with the reduced and unreduced states of `type`.
-Part zeros(BatchCall& call, Shape shape, const ValueType& type);
+ShapedValue zeros(BatchCall& call, Shape shape, const ValueType& type);
 
 /// Adds an op for each element by itself, with the results side by side along a new first
 /// dimension. This is for an op that cannot take a batch of one of its operands.

@@ -31,7 +31,7 @@ Batched counted(BatchCall& call) {
 }
 
 /// Returns the sum of `count` copies of a value. It is a product if the dtype has the number.
-Part times(BatchCall& call, const Part& part, Dtype dtype, int64_t count) {
+ShapedValue times(BatchCall& call, const ShapedValue& part, Dtype dtype, int64_t count) {
   const auto factor = static_cast<double>(count);
   ValueType type = call.operand_type(0);
   type.dtype = dtype;
@@ -42,7 +42,7 @@ Part times(BatchCall& call, const Part& part, Dtype dtype, int64_t count) {
 }
 
 /// Returns the sum of the operand over the batch.
-Part local_sum(BatchCall& call) {
+ShapedValue local_sum(BatchCall& call) {
   const Batched operand = counted(call);
   const Shape& shape = call.operand_type(0).shape;
   if (!operand.dimension)
@@ -74,7 +74,7 @@ BatchOutcome pmean(BatchCall& call) {
   const Dtype dtype = call.result_type().dtype;
   const int64_t ranks = call.size() * axes.others();
   const Dtype dividing = dividing_dtype(dtype, ranks);
-  const Part divisor =
+  const ShapedValue divisor =
       constant(call, Shape(), dividing, static_cast<double>(ranks), call.result_type());
   sum = converted(call, sum, summed_dtype(call.operand_type(0).dtype), dtype);
   const std::string quotient =
@@ -87,7 +87,7 @@ BatchOutcome extremum(BatchCall& call) {
   const std::optional<size_t> batch = call.operand(0).dimension;
   if (!axes.batched)
     return same_op(call, call.attributes(), batch);
-  Part part = operand(call, 0);
+  ShapedValue part = operand(call, 0);
   if (batch)
     part = folded(call, call.kind() == Pmax ? ReduceMax : ReduceMin, part, *batch);
   return result(over_others(call, call.kind(), part.value, axes), std::nullopt);
@@ -99,7 +99,7 @@ BatchOutcome extremal_rank(BatchCall& call) {
   const std::optional<size_t> batch = call.operand(0).dimension;
   if (!axes_of(call).batched)
     return same_op(call, call.attributes(), batch);
-  const Part part = operand(call, 0);
+  const ShapedValue part = operand(call, 0);
   const auto s32 = [&](double value) {
     return constant(call, Shape(), Dtype::S32, value, call.result_type());
   };
@@ -109,14 +109,14 @@ BatchOutcome extremal_rank(BatchCall& call) {
         op(call, SelectN, {op(call, Eq, {part.value, part.value}), s32(kNone).value, s32(0).value}),
         std::nullopt);
   const bool most = call.kind() == Pargmax;
-  const Part extremum = folded(call, most ? ReduceMax : ReduceMin, part, *batch);
-  const Part wide = repeated(call, extremum, *batch, call.size());
-  const Part places = {op(call, Iota, {},
-                          given({{"shape", dims_of(part.shape)},
-                                 {"dtype", Dtype::S32},
-                                 {"dimension", static_cast<int64_t>(*batch)}})),
-                       part.shape};
-  const Part found = {
+  const ShapedValue extremum = folded(call, most ? ReduceMax : ReduceMin, part, *batch);
+  const ShapedValue wide = repeated(call, extremum, *batch, call.size());
+  const ShapedValue places = {op(call, Iota, {},
+                                 given({{"shape", dims_of(part.shape)},
+                                        {"dtype", Dtype::S32},
+                                        {"dimension", static_cast<int64_t>(*batch)}})),
+                              part.shape};
+  const ShapedValue found = {
       op(call, SelectN, {op(call, Eq, {part.value, wide.value}), s32(kNone).value, places.value}),
       part.shape};
   return result(folded(call, ReduceMin, found, *batch).value, std::nullopt);
@@ -148,7 +148,7 @@ BatchOutcome all_gather(BatchCall& call) {
   // Without other axes the batch itself is stacked along `axis`. With other axes their ranks are
   // gathered first: [before, after, here, ...]. Then `here` goes between the two, and all three
   // become one dimension of all ranks, in their order.
-  Part part = batched_at(call, 0, axes.names.empty() ? axis : 0);
+  ShapedValue part = batched_at(call, 0, axes.names.empty() ? axis : 0);
   if (!axes.names.empty()) {
     Attributes attributes = over(call, axes);
     attributes.set("axis", int64_t{0});
@@ -182,7 +182,7 @@ BatchOutcome psum_scatter(BatchCall& call) {
   // The scattered dimension is split into a part for each rank: [before, here, after, ...]. `here`
   // goes first, since each entry of the batch keeps its part. The other two become one dimension,
   // which is scattered over the other axes.
-  Part part = local_sum(call);
+  ShapedValue part = local_sum(call);
   const Shape& scattered = call.result_type().shape;
   Shape parts = part.shape.with(along, axes.after);
   if (tiled)

@@ -10,7 +10,7 @@ namespace orrery::batching {
 namespace {
 
 /// Returns a batched scalar as an array. Each element of the batch has `shape`.
-Part spread(BatchCall& call, const std::string& value, const Shape& shape, size_t batch) {
+ShapedValue spread(BatchCall& call, const std::string& value, const Shape& shape, size_t batch) {
   Shape wide = shape.inserted(batch, call.size());
   std::string made = op(call, OpKind::BroadcastInDim, {value},
                         given({{"shape", dims_of(wide)},

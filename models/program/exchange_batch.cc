@@ -32,7 +32,7 @@ struct Exchanged {
 BatchOutcome exchanged_here(BatchCall& call, const Exchanged& by, const OpAxes& axes) {
   const Shape& shape = call.operand_type(0).shape;
   const int64_t ranks = call.size() * axes.others();
-  Part part = batched_at(call, 0, 0);
+  ShapedValue part = batched_at(call, 0, 0);
 
   // The operand is split into a part for each receiver: [s here, ..., r before, r here, r after,
   // ...]. If tiled, a part's own extent follows.
@@ -148,8 +148,8 @@ std::optional<Factors> factors(const BatchCall& call, const OpAxes& axes, const 
 
 /// Makes entry b of the result entry sources[b] of `part`, or zeros if there is no such source.
 /// Entries that stay neighbours are moved together.
-Part rearranged(BatchCall& call, const Part& part, const Sources& sources) {
-  std::vector<Part> runs;
+ShapedValue rearranged(BatchCall& call, const ShapedValue& part, const Sources& sources) {
+  std::vector<ShapedValue> runs;
   for (int64_t b = 0; b < call.size();) {
     const auto begin = sources.find(b);
     int64_t end = b + 1;
@@ -190,7 +190,8 @@ BatchOutcome permuted(BatchCall& call, const Pairs& pairs) {
   // If the operand is not batched, its entries are alike, and a permutation of all changes nothing.
   const bool all_alike =
       !call.operand(0).dimension && by->here.size() == static_cast<size_t>(call.size());
-  Part part = all_alike ? operand(call, 0) : rearranged(call, batched_at(call, 0, 0), by->here);
+  ShapedValue part =
+      all_alike ? operand(call, 0) : rearranged(call, batched_at(call, 0, 0), by->here);
   if (!axes.names.empty())
     part.value = op(call, Ppermute, {part.value}, between(call, Ppermute, axes, by->others));
   return result(part.value, all_alike ? std::nullopt : std::optional<size_t>(0));
@@ -254,7 +255,7 @@ BatchOutcome pbroadcast(BatchCall& call) {
     return same_op(call, call.attributes(), batch);
   const int64_t source = call.attributes().integer("source");
   const int64_t entry = source / axes.after % call.size();
-  Part part = operand(call, 0);
+  ShapedValue part = operand(call, 0);
   if (batch)
     part = reshaped(call, cut(call, part, *batch, entry, entry + 1), call.operand_type(0).shape);
   if (!axes.names.empty()) {

@@ -208,11 +208,11 @@ void WrittenIterations::include(const WrittenIterations& other) {
 }
 
 void WrittenIterations::set_in(WrittenLoop& made) const {
-  const uint64_t window = uint64_t{reach} + period;
-  if (first + window + period > made.trips())
+  const uint64_t kept_last = uint64_t{reach} + period;
+  if (first + kept_last + period > made.trips())
     return;
-  made.first = first + static_cast<uint32_t>((made.trips() - first - window) % period);
-  made.window = static_cast<uint32_t>(window);
+  made.kept_first = first + static_cast<uint32_t>((made.trips() - first - kept_last) % period);
+  made.kept_last = static_cast<uint32_t>(kept_last);
   made.period = period;
 }
 
@@ -268,9 +268,9 @@ bool KeptIterations::must_keep(size_t l, const Loop& loop, const Exit& exit) con
   whole.upper = loop.upper;
   repeating_[l].set_in(whole);
   // A part has at least this many first iterations. How many more it has depends on its end.
-  return whole.window > 0 &&
+  return whole.kept_last > 0 &&
          loop.lower + repeating_[l].first - repeating_[l].reach <= exit.iteration &&
-         exit.iteration < loop.upper - whole.window;
+         exit.iteration < loop.upper - whole.kept_last;
 }
 
 void KeptIterations::add(IterationsAround iterations) {

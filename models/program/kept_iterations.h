@@ -47,7 +47,7 @@ using IterationsAround = std::vector<IterationOf>;
 
 /// Loops that meet must have the same iterations. So loops with equal bounds, in the same
 /// iterations of the loops around them, get the same parts. In a program of several threads they
-/// also get the same period and window.
+/// also get the same period, and leave out the same iterations.
 ///
 /// An iteration must be kept if an exit reads a value of it. A loop with such exits is written in
 /// parts, one after the other. Each part is a loop like any other, and may leave out iterations. A

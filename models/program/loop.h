@@ -74,14 +74,14 @@ struct LoopIteration {
 /// loop of many iterations has the first ones and the last ones. Iterations between may be left
 /// out, in whole periods. Each of these is a copy of one of the last `period` iterations. If that
 /// one reads a value of the iteration before it, the copy reads the value of the iteration before
-/// itself. For example, a loop of 1,000,000 trips with `first` 3, `window` 2 and `period` 1 has the
-/// iterations 0, 1, 2, 999,998 and 999,999. The 999,995 others are copies of 999,999, which may
-/// read values of 999,998. So iteration 5,000 reads those of 4,999.
+/// itself. For example, a loop of 1,000,000 trips with `kept_first` 3, `kept_last` 2 and `period` 1
+/// has the iterations 0, 1, 2, 999,998 and 999,999. The 999,995 others are copies of 999,999, which
+/// may read values of 999,998. So iteration 5,000 reads those of 4,999.
 ///
 /// The period is 1, or the number of iterations after which carries that change places are back. So
 /// the memory of a program does not grow with the trips. A program that leaves out all that it may
-/// is called folded. If single iterations of a loop are named, they are kept. Then the loop is in
-/// parts, each a WrittenLoop of that name.
+/// is called shortened. If single iterations of a loop are named, they are kept. Then the loop is
+/// in parts, each a WrittenLoop of that name.
 struct WrittenLoop {
   std::string name;  // "l", "outer[0].l"
   ThreadId thread;
@@ -89,22 +89,23 @@ struct WrittenLoop {
   int64_t upper = 0;                   // one past the last
   bool has_index = false;              // the first op of an iteration is the constant index
   std::vector<LoopIteration> written;  // ascending; at least one
-  /// If `window` is 0, every iteration is written. Otherwise the iterations from number `first`
-  /// (counted from 0) to before the last `window` repeat, and may be left out. Each of these, and
-  /// each of the window, is a copy of the iteration `period` before or after it. It has the same
-  /// ops and types. In the loop it reads values of at most the reach() iterations before it, or of
-  /// the first iteration if the body names that.
-  uint32_t first = 0;
-  uint32_t window = 0;
-  uint32_t period = 1;  // at most the window, where there is one
+  /// If `kept_last` is 0, every iteration is written. Otherwise the iterations from number
+  /// `kept_first` (counted from 0) to before the last `kept_last` repeat, and may be left out. Each
+  /// of these, and each of the last ones, is a copy of the iteration `period` before or after it.
+  /// It has the same ops and types. In the loop it reads values of at most the reach() iterations
+  /// before it, or of the first iteration if the body names that.
+  uint32_t kept_first = 0;
+  uint32_t kept_last = 0;
+  uint32_t period = 1;  // at most `kept_last`, where that is not 0
 
   uint64_t trips() const { return static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower); }
   uint64_t left_out() const { return trips() - written.size(); }
   const LoopIteration& last() const { return written.back(); }
-  /// Returns how many iterations back an iteration may read. Requires a window. `first` is greater.
-  uint32_t reach() const { return window - period; }
-  /// Returns the index in `written` of the window's first iteration.
-  size_t window_begin() const { return written.size() - window; }
+  /// Returns how many iterations back an iteration may read. Requires that `kept_last` is not 0.
+  /// `kept_first` is greater.
+  uint32_t reach() const { return kept_last - period; }
+  /// Returns the index in `written` of the first of the last `kept_last` iterations.
+  size_t kept_last_begin() const { return written.size() - kept_last; }
   /// Returns the ops of the last `period` iterations. The iterations left out are copies of these.
   IdRange repeated_ops() const {
     return {written[written.size() - period].ops.begin, last().ops.end};

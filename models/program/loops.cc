@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "models/program/iteration_name.h"
 
 namespace orrery {
 
@@ -11,6 +16,13 @@ constexpr uint64_t kMostRepetitions = std::numeric_limits<int64_t>::max();
 
 uint64_t product(uint64_t a, uint64_t b) {
   return a > kMostRepetitions / b ? kMostRepetitions : a * b;
+}
+
+/// Returns the op as which an op counts: itself, or the op that a backward op goes back through.
+size_t place_of(const Program& program, size_t op) {
+  while (program.ops[op].forward)
+    op = program.ops[op].forward->index();
+  return op;
 }
 
 }  // namespace
@@ -55,7 +67,7 @@ bool loops_meet_in_step(const Program& program) {
   const auto in_step = [&](size_t one, size_t other) {
     const WrittenLoop& a = program.written_loops[one];
     const WrittenLoop& b = program.written_loops[other];
-    return a.lower == b.lower && a.upper == b.upper && a.window == b.window &&
+    return a.lower == b.lower && a.upper == b.upper && a.kept_last == b.kept_last &&
            a.period == b.period && a.written.size() == b.written.size();
   };
   return std::ranges::all_of(program.sites, [&](const Site& site) {
@@ -64,6 +76,48 @@ bool loops_meet_in_step(const Program& program) {
       return std::ranges::equal(first, loops_of[op.index()], in_step);
     });
   });
+}
+
+bool has_long_loops(const Program& program) {
+  return std::any_of(program.written_loops.begin(), program.written_loops.end(),
+                     [](const WrittenLoop& loop) { return loop.kept_last > 0; });
+}
+
+std::vector<bool> shown_when_shortened(const Program& program) {
+  std::vector<bool> shown(program.ops.size(), true);
+  for (const WrittenLoop& loop : program.written_loops)
+    for (size_t w = loop.kept_first; loop.kept_last > 0 && w < loop.kept_last_begin(); ++w)
+      std::fill(shown.begin() + loop.written[w].ops.begin, shown.begin() + loop.written[w].ops.end,
+                false);
+  return shown;
+}
+
+std::vector<NameInLoops> names_in_loops(const Program& program) {
+  std::map<std::string_view, IdRange> iterations;
+  for (const WrittenLoop& loop : program.written_loops)
+    for (const LoopIteration& iteration : loop.written)
+      iterations.emplace(iteration.name, iteration.ops);
+  std::vector<NameInLoops> names(program.ops.size());
+  if (iterations.empty())
+    return names;
+  for (size_t op = 0; op < program.ops.size(); ++op) {
+    const std::string_view name = program.ops[op].name;
+    std::string shown;  // for the part before `rest`
+    size_t rest = 0;
+    for_each_iteration_in(name, [&](std::string_view loop, int64_t index) {
+      const size_t end = with_index(loop, index).size();
+      const auto iteration = iterations.find(name.substr(0, end));
+      if (iteration == iterations.end() || !iteration->second.has(place_of(program, op)))
+        return;
+      shown += loop.substr(rest);
+      shown += kAnyIndex;
+      names[op].loop = shown;
+      rest = end;
+    });
+    if (!shown.empty())
+      names[op].op = shown + std::string(name.substr(rest));
+  }
+  return names;
 }
 
 }  // namespace orrery

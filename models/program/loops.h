@@ -47,8 +47,9 @@ bool loops_meet_in_step(const Program& program);
 /// Returns whether iterations of any loop are left out or may be.
 bool has_long_loops(const Program& program);
 
-/// Returns, per op, whether the folded program has it. It is true for all ops of a folded program.
-std::vector<bool> shown_when_folded(const Program& program);
+/// Returns, per op, whether the shortened program has it. It is true for all ops of a shortened
+/// program.
+std::vector<bool> shown_when_shortened(const Program& program);
 
 /// A NameInLoops has names without the indices of loops. Both are empty for ops outside loops,
 /// whatever they are called. An op of a backward pass is named after the op that it goes back

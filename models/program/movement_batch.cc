@@ -39,7 +39,7 @@ Attributes with_own_entry(Attributes attributes, std::string_view name, size_t b
 }  // namespace
 
 BatchOutcome reshape(BatchCall& call) {
-  const Part part = batched_at(call, 0, 0);
+  const ShapedValue part = batched_at(call, 0, 0);
   return result(
       op(call, OpKind::Reshape, {part.value},
          given({{"new_sizes", dims_of(call.result_type().shape.inserted(0, call.size()))}})),
@@ -94,7 +94,7 @@ BatchOutcome pad(BatchCall& call) {
 }
 
 BatchOutcome broadcast_in_dim(BatchCall& call) {
-  const Part part = batched_at(call, 0, 0);
+  const ShapedValue part = batched_at(call, 0, 0);
   Integers dimensions = {0};
   for (const int64_t to : call.attributes().integers("broadcast_dimensions"))
     dimensions.push_back(to + 1);

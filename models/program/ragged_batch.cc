@@ -32,7 +32,7 @@ BatchOutcome with_larger_rows(BatchCall& call) {
 }
 
 /// Returns the operand with its elements one after another along the rows.
-Part stacked_rows(BatchCall& call, size_t operand) {
+ShapedValue stacked_rows(BatchCall& call, size_t operand) {
   const Shape& shape = call.operand_type(operand).shape;
   return reshaped(call, batched_at(call, operand, 0),
                   shape.with(0, checked_multiply(call.size(), shape[0])));
@@ -41,8 +41,8 @@ Part stacked_rows(BatchCall& call, size_t operand) {
 /// Returns a table with entries for the slices of all elements. The entries of all elements for one
 /// slice stand one after another. If the table has offsets, `rows` is the number of rows of an
 /// element in the array to which they point. It is empty for a table of sizes.
-Part merged_table(BatchCall& call, size_t table, std::optional<int64_t> rows) {
-  Part part = batched_at(call, table, 1);
+ShapedValue merged_table(BatchCall& call, size_t table, std::optional<int64_t> rows) {
+  ShapedValue part = batched_at(call, table, 1);
   if (rows) {
     const ValueType& type = call.operand_type(table);
     const std::string wide =
@@ -50,7 +50,7 @@ Part merged_table(BatchCall& call, size_t table, std::optional<int64_t> rows) {
     const std::string elements = op(
         call, OpKind::Iota, {},
         given({{"shape", dims_of(part.shape)}, {"dtype", Dtype::S64}, {"dimension", int64_t{1}}}));
-    const Part each = constant(call, Shape(), Dtype::S64, static_cast<double>(*rows), type);
+    const ShapedValue each = constant(call, Shape(), Dtype::S64, static_cast<double>(*rows), type);
     part.value = op(call, OpKind::Add, {wide, op(call, OpKind::Mul, {elements, each.value})});
   }
   const Shape flat({part.shape.elements()});

@@ -17,7 +17,7 @@ int64_t size_of(const BatchCall& call) {
   return call.mesh().size(axis_positions(call.mesh(), call.attributes().names("axis_name")));
 }
 
-Part s32(BatchCall& call, int64_t value) {
+ShapedValue s32(BatchCall& call, int64_t value) {
   std::string made = op(call, Full, {},
                         given({{"shape", Integers()},
                                {"fill_value", static_cast<double>(value)},

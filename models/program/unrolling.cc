@@ -311,10 +311,10 @@ class Unrolling {
     repeating.set_in(made);
     for (int64_t i = lower; i < upper; ++i) {
       // Iterations without ops are always left out, since they only take time.
-      if (made.window > 0 && made.written.size() == made.first &&
+      if (made.kept_last > 0 && made.written.size() == made.kept_first &&
           (long_loops_ == LongLoops::LeftOut || made.last().ops.size() == 0)) {
         leaves_out_ = true;
-        i = upper - made.window;
+        i = upper - made.kept_last;
       }
       made.written.push_back(iteration(made.name, i));
       if (!grow(l) || !write_iteration(l, made.written.back(), carried)) {

@@ -158,8 +158,8 @@ std::optional<Program> straightened(const Program& program, int64_t most_ops, co
   Program straight =
       program.loops.empty() ? program : unrolled(program, LongLoops::WrittenOut).program;
   for (WrittenLoop& loop : straight.written_loops) {
-    loop.first = 0;
-    loop.window = 0;
+    loop.kept_first = 0;
+    loop.kept_last = 0;
     loop.period = 1;
   }
   return straight;

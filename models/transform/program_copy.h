@@ -40,7 +40,7 @@ bool is_one_program(const Program& program, const Origin& origin, Diagnostics& d
 
 /// Returns the program with all iterations of its loops written out, so that each has ops and
 /// values of its own. A backward pass reads the values of each iteration, so no iteration may be
-/// left out of a run: the window of each written loop is 0. Adds an error at `origin` for several
+/// left out of a run: `kept_last` of each written loop is 0. Adds an error at `origin` for several
 /// programs, and if the program would have more than `most_ops` ops.
 std::optional<Program> straightened(const Program& program, int64_t most_ops, const Origin& origin,
                                     Diagnostics& diagnostics);

@@ -155,7 +155,8 @@ OwnedSchedule make_broadcast(const ScheduleRequest& request) {
   const Node source = request.source;
   const Slice sent{Area::Input, 0, request.elements};
   const Slice taken{Area::Output, 0, request.elements};
-  std::vector<std::vector<Exchange>> rounds(request.nodes, std::vector<Exchange>(request.nodes));
+  std::vector<std::vector<DirectExchange>> rounds(request.nodes,
+                                                  std::vector<DirectExchange>(request.nodes));
   for (uint32_t distance = 0; distance < request.nodes; ++distance) {
     const Node to((source.index() + distance) % request.nodes);
     rounds[distance][source.index()].to = to;

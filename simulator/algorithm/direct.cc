@@ -5,8 +5,8 @@ namespace orrery {
 std::unique_ptr<DirectSchedule> direct_permute(uint32_t nodes, int64_t count,
                                                const std::vector<SourceDestination>& pairs,
                                                Transport transport) {
-  std::vector<std::vector<Exchange>> rounds(1, std::vector<Exchange>(nodes));
-  std::vector<Exchange>& round = rounds.front();
+  std::vector<std::vector<DirectExchange>> rounds(1, std::vector<DirectExchange>(nodes));
+  std::vector<DirectExchange>& round = rounds.front();
   for (const auto& [from, to] : pairs) {
     round[from.index()].to = to;
     round[from.index()].source = Slice{Area::Input, 0, count};

@@ -19,7 +19,7 @@ namespace orrery {
 
 /// It is a node's part in one round: the node sends `source` to `to`, and takes `target` from
 /// `from`. If both are the node itself, it copies.
-struct Exchange {
+struct DirectExchange {
   std::optional<Node> to;
   Slice source;
   std::optional<Node> from;
@@ -35,7 +35,7 @@ class DirectSchedule final : public Schedule {
 
   /// In `rounds[round][node]`, the `to` of one node takes what it sends in the same round. `areas`
   /// gives input, output and zero_output; the rest of the extent is filled in.
-  DirectSchedule(Extent areas, std::vector<std::vector<Exchange>> rounds, Transport transport)
+  DirectSchedule(Extent areas, std::vector<std::vector<DirectExchange>> rounds, Transport transport)
       : rounds_(std::move(rounds)), transport_(transport), extent_(areas) {
     ORRERY_CHECK(!rounds_.empty() && transport.channels > 0 && transport.slots > 0,
                  "there is a round");
@@ -49,7 +49,7 @@ class DirectSchedule final : public Schedule {
     extent_.lockstep = true;
     for (uint32_t round = 0; round < rounds_.size(); ++round) {
       for (uint32_t n = 0; n < extent_.nodes; ++n) {
-        const Exchange& exchange = rounds_[round][n];
+        const DirectExchange& exchange = rounds_[round][n];
         ORRERY_CHECK(!exchange.to || rounds_[round][exchange.to->index()].from == Node(n),
                      "what is sent is taken");
         extent_.copies |= copies(Node(n), exchange);
@@ -68,14 +68,14 @@ class DirectSchedule final : public Schedule {
   const Extent& extent() const override { return extent_; }
 
   uint32_t steps(Node node, Channel channel) const override {
-    const Exchange& exchange = exchange_of(node, channel);
+    const DirectExchange& exchange = exchange_of(node, channel);
     if (copies(node, exchange))
       return 1;
     return (exchange.to ? 1U : 0U) + (exchange.from ? 1U : 0U);
   }
 
   Step step(StepRef ref) const override {
-    const Exchange& exchange = exchange_of(ref.node, ref.channel);
+    const DirectExchange& exchange = exchange_of(ref.node, ref.channel);
     Step step;
     if (copies(ref.node, exchange)) {
       step.source = part(exchange.source, ref.channel);
@@ -91,7 +91,7 @@ class DirectSchedule final : public Schedule {
   }
 
   StepRef peer(StepRef ref, Half half) const override {
-    const Exchange& exchange = exchange_of(ref.node, ref.channel);
+    const DirectExchange& exchange = exchange_of(ref.node, ref.channel);
     if (half == Half::Receive)
       return {*exchange.from, ref.channel, 0};
     const Node to = *exchange.to;
@@ -100,7 +100,7 @@ class DirectSchedule final : public Schedule {
 
   void for_each_receiver(Node node, Channel channel,
                          FunctionRef<void(const Sent&)> visit) const override {
-    const Exchange& exchange = exchange_of(node, channel);
+    const DirectExchange& exchange = exchange_of(node, channel);
     if (exchange.to && !copies(node, exchange))
       visit(Sent{*exchange.to, 1, part(exchange.source, channel).count});
   }
@@ -111,14 +111,14 @@ class DirectSchedule final : public Schedule {
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
-  static bool copies(Node node, const Exchange& exchange) { return exchange.to == node; }
+  static bool copies(Node node, const DirectExchange& exchange) { return exchange.to == node; }
 
   /// Returns whether a node sends to another and receives from one. It may do both in any order.
   bool any_sends_and_receives() const {
     for (uint32_t n = 0; n < extent_.nodes; ++n) {
       bool sends = false;
       bool receives = false;
-      for (const std::vector<Exchange>& round : rounds_) {
+      for (const std::vector<DirectExchange>& round : rounds_) {
         sends |= round[n].to && round[n].to != Node(n);
         receives |= round[n].from && round[n].from != Node(n);
       }
@@ -130,7 +130,7 @@ class DirectSchedule final : public Schedule {
 
   uint32_t round(Channel channel) const { return channel.index() / transport_.channels; }
 
-  const Exchange& exchange_of(Node node, Channel channel) const {
+  const DirectExchange& exchange_of(Node node, Channel channel) const {
     return rounds_[round(channel)][node.index()];
   }
 
@@ -141,7 +141,7 @@ class DirectSchedule final : public Schedule {
     return {whole.area, whole.first + split.first(part), split.count(part)};
   }
 
-  std::vector<std::vector<Exchange>> rounds_;
+  std::vector<std::vector<DirectExchange>> rounds_;
   Transport transport_;  // its channels are those of each round
   int64_t largest_message_ = 0;
   Extent extent_;

@@ -229,11 +229,11 @@ class Ledger {
     return {held.begin() + 1, held.end()};
   }
 
-  /// Replaces the buffer by the corresponding one of the loop's last period. Returns false if no
-  /// iteration of the loop's window made the buffer, so that not each iteration has its own.
+  /// Replaces the buffer by the corresponding one of the loop's last period. Returns false if none
+  /// of the loop's last iterations made the buffer, so that not each iteration has its own.
   static bool move_to_last(const WrittenLoop& loop, BufferId& buffer) {
-    const auto window = loop.written.begin() + static_cast<ptrdiff_t>(loop.window_begin());
-    const auto made = std::find_if(window, loop.written.end(), [&](const LoopIteration& each) {
+    const auto last = loop.written.begin() + static_cast<ptrdiff_t>(loop.kept_last_begin());
+    const auto made = std::find_if(last, loop.written.end(), [&](const LoopIteration& each) {
       return each.buffers.has(buffer.index());
     });
     if (made == loop.written.end())
@@ -248,7 +248,7 @@ class Ledger {
     if (size == Bytes())
       return;
     const WrittenLoop& outermost = program_.written_loops[leak.loops.back()];
-    const OpId from(outermost.written[outermost.window_begin()].ops.begin);
+    const OpId from(outermost.written[outermost.kept_last_begin()].ops.begin);
     const auto at = std::lower_bound(thread_.issue_order.begin(), thread_.issue_order.end(), from);
     Lifetime& lifetime = lifetimes_.emplace_back();
     lifetime.name = name + " of the iterations left out";

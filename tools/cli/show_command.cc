@@ -95,14 +95,14 @@ std::string other_names_text(const Program& program) {
 std::string operand_name(const Program& program, OpId op, ValueId value) {
   std::string name = program.value(value).name;
   for (const WrittenLoop& loop : program.written_loops) {  // inner ones first
-    const auto window = loop.written.begin() + static_cast<ptrdiff_t>(loop.window_begin());
-    const auto here = std::find_if(window, loop.written.end(), [&](const LoopIteration& each) {
+    const auto kept_last = loop.written.begin() + static_cast<ptrdiff_t>(loop.kept_last_begin());
+    const auto here = std::find_if(kept_last, loop.written.end(), [&](const LoopIteration& each) {
       return each.ops.has(op.index());
     });
-    const auto there = std::find_if(loop.written.begin(), window, [&](const LoopIteration& each) {
-      return each.values.has(value.index());
-    });
-    if (loop.left_out() > 0 && here != loop.written.end() && there != window &&
+    const auto there =
+        std::find_if(loop.written.begin(), kept_last,
+                     [&](const LoopIteration& each) { return each.values.has(value.index()); });
+    if (loop.left_out() > 0 && here != loop.written.end() && there != kept_last &&
         here - there <= ptrdiff_t{loop.reach()})
       name = renamed(name, there->name, with_index(loop.name, here->index - (here - there)));
   }
@@ -142,7 +142,7 @@ std::string show_program(const ShowCommand& command, const Style& style) {
     for (const OpId id : thread.issue_order) {
       const Op& op = program.op(id);
       for (const WrittenLoop& loop : program.written_loops)
-        if (loop.left_out() > 0 && loop.written[loop.window_begin()].ops.begin == id.index())
+        if (loop.left_out() > 0 && loop.written[loop.kept_last_begin()].ops.begin == id.index())
           ops.note(style.dim(fmt::format("{}: {} iterations like the last{} are not shown",
                                          loop.name, loop.left_out(),
                                          loop.period == 1 ? "" : fmt::format(" {}", loop.period))));

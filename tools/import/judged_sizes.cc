@@ -71,8 +71,8 @@ std::optional<Bytes> largest_chunk(const MscclAlgorithm& algorithm, const Runtim
   return slot ? std::optional(Bytes(slot->count() / chunks)) : std::nullopt;
 }
 
-MessageCut message_cut(const MscclAlgorithm& algorithm, const Runtime& runtime, int64_t chunk,
-                       Bytes item) {
+MscclCut msccl_cut(const MscclAlgorithm& algorithm, const Runtime& runtime, int64_t chunk,
+                   Bytes item) {
   const std::optional<Bytes> slot = runtime.figures(algorithm.protocol).slot;
   const int64_t fit = slot ? slot->count() / item.count() : chunk;  // in elements
   return {chunks_of_message(algorithm, runtime, item * chunk), std::min(fit, chunk)};

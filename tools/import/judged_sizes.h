@@ -30,15 +30,15 @@ std::optional<Bytes> largest_chunk(const MscclAlgorithm& algorithm, const Runtim
 
 /// This says how a step's chunks become messages. Where several chunks fit a slot, a message has at
 /// most `chunks` whole ones. Where not even one fits, it has `elements` elements of one chunk.
-struct MessageCut {
+struct MscclCut {
   int64_t chunks = 1;
   int64_t elements = 1;  // of each chunk in a message
 };
 /// Cuts messages as the interpreter does: its outer loop goes over stretches of a slot, and a step
 /// of several chunks takes chunks_of_message() at a time. A chunk has `chunk` elements of `item`
 /// bytes.
-MessageCut message_cut(const MscclAlgorithm& algorithm, const Runtime& runtime, int64_t chunk,
-                       Bytes item);
+MscclCut msccl_cut(const MscclAlgorithm& algorithm, const Runtime& runtime, int64_t chunk,
+                   Bytes item);
 
 constexpr Bytes kItem = Bytes(4);  // f32: sizes are in bytes, and chunks hold whole elements
 
@@ -53,7 +53,7 @@ class JudgedSizes {
   Bytes size() const { return kItem * algorithm_.whole() * chunk_; }
   Bytes chunk() const { return kItem * chunk_; }  // at that size
   int64_t elements() const { return chunk_; }     // of a chunk at that size
-  MessageCut cut() const { return message_cut(algorithm_, runtime_, chunk_, kItem); }
+  MscclCut cut() const { return msccl_cut(algorithm_, runtime_, chunk_, kItem); }
 
   /// fewest() returns the most chunks of a message at the largest of the sizes, and most() at the
   /// smallest. Both are from 1 to the chunks of the largest step. Fewer chunks per message never

@@ -25,11 +25,11 @@ MscclBuffers largest(const MscclAlgorithm& algorithm) {
 }
 
 /// Returns how much further on the buffer begins in the area, from one gpu to the next.
-int64_t step_of(const MscclAlgorithm& algorithm, Placement placement, Area buffer) {
+int64_t step_of(const MscclAlgorithm& algorithm, MscclPlacement placement, Area buffer) {
   const MscclLayout layout = layout_of(algorithm.collective);
   const bool is_part = (buffer == Area::Input && layout.input_is_part) ||
                        (buffer == Area::Output && layout.output_is_part);
-  return placement == Placement::InPlace && is_part ? algorithm.part() : 0;
+  return placement == MscclPlacement::InPlace && is_part ? algorithm.part() : 0;
 }
 
 int64_t pieces_of(const Step& step, int64_t most) {
@@ -44,25 +44,25 @@ std::optional<Slice> piece_of(const std::optional<Slice>& slice, int64_t first, 
 
 }  // namespace
 
-std::string_view name(Placement placement) {
-  return placement == Placement::InPlace ? "in place" : "out of place";
+std::string_view name(MscclPlacement placement) {
+  return placement == MscclPlacement::InPlace ? "in place" : "out of place";
 }
 
-std::vector<Placement> placements(const MscclAlgorithm& algorithm) {
-  std::vector<Placement> result;
+std::vector<MscclPlacement> placements(const MscclAlgorithm& algorithm) {
+  std::vector<MscclPlacement> result;
   if (algorithm.out_of_place)
-    result.push_back(Placement::OutOfPlace);
+    result.push_back(MscclPlacement::OutOfPlace);
   if (algorithm.in_place)
-    result.push_back(Placement::InPlace);
+    result.push_back(MscclPlacement::InPlace);
   return result;
 }
 
-Extent areas_of(const MscclAlgorithm& algorithm, Placement placement, uint32_t slots) {
+Extent areas_of(const MscclAlgorithm& algorithm, MscclPlacement placement, uint32_t slots) {
   const MscclBuffers most = largest(algorithm);
   Extent areas;
   areas.slots = slots;
   areas.fused = FusedStep::Atomic;
-  areas.in_place = placement == Placement::InPlace;
+  areas.in_place = placement == MscclPlacement::InPlace;
   areas.input = most.input;
   areas.output = most.output;
   areas.scratch = most.scratch;
@@ -75,21 +75,22 @@ Extent areas_of(const MscclAlgorithm& algorithm, Placement placement, uint32_t s
   return areas;
 }
 
-Buffers buffers_of(const MscclAlgorithm& algorithm, Placement placement) {
+Buffers buffers_of(const MscclAlgorithm& algorithm, MscclPlacement placement) {
   const MscclBuffers most = largest(algorithm);
   return {{step_of(algorithm, placement, Area::Input), most.input},
           {step_of(algorithm, placement, Area::Output), most.output}};
 }
 
-Slice placed(const MscclAlgorithm& algorithm, Placement placement, Node gpu, const Slice& slice) {
+Slice placed(const MscclAlgorithm& algorithm, MscclPlacement placement, Node gpu,
+             const Slice& slice) {
   Slice result = slice;
   result.first += gpu.index() * step_of(algorithm, placement, slice.area);
-  if (placement == Placement::InPlace && slice.area == Area::Output)
+  if (placement == MscclPlacement::InPlace && slice.area == Area::Output)
     result.area = Area::Input;
   return result;
 }
 
-StoredSteps placed_steps(const MscclAlgorithm& algorithm, Placement placement) {
+StoredSteps placed_steps(const MscclAlgorithm& algorithm, MscclPlacement placement) {
   StoredSteps steps = algorithm.steps;
   for (uint32_t gpu = 0; gpu < steps.size(); ++gpu)
     for (std::vector<Step>& channel : steps[gpu])

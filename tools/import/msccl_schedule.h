@@ -24,23 +24,24 @@
 
 namespace orrery {
 
-enum class Placement : uint8_t { OutOfPlace, InPlace };
+enum class MscclPlacement : uint8_t { OutOfPlace, InPlace };
 
-std::string_view name(Placement placement);  // "out of place", "in place"
+std::string_view name(MscclPlacement placement);  // "out of place", "in place"
 
 /// Returns the placements that the file allows, out of place first.
-std::vector<Placement> placements(const MscclAlgorithm& algorithm);
+std::vector<MscclPlacement> placements(const MscclAlgorithm& algorithm);
 
 /// Returns the areas with room for the gpu that needs most, with the atomic rule for fused steps.
-Extent areas_of(const MscclAlgorithm& algorithm, Placement placement, uint32_t slots);
+Extent areas_of(const MscclAlgorithm& algorithm, MscclPlacement placement, uint32_t slots);
 
 /// Says where the gpus' operands and results lie in the areas.
-Buffers buffers_of(const MscclAlgorithm& algorithm, Placement placement);
+Buffers buffers_of(const MscclAlgorithm& algorithm, MscclPlacement placement);
 
 /// Returns a slice of a file's buffer as one of an area. In place, an all-gather's input is the
 /// gpu's own part of the one buffer, and so is a reduce-scatter's output.
-Slice placed(const MscclAlgorithm& algorithm, Placement placement, Node gpu, const Slice& slice);
-StoredSteps placed_steps(const MscclAlgorithm& algorithm, Placement placement);
+Slice placed(const MscclAlgorithm& algorithm, MscclPlacement placement, Node gpu,
+             const Slice& slice);
+StoredSteps placed_steps(const MscclAlgorithm& algorithm, MscclPlacement placement);
 
 /// Returns the nops after all other steps of their thread block. Runtimes let the next step make a
 /// nop's wait, so they never make the waits of such last nops. Without a runtime each nop makes its

@@ -69,7 +69,7 @@ std::string after_text(const MscclAlgorithm& algorithm, StepRef at, StepRef whom
 
 /// Returns the elements `shared` of an access, which are in the areas, as a slice of the file's
 /// buffers.
-Slice in_file(const MscclAlgorithm& algorithm, Placement placement, StepRef step,
+Slice in_file(const MscclAlgorithm& algorithm, MscclPlacement placement, StepRef step,
               const StepAccess& access, const Slice& shared) {
   const Step& file = algorithm.step(step);
   const std::optional<Slice>& first = access.writes ? file.target : file.source;
@@ -133,8 +133,8 @@ Witness cycle_table(const MscclAlgorithm& algorithm, const CutSteps& cut,
   return rows;
 }
 
-std::string race_text(const MscclAlgorithm& algorithm, const CutSteps& cut, Placement placement,
-                      const StepRace& race, Bytes chunk) {
+std::string race_text(const MscclAlgorithm& algorithm, const CutSteps& cut,
+                      MscclPlacement placement, const StepRace& race, Bytes chunk) {
   const Slice shared = race.shared();
   const auto access = [&](const StepAccess& of) {
     const StepRef step = cut.whole(of.step);
@@ -174,7 +174,8 @@ std::optional<std::string> last_waits_note(const MscclAlgorithm& algorithm,
       others == 0 ? "" : fmt::format("; so with {}", counted(others, "other nop")));
 }
 
-std::optional<std::string> chained_otherwise(const MscclAlgorithm& algorithm, Placement placement) {
+std::optional<std::string> chained_otherwise(const MscclAlgorithm& algorithm,
+                                             MscclPlacement placement) {
   for (uint32_t gpu = 0; gpu < algorithm.gpus; ++gpu) {
     for (uint32_t b = 0; b < algorithm.blocks[gpu].size(); ++b) {
       for (uint32_t s = 1; s < algorithm.blocks[gpu][b].steps.size(); ++s) {

@@ -29,8 +29,8 @@ Witness cycle_table(const MscclAlgorithm& algorithm, const CutSteps& cut,
 
 /// Returns a race in words: "gpu 0 tb 0 step 1 (r, line 5) writes and tb 1 step 0 (cpy, line 9)
 /// reads buffer o, chunk 1 (4 KiB), and nothing orders the two".
-std::string race_text(const MscclAlgorithm& algorithm, const CutSteps& cut, Placement placement,
-                      const StepRace& race, Bytes chunk);
+std::string race_text(const MscclAlgorithm& algorithm, const CutSteps& cut,
+                      MscclPlacement placement, const StepRace& race, Bytes chunk);
 
 /// Returns a step of the file in words: "gpu 0 tb 1 step 3 (rrs, line 12)".
 std::string step_text(const MscclAlgorithm& algorithm, StepRef step);
@@ -44,6 +44,7 @@ std::optional<std::string> last_waits_note(const MscclAlgorithm& algorithm,
 /// other if their counts differ, or if a source is something that the chain has written. Returns a
 /// sentence on the first such step, with the lines of the two. The result is empty if there is
 /// none.
-std::optional<std::string> chained_otherwise(const MscclAlgorithm& algorithm, Placement placement);
+std::optional<std::string> chained_otherwise(const MscclAlgorithm& algorithm,
+                                             MscclPlacement placement);
 
 }  // namespace orrery

@@ -197,7 +197,7 @@ class Prover {
   /// one element. They do not depend on the number of iterations. Steps that wait for each other
   /// are in one iteration, as no cause of a step is in a later one, and iterations share no
   /// elements.
-  std::unique_ptr<const Schedule> one_iteration(Placement placement, const CutSteps& cut,
+  std::unique_ptr<const Schedule> one_iteration(MscclPlacement placement, const CutSteps& cut,
                                                 uint32_t slots) const {
     return in_elements(areas_of(algorithm_, placement, slots), cut, 1, 1);
   }
@@ -225,7 +225,7 @@ class Prover {
   }
 
   /// Returns the algorithm's steps, cut to messages of at most `chunks` chunks.
-  CutSteps cut(Placement placement, int64_t chunks) const {
+  CutSteps cut(MscclPlacement placement, int64_t chunks) const {
     StoredSteps steps = placed_steps(algorithm_, placement);
     if (runtime_.limits)
       drop_waits_of(last_nops(algorithm_), steps);
@@ -234,14 +234,14 @@ class Prover {
 
   void check_steps() {
     require_few_pieces(sizes_.fewest());
-    const std::vector<Placement> placements = orrery::placements(algorithm_);
-    const Placement first = placements.front();
+    const std::vector<MscclPlacement> placements = orrery::placements(algorithm_);
+    const MscclPlacement first = placements.front();
     const CutSteps worst = cut(first, sizes_.fewest());
     result_.least_slots = least_slots(first, worst);
     add_deadlock_free(first, worst);
     if (!result_.least_slots)
       return;
-    for (const Placement placement : placements)
+    for (const MscclPlacement placement : placements)
       check_values(placement);
     if (request_.cluster != nullptr)
       add_time(*request_.cluster, placements.back());
@@ -249,7 +249,7 @@ class Prover {
 
   /// Returns the smallest number of slots that is enough. More slots never hurt, so a binary search
   /// finds it.
-  std::optional<uint32_t> least_slots(Placement placement, const CutSteps& cut) const {
+  std::optional<uint32_t> least_slots(MscclPlacement placement, const CutSteps& cut) const {
     uint32_t enough = most_messages(cut);
     if (hangs(placement, cut, enough))
       return std::nullopt;
@@ -264,12 +264,12 @@ class Prover {
     return enough;
   }
 
-  bool hangs(Placement placement, const CutSteps& cut, uint32_t slots) const {
+  bool hangs(MscclPlacement placement, const CutSteps& cut, uint32_t slots) const {
     return !stuck(*one_iteration(placement, cut, slots)).empty();
   }
 
   /// Adds the check DEADLOCK.FREE. `worst` is the cut at which most slots are needed.
-  void add_deadlock_free(Placement placement, const CutSteps& worst) {
+  void add_deadlock_free(MscclPlacement placement, const CutSteps& worst) {
     const std::string slots = counted(slots_, "slot") + " a connection";
     const std::string need = result_.least_slots ? fmt::format("it needs {}", *result_.least_slots)
                                                  : std::string("no number is enough");
@@ -289,7 +289,7 @@ class Prover {
 
   /// Returns the most chunks per message with which it hangs with the slots asked for. With fewer
   /// chunks it hangs too.
-  int64_t most_chunks_that_hang(Placement placement) const {
+  int64_t most_chunks_that_hang(MscclPlacement placement) const {
     int64_t hang = sizes_.fewest();
     int64_t beyond = sizes_.most() + 1;
     while (hang + 1 < beyond) {
@@ -301,7 +301,7 @@ class Prover {
 
   /// Returns the chunks per message with which steps race at one of the sizes, or the fewest if
   /// they never do. Steps that are ordered in messages of one chunk are ordered in all messages.
-  int64_t chunks_to_judge(Placement placement) const {
+  int64_t chunks_to_judge(MscclPlacement placement) const {
     const int64_t fewest = sizes_.fewest();
     const int64_t most = sizes_.most();
     const auto races = [&](int64_t chunks) {
@@ -318,7 +318,7 @@ class Prover {
 
   /// Judges races and values with as many slots as messages, so that the wait for a slot orders no
   /// steps: connections may have more slots than `--slots` says.
-  void check_values(Placement placement) {
+  void check_values(MscclPlacement placement) {
     const int64_t chunks = chunks_to_judge(placement);
     const CutSteps cut = this->cut(placement, chunks);
     const std::unique_ptr<const Schedule> schedule =
@@ -341,7 +341,7 @@ class Prover {
 
   /// Returns an addition to the text of a race: whether the wait for one of the slots asked for
   /// orders the steps.
-  std::string race_with_slots(Placement placement, const CutSteps& cut) const {
+  std::string race_with_slots(MscclPlacement placement, const CutSteps& cut) const {
     const std::unique_ptr<const Schedule> schedule = one_iteration(placement, cut, slots_);
     if (!stuck(*schedule).empty() || !step_races(*schedule).none())
       return "";
@@ -356,7 +356,7 @@ class Prover {
                : fmt::format(" (where a message has at most {})", counted(chunks, "chunk"));
   }
 
-  Check proved(const Traced& traced, Placement placement, const CutSteps& cut,
+  Check proved(const Traced& traced, MscclPlacement placement, const CutSteps& cut,
                const std::string& where) {
     const auto no = [&](std::string why, Witness witness = {}) {
       return failed(CheckKind::ScheduleProved, "", where + std::move(why), std::move(witness));
@@ -400,8 +400,8 @@ class Prover {
   }
 
   /// Adds the time at the size of times, if the algorithm ends at that size.
-  void add_time(const Cluster& cluster, Placement placement) {
-    const MessageCut how = sizes_.cut();
+  void add_time(const Cluster& cluster, MscclPlacement placement) {
+    const MscclCut how = sizes_.cut();
     const CutSteps cut = this->cut(placement, how.chunks);
     if (hangs(placement, cut, slots_))
       return;

@@ -106,8 +106,8 @@ void write_measured(JsonWriter& json, const Report& report) {
 
 class GpusText {
  public:
-  GpusText(const Report& report, const FoldedEntries& folded, const Style& style)
-      : report_(report), gpus_(*report.gpus), folded_(folded), style_(style) {}
+  GpusText(const Report& report, const GroupedEntries& grouped, const Style& style)
+      : report_(report), gpus_(*report.gpus), grouped_(grouped), style_(style) {}
 
   std::string text() const {
     std::string text = line(runs());
@@ -233,7 +233,7 @@ class GpusText {
            moved ? fmt::format("{:.1f}", static_cast<double>(moved->rate.count()) / 1e9) : "",
            moved && moved->of_copies ? fmt::format("{:.1f} %", *moved->of_copies * 100) : ""});
     };
-    for (const OpEntry& entry : folded_.entries) {
+    for (const OpEntry& entry : grouped_.entries) {
       row(entry.id, entry.runs);
       for (const OpReport* const named : entry.named)
         row(report_.scenario->program.op(named->op).name, {&named, 1});
@@ -252,7 +252,7 @@ class GpusText {
 
   const Report& report_;
   const cuda::GpuFacts& gpus_;
-  const FoldedEntries& folded_;
+  const GroupedEntries& grouped_;
   const Style& style_;
 };
 
@@ -332,8 +332,8 @@ void write_gpus(JsonWriter& json, const Report& report) {
   });
 }
 
-std::string gpus_text(const Report& report, const FoldedEntries& folded, const Style& style) {
-  return GpusText(report, folded, style).text();
+std::string gpus_text(const Report& report, const GroupedEntries& grouped, const Style& style) {
+  return GpusText(report, grouped, style).text();
 }
 
 }  // namespace orrery

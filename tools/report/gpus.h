@@ -54,6 +54,6 @@ void write_gpus(JsonWriter& json, const Report& report);
 
 /// Returns the GPUs, the graph, and the measured times beside the simulated ones, without a
 /// heading. Requires a report of a run on GPUs.
-std::string gpus_text(const Report& report, const FoldedEntries& folded, const Style& style);
+std::string gpus_text(const Report& report, const GroupedEntries& grouped, const Style& style);
 
 }  // namespace orrery

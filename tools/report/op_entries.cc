@@ -250,16 +250,16 @@ std::string common_id(std::span<const std::string_view> ids) {
   return id;
 }
 
-FoldedEntries folded_entries(std::vector<OpEntry> entries, const Report& report) {
-  FoldedEntries folded;
+GroupedEntries grouped_entries(std::vector<OpEntry> entries, const Report& report) {
+  GroupedEntries grouped;
   size_t next = 0;
   const auto copy_until = [&](size_t end) {
     for (; next < end; ++next)
-      folded.entries.push_back(std::move(entries[next]));
+      grouped.entries.push_back(std::move(entries[next]));
   };
   for (const RepeatedBlock& block : Blocks(entries, report.scenario->program).find()) {
     copy_until(block.begin);
-    folded.blocks.push_back({folded.entries.size(), block.length, block.times});
+    grouped.blocks.push_back({grouped.entries.size(), block.length, block.times});
     for (size_t k = 0; k < block.length; ++k) {
       OpEntry together = entries[block.begin + k];
       std::vector<std::string_view> ids;
@@ -272,17 +272,17 @@ FoldedEntries folded_entries(std::vector<OpEntry> entries, const Report& report)
         together.runs.insert(together.runs.end(), each.runs.begin(), each.runs.end());
       }
       together.id = common_id(ids);
-      folded.entries.push_back(std::move(together));
+      grouped.entries.push_back(std::move(together));
     }
     next = block.end();
   }
   copy_until(entries.size());
-  return folded;
+  return grouped;
 }
 
-FoldedEntries single_entries(const Report& report) {
+GroupedEntries single_entries(const Report& report) {
   const Program& program = report.scenario->program;
-  FoldedEntries single;
+  GroupedEntries single;
   size_t next = 0;  // the report's ops are those of the threads in order
   for (size_t t = 0; t < program.threads.size(); ++t)
     for (size_t i = 0; i < program.threads[t].issue_order.size(); ++i, ++next) {

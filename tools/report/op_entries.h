@@ -60,7 +60,7 @@ std::string common_id(std::span<const std::string_view> ids);
 /// the same kind, size and algorithm, and their ids differ in numbers only. Where there are no such
 /// blocks, ids may differ otherwise too, as long as they begin or end alike. Times may differ, and
 /// the texts say so.
-struct FoldedEntries {
+struct GroupedEntries {
   struct Block {
     size_t begin = 0;   // in `entries`
     size_t length = 0;  // how many of them
@@ -69,9 +69,9 @@ struct FoldedEntries {
   std::vector<OpEntry> entries;  // an entry of a block has the runs of all its repetitions
   std::vector<Block> blocks;
 };
-FoldedEntries folded_entries(std::vector<OpEntry> entries, const Report& report);
+GroupedEntries grouped_entries(std::vector<OpEntry> entries, const Report& report);
 
 /// Returns one entry for each op that the report has.
-FoldedEntries single_entries(const Report& report);
+GroupedEntries single_entries(const Report& report);
 
 }  // namespace orrery

@@ -27,8 +27,8 @@ constexpr std::string_view kWhose = "start of the first, messages of all, the re
 
 class OpTable {
  public:
-  OpTable(const Report& report, const FoldedEntries& folded, const Style& style)
-      : report_(report), program_(report.scenario->program), folded_(folded), style_(style) {}
+  OpTable(const Report& report, const GroupedEntries& grouped, const Style& style)
+      : report_(report), program_(report.scenario->program), grouped_(grouped), style_(style) {}
 
   std::string text() const { return loops() + blocks() + table_text(); }
 
@@ -41,7 +41,7 @@ class OpTable {
   std::string loops() const {
     std::string text;
     std::string_view before;
-    for (const OpEntry& entry : folded_.entries) {
+    for (const OpEntry& entry : grouped_.entries) {
       if (entry.loop.empty() || entry.loop == before)
         continue;
       before = entry.loop;
@@ -60,9 +60,9 @@ class OpTable {
   /// Returns one line for each block of ops that comes several times in a row.
   std::string blocks() const {
     std::string text;
-    for (const FoldedEntries::Block& block : folded_.blocks) {
-      const OpEntry& first = folded_.entries[block.begin];
-      const OpEntry& last = folded_.entries[block.begin + block.length - 1];
+    for (const GroupedEntries::Block& block : grouped_.blocks) {
+      const OpEntry& first = grouped_.entries[block.begin];
+      const OpEntry& last = grouped_.entries[block.begin + block.length - 1];
       const std::string ops =
           block.length == 1 ? first.id
                             : fmt::format("{} to {} ({} ops)", first.id, last.id, block.length);
@@ -152,7 +152,7 @@ class OpTable {
                  timed && run.hidden.count() > 0 ? time(run.hidden) : "",
                  run.slack ? time(*run.slack) : ""});
     };
-    for (const OpEntry& entry : folded_.entries) {
+    for (const OpEntry& entry : grouped_.entries) {
       const OpReport& last = entry.last();
       row(entry.id, entry.first().start, last);
       if (last.choice)
@@ -171,7 +171,7 @@ class OpTable {
 
   const Report& report_;
   const Program& program_;
-  const FoldedEntries& folded_;
+  const GroupedEntries& grouped_;
   const Style& style_;
 };
 
@@ -303,8 +303,8 @@ std::string slack_table(const Report& report, const Style& style) {
 
 }  // namespace
 
-std::string op_table(const Report& report, const FoldedEntries& folded, const Style& style) {
-  return OpTable(report, folded, style).text();
+std::string op_table(const Report& report, const GroupedEntries& grouped, const Style& style) {
+  return OpTable(report, grouped, style).text();
 }
 
 std::string path_text(const Report& report, std::span<const OpEntry> entries, PathBlocks blocks,

@@ -17,7 +17,7 @@ namespace orrery {
 inline constexpr size_t kNameWidth = 18;
 
 /// Returns the ops of the report, with a line for each loop and each block that repeats.
-std::string op_table(const Report& report, const FoldedEntries& folded, const Style& style);
+std::string op_table(const Report& report, const GroupedEntries& grouped, const Style& style);
 
 /// Says whether a block that comes several times in a row is shown once or each time.
 enum class PathBlocks : uint8_t { Once, Each };

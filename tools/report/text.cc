@@ -86,9 +86,9 @@ class TextReport {
   TextReport(const Report& report, const Style& style, const TextOptions& options)
       : report_(report),
         program_(report.scenario->program),
-        folded_(options.ops == ShownOps::All ? single_entries(report)
-                                             : folded_entries(op_entries(report), report)),
-        entries_(folded_.entries),
+        grouped_(options.ops == ShownOps::All ? single_entries(report)
+                                              : grouped_entries(op_entries(report), report)),
+        entries_(grouped_.entries),
         style_(style),
         options_(options) {}
 
@@ -182,7 +182,7 @@ class TextReport {
                   most->lists == 1 ? std::string()
                                    : fmt::format(" of each of its {} programs", most->lists))) +
               "\n";
-    text += op_table(report_, folded_, style_);
+    text += op_table(report_, grouped_, style_);
     return text;
   }
 
@@ -242,7 +242,7 @@ class TextReport {
     if (report_.critical_path.empty())
       return "";
     const PathBlocks blocks =
-        options_.ops == ShownOps::Folded ? PathBlocks::Once : PathBlocks::Each;
+        options_.ops == ShownOps::Grouped ? PathBlocks::Once : PathBlocks::Each;
     return heading(style_, "CRITICAL PATH") + path_text(report_, entries_, blocks, style_) + "\n";
   }
 
@@ -286,7 +286,7 @@ class TextReport {
   }
 
   std::string gpus() const {
-    return report_.gpus ? heading(style_, "GPUS") + gpus_text(report_, folded_, style_) : "";
+    return report_.gpus ? heading(style_, "GPUS") + gpus_text(report_, grouped_, style_) : "";
   }
 
   std::string memory() const {
@@ -366,8 +366,8 @@ class TextReport {
 
   const Report& report_;
   const Program& program_;
-  const FoldedEntries folded_;
-  const std::vector<OpEntry>& entries_;  // of folded_
+  const GroupedEntries grouped_;
+  const std::vector<OpEntry>& entries_;  // of grouped_
   const Style& style_;
   const TextOptions options_;
 };

@@ -23,10 +23,10 @@
 namespace orrery {
 
 /// Says whether ops of loops and of repeated blocks are shown once, or one by one.
-enum class ShownOps : uint8_t { Folded, All };
+enum class ShownOps : uint8_t { Grouped, All };
 
 struct TextOptions {
-  ShownOps ops = ShownOps::Folded;
+  ShownOps ops = ShownOps::Grouped;
   ShownChecks checks = ShownChecks::Counted;
 };
 

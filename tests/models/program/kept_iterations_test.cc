@@ -154,9 +154,9 @@ TEST_CASE("kept iterations: each iteration that may be left out equals the one a
     CAPTURE(seed);
     const Program flat = unrolled(RandomLoops(seed).make(), LongLoops::WrittenOut).program;
     for (const WrittenLoop& loop : flat.written_loops) {
-      if (loop.window == 0)
+      if (loop.kept_last == 0)
         continue;
-      for (size_t w = loop.first - loop.reach(); w + loop.period < loop.written.size(); ++w) {
+      for (size_t w = loop.kept_first - loop.reach(); w + loop.period < loop.written.size(); ++w) {
         const size_t later = w + loop.period;
         const IdRange ops = loop.written[w].ops;
         REQUIRE(loop.written[later].ops.size() == ops.size());

@@ -115,12 +115,13 @@ TEST_CASE("unroll: where carries go round, iterations are left out in whole peri
       const Program folded = unrolled(region, LongLoops::LeftOut).program;
       const WrittenLoop& loop = folded.written_loops.at(0);
       CHECK(loop.period == period);
-      CHECK(loop.window == period + 1);  // an iteration may have to read the one before
+      CHECK(loop.kept_last == period + 1);  // an iteration may have to read the one before
       CHECK(loop.left_out() % period == 0);
       CHECK(loop.left_out() > 80);
       const Lines lines = listing(folded);
       for (size_t line = 0; line < lines.lines.size(); ++line)
-        CHECK(lines.lines[line] == all.lines[line + (line < 3 + loop.first ? 0 : loop.left_out())]);
+        CHECK(lines.lines[line] ==
+              all.lines[line + (line < 3 + loop.kept_first ? 0 : loop.left_out())]);
       const std::vector<uint64_t> times = repetitions(folded);
       for (size_t w = 0; w < loop.written.size(); ++w)
         CHECK(times[loop.written[w].ops.begin] ==

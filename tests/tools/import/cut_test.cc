@@ -12,8 +12,8 @@ namespace {
 
 TEST_CASE("cut schedules: in elements, each slice is a chunk times as large, or a stretch of it") {
   const MscclAlgorithm algorithm = read_msccl(ring_gather(3, 1).text(), "a.xml");
-  const Extent areas = areas_of(algorithm, Placement::OutOfPlace, 2);
-  const StoredSteps steps = placed_steps(algorithm, Placement::OutOfPlace);
+  const Extent areas = areas_of(algorithm, MscclPlacement::OutOfPlace, 2);
+  const StoredSteps steps = placed_steps(algorithm, MscclPlacement::OutOfPlace);
   const CutSteps cut = cut_steps(steps, algorithm.messages, 1);
   const auto whole = in_elements(areas, cut, 10, 10);
   CHECK(whole->extent().input == areas.input * 10);

@@ -56,7 +56,8 @@ TEST_CASE("MSCCL: in place, an all-gather's input is the gpu's part of the one b
                                "srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\"");
   const MscclAlgorithm algorithm = read_msccl(xml, "a.xml");
   CHECK(algorithm.steps[1][0][0].source == Slice{Area::Input, 0, 1});
-  CHECK(placed_steps(algorithm, Placement::InPlace)[1][0][0].source == Slice{Area::Input, 1, 1});
+  CHECK(placed_steps(algorithm, MscclPlacement::InPlace)[1][0][0].source ==
+        Slice{Area::Input, 1, 1});
 }
 
 TEST_CASE("MSCCL: the step that each type becomes") {
@@ -231,11 +232,11 @@ TEST_CASE("MSCCL: with inplace and outofplace both 1 the file may be called eith
   algo.in_place = true;
   algo.out_of_place = true;
   CHECK(placements(read_msccl(algo.text(), "a.xml")) ==
-        std::vector{Placement::OutOfPlace, Placement::InPlace});
+        std::vector{MscclPlacement::OutOfPlace, MscclPlacement::InPlace});
   algo.out_of_place = false;
-  CHECK(placements(read_msccl(algo.text(), "a.xml")) == std::vector{Placement::InPlace});
+  CHECK(placements(read_msccl(algo.text(), "a.xml")) == std::vector{MscclPlacement::InPlace});
   algo.in_place = false;
-  CHECK(placements(read_msccl(algo.text(), "a.xml")) == std::vector{Placement::OutOfPlace});
+  CHECK(placements(read_msccl(algo.text(), "a.xml")) == std::vector{MscclPlacement::OutOfPlace});
 }
 
 std::vector<size_t> chains(const std::vector<ParsedStep>& steps) {

@@ -31,9 +31,10 @@ TEST_CASE("imported times: sweep and engine agree to the picosecond") {
     const Program program = program_of(algorithm, chunk);
     const Lowered lowered = lower_with(
         in_elements(
-            areas_of(algorithm, Placement::OutOfPlace, static_cast<uint32_t>(own) + more_slots),
-            cut_steps(placed_steps(algorithm, Placement::OutOfPlace), algorithm.messages, 1), chunk,
-            stretch),
+            areas_of(algorithm, MscclPlacement::OutOfPlace,
+                     static_cast<uint32_t>(own) + more_slots),
+            cut_steps(placed_steps(algorithm, MscclPlacement::OutOfPlace), algorithm.messages, 1),
+            chunk, stretch),
         "ring", program, device);
     const Completion by_engine = simulate(program, lowered, fabric);
     const Completion chosen = run_time(program, lowered, fabric);

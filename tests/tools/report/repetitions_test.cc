@@ -207,7 +207,7 @@ TEST_CASE("text report: 80 iterations of a loop are one screen, and --ops all ha
 
 TEST_CASE("text report: a folded row goes from the first start to the last end") {
   const Report report = written_out_layers();
-  const FoldedEntries folded = folded_entries(op_entries(report), report);
+  const GroupedEntries folded = grouped_entries(op_entries(report), report);
   REQUIRE(folded.blocks.size() == 1);
   CHECK(folded.blocks[0].times == kLayers);
   REQUIRE(folded.entries.size() == kOps);
