@@ -34,7 +34,6 @@
 #include "verifier/check/values.h"
 #include "verifier/expect/expect.h"
 #include "verifier/fingerprint.h"
-#include "verifier/gpus/agreement.h"
 #include "verifier/gpus/gpus.h"
 #include "verifier/long_loops.h"
 #include "verifier/prove/prover.h"

@@ -16,7 +16,7 @@
 #include "simulator/memory/profile.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/support/mock_cuda/mock_control.h"
-#include "verifier/gpus/agreement.h"
+#include "verifier/gpus/gpus.h"
 #include "verifier/run.h"
 
 namespace orrery::test {

@@ -1,5 +1,3 @@
-#include "verifier/gpus/agreement.h"
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -13,6 +11,7 @@
 #include "models/program/dependent_values.h"
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/names.h"
+#include "verifier/gpus/gpus.h"
 #include "verifier/oracle/bounds.h"
 #include "verifier/oracle/compare.h"
 

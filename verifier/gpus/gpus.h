@@ -10,18 +10,21 @@
 //  4. run_on_gpus() passes the lowered program, the memory profile and the arguments to the
 //     executor (simulator/values/cuda/executor.h). It runs N virtual devices over the GPUs that are
 //     there.
-//  5. agreement.h compares the two runs: values, bytes used in arenas, and guard bytes. Values of
+//  5. The checks in agreement.cc compare the two runs: values, bytes used in arenas, and guard
+//  bytes. Values of
 //     dot_general by cuBLASLt, and those that depend on them, are compared by error bounds.
 //  6. The report then has the values and measurements of the GPUs. Its times stay the modelled
 //     ones.
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "models/scenario/scenario.h"
 #include "simulator/values/cuda/driver/entry_point.h"
 #include "simulator/values/cuda/executor.h"
 #include "verifier/gpus/gpu_options.h"
+#include "verifier/report.h"
 
 namespace orrery {
 
@@ -46,5 +49,21 @@ std::optional<std::string> why_not_on_gpus(const Scenario& scenario, const Memor
 cuda::GpuRun run_on_gpus(const Scenario& scenario, const Lowered& lowered,
                          const MemoryProfile& memory, std::optional<DeviceValues> arguments,
                          const GpuOptions& options);
+
+/// Checks that every value that an op makes on the GPUs is the host's, bit for bit, on every device
+/// (VALUES.GPUS). A value that depends on one of `products`, the ops that cuBLASLt did, may differ
+/// within the error bounds of both sides (verifier/oracle/bounds.h). A check that fails names the
+/// first value that differs, with the element. The check is undecided if an element without a known
+/// bound differs, such as a comparison of floats that are nearer to each other than their errors.
+/// It is also undecided if the bounds decide no element of a value that differs.
+Check gpu_values_agree(const Program& program, const Lowered& lowered, const DeviceValues& host,
+                       const DeviceValues& gpus, std::span<const OpId> products = {});
+
+/// Checks that each virtual device used as many bytes of its arena as the profile counts
+/// (MEMORY.ARENA).
+Check arenas_agree(const MemoryProfile& memory, const cuda::GpuFacts& facts);
+
+/// Checks that nothing was written outside of its place (MEMORY.GUARDS).
+Check guards_whole(const cuda::GpuFacts& facts);
 
 }  // namespace orrery

@@ -31,7 +31,7 @@ TEST_CASE("runtimes: the slots that RCCL's and MSCCL's headers give") {
 TEST_CASE("runtimes: a message has the chunks that fit a slot, or a slot of one chunk") {
   const MscclAlgorithm algorithm = read_msccl(two_gather().text(), "a.xml");  // LL
   const auto cut = [&](int64_t chunk_bytes) {
-    return message_cut(algorithm, *runtime_named("rccl"), chunk_bytes / 4, Bytes(4));
+    return msccl_cut(algorithm, *runtime_named("rccl"), chunk_bytes / 4, Bytes(4));
   };
   CHECK(cut(16 << 10).chunks == 1);  // just one slot
   CHECK(cut(16 << 10).elements == 4096);
@@ -41,7 +41,7 @@ TEST_CASE("runtimes: a message has the chunks that fit a slot, or a slot of one 
   CHECK(cut((8 << 10) + 4).chunks == 1);
   CHECK(cut((8 << 10) + 4).elements == 2049);
   CHECK(cut(4).chunks == 71);  // MSCCL_MAX_COUNT - 1
-  CHECK(message_cut(algorithm, *runtime_named("none"), 1 << 20, Bytes(4)).elements == 1 << 20);
+  CHECK(msccl_cut(algorithm, *runtime_named("none"), 1 << 20, Bytes(4)).elements == 1 << 20);
 }
 
 TEST_CASE("runtimes: a message of several slots needs as many where both sides send first") {

@@ -105,8 +105,8 @@ TEST_CASE("sizes: a reduce and a broadcast count the chunks of a Simple message 
   CHECK(chunks(MscclCollective::Broadcast, Protocol::LL, 1 << 12) == 4);
   // A stretch of a larger chunk is a slot all the same.
   algorithm.protocol = Protocol::Simple;
-  CHECK(message_cut(algorithm, rccl, 1 << 19, Bytes(4)).elements == 1 << 19);
-  CHECK(message_cut(algorithm, rccl, 1 << 19, Bytes(4)).chunks == 1);
+  CHECK(msccl_cut(algorithm, rccl, 1 << 19, Bytes(4)).elements == 1 << 19);
+  CHECK(msccl_cut(algorithm, rccl, 1 << 19, Bytes(4)).chunks == 1);
 }
 
 /// With RCCL's slots, and fused steps, which it refuses to run.

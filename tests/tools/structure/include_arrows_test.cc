@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct Include {
 std::vector<Include> read_includes() {
   const std::regex line("(^|\n)#include ([\"<])([^\">]*)[\">]");
   std::vector<Include> found;
-  for (const SourceFile& file : source_files({".h", ".cc"}))
+  std::vector<SourceFile> files = source_files({".h", ".cc"});
+  files.push_back({"orrery.h", text_of(std::string(ORRERY_SOURCE_ROOT) + "/orrery.h")});
+  for (const SourceFile& file : files)
     for (std::sregex_iterator it(file.text.begin(), file.text.end(), line), end; it != end; ++it)
       found.push_back({file.path, (*it)[3], (*it)[2] == "\""});
   return found;
@@ -106,6 +109,24 @@ TEST_CASE("include arrows: our headers are named from the root") {
   for (const Include& include : includes())
     if (include.ours && !exists(include.what))
       wrong += include.by + " includes " + include.what + "\n";
+  CHECK(wrong == "");
+}
+
+TEST_CASE("include arrows: users of the front door need no header of CUDA") {
+  std::set<std::string> reached = {"orrery.h"};
+  std::vector<std::string> next(reached.begin(), reached.end());
+  while (!next.empty()) {
+    const std::string by = next.back();
+    next.pop_back();
+    for (const Include& include : includes())
+      if (include.ours && include.by == by && reached.insert(include.what).second)
+        next.push_back(include.what);
+  }
+  CHECK(reached.contains("verifier/run.h"));
+  std::string wrong;
+  for (const std::string& header : reached)
+    if (header.starts_with("simulator/values/cuda/"))
+      wrong += header + "\n";
   CHECK(wrong == "");
 }
 
