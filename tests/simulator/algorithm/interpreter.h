@@ -24,8 +24,7 @@ struct Moved {
   std::vector<Parked> parked;
   std::vector<uint32_t> sent;                                 // messages sent, per node
   std::map<std::pair<uint32_t, uint32_t>, int64_t> elements;  // elements sent, per (from, to)
-  std::string
-      error;  // set if a step reads or writes outside its area, or a message has another size
+  std::string error;  // a slice outside its area, or a message of another size
 };
 
 /// Output elements that no step writes keep this value, unless the schedule asks for zeros.
