@@ -1,5 +1,5 @@
-// Every collective on the mock driver: each case of collective_cases.h, in a random order of its
-// own, gives the values of the host executor bit for bit.
+// Tests every collective on the mock driver: each case of collective_cases.h, in a random order of
+// its own, must give the values of the host executor bit for bit.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace orrery::test {
 
 namespace {
 
-/// Over more members nothing else happens, and a mock runs one kernel after another.
+/// More members would test nothing new, and a mock runs one kernel after another.
 constexpr int64_t kMostMembers = 9;
 
 TEST_CASE("GPUs: every collective of every dtype by every algorithm has the host's values") {
