@@ -302,7 +302,7 @@ TEST_CASE("bounds: conversion rounds what the float does not hold") {
   const auto number = [](Dtype dtype, double value) { return tensor(dtype, {1}, {value}); };
   struct Case {
     Dtype from, to;
-    int64_t most;  // up to which all integers are held
+    int64_t most;  // all integers up to it are exact
   };
   for (const auto& [from, to, most] :
        {Case{Dtype::S64, Dtype::F64, int64_t{1} << 53}, Case{Dtype::S32, Dtype::F32, 1 << 24},

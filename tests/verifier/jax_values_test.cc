@@ -24,7 +24,7 @@ struct Row {
   std::string keys;
   std::string dtype;
   std::string shape;
-  std::vector<std::string> operands;  // of each device, those of the first operand first
+  std::vector<std::string> operands;  // per device; first those of the first operand
   std::string results;
 };
 

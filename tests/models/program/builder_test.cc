@@ -300,7 +300,7 @@ TEST_CASE("builder: an operand must be defined, and earlier") {
   CHECK(building.errors() ==
         Errors{"/p/of: expected the id of an array or of an earlier op, got \"aa\"",
                "/q/of: expected the id of an array or of an earlier op, got \"r\", which is "
-               "defined later",  // once, though named twice there
+               "defined later",  // reported once, though named twice
                "/r/of: expected the id of an array or of an earlier op, got \"r\", which is "
                "defined later",
                "/zz: expected the id of an array or of an earlier op, got \"zz\""});

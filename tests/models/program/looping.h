@@ -17,7 +17,7 @@
 
 namespace orrery::test {
 
-/// A `Looping` builds loops as the reader of a scenario does.
+/// A `Looping` is a builder that makes loops as the reader of a scenario does.
 class Looping : public Building {
  public:
   explicit Looping(Checks checks = Checks::States) : Building(Mesh({{"x", 4}}), checks) {

@@ -232,7 +232,7 @@ TEST_CASE("vjp: of compute each cotangent has an equal part of the work that is 
   CHECK(of_w.attributes.bytes("bytes") == Bytes(1000));
   CHECK(text(program.value(of_w.results[0]).type, program.mesh) == "f32[2]{V:x}");
   CHECK(text(program.value(of_v.results[0]).type, program.mesh) == "bf16[4]{V:x}");
-  CHECK(of_w.operands.size() == 4);  // the cotangent, and what the op read
+  CHECK(of_w.operands.size() == 4);  // the cotangent, and the op's operands
 }
 
 TEST_CASE("vjp: of compute without \"backward\" is refused by name") {

@@ -99,11 +99,11 @@ TEST_CASE("choice: where no two messages share a link, the times are those of th
 }
 
 TEST_CASE("choice: the algorithm that takes less time") {
-  // 4 MiB over 8 ranks. Ring: 14 (1 us + 524,288 B / 50 GB/s = 10.48576 us) = 160.80064 us.
-  // Recursive doubling: 3 (1 us + 4,194,304 B / 50 GB/s = 83.88608 us) = 254.65824 us.
+  // 4 MiB over 8 ranks take the ring 14 (1 us + 524,288 B / 50 GB/s = 10.48576 us) = 160.80064 us,
+  // and recursive doubling 3 (1 us + 4,194,304 B / 50 GB/s = 83.88608 us) = 254.65824 us.
   CHECK(pick(OpKind::Psum, 8, 1 << 20) ==
         "ring: ring 160.80064 us < recursive_doubling 254.65824 us (model)");
-  // 32 B over 8 ranks. Ring: 14 (1 us + 4 B / 50 GB/s = 80 ps); doubling: 3 (1 us + 640 ps).
+  // 32 B over 8 ranks take the ring 14 (1 us + 4 B / 50 GB/s = 80 ps), doubling 3 (1 us + 640 ps).
   CHECK(pick(OpKind::Pmax, 8, 8) ==
         "recursive_doubling: recursive_doubling 3.00192 us < ring 14.00112 us (model)");
 }

@@ -38,7 +38,7 @@ TEST_CASE("placement: the smallest gap that fits is taken, not the first") {
   release(placement, 52, 10);
   // The gaps are 30 at 0, 20 at 31, and 10 at 52.
   CHECK(allocate(placement, 15) == 31);
-  CHECK(allocate(placement, 5) == 46);  // what is left there is 5
+  CHECK(allocate(placement, 5) == 46);  // the rest of the gap is 5
 }
 
 TEST_CASE("placement: of equal gaps the lowest is taken") {

@@ -192,7 +192,7 @@ TEST_CASE("paths: two levels of switches need a search for each leaf, over the s
     draft.both_ways(random, d, 256 + d / 8);
   for (uint32_t leaf = 0; leaf < 32; ++leaf)
     draft.both_ways(random, 256 + leaf, 288);
-  draft.both_ways(random, 0, 288);  // or the leaves would have one way in that is no device's
+  draft.both_ways(random, 0, 288);  // else a leaf has only one way in, devices apart
   const Fabric tree(256, std::vector<std::string>(33, "s"), draft.links);
   Paths paths(tree);
   for (uint32_t from = 0; from < 256; ++from)

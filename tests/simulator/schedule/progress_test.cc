@@ -57,7 +57,7 @@ TEST_CASE("progress: retiring a send wakes the receiver that is parked on it") {
   hand.retire(1, 0, Half::Receive);
   CHECK(hand.ready() == Names{"1.0R", "1.0S"});
   hand.retire(1, 0, Half::Send);
-  CHECK(hand.ready() == Names{"1.1R", "0.1R"});  // its own next, then who waited for it
+  CHECK(hand.ready() == Names{"1.1R", "0.1R"});  // its own next half, then the half that waited
 }
 
 TEST_CASE(
@@ -70,7 +70,7 @@ TEST_CASE(
     hand.ready();
   }
   hand.retire(0, 0, Half::Send);
-  CHECK(hand.ready() == Names{});  // to 1.1R it is under way; 0.1R waits for 1's message
+  CHECK(hand.ready() == Names{});  // the message to 1.1R is in flight; 0.1R waits for 1's
   hand.arrive(1, 1);
   CHECK(hand.ready() == Names{});  // 1.0S has not ended
   hand.retire(1, 0, Half::Send);

@@ -45,7 +45,7 @@ struct Graph {
   std::map<uint64_t, size_t> index;  // node by its handle
 };
 
-/// One run of a plan.
+/// A `Launch` is one run of a plan.
 struct Launch {
   std::shared_ptr<Plan> plan;
   uint64_t number = 0;

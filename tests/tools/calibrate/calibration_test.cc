@@ -302,7 +302,7 @@ TEST_CASE("calibration: numbers of ranks that are left out do not set the host's
   REQUIRE(made.calibration.left_out.size() == 2);
   CHECK(made.calibration.left_out.back().ranks == 4);
   for (const Residual& residual : made.calibration.left_out.back().residuals)
-    CHECK(residual.error() < -0.9);  // nothing that it saw takes a second
+    CHECK(residual.error() < -0.9);  // no call that the fit saw takes a second
 }
 
 TEST_CASE("calibration: the host's time is that of the fastest call, by GPUs of a process") {

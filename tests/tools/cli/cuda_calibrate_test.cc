@@ -123,8 +123,8 @@ TEST_CASE("calibrate cuda: what it prints and writes") {
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/gpu.json";
   MockCudaSettings settings = slow();
-  settings.thread_ps = 1000;    // 16 GB/s, as copies; of add, a thread has one element
-  settings.product_ps = 1'000;  // beside which threads are nothing: 2 flops in 1 ns
+  settings.thread_ps = 1000;    // 16 GB/s, as copies; in add, a thread has one element
+  settings.product_ps = 1'000;  // far more than for threads: 2 flops in 1 ns
   const Ran run = calibrated(file, "2", settings);
   CHECK(run.err == "");
   CHECK(run.outcome == Outcome::Holds);

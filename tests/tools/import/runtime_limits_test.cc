@@ -161,7 +161,7 @@ TEST_CASE("runtimes: texts that RCCL's parser does not read") {
   const auto comment = [](size_t letters) {
     return "<!--" + std::string(letters, '-') + "-->\n<algo";
   };
-  CHECK(limits_of("<algo", comment(249)).holds());  // !-- and -- are read with it
+  CHECK(limits_of("<algo", comment(249)).holds());  // !-- and -- count too
   CHECK(limits_of("<algo", comment(250)).witness.front().second ==
         "line 1 has a comment whose first word has more than 251 letters");
 }

@@ -242,7 +242,7 @@ TEST_CASE("perf: every type with every operation has right values") {
 
 TEST_CASE("perf: values above the budget, or without a check, are not compared") {
   PerfRequest request = request_of(NcclCollective::AllReduce, 4, 4096);
-  request.data_budget = Bytes(4 * 2 * 4096);  // what is sent and received, on four ranks
+  request.data_budget = Bytes(4 * 2 * 4096);  // bytes sent and received, on four ranks
   CHECK(perf_table(request, pairs(4)).table.rows.front().out_of_place->wrong == 0);
   request.data_budget = Bytes(4 * 2 * 4096 - 1);
   CHECK(!perf_table(request, pairs(4)).table.rows.front().out_of_place->wrong);

@@ -46,7 +46,7 @@ Dtype random_integer_dtype(Random& random) {
   return dtypes[random.below(8)];
 }
 
-/// Returns indices near 0 ... rows, some of them far outside.
+/// Returns indices from below 0 to above `rows`, some of them far outside.
 Tensor random_indices(const Shape& shape, int64_t rows, Random& random) {
   Tensor indices(random_integer_dtype(random), shape);
   for (int64_t i = 0; i < indices.elements(); ++i)
