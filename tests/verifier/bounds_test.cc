@@ -1,3 +1,5 @@
+// Tests error bounds against bounds worked out by hand, and against results in long double.
+
 #include "verifier/oracle/bounds.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Tests the comparison of results, with bounds worked out by hand.
+
 #include "verifier/oracle/compare.h"
 
 #include <limits>

@@ -1,3 +1,5 @@
+// Tests the definitions of collectives by hand, and against definition_by_element.h.
+
 #include "verifier/oracle/definitions.h"
 
 #include <limits>

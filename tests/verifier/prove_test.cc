@@ -1,3 +1,5 @@
+// Tests proofs of a ring all-reduce, right and with planted errors (mutants.h).
+
 #include "verifier/prove/prove.h"
 
 #include <optional>

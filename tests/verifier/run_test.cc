@@ -1,3 +1,5 @@
+// Tests runs of scenarios: fingerprints, expectations, budgets and labels.
+
 #include "verifier/run.h"
 
 #include <string>

@@ -1,3 +1,5 @@
+// Tests arith.h: rounding against the fields of each format, sums and products against exact ones.
+
 #include "models/array/arith.h"
 
 #include <array>

@@ -1,3 +1,5 @@
+// Compares dot_general with products worked out by hand, and with a naive product.
+
 #include <algorithm>
 
 #include <doctest/doctest.h>

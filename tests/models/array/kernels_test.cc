@@ -1,3 +1,5 @@
+// Compares kernels over whole tensors with arith.h, applied to one element at a time.
+
 #include "models/array/kernels.h"
 
 #include <array>

@@ -1,3 +1,5 @@
+// Tests movement of elements by hand, and random tensors by the definition of each index.
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>

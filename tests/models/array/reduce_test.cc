@@ -1,3 +1,5 @@
+// Tests reductions by hand, and random ones against folds of one element at a time.
+
 #include <cstring>
 #include <optional>
 

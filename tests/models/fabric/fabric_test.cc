@@ -1,3 +1,5 @@
+// Tests fabrics and routes by hand, and random routes against a list of all routes.
+
 #include "models/fabric/fabric.h"
 
 #include <algorithm>

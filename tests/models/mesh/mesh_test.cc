@@ -1,3 +1,5 @@
+// Tests meshes and groups by hand, and random groups against a slow definition.
+
 #include "models/mesh/mesh.h"
 
 #include <algorithm>

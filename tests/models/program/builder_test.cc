@@ -1,3 +1,5 @@
+// Tests the programs that ProgramBuilder makes, and the messages of its errors.
+
 #include "models/program/builder.h"
 
 #include <string>

@@ -1,3 +1,5 @@
+// Tests the rules of states: which states results have, and which operands are refused.
+
 #include "models/program/states.h"
 
 #include <string>

@@ -1,3 +1,5 @@
+// Tests the chain by interpreting its steps (interpreter.h), and by checks of its form (form.h).
+
 #include "simulator/algorithm/chain.h"
 
 #include <memory>

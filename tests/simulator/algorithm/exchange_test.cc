@@ -1,3 +1,5 @@
+// Tests exchanges by interpreting their steps (interpreter.h), against their definitions.
+
 #include <doctest/doctest.h>
 
 #include "models/base/random.h"

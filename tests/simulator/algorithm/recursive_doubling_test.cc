@@ -1,3 +1,5 @@
+// Tests recursive doubling by interpreting its steps (interpreter.h).
+
 #include "simulator/algorithm/recursive_doubling.h"
 
 #include <doctest/doctest.h>

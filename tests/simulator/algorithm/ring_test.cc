@@ -1,3 +1,5 @@
+// Tests rings by interpreting their steps (interpreter.h), and against their closed forms.
+
 #include "simulator/algorithm/ring.h"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,5 @@
+// Tests slack by hand, and on random programs by making ops longer.
+
 #include "simulator/analyze/slack.h"
 
 #include <memory>

@@ -1,3 +1,5 @@
+// Tests the choice of algorithms, by times worked out by hand from the figures of the links.
+
 #include "simulator/lower/choice.h"
 
 #include <bit>

@@ -1,3 +1,5 @@
+// Tests the lowering of small programs, whose tapes, scratch and times are worked out by hand.
+
 #include "simulator/lower/lower.h"
 
 #include <string>

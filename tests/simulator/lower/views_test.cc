@@ -1,3 +1,5 @@
+// Compares the views of collectives with definitions written out index by index.
+
 #include <vector>
 
 #include <doctest/doctest.h>

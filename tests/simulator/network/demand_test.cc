@@ -1,3 +1,5 @@
+// Tests demands on links by hand, and random programs against a count of each message.
+
 #include "simulator/network/demand.h"
 
 #include <map>

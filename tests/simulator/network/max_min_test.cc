@@ -1,3 +1,5 @@
+// Tests max-min rates by hand, and random flows against progressive filling of all at once.
+
 #include "simulator/network/max_min.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Compares the routes of Paths with shortest_route.h, and tests how much Paths holds.
+
 #include "simulator/network/paths.h"
 
 #include <string>

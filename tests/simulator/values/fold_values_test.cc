@@ -1,3 +1,5 @@
+// Compares the values of folds with a slow recursion, and with the host executor.
+
 #include "simulator/values/fold_values.h"
 
 #include <cstring>

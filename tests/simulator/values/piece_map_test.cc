@@ -1,3 +1,5 @@
+// Tests pieces by hand, and random copies and sums against a table with one entry per element.
+
 #include "simulator/values/piece_map.h"
 
 #include <algorithm>

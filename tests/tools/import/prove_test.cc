@@ -1,3 +1,5 @@
+// Tests proofs of public MSCCL and RCCL algorithms, and of small files with planted errors.
+
 #include "tools/import/prove.h"
 
 #include <fstream>

@@ -1,3 +1,5 @@
+// Tests the modelled tables of nccl-tests against times worked out by hand.
+
 #include "tools/nccl_tests/perf.h"
 
 #include <algorithm>

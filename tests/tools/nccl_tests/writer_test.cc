@@ -1,3 +1,5 @@
+// Compares written tables with those of nccl-tests' own code.
+
 #include "tools/nccl_tests/writer.h"
 
 #include <string>

@@ -1,3 +1,5 @@
+// Tests that the documents agree with the code: their examples, tables and figures.
+
 #include <algorithm>
 #include <set>
 #include <string>
