@@ -287,8 +287,8 @@ TEST_CASE("perf: rows for each kind, root and size, in nccl-tests' order") {
 }
 
 TEST_CASE("perf: the largest size fits a device as nccl-tests has it") {
-  // Of each 16 GiB, or part of them, of the 20 GiB, 1 GiB stays free, and 1 GiB more stays free: a
-  // third of 17 GiB.
+  // The device has 20 GiB. It keeps 1 GiB free for each 16 GiB or part of them, and 1 GiB more,
+  // which leaves 17 GiB. The largest size is a third of that.
   Cluster cluster = pairs(2);
   cluster.device.memory = Bytes(int64_t{20} << 30);
   PerfRequest request = request_of(NcclCollective::SendRecv, 2, 8);
