@@ -310,8 +310,8 @@ TEST_CASE("in switch: an explanation goes through the switch") {
       chain += fmt::format("{}{} to {}", chain.empty() ? "" : ", ",
                            report.fabric().vertex_text(reason.place),
                            report.fabric().vertex_text(*reason.to));
-  // All ranks' data of chunk 1 arrive at once; the fold takes those of rank 0 first. Of the copies
-  // that arrive last at device 0, the chain has the one on its first channel.
+  // All ranks' data of chunk 1 arrive at once; the fold takes those of rank 0 first. Among the
+  // copies that arrive last at device 0, the chain has the one on its first channel.
   CHECK(chain ==
         "device 0 to switch \"switch\", switch \"switch\" to device 1, "
         "device 1 to switch \"switch\", switch \"switch\" to device 0");

@@ -182,7 +182,7 @@ TEST_CASE("lists of one device: computation of one does not delay the other") {
 }
 
 TEST_CASE("lists of one device: collectives of both share the links") {
-  // Two chunks of 512 B each go at 1 GB/s and 1 us, one after the other. Of two sums, each gets
+  // Two chunks of 512 B each go at 1 GB/s and 1 us, one after the other. If two sums run, each gets
   // half the rate.
   const test::Ran one = test::run_parts(side_by_side(sum("s"), ""));
   CHECK(one.report.completion->makespan == Instant(2 * (1'000'000 + 512'000)));
