@@ -12,7 +12,7 @@ TEST_CASE("library: a program of the API runs, and its report is read") {
                                                              &pclose);
   char line[256] = "";
   REQUIRE(std::fgets(line, sizeof line, pipe.get()) != nullptr);
-  // 6 steps of 1 us and 80 ps.
+  // The makespan is 6 steps of 1 us and 80 ps.
   CHECK(std::string(line).find("makespan 6000480 ps, total [12, 16], ") == 0);
   CHECK(std::string(line).find(" checks hold\n") != std::string::npos);
 }
@@ -25,7 +25,7 @@ TEST_CASE("library: the example in its header runs a scenario") {
   CHECK(std::string(line).find(" ps\n") != std::string::npos);
   REQUIRE(std::fgets(line, sizeof line, pipe.get()) != nullptr);
   CHECK(std::string(line).find(" B on a device\n") != std::string::npos);
-  // Every check of the quickstart holds.
+  // There is no third line, since every check of the quickstart holds.
   CHECK(std::fgets(line, sizeof line, pipe.get()) == nullptr);
 }
 

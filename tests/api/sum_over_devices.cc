@@ -1,6 +1,6 @@
-// The library as a user has it: a program made with the API, run, and its report read. Four devices
-// on a ring sum two elements each: 2(n-1) = 6 steps of a latency (1 us) and of one element (4 B at
-// 50 GB/s take 80 ps).
+// Uses the library as a user does: makes a program with the API, runs it, and reads its report.
+// Four devices on a ring sum two elements each. This takes 2(n-1) = 6 steps, each with a latency of
+// 1 us and one element (4 B at 50 GB/s take 80 ps).
 
 #include <iostream>
 #include <utility>

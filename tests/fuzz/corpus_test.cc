@@ -1,5 +1,5 @@
-// The committed corpus and every input that fuzzing found to fail, under each build's compiler and
-// sanitizers.
+// Feeds the fuzz targets the committed corpus, which has every input that fuzzing found to fail,
+// under each build's compiler and sanitizers.
 
 #include <algorithm>
 #include <filesystem>

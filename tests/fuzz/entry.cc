@@ -1,4 +1,4 @@
-// The entry point of libFuzzer for one target.
+// Defines the entry point of libFuzzer for one target.
 
 #include <cstddef>
 #include <cstdint>

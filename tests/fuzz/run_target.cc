@@ -16,7 +16,7 @@ namespace orrery::test {
 
 namespace {
 
-/// Small, so that thousands of programs run in a second.
+/// The limits are small, so that thousands of programs run in a second.
 constexpr Limits kLimits = {.file = 8 << 10,
                             .nesting = 16,
                             .values = 2'000,
@@ -34,7 +34,7 @@ Report run_small(const Scenario& scenario) {
   return run(scenario, options);
 }
 
-/// A failure from here on is a bug of ours, whatever the program is.
+/// Aborts where the executors disagree, which is a bug of ours, whatever the program is.
 void check_ours(const Report& report) {
   for (const Check& check : report.checks)
     for (const CheckKind kind :
@@ -72,17 +72,17 @@ void fuzz_run(std::string_view text) {
     check_ours(report);
     Scenario whole = *report.scenario;
     if (leaves_out_iterations(whole.program))
-      return;  // too long for the rest
+      return;  // too long for the further checks
     if (report.completion && report.completion->by == TimedBy::Sweep)
       compare_with_engine(report);
     written = write_scenario(whole);
-    whole.program.written_loops.clear();  // what is written has none
+    whole.program.written_loops.clear();  // the written scenario has no loops
     fingerprint = run_small(whole).fingerprint;
   } catch (const InputError& error) {
     ORRERY_CHECK(!error.diagnostics().empty(), "a refusal says why");
     return;
   }
-  // The text may have grown beyond kLimits; what it says has not.
+  // The text may exceed kLimits now, but the scenario does not.
   ORRERY_CHECK(run_small(read_scenario("f", written)).fingerprint == fingerprint,
                "what was written and read again runs as it did");
 }

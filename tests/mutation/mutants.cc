@@ -1,4 +1,4 @@
-// The active mutant of a mutated build, and the mutants that a run reached.
+// Holds the number of the active mutant, and the mutants that a run reached.
 
 #include "tests/mutation/mutants.h"
 
@@ -9,7 +9,7 @@
 namespace mutants {
 namespace {
 
-/// Written when the process ends.
+/// The destructor writes the file when the process ends.
 struct Reached {
   std::vector<bool> numbers;
 

@@ -1,17 +1,18 @@
 #pragma once
 
-// tests/mutation puts calls of these functions into the sources. A mutant is an expression that is
-// another one when its number is active. Every object of a mutated build includes this header
-// first.
+// The scripts in tests/mutation insert calls of these functions into the sources. A mutant is an
+// expression that differs from the original when its number is active. Every object of a mutated
+// build includes this header first.
 
 namespace mutants {
 
-/// The number of the active mutant, from ORRERY_MUTANT; 0 for none.
+/// This is the number of the active mutant, from ORRERY_MUTANT: 0 for none, and -1 while a run
+/// notes the mutants that it reaches.
 extern const int active;
-/// Notes that a mutant was reached, where ORRERY_MUTANTS_REACHED names a file to write them to.
+/// Notes that a mutant was reached. ORRERY_MUTANTS_REACHED names the file that lists these mutants.
 void reached(int number);
 
-/// Whether the mutant is active. Never in what the compiler evaluates.
+/// Returns whether the mutant is active. It is false where the compiler evaluates constants.
 constexpr bool on(int number) {
   if (__builtin_is_constant_evaluated())
     return false;

@@ -27,7 +27,7 @@ void require(bool condition, const std::string& what) {
     throw std::runtime_error("a corpus line: " + what);
 }
 
-/// The tensors of all devices, of bits in hexadecimal that follow one another.
+/// Returns the tensors of all devices from their bits in hexadecimal, without separators.
 std::vector<Tensor> tensors(const std::string& dtype_text, const std::vector<int64_t>& extents,
                             std::string_view bits) {
   const std::optional<Dtype> dtype = dtype_named(dtype_text);
@@ -51,7 +51,7 @@ std::vector<Tensor> tensors(const std::string& dtype_text, const std::vector<int
   return result;
 }
 
-/// Per device its elements' bits, as a scenario has them.
+/// Returns the bits of the elements of each device, as a scenario has them.
 Json bits_of(const std::vector<Tensor>& per_device) {
   Json lists = Json::array();
   for (const Tensor& tensor : per_device) {
@@ -68,7 +68,8 @@ Json bits_of(const std::vector<Tensor>& per_device) {
   return lists;
 }
 
-/// One tensor for each device: a single tensor is that of all, and an empty array has none.
+/// Returns one tensor per device. A single tensor is copied to all devices; if there is none, each
+/// device gets an empty tensor.
 std::vector<Tensor> on_all(std::vector<Tensor> tensors, size_t devices, const std::string& dtype,
                            const std::vector<int64_t>& extents) {
   if (tensors.empty())
@@ -88,7 +89,7 @@ Json cluster(size_t devices, size_t index) {
           {"memory_bandwidth", "1 TB/s"}, {"flops", flops}};
 }
 
-/// The ops, where those that reduce over a group name the algorithm.
+/// Returns the ops, where each op that reduces over a group names the algorithm one_shot.
 Json folding_by_one_shot(Json ops) {
   for (Json& op : ops) {
     const auto named = op.at("op").get<std::string>();
@@ -107,8 +108,8 @@ bool is_complex_named(const std::string& dtype) {
   return is_complex(*found);
 }
 
-/// Whether the results of an op are complex; `operand` says whether the operand that it works on
-/// is.
+/// Returns whether the results of an op are complex. `operand` says whether the operand that the op
+/// works on is complex.
 bool has_complex_result(OpKind kind, const Json& op, bool operand) {
   if (op.contains("new_dtype"))
     return is_complex_named(op.at("new_dtype"));
@@ -130,7 +131,7 @@ bool has_complex_result(OpKind kind, const Json& op, bool operand) {
 
 std::vector<ForwardOp> forward_ops(std::string_view line) {
   const Json given = Json::parse(line);
-  std::map<std::string, bool> complex;  // by value
+  std::map<std::string, bool> complex;  // by the name of the value
   for (const auto& [id, array] : given.at("arrays").items())
     complex[id] = is_complex_named(array.at(0));
   std::vector<ForwardOp> ops;

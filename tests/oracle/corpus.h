@@ -1,7 +1,7 @@
 #pragma once
 
-// A corpus of programs with what JAX computed of them: one program a line, as tools/oracle writes
-// it (corpus.py there).
+// Reads a corpus of programs with the results of JAX. Each line of a file is one program, written
+// by tools/oracle/corpus.py.
 
 #include <optional>
 #include <string>
@@ -14,12 +14,12 @@
 
 namespace orrery::test {
 
-/// How a result is compared, from the strictest to the loosest.
+/// Says how a result is compared. The order is from the strictest to the loosest.
 enum class Comparison : uint8_t {
   Moved,  // bit for bit, NaNs too
-  Exact,  // bit for bit, where all NaNs are one
-  Fold,   // as Exact by Numerics::XlaCpu, where one_shot folds; else as Bound
-  Bound,  // by the bounds on the roundings of both
+  Exact,  // bit for bit, except that all NaNs are equal
+  Fold,   // as Exact under Numerics::XlaCpu, where one_shot folds; else as Bound
+  Bound,  // within the bounds on the roundings of both sides
 };
 std::string_view name(Comparison comparison);
 
@@ -29,42 +29,42 @@ struct Expected {
   std::vector<Tensor> per_device;
 };
 
-/// An op of a program as it is before a transform.
+/// A `ForwardOp` is an op of a program before its transform.
 struct ForwardOp {
   OpKind op;
-  bool complex;  // whether what it works on is, or without operands its result
+  bool complex;  // of the first operand that it works on; without operands, of its result
 };
 
-/// The type that JAX gives a value, as a report has it: "f32[2,3]{V:x}".
+/// An `ExpectedType` is the type that JAX gives a value, as a report shows it: "f32[2,3]{V:x}".
 struct ExpectedType {
   std::string name;  // of the value
   std::string type;
 };
 
 struct Case {
-  std::string scenario;  // as text; all of `expected` are outputs
+  std::string scenario;  // JSON; its outputs are all of `expected`
   Numerics numerics;
   std::vector<Expected> expected;
-  bool transformed = false;         // a transform makes what runs
-  std::vector<ExpectedType> types;  // of a program whose types are checked
+  bool transformed = false;         // the program that runs is made by a transform
+  std::vector<ExpectedType> types;  // if the program's types are checked
 };
 
-/// By XlaCpu all reductions name the algorithm one_shot. `index` selects one of several topologies.
-/// Throws for a line that has another form.
+/// Reads one line of a corpus. Under XlaCpu, all reductions name the algorithm one_shot. `index`
+/// selects one of several topologies. Throws where the line has another form.
 Case read_case(std::string_view line, size_t index, Numerics numerics);
 
-/// The ops of a line, without its transform.
+/// Returns the ops of a line, without its transform.
 std::vector<ForwardOp> forward_ops(std::string_view line);
 
-/// The numerics by which our results are JAX's: XlaCpu, and Ieee where it differs by roundings
-/// alone.
+/// Returns the numerics by which the results must agree with JAX: XlaCpu, and also Ieee where Ieee
+/// differs by roundings alone.
 std::vector<Numerics> numerics_of(std::string_view line);
 
-/// The scenario, with an expectation: the value has the elements that JAX computed. It has their
-/// bits if NaNs are compared by bits.
+/// Returns the scenario with an expectation: the value has the elements that JAX computed, given as
+/// bit patterns.
 std::string with_expectation(const Case& made, const Expected& expected);
 
-/// The lines of a file, compressed by gzip or as it stands. Throws where it cannot be read.
+/// Returns the lines of a file, compressed by gzip or plain. Throws if it cannot read the file.
 std::vector<std::string> lines_of(const std::string& path);
 
 }  // namespace orrery::test

@@ -1,4 +1,5 @@
-// Results of JAX for random programs (tests/data/jax, written by tools/oracle), against ours.
+// Compares our results for random programs with those of JAX, which tools/oracle wrote to
+// tests/data/jax.
 
 #include <algorithm>
 #include <filesystem>
@@ -25,7 +26,7 @@ namespace {
 
 const std::string kFolder = ORRERY_SOURCE_ROOT "/tests/data/jax";
 
-/// The lines of the files whose names begin with `prefix`.
+/// Returns the lines of the files whose names begin with `prefix`.
 std::vector<std::string> all_lines(const std::string& prefix) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(kFolder))
@@ -64,7 +65,7 @@ Replayed replay_all(const std::vector<std::string>& lines) {
   return all;
 }
 
-/// In a line, so that a failed check shows all.
+/// Joins the texts in one line, so that a failed check shows all of them.
 std::string line_of(const std::vector<std::string>& texts) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
@@ -78,11 +79,11 @@ TEST_CASE("jax corpus: every program has the results of JAX, and every type") {
   const auto [coverage, compared] = replay_all(lines);
   if (is_all_tried()) {
     MESSAGE(coverage.table());
-    // An op, dtype or form that no program has is below, too.
+    // An op, dtype or form without any program counts as below 20, too.
     CHECK(line_of(coverage.below(20)) == "");
   }
   CHECK(compared.types > tries(10'000));
-  // Bounds are for few elements, and decide nearly all of them.
+  // Few elements are compared by bounds, and the bounds decide nearly all of these.
   CHECK(compared.by_bits > 9 * compared.within_bounds);
   CHECK(compared.within_bounds > 9 * compared.undecided);
 }
@@ -92,7 +93,7 @@ TEST_CASE("jax corpus: every backward pass has the gradients of JAX, and of each
   CHECK(lines.size() >= 2000);
   const Compared compared = replay_all(lines).compared;
   CHECK(compared.types >= tries(300));
-  // A gradient of sums that cancel is not decided.
+  // Bounds do not decide the gradient of sums that cancel.
   CHECK(compared.by_bits + compared.within_bounds > 9 * compared.undecided);
   TransformCoverage coverage;
   for (const std::string& line : lines)
@@ -112,7 +113,7 @@ TEST_CASE(
   CHECK(line_of(coverage.below(TransformCoverage::Transform::Batch, 20)) == "");
 }
 
-/// The ops, the transform and what follows of a scenario or of a corpus line.
+/// Returns the ops, the transform and the later ops ("then") of a scenario or of a corpus line.
 nlohmann::json step_of(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, true, true);
   return {json.at("program"), json.at("transform"), json.at("then")};
@@ -124,12 +125,12 @@ TEST_CASE("jax corpus: the training step of a small block has the values of JAX"
   const std::string folder = ORRERY_SOURCE_ROOT "/scenarios/";
   CHECK(step_of(lines[0]) == step_of(load_text(folder + "llama3-small-train-step.json", Limits())));
   const Compared compared = replay_all(lines).compared;
-  // f64 leaves room for a hundred roundings.
+  // The bounds of f64 leave room for a hundred roundings.
   CHECK(compared.within_bounds > 40'000);
   CHECK(compared.undecided == 0);
 }
 
-/// Two devices: the sum 0.1 + 0.2 in f32, whose bits are 0x3e99999a.
+/// Returns a line for two devices: the sum 0.1 + 0.2 in f32, whose bits are 0x3e99999a.
 std::string sum_line(const std::string& comparison, const std::string& bits) {
   return R"({"numerics":"ieee","mesh":{"x":2},"arrays":{"a":["f32",[1],"3dcccccd3e4ccccd"]},"program":[)"
          R"({"id":"s","op":"psum","of":"a","axis_name":"x"}],"results":{"s":[")" +
@@ -177,7 +178,7 @@ TEST_CASE("jax corpus: folds are compared by bits where ours are the CPU's") {
   CHECK(disagreements(one_bit_more, Numerics::XlaCpu).size() == 1);
 }
 
-/// A NaN with a payload, moved around two devices.
+/// A NaN with a payload moves around two devices.
 TEST_CASE("jax corpus: a moved NaN keeps its bits") {
   const auto line = [](const std::string& comparison, const std::string& bits) {
     return R"({"numerics":"ieee","mesh":{"x":2},"arrays":{"a":["f32",[1],"7fc000013f800000"]},"program":[)"

@@ -32,7 +32,8 @@ bool has_parameter(const OpRules& of, std::string_view name) {
                      [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
-/// From which state to which a pcast leads. Requires checked states, which are one along its axes.
+/// Returns the states from and to which a pcast leads. Requires checked states, which are the same
+/// along all its axes.
 std::string cast_form(const Program& program, const Op& op) {
   const std::vector<std::string>& names = op.attributes.names("axis_name");
   const ValueType& from = program.value(op.operands[0]).type;
@@ -46,7 +47,8 @@ std::string cast_form(const Program& program, const Op& op) {
   return "";
 }
 
-/// The reader makes two ops of a collective that is also over dimensions; the first is ID.local.
+/// Returns whether the collective also reduces over dimensions. The reader splits such a collective
+/// into two ops, of which the first is named ID.local.
 bool has_dimensions(const Program& program, const Op& op) {
   const std::string& operand = program.value(op.operands[0]).name;
   return operand == op.name + ".local";
@@ -87,7 +89,7 @@ std::vector<std::string> forms_of(const Program& program, const Op& op) {
   return forms;
 }
 
-/// All forms that forms_of() may give for an op of these rules.
+/// Returns all forms that forms_of() may return for an op of these rules.
 std::vector<std::string> all_forms(const OpRules& of) {
   const std::vector<std::string> axes = {std::string(kNoAxes), std::string(kOneAxis),
                                          std::string(kSeveralAxes)};
@@ -117,7 +119,7 @@ std::vector<std::string> all_forms(const OpRules& of) {
   return forms;
 }
 
-/// A corpus need have none of this: an op, or a form of it, of one dtype if that is given.
+/// A corpus need not have this op, or this form of the op; if a dtype is given, only in that dtype.
 struct LeftOut {
   std::string_view op;
   std::string_view form;
@@ -171,7 +173,7 @@ bool is_left_out(std::string_view op, std::string_view form, std::optional<Dtype
   });
 }
 
-/// Whether an op has a cell of this dtype, that of its first operand (dtype_of()).
+/// Returns whether an op has a cell of this dtype, that of its first operand (dtype_of()).
 bool takes(OpKind kind, Dtype dtype) {
   switch (kind) {
     case OpKind::AxisIndex:
@@ -222,8 +224,8 @@ bool takes(OpKind kind, Dtype dtype) {
   }
 }
 
-/// The dtype by which an op counts: that of the first operand that it works on, or of its result if
-/// it has no operands.
+/// Returns the dtype by which an op counts: that of the first operand that it works on, or that of
+/// its result if it has no operands.
 Dtype dtype_of(const Program& program, const Op& op) {
   if (op.operands.empty())
     return program.value(op.results.front()).type.dtype;
@@ -296,7 +298,8 @@ std::vector<Cell> required_cells() {
 
 namespace {
 
-/// An op that we have a gradient or a batch of, and JAX has not, or no corpus has.
+/// A `LeftOutOf` is an op for which we have a gradient or a batch, but JAX or every corpus has
+/// none.
 struct LeftOutOf {
   TransformCoverage::Transform transform;
   std::string_view op;

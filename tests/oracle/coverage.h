@@ -1,6 +1,6 @@
 #pragma once
 
-// How many ops a corpus has of each kind, dtype and form, and of which it must have some.
+// Counts the ops of a corpus by kind, dtype and form, and knows which of these must occur.
 
 #include <cstdint>
 #include <map>
@@ -13,8 +13,8 @@
 
 namespace orrery::test {
 
-/// An op of a program counts in several forms: "started", "equal groups", "several axes". Most
-/// local ops have one form.
+/// A `Row` is an op in one form. An op of a program counts in several forms: "started", "equal
+/// groups", "several axes". Most local ops have one form.
 struct Row {
   OpKind op;
   std::string form;
@@ -26,15 +26,15 @@ class Coverage {
  public:
   void add(const Program& program);
 
-  /// The least count of any required cell.
+  /// Returns the least count of any required cell.
   uint64_t least() const;
   size_t cells() const { return cells_.size(); }
 
-  /// A row for each op and form, a column for each dtype; "-" where there are none, and none are
-  /// required. After them, the least count.
+  /// Returns a table with a row for each op and form and a column for each dtype. A cell is "-" if
+  /// it has no ops and is not required. The least count follows the table.
   std::string table() const;
 
-  /// The required cells that occur fewer than `count` times, as "psum started f32: 12".
+  /// Returns the required cells that occur fewer than `count` times: "psum started f32: 12".
   std::vector<std::string> below(uint64_t count) const;
 
  private:
@@ -42,18 +42,18 @@ class Coverage {
   std::map<Cell, uint64_t> cells_;
 };
 
-/// Each op, dtype and form that JAX runs on the CPU as we do. They are all of the table of ops but
-/// those that coverage.cc names, with the reason.
+/// Returns each op, dtype and form that JAX runs on the CPU as we do. These are all ops of the
+/// table, except those that coverage.cc names with a reason.
 std::vector<Cell> required_cells();
 
-/// How many ops of real and of complex numbers go through a transform.
+/// A `TransformCoverage` counts the ops of real and of complex numbers that go through a transform.
 class TransformCoverage {
  public:
   void add(const std::vector<ForwardOp>& ops);
 
   enum class Transform : uint8_t { Vjp, Batch };
-  /// The ops that must have a gradient or a batch and occur fewer than `count` times: "psum
-  /// complex: 3". Batches of real and complex numbers count together.
+  /// Returns the ops that must have a gradient or a batch and occur fewer than `count` times: "psum
+  /// complex: 3". Batches of real and of complex numbers count together.
   std::vector<std::string> below(Transform transform, uint64_t count) const;
 
  private:

@@ -1,5 +1,6 @@
-// Programs that JAX refuses (tests/data/jax, written by tools/oracle/refused.py), for one op, or
-// for an output: we refuse that too, and for the same reason.
+// Compares our errors with those of JAX for the programs in tests/data/jax (written by
+// tools/oracle/refused.py). JAX refuses each program because of one op or one output; we must
+// refuse it too, and for the same reason.
 
 #include <algorithm>
 #include <map>
@@ -19,7 +20,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// All zeros, on a ring. The states of an array follow its shape.
+/// Returns the scenario of a line, on a ring, with zeros in all arrays. An array's states come from
+/// the line.
 Json scenario_of(const Json& line) {
   size_t devices = 1;
   for (const auto& [axis, size] : line.at("mesh").items())
@@ -49,7 +51,7 @@ Json scenario_of(const Json& line) {
       {"outputs", line.value("outputs", Json::array())}};
 }
 
-/// For each kind by which JAX's errors are classified: ours has one of these texts.
+/// Maps each kind of JAX's errors to texts of ours: our error must have one of these texts.
 const std::map<std::string, std::vector<std::string_view>> kOurs = {
     {"unknown axis", {"expected an axis of the mesh"}},
     {"repeated axis", {"expected each axis once"}},
@@ -66,7 +68,7 @@ const std::map<std::string, std::vector<std::string_view>> kOurs = {
       "in dimension", "expected dimensions of"}},
     {"order", {"expected floats or complex numbers", "expected operands of numbers"}},
     {"contraction", {"expected as many contracting dimensions"}},
-    // The others are errors of states.
+    // The following kinds are errors of states.
     {"axes of several states", {"expected an operand of one state", "expected an operand that is"}},
     {"cast from another state", {"expected an operand that is"}},
     {"sum of what is not unreduced", {"expected an operand that is unreduced over"}},
@@ -101,13 +103,13 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Where the error is: at the output, or at the last op.
+/// Returns where the error must be: at the output, or at the last op.
 std::string place_of(const Json& line) {
   return line.contains("outputs") ? "/outputs/0"
                                   : "/program/" + std::to_string(line.at("program").size() - 1);
 }
 
-/// Whether the message has the type of an operand, as JAX says it, and names an axis of the mesh.
+/// Returns whether the message has the type of an operand as JAX writes it, and names an axis.
 bool names_type_and_axis(const Json& line, const std::string& message) {
   bool type = false;
   for (const Json& operand : line.at("operands"))
@@ -118,7 +120,8 @@ bool names_type_and_axis(const Json& line, const std::string& message) {
   return type && axis;
 }
 
-/// The number of programs of each kind in a file, all of which are refused as JAX does.
+/// Checks that we refuse each program of a file as JAX does. Returns the number of programs by
+/// kind.
 std::map<std::string, int> refused_as_by_jax(const std::string& file) {
   std::map<std::string, int> kinds;
   for (const std::string& text : lines_of(ORRERY_SOURCE_ROOT "/tests/data/jax/" + file)) {

@@ -12,16 +12,16 @@
 namespace orrery::test {
 
 struct Disagreement {
-  const Expected* expected;  // null: of a type, or of a check that fails
+  const Expected* expected;  // null if a type or a check is wrong
   std::string what;          // a sentence
 };
 
-/// How many elements of results, and how many types, a replay compared.
+/// A `Compared` counts the elements of results, and the types, that a replay compared.
 struct Compared {
   size_t types = 0;
   size_t by_bits = 0;
   size_t within_bounds = 0;
-  size_t undecided = 0;  // they differ by less than a bound that is as large as they are
+  size_t undecided = 0;  // within the bounds, but these are as large as the values
 
   void add(const Compared& more) {
     types += more.types;
@@ -37,8 +37,8 @@ struct Replay {
   Compared compared;
 };
 
-/// Where bits may differ, results are compared by the bounds on the roundings of both: of ours, and
-/// of XLA on the CPU (verifier/oracle/bounds.h).
+/// Runs and compares one program. Where bits may differ, it compares by the bounds on the roundings
+/// of both sides: ours, and those of XLA on the CPU (verifier/oracle/bounds.h).
 Replay replay(const Case& made);
 
 }  // namespace orrery::test

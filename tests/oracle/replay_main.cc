@@ -1,8 +1,9 @@
-// replay_corpus DISAGREE ABORTED CORPUS...: replays corpora that tools/oracle wrote. Prints a table
-// of the ops of the programs without a transform. For each corpus, it prints how many programs ran,
-// how many disagree, and on how many XLA aborts. The files of these are in a folder in ABORTED that
-// is named as the corpus. Each program of which a result disagrees with JAX's is written to such a
-// folder in DISAGREE as a scenario that expects JAX's; then the exit status is 1.
+// replay_corpus DISAGREE ABORTED CORPUS... replays corpora that tools/oracle wrote. It prints a
+// table of the ops of the programs without a transform. For each corpus, it prints how many
+// programs ran, how many disagree, and on how many XLA aborts. The programs on which XLA aborts are
+// files in the folder of ABORTED that is named like the corpus. Each program with a result that
+// disagrees with JAX's is written to such a folder in DISAGREE, as a scenario that expects JAX's
+// result; the exit status is then 1.
 
 #include <algorithm>
 #include <exception>
@@ -22,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The findings of a corpus.
+/// `Figures` are the counts of one corpus.
 struct Figures {
   size_t ran = 0;
   size_t disagree = 0;
@@ -49,11 +50,11 @@ class Corpora {
     return figures;
   }
 
-  /// The coverage by programs without a transform.
+  /// Returns the coverage by programs without a transform.
   const Coverage& coverage() const { return coverage_; }
 
  private:
-  /// Whether it agrees; else it is written to the file.
+  /// Returns whether the program agrees with JAX. If not, writes its scenario to `file`.
   bool replay_one(const Case& made, const fs::path& file, Compared& compared) {
     const auto disagrees = [&](const std::string& scenario, const std::string& what) {
       fs::create_directories(file.parent_path());
@@ -81,7 +82,7 @@ class Corpora {
   Coverage coverage_;
 };
 
-/// The programs that tools/oracle wrote there, each beside what XLA said.
+/// Returns how many programs tools/oracle wrote to the folder. Beside each is the message of XLA.
 size_t programs_in(const fs::path& folder) {
   if (!fs::exists(folder))
     return 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A protocol that cuts messages and takes no time.
+// Returns a protocol that cuts messages and takes no time.
 
 #include <string>
 

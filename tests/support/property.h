@@ -1,8 +1,9 @@
 #pragma once
 
-// Properties of random inputs inside doctest cases, by rapidcheck. A failure prints the shrunk
-// counterexample and the RC_PARAMS that replay it. Tests draw through the functions below, which
-// are compiled once: rapidcheck's own templates take the compiler a second or two in each suite.
+// Checks properties of random inputs inside doctest cases, by rapidcheck. A failure prints the
+// shrunk counterexample and the RC_PARAMS that replay it. Tests draw values by the functions below,
+// which are compiled once: rapidcheck's own templates cost a second or two of compile time in each
+// suite.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +17,9 @@ namespace orrery::test {
 void check_property(const char* what, const std::function<void()>& property);
 void check_property(const char* what, const std::function<void(uint64_t)>& property);
 
-/// Checks `property` on random cases (how many: tries.h), as one assertion of the enclosing test
-/// case. It says by RC_ASSERT what must hold, and draws its inputs, or one seed, which it is given.
+/// Checks `property` on random cases (tries.h says how many), as one assertion of the enclosing
+/// test case. The property states by RC_ASSERT what must hold. It draws its own inputs, or takes a
+/// seed as its argument.
 template <class Property>
 void holds_for_all(const char* what, const Property& property) {
   if constexpr (std::is_invocable_v<Property, uint64_t>) {
@@ -29,21 +31,21 @@ void holds_for_all(const char* what, const Property& property) {
   }
 }
 
-// To be called inside a property.
+// The functions below may be called inside a property only.
 
-/// From `low` on and below `high`; near `low` in the first cases.
+/// Returns a value in [low, high). In the first cases it is near `low`.
 int64_t drawn_range(int64_t low, int64_t high);
 template <class Int>
 Int in_range(Int low, Int high) {
   return static_cast<Int>(drawn_range(static_cast<int64_t>(low), static_cast<int64_t>(high)));
 }
 
-/// From 0 on and below `count`; in all cases alike.
+/// Returns a value in [0, count), with equal odds in all cases.
 int64_t evenly_below(int64_t count);
 
 bool any_bool();
 
-/// Any value, a small one in the first cases. It has 8 to 64 bits, with or without a sign.
+/// Returns any value of an integer type of 8 to 64 bits. In the first cases it is small.
 template <class Int>
 Int any_int();
 

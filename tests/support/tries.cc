@@ -12,7 +12,7 @@ namespace orrery::test {
 
 namespace {
 
-/// Throws where the variable is no number from 1: a test of no programs would pass.
+/// Throws where the variable is not a whole number from 1, since a test of no programs would pass.
 uint64_t percent() {
   const char* const text = std::getenv("ORRERY_RANDOM_PERCENT");
   if (text == nullptr)

@@ -1,24 +1,25 @@
 #pragma once
 
-// The one rule of how much random tests try. Each states its usual number, and the environment's
-// ORRERY_RANDOM_PERCENT scales all of them alike. A test that has seeds 0 to 999 takes the first
-// tenth of them at 10, and seeds 0 to 9999 at 1000. CI takes a tenth under sanitizers, where a
-// program runs ten times as long; one program of each kind shows what the sanitizers can find.
-// Properties (property.h) try as many inputs as RC_PARAMS says, by the same percentage of it.
+// This is the one rule that says how much random tests try. Each test states its usual number, and
+// ORRERY_RANDOM_PERCENT in the environment scales all these numbers alike. A test with seeds 0 to
+// 999 takes the first tenth of the seeds at 10, and seeds 0 to 9999 at 1000. CI takes a tenth under
+// sanitizers, where a program runs ten times as long; one program of each kind shows what the
+// sanitizers can find. Properties (property.h) try the number of inputs in RC_PARAMS, scaled by the
+// same percentage.
 
 #include <cstdint>
 
 namespace orrery::test {
 
-/// How many random programs, inputs or orders to try where `usually` is the number without
-/// ORRERY_RANDOM_PERCENT; rounded up, so at least one.
+/// Returns how many random programs, inputs or orders to try, where `usually` is the number without
+/// ORRERY_RANDOM_PERCENT. It rounds up, so the result is at least one.
 uint64_t tries(uint64_t usually);
 
-/// Whether to try a case of an exhaustive list: always, or below 100 % a share of them, the same in
-/// every run. `seed` is the case's own.
+/// Returns whether to try a case of an exhaustive list. At 100 % or more it tries every case, below
+/// that a share of them, the same in every run. `seed` identifies the case.
 bool is_tried(uint64_t seed);
 
-/// Whether is_tried() holds of every case, so that what they cover together can be counted.
+/// Returns whether is_tried() holds for every case, so that a test can count the coverage of all.
 bool is_all_tried();
 
 }  // namespace orrery::test

@@ -1,6 +1,6 @@
 #pragma once
 
-// Commands as a user types them.
+// Runs commands as a user types them.
 
 #include <array>
 #include <cstdio>
@@ -23,7 +23,7 @@ inline std::ostream& operator<<(std::ostream& out, const Launched& launched) {
   return out << "exit " << launched.status << ": " << launched.said;
 }
 
-/// Runs it by /bin/sh, without input.
+/// Runs the command by /bin/sh, without input.
 inline Launched shell(const std::string& command) {
   std::FILE* const pipe = popen(("{ " + command + "; } 2>&1 </dev/null").c_str(), "r");
   REQUIRE(pipe != nullptr);

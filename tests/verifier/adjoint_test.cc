@@ -1,8 +1,8 @@
-// Transposes satisfy the adjoint identity. With y = A x and any cotangent c of y, the sum over the
-// devices of <c, A x> is that of <A^T c, x>. Integers wrap, so it holds exactly. With checked types
-// copies of an invarying value count once. An unreduced value is the sum of its copies, and its
-// cotangent is reduced, the same on all of them. So the sum over the devices of the products is
-// that of the value.
+// Tests the adjoint identity of transposes. With y = A x and any cotangent c of y, the sum over the
+// devices of <c, A x> equals that of <A^T c, x>. Integers wrap, so the identity is exact. With
+// checked types, copies of an invarying value count once. An unreduced value is the sum of its
+// copies, and its cotangent is reduced, the same on all of them. So the sum of the products over
+// the devices is the product of the value.
 
 #include <map>
 #include <string>
@@ -54,7 +54,8 @@ TEST_CASE("transpose: of random linear programs, the adjoint identity holds exac
   }
 }
 
-/// Over the devices that are first along each axis along which the type is invarying.
+/// Returns the product over the devices that are first along each axis along which the type is
+/// invarying.
 uint32_t product_of_types(const Mesh& mesh, const ValueType& type, const std::vector<Tensor>& a,
                           const std::vector<Tensor>& b) {
   std::vector<size_t> once;
@@ -95,7 +96,7 @@ TEST_CASE("transpose: of random linear programs of checked types, the adjoint id
     CHECK(product_of_types(program.mesh, type_of(program, y), c, values.back()) ==
           product_of_types(program.mesh, type_of(program, "x"), ct_x, x));
     CHECK(type_of(back, "ct_x").axes == cotangent_type(type_of(program, "x")).axes);
-    // Copies are equal where the types say so.
+    // Copies must be equal where the types say so.
     const auto equal = [&](const ValueType& type, const std::vector<Tensor>& copies) {
       for (const LogicalId device : all_devices(program.mesh)) {
         const LogicalId first = program.mesh.with_index(device, test::equal_axes(type), 0);

@@ -1,4 +1,4 @@
-// The whole array of an output, from the devices' parts.
+// Tests the whole array of an output, assembled from the devices' parts.
 
 #include "verifier/report/assembled.h"
 
@@ -13,7 +13,7 @@
 namespace orrery {
 namespace {
 
-/// Shape and elements of the output "r" on {x: 2, y: 3}, where device d has -10 d and
+/// Returns the shape and elements of the output "r" on {x: 2, y: 3}, where device d has -10 d and
 /// -10 d - 1.
 std::string whole_of(const std::string& output, const std::string& shape = "[1, 2]") {
   test::ScenarioParts parts;

@@ -1,5 +1,5 @@
-// A batched program gives each element of the batch the values that the program gives it alone, bit
-// for bit. So it does where the batch takes the place of a mesh axis.
+// Tests that a batched program gives each element of the batch the values that the program gives it
+// alone, bit for bit. This must also hold where the batch takes the place of a mesh axis.
 
 #include "models/transform/batch.h"
 
@@ -33,8 +33,7 @@ int64_t random_dimension(const Program& program, const std::string& name, Random
   return static_cast<int64_t>(random.below(static_cast<uint64_t>(rank_of(program, name)) + 1));
 }
 
-/// A program, and where its batch goes: x and every value that depends on it have it along a
-/// dimension of their own.
+/// A `Case` is a program and the dimension of its batch in x and in every value that depends on x.
 struct Case {
   Case(uint64_t seed, const test::RandomOps& ops) : generated(seed, ops), random(seed + 1'000'000) {
     program = generated.program();
@@ -101,7 +100,7 @@ TEST_CASE("batch: in the place of a mesh axis, an entry is what a place on the a
     const std::vector<size_t> own = {*mesh.axis(axis)};
     const std::vector<size_t> other = {1 - own[0]};
     const std::vector<Tensor> data = random_data(it.program, "x", it.random);
-    /// The device at an index of the other axis and a place on this one.
+    /// Returns the device at an index of the other axis and a place on this one.
     const auto device = [&](size_t index, int64_t place) {
       const LogicalId at = mesh.with_index(LogicalId(0), other, static_cast<int64_t>(index));
       return mesh.with_index(at, own, place).index();

@@ -1,6 +1,6 @@
 #pragma once
 
-// A batch as a tensor, and its entries.
+// Takes a tensor as a batch of entries.
 
 #include <functional>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace orrery::test {
 
-/// Entry `b` along `dimension`.
+/// Returns entry `b` of the batch along `dimension`.
 inline Tensor entry(const Tensor& batch, int64_t dimension, int64_t b) {
   SliceBounds bounds{std::vector<int64_t>(batch.shape().rank(), 0),
                      {batch.shape().dims().begin(), batch.shape().dims().end()},

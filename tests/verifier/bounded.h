@@ -1,6 +1,6 @@
 #pragma once
 
-// A small program over two devices, and the error bounds of its values.
+// Makes a small program over two devices, with the error bounds of its values.
 
 #include <cmath>
 #include <string>
@@ -16,11 +16,11 @@ namespace orrery::test {
 
 inline constexpr double kU = 0x1p-24;  // unit roundoff of f32
 
-/// Two devices along x. The bound of a value's elements on device 0.
+/// A `Bounded` has two devices along x. of() returns the bounds of a value's elements on device 0.
 struct Bounded {
-  /// "s" is 4, -2.
+  /// The values of "s" are 4, -2.
   Bounded() : Bounded({tensor(Dtype::F32, {2}, {1, 2}), tensor(Dtype::F32, {2}, {3, -4})}) {}
-  /// "s" is the sum of "a", of which each device has one.
+  /// "s" is the sum of "a" over the devices.
   explicit Bounded(std::vector<Tensor> a) : rig({{"x", 2}}) {
     rig.argument("a", std::move(a));
     rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}});
@@ -43,7 +43,7 @@ inline void check_close_to(const std::vector<double>& bounds, const std::vector<
   }
 }
 
-/// Which elements have no bound; the others have to be exact.
+/// Checks which elements have no bound (true in `expected`). The other elements must be exact.
 inline void check_unknown(Bounded& bounded, const std::string& name,
                           const std::vector<bool>& expected) {
   CAPTURE(name);

@@ -1,3 +1,5 @@
+// Tests error bounds against bounds worked out by hand, and against results in long double.
+
 #include "verifier/oracle/bounds.h"
 
 #include <algorithm>
@@ -29,8 +31,8 @@ TEST_CASE("bounds: a mean has one rounding per term, the last of them the divisi
   bounded.rig.op("pmean", "m", {"a"}, {{"axis_name", Names{"x"}}});
   bounded.rig.op("convert_element_type", "whole", {"a"}, {{"new_dtype", Dtype::S32}});
   bounded.rig.op("pmean", "n", {"whole"}, {{"axis_name", Names{"x"}}});
-  // 2 u sum |x_i| / 2. Integers: one rounding for the conversion of their sum, one for the
-  // division.
+  // The bound is 2 u sum |x_i| / 2. For integers, the conversion of their sum rounds once and the
+  // division once.
   check_close_to(bounded.of("m"), {kU * 4, kU * 6});
   check_close_to(bounded.of("n"), {kU * 4, kU * 6});
 }
@@ -74,7 +76,7 @@ TEST_CASE("bounds: the done of a started collective has its bounds") {
   bounded.rig.op("done", "g", {"f"});
   bounded.rig.op("add", "h", {"g", "g"});
   check_close_to(bounded.of("g"), {kU * 4, kU * 6, kU * 4, kU * 6});
-  // Twice that, and one rounding of 8 and of 4.
+  // The bounds double, and 8 and 4 round once.
   check_close_to(bounded.of("h"), {kU * (8 + 8), kU * (12 + 4), kU * 16, kU * 16});
 }
 
@@ -102,7 +104,8 @@ TEST_CASE("bounds: a sum adds its terms' and its own, a maximum takes the larges
   bounded.rig.op("reduce_sum", "narrow", {"b"}, {{"axes", Integers{0}}});
   check_close_to(bounded.of("sum"), {kU * (4 + 6) + kU * 6});  // u (|4| + |-2|) for one addition
   check_close_to(bounded.of("most"), {kU * 6});
-  // Those of the terms, which bf16 holds, an addition in f32, and the rounding of 2 to bf16.
+  // The bound has the errors of the terms, which bf16 holds, an addition in f32, and the rounding
+  // of 2 to bf16.
   check_close_to(bounded.of("narrow"), {kU * 10 + kU * 6 + 0x1p-8 * 2});
 }
 
@@ -111,14 +114,14 @@ TEST_CASE("bounds: a row that is added to has a rounding for each update") {
   bounded.rig.op("full", "first", {},
                  {{"shape", Integers{2}}, {"fill_value", 0.0}, {"dtype", Dtype::S32}});
   bounded.rig.op("scatter_add", "sum", {"s", "s", "first"}, {{"axis", int64_t{0}}});
-  // 4 + 4 - 2: their errors, and two roundings of the sum of their sizes. The other row is as it
-  // was.
+  // The sum 4 + 4 - 2 has the errors of the terms, and two roundings of the sum of their sizes. The
+  // other row is unchanged.
   check_close_to(bounded.of("sum"), {kU * (4 + 4 + 6) + 2 * kU * (4 + 4 + 2), kU * 6});
 }
 
 TEST_CASE("bounds: the extremum over a group has the largest of the members' errors") {
   Bounded bounded;
-  // Device 0 has 4 + 4u and -2 + 6u of "s" in "e", device 1 exact zeros.
+  // In "moved", device 0 has 4 and -2 of "s" with errors of 4u and 6u, device 1 exact zeros.
   bounded.rig.op("ppermute", "moved", {"s"}, {{"axis_name", Names{"x"}}, {"perm", Lists{{1, 0}}}});
   for (const char* const op : {"pmin", "pmax"})
     bounded.rig.op(op, op, {"moved"}, {{"axis_name", Names{"x"}}});
@@ -129,7 +132,7 @@ TEST_CASE("bounds: the extremum over a group has the largest of the members' err
 TEST_CASE("bounds: a result that overflows has none, and what exact infinities make is exact") {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   HostRig rig({{"x", 2}});
-  // Device 0 and 1: 40000 + 40000 overflows; an infinity is one in any order.
+  // On both devices, 40000 + 40000 overflows. An infinity is one in any order.
   rig.argument("a", std::vector<Tensor>{tensor(Dtype::F16, {2}, {40000, kInfinity}),
                                         tensor(Dtype::F16, {2}, {40000, 1})});
   rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}});
@@ -158,7 +161,7 @@ TEST_CASE("bounds: a result that overflows has none, and what exact infinities m
 TEST_CASE("bounds: a product, to first and second order") {
   Bounded bounded;
   bounded.rig.op("mul", "m", {"s", "s"});
-  // |x| e_y + |y| e_x + e_x e_y + u |r|, for x = y = 4 with e = 4u and for -2 with 6u.
+  // The bound is |x| e_y + |y| e_x + e_x e_y + u |r|, for x = y = 4 with e = 4u and for -2 with 6u.
   check_close_to(bounded.of("m"),
                  {2 * 16 * kU + 16 * kU * kU + 16 * kU, 2 * 12 * kU + 36 * kU * kU + 4 * kU});
 }
@@ -166,7 +169,7 @@ TEST_CASE("bounds: a product, to first and second order") {
 TEST_CASE("bounds: a quotient, by the least that the divisor can be") {
   Bounded bounded;
   bounded.rig.op("div", "q", {"s", "s"});
-  // (e_x + r e_y) / (|y| - e_y) + u r, for 4 / 4 with e = 4u and 2 / 2 with 6u.
+  // The bound is (e_x + r e_y) / (|y| - e_y) + u r, for 4 / 4 with e = 4u and 2 / 2 with 6u.
   check_close_to(bounded.of("q"), {8 * kU / (4 - 4 * kU) + kU, 12 * kU / (2 - 6 * kU) + kU});
 }
 
@@ -202,7 +205,7 @@ TEST_CASE("bounds: functions carry errors by their steepest slope nearby, and ro
   check("log", [](double error, double x, double) { return error / (x - error); });
   check("sqrt", [](double error, double, double r) { return error / r; });
   check("rsqrt", [](double error, double x, double r) { return r * error / (2 * (x - error)); });
-  // The slope is at most 1/4, and at most the value itself: here it is 1 - 2^-23 and 0.98.
+  // The slope is at most 1/4, and at most the value itself: here the values are 1 - 2^-23 and 0.98.
   check("logistic", [](double error, double, double) { return error / 4; });
   check("sin", [](double error, double, double) { return error; });
   check("cos", [](double error, double, double) { return error; });
@@ -225,7 +228,7 @@ TEST_CASE("bounds: a function of f64 is off by more than half a unit") {
   bounded.rig.op("convert_element_type", "wide", {"a"}, {{"new_dtype", Dtype::F64}});
   bounded.rig.op("exp", "e", {"wide"});
   bounded.rig.op("rsqrt", "r", {"wide"});
-  // One unit in the last place is 2^-52 of the value at most; rsqrt has 1.5 of them.
+  // One unit in the last place is at most 2^-52 of the value; rsqrt has 1.5 units.
   const double e = 2.718281828459045;
   check_close_to(bounded.of("e"), {e * 0x1p-52, e * e * 0x1p-52});
   check_close_to(bounded.of("r"), {1.5 * 0x1p-52, 1.5 * 0x1p-52 / std::sqrt(2.0)});
@@ -234,7 +237,8 @@ TEST_CASE("bounds: a function of f64 is off by more than half a unit") {
 TEST_CASE("bounds: a dot product of K terms has K + 1 roundings more, and that of its result") {
   Bounded bounded;
   bounded.rig.op("dot_general", "d", {"s", "s"}, {{"dimension_numbers", Lists{{0}, {0}, {}, {}}}});
-  // Products 16 and 4: the operands' errors as for mul, 3 u sum |x y|, and u |r|.
+  // The products are 16 and 4. The bound has the operands' errors as for mul, 3 u sum |x y|, and u
+  // |r|.
   check_close_to(bounded.of("d"),
                  {2 * 16 * kU + 16 * kU * kU + 2 * 12 * kU + 36 * kU * kU + 3 * kU * 20 + kU * 20});
 }
@@ -300,7 +304,7 @@ TEST_CASE("bounds: conversion rounds what the float does not hold") {
   const auto number = [](Dtype dtype, double value) { return tensor(dtype, {1}, {value}); };
   struct Case {
     Dtype from, to;
-    int64_t most;  // up to which all integers are held
+    int64_t most;  // all integers up to it are exact
   };
   for (const auto& [from, to, most] :
        {Case{Dtype::S64, Dtype::F64, int64_t{1} << 53}, Case{Dtype::S32, Dtype::F32, 1 << 24},
@@ -308,7 +312,7 @@ TEST_CASE("bounds: conversion rounds what the float does not hold") {
     CHECK(bound(integer(from, most), to) == 0);
     CHECK(bound(integer(from, most + 1), to) > 0);
   }
-  // It rounds to 2^63, which is the largest s64 when it is converted back.
+  // It rounds to 2^63, which becomes the largest s64 when it is converted back.
   CHECK(bound(integer(Dtype::S64, std::numeric_limits<int64_t>::max()), Dtype::F64) > 0);
   CHECK(bound(integer(Dtype::U32, 0xffffffff), Dtype::F64) == 0);
   CHECK(bound(integer(Dtype::U16, 0xffff), Dtype::F32) == 0);
@@ -323,11 +327,11 @@ TEST_CASE("bounds: conversion rounds what the float does not hold") {
 
 namespace {
 
-/// A value in long double, exact enough beside f32: its 64 bits of fraction are 40 more.
+/// An `Exact` value is a long double, exact enough for f32: its 64 bits of fraction are 40 more.
 using Exact = std::vector<long double>;
 
-/// Whether each element of a value on device 0 is as near to its exact value as the bound says, and
-/// the largest share of a bound that is used.
+/// Checks that each element of a value on device 0 is as near to its exact value as the bound says.
+/// Returns the largest share of a bound that is used.
 double largest_share(const HostRig& rig, const DeviceValues& values, const DeviceValues& bounds,
                      const std::string& name, const Exact& exact) {
   const Numbers computed = numbers(*values.at(rig.value(name), LogicalId(0)));
@@ -408,7 +412,7 @@ TEST_CASE("bounds: no chain of ops is further from its exact value, on random da
     check("dot", {dot});
     check("least", p);
   }
-  // Nor is any bound so wide that random roundings come nowhere near.
+  // No bound is so wide that random roundings come nowhere near it.
   for (const auto& share : shares) {
     CAPTURE(share.first);
     CHECK(share.second > 1.0 / 32);
@@ -417,7 +421,7 @@ TEST_CASE("bounds: no chain of ops is further from its exact value, on random da
 
 TEST_CASE("bounds: the worst roundings reach them") {
   // Each addition of a bit more than half a unit of 1 loses almost u: 1 + 3 x (u - tiny), in order,
-  // stays 1. The bound is 3 u (1 + 3 u), and the error 3 u less what is tiny.
+  // stays 1. The bound is 3 u (1 + 3 u), and the error is 3 u less a tiny amount.
   HostRig rig({{"x", 1}});
   const double just_below = static_cast<double>(std::nextafter(0x1p-24F, 0.0F));
   rig.argument("a", {{1, just_below, just_below, just_below}});
@@ -442,7 +446,7 @@ TEST_CASE("close: holds up to the sum of both bounds, and not beyond") {
 }
 
 TEST_CASE("close: a bound as large as an element decides nothing of it, but if it is equal") {
-  // Beside an element of 2, whose bound is 100.
+  // The other element is 2, with a bound of 100.
   const auto compare = [](double a, double b, double bound) {
     const Tensor zero = tensor(Dtype::F64, {2}, {0, 0});
     return nearness(tensor(Dtype::F32, {2}, {2, a}), zero, tensor(Dtype::F32, {2}, {2, b}),

@@ -15,7 +15,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<int64_t, int64_t>>;
 
-/// Every (result, operand) pair of the parts, sorted.
+/// Returns every (result, operand) pair of the parts, sorted.
 Pairs pairs(const std::vector<Part>& parts) {
   Pairs pairs;
   for (const Part& part : parts)
@@ -36,7 +36,7 @@ std::vector<Part> moved(const Part& part, const View& result, const View& operan
   return parts;
 }
 
-/// A one-to-one view: dims of random extents in random order in the tensor.
+/// Returns a one-to-one view: dimensions of random extents in random order in the tensor.
 View random_view(Random& random, const std::vector<int64_t>& factors) {
   std::vector<int64_t> dims = factors;
   std::vector<int64_t> strides(factors.size(), 1);
@@ -53,7 +53,7 @@ View random_view(Random& random, const std::vector<int64_t>& factors) {
   return {dims, strides};
 }
 
-/// Random ascending, distinct numbers in [0, size).
+/// Returns a part of random ascending, distinct numbers in [0, size).
 Part random_part(Random& random, int64_t size) {
   Part part{0, 0, Rank(0), 1, {}};
   int64_t last = 0;  // on either side
@@ -105,7 +105,8 @@ TEST_CASE("moved parts: the part's pairs, each side through its view") {
 }
 
 TEST_CASE("moved parts: a rank's part that is scattered in the tensor becomes one stretch again") {
-  // Columns 64 to 127 of a million rows of 256, by the view that has them as its second part.
+  // These are columns 64 to 127 of a million rows of 256, in the view that has them as its second
+  // part.
   const int64_t rows = 1'000'000;
   const View columns{{4, rows, 64}, {64, 256, 1}};
   const Part part{64, 64, Rank(0), 1, {{rows, 256, 256}, {64, 1, 1}}};

@@ -1,5 +1,5 @@
-// Broadcasts along a chain as a user meets them: by name without a transport, their values, their
-// proofs, planted errors, and the operand's storage.
+// Tests broadcasts along a chain as a user meets them: by name without a transport, their values,
+// their proofs, planted errors, and the operand's storage.
 
 #include "simulator/algorithm/chain.h"
 
@@ -21,8 +21,8 @@
 namespace orrery::test {
 namespace {
 
-/// A pbroadcast of 8 elements from rank 2 of 4, on 2 channels, with one error. The chain is 2, 3,
-/// 0, 1. Element i of device d is 100 d + i.
+/// A `PlantedChain` is a pbroadcast of 8 elements from rank 2 of 4, on 2 channels, with one error.
+/// The chain is 2, 3, 0, 1. Element i of device d is 100 d + i.
 class PlantedChain {
  public:
   PlantedChain() : right_(4, 8, Node(2), {2, 2, Entry::Eager}), steps_(stored_steps(right_)) {}
@@ -80,7 +80,7 @@ TEST_CASE("chain: planted errors are found by the proof and by the values") {
     std::string why_not;
   };
   const Error errors[] = {
-      // Rank 3 adds what it has itself.
+      // Rank 3 adds its own elements.
       {[](PlantedChain& p) {
          p.at(3, 0).source = Slice{Area::Input, 0, 4};
          p.at(3, 0).combine = Combine::Add;
@@ -91,10 +91,10 @@ TEST_CASE("chain: planted errors are found by the proof and by the values") {
          p.at(2, 1).source = Slice{Area::Input, 0, 4};
        },
        "element 4 of rank 0 lacks element 4 of rank 2"},
-      // The last rank stores its second part in place of the first, and the other way round.
+      // The last rank stores its two parts in each other's place.
       {[](PlantedChain& p) { std::swap(p.at(1, 0).target, p.at(1, 1).target); },
        "element 0 of rank 1 lacks element 0 of rank 2"},
-      // Rank 0 sends on, and does not store.
+      // Rank 0 sends its part on without storing it.
       {[](PlantedChain& p) {
          p.at(0, 1).source = p.at(0, 1).target;
          p.at(0, 1).target.reset();
@@ -109,7 +109,7 @@ TEST_CASE("chain: planted errors are found by the proof and by the values") {
   }
 }
 
-/// From device 1 of 4, 32 B per device over 1 GB/s and 1 us.
+/// Returns a pbroadcast from device 1 of 4, of 32 B per device over 1 GB/s and 1 us.
 ScenarioParts by_name(const std::string& parameters = "") {
   ScenarioParts parts;
   parts.program = fmt::format(
@@ -134,13 +134,13 @@ TEST_CASE("chain: the result may take the operand's storage") {
   parts.policy = R"({"reuse": "xla"})";
   const Ran ran = run_parts(parts);
   CHECK(ran.broken().empty());
-  // 32 B each, in blocks of 256 B.
+  // Each value has 32 B, in blocks of 256 B.
   CHECK(ran.report.memory.largest_peak() == Bytes(256));
   CHECK(run_parts(by_name()).report.memory.largest_peak() == Bytes(2 * 256));
 }
 
 TEST_CASE("chain: a cut link leaves no route") {
-  // The chain is 1, 2, 3, 0. In a switch a device has one way out.
+  // The chain is 1, 2, 3, 0. In a switch, a device has one link out.
   ScenarioParts parts = by_name();
   parts.fabric = R"("topology": "switch")";
   parts.expect = "[]";
@@ -151,7 +151,7 @@ TEST_CASE("chain: a cut link leaves no route") {
   CHECK(check.message ==
         "\"r\" cannot end: device 3 sends to device 0, and no route is left since the link "
         "device 3 -> switch \"switch\" is cut.");
-  // Nobody sends from device 0.
+  // Device 0, the last of the chain, sends nothing.
   parts.faults = R"([{"cut_link": {"from": 0, "to": "switch"}}])";
   CHECK(run_parts(parts).broken().empty());
 }

@@ -21,7 +21,7 @@ int64_t least_factor(int64_t n) {
   return factor;
 }
 
-/// Only these have the parameter `tiled`.
+/// Returns whether the op has the parameter `tiled`.
 bool has_tiled(OpKind kind) {
   return kind == OpKind::AllGather || kind == OpKind::PsumScatter || kind == OpKind::AllToAll;
 }
@@ -30,7 +30,7 @@ bool mesh_order_only(OpKind kind) {
   return kind == OpKind::Ppermute || kind == OpKind::Pshuffle;
 }
 
-/// 0..count-1 in random order.
+/// Returns 0..count-1 in random order.
 std::vector<int64_t> shuffled(int64_t count, Random& random) {
   std::vector<int64_t> order(static_cast<size_t>(count));
   for (size_t i = 0; i < order.size(); ++i)
@@ -59,7 +59,7 @@ Parameters group_parameters(const Case& c, Random& random) {
   return {};
 }
 
-/// A partial permutation: every rank sends with even odds.
+/// Returns a partial permutation: every rank sends with even odds.
 std::vector<std::vector<int64_t>> permutation(int64_t n, Random& random) {
   const std::vector<int64_t> to = shuffled(n, random);
   std::vector<std::vector<int64_t>> pairs;
@@ -174,7 +174,8 @@ std::vector<Case> cases_of(OpKind kind) {
   return cases;
 }
 
-/// Sync and started alternate, and so do the algorithms, so that each dtype meets each of them.
+/// Sync and started trials alternate, and so do the algorithms, so that each dtype meets each of
+/// them.
 std::vector<Trial> trials_of(const Case& c) {
   static const bool every_dtype = std::getenv("ORRERY_EVERY_DTYPE") != nullptr;
   std::vector<std::string> algorithms;
@@ -203,7 +204,7 @@ uint64_t seed(const Case& c) {
 
 void add_trials(const Case& c, HostRig& rig) {
   Random random(seed(c));
-  rig.in_switch = true;  // which every algorithm can use
+  rig.in_switch = true;  // every algorithm can use it
   if (c.n % 2 == 0)
     rig.transport = slot_protocol(kSmallestSlot);
   const uint32_t devices = Mesh(axes_of(c)).devices();

@@ -1,10 +1,11 @@
 #pragma once
 
-// Every collective x kind of group x tiled or not x rank 1 to 4 x 2..17 members. Each has random
-// shapes and data, and is run by each algorithm, waited for and started. Over an even number of
-// members, messages are cut to slots of 64 B.
+// Makes cases for every collective x kind of group x tiled or not x rank 1 to 4 x 2..17 members.
+// Each case has random shapes and data, and runs by each algorithm, sync and started. Over an even
+// number of members, messages are cut to slots of 64 B.
 //
-// A case takes every third dtype, each dtype in its turn; with ORRERY_EVERY_DTYPE set, all of them.
+// A case takes every third dtype, so that each dtype has its turn. With ORRERY_EVERY_DTYPE set, it
+// takes all dtypes.
 
 #include <array>
 #include <cstdint>
@@ -33,14 +34,15 @@ struct Case {
   int64_t rank;  // of the operand
 };
 
-/// The parameters of an op.
+/// These are the parameters of an op.
 using Parameters = std::vector<std::pair<std::string, Attribute>>;
 
-/// All but three groups: those that exchange as another does, between other states; the ragged
-/// exchange (ragged_test.cc); and transfers, which members enter by two ops (transfers_test.cc).
+/// Returns all collectives except three groups: those that exchange as another one does, between
+/// other states; the ragged exchange (ragged_test.cc); and transfers, which members enter by two
+/// ops (transfers_test.cc).
 std::vector<OpKind> collectives();
 
-/// Why such a collective does not exist, where it does not.
+/// Returns why such a collective does not exist; empty if it exists.
 std::optional<std::string> refused(OpKind kind, Dtype dtype, Grouping grouping);
 
 std::vector<Axis> axes_of(const Case& c);
@@ -50,12 +52,12 @@ struct Call {
   Parameters parameters;
 };
 
-/// The call of a case; as long as `random` is new, the same each time.
+/// Returns the call of a case. It is the same each time if `random` is new.
 Call random_call(const Case& c, Random& random);
 
 std::vector<Case> cases_of(OpKind kind);
 
-/// One collective of a case.
+/// A `Trial` is one collective of a case.
 struct Trial {
   Dtype dtype;
   Issue issue;
@@ -66,8 +68,8 @@ std::vector<Trial> trials_of(const Case& c);
 
 uint64_t seed(const Case& c);
 
-/// Makes a program of the trials of a case, in a rig over its axes that is still empty. The name of
-/// each trial's op is its dtype's.
+/// Adds the trials of a case to an empty rig over the case's axes. The name of each trial's op is
+/// that of its dtype.
 void add_trials(const Case& c, HostRig& rig);
 
 }  // namespace orrery::test

@@ -1,3 +1,5 @@
+// Tests the comparison of results, with bounds worked out by hand.
+
 #include "verifier/oracle/compare.h"
 
 #include <limits>
@@ -20,7 +22,7 @@ Tensor scalar(Dtype dtype, double value) {
   return tensor;
 }
 
-/// The sum (or another reduction) of one element of each operand, against `got`.
+/// Compares `got` with the sum (or another reduction) of one element of each operand.
 Differences found(Combine combine, Dtype dtype, const std::vector<double>& operands,
                   double expected, double got, Leaving leaving = Leaving::Same) {
   std::vector<Tensor> tensors;
@@ -34,7 +36,7 @@ Differences found(Combine combine, Dtype dtype, const std::vector<double>& opera
   return differences(definition, pointers, scalar(dtype, expected), scalar(dtype, got));
 }
 
-/// The mismatch, if any. Nothing may be undecided.
+/// Returns the mismatch, if any. Checks that nothing is undecided.
 std::optional<Mismatch> compare(Combine combine, Dtype dtype, const std::vector<double>& operands,
                                 double expected, double got, Leaving leaving = Leaving::Same) {
   Differences differences = found(combine, dtype, operands, expected, got, leaving);
@@ -58,8 +60,8 @@ TEST_CASE("comparing integers: one off is a mismatch, with both values") {
 }
 
 TEST_CASE("comparing float sums: the bound is 2 (n - 1) u times the sum of magnitudes") {
-  // f32, three terms of magnitude 4: 2 x 2 x 2^-24 x 12 = 48 x 2^-24 = 6 x 2^-21, the bound. The
-  // spacing of floats next to 4 is 2^-21: six of them are allowed, and seven are not.
+  // For three f32 terms of magnitude 4, the bound is 2 x 2 x 2^-24 x 12 = 48 x 2^-24 = 6 x 2^-21.
+  // The spacing of floats next to 4 is 2^-21, so six spacings are allowed and seven are not.
   CHECK_FALSE(compare(Combine::Add, Dtype::F32, {4, -4, 4}, 4, 4 + 6 * 0x1p-21));
   const auto mismatch = compare(Combine::Add, Dtype::F32, {4, -4, 4}, 4, 4 + 7 * 0x1p-21);
   REQUIRE(mismatch);
@@ -71,9 +73,9 @@ TEST_CASE("comparing float sums: one term has no rounding") {
 }
 
 TEST_CASE("comparing float means: the bound of the sums over n, and a rounding of each quotient") {
-  // f32, three terms of magnitude 4, whose sums are off by 48 x 2^-24 (above): 16 x 2^-24 of their
-  // thirds, and u x 4/3 for each of two quotients, 8/3 x 2^-24. Next to 4/3 the spacing is 2^-23:
-  // nine are allowed (18 < 18.67), and ten are not.
+  // For three f32 terms of magnitude 4, the sums are off by 48 x 2^-24 (above), so their thirds by
+  // 16 x 2^-24. Each of the two quotients adds u x 4/3, together 8/3 x 2^-24. Next to 4/3 the
+  // spacing is 2^-23, so nine spacings are allowed (18 < 18.67) and ten are not.
   const double third = 0x1.555556p0;
   CHECK_FALSE(
       compare(Combine::Add, Dtype::F32, {4, -4, 4}, third, third + 9 * 0x1p-23, Leaving::Mean));
@@ -91,8 +93,8 @@ TEST_CASE("order: sums and means of floats depend on it, those of integers and e
 }
 
 TEST_CASE("comparing float sums: a bound as large as the sum decides nothing") {
-  // f8e5m2, five terms of 1: 2 x 4 x 2^-3 x 5 = 5, the sum itself. Four terms: 2 x 3 x 2^-3 x 4
-  // = 3.
+  // For five f8e5m2 terms of 1 the bound is 2 x 4 x 2^-3 x 5 = 5, the sum itself. For four terms it
+  // is 2 x 3 x 2^-3 x 4 = 3.
   const Differences five = found(Combine::Add, Dtype::F8E5M2, {1, 1, 1, 1, 1}, 5, 0);
   CHECK_FALSE(five.wrong);
   REQUIRE(five.undecided);
@@ -102,8 +104,8 @@ TEST_CASE("comparing float sums: a bound as large as the sum decides nothing") {
 }
 
 TEST_CASE("comparing float sums: large elements do not decide small ones") {
-  // bf16, 256 terms: 2 x 255 x 2^-8 is almost twice the sum. A column of ones beside one of 4096,
-  // whose sums are exact; then the sum of ones is missing.
+  // For 256 bf16 terms, 2 x 255 x 2^-8 is almost twice the sum. A column of ones is beside a column
+  // of 4096, and the sums are exact; then the sum of ones is missing.
   constexpr int64_t kTerms = 256;
   std::vector<Tensor> tensors;
   for (int64_t i = 0; i < kTerms; ++i) {
@@ -132,8 +134,8 @@ TEST_CASE("comparing float sums of zeros alone: they have no bound, and their si
 }
 
 TEST_CASE("comparing complex sums: part by part") {
-  // For two terms the bound is 2 u times the sum of this part's sizes, here 2^21 and 2. An
-  // imaginary part that is off by 2^-20 is wrong, however large the real part.
+  // For two terms the bound is 2 u times the sum of this part's sizes, which is 2^21 and 2. An
+  // imaginary part that is off by 2^-20 is wrong, however large the real part is.
   const Tensor terms[] = {test::complex_numbers(Dtype::C64, {{0x1p20, 1}}),
                           test::complex_numbers(Dtype::C64, {{0x1p20, 1}})};
   const Tensor* const operands[] = {&terms[0], &terms[1]};

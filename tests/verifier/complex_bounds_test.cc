@@ -1,4 +1,4 @@
-// Error bounds of complex numbers: distances in the plane.
+// Tests the error bounds of complex numbers, which are distances in the plane.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ namespace {
 using Complexes = std::vector<std::complex<double>>;
 using Exact = std::vector<std::complex<long double>>;
 
-/// Two devices whose sum "s" is `sum`: each has half of it, so that the bounds are u |s|.
+/// Returns two devices whose sum "s" is `sum`. Each has half of it, so the bounds are u |s|.
 Bounded summed(const Complexes& sum) {
   Complexes halves;
   for (const std::complex<double> number : sum)
@@ -60,7 +60,7 @@ TEST_CASE("complex bounds: a product has sqrt(5) roundings, a quotient one and w
     return kU * size * size * (2 + std::sqrt(5.0)) + kU * kU * size * size;
   };
   check_close_to(bounded.of("p"), {product(5), product(2)});
-  // (e_x + 1 e_y) / (|y| - e_y), and u and 6 x 2^-53 of the quotient 1.
+  // The bound is (e_x + 1 e_y) / (|y| - e_y), and u and 6 x 2^-53 of the quotient 1.
   const double quotient = 2 * kU / (1 - kU) + kU + 6 * 0x1p-53;
   check_close_to(bounded.of("q"), {quotient, quotient});
 }
@@ -68,7 +68,7 @@ TEST_CASE("complex bounds: a product has sqrt(5) roundings, a quotient one and w
 TEST_CASE("complex bounds: none near the branch cut, where the exact operand may be beyond it") {
   for (const char* op : {"log", "sqrt", "rsqrt"}) {
     CAPTURE(op);
-    // u |s| = 2^-24 x 2: an imaginary part of 2^-22 is beyond that, one of 2^-24 is not.
+    // u |s| is 2^-24 x 2: an imaginary part of 2^-22 is beyond that, and one of 2^-24 is not.
     Bounded bounded = summed({{-2, 0x1p-22}, {-2, -0x1p-24}, {-2, 0.0}, {2, 0.0}});
     bounded.rig.op(op, "f", {"s"});
     const std::vector<double> bounds = bounded.of("f");
@@ -76,7 +76,7 @@ TEST_CASE("complex bounds: none near the branch cut, where the exact operand may
     CHECK(std::isinf(bounds[1]));
     CHECK(std::isinf(bounds[2]));
     CHECK(std::isfinite(bounds[3]));
-    // Exact operands are on their side of it.
+    // Exact operands are on their own side of the branch cut.
     Bounded exact = summed({{-2, 0.0}});
     exact.rig.op(op, "f", {"a"});
     CHECK(std::isfinite(exact.of("f")[0]));
@@ -101,7 +101,7 @@ TEST_CASE("complex bounds: signs and conversions that round nothing keep infinit
 
 TEST_CASE("complex bounds: a conversion to a real dtype is that of the real part") {
   const double infinity = std::numeric_limits<double>::infinity();
-  // 2^200 overflows f32, 1 + 2^-30 rounds. The imaginary parts do not matter.
+  // 2^200 overflows f32, and 1 + 2^-30 rounds. The imaginary parts do not matter.
   const Complexes numbers = {
       {0x1p200, infinity}, {0.5, infinity}, {1 + 0x1p-30, infinity}, {0.5, 0.1}};
   Bounded bounded(std::vector<Tensor>(2, complex_numbers(Dtype::C128, numbers)));
@@ -207,7 +207,7 @@ TEST_CASE("complex bounds: no chain of ops is further from its exact value, on r
     check("sum", {sum});
     check("dot", {dot});
   }
-  // Nor is any bound so wide that random roundings come nowhere near.
+  // No bound is so wide that random roundings come nowhere near it.
   for (const auto& share : shares) {
     CAPTURE(share.first);
     CHECK(share.second > 1.0 / 32);

@@ -1,4 +1,4 @@
-// Values by the definitions of ops are those that schedules compute, where nothing is rounded.
+// Compares values by the definitions of ops with values by schedules, where nothing is rounded.
 
 #include "verifier/ragged/defined_values.h"
 
@@ -22,8 +22,8 @@ ValueId value_named(const Program& program, const std::string& name) {
   return ValueId();
 }
 
-/// Works out `name` by definitions, and compares everything on the way with what the run computed.
-/// Returns how many ops that took.
+/// Computes `name` by definitions, and compares each value on the way with the run's. Returns how
+/// many ops that took.
 size_t check_against_run(const ScenarioParts& parts, const std::string& name) {
   const Ran ran = run_parts(parts);
   const Scenario& scenario = *ran.report.scenario;

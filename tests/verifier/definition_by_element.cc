@@ -9,7 +9,7 @@ namespace {
 
 using Index = std::vector<int64_t>;
 
-/// Row-major.
+/// Returns the row-major offset of an index.
 int64_t place(const Index& index, const Shape& shape) {
   int64_t place = 0;
   for (size_t d = 0; d < index.size(); ++d)
@@ -26,8 +26,8 @@ Index index_at(int64_t place, const Shape& shape) {
   return index;
 }
 
-/// The elements of one rank's `result`. `from` turns the index of each into that of its operand
-/// element, and returns the rank.
+/// Returns the elements of one rank's `result`. `from` turns the index of each result element into
+/// that of its operand element, and returns the operand's rank.
 std::vector<DefinedElement> moved(const Shape& result, const Shape& operand,
                                   FunctionRef<int64_t(Index&)> from) {
   std::vector<DefinedElement> elements;
@@ -39,7 +39,7 @@ std::vector<DefinedElement> moved(const Shape& result, const Shape& operand,
   return elements;
 }
 
-/// Each element of one rank's operand, or the fold of the element over all ranks.
+/// Returns each element of one rank's operand, or the fold of the element over `ranks` ranks.
 std::vector<DefinedElement> each(const Shape& operand, Rank rank, uint32_t ranks) {
   std::vector<DefinedElement> elements;
   for (int64_t e = 0; e < operand.elements(); ++e)

@@ -1,7 +1,7 @@
 #pragma once
 
-// A second, slow statement of the collectives' definitions, element by element. The parts of
-// verifier/oracle/definitions.h are compared with it.
+// States the definitions of collectives a second time, slowly, element by element. Tests compare
+// the parts of verifier/oracle/definitions.h with it.
 
 #include <cstdint>
 #include <vector>
@@ -12,8 +12,8 @@
 
 namespace orrery::test {
 
-/// A result element: operand element `source`, folded over ranks [rank, rank + ranks). Zero where
-/// `ranks` is 0.
+/// A `DefinedElement` is a result element: operand element `source`, folded over ranks [rank, rank
+/// + ranks). It is zero if `ranks` is 0.
 struct DefinedElement {
   Rank rank;
   uint32_t ranks = 0;
@@ -21,7 +21,7 @@ struct DefinedElement {
   friend bool operator==(const DefinedElement&, const DefinedElement&) = default;
 };
 
-/// The result of one rank, row-major. Axes are not negative.
+/// Returns the result of one rank, row-major. Requires axes that are not negative.
 std::vector<DefinedElement> define_by_element(const Op& op, const Shape& operand,
                                               uint32_t group_size, Rank rank);
 

@@ -1,3 +1,5 @@
+// Tests the definitions of collectives by hand, and against definition_by_element.h.
+
 #include "verifier/oracle/definitions.h"
 
 #include <limits>
@@ -40,7 +42,7 @@ Tensor numbers(Dtype dtype, const Shape& shape, const std::vector<double>& eleme
   return tensor;
 }
 
-/// "shape: element element ..." of the op's result on one rank.
+/// Returns the elements of the op's result on one rank, separated by spaces.
 std::string result(const Op& op, const std::vector<Tensor>& operands, size_t rank, Dtype dtype,
                    const Shape& shape) {
   std::vector<const Tensor*> pointers;
@@ -55,7 +57,7 @@ std::string result(const Op& op, const std::vector<Tensor>& operands, size_t ran
   return text;
 }
 
-/// Operands of s32: 10 q + i for element i of rank q.
+/// Returns operands of s32: element i of rank q is 10 q + i.
 std::vector<Tensor> ranks(size_t n, const Shape& shape) {
   std::vector<Tensor> operands;
   for (size_t q = 0; q < n; ++q) {
@@ -69,7 +71,7 @@ std::vector<Tensor> ranks(size_t n, const Shape& shape) {
 }  // namespace
 
 TEST_CASE("psum: every element is the sum over the group") {
-  // 0 + 10 + 20, 1 + 11 + 21
+  // The sums are 0 + 10 + 20 and 1 + 11 + 21.
   CHECK(result(collective(OpKind::Psum), ranks(3, {2}), 1, Dtype::S32, {2}) == "30 33");
 }
 
@@ -97,7 +99,7 @@ TEST_CASE("psum of f32: folds from the left in rank order, and rounds each addit
 
 TEST_CASE("pmean: the sum divided by the size of the group") {
   const Op op = collective(OpKind::Pmean);
-  // (0 + 10 + 20) / 3, (1 + 11 + 21) / 3
+  // The means are (0 + 10 + 20) / 3 and (1 + 11 + 21) / 3.
   CHECK(result(op, ranks(3, {2}), 1, Dtype::F32, {2}) == "10 11");
   const std::vector<Tensor> preds = {numbers(Dtype::Pred, {2}, {1, 0}),
                                      numbers(Dtype::Pred, {2}, {1, 1})};
@@ -118,7 +120,7 @@ TEST_CASE("pmean over no axes: the operand as a float") {
 
 TEST_CASE("pargmax, pargmin: the lowest rank that has the extremum") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  // Columns: one largest; a tie; zeros of both signs; a NaN.
+  // The columns have one largest element, a tie, zeros of both signs, and a NaN.
   const std::vector<Tensor> operands = {numbers(Dtype::F32, {4}, {1, 5, 0.0, 1}),
                                         numbers(Dtype::F32, {4}, {3, 2, -0.0, nan}),
                                         numbers(Dtype::F32, {4}, {2, 5, -0.0, 2})};
@@ -148,7 +150,7 @@ TEST_CASE("all_gather: tiled concatenates in rank order, untiled stacks") {
   };
   CHECK(result(gather(0, true), ranks(3, {2}), 1, Dtype::S32, {6}) == "0 1 10 11 20 21");
   CHECK(result(gather(0, false), ranks(3, {2}), 1, Dtype::S32, {3, 2}) == "0 1 10 11 20 21");
-  // Stacked behind the operand's dimension: row i has element i of every rank.
+  // The new dimension is behind the operand's: row i has element i of every rank.
   CHECK(result(gather(1, false), ranks(3, {2}), 1, Dtype::S32, {2, 3}) == "0 10 20 1 11 21");
   CHECK(result(gather(-1, false), ranks(3, {2}), 1, Dtype::S32, {2, 3}) == "0 10 20 1 11 21");
   CHECK(result(gather(1, true), ranks(2, {2, 1}), 0, Dtype::S32, {2, 2}) == "0 10 1 11");
@@ -163,7 +165,7 @@ TEST_CASE("psum_scatter: rank p has chunk p of the sum") {
   CHECK(result(scatter(0, true), ranks(2, {4}), 0, Dtype::S32, {2}) == "10 12");
   CHECK(result(scatter(0, true), ranks(2, {4}), 1, Dtype::S32, {2}) == "14 16");
   CHECK(result(scatter(0, false), ranks(2, {2, 2}), 1, Dtype::S32, {2}) == "14 16");
-  // As [[10, 12], [14, 16]], column 1.
+  // As [[10, 12], [14, 16]], this is column 1.
   CHECK(result(scatter(1, false), ranks(2, {2, 2}), 1, Dtype::S32, {2}) == "12 16");
   CHECK(result(scatter(1, true), ranks(2, {2, 2}), 1, Dtype::S32, {2, 1}) == "12 16");
 }
@@ -175,7 +177,8 @@ TEST_CASE("all_to_all, tiled: concatenates chunk p of every rank") {
   };
   CHECK(result(exchange(0, 0), ranks(2, {4}), 0, Dtype::S32, {4}) == "0 1 10 11");
   CHECK(result(exchange(0, 0), ranks(2, {4}), 1, Dtype::S32, {4}) == "2 3 12 13");
-  // Operands [[0, 1], [2, 3]] and [[10, 11], [12, 13]]. Rank 1 takes row 1 of each, side by side.
+  // The operands are [[0, 1], [2, 3]] and [[10, 11], [12, 13]]. Rank 1 takes row 1 of each, side by
+  // side.
   CHECK(result(exchange(0, 1), ranks(2, {2, 2}), 1, Dtype::S32, {1, 4}) == "2 3 12 13");
   // Rank 1 takes column 1 of each, one above the other.
   CHECK(result(exchange(1, 0), ranks(2, {2, 2}), 1, Dtype::S32, {4, 1}) == "1 3 11 13");
@@ -187,18 +190,18 @@ TEST_CASE("all_to_all, untiled: stacks entry p of every rank") {
                       {{"split_axis", split}, {"concat_axis", concat}, {"tiled", false}});
   };
   CHECK(result(exchange(0, 0), ranks(2, {2, 3}), 1, Dtype::S32, {2, 3}) == "3 4 5 13 14 15");
-  // Row 1 of each, as columns.
+  // The result has row 1 of each operand, as columns.
   CHECK(result(exchange(0, 1), ranks(2, {2, 3}), 1, Dtype::S32, {3, 2}) == "3 13 4 14 5 15");
-  // Column 0 of [[0, 1], [2, 3], [4, 5]] and of the same plus 10, as rows.
+  // The result has column 0 of [[0, 1], [2, 3], [4, 5]] and of the same plus 10, as rows.
   CHECK(result(exchange(1, 0), ranks(2, {3, 2}), 0, Dtype::S32, {2, 3}) == "0 2 4 10 12 14");
 }
 
 TEST_CASE("pswapaxes: row p of every rank") {
   const auto swap = [](int64_t axis) { return collective(OpKind::Pswapaxes, {{"axis", axis}}); };
-  // Operands [[0, 1], [2, 3]] and [[10, 11], [12, 13]].
+  // The operands are [[0, 1], [2, 3]] and [[10, 11], [12, 13]].
   CHECK(result(swap(0), ranks(2, {2, 2}), 0, Dtype::S32, {2, 2}) == "0 1 10 11");
   CHECK(result(swap(0), ranks(2, {2, 2}), 1, Dtype::S32, {2, 2}) == "2 3 12 13");
-  // Column 0 of each, as columns.
+  // The result has column 0 of each operand, as columns.
   CHECK(result(swap(1), ranks(2, {2, 2}), 0, Dtype::S32, {2, 2}) == "0 10 2 12");
 }
 
@@ -251,7 +254,7 @@ TEST_CASE("definition: one part for each source rank, however many elements it h
   // Splitting and concatenating the only dimension of a group of one moves nothing.
   CHECK(define(exchange(0, 0), {5}, 1, Rank(0)).parts ==
         std::vector<Part>{{0, 0, Rank(0), 1, {{5, 1, 1}}}});
-  // Columns 3 to 5 of rows of 6, side by side in rows of 6: a row on each side at a time.
+  // Columns 3 to 5 of rows of 6 are side by side in rows of 6: each stretch is a row on both sides.
   CHECK(define(exchange(1, 1), {100, 6}, 2, Rank(1)).parts ==
         std::vector<Part>{{0, 3, Rank(0), 1, {{100, 6, 6}, {3, 1, 1}}},
                           {3, 3, Rank(1), 1, {{100, 6, 6}, {3, 1, 1}}}});

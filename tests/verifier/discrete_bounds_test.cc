@@ -13,7 +13,7 @@ using namespace orrery::test;
 
 TEST_CASE("bounds: a comparison of rounded floats is exact where they are further apart") {
   Bounded bounded;
-  // s is 4, -2 with errors of 4 u and 6 u. Beside it, what is nearer to its elements than that.
+  // s is 4, -2 with errors of 4 u and 6 u. The first element of "near" is nearer to 4 than that.
   const double near = 4 + 0x1p-22;  // by 4 u
   bounded.rig.argument("near", {{near, -3}, {near, -3}});
   bounded.rig.op("lt", "less", {"s", "near"});
@@ -23,7 +23,7 @@ TEST_CASE("bounds: a comparison of rounded floats is exact where they are furthe
   bounded.rig.op("reduce_max", "one", {"less"}, {{"axes", Integers{0}}});
   bounded.rig.op("slice", "second", {"less"},
                  {{"start_indices", Integers{1}}, {"limit_indices", Integers{2}}});
-  // What it selects is unknown too, though both cases are exact.
+  // The selected element is unknown too, though both cases are exact.
   bounded.rig.op("select_n", "selected", {"less", "a", "near"});
   check_unknown(bounded, "less", {true, false});
   check_unknown(bounded, "either", {true, false});
@@ -34,8 +34,8 @@ TEST_CASE("bounds: a comparison of rounded floats is exact where they are furthe
   check_unknown(bounded, "selected", {true, false});
 }
 
-/// The bounds of `compared` == the largest of the row, by element of the array "r" of two rows of
-/// two.
+/// Returns the bounds of `compared` == the largest element of the row, for the array "r" of two
+/// rows of two.
 std::vector<double> of_largest(Bounded& bounded, const std::string& compared) {
   bounded.rig.op("reduce_max", "largest", {"r"}, {{"axes", Integers{1}}});
   bounded.rig.op("broadcast_in_dim", "spread", {"largest"},
@@ -45,8 +45,8 @@ std::vector<double> of_largest(Bounded& bounded, const std::string& compared) {
 }
 
 TEST_CASE("bounds: which rounded float is the largest is exact where no other is as near") {
-  // The second row's elements differ by one unit in the last place, and both sums may be off by as
-  // much as half of one.
+  // The second row's elements differ by one unit in the last place, and both sums may be off by up
+  // to half a unit.
   const Tensor half = tensor(Dtype::F32, {2, 2}, {1, 2, 1, 1 + 0x1p-23});
   Bounded bounded({half, half});
   bounded.rig.op("add", "r", {"s", "s"});
@@ -126,7 +126,7 @@ TEST_CASE("bounds: integers that rounded updates may be added to are unknown") {
                  {{"shape", Integers{2}}, {"fill_value", 0.0}, {"dtype", Dtype::S32}});
   bounded.rig.op("full", "ones", {},
                  {{"shape", Integers{2}}, {"fill_value", 1.0}, {"dtype", Dtype::S32}});
-  // 4 and -2 may have been less; only the first row gets them.
+  // 4 and -2 may have been smaller, and only the first row gets them.
   bounded.rig.op("scatter_add", "sum", {"ones", "whole", "first"}, {{"axis", int64_t{0}}});
   check_unknown(bounded, "whole", {true, true});
   check_unknown(bounded, "sum", {true, false});

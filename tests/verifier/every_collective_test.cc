@@ -1,5 +1,5 @@
-// The big differential: of every case of collective_cases.h, the host executor's results are those
-// of the definitions, every walk runs every step, and every schedule is proved.
+// Runs every case of collective_cases.h. The host executor's results must be those of the
+// definitions, every walk must run every step, and every schedule must be proved.
 
 #include <algorithm>
 #include <map>
@@ -58,7 +58,7 @@ size_t check_case(const Case& c) {
   return rig.program.sites.size();
 }
 
-/// Whether the rules refuse the collective of a case.
+/// Returns whether the rules refuse the collective of a case.
 bool refuses(const Case& c, Dtype dtype) {
   Random random(seed(c));
   const Mesh mesh(axes_of(c));
@@ -75,7 +75,7 @@ bool refuses(const Case& c, Dtype dtype) {
       rules(c.kind).type({mesh, Checks::States, attributes, operands, size}));
 }
 
-/// How many collectives the differential compares, of an op x groups x dtype: sync and started.
+/// A `Count` is the number of compared collectives of an op x groups x dtype.
 struct Count {
   size_t sync = 0;
   size_t started = 0;
@@ -107,9 +107,8 @@ TEST_CASE("every collective gives the values of its definition, and is proved") 
   }
 }
 
-// The table of what the differential above covers. Each cell is op x groups x dtype: the
-// collectives that are waited for + those that are started, or the letter of the reason for which
-// there are none.
+// Prints a table of the coverage of the test above. Each cell is op x groups x dtype: the number of
+// sync collectives + started collectives, or the letter of the reason why there are none.
 TEST_CASE(
     "every collective x groups x dtype x sync or started is compared, or refused for a reason") {
   const Coverage counts = coverage();

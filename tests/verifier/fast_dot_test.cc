@@ -1,4 +1,5 @@
-// Values that depend on products by cuBLASLt: compared within bounds, which find what is wrong.
+// Tests values that depend on products by cuBLASLt: they are compared within bounds, which find
+// wrong values.
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +31,7 @@ namespace {
 const std::pair<std::string, Attribute> kRowsByColumns = {"dimension_numbers",
                                                           Lists{{1}, {0}, {}, {}}};
 
-/// Any floats between -1 and 1.
+/// Returns any floats between -1 and 1.
 Tensor random_floats(Dtype dtype, Shape shape, Random& random) {
   Tensor tensor(dtype, std::move(shape));
   for (int64_t i = 0; i < tensor.elements(); ++i)
@@ -41,7 +42,7 @@ Tensor random_floats(Dtype dtype, Shape shape, Random& random) {
   return tensor;
 }
 
-/// dtype[6,40] by dtype[40,5] on two devices, as "d".
+/// Adds "d", a product of dtype[6,40] by dtype[40,5] on two devices.
 void give_product(HostRig& rig, Dtype dtype, uint64_t seed) {
   Random random(seed);
   const auto both = [&](const Shape& shape) {
@@ -53,7 +54,7 @@ void give_product(HostRig& rig, Dtype dtype, uint64_t seed) {
   rig.op("dot_general", "d", {"a", "b"}, {kRowsByColumns});
 }
 
-/// On the mock, by cuBLASLt.
+/// Runs the program on the mock, by cuBLASLt.
 cuda::GpuRun run_fast(HostRig& rig, MockCudaSettings settings = {}) {
   rig.lower();
   const cuda::Driver driver = mock_driver(settings);
@@ -79,7 +80,7 @@ TEST_CASE("fast dot: what depends on it is compared within bounds, the rest bit 
   rig.op("add", "twice", {"a", "a"});
   const cuda::GpuRun gpus = run_fast(rig);
   const Check check = checked(rig, gpus);
-  // "twice" on two devices, and "d", "s" and "e".
+  // The counts are of "twice" on two devices, and of "d", "s" and "e".
   CHECK(check.verdict == Verdict::Holds);
   CHECK(check.message ==
         "2 values of the GPUs are those of the host executor, bit for bit. 6 that depend on "
@@ -108,7 +109,7 @@ TEST_CASE("fast dot: products in another order of adding are within the bounds, 
                       ? 0
                       : 1;
   }
-  // Those of f32 and f64; narrow results are mostly rounded to the same bits.
+  // The other bits are of f32 and f64; narrow results mostly round to the same bits.
   CHECK(other_bits >= tries(20));
 }
 
@@ -148,8 +149,8 @@ TEST_CASE("fast dot: comparisons of what is nearer than its errors are not compa
                          *known.values.at(before.value("d"), LogicalId(1))});
   rig.op("eq", "same", {"d", "known"});
   const cuda::GpuRun gpus = run_fast(rig);
-  // On the host all elements are the same. On the GPUs those differ whose bits change with the
-  // order of adding.
+  // On the host, all elements are the same. On the GPUs, the elements differ whose bits depend on
+  // the order of additions.
   int64_t others = 0;
   for (const size_t device : {0u, 1u}) {
     const Tensor& same = *gpus.values.at(rig.value("same"), LogicalId(device));
@@ -168,7 +169,7 @@ TEST_CASE("fast dot: comparisons of what is nearer than its errors are not compa
 }
 
 TEST_CASE("fast dot: what follows from a comparison that came out alike is compared") {
-  // Each row's largest element is equal to it on both sides, though both have errors.
+  // On both sides each row's largest element equals the maximum, though both have errors.
   HostRig rig({{"x", 2}});
   give_product(rig, Dtype::F32, 1);
   rig.op("reduce_max", "most", {"d"}, {{"axes", Integers{1}}});
@@ -188,7 +189,7 @@ TEST_CASE("fast dot: what follows from a comparison that came out alike is compa
 
 TEST_CASE("fast dot: where the bounds decide no element of a value, it is undecided") {
   HostRig rig({{"x", 1}});
-  // The sum is 2^-30, of terms that add up to 2: in f32 any order may give 0.
+  // The sum is 2^-30, of terms whose sizes add up to 2. In f32 any order may give 0.
   rig.argument("a", {tensor(Dtype::F32, {1, 3}, {1, 0x1p-30, -1})});
   rig.argument("b", {tensor(Dtype::F32, {3, 1}, {1, 1, 1})});
   rig.op("dot_general", "d", {"a", "b"}, {kRowsByColumns});
@@ -226,8 +227,9 @@ TEST_CASE("dependent values: through collectives to all members, and through sta
   CHECK(names == Names{"d", "e", "f", "s"});
 }
 
-/// `sum` and `count` products in one step of a tensor core without extra bits. Each addend is cut
-/// off below the last bit that f32 has of the largest one, and so is the new sum.
+/// Returns the sum after one step of a tensor core without extra bits, which adds `count` products
+/// to `sum`. Each addend is cut off below the last bit that f32 has of the largest addend, and so
+/// is the new sum.
 double tensor_core_step(double sum, const double* products, size_t count) {
   double largest = std::fabs(sum);
   for (size_t i = 0; i < count; ++i)
@@ -244,8 +246,8 @@ double tensor_core_step(double sum, const double* products, size_t count) {
   return added == 0 ? 0 : cut(added, added);
 }
 
-/// The error of x by y, f16, on tensor cores with `block` products a step. It is a multiple of the
-/// most that rounding to nearest has, and of the most that we allow.
+/// This is the error of f16 x by y on tensor cores with `block` products per step, relative to two
+/// bounds: that of rounding to nearest, and that which we allow.
 struct OfBounds {
   double of_nearest;
   double of_ours;
@@ -258,7 +260,7 @@ OfBounds error_of_tensor_cores(const Numbers& x, const Numbers& y, size_t block)
   rig.op("dot_general", "d", {"a", "b"}, {kRowsByColumns, {"preferred_element_type", Dtype::F32}});
   const HostRun run = rig.run();
   std::vector<double> products;
-  double exact = 0;  // of f16, and these sums, double has every bit
+  double exact = 0;  // double has every bit of f16 and of these sums
   for (size_t i = 0; i < x.size(); ++i) {
     products.push_back(x[i] * y[i]);
     exact += products.back();
@@ -276,7 +278,7 @@ OfBounds error_of_tensor_cores(const Numbers& x, const Numbers& y, size_t block)
 
 TEST_CASE(
     "bounds: sums of tensor cores, which cut off, are within them, and not within the usual ones") {
-  // The first product is 1; each of the others is cut off whole, just below the last bit of 1.
+  // The first product is 1. Each other product is cut off completely, just below the last bit of 1.
   Numbers x(1025, 2047 * 0x1p-23);
   Numbers y(1025, 2047 * 0x1p-22);
   x[0] = y[0] = 1;

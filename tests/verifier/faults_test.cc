@@ -1,4 +1,4 @@
-// Each planted error is caught by the check made for it, with its whole message.
+// Tests that each planted error is caught by the check made for it, with its whole message.
 
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Two threads over two stages of two devices each, with two psums between all four.
+/// Returns two threads over two stages of two devices each, with two psums between all four.
 ScenarioParts two_stages(std::string left, std::string right) {
   ScenarioParts parts;
   parts.threads = true;
@@ -50,7 +50,7 @@ TEST_CASE("hang: two threads that disagree on the order of two collectives") {
   const Ran ran = run_parts(
       two_stages(psum("a1", "A") + "," + psum("b1", "B"), psum("b2", "B") + "," + psum("a2", "A")));
   // On the ring 0 1 2 3, device 1 gets device 0's first message. It then waits for the chunk that
-  // device 3 must begin. Device 3 is in the other collective, and waits for device 1's likewise.
+  // device 3 must begin. Device 3 is in the other collective, and waits there for device 1's chunk.
   const Check& check = ran.check("DEADLOCK.FREE");
   CHECK(check.verdict == Verdict::Fails);
   CHECK(check.message == "The program cannot end: devices wait for each other, in a cycle of 2.");
@@ -76,7 +76,8 @@ TEST_CASE("order mismatch: the two orders are named") {
 }
 
 TEST_CASE("no order mismatch: two sites of which no two threads share a group") {
-  // Each half sums and takes the maximum within itself; the sites are common, no collective is.
+  // Each half does a psum and a pmax among its own devices. The sites are common, but no collective
+  // is.
   const auto within = [](const std::string& id, const std::string& op, const std::string& site) {
     return R"({"id": ")" + id + R"(", "op": ")" + op +
            R"(", "of": "a", "axis_name": "x", "site": ")" + site + "\"}";
@@ -93,7 +94,7 @@ TEST_CASE("data: more than the limit is refused before it is allocated") {
   RunOptions options;
   options.data = Data::On;
   options.limits.data = 100;
-  // The argument, the future and the sum: 8 f32 each on 4 devices.
+  // The argument, the future and the sum have 8 f32 each on 4 devices.
   CHECK_THROWS_WITH_AS(run_parts(parts, options),
                        "test.json: expected at most 100 B of values in all when data is moved, got "
                        "384 B (--limit data=SIZE allows more)",
@@ -229,7 +230,7 @@ TEST_CASE("no race: a donation after the done") {
 
 TEST_CASE("capacity: the op, the device, and what is held") {
   ScenarioParts parts;
-  // Per device 1 KiB of "a" and 1 KiB of "s", on 1.5 KiB.
+  // Each device has 1 KiB of "a" and 1 KiB of "s", but 1.5 KiB of memory.
   parts.arrays = R"({"a": {"shape": [1024], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
   parts.memory = "1536 B";
   parts.program = R"([{"id": "s", "op": "add", "of": ["a", "a"]}])";

@@ -9,7 +9,8 @@ using namespace orrery::test;
 
 namespace {
 
-/// On two devices: a dot product of 2 terms each, summed over the devices, and one of all 4 terms.
+/// On two devices, this has a dot product of 2 terms each, summed over the devices, and one dot
+/// product of all 4 terms.
 struct SplitAndWhole {
   SplitAndWhole() : rig({{"x", 2}}) {
     rig.argument("a", {{1, 2}, {3, -4}});
@@ -53,7 +54,7 @@ TEST_CASE("sums: those of other lengths are named on both sides, common ones are
 
 TEST_CASE("sums: how two close values differ is told with the difference") {
   ScenarioParts parts;
-  // In rank order the sum is 2e8, of which floats next to it are 16 apart: 6 + 2e8 is 2e8. A ring
+  // In rank order the sum is 2e8. Neighbouring floats there are 16 apart, so 6 + 2e8 is 2e8. A ring
   // that begins at rank 3 adds 6 + 6 first, and ends at 2e8 + 16.
   parts.arrays =
       R"({"a": {"local_shape": [4], "dtype": "f32", "per_device": [[6, 6, 6, 6], [1e8, 1e8, 1e8, 1e8], [1e8, 1e8, 1e8, 1e8], [6, 6, 6, 6]]}})";

@@ -1,5 +1,4 @@
-// The checks of a run on GPUs tell what is wrong: here in values and facts that were changed after
-// a run.
+// Tests that the checks of a run on GPUs find errors: values and facts are changed after a run.
 
 #include <algorithm>
 #include <filesystem>
@@ -23,7 +22,7 @@ namespace orrery::test {
 
 namespace {
 
-/// s32[3] on two devices, with their sum.
+/// Adds s32[3] on two devices, and their sum.
 void add_sum(HostRig& rig) {
   rig.argument(
       "a", {tensor(Dtype::S32, Shape{3}, {1, 2, 3}), tensor(Dtype::S32, Shape{3}, {10, 20, 30})});
@@ -47,7 +46,7 @@ RunOptions of_little_data() {
   return options;
 }
 
-/// Null where it is wrong on purpose.
+/// Returns the scenario, or null if it is wrong on purpose.
 std::shared_ptr<const Scenario> loaded(const std::string& file, const RunOptions& options) {
   try {
     return std::make_shared<const Scenario>(load_scenario(file, options.limits));
@@ -154,7 +153,7 @@ TEST_CASE("MEMORY.ARENA names the device that used more or less than the profile
   facts.memory[1].arena = arena - Bytes(256);
   const Check check = arenas_agree(memory, facts);
   CHECK(check.verdict == Verdict::Fails);
-  // The argument and the result, of 12 B each, rounded up to 256 B.
+  // The argument and the result have 12 B each, rounded up to 256 B.
   CHECK(check.message == "Virtual device 1 used 256 B of its arena, and the profile counts 512 B.");
 }
 

@@ -1,4 +1,4 @@
-// Each hardware fault changes exactly what it should.
+// Tests that each hardware fault changes exactly what it should.
 
 #include <algorithm>
 #include <set>
@@ -24,10 +24,10 @@ using namespace orrery::test;
 
 namespace {
 
-// The rig's links: 1 GB/s and 1 us; its devices: 1 TB/s and 1 TFLOP/s, no launch.
+// The rig's links have 1 GB/s and 1 us; its devices have 1 TB/s and 1 TFLOP/s, and no launch.
 
-/// A computation of 2 us, an all-reduce of 32 B on a ring of so many devices, and an addition of 96
-/// ps (3 x 32 B at 1 TB/s). With enough slots that no send waits for one.
+/// Returns a computation of 2 us, an all-reduce of 32 B on a ring of `devices` devices, and an
+/// addition of 96 ps (3 x 32 B at 1 TB/s). There are enough slots that no send waits for a slot.
 ScenarioParts compute_reduce_add(int devices, const std::string& faults) {
   ScenarioParts parts;
   parts.mesh = fmt::format(R"({{"x": {}}})", devices);
@@ -42,7 +42,7 @@ ScenarioParts compute_reduce_add(int devices, const std::string& faults) {
   return parts;
 }
 
-/// The spans of an op as start and end, device by device.
+/// `Spans` are the start and end of an op on each device.
 using Spans = std::vector<std::pair<int64_t, int64_t>>;
 Spans spans(const Ran& ran, const std::string& name) {
   const Program& program = ran.report.scenario->program;
@@ -54,8 +54,8 @@ Spans spans(const Ran& ran, const std::string& name) {
   return result;
 }
 
-/// Whether everything except times is equal: values, memory, verdicts, messages, and the choices
-/// with their reasons.
+/// Checks that everything except times is equal: values, memory, verdicts, messages, and the
+/// choices with their reasons.
 void same_but_for_time(const Ran& a, const Ran& b) {
   CHECK(a.report.completion->digest == b.report.completion->digest);
   CHECK(a.report.completion->messages == b.report.completion->messages);
@@ -85,7 +85,7 @@ void same_but_for_time(const Ran& a, const Ran& b) {
   CHECK(at == a.report.checks.size());
 }
 
-/// With the fault and without it.
+/// Runs the program with the fault. Compares it with the run without the fault.
 Ran faulty(int devices, const std::string& faults) {
   Ran ran = run_parts(compute_reduce_add(devices, faults));
   same_but_for_time(run_parts(compute_reduce_add(devices, "[]")), ran);
@@ -115,10 +115,10 @@ TEST_CASE("jitter: each iteration of a long loop has an amount of its own") {
 
 TEST_CASE("no fault: the times that the others are compared with") {
   const Ran two = run_parts(compute_reduce_add(2, "[]"));
-  // Two hops of 1 us and 16 B at 1 GB/s.
+  // There are two hops of 1 us and 16 B at 1 GB/s.
   CHECK(spans(two, "r") == Spans{{2 * kUs, 4'032'000}, {2 * kUs, 4'032'000}});
   const Ran four = run_parts(compute_reduce_add(4, "[]"));
-  // Six hops of 1 us and 8 B at 1 GB/s.
+  // There are six hops of 1 us and 8 B at 1 GB/s.
   CHECK(spans(four, "r") == Spans(4, {2 * kUs, 8'048'000}));
   CHECK(spans(four, "e") == Spans(4, {8'048'000, 8'048'096}));
   CHECK(four.report.faults.empty());
@@ -138,7 +138,7 @@ TEST_CASE("slow device: its local ops take longer, and devices that need it wait
 }
 
 TEST_CASE("slow device: an op's time rounds up") {
-  // 96 ps and one millionth of it.
+  // The time is 96 ps and one millionth of it.
   const Ran ran = faulty(2, R"([{"slow_device": 0, "factor": 1.000001}])");
   CHECK(spans(ran, "e")[0].second - spans(ran, "e")[0].first == 97);
 }
@@ -146,14 +146,13 @@ TEST_CASE("slow device: an op's time rounds up") {
 TEST_CASE("late start: the device begins later, and devices that need it wait") {
   const Ran ran = faulty(2, R"([{"late_start": 1, "by": "5 us"}])");
   CHECK(spans(ran, "c") == Spans{{0, 2 * kUs}, {5 * kUs, 7 * kUs}});
-  // As behind a slow device that enters at 7 us.
+  // The times are as behind a slow device that enters at 7 us.
   CHECK(spans(ran, "r") == Spans{{2 * kUs, 8'032'000}, {7 * kUs, 9'032'000}});
 }
 
 TEST_CASE("slow link: a message takes exactly so many times as long, whatever the factor") {
-  // One chunk of n x 4 B over the link, at 1 GB/s 4 ns an element; rounded up where it is no whole
-  // number of ps. Two devices: device 1 gets one message over the link, and sends one that is not
-  // slow.
+  // One chunk of n x 4 B goes over the link, at 1 GB/s 4 ns per element, rounded up to whole ps. Of
+  // the two devices, device 1 gets one message over the link, and sends one that is not slow.
   const auto hop = [](const std::string& factor, int elements) {
     ScenarioParts parts;
     parts.mesh = R"({"x": 2})";
@@ -181,7 +180,7 @@ TEST_CASE("slow link: a ratio of too many parts is rounded down, and labelled") 
   const Ran ran = faulty(4, R"([{"slow_link": {"from": 0, "to": 1}, "factor": 1.000003}])");
   CHECK(ran.report.labels.at(1) ==
         "link device 0 -> device 1: 1 GB/s divided by 1.000003 is rounded down to whole B/s");
-  // 10^9 / 1.5 is 2,000,000,000 thirds: the other one is exact all the same.
+  // 10^9 / 1.5 is 2,000,000,000 thirds, so the other link is still exact.
   const Ran two = faulty(4, R"([{"slow_link": {"from": 0, "to": 1}, "factor": 1.000003},
                                 {"slow_link": {"from": 1, "to": 2}, "factor": 1.5}])");
   CHECK(two.report.labels.at(1) ==
@@ -192,7 +191,7 @@ TEST_CASE("slow link: a ratio of too many parts is rounded down, and labelled") 
 }
 
 TEST_CASE("slow link: in any order, those of the most parts are rounded down") {
-  // 1 GB/s by 7, 11 and 13: 77 parts for the first two, and 1,001 would be too many.
+  // 1 GB/s is divided by 7, 11 and 13: the first two make 77 parts, and 1,001 would be too many.
   std::vector<std::string> faults = {R"({"slow_link": {"from": 0, "to": 1}, "factor": 7})",
                                      R"({"slow_link": {"from": 1, "to": 2}, "factor": 11})",
                                      R"({"slow_link": {"from": 2, "to": 3}, "factor": 13})"};
@@ -242,8 +241,8 @@ TEST_CASE("slow link: why its program is not swept is said in exact parts") {
 }
 
 TEST_CASE("slow link: each message over it takes longer") {
-  // Six hops end on each device; the link is crossed by one of those to device 0, two to 1, two to
-  // 2 and one to 3. A chunk takes 16 ns there instead of 8.
+  // Six hops end on each device. One of the hops to device 0 crosses the link, two to device 1, two
+  // to device 2 and one to device 3. A chunk takes 16 ns there instead of 8.
   const Spans once_or_twice = {
       {2 * kUs, 8'056'000}, {2 * kUs, 8'064'000}, {2 * kUs, 8'064'000}, {2 * kUs, 8'056'000}};
   const Ran half = faulty(4, R"([{"slow_link": {"from": 0, "to": 1}, "factor": 2}])");
@@ -252,7 +251,7 @@ TEST_CASE("slow link: each message over it takes longer") {
   CHECK(half.report.labels.front() == "algorithms: chosen for the links without their faults");
   const Ran given = faulty(4, R"([{"slow_link": {"from": 0, "to": 1}, "bandwidth": "500 MB/s"}])");
   CHECK(spans(given, "r") == once_or_twice);
-  // The same hops, 1 us longer each.
+  // The hops are the same, each 1 us longer.
   const Ran far = faulty(4, R"([{"slow_link": {"from": 0, "to": 1}, "latency": "2 us"}])");
   CHECK(spans(far, "r") == Spans{{2 * kUs, 9'048'000},
                                  {2 * kUs, 10'048'000},
@@ -267,7 +266,8 @@ TEST_CASE("slow link: an unused one changes nothing") {
 
 TEST_CASE("cut link: its messages take another route, here two links longer") {
   const Ran ran = faulty(4, R"([{"cut_link": {"from": 0, "to": 1}}])");
-  // 0 -> 3 -> 2 -> 1: 2 us more for each hop that passed the link; the bandwidth is the same.
+  // The route is 0 -> 3 -> 2 -> 1. Each hop over the link takes 2 us more; the bandwidth is the
+  // same.
   CHECK(spans(ran, "r") == Spans{{2 * kUs, 10'048'000},
                                  {2 * kUs, 12'048'000},
                                  {2 * kUs, 12'048'000},
@@ -282,12 +282,12 @@ TEST_CASE("cut link: where the other route is in use, the link is shared") {
   parts.program =
       R"([{"id": "m", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, 1], [3, 2]]}])";
   const Ran healthy = run_parts(parts);
-  // 32 B at 1 GB/s, and 1 us.
+  // The makespan is 32 B at 1 GB/s, and 1 us.
   CHECK(healthy.report.completion->makespan == Instant(1'032'000));
   CHECK(healthy.report.completion->by == TimedBy::Sweep);
   parts.faults = R"([{"cut_link": {"from": 0, "to": 1}}])";
   const Ran ran = run_parts(parts);
-  // 0 -> 3 -> 2 -> 1 and 3 -> 2 share 3 -> 2: each has half of it to the end, 64 ns.
+  // 0 -> 3 -> 2 -> 1 and 3 -> 2 share the link 3 -> 2: each has half of it to the end, for 64 ns.
   CHECK(ran.report.completion->makespan == Instant(3'064'000));
   CHECK(spans(ran, "m")[2].second == 1'064'000);
   CHECK(ran.report.completion->by == TimedBy::Engine);
@@ -376,7 +376,7 @@ TEST_CASE("jitter: a link's latency is longer by one draw for the whole run") {
   const Spans first = spans(run_parts(parts), "m");
   const Spans second = spans(run_parts(parts), "n");
   const int64_t took = first[1].second - first[0].first;
-  // 32 ns and 1 us, and up to 100 ns.
+  // The hop takes 32 ns and 1 us, and up to 100 ns more.
   CHECK(took > 1'032'000);
   CHECK(took <= 1'132'000);
   CHECK(second[1].second - second[0].first == took);

@@ -1,5 +1,5 @@
-// Which schedules may have their result in the operand's memory: those that are proved so, by the
-// same steps with the input area for the output area.
+// Tests which schedules may have their result in the operand's memory: those for which the same
+// steps, with the input area for the output area, are proved.
 
 #include <memory>
 #include <utility>
@@ -17,7 +17,7 @@
 namespace orrery {
 namespace {
 
-/// The steps of another schedule, which must outlive it, in place.
+/// An `InPlace` has the steps of another schedule, which must outlive it, in place.
 class InPlace final : public Schedule {
  public:
   explicit InPlace(const Schedule& of) : of_(of), extent_(of.extent()) {

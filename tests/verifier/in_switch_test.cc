@@ -1,5 +1,5 @@
-// Collectives in a switch as a user meets them: their values, their proofs, planted errors, hangs,
-// cut links, memory and explanations.
+// Tests collectives in a switch as a user meets them: their values, their proofs, planted errors,
+// hangs, cut links, memory and explanations.
 
 #include "simulator/algorithm/in_switch.h"
 
@@ -47,7 +47,7 @@ TEST_CASE("in switch: the result is the fold in the order of the ranks, bit for 
       std::vector<Tensor> data;
       for (uint32_t r = 0; r < ranks; ++r)
         data.push_back(random_normalish(dtype, shape, random));
-      if (dtype != Dtype::S8) {  // what does not round, and what wins or loses against all
+      if (dtype != Dtype::S8) {  // zeros of both signs, and a NaN
         set_element_from_double(data[0], 0, -0.0);
         set_element_from_double(data[1], 0, 0.0);
         set_element_from_double(data[3], 7, std::numeric_limits<double>::quiet_NaN());
@@ -74,7 +74,7 @@ TEST_CASE("in switch: the result is the fold in the order of the ranks, bit for 
   }
 }
 
-/// A psum of 8 elements over 4 ranks in a switch, with one error.
+/// A `Planted` is a psum of 8 elements over 4 ranks in a switch, with one error.
 class Planted {
  public:
   Planted()
@@ -99,7 +99,8 @@ class Planted {
     return proof.holds ? "" : proof.why_not;
   }
 
-  /// The check of the values that the schedule makes of element i of device d, 8^d + 4096 i.
+  /// Returns the check of the values that the schedule makes. Element i of device d is 8^d + 4096
+  /// i.
   Check values() {
     std::vector<Numbers> data(4);
     for (int d = 0; d < 4; ++d)
@@ -126,7 +127,7 @@ class Planted {
 
 // Switch node j is node 4 + j. Its channel 0 folds chunk j, elements 2j and 2j + 1, in scratch 0
 // and 1. Its channel 1 takes the result to scratch 2 and 3. Port p is its channel 2 + p. A rank
-// sends chunk j up on channel j, and gets it home on channel 4 + j.
+// sends chunk j up on channel j, and gets the result on channel 4 + j.
 TEST_CASE("in switch: without an error it is proved, and has its values") {
   Planted planted;
   CHECK(planted.why_not_proved() == "");
@@ -139,23 +140,23 @@ TEST_CASE("in switch: planted errors are found by the proof and by the values") 
     std::string why_not;
   };
   const Error errors[] = {
-      // The switch drops what it had of rank 0 when the data of rank 1 come.
+      // The switch drops its data of rank 0 when the data of rank 1 arrive.
       {[](Planted& p) {
          p.at(4, 0, 1).combine = Combine::None;
          p.at(4, 0, 1).source.reset();
        },
        "element 0 of rank 0 lacks element 0 of rank 0"},
-      // Rank 2 sends its elements of chunk 1 for those of chunk 3.
+      // Rank 2 sends its elements of chunk 1 instead of those of chunk 3.
       {[](Planted& p) {
          p.at(2, 3, 0).source = Slice{Area::Input, 2, 2};
        },
        "element 6 of rank 0 lacks element 6 of rank 2"},
-      // Switch node 1 hands its second port what it had before the data of rank 3 came.
+      // Switch node 1 hands its second port the data from before rank 3's data arrived.
       {[](Planted& p) {
          p.at(5, 1, 1).source = Slice{Area::Scratch, 0, 2};
        },
        "element 2 of rank 3 lacks element 2 of rank 3"},
-      // Rank 3 stores chunk 0 where chunk 1 belongs, and chunk 1 the other way round.
+      // Rank 3 stores chunks 0 and 1 in each other's place.
       {[](Planted& p) { std::swap(p.at(3, 4, 0).target, p.at(3, 5, 0).target); },
        "element 0 of rank 3 lacks element 0 of rank 0"},
   };
@@ -178,7 +179,7 @@ TEST_CASE("in switch: errors of the schedule itself are found") {
   operand.at(6, 1, 1).source = Slice{Area::Input, 0, 2};
   CHECK(operand.why_not_proved() ==
         "node 6 channel 1 step 1 reads input[0, 2), but its input has 0 elements");
-  // Rank 1 stores two chunks in one place, and nothing orders the two.
+  // Rank 1 stores two chunks in one place, and nothing orders the two steps.
   Planted race;
   race.at(1, 4, 0).target = race.at(1, 6, 0).target;
   CHECK(race.why_not_proved() ==
@@ -202,8 +203,8 @@ bool labelled(const Ran& ran, const std::string& label) {
 }
 
 TEST_CASE("in switch: a report holds, and says that the switch is as fast as its links") {
-  // 32 B per device are 4 chunks of 8 B. Up 32 ns and down 8 ns, up 8 ns and down 24 ns at 1 GB/s,
-  // and 4 latencies of 1 us.
+  // 32 B per device are 4 chunks of 8 B. They take 32 ns up and 8 ns down, 8 ns up and 24 ns down
+  // at 1 GB/s, and 4 latencies of 1 us.
   const Ran ran = run_in_switch("psum");
   CHECK(ran.broken().empty());
   CHECK(ran.report.completion->makespan == Instant(4'072'000));
@@ -218,10 +219,10 @@ TEST_CASE("in switch: a report holds, and says that the switch is as fast as its
 
 TEST_CASE("in switch: a switch takes no memory of a device") {
   const Ran plain = run_in_switch("psum");
-  // The operand, in whose place the result would be with reuse, and the result.
+  // Memory has the operand, whose place the result could take with reuse, and the result.
   CHECK(plain.report.memory.largest_peak() == Bytes(2 * 256));
-  // A rank gets its chunk from the fold and three from ports: 4 connections of 2 slots. What it
-  // sends waits in the switch.
+  // A rank gets its chunk from the fold and three from ports: 4 connections of 2 slots. The
+  // messages that it sends wait in the switch.
   const Ran buffers =
       run_in_switch("psum", R"({"transport": {"protocol": "simple", "slot": "1000 B"}})");
   CHECK(buffers.broken().empty());
@@ -229,7 +230,8 @@ TEST_CASE("in switch: a switch takes no memory of a device") {
 }
 
 TEST_CASE("in switch: sites of one group share the connections of the switch") {
-  // A psum and an all_gather: of the latter each rank has 3, which the former has too.
+  // There are a psum and an all_gather. The 3 connections of each rank in the all_gather are also
+  // in the psum.
   ScenarioParts parts;
   parts.fabric = kFabric;
   parts.program = R"([
@@ -273,7 +275,7 @@ TEST_CASE("in switch: devices that wait for each other through the switch are na
 }
 
 TEST_CASE("in switch: steps that wait for each other through the switch are named") {
-  // Rank 0 sends the data of chunk 0 up only after it got the result home. Its channel 0 waits for
+  // Rank 0 sends the data of chunk 0 up only after it has the result. Its channel 0 waits for
   // channel 2, which waits for the fold, whose first step waits for rank 0's message.
   const InSwitchSchedule right(InSwitchSchedule::Form::AllReduce, 2, 4, Combine::Add, Node(0), {});
   StoredSteps steps = stored_steps(right);
@@ -308,8 +310,8 @@ TEST_CASE("in switch: an explanation goes through the switch") {
       chain += fmt::format("{}{} to {}", chain.empty() ? "" : ", ",
                            report.fabric().vertex_text(reason.place),
                            report.fabric().vertex_text(*reason.to));
-  // All ranks' data of chunk 1 arrive at once; the fold takes those of rank 0 first. The chain has
-  // the copy on device 0's first channel of those that arrive there last.
+  // All ranks' data of chunk 1 arrive at once; the fold takes those of rank 0 first. Among the
+  // copies that arrive last at device 0, the chain has the one on its first channel.
   CHECK(chain ==
         "device 0 to switch \"switch\", switch \"switch\" to device 1, "
         "device 1 to switch \"switch\", switch \"switch\" to device 0");

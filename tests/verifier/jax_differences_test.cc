@@ -1,7 +1,7 @@
-// Where JAX differs (docs/ops.md): the values that are computed here. The table's other rows are
-// tested elsewhere. Errors are in tests/models/scenario/collective_errors_test.cc and
-// state_errors_test.cc, types in tests/models/program. Transforms are in
-// tests/models/scenario/batch_test.cc and vjp_test.cc, and futures in faults_test.cc.
+// Tests the values where JAX differs (docs/ops.md). The other rows of the table are tested
+// elsewhere: errors in tests/models/scenario/collective_errors_test.cc and state_errors_test.cc,
+// types in tests/models/program, transforms in tests/models/scenario/batch_test.cc and vjp_test.cc,
+// and futures in faults_test.cc.
 
 #include <string>
 
@@ -14,7 +14,8 @@
 namespace orrery::test {
 namespace {
 
-/// The checks that fail of a program on {x: 4}, whose values are to be those given, on each device.
+/// Returns the failing checks of a program on {x: 4} whose values must be the given ones, per
+/// device.
 std::string failures(const std::string& arrays, const std::string& program,
                      const std::string& values, const std::string& more = "") {
   const std::string text = fmt::format(
@@ -32,7 +33,7 @@ std::string failures(const std::string& arrays, const std::string& program,
 }
 
 TEST_CASE("differences: pmean divides by the size of the own group") {
-  // (1 + 2 + 6) / 3, and 5 / 1; JAX divides by 3 in both groups.
+  // The means are (1 + 2 + 6) / 3 and 5 / 1; JAX divides by 3 in both groups.
   CHECK(failures(R"("a": {"local_shape": [1], "dtype": "f32", "per_device": [[1], [2], [6], [5]]})",
                  R"({"id": "r", "op": "pmean", "of": "a", "axis_name": "x",
                      "axis_index_groups": [[0, 1, 2], [3]]})",
@@ -67,7 +68,7 @@ TEST_CASE("differences: NaN wins in pmax and pmin, and -0 < +0, unless asked to 
   };
   CHECK(failures(arrays, program(""),
                  everywhere(R"(["NaN", 0.0, 0.0])", R"(["NaN", -0.0, -0.0])")) == "");
-  // NaN is passed over, and of zeros the first stays.
+  // NaN is passed over, and the first of the zeros stays.
   CHECK(failures(arrays, program(R"(, "algorithm": "one_shot")"),
                  everywhere("[3, -0.0, 0.0]", "[1, -0.0, 0.0]"),
                  R"(, "numerics": "xla-cpu")") == "");
@@ -103,8 +104,9 @@ TEST_CASE("differences: pbroadcast goes back as the sum of the cotangents, at th
 
 const std::string kChecked = R"(, "check_types": true)";
 
-/// An unreduced ("u"), a reduced ("q") and an invarying ("i") array of f32[2], a scalar ("zero"),
-/// preds ("p"), and numbers of rows ("k"). Over the devices u has the sum [10, 100].
+/// The arrays are of f32[2]: unreduced ("u"), reduced ("q") and invarying ("i"). There are also a
+/// scalar ("zero"), preds ("p"), and numbers of rows ("k"). The sum of u over the devices is [10,
+/// 100].
 const std::string kArrays =
     R"("u": {"local_shape": [2], "dtype": "f32", "unreduced": ["x"], "per_device": [
            [1, 10], [2, 20], [3, 30], [4, 40]]},
@@ -118,7 +120,7 @@ const std::string kArrays =
        "k": {"local_shape": [2], "dtype": "s32", "varying": [], "per_device": [
            [1, 1], [1, 1], [1, 1], [1, 1]]})";
 
-/// The failing checks of the sum "s" of the unreduced value "r" that `op` makes.
+/// Returns the failing checks of "s", the sum of the unreduced value "r" that `op` makes.
 std::string sum_of(const std::string& op, const std::string& sum) {
   return failures(kArrays,
                   op + R"(, {"id": "s", "op": "unreduced_psum", "of": "r", "axis_name": "x"})",
@@ -138,7 +140,7 @@ TEST_CASE("differences: what is linear in addends is done to each") {
 }
 
 TEST_CASE("differences: unreduced preds are counted") {
-  // Invarying preds [false, true] on 4 devices, as addends.
+  // The addends are invarying preds [false, true] on 4 devices.
   CHECK(failures(kArrays,
                  R"({"id": "d", "op": "pvary", "of": "p", "axis_name": "x"},
                     {"id": "r", "op": "vary_unreduced_cast", "of": "d", "axis_name": "x"},
@@ -155,7 +157,7 @@ TEST_CASE("differences: rows of addends are addends") {
                "[10, 210]") == "");
 }
 
-/// The first error of the op "r" over the arrays, or "".
+/// Returns the first error of the op "r" over the arrays, or "".
 std::string refused(const std::string& op) {
   try {
     failures(kArrays, R"({"id": "r", )" + op + "}", "", kChecked);
@@ -204,7 +206,7 @@ TEST_CASE("differences: what is reduced beside what is not is refused, with the 
 }
 
 TEST_CASE("differences: rows, products and extrema of what is reduced are reduced") {
-  // So their cotangents are unreduced, as those of q.
+  // So their cotangents are unreduced, as those of q are.
   const auto gradient = [](const std::string& op, const std::string& shape,
                            const std::string& cotangents, const std::string& expected) {
     return failures(kArrays + fmt::format(R"(, "ct_r": {{"local_shape": {}, "dtype": "f32",
@@ -220,7 +222,7 @@ TEST_CASE("differences: rows, products and extrema of what is reduced are reduce
                  "[[11, 20], [22, 40], [33, 60], [44, 80]]") == "");
   CHECK(gradient(R"("op": "reduce_max", "of": "q", "axes": [0])", "[]", "[[1], [2], [3], [4]]",
                  "[[0, 1], [0, 2], [0, 3], [0, 4]]") == "");
-  // A product would be contracted with addends.
+  // The backward pass would contract a product with addends.
   const std::string dot =
       R"("op": "dot_general", "of": ["q", "q"], "dimension_numbers": [[[0], [0]], [[], []]])";
   CHECK(failures(kArrays,

@@ -1,4 +1,5 @@
-// "numerics": "xla-cpu" against a table that JAX made (tests/data/jax), with one_shot bit for bit.
+// Compares "numerics": "xla-cpu" with a table that JAX made (tests/data/jax); with one_shot bit for
+// bit.
 
 #include <fstream>
 #include <sstream>
@@ -16,18 +17,18 @@
 namespace orrery::test {
 namespace {
 
-/// A line of the table; its parts are JSON, as tools/oracle/fold_values.py wrote them.
+/// A `Row` is a line of the table. Its parts are JSON, as tools/oracle/fold_values.py wrote them.
 struct Row {
   std::string op;
   std::string mesh;
   std::string keys;
   std::string dtype;
   std::string shape;
-  std::vector<std::string> operands;  // of each device, those of the first operand first
+  std::vector<std::string> operands;  // per device; first those of the first operand
   std::string results;
 };
 
-/// "[[1,2],[3]]": "[1,2]", "[3]".
+/// Returns the lists in a list: "[1,2]" and "[3]" for "[[1,2],[3]]".
 std::vector<std::string> lists_in(const std::string& text) {
   std::vector<std::string> lists;
   for (size_t begin = text.find('[', 1); begin != std::string::npos;
@@ -72,7 +73,7 @@ const OpRules* collective(const Row& row) {
   return nullptr;
 }
 
-/// Whether the results are expected, or only that the run's own checks hold.
+/// Says whether results are expected, or only that the run's own checks hold.
 enum class Expected : uint8_t { Results, Nothing };
 
 Report run_row(const Row& row, const std::string& numerics, const std::string& algorithm,

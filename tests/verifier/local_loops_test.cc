@@ -1,5 +1,5 @@
-// Long loops of local ops alone: the sweep runs none of their left-out iterations, and the times
-// are those of a run of all. For the engine see shared_loops_test.cc.
+// Tests long loops of local ops alone. The sweep runs none of their left-out iterations, and the
+// times must be those of a run of all. shared_loops_test.cc tests the engine.
 
 #include <string>
 #include <string_view>
@@ -16,7 +16,8 @@
 namespace orrery::test {
 namespace {
 
-/// Local ops, loops of them in each other, and some collectives; all ids begin with a prefix.
+/// A `LocalProgram` has local ops, nested loops of local ops, and some collectives. All ids begin
+/// with a prefix.
 class LocalProgram {
  public:
   LocalProgram(Random& random, std::string prefix, uint64_t axes)
@@ -50,7 +51,7 @@ class LocalProgram {
     return text;
   }
 
-  /// Sync, or started and on its way during the loops that follow.
+  /// Adds a collective, sync or started. A started one stays in flight during the next loops.
   std::string exchanged(std::string& value, bool starts) {
     const std::string id = next_id();
     const std::string_view axis = random_.below(axes_) == 0 ? "y" : "x";
@@ -100,7 +101,7 @@ std::vector<Fault> slow_devices(Random& random) {
   return faults;
 }
 
-/// Few ops may be run one by one.
+/// These options allow few ops to run one by one.
 StageOptions few_runs(std::vector<Fault> faults) {
   StageOptions options;
   options.slack_budget = 0;
@@ -157,7 +158,7 @@ TEST_CASE("local loops: no left-out iteration is run, where devices drift apart 
   const Completion few = times(10, 10);
   const Completion many = times(200'000, 1'000'000);
   CHECK(many.by == TimedBy::Sweep);
-  // 100 adds on the slowest device, and 2 x 10^11.
+  // The programs have 100 adds and 2 x 10^11 adds.
   CHECK(many.makespan - Instant() == (few.makespan - Instant()) * 2'000'000'000);
   CHECK(many.added.back().count > 199'990);
   CHECK_FALSE(many.added.back().later.has_value());

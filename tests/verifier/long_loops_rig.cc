@@ -35,7 +35,7 @@ std::vector<int64_t> bytes_of(const Demands& demands) {
   return bytes;
 }
 
-/// What a run says of a program, however many of its iterations it shows.
+/// `Said` is what a run reports of a program, however many of its iterations the program shows.
 struct Said {
   std::string fingerprint;
   std::map<std::string, bool> checks;  // whether all of each name hold
@@ -59,7 +59,7 @@ Said said_of(const std::string& text, const std::vector<Fault>& faults, LongLoop
   return said;
 }
 
-/// Whichever way the iterations come to be in the program.
+/// Checks that reports agree, whether iterations are left out or written out.
 void check_same_said(const std::string& text, const std::vector<Fault>& faults) {
   constexpr uint64_t kMany = 1'000'000'000;
   const Said folded = said_of(text, faults, LongLoops::LeftOut, 0);
@@ -76,8 +76,8 @@ void check_same_sums(const Completion& skipping, const Completion& all) {
   CHECK(skipping.digest == all.digest);
 }
 
-/// Where the times of no run are wanted, so that iterations may be skipped from the first ones on,
-/// the sums are those of a run of all iterations.
+/// Checks the sums where no run's times are wanted, so that iterations may be skipped from the
+/// first ones on. They must be those of a run of all iterations.
 void check_without_kept_runs(Stages& stages) {
   const Program& program = stages.program_to_run();
   const Lowered& lowered = stages.lowered_to_run();

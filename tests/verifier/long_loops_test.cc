@@ -1,5 +1,5 @@
-// A program that leaves out iterations of its loops is timed and charged for memory as the one that
-// has them all.
+// Tests that a program which leaves out iterations of its loops has the times and the memory of the
+// program with all iterations.
 
 #include "verifier/long_loops.h"
 
@@ -34,7 +34,7 @@ TEST_CASE("long loops: one iteration after the other is added up at once") {
     const Outcome outcome = check_same(scenario_text(kSwitch, program(trips)));
     CHECK(outcome.left_out == (trips > 5));
   }
-  // 10^9 iterations: 2 ops written for each of 5, and all but a few added.
+  // In 10^9 iterations, 2 ops are written for each of 5 iterations, and all but a few are added up.
   Timed many(scenario_text(kSwitch, program(1'000'000'000)), LongLoops::LeftOut, {});
   Timed ten(scenario_text(kSwitch, program(10)), LongLoops::LeftOut, {});
   Timed eleven(scenario_text(kSwitch, program(11)), LongLoops::LeftOut, {});
@@ -84,7 +84,7 @@ TEST_CASE("long loops: in a switch, also where copies of several iterations are 
   CHECK(check_same(scenario_text(cluster, program(R"("op": "psum")"))).left_out);
   const std::string broadcast = program(R"("op": "pbroadcast", "source": 0)");
   CHECK(check_same(scenario_text(cluster, broadcast)).added > 20);
-  // The source never waits. Where the links down are slower, ever more copies are on their way.
+  // The source never waits. Where the links down are slower, more and more copies are in flight.
   SlowLink slow_link;
   slow_link.from = VertexId(4);
   slow_link.to = VertexId(1);
@@ -120,9 +120,9 @@ TEST_CASE(
 }
 
 TEST_CASE("long loops: a period of two iterations is added up where messages may share links") {
-  // Two devices swap "h", and what they compute before takes device 0 twice as long. So each is
-  // late by what the other took, and the same again only two iterations later. What runs before the
-  // loop uses the same links on another stream.
+  // Two devices swap "h", and device 0 takes twice as long to compute it. So each device is late by
+  // the time that the other took, and this repeats only after two iterations. The ops before the
+  // loop use the same links on another stream.
   const std::string swap = R"("axis_name": "x", "perm": [[0, 1], [1, 0]])";
   const std::string text = scenario_text(
       kSwitch, R"("program": [{"id": "p", "op": "ppermute_start", "of": "a", "stream": 1, )" +
@@ -133,7 +133,7 @@ TEST_CASE("long loops: a period of two iterations is added up where messages may
                             swap + "}",
                         R"("h": "s")") +
                    "]");
-  // By the engine: what iterations that are skipped ask of links is not checked in a sweep.
+  // The engine runs this, since a sweep does not check the demand of skipped iterations on links.
   const Outcome outcome = check_same(text, {slow(0, 2, 1), slow(1, 2, 1)});
   CHECK(outcome.by == TimedBy::Engine);
   CHECK(outcome.added > 100);
@@ -163,7 +163,8 @@ TEST_CASE("long loops: loops that meet and carry differently leave out the same 
     return fmt::format(
         R"({{"id": "{}", "op": "psum", "of": "{}", "axis_name": "x", "site": "meet"}})", id, of);
   };
-  // What the body sums, by how many iterations it lies back: not carried, carried, handed on once.
+  // The psum's operand is of the iteration zero, one or two before: not carried, carried, or handed
+  // on once.
   const std::vector<std::string> first = {
       loop("l", 100, "", psum("s", "a"), ""),
       loop("l", 100, R"("h": "a")", psum("s", "h"), R"("h": "s")"),
@@ -257,7 +258,7 @@ TEST_CASE(
 }
 
 TEST_CASE("long loops: a device that meets others late catches up, and then has to wait") {
-  // Over y, device 0 sends to 1 and 2 to 3. Those that send are slower, and the others begin late.
+  // Over y, device 0 sends to 1 and 2 to 3. The senders are slower, and the receivers begin late.
   const std::string program = R"("program": [)" +
                               loop("l", 300, R"("h": "a")",
                                    R"({"id": "y", "op": "add", "of": ["h", "a"]},
@@ -271,7 +272,8 @@ TEST_CASE("long loops: a device that meets others late catches up, and then has 
 }
 
 TEST_CASE("long loops: what loops in loops hold to the end") {
-  // "u" of an iteration is held by it and by the next one, "t" by one; "v" by the outer loop's.
+  // "u" of an iteration is held by that iteration and the next one, "t" by one, and "v" by the
+  // outer loop's.
   const std::string inner = loop("m", 9, R"("g": "h")",
                                  R"({"id": "s", "op": "psum_start", "of": "g", "axis_name": "x"},
               {"id": "u", "op": "add", "of": ["g", "a"]},
@@ -287,7 +289,7 @@ TEST_CASE("long loops: what loops in loops hold to the end") {
 }
 
 TEST_CASE("long loops: a collective that was started before the loop meets a late iteration") {
-  // The second on stream 1 begins after the first, when 80 of 300 iterations have run.
+  // The second collective on stream 1 begins after the first, when 80 of 300 iterations have run.
   const auto text = [](std::string_view second) {
     return fmt::format(
         R"({{"orrery": 1, "check_types": false, "mesh": {{"x": 2}},
@@ -315,8 +317,9 @@ TEST_CASE("long loops: a collective that was started before the loop meets a lat
   CHECK(passed.added > 150);
 }
 
-/// Two programs, each of a loop with other ops before and after it: on ring links that they share,
-/// large messages meet some iterations of a loop in the middle, or one loop drifts past the other.
+/// Each of the two programs has a loop, with other ops before and after it. On ring links that both
+/// use, large messages meet some iterations in the middle of a loop, or one loop drifts past the
+/// other.
 class SeveralPrograms {
  public:
   explicit SeveralPrograms(Random& random) : random_(random) {}
@@ -339,7 +342,7 @@ class SeveralPrograms {
   }
 
  private:
-  /// "ID" with the program's name, so that no two are the same.
+  /// Returns a program's ops. Their ids begin with the program's name, so that all are different.
   std::string issued(const std::string& program) {
     std::vector<std::string> ops;
     std::vector<std::string> dones;
@@ -409,7 +412,7 @@ TEST_CASE("long loops: collectives outside of a loop meet the iterations that co
   CHECK(by_engine > random_programs / 10);
 }
 
-/// The report of a loop of a million iterations whose ops meet what is outside of it by a token.
+/// Returns the report of a loop of a million iterations whose ops meet ops outside it by a token.
 Report with_tokens(const std::string& perm) {
   const std::string transfer = fmt::format(R"("axis_name": "x", "perm": {})", perm);
   const std::string program =

@@ -1,5 +1,5 @@
-// What a run says of loops that leave out iterations: how many were added up, and the limit on
-// those that are run one by one.
+// Tests what a run reports of loops that leave out iterations: how many were added up, and the
+// limit on those that are run one by one.
 
 #include <algorithm>
 #include <string>
@@ -68,14 +68,15 @@ TEST_CASE("loop reports: of many loops the first are named") {
 }
 
 TEST_CASE("loop reports: iterations that do not repeat are run up to a limit") {
-  // Device 1 begins late, and gains a little on device 0 in each iteration: each differs.
+  // Device 1 begins late, and gains a little on device 0 in each iteration, so each iteration
+  // differs.
   const int64_t trips = test::is_all_tried() ? 1'000'000 : 60'000;
   const std::string program =
       loop("l", trips, add("y") + R"(, {"id": "m", "op": "ppermute", "of": "y", "axis_name": "x",
                            "perm": [[0, 1]]})");
   const std::string faults = R"("faults": [{"slow_device": 0, "factor": 1.5},
                                            {"late_start": 1, "by": "1000 s"}],)";
-  // On 2 devices a few iterations are written and all others repeated.
+  // On 2 devices, a few iterations are written and all others are repeated.
   Limits limits;
   limits.runs = 4 * trips;
   CHECK(added(report_of(program, faults, limits)).empty());
@@ -134,7 +135,7 @@ TEST_CASE("loop reports: the fingerprint has every iteration, those that are not
     span = was;
   }
   CHECK(fingerprint(report) == before);
-  // One iteration more is another program, though it shows the same ones.
+  // One iteration more is another program, though the program shows the same iterations.
   CHECK(report_of(loop("l", 101, add("y"))).fingerprint !=
         report_of(loop("l", 100, add("y"))).fingerprint);
 }

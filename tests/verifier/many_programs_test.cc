@@ -1,5 +1,5 @@
-// Programs on parts of a mesh: their groups, values and lifetimes grow with their own devices, not
-// with the mesh times the programs.
+// Tests programs on parts of a mesh: their groups, values and lifetimes must grow with their own
+// devices, not with the mesh times the programs.
 
 #include <algorithm>
 #include <string>
@@ -13,7 +13,8 @@
 namespace orrery {
 namespace {
 
-/// `count` programs on one device each: two local ops, a psum by itself and one with the neighbour.
+/// Returns `count` programs on one device each: two local ops, a psum by itself and one with the
+/// neighbour.
 test::ScenarioParts many(size_t count) {
   test::ScenarioParts parts;
   parts.threads = true;
@@ -75,7 +76,7 @@ TEST_CASE("many programs: the limit on ops over all devices counts each op's own
                        InputError);
 }
 
-/// Two programs on a device each, with an array of 6 KiB each.
+/// Returns two programs on one device each, with an array of 6 KiB each.
 test::ScenarioParts two_weights(const std::string& on_0, const std::string& on_1) {
   test::ScenarioParts parts;
   parts.threads = true;
@@ -109,7 +110,7 @@ TEST_CASE("arrays on devices: an array that no program of the device reads is he
   CHECK(ran.check("MEMORY.CAPACITY").message.find("device 1 holds 12.25 KiB") != std::string::npos);
 }
 
-/// Two programs on both of two devices.
+/// Returns two programs on both of two devices.
 test::ScenarioParts side_by_side(const std::string& left, const std::string& right) {
   test::ScenarioParts parts;
   parts.threads = true;
@@ -147,7 +148,7 @@ TEST_CASE("sites: one thread starts what another one waits for at once, with the
               work + R"(, {"id": "s", "op": "done", "of": "f"})");
   CHECK(both_sync.broken() == std::vector<std::string>{});
   CHECK(one_started.broken() == std::vector<std::string>{});
-  // "iota" over 32: device d has 8 d + i, so the sum is 48 + 4 i.
+  // "iota" counts over 32: device d has 8 d + i, so the sum is 48 + 4 i.
   const auto& values = *one_started.report.values;
   const auto names = values_by_name(one_started.report.scenario->program);
   for (uint32_t i = 0; i < 8; ++i) {
@@ -181,7 +182,8 @@ TEST_CASE("lists of one device: computation of one does not delay the other") {
 }
 
 TEST_CASE("lists of one device: collectives of both share the links") {
-  // Two chunks of 512 B each at 1 GB/s and 1 us, one after the other; of two sums each gets half.
+  // Two chunks of 512 B each go at 1 GB/s and 1 us, one after the other. If two sums run, each gets
+  // half the rate.
   const test::Ran one = test::run_parts(side_by_side(sum("s"), ""));
   CHECK(one.report.completion->makespan == Instant(2 * (1'000'000 + 512'000)));
   const test::Ran two = test::run_parts(side_by_side(sum("s"), sum("t")));

@@ -1,4 +1,4 @@
-// The memory of each device: with several programs, with none, and with loops that leak.
+// Tests the memory of each device: with several programs, with none, and with loops that leak.
 
 #include <algorithm>
 #include <string>
@@ -19,7 +19,7 @@ TEST_CASE("time and memory for planners: those of the report, per device") {
   parts.devices = 3;
   parts.mesh = R"({"x": 3})";
   parts.arrays = R"({"a": {"shape": [16], "dtype": "f32", "init": "ones"}})";
-  // Device 1 runs both lists, device 2 none.
+  // Device 1 runs both lists, and device 2 runs none.
   parts.program = R"([{"on": [0, 1], "do": [{"id": "b", "op": "add", "of": ["a", "a"]}]},
 {"on": [1], "do": [{"id": "c", "op": "mul", "of": ["a", "a"]}]}])";
   const Report report = test::run_parts(parts).report;
@@ -95,7 +95,7 @@ TEST_CASE(
   CHECK(capacity.message.find(fmt::format(", and {} more", 9 - named)) != std::string::npos);
 }
 
-/// The peak of the only thread, with all iterations or without most of them.
+/// Returns the peak of the only thread, with all iterations or without most of them.
 Bytes peak(const std::string& program, LongLoops long_loops) {
   const std::string text =
       R"({"orrery": 1, "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s",
@@ -110,7 +110,7 @@ Bytes peak(const std::string& program, LongLoops long_loops) {
 }
 
 TEST_CASE("memory: what a long loop leaks counts for each iteration") {
-  // 256 bytes of "a". Each iteration holds its sum to the end; with "own", its operand too.
+  // "a" has 256 bytes. Each iteration holds its sum to the end; with "own", also its operand.
   const std::string shared = R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000, "body": [
 {"id": "s", "op": "psum_start", "of": "a", "axis_name": "x", "algorithm": "ring"}]}])";
   CHECK(peak(shared, LongLoops::LeftOut) == Bytes(256 + 1000 * 256));
@@ -123,7 +123,7 @@ TEST_CASE("memory: what a long loop leaks counts for each iteration") {
 }
 
 TEST_CASE("memory: a loop in a loop leaks what each of its runs makes") {
-  // "y" is made by the outer loop, and held once for each of its iterations.
+  // The outer loop makes "y", which is held once for each of its iterations.
   const std::string nested = R"([{"id": "o", "op": "fori_loop", "lower": 0, "upper": 30, "body": [
 {"id": "y", "op": "add", "of": ["a", "a"]},
 {"id": "l", "op": "fori_loop", "lower": 0, "upper": 40, "body": [

@@ -1,5 +1,5 @@
-// Loops of which the scenario names single iterations. Each such loop is in parts, but the program
-// is timed, charged for memory and reported as the one that has all iterations.
+// Tests loops of which the scenario names single iterations. Each such loop is written in parts,
+// but the times, the memory and the report must be those of the program with all iterations.
 
 #include <algorithm>
 #include <optional>
@@ -19,7 +19,7 @@
 namespace orrery::test {
 namespace {
 
-/// A loop over a psum and an add, and an output of each of these iterations.
+/// Returns a loop over a psum and an add, with an output for each of these iterations.
 std::string named(int64_t trips, const std::vector<int64_t>& iterations) {
   std::vector<std::string> outputs = {R"("l")"};
   for (const int64_t iteration : iterations)
@@ -149,7 +149,7 @@ Report report_of(const std::string& program, uint64_t iterations_budget = 200'00
   return run(read_scenario("f", scenario_text(kSwitch, program)), options);
 }
 
-/// When the op ends on device 0.
+/// Returns when the op ends on device 0.
 Instant end_of(const Report& report, const std::string& name) {
   const std::vector<Op>& ops = report.scenario->program.ops;
   const auto op =
@@ -166,7 +166,7 @@ TEST_CASE("named iterations: one of a million, within the limits") {
   const Duration each = end_of(report, "l[1].y") - first;
   CHECK(end_of(report, "l[500000].y") == first + each * 500'000);
   CHECK(end_of(report, "l[999999].y") == first + each * 999'999);
-  // The named value lives to the end: beside "a", what is carried, the sum and the new value.
+  // The named value lives to the end, beside "a", the carried value, the sum and the new value.
   const Bytes value(4096);
   CHECK(report_of(named(1'000'000, {})).memory.largest_peak() + value ==
         report.memory.largest_peak());
@@ -215,7 +215,7 @@ TEST_CASE("named iterations: the first ones decide what does not depend on later
   const std::string far = R"({"close": ["l[400000].s", "l[7].s"]})";
   const std::string last = R"({"equal": ["z", "l[7].s"]})";
   CHECK(decided(near, 1000) == 1);
-  // 8 iterations of 2 ops, and the psum, on 4 devices.
+  // There are 8 iterations of 2 ops, and the psum, on 4 devices.
   CHECK(decided(near, 4 * (2 * 8 + 1)) == 1);
   CHECK(decided(near, 4 * (2 * 8 + 1) - 1) == 0);
   CHECK(decided(far, 1000) == 0);
@@ -245,8 +245,8 @@ TEST_CASE("named iterations: first ones of a loop in a loop, which may be long i
     const std::optional<FirstIterations> first = first_iterations(scenario, budget, Limits());
     return first && first->decided.size() == 1;
   };
-  // The inner loop is whole: what it carries out goes into the next outer iteration. On 4 devices,
-  // 4 outer iterations have as many ops as the inner loop, and the psum.
+  // The inner loop is whole: its carried result goes into the next outer iteration. On 4 devices,
+  // each of 4 outer iterations has the ops of the inner loop, and the psum.
   CHECK(decided(1'000'000, 20, 4 * 4 * 21));
   CHECK_FALSE(decided(1'000'000, 20, 4 * 4 * 21 - 1));
 }

@@ -1,5 +1,5 @@
-// The order check against its definition: two devices of two threads with the same two collectives
-// on one stream enter them in the same order.
+// Compares the order check with its definition: two devices of two threads with the same two
+// collectives on one stream must enter them in the same order.
 
 #include "verifier/check/order.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 using test::HostRig;
 
-/// The shared collectives that a device enters on a stream, in order.
+/// Returns the shared collectives that a device enters on a stream, in order.
 std::vector<CollectiveId> entered(const HostRig& rig, size_t thread, LogicalId device,
                                   StreamId stream) {
   std::vector<CollectiveId> result;
@@ -53,8 +53,8 @@ bool agreed(const HostRig& rig) {
   return true;
 }
 
-/// Three threads on the columns of {y: 2, x: 3}, with the same sites in orders that are mostly the
-/// same. Over x a group has a device of each thread; over y it stays within one.
+/// Makes three threads on the columns of {y: 2, x: 3}, with the same sites in mostly the same
+/// order. Over x a group has a device of each thread; over y it is in one thread.
 void three_threads(HostRig& rig, Random& random) {
   struct Meeting {
     const char* name;

@@ -1,4 +1,4 @@
-// A program in two parts computes what it computes whole.
+// Tests that a program in two parts computes the values of the whole program.
 
 #include "models/transform/parts.h"
 
@@ -36,7 +36,7 @@ std::set<std::string> op_names(const Program& program) {
   return names;
 }
 
-/// The values of the outputs of `part`, whose arguments are among `known`, are added to these.
+/// Runs `part`, whose arguments are among `known`, and adds the values of its outputs to `known`.
 void run_part(const Program& part, ArgumentData& known) {
   ArgumentData data;
   for (const Argument& argument : part.arguments)
@@ -75,7 +75,7 @@ TEST_CASE("cut: random programs, cut at random ops, compute what they compute wh
   }
 }
 
-/// On {x: 2}: h = sin(a w), r = psum(h).
+/// Returns a program on {x: 2}: h = sin(a w), r = psum(h).
 Program small_layer() {
   Diagnostics diagnostics("f");
   ProgramBuilder builder(Mesh({{"x", 2}}), Checks::States, diagnostics);
@@ -149,7 +149,7 @@ TEST_CASE("backward_parts: first what the cotangents of inputs need, then those 
   const auto parts = vjp_parts(small_layer(), Checks::States, of_layer(false), diagnostics);
   REQUIRE(parts);
   const ProgramParts backward = backward_parts(parts->second, Checks::States, {"ct_a"});
-  // r goes back as a pvary, h as cos(p) and a product, p as a product for each operand.
+  // r goes back as a pvary, h as cos(p) and a product, and p as a product for each operand.
   CHECK(op_names(backward.first) == std::set<std::string>{"r.bwd", "h.bwd", "h.bwd.1", "p.bwd"});
   CHECK(op_names(backward.second) == std::set<std::string>{"p.bwd.1"});
   CHECK(names_of(backward.second, backward.second.outputs) == std::vector<std::string>{"p.bwd.1"});

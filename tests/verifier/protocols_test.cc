@@ -1,4 +1,5 @@
-// Times by the protocols of a transport, worked out by hand, and how a protocol is chosen.
+// Tests times by the protocols of a transport against times worked out by hand, and how a protocol
+// is chosen.
 
 #include <algorithm>
 #include <string>
@@ -21,8 +22,8 @@
 namespace orrery::test {
 namespace {
 
-/// One op on `elements` f32 per device over four devices in a ring whose links carry 1 GB/s, 1,000
-/// B a microsecond, with a latency of 1 us.
+/// A `OneOp` is one op on `elements` f32 per device over four devices in a ring. The links carry 1
+/// GB/s, 1,000 B per microsecond, with a latency of 1 us.
 struct OneOp {
   std::string op = R"("op": "all_gather")";
   int64_t elements = 1000;
@@ -56,7 +57,8 @@ Duration took(const Report& report) {
   return report.completion->makespan - Instant();
 }
 
-/// All-gather of 4,000 B per device: three steps, each sent after the message of the one before.
+/// Returns the time of an all-gather of 4,000 B per device: three steps, each sent after the
+/// message of the step before.
 Duration gather(const std::string& figures) {
   OneOp one;
   one.protocols = "\"p\": " + figures;
@@ -70,7 +72,7 @@ TEST_CASE("protocols: without figures, times are those of whole messages") {
 TEST_CASE("protocols: the launch grows with channels and with the ranks that a rank sends to") {
   CHECK(gather(R"({"launch": "3 us"})") == Duration((2 + 3 + 15) * kUs));
   CHECK(gather(R"({"peer_launch": "3 us"})") == Duration((2 + 3 + 15) * kUs));
-  // Two channels share each link: the same bandwidth, in halves.
+  // Two channels share each link, with half of the bandwidth each.
   CHECK(gather(R"({"channels": 2, "channel_launch": "3 us"})") == Duration((2 + 6 + 15) * kUs));
   OneOp all_to_all;
   all_to_all.op =
@@ -84,7 +86,7 @@ TEST_CASE("protocols: the launch grows with channels and with the ranks that a r
 TEST_CASE("protocols: each message takes the sender's overhead and the receiver's latency") {
   CHECK(gather(R"({"overhead": "0.5 us"})") == Duration(2 * kUs + 3 * (5 * kUs + kUs / 2)));
   CHECK(gather(R"({"latency": "0.5 us"})") == Duration(2 * kUs + 3 * (5 * kUs + kUs / 2)));
-  // Four stretches of 1,000 B: twelve messages, one after another.
+  // Four pieces of 1,000 B make twelve messages, one after another.
   CHECK(gather(R"({"slot": "1000 B", "overhead": "0.5 us"})") ==
         Duration(2 * kUs + 12 * (2 * kUs + kUs / 2)));
 }
@@ -95,24 +97,24 @@ TEST_CASE("protocols: flags take their share of links, and a channel has a rate 
   // Flags count in the channel's rate.
   CHECK(gather(R"({"channel_rate": "0.5 GB/s", "efficiency": "2/3"})") ==
         Duration(2 * kUs + 3 * (12 + 1) * kUs));
-  // Two channels of half the link's rate: each has half of the data.
+  // Two channels have half the link's rate and half of the data each.
   CHECK(gather(R"({"channel_rate": "0.5 GB/s", "channels": 2})") ==
         Duration(2 * kUs + 3 * (4 + 1) * kUs));
 }
 
 TEST_CASE("protocols: only the last step of a ring copies what it receives out of its slot") {
   CHECK(gather(R"({"store_rate": "2 GB/s"})") == Duration((2 + 15 + 2) * kUs));
-  // The two steps before it copy what they send on only where that has a rate.
+  // The two steps before the last copy the data that they send on only where that has a rate.
   CHECK(gather(R"({"store_rate": "2 GB/s", "forward_rate": "4 GB/s"})") ==
         Duration((2 + 15 + 2 * 1 + 2) * kUs));
   OneOp scatter;
   scatter.op = R"("op": "psum_scatter", "tiled": true)";
   scatter.protocols = R"("p": {"store_rate": "2 GB/s"})";
-  // Its last step reduces. 1,000 B in each of three steps.
+  // The last step reduces. Each of three steps has 1,000 B.
   CHECK(took(scatter.run()) == Duration((2 + 3 * 2) * kUs));
   scatter.protocols = R"("p": {"reduce_rate": "2 GB/s"})";
   CHECK(took(scatter.run()) == Duration(2 * kUs + 3 * (2 * kUs + kUs / 2)));
-  // The first two reductions are only sent on.
+  // The results of the first two reductions are only sent on.
   scatter.protocols = R"("p": {"reduce_rate": "2 GB/s", "forward_reduce_rate": "4 GB/s"})";
   CHECK(took(scatter.run()) == Duration(2 * kUs + 3 * 2 * kUs + kUs / 2 + 2 * kUs / 4));
 }
@@ -121,7 +123,7 @@ TEST_CASE("protocols: a channel copies a rank's own part, before it sends it in 
   CHECK(gather(R"({"copy_rate": "2 GB/s"})") == Duration((2 + 2 + 15) * kUs));
   // Each of two channels copies its half, at the same time.
   CHECK(gather(R"({"copy_rate": "2 GB/s", "channels": 2})") == Duration((2 + 1 + 15) * kUs));
-  // What is unpacked after the last step takes the device's rate, which is not given.
+  // Unpacking after the last step takes the device's rate, which is not given.
   OneOp columns;
   columns.op = R"("op": "all_gather", "axis": 1, "tiled": true)";
   columns.shape = "4000, 1";
@@ -163,7 +165,7 @@ TEST_CASE("protocols: a further channel of a chain has channel_bytes for each ra
     const Report report = one.run();
     return report.lowered->collectives[0].schedule->extent().channels;
   };
-  // Four ranks have two channels from 2 x 4 x 400 B.
+  // Four ranks have two channels from 2 x 4 x 400 B on.
   CHECK(channels(1) == 1);
   CHECK(channels(799) == 1);
   CHECK(channels(800) == 2);
@@ -172,7 +174,7 @@ TEST_CASE("protocols: a further channel of a chain has channel_bytes for each ra
 }
 
 TEST_CASE("protocols: channels of an exchange take whole parts, until all are used") {
-  // To each of three ranks on a link of its own. A channel sends 0.25 GB/s, 1,000 B in 4 us.
+  // Each of three ranks has a link of its own. A channel sends at 0.25 GB/s, 1,000 B in 4 us.
   const auto exchange = [](int64_t bytes) {
     OneOp one;
     one.op = R"("op": "ppermute", "perm": [[0, 1], [1, 2], [2, 3], [3, 0]])";
@@ -187,7 +189,7 @@ TEST_CASE("protocols: channels of an exchange take whole parts, until all are us
   CHECK(exchange(404) == sends(400));   // 400 and 4
   CHECK(exchange(1200) == sends(400));  // three times 400
   CHECK(exchange(1500) == sends(500));  // three times 500
-  // A larger message never takes less.
+  // A larger message never takes less time.
   Duration before;
   for (int64_t bytes = 4; bytes <= 2000; bytes += 4) {
     const Duration takes = exchange(bytes);
@@ -204,9 +206,9 @@ TEST_CASE("protocols: a broadcast along a chain sends on one piece while the nex
     return took(one.run());
   };
   CHECK(broadcast("{}") == Duration(2 * kUs + 3 * (4 + 1) * kUs));
-  // Four pieces: 4 + 2 of 1 us, and three latencies.
+  // Four pieces take 4 + 2 times 1 us, and three latencies.
   CHECK(broadcast(R"({"slot": "1000 B"})") == Duration((2 + 6 + 3) * kUs));
-  // By the last rank, the last piece is copied out of its slot.
+  // The last rank copies the last piece out of its slot.
   CHECK(broadcast(R"({"slot": "1000 B", "slots": 4, "store_rate": "2 GB/s"})") ==
         Duration((2 + 6 + 3) * kUs + kUs / 2));
   CHECK(broadcast(R"({"slot": "1000 B", "overhead": "0.5 us"})") == Duration((2 + 9 + 3) * kUs));
@@ -221,7 +223,8 @@ TEST_CASE("protocols: a message is cut into pieces, of channel_bytes at least an
     one.protocols = R"("p": {"slots": 8, )" + figures + "}";
     return took(one.run());
   };
-  // 4,000 B over three hops of 1 us a link. m pieces of t: (m + 2) t + 3 us, after 2 us of launch.
+  // 4,000 B go over three hops of 1 us per link. m pieces of t take (m + 2) t + 3 us, after 2 us of
+  // launch.
   CHECK(broadcast(R"("pieces": 1)") == Duration((2 + 3 * 4 + 3) * kUs));
   CHECK(broadcast(R"("pieces": 4)") == Duration((2 + (4 + 2) * 1 + 3) * kUs));
   CHECK(broadcast(R"("pieces": 4, "channel_bytes": "2000 B")") ==
@@ -233,7 +236,7 @@ TEST_CASE("protocols: a message is cut into pieces, of channel_bytes at least an
 TEST_CASE("protocols: a protocol serves the ops that it names") {
   OneOp one;
   one.protocols = R"("mine": {"ops": ["pbroadcast"], "launch": "3 us"}, "all": {"launch": "9 us"})";
-  // An all-gather of 4,000 B: three steps of 5 us, after 2 us and the protocol's launch.
+  // An all-gather of 4,000 B takes three steps of 5 us, after 2 us and the protocol's launch.
   CHECK(took(one.run()) == Duration((2 + 9 + 15) * kUs));
   one.op = R"("op": "pbroadcast", "source": 0, "algorithm": "ring")";
   CHECK(took(one.run()) == Duration((2 + 3 + 15) * kUs));
@@ -244,7 +247,8 @@ TEST_CASE("protocols: a protocol serves the ops that it names") {
 TEST_CASE("protocols: the fastest is chosen by size, with the reason, unless the op says") {
   OneOp one;
   one.protocols = R"("quick": {"efficiency": "1/2"}, "big": {"launch": "5 us"})";
-  // 400 B: 3 (0.8 + 1) us by quick, 5 + 3 (0.4 + 1) us by big. Both after the device's launch.
+  // 400 B take 3 (0.8 + 1) us by quick, and 5 + 3 (0.4 + 1) us by big, both after the device's
+  // launch.
   one.elements = 100;
   CHECK(one.run().lowered->choices[0].because ==
         "ring (quick) 7.4 us < ring (big) 11.2 us (model)");
@@ -269,7 +273,7 @@ TEST_CASE("protocols: a protocol serves the algorithms that it names") {
   CHECK(one.error().find(
             "/program/0/protocol: psum \"r\": expected one that serves recursive_doubling, "
             "got \"slow\"") != std::string::npos);
-  // No protocol serves this: its messages are passed whole.
+  // No protocol serves this op, so its messages are passed whole.
   one.op = R"("op": "psum", "algorithm": "recursive_doubling")";
   const Report whole = one.run();
   CHECK(whole.lowered->choices[0].protocol.empty());
@@ -299,9 +303,10 @@ TEST_CASE("protocols: memory counts the slots of each protocol that a communicat
   one.protocols = R"("p": {"slot": "1000 B", "slots": 3, "channels": 2})";
   const Bytes without = one.run().memory.largest_peak();
   one.memory = R"({"transport": true})";
-  // A ring: one neighbour sends, on two channels.
+  // In a ring, one neighbour sends, on two channels.
   CHECK(one.run().memory.largest_peak() == without + Bytes(3 * 2 * 1000));
-  // The same as with the policy that gives the slots itself, and the op its slots and channels.
+  // The result is the same as with a policy that gives the slots itself, and an op that gives its
+  // slots and channels.
   OneOp given;
   given.op = R"("op": "all_gather", "slots": 3, "channels": 2)";
   given.protocols = R"("q": {})";

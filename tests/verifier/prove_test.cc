@@ -1,3 +1,5 @@
+// Tests proofs of a ring all-reduce, right and with planted errors (mutants.h).
+
 #include "verifier/prove/prove.h"
 
 #include <optional>
@@ -18,7 +20,7 @@ using namespace orrery::test;
 
 namespace {
 
-/// The proof that a schedule over 4 ranks is a psum of 8 elements.
+/// Returns the proof that a schedule over 4 ranks is a psum of 8 elements.
 Proof prove_psum(const Schedule& schedule) {
   Op op;
   op.kind = OpKind::Psum;
@@ -28,8 +30,9 @@ Proof prove_psum(const Schedule& schedule) {
                [&](Rank rank) { return define(op, {8}, 4, rank); });
 }
 
-/// A program of one ring psum over 4 devices, 8 elements, executed by another schedule. Element i
-/// of device d is 2^(3d) + 8192 i, so that different contributions make different sums.
+/// A `PlantedRing` is a program of one ring psum over 4 devices, 8 elements, executed by another
+/// schedule. Element i of device d is 2^(3d) + 8192 i, so that different contributions make
+/// different sums.
 struct PlantedRing {
   explicit PlantedRing(const Schedule& schedule) : rig({{"x", 4}}) {
     std::vector<Numbers> data(4);
@@ -52,7 +55,7 @@ struct PlantedRing {
   HostRig rig;
 };
 
-/// Digests the halves it is given, except one.
+/// A `SkippingExecutor` digests the halves that it is given, except one.
 class SkippingExecutor : public NoVisitor {
  public:
   SkippingExecutor(const Lowered& lowered, uint64_t skips) : lowered_(lowered), skips_(skips) {}
@@ -126,8 +129,8 @@ TEST_CASE("proof: a schedule for more elements than the definition fails") {
   CHECK(proof.why_not == "element 8 of rank 0 is never written");
 }
 
-/// Rank 0's channel 1 copies its input to its output, and nothing orders that before the results of
-/// channel 0. In the order of the walk the right values come last.
+/// In this ring, rank 0's channel 1 copies its input to its output, and nothing orders that before
+/// the results of channel 0. In the order of the walk, the right values come last.
 StoredSchedule racing_ring() {
   const StoredSchedule ring = right_ring();
   StoredSteps steps(4);
@@ -190,7 +193,7 @@ TEST_CASE("values: comparison with the definition finds each planted error that 
   const StoredSchedule reduction = wrong_reduction();
   for (const Schedule* schedule : {&dropped, &repeated, &shifted, &reduction})
     CHECK(PlantedRing(*schedule).values().verdict == Verdict::Fails);
-  // Element 0 of the sum is 1 + 8 + 64 + 512 = 585, and 577 without the 8 of device 1.
+  // Element 0 of the sum is 1 + 8 + 64 + 512 = 585, or 577 without the 8 of device 1.
   CHECK(PlantedRing(dropped).values().message.find(
             "\"r\" on device 0 has 577 at element 0; psum of its operands is 585") == 0);
 }
@@ -199,7 +202,7 @@ TEST_CASE("digests: an executor that skips any one half is caught, one that skip
   const StoredSchedule ring = right_ring();
   PlantedRing planted(ring);
   const WalkDigest whole = whole_digest(planted.rig.program, planted.rig.lowered);
-  // 4 ranks of 7 steps, two halves each.
+  // There are 4 ranks of 7 steps, with two halves each.
   for (uint64_t skips = 0; skips <= 56; ++skips) {
     SkippingExecutor executor(planted.rig.lowered, skips);
     walk(planted.rig.program, planted.rig.lowered, executor);

@@ -1,5 +1,5 @@
-// A proof covers the views. With a wrong view it fails, and names the same element as a comparison
-// of all elements.
+// Tests that a proof covers the views. With a wrong view the proof must fail, and must name the
+// same element as a comparison of all elements.
 
 #include <map>
 #include <optional>
@@ -21,10 +21,11 @@ using namespace orrery::test;
 
 namespace {
 
-/// How often each (rank, operand element) is in a result element; empty where nothing was written.
+/// `Counts` says how often each (rank, operand element) is in a result element. It is empty where
+/// nothing was written.
 using Counts = std::optional<std::map<std::pair<int64_t, int64_t>, int64_t>>;
 
-/// The first wrong element, by rank and offset: "rank element".
+/// Returns the first wrong element, by rank and offset: "rank element".
 std::string first_difference(const Traced& traced, const Views& views, const Op& op,
                              const Shape& operand, uint32_t n) {
   for (uint32_t p = 0; p < n; ++p) {
@@ -58,7 +59,8 @@ std::string first_difference(const Proof& proof) {
   return proof.witness.at(0).second + " " + proof.witness.at(1).second;
 }
 
-/// A random all_to_all, all_gather or psum_scatter with an algorithm of it.
+/// A `RandomExchange` is a random all_to_all, all_gather or psum_scatter with one of its
+/// algorithms.
 struct RandomExchange {
   Op op;
   uint32_t n;
@@ -105,7 +107,7 @@ RandomExchange random_exchange() {
   return made;
 }
 
-/// The same view with two of its dimensions exchanged in the tensor.
+/// Exchanges two of the view's dimensions in the tensor.
 void exchange_dimensions(View& view) {
   if (view.dims.size() < 2)
     view = {{1, view.elements()}, {1, 1}};

@@ -1,4 +1,4 @@
-// The proofs that a program needs, and how many are computed.
+// Tests the proofs that a program needs, and how many are computed.
 
 #include "verifier/prove/prover.h"
 
@@ -11,7 +11,7 @@ using namespace orrery::test;
 
 namespace {
 
-/// A rig of `sites` psums over 4 devices, all by one schedule object.
+/// A `Shared` is a rig of `sites` psums over 4 devices, all with one schedule object.
 struct Shared {
   explicit Shared(size_t sites) : rig({{"x", 4}}) {
     rig.argument("a", std::vector<Numbers>(4, Numbers{1, 2, 3, 4}));

@@ -1,6 +1,6 @@
 #pragma once
 
-// The worked example of ragged_all_to_all in JAX's documentation, with tables to vary.
+// This is the example of ragged_all_to_all in JAX's documentation, with tables to vary.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace orrery::test {
 
-/// Two devices, of the worked example of JAX's documentation.
+/// These are the tables of the example, for two devices.
 struct Tables {
   std::string input_offsets = "[[0, 1], [0, 1]]";
   std::string send_sizes = "[[1, 2], [1, 1]]";
@@ -40,7 +40,7 @@ inline ScenarioParts example(const Tables& tables = {}, const std::string& more 
   return parts;
 }
 
-/// The first message that the scenario is refused with, or "accepted".
+/// Returns the first message that refuses the scenario, or "accepted".
 inline std::string refusal(const ScenarioParts& parts, const RunOptions& options = {}) {
   try {
     (void)run_parts(parts, options);

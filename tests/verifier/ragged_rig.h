@@ -1,6 +1,6 @@
 #pragma once
 
-// Programs of one ragged exchange, with random data, for several tests.
+// Several tests use these programs of one ragged exchange with random data.
 
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,8 @@
 
 namespace orrery::test {
 
-/// Where the groups are: along the only axis, along the outer of two, or lists of its ranks.
+/// Says where the groups are: along the only axis, along the outer of two axes, or as lists of
+/// ranks.
 enum class Groups : uint8_t { Axis, OuterAxis, Listed };
 
 struct Form {
@@ -30,7 +31,7 @@ struct Form {
   bool disjoint_reads = false;
 };
 
-/// An array with a tensor for each device.
+/// Returns an array with a tensor for each device.
 inline Array per_device(std::string name, std::vector<Tensor> tensors) {
   Array array;
   array.name = std::move(name);
@@ -41,7 +42,7 @@ inline Array per_device(std::string name, std::vector<Tensor> tensors) {
   return array;
 }
 
-/// A program of one exchange, and of what each group is to have.
+/// A `RaggedRig` makes a program of one exchange, from the tables of each group.
 class RaggedRig {
  public:
   RaggedRig(const Form& form, Dtype dtype, Shape row, std::vector<RaggedGroup> tables,
@@ -98,7 +99,7 @@ class RaggedRig {
 
   Scenario scenario() { return scenario_of(program(), arrays_); }
 
-  /// A scenario of another program, with these arrays.
+  /// Returns a scenario of another program, with these arrays.
   Scenario scenario_of(Program program, std::vector<Array> arrays) const {
     const LinkFigures link{BytesPerSecond(1'000'000'000), Duration(1'000)};
     Cluster cluster{"rig", fully_connected_fabric(program.mesh.devices(), link), {}};
@@ -111,7 +112,7 @@ class RaggedRig {
             {}};
   }
 
-  /// The group and the rank of a device.
+  /// Returns the group of a device, and its rank there.
   std::pair<size_t, size_t> place(uint32_t device) const {
     switch (form_.groups) {
       case Groups::Axis:
@@ -119,7 +120,7 @@ class RaggedRig {
       case Groups::OuterAxis:
         return {device % 2, device / 2};
       case Groups::Listed:
-        break;  // the odd ones in descending order
+        break;  // even devices in order, odd ones in descending order
     }
     return device % 2 == 0 ? std::pair<size_t, size_t>(0, device / 2)
                            : std::pair<size_t, size_t>(1, form_.ranks - 1 - device / 2);

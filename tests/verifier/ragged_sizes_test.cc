@@ -1,4 +1,5 @@
-// ragged_all_to_all: whether its tables are computed or assumed before the schedule is made.
+// Tests whether the tables of ragged_all_to_all are computed or assumed before the schedule is
+// made.
 
 #include <algorithm>
 #include <cstdint>
@@ -27,9 +28,9 @@ TEST_CASE("ragged: with data off the tables are computed where they can be, or a
   const Ran assumed = run_parts(example({}, R"(, "assume_sizes": [[1]])"), off);
   CHECK(has_label(assumed.report,
                   "\"r\": the sizes of its slices are assumed (assume_sizes), since data is off"));
-  // One row each: 4 B.
+  // One row each is 4 B.
   CHECK(assumed.report.completion->makespan - Instant() == Duration(1'004'000));
-  // With data the values count.
+  // With data, the values count.
   const Ran with_data = run_parts(example({}, R"(, "assume_sizes": [[1]])"));
   CHECK(with_data.report.completion->makespan - Instant() == Duration(1'008'000));
 }
@@ -37,7 +38,7 @@ TEST_CASE("ragged: with data off the tables are computed where they can be, or a
 TEST_CASE("ragged: tables beyond the data budget are assumed, or the scenario is refused") {
   RunOptions small;
   small.data_budget = Bytes(32);
-  // Arguments alone take nothing to be computed; a sum of one table does.
+  // Arguments alone need no memory to be computed; a sum of one table does.
   ScenarioParts parts = example();
   const auto with = [&](const std::string& more) {
     parts.program = fmt::format(
@@ -82,7 +83,7 @@ TEST_CASE("ragged: tables of an opaque computation are assumed, or refused with 
 }
 
 TEST_CASE("ragged: in a loop each iteration has its own sizes; of one left out they are assumed") {
-  // Iteration i sends i rows: sizes are those of the last plus one.
+  // Iteration i sends i rows: its sizes are those of the last iteration plus one.
   ScenarioParts parts = example();
   const auto loop = [&](int trips, const std::string& more) {
     parts.arrays =
@@ -100,7 +101,7 @@ TEST_CASE("ragged: in a loop each iteration has its own sizes; of one left out t
     return parts;
   };
   ScenarioParts three = loop(3, "");
-  // No row, then one, then two: of the other device.
+  // The iterations bring no row, one, and two rows of the other device.
   three.expect = R"([{"values": {"l.h": [[5, 6, 3, 4], [1, 2, 7, 8]]}}])";
   const Ran ran = run_parts(three);
   CHECK(ran.broken() == Names{});
@@ -161,13 +162,13 @@ TEST_CASE(
 
 TEST_CASE("ragged: tables may come from other ragged exchanges, and from other programs") {
   ScenarioParts parts = example();
-  // Its own table, exchanged by the tables: device 0's row 0 stays, rows 1 and 2 are overwritten...
+  // Here the exchange's own table is exchanged by the tables.
   parts.program =
       R"([{"id": "t", "op": "ragged_all_to_all", "axis_name": "x",
            "of": ["send_sizes", "recv_sizes", "zeros", "ones", "ranks", "ones"]},
           {"id": "r", "op": "ragged_all_to_all", "axis_name": "x",
            "of": ["operand", "output", "input_offsets", "send_sizes", "output_offsets", "t"]}])";
-  // t is the first entry of device 0 and of device 1 on both: [1, 1].
+  // On both devices, t has the first entries of device 0 and of device 1: [1, 1].
   Tables tables;
   tables.send_sizes = "[[1, 1], [1, 1]]";
   tables.recv_sizes = "[[7, 7], [7, 7]]";
@@ -181,7 +182,7 @@ TEST_CASE("ragged: tables may come from other ragged exchanges, and from other p
 }
 
 TEST_CASE("ragged: tables that depend on assumed sizes are not computed") {
-  // Every rank keeps row 0 of what t gives, whose sizes are assumed.
+  // Every rank keeps row 0 of the result of t, whose sizes are assumed.
   ScenarioParts parts = example();
   const auto with = [&](const std::string& more) {
     parts.program = fmt::format(
@@ -204,7 +205,7 @@ TEST_CASE("ragged: tables that depend on assumed sizes are not computed") {
 
 TEST_CASE("ragged: tables may come over a psend of the same program") {
   ScenarioParts parts = example();
-  // The zeros that device 0 gets are added to nothing; device 1 gets device 0's.
+  // v is zero on device 0, and device 0's table on device 1. On both, v - v adds nothing.
   parts.program =
       R"([{"id": "u", "op": "psend", "of": "send_sizes", "axis_name": "x", "perm": [[0, 1]]},
           {"id": "v", "op": "precv", "of": "u", "axis_name": "x", "perm": [[0, 1]], "shape": [2],

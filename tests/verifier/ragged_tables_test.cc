@@ -1,5 +1,5 @@
-// ragged_all_to_all: what is said where its tables do not agree, and how long the rows take that
-// they name.
+// Tests ragged_all_to_all: the messages where its tables do not agree, and how long the rows take
+// that the tables name.
 
 #include <string>
 #include <utility>
@@ -65,7 +65,7 @@ TEST_CASE("ragged: slices that overlap in a result are named, with the rows and 
                                                          {"rows", "row 1"},
                                                          {"first", "slice 0 of device 0"},
                                                          {"second", "slice 0 of device 1"}});
-  // Side by side they do not.
+  // Side by side, the slices do not overlap.
   tables.output_offsets = "[[0, 1], [1, 0]]";
   tables.send_sizes = "[[1, 2], [1, 1]]";
   CHECK(run_parts(example(tables)).broken() == Names{});
@@ -167,7 +167,7 @@ TEST_CASE("ragged: only rows of slices are sent, and algbw is that of the rank t
   for (const LinkReport& link : ran.report.links)
     carried += link.bytes.count();
   CHECK(carried == 12);
-  // 8 B at 1 GB/s after 1 us; of two ranks busbw is a half.
+  // The makespan is 8 B at 1 GB/s after 1 us. For two ranks, busbw is half of algbw.
   CHECK(ran.report.completion->makespan - Instant() == Duration(1'008'000));
   CHECK(op.busbw_GBps.value() == doctest::Approx(op.algbw_GBps.value() / 2));
 }

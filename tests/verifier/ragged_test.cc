@@ -1,6 +1,6 @@
-// ragged_all_to_all: its values against point-to-point copies, and its laws. JAX on the CPU cannot
-// run it. (ragged_tables_test.cc has tables that do not agree, ragged_sizes_test.cc those that are
-// not known.)
+// Compares the values of ragged_all_to_all with point-to-point copies, and tests its laws. JAX on
+// the CPU cannot run it. (ragged_tables_test.cc tests tables that do not agree,
+// ragged_sizes_test.cc tables that are not known.)
 
 #include <algorithm>
 #include <set>
@@ -22,7 +22,7 @@
 namespace orrery::test {
 namespace {
 
-/// Whether the event engine gives the times of the report, which were swept.
+/// Checks that the event engine gives the times of the report, if the sweep made them.
 void check_engine(const Report& report) {
   if (report.completion->by != TimedBy::Sweep)
     return;
@@ -36,12 +36,12 @@ void check_engine(const Report& report) {
   CHECK(simulated.digest == report.completion->digest);
 }
 
-/// Returns how many rows were exchanged.
+/// Checks one exchange. Returns how many rows were exchanged.
 int64_t check_exchange(const Form& form, Dtype dtype, size_t slices, Random& random) {
   std::vector<RaggedGroup> tables;
   for (int g = 0; g < (form.groups == Groups::Axis ? 1 : 2); ++g)
     tables.push_back(random_tables(random, form.ranks, slices, form.cut ? 40 : 4));
-  // Groups have operands of one shape.
+  // All groups have operands of one shape.
   for (RaggedGroup& group : tables)
     for (const RaggedGroup& other : tables) {
       group.operand_rows = std::max(group.operand_rows, other.operand_rows);

@@ -1,4 +1,4 @@
-// Ragged exchanges under transpose and batch, against loops over their slices. JAX on the CPU
+// Compares ragged exchanges under transpose and batch with loops over their slices. JAX on the CPU
 // cannot run them, and lets the last of several cotangents of a row overwrite the others.
 
 #include <list>
@@ -35,7 +35,7 @@ Report run_checked(Scenario scenario) {
   return report;
 }
 
-/// Slices of an operand one after another, with gaps.
+/// Places the slices of an operand one after another, with gaps.
 void read_apart(RaggedGroup& group, Random& random) {
   for (SliceTables& sender : group.ranks) {
     int64_t at = 0;
@@ -48,7 +48,7 @@ void read_apart(RaggedGroup& group, Random& random) {
   }
 }
 
-/// All have the extents of the largest.
+/// Gives all groups the extents of the largest.
 void make_alike(std::vector<RaggedGroup*> groups) {
   for (RaggedGroup* group : groups)
     for (const RaggedGroup* other : groups) {
@@ -57,7 +57,7 @@ void make_alike(std::vector<RaggedGroup*> groups) {
     }
 }
 
-/// Integers that wrap.
+/// `Words` are integers that wrap.
 using Words = std::vector<uint32_t>;
 
 Words words(const Tensor& tensor) {
@@ -123,7 +123,7 @@ TEST_CASE("ragged: cotangents of a row that was sent often are added, exactly (A
     arrays.push_back(per_device("ct_r", cotangents));
     const Report backward = run_checked(rig.scenario_of(back, std::move(arrays)));
 
-    // Slice by slice.
+    // The reference works slice by slice.
     std::vector<Words> operand(rig.devices());
     std::vector<Words> output(rig.devices());
     std::vector<std::vector<uint32_t>> devices(rig.groups(), std::vector<uint32_t>(of.form.ranks));
@@ -178,7 +178,7 @@ TEST_CASE("ragged: the transpose of the transpose is the exchange (8.3)") {
     const Program again = transpose(
         back, Checks::States, {Origin{}, {named("ct_operand")}, {named("ct_r")}}, diagnostics);
     diagnostics.throw_if_any();
-    // Over zeros.
+    // The outputs are zeros.
     std::vector<Array> arrays = rig.arrays();
     std::vector<Tensor> zeros;
     for (uint32_t d = 0; d < rig.devices(); ++d)

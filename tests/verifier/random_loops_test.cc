@@ -1,5 +1,5 @@
-// Random bodies of loops: with iterations left out, a program has the times, the memory, the values
-// and the verdicts that it has with all of them.
+// Tests random bodies of loops: with iterations left out, a program must have the times, the
+// memory, the values and the verdicts that it has with all iterations.
 
 #include <algorithm>
 #include <array>
@@ -23,15 +23,16 @@
 namespace orrery::test {
 namespace {
 
-/// Carries that change places, one after the other, and what the body may read of them.
+/// A `Round` has carries that change places, one after the other, and the values that the body may
+/// read.
 struct Round {
-  std::string before;  // ops that make what they are at first
+  std::string before;  // ops that make their initial values
   std::string carry;
   std::string yield;
   std::string after;
 
-  /// Begins with `places` different values, or with as many collectives that were started, for
-  /// which the program waits after the loop.
+  /// Begins with `places` different values, or with as many started collectives, for which the
+  /// program waits after the loop.
   Round(const std::string& name, uint64_t places, bool futures) {
     for (uint64_t c = 0; c < places; ++c) {
       const std::string id = fmt::format("{}{}", name, c);
@@ -46,8 +47,8 @@ struct Round {
   }
 };
 
-/// Random bodies: sync and started collectives over both axes and on two streams, local ops,
-/// carries of depth one and two, and in half of them carries that change places.
+/// Random bodies have sync and started collectives over both axes and on two streams, local ops,
+/// carries of depth one and two, and, in half of the bodies, carries that change places.
 struct Wanted {
   bool leaks = false;  // nothing waits for some of the collectives that are started
   bool names = false;  // some iterations' values are outputs
@@ -59,7 +60,7 @@ std::string random_program(Random& random, Wanted wanted = {}) {
   const auto axis = [&] {
     return std::array{R"("x")", R"("y")", R"(["x", "y"])"}[random.below(3)];
   };
-  // Circles of one carry are what stays the same.
+  // A circle of one carry is a value that stays the same.
   const Round values("p", random.below(2) == 0 ? 1 : 2 + random.below(2), false);
   const Round started("s", random.below(4) == 0 ? 1 + random.below(3) : 0, true);
   const size_t ops = 2 + random.below(4);
@@ -90,7 +91,7 @@ std::string random_program(Random& random, Wanted wanted = {}) {
         last = id;
     }
   }
-  // One future may be carried; the others are done where the body ends.
+  // One future may be carried; the others are done at the end of the body.
   std::string carry = R"("h": "a", "g": "a")" + values.carry + started.carry;
   std::string yield = fmt::format(R"("h": "{}", "g": "h")", last) + values.yield + started.yield;
   std::string before = values.before + started.before;
@@ -110,7 +111,7 @@ std::string random_program(Random& random, Wanted wanted = {}) {
                 R"({"id": "df", "op": "done", "of": "f"})");
     after += R"(, {"id": "zf", "op": "done", "of": "l.f"})";
   }
-  // Behind the outputs there are more iterations than carries take until they are back.
+  // After the named outputs there are more iterations than the carries need to come round.
   const int64_t trips = (wanted.names ? 80 : 10) + static_cast<int64_t>(random.below(80));
   std::string outputs;
   for (uint64_t n = wanted.names && last != "h" ? 1 + random.below(3) : 0; n-- > 0;)
@@ -149,7 +150,8 @@ TEST_CASE("random loops: bodies, where links are shared too") {
   CHECK(in_periods > random_programs / 8);
 }
 
-/// Two of the values of that type in the body, each of an iteration or after the loop.
+/// Returns an expectation that two random values are equal or close. Each is a value of one
+/// iteration of the body, or a value after the loop.
 std::string random_expectation(Random& random, const Program& program) {
   const Loop& loop = program.loops.front();
   std::vector<std::string> names;

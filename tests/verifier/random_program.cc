@@ -76,7 +76,7 @@ void RandomProgram::add_value(OpKind kind, Names operands, const Given& given) {
   values_.push_back(add(kind, std::move(operands), given));
 }
 
-/// A value that does not depend on x.
+/// Returns a value that does not depend on x.
 std::string RandomProgram::constant(const Shape& shape) {
   const std::string name = fmt::format("c{}", ++constants_);
   OpRequest request;
@@ -121,7 +121,7 @@ void RandomProgram::add_op() {
   }
 }
 
-/// The axes, and groups of one size along them; and how many ranks a group has.
+/// Returns the axes, and groups of one size along them, and how many ranks a group has.
 std::pair<RandomProgram::Given, int64_t> RandomProgram::group() {
   Names axes = random_.below(3) == 0 ? kAxes : random_.below(2) == 0 ? Names{"x"} : Names{"y"};
   int64_t size = 1;
@@ -142,7 +142,7 @@ std::pair<RandomProgram::Given, int64_t> RandomProgram::group() {
   return {given, size};
 }
 
-/// Each source and each destination at most once.
+/// Returns pairs in which each source and each destination occurs at most once.
 RandomProgram::Lists RandomProgram::pairs(int64_t size) {
   const Integers from = shuffled(random_, size);
   const Integers to = shuffled(random_, size);
@@ -152,7 +152,7 @@ RandomProgram::Lists RandomProgram::pairs(int64_t size) {
   return pairs;
 }
 
-/// Such pairs without a cycle.
+/// Returns pairs that form no cycle.
 RandomProgram::Lists RandomProgram::chains(int64_t size) {
   const Integers order = shuffled(random_, size);
   Lists pairs;
@@ -166,7 +166,7 @@ bool RandomProgram::is_batched_with_others(const Given& group) const {
   return ops_.batched && std::get<Names>(group.front().second).size() > 1;
 }
 
-/// Where a part begins: it may differ from device to device where ops need not be linear.
+/// Returns where a part begins. It may differ from device to device if ops need not be linear.
 std::string RandomProgram::start(const std::string& x) {
   if (ops_.linear || random_.below(2) == 0)
     return constant(Shape());
@@ -339,7 +339,8 @@ void RandomProgram::add_movement(const std::string& x) {
   }
 }
 
-/// Rows of x, and x with these added to other rows. Rows outside give 0, and go nowhere.
+/// Adds rows of x, and x with these rows added to other rows. Rows outside give 0, and are not
+/// added.
 void RandomProgram::add_rows(const std::string& x, int64_t axis) {
   const bool clips = random_.below(2) == 0;
   Given given = {{"axis", axis}, {"mode", std::string(clips ? "clip" : "fill")}};
@@ -376,7 +377,7 @@ void RandomProgram::add_arithmetic(const std::string& x) {
       return add_value(OpKind::ReduceSum, {x}, {{"axes", axes}});
     }
     case 4: {
-      // Contracted with a constant along a dimension, which that has second.
+      // x is contracted with a constant, along the constant's second dimension.
       if (rank == 0)
         return;
       const int64_t along = below(random_, rank);
@@ -394,7 +395,7 @@ void RandomProgram::add_arithmetic(const std::string& x) {
   }
 }
 
-/// Another linear value of the shape, or `x`.
+/// Returns another linear value of the shape, or `x`.
 std::string RandomProgram::value_of(const Shape& shape, const std::string& x) {
   for (const std::string& other : values_)
     if (other != x && shape_of(other) == shape && random_.below(2) == 0)
@@ -432,7 +433,7 @@ void RandomProgram::add_nonlinear(const std::string& x) {
                        {{"axes", axes}});
     }
     case 7: {
-      // Rows by numbers that are small, and some of which are no rows.
+      // Rows are taken by small numbers, some of which are no rows.
       if (rank == 0 || shape.elements() > 12)
         return;
       const std::string other = values_[random_.below(values_.size())];
@@ -453,7 +454,7 @@ void RandomProgram::add_nonlinear(const std::string& x) {
             std::string(random_.below(2) == 0 || shape.elements() == 0 ? "fill" : "clip")}});
     }
     default: {
-      // With another that depends on x, along dimensions of one extent.
+      // x is contracted with another value that depends on x, along dimensions of one extent.
       const std::string other = values_[random_.below(values_.size())];
       const Shape with = shape_of(other);
       for (int64_t l = 0; l < rank; ++l)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Random programs on {x: 2, y: 3}, of s32, whose argument is "x".
+// Makes random programs on {x: 2, y: 3}, of s32, with the argument "x".
 
 #include <cstdint>
 #include <map>
@@ -17,12 +17,12 @@
 
 namespace orrery::test {
 
-/// The parts that a random program may have.
+/// `RandomOps` says which ops a random program may have.
 struct RandomOps {
-  /// All values that depend on x do so linearly.
+  /// If true, all values that depend on x do so linearly.
   bool linear = true;
-  /// Over this axis there are no groups, and permutations over it and others are one of each: what
-  /// a batch in its place can be.
+  /// If set, a batch may take the place of this axis: there are no groups over it, and a
+  /// permutation over it and another axis is the product of one permutation along each.
   std::optional<std::string_view> batched = {};
 };
 
@@ -32,7 +32,7 @@ class RandomProgram {
 
   Program program();
 
-  /// The values that depend on x, x first.
+  /// Returns the values that depend on x, beginning with x.
   const std::vector<std::string>& values() const { return values_; }
 
  private:
@@ -71,19 +71,19 @@ class RandomProgram {
   int64_t constants_ = 0;
 };
 
-/// Any elements.
+/// Returns a tensor of any elements.
 Tensor random_tensor(const Shape& shape, Random& random);
 
-/// Random data for the argument `name` of a program, one tensor a device.
+/// Returns random data for the argument `name` of a program, one tensor per device.
 std::vector<Tensor> random_data(const Program& program, const std::string& name, Random& random);
 
-/// By the names of arguments, one tensor a device.
+/// Maps the names of arguments to their data, one tensor per device.
 using ArgumentData = std::map<std::string, std::vector<Tensor>>;
 
-/// The values of each of `names`, one a device, where the arguments have this data.
+/// Returns the values of each of `names`, one per device, where the arguments have this data.
 std::vector<std::vector<Tensor>> run(const Program& program, const ArgumentData& data,
                                      const std::vector<std::string>& names);
-/// The same of a program with one argument.
+/// Returns the values for a program with one argument.
 std::vector<std::vector<Tensor>> run(const Program& program, const std::vector<Tensor>& data,
                                      const std::vector<std::string>& names);
 

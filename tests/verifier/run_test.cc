@@ -1,3 +1,5 @@
+// Tests runs of scenarios: fingerprints, expectations, budgets and labels.
+
 #include "verifier/run.h"
 
 #include <string>
@@ -25,7 +27,7 @@ ScenarioParts scatter_then_gather() {
   return parts;
 }
 
-/// The check of the only expectation.
+/// Returns the check of the only expectation.
 Check expectation(ScenarioParts parts, const std::string& expect, const RunOptions& options = {}) {
   parts.expect = "[" + expect + "]";
   const Ran ran = run_parts(parts, options);
@@ -115,7 +117,7 @@ TEST_CASE("expect equal: names the first element that differs") {
   CHECK(expectation(scatter_then_gather(), R"({"equal": ["g", "r"]})").holds());
   const Check check = expectation(scatter_then_gather(), R"({"equal": ["a", "r"]})");
   CHECK(check.name == "VALUES.EQUAL");
-  // Element 0 of each device's 8 of iota: 0 + 8 + 16 + 24 = 48.
+  // The sum is of element 0 of each device's 8 of iota: 0 + 8 + 16 + 24 = 48.
   CHECK(check.message == "On device 0, element 0: \"a\" has 0, \"r\" has 48.");
 }
 
@@ -123,7 +125,7 @@ TEST_CASE("expect close: holds within the roundings of both, and reports how far
   CHECK(expectation(scatter_then_gather(), R"({"close": ["g", "r"]})").holds());
   const Check check = expectation(scatter_then_gather(), R"({"close": ["a", "r"]})");
   CHECK(check.name == "VALUES.CLOSE");
-  // a has none; r has 3 roundings of 2^-24 of its terms' sum 48: 8.58e-6.
+  // a has no roundings. r has 3 roundings of 2^-24 of its terms' sum 48: 8.58e-6.
   CHECK(check.message ==
         "On device 0, element 0: \"a\" has 0, \"r\" has 48; their roundings allow a difference of "
         "8.58e-06.");
@@ -139,7 +141,7 @@ TEST_CASE("expect close: integers are not rounded") {
 
 TEST_CASE("expect: NaNs of other bits differ, but for a value given as \"NaN\"") {
   ScenarioParts parts;
-  // A quiet NaN, and one with a payload that movement keeps.
+  // The NaNs are a quiet one, and one with a payload that movement keeps.
   parts.arrays = R"({"a": {"local_shape": [1], "dtype": "f32", "encoding": "bits",
 "per_device": [[2143289344], [2143289344], [2143289344], [2143289344]]},
 "b": {"local_shape": [1], "dtype": "f32", "encoding": "bits",
@@ -160,7 +162,7 @@ TEST_CASE("expect: NaNs of other bits differ, but for a value given as \"NaN\"")
 }
 
 TEST_CASE("expect close: a comparison of rounded sums that differ is undecided") {
-  // The fold of a ring begins at another rank on each device; that of the reduction is 0, 1, 2, 3.
+  // The reduction folds the ranks in the order 0, 1, 2, 3.
   ScenarioParts parts;
   parts.arrays = R"({"a": {"local_shape": [1], "dtype": "f32",
 "per_device": [[16777216], [1], [1], [-16777216]]}})";
@@ -201,7 +203,7 @@ TEST_CASE("expect holds: what has nothing to prove is not proved") {
 
 TEST_CASE("expect makespan: holds at the bound, and not a picosecond below it") {
   ScenarioParts parts;
-  // One hop of 8 x 4 B at 1 GB/s and 1 us: 1,032 ns.
+  // One hop of 8 x 4 B at 1 GB/s and 1 us takes 1,032 ns.
   parts.program =
       R"([{"id": "p", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, 1]]}])";
   CHECK(
@@ -215,7 +217,7 @@ TEST_CASE("expect makespan: holds at the bound, and not a picosecond below it") 
 TEST_CASE("expect peak memory: the largest over devices") {
   ScenarioParts parts;
   parts.program = R"([{"id": "s", "op": "add", "of": ["a", "a"]}])";
-  // Two buffers of 32 B, each rounded up to 256 B.
+  // There are two buffers of 32 B, each rounded up to 256 B.
   CHECK(expectation(parts, R"({"peak_memory": {"at_most": "512 B"}})").holds());
   const Check check = expectation(parts, R"({"peak_memory": {"at_most": "511 B"}})");
   CHECK(check.name == "MEMORY.PEAK");
@@ -234,7 +236,7 @@ TEST_CASE(
     "expectations on values, where they do not fit the data budget: not decided, so not held") {
   RunOptions small;
   small.data_budget = Bytes(100);
-  // a: 4 devices of 32 B; s: of 8 B; g and r: of 32 B. 128 + 32 + 256 = 416 B.
+  // On 4 devices, a has 32 B, s has 8 B, and g and r have 32 B: 128 + 32 + 256 = 416 B.
   const Check check = expectation(scatter_then_gather(), R"({"equal": ["g", "r"]})", small);
   CHECK(check.verdict == Verdict::Undecided);
   CHECK(check.message ==
@@ -242,7 +244,7 @@ TEST_CASE(
         "B.");
 }
 
-/// "a" is on all devices, and "n", its negative, on devices 2 and 3.
+/// Returns programs in which "a" is on all devices, and "n", its negative, on devices 2 and 3.
 ScenarioParts two_programs() {
   ScenarioParts parts;
   parts.threads = true;
@@ -256,7 +258,7 @@ ScenarioParts two_programs() {
 
 TEST_CASE("expectation close: sums that cancel are undecided, as their roundings may be larger") {
   ScenarioParts parts;
-  // In rank order the sum is 1: 1e8 + 1 is 1e8 in f32. Starting at other ranks it is 2 or 0.
+  // In rank order the sum is 1, since 1e8 + 1 is 1e8 in f32. From other ranks on, it is 2 or 0.
   parts.arrays =
       R"({"a": {"local_shape": [4], "dtype": "f32", "per_device": [[1, 1, 1, 1], [1e8, 1e8, 1e8, 1e8], [-1e8, -1e8, -1e8, -1e8], [1, 1, 1, 1]]}})";
   parts.program =
@@ -265,14 +267,14 @@ TEST_CASE("expectation close: sums that cancel are undecided, as their roundings
           {"id": "s", "op": "reduce_sum", "of": "g", "axes": [0]}])";
   const Check check = expectation(parts, R"({"close": ["r", "s"]})");
   CHECK(check.verdict == Verdict::Undecided);
-  // 3 roundings of 2^-24 in each, of magnitudes that sum to 2e8 + 2: 71.5 together.
+  // Each sum has 3 roundings of 2^-24 of magnitudes that sum to 2e8 + 2: 71.5 together.
   CHECK(check.message.find("their roundings allow a difference of 71.5, as large as the values.") !=
         std::string::npos);
 }
 
 TEST_CASE("expectation close: a sum that overflows in one order alone is undecided") {
   ScenarioParts parts;
-  // (-6e4 + 6e4) + 6e4 is finite, 6e4 + 6e4 is not.
+  // (-6e4 + 6e4) + 6e4 is finite, but 6e4 + 6e4 is not.
   parts.arrays =
       R"({"a": {"local_shape": [4], "dtype": "f16", "per_device": [[-6e4, -6e4, -6e4, -6e4], [6e4, 6e4, 6e4, 6e4], [6e4, 6e4, 6e4, 6e4], [0, 0, 0, 0]]}})";
   parts.program =
@@ -296,7 +298,7 @@ TEST_CASE("expectations equal and close: how many devices and elements were comp
         "\"g\" and \"r\" are equal on 4 devices, 8 elements each.");
 }
 
-/// Whether "equal" of two float sums on these data says that they are exact in any order.
+/// Returns whether "equal" of two float sums on these data says that they are exact in any order.
 bool told_as_exact(const std::string& array, const std::string& more = "",
                    const std::string& summed = "a") {
   ScenarioParts parts;
@@ -328,7 +330,8 @@ TEST_CASE("expectations name what a loop carries out as the scenario does") {
   CHECK(message(R"({"equal": ["l", "a"]})") == "On device 0, element 1: \"l\" has 8, \"a\" has 1.");
   CHECK(message(R"({"equal": ["l[2].t", "l[1].t"]})") ==
         "On device 0, element 1: \"l[2].t\" has 8, \"l[1].t\" has 4.");
-  // Three additions, of results up to 8: the roundings of the first two are doubled after them.
+  // There are three additions, of results up to 8. The roundings of the first two are doubled after
+  // them.
   CHECK(message(R"({"close": ["a", "l.h"]})") ==
         "On device 0, element 1: \"a\" has 1, \"l.h\" has 8; their roundings allow a difference of "
         "1.43e-06.");
@@ -350,21 +353,21 @@ TEST_CASE("expectation equal: few bits are told wherever they come from, and wha
   CHECK(told_as_exact(sharded("f32", "\"zeros\""), iota, "b"));
   CHECK_FALSE(
       told_as_exact(sharded("f32", "\"iota\""), R"({"id": "e", "op": "exp", "of": "a"},)", "e"));
-  // Multiples of 1/8 up to 31/8.
+  // The terms are multiples of 1/8 up to 31/8.
   const std::string eighth = R"({"id": "k", "op": "full", "shape": [8], "dtype": "f32",
          "fill_value": 0.125}, {"id": "m", "op": "mul", "of": ["a", "k"]},)";
   CHECK(told_as_exact(sharded("f32", "\"iota\""), eighth, "m"));
-  // One of the sums before is not exact: 1/3 is rounded.
+  // One of the sums before is not exact, since 1/3 is rounded.
   const std::string third = R"({"id": "k", "op": "full", "shape": [8], "dtype": "f32",
          "fill_value": 0.3333333333333333}, {"id": "m", "op": "sub", "of": ["a", "k"]},
          {"id": "z", "op": "sub", "of": ["m", "m"]},)";
   CHECK_FALSE(told_as_exact(sharded("f32", "\"iota\""), third, "z"));
-  // A sum of integers is exact whatever they are.
+  // A sum of integers is always exact.
   CHECK_FALSE(told_as_exact(sharded("s32", "\"iota\"")));
 }
 
 TEST_CASE("expectation equal: few bits are told up to the largest whose sums are exact") {
-  // Four terms of f32, whose whole numbers are exact up to 2^24; of bf16 up to 2^8.
+  // There are four terms. Whole numbers of f32 are exact up to 2^24, those of bf16 up to 2^8.
   CHECK(told_as_exact(sharded("f32", "4194304")));
   CHECK_FALSE(told_as_exact(sharded("f32", "4194305")));
   CHECK(told_as_exact(sharded("bf16", "64")));
@@ -420,7 +423,7 @@ TEST_CASE("proofs over the budget are left out and labelled, unless they are ask
   parts.program =
       R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"}])";
   const Ran ran = run_parts(parts, options);
-  // A ring over 4 ranks: 7 steps each.
+  // A ring over 4 ranks has 7 steps per rank.
   CHECK(ran.report.labels.back() == "\"r\": not proved (28 steps, and the budget is 0)");
   parts.expect = R"([{"holds": ["proved"]}])";
   CHECK(run_parts(parts, options).check("SCHEDULE.PROVED").holds());
@@ -454,8 +457,8 @@ TEST_CASE("values that depend on an opaque computation are not decided") {
 
 TEST_CASE("ops: times, exposure and bandwidths of a started collective") {
   ScenarioParts parts;
-  // Ring psum of 8 f32 over 4: 2 x 3 hops of (1 us + 2 x 4 B at 1 GB/s) = 6 x 1,008 ns = 6,048 ns.
-  // A computation of 2 us hides 2 us of it.
+  // A ring psum of 8 f32 over 4 ranks takes 2 x 3 hops of (1 us + 2 x 4 B at 1 GB/s) = 6 x 1,008 ns
+  // = 6,048 ns. A computation of 2 us hides 2 us of it.
   parts.program =
       R"([{"id": "s", "op": "psum_start", "of": "a", "axis_name": "x", "algorithm": "ring"},
           {"id": "c", "op": "compute", "flops": "2 MFLOP", "bytes": "0 B", "dtype": "f32"},

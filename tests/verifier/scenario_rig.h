@@ -1,7 +1,7 @@
 #pragma once
 
-// A scenario from its program alone: four devices on a ring and one f32 array "a" of 8 elements per
-// device, unless a test gives other parts.
+// Runs a scenario given by its program alone: four devices on a ring and one f32 array "a" of 8
+// elements per device, unless a test gives other parts.
 
 #include <optional>
 #include <string>
@@ -30,9 +30,9 @@ struct ScenarioParts {
 struct Ran {
   Report report;
 
-  /// The only check of that name, or the first that does not hold.
+  /// Returns the only check with that name, or the first one that does not hold.
   const Check& check(const std::string& name) const;
-  /// The names of the checks that do not hold, in order.
+  /// Returns the names of the checks that do not hold, in order.
   std::vector<std::string> broken() const;
 };
 

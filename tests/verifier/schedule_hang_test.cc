@@ -1,5 +1,5 @@
-// A schedule that hangs in itself: the steps that wait for each other, in the words of the
-// scenario, and no more rows than one reads.
+// Tests a schedule that hangs by itself: the report must name the steps that wait for each other,
+// in the words of the scenario, in no more rows than a reader needs.
 
 #include <string>
 
@@ -12,8 +12,9 @@
 namespace orrery::test {
 namespace {
 
-/// A psum over axis "x" by a ring with one slot: each device's step 1 needs the slot of the message
-/// of its step 0. The next device frees it in its own step 1, and so on around the ring.
+/// Runs a psum over axis "x" by a ring with one slot. Each device's step 1 needs the slot of the
+/// message of its step 0. The next device frees the slot in its own step 1, and so on around the
+/// ring.
 Ran ring_of_one_slot(size_t devices, const std::string& mesh) {
   ScenarioParts parts;
   parts.devices = devices;
@@ -31,7 +32,7 @@ std::pair<std::string, std::string> row(size_t device, size_t next) {
 }
 
 TEST_CASE("hang of a schedule: one row for each step that waits, with its device") {
-  // Along "x", which is the outer axis, devices 0, 2, 4 and 6 are a group.
+  // Along "x", the outer axis, devices 0, 2, 4 and 6 are a group.
   const Ran ran = ring_of_one_slot(8, R"({"x": 4, "y": 2})");
   const Check& check = ran.check("DEADLOCK.FREE");
   CHECK(check.verdict == Verdict::Fails);

@@ -1,4 +1,4 @@
-// Ops with several results, scratch and aliases, from the scenario's text to the report.
+// Tests ops with several results, scratch and aliases, from the scenario's text to the report.
 
 #include <algorithm>
 #include <string>
@@ -20,7 +20,7 @@ ValueId named(const Program& program, std::string_view name) {
   return values_by_name(program).at(name);
 }
 
-/// "p0", "p1", ... as JSON.
+/// Returns "p0", "p1", ... as JSON.
 std::string part_names(size_t count) {
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i)
@@ -28,8 +28,8 @@ std::string part_names(size_t count) {
   return fmt::format("[{}]", fmt::join(names, ", "));
 }
 
-/// An array `a`, sharded over 4 devices, in parts that are summed over the devices or not, together
-/// again as "whole", and summed as one as "sum".
+/// `ScatteredParts` splits an array `a`, sharded over 4 devices, in parts. "whole" joins the parts
+/// again. "sums" joins the sums of the parts over the devices, and "sum" is the sum of "whole".
 struct ScatteredParts {
   std::vector<int64_t> shape;  // of a device's part
   size_t axis = 0;
@@ -75,7 +75,7 @@ ScatteredParts any_parts() {
   const auto count = in_range<size_t>(1, 5);
   parts.shape[parts.axis] = 0;
   for (size_t p = 0; p < count; ++p) {
-    // At least one element, since an array has some.
+    // The first part has at least one element, since an array is not empty.
     parts.sizes.push_back(in_range<int64_t>(p == 0 ? 1 : 0, 4));
     parts.shape[parts.axis] += parts.sizes.back();
   }
@@ -99,14 +99,14 @@ TEST_CASE("split: its parts, concatenated, are the operand, and sum to the opera
     }
     RC_ASSERT(elements ==
               ran.report.values->at(program.arguments[0].value, LogicalId(0))->elements());
-    // Written and read again it is the same run.
+    // Written and read again, the scenario is the same run.
     const std::string text = write_scenario(*ran.report.scenario);
     const Report again = run(read_scenario("again", text), {});
     RC_ASSERT(again.fingerprint == ran.report.fingerprint);
   });
 }
 
-/// The peak of a program on one list of 4 devices, with an alignment of 1 byte.
+/// Runs a program on one list of 4 devices, with an alignment of 1 byte.
 Ran run_packed(const std::string& program, const std::string& memory = "1 MiB") {
   ScenarioParts parts;
   parts.program = program;
@@ -116,7 +116,7 @@ Ran run_packed(const std::string& program, const std::string& memory = "1 MiB") 
 }
 
 TEST_CASE("scratch: fits to the byte, and not in a byte less") {
-  // a has 8 f32 on each device; the compute reads it, makes 4 bytes, and needs 100 more.
+  // a has 8 f32 on each device. The compute reads a, makes 4 bytes, and needs 100 more.
   const std::string program =
       R"([{"id": "c", "op": "compute", "of": "a", "flops": 1, "bytes": 36, "dtype": "f32",
            "shape": [], "scratch": "100 B"}])";
@@ -142,7 +142,7 @@ TEST_CASE("scratch: a product's workspace is held while it runs") {
 }
 
 TEST_CASE("in place: a result takes no room of its own, and what it is written over is gone") {
-  // The update of a, 32 B on each device, by n, 32 B too.
+  // The compute updates a in place, from n. Both have 32 B on each device.
   const std::string program = R"([{"id": "n", "op": "neg", "of": "a"},
       {"id": "u", "op": "compute", "of": ["n", "a"], "flops": 8, "bytes": 96, "dtype": "f32",
        "shape": [8], "in_place_of": 1, "donate": "a"}, )";

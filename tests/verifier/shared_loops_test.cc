@@ -1,5 +1,5 @@
-// Loops whose messages share links: the times with fewer iterations run, and the rest added, are
-// those of a run of all of them.
+// Tests loops whose messages share links: the times with some iterations run and the others added
+// up must be those of a run of all iterations.
 
 #include <array>
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint32_t kDevices = 8;
 
-/// Eight devices in pairs, each at a switch of its own; these at one more.
+/// Returns eight devices in pairs, each pair under a switch, and these switches under one more.
 std::string tree(int64_t up) {
   std::vector<std::string> links;
   const auto both = [&](const std::string& a, const std::string& b, int64_t bandwidth) {
@@ -54,10 +54,10 @@ std::string scenario(const std::string& fabric, const std::string& programs) {
                      kDevices, fabric, programs);
 }
 
-/// A body that two programs can have too: then what crosses "x" meets at sites.
+/// A `Body` may be in two programs. Then the collectives that cross "x" meet at sites.
 class Body {
  public:
-  /// `starts`: all collectives are started ones.
+  /// With `starts`, all collectives are started ones.
   explicit Body(Random& random, bool starts = false) {
     const size_t ops = 2 + random.below(5);
     for (size_t i = 0; i < ops; ++i) {
@@ -68,7 +68,8 @@ class Body {
     carried_ = random.below(2) == 0;
   }
 
-  /// The loop, in a program whose names begin with `prefix`; it carries on from the value `from`.
+  /// Returns the loop for a program whose names begin with `prefix`. The loop begins with the value
+  /// `from`.
   std::string loop(const std::string& prefix, int64_t trips, const std::string& from, bool at_sites,
                    bool slower) const {
     std::vector<std::string> body;
@@ -147,8 +148,8 @@ std::vector<Fault> faults(Random& random) {
   return faults;
 }
 
-/// Devices of slightly different speeds, some of which begin later: those ahead lead by less and
-/// less for many iterations, until they have to wait.
+/// Returns faults by which devices have slightly different speeds, and some begin later. Devices
+/// that are ahead lose their lead slowly over many iterations, until they have to wait.
 std::vector<Fault> drift(Random& random) {
   std::vector<Fault> faults;
   for (uint32_t d = 0; d < kDevices; ++d) {
@@ -184,8 +185,8 @@ int64_t some_trips(Random& random) {
   return 70 + static_cast<int64_t>(random.below(150));
 }
 
-/// Tries random programs; `check` makes and checks one. It draws one amount per statement, so that
-/// compilers make the same programs.
+/// Tries random programs; `check` makes and checks one. It draws one random number per statement,
+/// so that all compilers make the same programs.
 template <class Check>
 Tally tally_of(uint64_t seed, size_t programs, Check&& check) {
   Random random(seed);
@@ -267,7 +268,7 @@ TEST_CASE("shared loops: one after the other") {
   }
 }
 
-/// A body whose messages share links, whatever its trip count.
+/// Returns a loop whose messages share links, whatever its trip count.
 std::string crowded(const std::string& id, int64_t trips, const std::string& from) {
   return loop(
       id, trips, fmt::format(R"("{}h": "{}")", id, from),
@@ -335,7 +336,7 @@ TEST_CASE("shared loops: iterations that take different times are all run") {
   CHECK(check_same(program(150), {jitter}).added == 0);
 }
 
-/// Two local ops in each iteration.
+/// Returns a loop with two local ops in each iteration.
 std::string local(const std::string& id, int64_t trips, const std::string& from,
                   const std::string& inside = "") {
   const std::string carried = inside.empty() ? id + "h" : inside.substr(0, inside.find('|'));
@@ -363,13 +364,13 @@ TEST_CASE("shared loops: iterations of local ops alone are not run") {
   check(before + local("o", 12, "c", "m|" + local("m", 30, "oh")));
   check(before + loop("o", 12, R"("oh": "c")", local("m", 30, "oh"), R"("oh": "m")") + ", " +
         crowded("d", 3, "o"));
-  // In a loop with messages, which is run in part.
+  // The loop of local ops is in a loop with messages, which is run in part.
   check(loop("o", 90, R"("oh": "a")", local("m", 30, "oh") + ", " + crowded("c", 2, "m"),
              R"("oh": "c")"));
   check(loop("o", 9, R"("oh": "a")",
              local("m", 8, "oh", "n|" + local("n", 7, "mh")) + ", " + crowded("c", 2, "m"),
              R"("oh": "c")"));
-  // Started collectives are on their way meanwhile.
+  // Started collectives are in flight meanwhile.
   check(before + R"({"id": "f", "of": "c", "op": "all_to_all_start", "axis_name": ["x", "y"],
                      "split_axis": 0, "concat_axis": 0, "tiled": true, "algorithm": "direct"}, )" +
         local("l", 40, "c") + R"(, {"id": "d", "op": "done", "of": "f"}, )" + crowded("e", 2, "l"));
@@ -416,7 +417,7 @@ TEST_CASE("shared loops: loops in loops, and two programs that run at the same t
                 fmt::format(R"({{"id": "{0}s", "of": "{0}h", "axis_name": "y", {1}}})", id, op),
                 fmt::format(R"("{0}h": "{0}s")", id));
   };
-  // The first program's iterations and the second's go on at once, each at a pace of its own.
+  // The iterations of both programs run at the same time, each at a pace of its own.
   const Outcome both = check_same(
       scenario(kWires, R"("programs": [{"on": {"x": 0}, "do": [)" +
                            over_y("l", R"("op": "psum", "algorithm": "recursive_doubling")") +

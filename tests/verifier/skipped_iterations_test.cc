@@ -1,4 +1,5 @@
-// From where, and in which states, the sweep and the engine may skip iterations of loops.
+// Tests from which iterations on, and in which states, the sweep and the engine may skip iterations
+// of loops.
 
 #include <string>
 
@@ -14,8 +15,8 @@ namespace {
 TEST_CASE(
     "skipped iterations: what was started before the loop is awaited in one of the first "
     "iterations") {
-  // Four carried collectives. The fourth was started last on a stream of its own, which is busy for
-  // longer than three iterations: the fourth iteration waits for it.
+  // Four collectives are carried. The fourth was started last, on a stream of its own, which is
+  // busy for longer than three iterations: the fourth iteration waits for it.
   std::string busy;
   std::string dones;
   for (int i = 0; i < 40; ++i) {
@@ -53,7 +54,7 @@ TEST_CASE(
 TEST_CASE(
     "skipped iterations: a message that takes as long as many iterations is on its way in each of "
     "them") {
-  // 240 bytes at 1 MB/s. In an iteration, which takes a microsecond, few of them are sent.
+  // 240 bytes go at 1 MB/s. In an iteration, which takes a microsecond, few of the bytes are sent.
   const std::string text =
       R"({"orrery": 1, "check_types": false, "mesh": {"x": 2},
       "cluster": {"devices": 2, "topology": "ring", "bandwidth": "10 GB/s", "latency": "100 ns",
@@ -74,8 +75,8 @@ TEST_CASE(
 }
 
 TEST_CASE("skipped iterations: who meets in an inner loop alone drifts in the outer one too") {
-  // Device 2 is slower by a fiftieth, and device 0 up to two iterations ahead of it: it takes many
-  // iterations of the outer loop until it waits.
+  // Device 2 is slower by a fiftieth, and device 0 gets up to two iterations ahead of it. Only
+  // after many iterations of the outer loop does device 0 have to wait.
   std::string work =
       R"({"id": "d", "op": "done", "of": "p"}, {"id": "y0", "op": "neg", "of": "k"})";
   for (int i = 1; i < 10; ++i)

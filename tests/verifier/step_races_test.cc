@@ -1,5 +1,5 @@
-// The search for races finds none in any computed algorithm, and on random schedules those that the
-// transitive closure of their causes has.
+// Tests the search for races. It must find none in any computed algorithm, and on random schedules
+// those that the transitive closure of the causes has.
 
 #include "verifier/check/step_races.h"
 
@@ -121,8 +121,8 @@ TEST_CASE("a step that writes elements that it reads for others is a race of its
 }
 
 TEST_CASE("an order through a message to another node and back counts") {
-  // Node 0: channel 0 reads input 0 and sends it; channel 1 receives what node 1 answers, into
-  // input 0.
+  // On node 0, channel 0 reads input 0 and sends it. Channel 1 receives node 1's answer into input
+  // 0.
   Step sends;
   sends.source = Slice{Area::Input, 0, 1};
   sends.to = Node(1);
@@ -142,7 +142,7 @@ TEST_CASE("an order through a message to another node and back counts") {
       {{Node(0), Channel(0), 0}, {Node(1), Channel(0), 0}}, {{Node(1), Channel(0), 1}, back}};
   CHECK(step_races(StoredSchedule(extent, {{{sends}, {stores}}, {{takes, answers}}}, messages))
             .none());
-  // Without waiting for the first message, the answer comes at any time.
+  // Unless node 1 waits for the first message, its answer comes at any time.
   const std::vector<StoredSchedule::Message> unasked = {
       {{Node(0), Channel(0), 0}, {Node(1), Channel(0), 1}}, {{Node(1), Channel(0), 0}, back}};
   CHECK(step_races(StoredSchedule(extent, {{{sends}, {stores}}, {{answers, takes}}}, unasked))
@@ -152,7 +152,8 @@ TEST_CASE("an order through a message to another node and back counts") {
 TEST_CASE("a search that the budget does not cover finds nothing out") {
   const Step step = copy({Area::Input, 0, 1}, {Area::Output, 0, 1});
   const StoredSchedule racy(one_element(), {{{step}, {step}}}, {});
-  // One pair, and 4 halves x 2 channels of clocks, first of the node and then of all nodes.
+  // The budget covers one pair, and 4 halves x 2 channels of clocks, first of the node and then of
+  // all nodes.
   CHECK(step_races(racy, 16).over_budget);
   CHECK_FALSE(step_races(racy, 16).first.has_value());
   CHECK(step_races(racy, 17).first.has_value());
@@ -168,7 +169,7 @@ TEST_CASE("no races are looked for in a schedule that cannot end") {
   CHECK(step_races(stuck).none());
 }
 
-/// A schedule whose steps are appended in an order in which they can run.
+/// A `Drawn` is a schedule whose steps are appended in an order in which they can run.
 struct Drawn {
   Extent extent;
   StoredSteps steps;
@@ -225,8 +226,8 @@ Drawn drawn(Random& random) {
   return result;
 }
 
-/// Whether some pair of accesses is unordered: by the transitive closure of all causes, and element
-/// by element.
+/// Returns whether some pair of accesses is unordered, by the transitive closure of all causes,
+/// element by element.
 bool races_by_closure(const Schedule& schedule) {
   std::vector<HalfRef> halves;
   const Extent& extent = schedule.extent();
@@ -264,7 +265,7 @@ bool races_by_closure(const Schedule& schedule) {
       if (slice == nullptr || (action.kind == ActionKind::Store) != written)
         return;
       for (int64_t i = 0; i < slice->count; ++i) {
-        // No change: what is stored is what is there.
+        // This is no change: the stored element is already there.
         const bool same = written && !step.from && place(*step.source, i) == place(*slice, i);
         if (!same)
           elements.insert(place(*slice, i));
@@ -272,7 +273,7 @@ bool races_by_closure(const Schedule& schedule) {
     });
     return elements;
   };
-  // Within one step, an element is written that was read for another.
+  // This is a race in one step: it writes an element that it reads for another element.
   for (const HalfRef& half : halves) {
     const Step step = schedule.step(half.step);
     if (!step.source || !step.target)

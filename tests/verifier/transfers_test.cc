@@ -1,4 +1,5 @@
-// psend and precv in scenarios: values, times, memory, and what stops a program that uses them.
+// Tests psend and precv in scenarios: values, times, memory, and errors that stop a program that
+// uses them.
 
 #include <algorithm>
 #include <map>
@@ -32,7 +33,7 @@ std::string send(const std::string& id, const std::string& of, const Pairs& perm
                      id, of, perm, more);
 }
 
-/// A precv of 1,000 f32 elements, as many as "a" has on each device.
+/// Returns a precv of 1,000 f32 elements, as many as "a" has on each device.
 std::string receive(const std::string& id, const std::string& token, const Pairs& perm,
                     const std::string& more = "") {
   const std::string of = token.empty() ? "" : fmt::format(R"("of": "{}", )", token);
@@ -47,7 +48,8 @@ std::string at(const std::string& site) {
   return fmt::format(R"(, "site": "{}")", site);
 }
 
-/// Each device has 4,000 B in "a": 4 us over a link of 1 GB/s, which has a latency of 1 us.
+/// Returns a program where each device has 4,000 B in "a": 4 us over a link of 1 GB/s, with a
+/// latency of 1 us.
 ScenarioParts parts_of(const std::vector<std::string>& ops) {
   ScenarioParts parts;
   parts.arrays = R"({"a": {"shape": [4000], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
@@ -55,7 +57,7 @@ ScenarioParts parts_of(const std::vector<std::string>& ops) {
   return parts;
 }
 
-/// A program on each of these devices.
+/// Returns one program for each device.
 ScenarioParts parts_of_each(const std::vector<std::vector<std::string>>& lists) {
   ScenarioParts parts = parts_of({});
   std::vector<std::string> programs;
@@ -89,7 +91,7 @@ TEST_CASE(
   for (const std::string& entry : {std::string(), kRendezvous}) {
     ScenarioParts parts =
         parts_of({send("t", "a", {{0, 1}, {2, 3}}, entry), receive("y", "t", {{0, 1}, {2, 3}})});
-    // 4 us and the latency, as the ppermute; the sources go on after 4 us.
+    // A transfer takes 4 us and the latency, as the ppermute does. The sources go on after 4 us.
     const Ran ran = run_parts(parts);
     CHECK(ran.broken().empty());
     CHECK(makespan(ran) == Duration(5 * kUs));
@@ -107,11 +109,11 @@ TEST_CASE(
 
 TEST_CASE("transfers: a chain waits for its end under rendezvous, and runs at once otherwise") {
   const Pairs chain = {{0, 1}, {1, 2}, {2, 3}};
-  // All send at 0.
+  // All devices send at 0.
   CHECK(makespan(run_parts(parts_of({send("t", "a", chain), receive("y", "t", chain)}))) ==
         Duration(5 * kUs));
-  // Device 3 receives at once, so 2 sends from 0 to 4 us and then receives. 1 sends from 4 to 8 us,
-  // and 0 from 8 to 12 us, which takes 1 us more to arrive.
+  // Device 3 receives at once, so device 2 sends from 0 to 4 us and then receives. Device 1 sends
+  // from 4 to 8 us, and device 0 from 8 to 12 us. Its message takes 1 us more to arrive.
   const Ran waits =
       run_parts(parts_of({send("t", "a", chain, kRendezvous), receive("y", "t", chain)}));
   CHECK(waits.broken().empty());
@@ -119,8 +121,8 @@ TEST_CASE("transfers: a chain waits for its end under rendezvous, and runs at on
 }
 
 TEST_CASE("transfers: a psend's operand is held until it is sent, the result from its precv on") {
-  // a has 4,000 B, in storage of 4,096 B. b is freed when it has been sent, so y can be where it
-  // was; of a ppermute both live at once.
+  // a has 4,000 B, in storage of 4,096 B. b is freed when it has been sent, so y can take its
+  // place. In a ppermute both are live at once.
   const std::string b = R"({"id": "b", "op": "neg", "of": "a"})";
   const Ran ran = run_parts(parts_of({b, send("t", "b", {{0, 1}}), receive("y", "t", {{0, 1}})}));
   CHECK(ran.report.memory.kinds.front().peak == Bytes(2 * 4096));
@@ -135,7 +137,7 @@ TEST_CASE("transfers: a cycle over two of them is fine where each is received be
       run_parts(parts_of({send("t", "a", chain, kRendezvous), receive("y", "t", chain),
                           send("u", "y", {{3, 0}}, kRendezvous), receive("z", "u", {{3, 0}})}));
   CHECK(ran.broken().empty());
-  // Device 0 has sent after 12 us (as above) and receives; 3 then sends for 4 us.
+  // Device 0 has sent after 12 us (as above) and receives; device 3 then sends for 4 us.
   CHECK(makespan(ran) == Duration(17 * kUs));
 }
 
@@ -170,7 +172,8 @@ TEST_CASE("transfers: deadlock_free is of the program as it runs, eager or not")
   CHECK(judged("", holds).broken() == std::vector<std::string>{"SENDS.UNBUFFERED"});
   CHECK(judged(kRendezvous, holds).broken() ==
         std::vector<std::string>{"DEADLOCK.FREE", "SENDS.UNBUFFERED", "PROPERTY.HOLDS"});
-  // If the scenario says on how many messages it relies, that number is judged in place of none.
+  // If the scenario states the number of messages on which it relies, that number is judged instead
+  // of none.
   const std::string need =
       "The program is safe only by buffering: a device must be able to have 1 message under way "
       "that nobody receives yet. ";
@@ -184,7 +187,7 @@ TEST_CASE("transfers: deadlock_free is of the program as it runs, eager or not")
   CHECK(none.check("SENDS.BUFFERED").witness ==
         std::vector<std::pair<std::string, std::string>>{
             {"device 0", "goes on from \"t\" before device 1 is at its precv"}});
-  // A run that hangs does so on whatever number it relies.
+  // A run that hangs does so with any number.
   CHECK(judged(kRendezvous, R"({"buffered_messages": {"at_most": 1}})").broken() ==
         std::vector<std::string>{"DEADLOCK.FREE"});
 }
@@ -205,8 +208,8 @@ TEST_CASE("transfers: what may be buffered is expected of programs that need not
 
 TEST_CASE(
     "transfers: the least number of buffered messages is that of the device that needs most") {
-  // Both send n messages before they receive one. Either must have all of its own under way before
-  // it can receive.
+  // Both devices send n messages before they receive one. One of the two must have all its messages
+  // in flight before it can receive.
   for (int64_t n = 1; n <= 3; ++n) {
     std::vector<std::vector<std::string>> lists(2);
     for (int64_t i = 0; i < n; ++i) {
@@ -227,8 +230,9 @@ TEST_CASE(
 }
 
 TEST_CASE("transfers: one forward, one backward of two stages needs a buffered message") {
-  // The first stage sends two activations before it takes a gradient, the second gives a gradient
-  // after each activation: at the second activation each sends. One of the two messages is enough.
+  // The first stage sends two activations before it takes a gradient. The second stage gives a
+  // gradient after each activation: at the second activation, both send. Buffering one of the two
+  // messages is enough.
   const Ran ran = run_parts(parts_of_each(
       {{send("f0", "a", {{0, 1}}, at("f0")), send("f1", "a", {{0, 1}}, at("f1")),
         receive("g0", "", {{1, 0}}, at("b0")), receive("g1", "", {{1, 0}}, at("b1"))},
@@ -275,7 +279,7 @@ TEST_CASE("transfers: what nobody receives, or nobody sends, ends in no way and 
   CHECK(proofs(unreceived) == 0);
   CHECK(proofs(unsent) == 0);
   CHECK(proofs(twice) == 1);
-  // A token through a barrier.
+  // The token goes through a barrier.
   const Ran barred =
       run_parts(parts_of({send("t", "a", {{0, 1}}),
                           R"({"id": ["b", "u"], "op": "optimization_barrier", "of": ["a", "t"]})",
@@ -307,8 +311,8 @@ TEST_CASE("transfers: of started sends that wait together others may need less")
   const auto done = [](const std::string& id) {
     return fmt::format(R"({{"id": "done_{}", "op": "done", "of": "{}"}})", id, id);
   };
-  // Device 1 has s under way when it comes to t, which device 0 receives after the end of q. If q
-  // is what device 0 has under way, all goes on with one message each; p comes first.
+  // Device 1 has s in flight when it comes to t, which device 0 receives after the end of q. If
+  // device 0 has q in flight, all goes on with one message each; but p comes first.
   const Ran ran = run_parts(parts_of_each(
       {{start("p", {{0, 1}}, 1), start("q", {{0, 1}}, 2), done("q"),
         receive("of_t", "", {{1, 0}}, at("t")), done("p"), receive("of_s", "", {{1, 0}}, at("s"))},
@@ -404,7 +408,7 @@ TEST_CASE("transfers: the result varies over the axes and over what the operand 
   CHECK(text(program.value(program.ops[1].results[0]).type, program.mesh) == "f32[4]{V:(x,y)}");
 }
 
-/// Pairs without a cycle: some of 0 -> 1 -> ... of the ranks in a random order.
+/// Returns pairs without a cycle: some of the links 0 -> 1 -> ... of the ranks in a random order.
 Pairs some_pairs(int64_t ranks, Random& random) {
   std::vector<int64_t> order;
   for (int64_t r = 0; r < ranks; ++r)

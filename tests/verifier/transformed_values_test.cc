@@ -1,4 +1,5 @@
-// Values of transformed programs that are worked out by hand: scenarios that say what they expect.
+// Compares values of transformed programs with values worked out by hand, which the scenarios
+// expect.
 
 #include <string>
 
@@ -11,7 +12,7 @@
 namespace orrery {
 namespace {
 
-/// The checks that do not hold, with their messages; empty where all hold.
+/// Returns the checks that do not hold, with their messages; "" if all hold.
 std::string broken(const std::string& scenario) {
   RunOptions options;
   options.data = Data::On;
@@ -33,14 +34,14 @@ std::string on_devices(int devices, const std::string& more) {
 }
 
 TEST_CASE("pmean over a batch divides by a number of ranks that the dtype has not") {
-  // 17 elements of 1 in f8e4m3fn, which has 16 and 18. Their sum is 16 with ties to even, and 16/17
-  // rounds to 15/16. Divided by 16 it would be 1.
+  // There are 17 elements of 1 in f8e4m3fn, which has 16 and 18, but not 17. Their sum is 16 with
+  // ties to even, and 16/17 rounds to 15/16. Divided by 16 it would be 1.
   CHECK(broken(on_devices(1, R"("check_types": true, "numerics": "ieee",
       "arrays": {"a": {"shape": [17, 1], "dtype": "f8e4m3fn", "init": 1}},
       "program": [{"id": "r", "op": "pmean", "of": "a", "axis_name": "i"}],
       "transform": {"batch": {"axis_name": "i", "in_axes": {"a": 0}}},
       "expect": [{"values": {"r": [[0.9375]]}}])")) == "");
-  // As over 17 ranks.
+  // The result is as over 17 ranks.
   CHECK(broken(on_devices(17, R"(
       "arrays": {"a": {"shape": [17], "dtype": "f8e4m3fn", "spec": ["x"], "init": 1}},
       "program": [{"id": "r", "op": "pmean", "of": "a", "axis_name": "x"},
@@ -50,8 +51,8 @@ TEST_CASE("pmean over a batch divides by a number of ranks that the dtype has no
 }
 
 TEST_CASE("pmean over a batch beyond the range of the dtype divides by it") {
-  // 600 elements of 1/2: 300 rounds to 288 (f8e4m3fn has 288 and 320), and 288/600 to 0.46875
-  // (0.48 lies between 15/32 and 16/32, nearer to the first).
+  // There are 600 elements of 1/2. 300 rounds to 288 (f8e4m3fn has 288 and 320), and 288/600 to
+  // 0.46875 (0.48 lies between 15/32 and 16/32, nearer to the first).
   CHECK(broken(on_devices(1, R"("check_types": true,
       "arrays": {"a": {"shape": [600, 1], "dtype": "f8e4m3fn", "init": 0.5}},
       "program": [{"id": "r", "op": "pmean", "of": "a", "axis_name": "i"}],
@@ -71,7 +72,7 @@ TEST_CASE("vjp: a mean over ranks of which the dtype has not the number divides 
 }
 
 TEST_CASE("vjp: a mean over groups of other sizes divides by each group's size") {
-  // Groups of 1 and 2: the cotangents 8 and 4 + 2 are divided by 1 and by 2.
+  // The groups have 1 and 2 ranks: the cotangents 8 and 4 + 2 are divided by 1 and by 2.
   CHECK(broken(on_devices(3, R"("check_types": true,
       "arrays": {"a": {"shape": [3], "dtype": "f32", "spec": ["x"], "init": 1},
                  "ct_r": {"local_shape": [1], "dtype": "f32", "varying": ["x"],
@@ -83,7 +84,7 @@ TEST_CASE("vjp: a mean over groups of other sizes divides by each group's size")
 }
 
 TEST_CASE("vjp: the cotangents of reduced arrays, which no quotient and no case takes") {
-  // On {x: 2}. Each device has its addend of a cotangent: 3 and 4 on the one, 5 and 8 on the other.
+  // On {x: 2}, each device has its addend of a cotangent: 3 and 4 on device 0, 5 and 8 on device 1.
   const auto of = [](const std::string& op, const std::string& ct_q, const std::string& ct_p) {
     return broken(on_devices(2, R"("check_types": true,
         "arrays": {
@@ -99,9 +100,9 @@ TEST_CASE("vjp: the cotangents of reduced arrays, which no quotient and no case 
         "expect": [{"values": {"ct_q": )" +
                                     ct_q + R"(, "ct_p": )" + ct_p + "}}]"));
   };
-  // ct / q.
+  // The cotangent is ct / q.
   CHECK(of(R"("op": "log", "of": "q")", "[[3, 2], [5, 4]]", "[[0, 0], [0, 0]]") == "");
-  // ct / p, and -ct q / p^2.
+  // The cotangents are ct / p and -ct q / p^2.
   CHECK(of(R"("op": "div", "of": ["q", "p"])", "[[1.5, 1], [2.5, 2]]",
            "[[-0.75, -0.5], [-1.25, -1]]") == "");
   CHECK(of(R"("op": "select_n", "of": ["k", "q", "p"])", "[[3, 0], [5, 0]]", "[[0, 4], [0, 8]]") ==
@@ -109,7 +110,7 @@ TEST_CASE("vjp: the cotangents of reduced arrays, which no quotient and no case 
 }
 
 TEST_CASE("vjp: the cotangents of the extremum, the mean and the broadcast of reduced arrays") {
-  // On {x: 2, y: 2}, device by device in the order (0,0), (0,1), (1,0), (1,1).
+  // The values are on {x: 2, y: 2}, device by device in the order (0,0), (0,1), (1,0), (1,1).
   const auto of = [](const std::string& op, const std::string& cotangent,
                      const std::string& expected) {
     return broken(R"({"orrery": 1, "mesh": {"x": 2, "y": 2}, "check_types": true,
@@ -141,7 +142,8 @@ TEST_CASE("vjp: the cotangents of the extremum, the mean and the broadcast of re
 }
 
 TEST_CASE("a batch of loops gives what the ops of their iterations give") {
-  // "a" has the batch, and so has what depends on it after an iteration or more; "c" has not.
+  // "a" has the batch, and so have values that depend on it after an iteration or more; "c" has
+  // not.
   const auto check = [](const std::string& loop, const std::string& same_ops) {
     CAPTURE(loop);
     CHECK(broken(on_devices(2, R"("check_types": false,
@@ -170,7 +172,8 @@ TEST_CASE("a batch of loops gives what the ops of their iterations give") {
         op("s", "sub", R"("c", "a")"));
   check(loop("l", 2, R"("h": "a")", "", R"("h": "c")") + ", " + op("r", "add", R"("l.h", "a")"),
         op("s", "add", R"("c", "a")"));
-  // m.g becomes h - 2a, and the iteration yields that times h; the first is read outside too.
+  // m.g becomes h - 2a, and the iteration yields that times h. The first result is read outside
+  // too.
   const std::string inner =
       loop("m", 2, R"("g": "h")", op("u", "sub", R"("g", "a")"), R"("g": "u")");
   check(loop("l", 2, R"("h": "c")", inner + ", " + op("y", "mul", R"("m.g", "h")"), R"("h": "y")") +

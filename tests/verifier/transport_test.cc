@@ -1,4 +1,4 @@
-// Transport buffers in scenarios: what they do to messages, times, memory and labels.
+// Tests transport buffers in scenarios: their effect on messages, times, memory and labels.
 
 #include <algorithm>
 #include <string>
@@ -26,8 +26,8 @@ std::string transport(const std::string& protocol, const std::string& slot) {
   return fmt::format(R"({{"transport": {{"protocol": "{}", "slot": "{}"}}}})", protocol, slot);
 }
 
-/// An op on 1,000 f32 elements per device, 4,000 B, over four devices in a ring. A link carries 1
-/// GB/s, so 1,000 B a microsecond, with a latency of 1 us.
+/// Runs an op on 1,000 f32 elements per device, 4,000 B, over four devices in a ring. A link
+/// carries 1 GB/s, which is 1,000 B per microsecond, with a latency of 1 us.
 Ran run_op(const std::string& op, const std::string& policy, const std::string& faults = "[]") {
   ScenarioParts parts;
   parts.arrays = R"({"a": {"shape": [4000], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
@@ -49,15 +49,15 @@ bool has_label(const Ran& ran, const std::string& label) {
 }
 
 TEST_CASE("transport: messages are cut to slots, and each piece has its latency") {
-  // Three steps, each after the message of the one before: 4 us and the latency.
+  // There are three steps, each after the message of the step before, of 4 us and the latency.
   CHECK(makespan(run_op(kGather, "{}")) == Duration(3 * 5 * kUs));
-  // The same for a slot that just fits.
+  // A slot that just fits gives the same time.
   CHECK(makespan(run_op(kGather, transport("simple", "4000 B"))) == Duration(3 * 5 * kUs));
-  // Four times three steps of 1 us and the latency.
+  // There are four times three steps of 1 us and the latency.
   const Ran cut = run_op(kGather, transport("simple", "1000 B"));
   CHECK(makespan(cut) == Duration(4 * 3 * 2 * kUs));
   CHECK(cut.report.ops[0].messages == uint64_t{4} * 4 * 3);
-  // Four pieces of 999 B and one of 4 B. An element is whole: 249 of them fit 999 B.
+  // There are four pieces of 999 B and one of 4 B. Elements are whole: 249 of them fit in 999 B.
   const Ran uneven = run_op(kGather, transport("simple", "999 B"));
   CHECK(makespan(uneven) == Duration(3 * (4 * (996'000 + kUs) + 16'000 + kUs)));
 }
@@ -71,8 +71,8 @@ TEST_CASE("transport: flags take half of a slot and of a link's rate with LL") {
 
 TEST_CASE("transport: a slow link's bandwidth is that of data and flags") {
   const std::string slow = R"([{"slow_link": {"from": 1, "to": 2}, "bandwidth": "0.5 GB/s"}])";
-  // 1,000 B of data take 4 us on that link. Each of the four parts of a stretch crosses three
-  // links; the last to cross the slow one does so after two others.
+  // 1,000 B of data take 4 us on that link. Each of the four pieces of a part crosses three links;
+  // the last piece to cross the slow link does so after two others.
   const Ran ran = run_op(kGather, transport("ll", "2000 B"), slow);
   const Ran simple = run_op(kGather, transport("simple", "1000 B"),
                             R"([{"slow_link": {"from": 1, "to": 2}, "bandwidth": "0.25 GB/s"},
@@ -83,7 +83,7 @@ TEST_CASE("transport: a slow link's bandwidth is that of data and flags") {
 }
 
 TEST_CASE("transport: an algorithm is chosen by the times of cut messages") {
-  // Ring: chunks of 1,000 B in two pieces, so twice six steps of 0.5 us and the latency.
+  // The ring's chunks of 1,000 B are in two pieces: twice six steps of 0.5 us and the latency.
   const Ran ran = run_op(R"("op": "psum")", transport("simple", "500 B"));
   CHECK(makespan(ran) == Duration(2 * 6 * (kUs / 2 + kUs)));
   CHECK(ran.report.ops[0].choice->because.rfind("ring (simple) 18 us < ", 0) == 0);
@@ -115,7 +115,7 @@ TEST_CASE("transport: the message of an exceeded capacity names the buffers") {
   parts.memory = "300 B";
   parts.policy = R"({"alignment": "1 B", "reserved": "100 B",
                      "transport": {"protocol": "simple", "slot": "64 B"}})";
-  // 32 B of a, 128 B of r, and two slots.
+  // The memory has 32 B of a, 128 B of r, and two slots.
   const Ran ran = run_parts(parts);
   const Check& check = ran.check("MEMORY.CAPACITY");
   CHECK(check.message.find("and 228 B reserved (128 B of it transport buffers)") !=

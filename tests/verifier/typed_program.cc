@@ -49,7 +49,7 @@ ValueType TypedProgram::type(const std::string& name) {
   return *builder_.type_of(name, Origin{});
 }
 
-/// Whether a program with this op alone is without errors.
+/// Returns whether a program with this op alone has no errors.
 bool TypedProgram::fits(const OpRequest& request) {
   Diagnostics refused("f");
   ProgramBuilder trial(mesh_, Checks::States, refused);
@@ -63,7 +63,7 @@ bool TypedProgram::fits(const OpRequest& request) {
   return refused.empty();
 }
 
-/// Whether the op, named v and the number of those made, was taken.
+/// Adds an op, named v and its number, if fits() accepts it. Returns whether it did.
 bool TypedProgram::add(OpKind kind, Names operands, const Given& given) {
   OpRequest request;
   request.name = fmt::format("v{}", made_ + 1);
@@ -84,7 +84,7 @@ void TypedProgram::add_value(OpKind kind, Names operands, const Given& given) {
     values_.push_back(fmt::format("v{}", made_));
 }
 
-/// A value that does not depend on x, in some states.
+/// Returns a value that does not depend on x, in some states.
 std::string TypedProgram::constant(const Shape& shape) {
   const Integers dims(shape.dims().begin(), shape.dims().end());
   if (dims.empty() || random_.below(2) == 0)
@@ -103,7 +103,7 @@ std::string TypedProgram::constant(const Shape& shape) {
   return fmt::format("v{}", made_);
 }
 
-/// Where a part begins: the same everywhere, or the device's place.
+/// Returns where a part begins: the same place on all devices, or the device's own place.
 std::string TypedProgram::index() {
   if (random_.below(2) == 0)
     return constant(Shape());
@@ -111,7 +111,7 @@ std::string TypedProgram::index() {
   return fmt::format("v{}", made_);
 }
 
-/// Another value of the shape, or `x`.
+/// Returns another value of the shape, or `x`.
 std::string TypedProgram::like(const std::string& x) {
   for (const std::string& other : values_)
     if (other != x && type(other).shape == type(x).shape && random_.below(2) == 0)
@@ -151,7 +151,7 @@ void TypedProgram::add_cast(const std::string& x) {
   return add_value(one_of(kStateCasts).kind, {x}, {{"axis_name", axes()}});
 }
 
-/// A reduction, to all or of parts.
+/// Adds a reduction, to all ranks or of parts.
 void TypedProgram::add_sum(const std::string& x) {
   const auto rank = static_cast<int64_t>(type(x).shape.rank());
   switch (random_.below(4)) {
@@ -265,7 +265,7 @@ void TypedProgram::add_movement(const std::string& x) {
   }
 }
 
-/// Parts and rows by indices, which may differ from device to device.
+/// Adds parts and rows by indices, which may differ from device to device.
 void TypedProgram::add_rows(const std::string& x) {
   const Shape shape = type(x).shape;
   const auto rank = static_cast<int64_t>(shape.rank());
@@ -332,7 +332,7 @@ void TypedProgram::add_arithmetic(const std::string& x) {
         return;
       const int64_t along = below(rank);
       const std::string other = constant(Shape({2, shape[static_cast<size_t>(along)]}));
-      // A product that is reduced has no gradient: dot_general takes no addends.
+      // A reduced product has no gradient, since dot_general takes no addends.
       const AxisStates states = type(x).axes;
       if (std::find(states.begin(), states.end(), AxisState::Reduced) != states.end() &&
           type(other).axes != AxisStates{AxisState::Varying, AxisState::Varying})

@@ -1,7 +1,7 @@
 #pragma once
 
-// Random linear programs whose types are checked, on {x: 2, y: 3}, of s32, whose argument is "x",
-// in any states. Each op is one that its type rule takes, with the casts that it makes by itself.
+// Makes random linear programs with checked types on {x: 2, y: 3}, of s32, whose argument "x" has
+// any states. Each op is one that its type rule accepts, with the casts that it makes by itself.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ class TypedProgram {
 
   Program program();
 
-  /// The values that depend on x, that first.
+  /// Returns the values that depend on x, beginning with x.
   const std::vector<std::string>& values() const { return values_; }
 
  private:
@@ -62,11 +62,11 @@ class TypedProgram {
   int64_t made_ = 0;
 };
 
-/// The axes over which the copies of a value are equal: those along which it is invarying, or
-/// reduced.
+/// Returns the axes over which the copies of a value are equal: those along which it is invarying
+/// or reduced.
 std::vector<size_t> equal_axes(const ValueType& type);
 
-/// Random copies of a value, one a device, as its states require: equal where they are to be.
+/// Returns random copies of a value, one per device, which are equal where its states require it.
 std::vector<Tensor> random_copies(const Program& program, const std::string& name, Random& random);
 
 }  // namespace orrery::test

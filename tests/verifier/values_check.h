@@ -1,6 +1,6 @@
 #pragma once
 
-// The values of a program without loops against the definitions of its collectives.
+// Compares the values of a program without loops with the definitions of its collectives.
 
 #include <optional>
 
@@ -9,7 +9,7 @@
 
 namespace orrery::test {
 
-/// The check of the first site, with the folds that the prover proves.
+/// Returns the check of the first site, with the folds that the prover proves.
 inline std::optional<Check> values_check(const Program& program, const Lowered& lowered,
                                          Prover& prover, const DeviceValues& values) {
   ValuesAgainstDefinitions definitions(

@@ -1,5 +1,5 @@
-// Wrong results of collectives, and whether VALUES.ORACLE finds them: in every float dtype, at
-// sizes where the roundings of a sum are as large as the sum itself.
+// Tests whether VALUES.ORACLE finds wrong results of collectives, in every float dtype, at sizes
+// where the roundings of a sum are as large as the sum itself.
 
 #include "verifier/check/values.h"
 
@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t kCount = 3;  // elements per rank
 
-/// One collective over n ranks, run.
+/// A `RunRig` is one collective over n ranks, and its run.
 class RunRig {
  public:
   RunRig(const std::string& op, const std::string& algorithm, Dtype dtype, int64_t n)
@@ -48,7 +48,7 @@ class RunRig {
     unable_.emplace(rig_.program, rig_.lowered, ProofBudget{0, 0});
   }
 
-  /// The result on a device, to be spoilt.
+  /// Returns the result on a device, which the test spoils.
   Tensor& result(size_t device) { return values_.at(rig_.value("r"), LogicalId(device)).value(); }
 
   Check proved() { return check(*prover_); }
@@ -79,7 +79,7 @@ const std::vector<Sum> kSums = {{"psum", "ring"},
 constexpr Dtype kFloats[] = {Dtype::F8E5M2, Dtype::F8E4M3FN, Dtype::BF16,
                              Dtype::F16,    Dtype::F32,      Dtype::F64};
 
-/// From these sizes on, 2 (n - 1) u is at least 1: u is 2^-3, 2^-4, 2^-8 and 2^-11.
+/// Returns the size from which 2 (n - 1) u is at least 1. u is 2^-3, 2^-4, 2^-8 and 2^-11.
 int64_t least_hopeless(Dtype dtype) {
   switch (dtype) {
     case Dtype::F8E5M2:
@@ -129,7 +129,7 @@ TEST_CASE("values: one wrong last bit on one device fails, in every float dtype"
 TEST_CASE("values: without a proof, sums whose roundings may be as large are undecided") {
   for (const Dtype dtype : {Dtype::F8E5M2, Dtype::F8E4M3FN, Dtype::BF16}) {
     INFO(name(dtype));
-    // A sum may have grown by its own roundings, so that zero is not within twice their bound.
+    // A sum may have grown by its own roundings, so zero is not always within twice their bound.
     const int64_t n = 2 * least_hopeless(dtype);
     RunRig rig("psum", "recursive_doubling", dtype, n);
     for (size_t device = 0; device < static_cast<size_t>(n); ++device)
@@ -159,8 +159,8 @@ TEST_CASE("values: a wrong result on one device outweighs one that is undecided 
   CHECK(rig.not_proved().verdict == Verdict::Fails);
 }
 
-/// A loop of five psums of 4 devices, of which two groups of two exchange. The runs for
-/// which `is_spoilt` holds get a result of which one bit of a member is wrong.
+/// Runs a loop of five psums of 4 devices, in two groups of two. The runs for which `is_spoilt`
+/// holds get a result in which one bit of a member is wrong. Returns the check.
 std::optional<Check> check_of_loop(
     const std::function<bool(CollectiveRun run, LogicalId device)>& is_spoilt, bool proved) {
   Looping l(Checks::Shapes);

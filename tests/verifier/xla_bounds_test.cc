@@ -1,4 +1,4 @@
-// Error bounds by Numerics::XlaCpu, where values are near those that are flushed.
+// Tests error bounds by Numerics::XlaCpu, where values are near those that are flushed.
 
 #include <cmath>
 #include <string>
@@ -20,7 +20,7 @@ constexpr uint32_t kRanks = 3;
 const std::vector<std::string> kValues = {"total",   "mean", "least", "sum", "apart",
                                           "product", "row",  "moved", "rows"};
 
-/// The ops of which some flush, of arguments "a" and "b".
+/// Adds ops, some of which flush, of arguments "a" and "b".
 void add_ops(HostRig& rig) {
   const std::vector<std::pair<std::string, Attribute>> over_all = {{"axis_name", Names{"x"}}};
   rig.op("psum", "total", {"a"}, over_all);
@@ -35,7 +35,7 @@ void add_ops(HostRig& rig) {
   rig.op("scatter_add", "rows", {"a", "b", "first"}, {{"axis", int64_t{0}}});
 }
 
-/// A number of any kind near the smallest normal number of f32; a few are far from it.
+/// Returns a number of any kind near the smallest normal number of f32, or rarely one far from it.
 double near_smallest(Random& random) {
   const double sign = random.below(2) == 0 ? -1 : 1;
   const auto digits = static_cast<double>(random.between(1, 1 << 20));

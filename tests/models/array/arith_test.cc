@@ -1,3 +1,5 @@
+// Tests arith.h: rounding against the fields of each format, sums and products against exact ones.
+
 #include "models/array/arith.h"
 
 #include <array>
@@ -21,8 +23,8 @@ namespace {
 using test::kInf;
 using test::kNan;
 
-/// A narrow float's value, read from its fields as IEEE 754, section 3.4 defines them. It is
-/// independent of arith.h, and exact in double.
+/// A `Format` gives a narrow float's value from its fields, as IEEE 754, section 3.4 defines it. It
+/// does not use arith.h, and is exact in double.
 struct Format {
   int fraction_bits;
   int exponent_bits;
@@ -32,8 +34,8 @@ struct Format {
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   uint32_t sign_bit() const { return 1U << (fraction_bits + exponent_bits); }
 
-  /// The value of `beyond` if the exponents went on. Rounding compares with it to decide what
-  /// overflows (IEEE 754, section 4.3.1).
+  /// Returns the value of a pattern, also for `beyond`, as if the exponents went on. Rounding
+  /// compares with that value to decide what overflows (IEEE 754, section 4.3.1).
   double number(uint32_t magnitude) const {
     const auto exponent = static_cast<int>(magnitude >> fraction_bits);
     const auto fraction = static_cast<int>(magnitude & ((1U << fraction_bits) - 1U));
@@ -73,8 +75,8 @@ bool same_bits(float a, double b) {
   return std::bit_cast<uint64_t>(static_cast<double>(a)) == std::bit_cast<uint64_t>(b);
 }
 
-/// The result of many checks in one line: empty without a failure, else how many failed and the
-/// first.
+/// Returns the result of many checks in one line: "" without a failure, else how many failed and
+/// the first failure.
 template <class T>
 std::string summary(const std::vector<T>& wrong) {
   return wrong.empty() ? "" : fmt::format("{} wrong, the first at {}", wrong.size(), wrong.front());
@@ -92,8 +94,8 @@ std::string patterns_widened_wrongly() {
   return summary(wrong);
 }
 
-/// The numbers that rounding from Wide to E gets wrong. For each two neighbouring numbers of E, of
-/// either sign and up to what overflows, it tries Wide values at, next to and between them.
+/// Returns the numbers that rounding from Wide to E gets wrong. For each two neighbouring numbers
+/// of E, of either sign and up to the overflow, it tries Wide values at, next to and between them.
 template <class E, class Wide>
 std::string rounded_wrongly() {
   const Format format = kFormat<E>;
@@ -137,7 +139,7 @@ double value_of(E x) {
 
 }  // namespace
 
-// The whole header can run at compile time.
+// All functions of the header can run at compile time.
 static_assert(bits_of(add(F16{0x3c00}, F16{0x3c00})) == 0x4000);         // 1 + 1 = 2
 static_assert(bits_of(multiply(BF16{0x3fc0}, BF16{0x4000})) == 0x4040);  // 1.5 * 2 = 3
 static_assert(bits_of(convert<F16>(F64{0.333251953125})) == 0x3555);     // 1365/4096
@@ -160,12 +162,12 @@ TEST_CASE_TEMPLATE("narrow floats: f64 rounds to nearest even around every value
 }
 
 TEST_CASE("f16: rounding at the thresholds") {
-  // Largest finite: (2 - 2^-10) * 2^15 = 65504; half a unit above, 65520, is a tie with 65536:
-  // even.
+  // The largest finite number is (2 - 2^-10) * 2^15 = 65504. Half a unit above it, 65520 is a tie
+  // with 65536, which is even.
   CHECK(bits_of(round<F16>(65504.0F)) == 0x7bff);
   CHECK(bits_of(round<F16>(std::nextafter(65520.0F, 0.0F))) == 0x7bff);
   CHECK(bits_of(round<F16>(65520.0F)) == 0x7c00);
-  // Smallest subnormal 2^-24; half of it is a tie with 0: even.
+  // The smallest subnormal is 2^-24. Half of it is a tie with 0, which is even.
   CHECK(bits_of(round<F16>(0x1p-24F)) == 0x0001);
   CHECK(bits_of(round<F16>(0x1p-25F)) == 0x0000);
   CHECK(bits_of(round<F16>(0x1.000002p-25F)) == 0x0001);
@@ -173,8 +175,8 @@ TEST_CASE("f16: rounding at the thresholds") {
 }
 
 TEST_CASE("f8e4m3fn: rounding at the thresholds") {
-  // Largest 448 = 1.75 * 2^8; half a unit above, 464, is a tie with 480, whose fraction would be
-  // odd and which is not there. Smallest subnormal 2^-9.
+  // The largest number is 448 = 1.75 * 2^8. Half a unit above it, 464 is a tie with 480, whose
+  // fraction would be odd and which does not exist. The smallest subnormal is 2^-9.
   CHECK(bits_of(round<F8E4M3FN>(464.0F)) == 0x7e);
   CHECK(bits_of(round<F8E4M3FN>(std::nextafter(464.0F, 1000.0F))) == 0x7f);
   CHECK(bits_of(round<F8E4M3FN>(-1e30F)) == 0x7f);
@@ -186,7 +188,8 @@ TEST_CASE("f8e4m3fn: rounding at the thresholds") {
 }
 
 TEST_CASE("f8e5m2: rounding at the thresholds") {
-  // Largest 57344 = 1.75 * 2^15; 61440 is a tie with 65536: even. Smallest subnormal 2^-16.
+  // The largest number is 57344 = 1.75 * 2^15; 61440 is a tie with 65536, which is even. The
+  // smallest subnormal is 2^-16.
   CHECK(bits_of(round<F8E5M2>(std::nextafter(61440.0F, 0.0F))) == 0x7b);
   CHECK(bits_of(round<F8E5M2>(61440.0F)) == 0x7c);
   CHECK(bits_of(round<F8E5M2>(-61440.0F)) == 0xfc);
@@ -195,8 +198,8 @@ TEST_CASE("f8e5m2: rounding at the thresholds") {
 }
 
 TEST_CASE("f64 to narrow floats: rounds once, where rounding twice would differ") {
-  // Just above a midpoint by less than an f32 can hold. By way of f32 it becomes the midpoint,
-  // which goes to the even neighbour, below.
+  // Each value is above a midpoint by less than an f32 can hold. An f32 in between would be the
+  // midpoint itself, which goes to the even neighbour below.
   const double f16_middle = 1 + 0x1p-11;
   CHECK(bits_of(round<F16>(f16_middle)) == 0x3c00);
   CHECK(bits_of(round<F16>(f16_middle + 0x1p-40)) == 0x3c01);
@@ -205,7 +208,7 @@ TEST_CASE("f64 to narrow floats: rounds once, where rounding twice would differ"
   CHECK(bits_of(round<BF16>(bf16_middle)) == 0x3f80);
   CHECK(bits_of(round<BF16>(bf16_middle + 0x1p-40)) == 0x3f81);
   CHECK(bits_of(round<BF16>(static_cast<float>(bf16_middle + 0x1p-40))) == 0x3f80);
-  // The same where the neighbours are subnormal: 1.5 units.
+  // The same holds where the neighbours are subnormal: 1.5 units are a midpoint.
   CHECK(bits_of(round<F16>(0x1.8p-24)) == 0x0002);
   CHECK(bits_of(round<F16>(0x1.8p-24 - 0x1p-60)) == 0x0001);
   CHECK(bits_of(round<BF16>(0x1.8p-133)) == 0x0002);
@@ -249,7 +252,7 @@ TEST_CASE("NaN: every computed or converted one has its type's single pattern") 
   CHECK(bits_of(convert<F16>(BF16{0xffff})) == 0x7e00U);
   CHECK(bits_of(add(F16{0xfc01}, F16{0})) == 0x7e00U);
   CHECK(bits_of(maximum(BF16{0xffff}, BF16{0})) == 0x7fc0U);
-  // Made from numbers: inf - inf, 0 * inf.
+  // These NaNs come from numbers: inf - inf and 0 * inf.
   const F32 infinite = number<F32>(kInf);
   CHECK(bits_of(subtract(infinite, infinite)) == 0x7fc00000U);
   CHECK(bits_of(multiply(infinite, F32{0.0F})) == 0x7fc00000U);
@@ -265,7 +268,7 @@ TEST_CASE("conversion to the same type keeps every bit, of a NaN too") {
 
 TEST_CASE_TEMPLATE("maximum and minimum: NaN wins, -0 is below +0, else as compared", E, F16, BF16,
                    F32, F64, F8E4M3FN, F8E5M2) {
-  // In the order of IEEE 754-2019 maximum. f8e4m3fn has no infinity.
+  // The numbers are in the order of maximum in IEEE 754-2019. f8e4m3fn has no infinity.
   const double most = kSame<E, F8E4M3FN> ? 448 : kInf;
   const std::array<double, 8> ascending = {-most, -2.5, -1, -0.0, 0.0, 1, 2.5, most};
   for (size_t i = 0; i < ascending.size(); ++i) {
@@ -306,7 +309,7 @@ TEST_CASE_TEMPLATE("integers: sums, differences and products are those of Z modu
   test::holds_for_all("any two", [] {
     const auto x = test::any_int<Int>();
     const auto y = test::any_int<Int>();
-    // Modulo 2^128, and so modulo 2^width.
+    // Results are exact modulo 2^128, and so modulo 2^width.
     const auto wide = [](Int value) { return static_cast<UInt128>(Int128{value}); };
     const auto equal = [&](Int got, UInt128 exact) {
       return ((wide(got) - exact) << (128 - 8 * sizeof(Int))) == 0;
@@ -338,9 +341,9 @@ TEST_CASE_TEMPLATE("narrow floats: +, - and * are the exact result, rounded once
     const E y = {test::any_int<uint16_t>()};
     const double a = value_of(x);
     const double b = value_of(y);
-    // In double products are exact (22 and 16 bits), and so are sums of f16 (41 bits). A sum of
-    // bf16 is too, unless one operand is more than 2^45 times the other; then the result is the
-    // larger, whether or not the double has rounded before.
+    // In double, products are exact (22 and 16 bits), and so are sums of f16 (41 bits). A sum of
+    // bf16 is exact too, unless one operand is more than 2^45 times the other. Then the result is
+    // the larger operand, whether or not the double has rounded before.
     RC_ASSERT(same_value(add(x, y), round<E>(a + b)));
     RC_ASSERT(same_value(subtract(x, y), round<E>(a - b)));
     RC_ASSERT(same_value(multiply(x, y), round<E>(a * b)));
@@ -414,15 +417,15 @@ TEST_CASE("integers to floats: rounded once, ties to even") {
   CHECK(convert<F32>(S32{-16777219}).value == -16777220.0F);
   CHECK(convert<F32>(U32{4294967295U}).value == 4294967296.0F);
   CHECK(convert<F64>(U32{4294967295U}).value == 4294967295.0);
-  // f16 has 11 bits: 2049 is a tie, and 65520 the first that becomes infinite.
+  // f16 has 11 bits: 2049 is a tie, and 65520 is the first number that becomes infinite.
   CHECK(bits_of(convert<F16>(S32{2049})) == bits_of(number<F16>(2048)));
   CHECK(bits_of(convert<F16>(S32{2051})) == bits_of(number<F16>(2052)));
   CHECK(bits_of(convert<F16>(S32{65519})) == 0x7bff);
   CHECK(bits_of(convert<F16>(S32{-65520})) == 0xfc00);
-  // bf16 has 8 bits: 2^31 + 2^23 is a tie, and one more is not. f32 cannot tell the two apart.
+  // bf16 has 8 bits: 2^31 + 2^23 is a tie, and one more is not. f32 has the same value for both.
   CHECK(bits_of(convert<BF16>(U32{0x80800000U})) == bits_of(number<BF16>(0x1p31)));
   CHECK(bits_of(convert<BF16>(U32{0x80800001U})) == bits_of(number<BF16>(0x1.02p31)));
-  // The same for 64 bits, where f64 cannot tell them apart either.
+  // The same holds for 64 bits, where even f64 has the same value for both.
   CHECK(bits_of(convert<BF16>(S64{0x4040000000000000})) == bits_of(number<BF16>(0x1p62)));
   CHECK(bits_of(convert<BF16>(S64{0x4040000000000001})) == bits_of(number<BF16>(0x1.02p62)));
   CHECK(bits_of(convert<BF16>(S64{-0x4040000000000001})) == bits_of(number<BF16>(-0x1.02p62)));
@@ -435,7 +438,7 @@ TEST_CASE("integers to floats: rounded once, ties to even") {
   CHECK(convert<F64>(U64{0x8000000000000400U}).value == 0x1p63);
   CHECK(convert<F64>(U64{~uint64_t{0}}).value == 0x1p64);
   CHECK(convert<F64>(S64{0x20000000000003}).value == 0x1.0000000000002p53);
-  // f8e4m3fn: 464 is a tie with the largest, 448; beyond there is NaN.
+  // For f8e4m3fn, 464 is a tie with the largest number, 448; larger numbers become NaN.
   CHECK(bits_of(convert<F8E4M3FN>(S32{-464})) == 0xfe);
   CHECK(bits_of(convert<F8E4M3FN>(S32{-465})) == 0x7f);
   CHECK(bits_of(convert<F8E5M2>(U64{~uint64_t{0}})) == 0x7c);

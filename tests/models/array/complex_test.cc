@@ -1,5 +1,5 @@
-// Complex elements: the functions of functions.h against the long doubles of the C++
-// library, which have 11 bits more than f64, and what JAX 0.10.2 gives on the CPU.
+// Compares the functions of functions.h for complex elements with the long doubles of the C++
+// library, which have 11 bits more than f64, and with the results of JAX 0.10.2 on the CPU.
 
 #include <cmath>
 #include <complex>
@@ -60,7 +60,7 @@ Number exact(Unary op, Number x) {
   return 0;
 }
 
-/// The bound that complex_functions.h states, in units of 2^-53 of the result.
+/// Returns the bound that functions.h states, in units of 2^-53 of the result.
 long double units(Unary op, long double result) {
   switch (op) {
     case Unary::Sqrt:
@@ -92,7 +92,7 @@ bool is_finite(Number x) {
   return std::isfinite(x.real()) && std::isfinite(x.imag());
 }
 
-/// Pairs of numbers of random size and direction. A spread of 1 draws all parts from one range.
+/// Returns numbers of random size and direction. A spread of 1 draws all parts from one range.
 Tensor random_numbers(Dtype dtype, int64_t count, double size, double spread, Random& random) {
   const auto unit = [&] { return static_cast<double>(random.next() >> 11U) * 0x1p-53; };
   std::vector<std::complex<double>> numbers;
@@ -120,7 +120,7 @@ void check_complex_within_bound(const Tensor& operand) {
         continue;
       ++compared;
       const long double size = std::abs(want);
-      // Near a pole the long doubles themselves are off by as much of their result.
+      // Near a pole the long doubles themselves are off by as much, relative to their result.
       if (std::abs(have - want) <= most_off(operand.dtype(), units(op, size), size))
         continue;
       ++wrong;
@@ -186,7 +186,7 @@ TEST_CASE("complex: quotients are within their bound, where parts cancel or are 
         const Tensor c = parts(convert(elementwise(Binary::Div, x, y), Dtype::C128));
         int64_t wrong = 0;
         for (size_t i = 0; i < a.as<double>().size(); i += 2) {
-          // Powers of two change nothing, and keep long doubles in their range.
+          // Powers of two change no bits, and keep the long doubles in their range.
           const Number p(a.as<double>()[i] / size, a.as<double>()[i + 1] / size);
           const Number q(b.as<double>()[i] / size, b.as<double>()[i + 1] / size);
           const Number want = p * std::conj(q) / std::norm(q);
@@ -203,7 +203,7 @@ TEST_CASE("complex: quotients are within their bound, where parts cancel or are 
 }
 
 TEST_CASE("complex: functions and quotients are near those of JAX 0.10.2 on the CPU") {
-  // JAX states no bound: 8 units of 2^-53 more than ours are allowed.
+  // JAX states no bound. The test allows 8 units of 2^-53 more than our own bound.
   const auto check = [](const Tensor& result, std::complex<double> jax, long double own) {
     const Number want(jax);
     const long double size = std::abs(want);
@@ -262,7 +262,7 @@ TEST_CASE("complex: a product is (ac - bd) + (ad + bc)i, each step rounded") {
   const Tensor z = scalar(Dtype::C64, {x, x});
   CHECK(elementwise(Binary::Mul, z, z) == scalar(Dtype::C64, {0, 2 * (1 + 0x1p-11)}));
   CHECK(text(Binary::Mul, {1, 2}, {3, 4}) == "[-5,10]");
-  // As the formula has it, and unlike C, what is infinite times what is finite may be NaN.
+  // By the formula, and unlike C, an infinite number times a finite one may be NaN.
   CHECK(text(Binary::Mul, {kInf, 1}, {0, 1}) == "[NaN,Infinity]");
 }
 
@@ -338,7 +338,7 @@ TEST_CASE("complex: of zeros, infinities and NaN") {
 }
 
 TEST_CASE("complex: exp, sin and cos do not overflow before their results do") {
-  // exp(710) = 2.2e308 is beyond f64; half of it is not.
+  // exp(710) = 2.2e308 is beyond f64, but half of it is not.
   CHECK(std::isfinite(static_cast<double>(
       number(elementwise(Unary::Exp, scalar(Dtype::C128, {710, 1.5})), 0).real())));
   CHECK(is_finite(number(elementwise(Unary::Sin, scalar(Dtype::C128, {0.7, 710})), 0)));
@@ -347,7 +347,7 @@ TEST_CASE("complex: exp, sin and cos do not overflow before their results do") {
 }
 
 TEST_CASE("complex: the bits do not depend on compiler and optimisation") {
-  // The library is optimised, this file is not; the hash is what g++ 12 and clang++ 14 made of it.
+  // The library is optimised, and this file is not. The hash is from g++ 12 and clang++ 14.
   Random random(5);
   const Tensor x = random_numbers(Dtype::C128, 20'000, 30, 0x1p40, random);
   const Tensor y = random_numbers(Dtype::C128, 20'000, 30, 0x1p40, random);
@@ -392,7 +392,7 @@ TEST_CASE("complex: conversions take the real part, and add an imaginary part of
   CHECK(convert(z, Dtype::Pred) == of(Dtype::Pred, {1, 0, 1}));
   CHECK(convert(z, Dtype::C128) == complex_numbers(Dtype::C128, {{-1.5, 3}, {0, 2}, {kNan, 0}}));
   CHECK(convert(of(Dtype::BF16, {-0.0}), Dtype::C64) == complex_numbers(Dtype::C64, {{-0.0, 0}}));
-  // 1 + 2^-30 is none of f32.
+  // An f32 cannot hold 1 + 2^-30.
   CHECK(convert(complex_numbers(Dtype::C128, {{1 + 0x1p-30, 1e300}}), Dtype::C64) ==
         complex_numbers(Dtype::C64, {{1, kInf}}));
 }
@@ -404,7 +404,8 @@ TEST_CASE("complex: dot_general multiplies and adds in the order of the contract
   const DotDimensions inner{{0}, {0}, {}, {}};
   CHECK(dot_general(x, y, inner, Dtype::C64) == scalar(Dtype::C64, {3, 7}));
   CHECK(dot_general(x, y, inner, Dtype::C128) == scalar(Dtype::C128, {3, 7}));
-  // f32 has 24 bits: 2^24 + 1 + 1 is 2^24, and the real and the imaginary sum round alike.
+  // f32 has 24 bits: 2^24 + 1 + 1 is 2^24, and the real and the imaginary sum round in the same
+  // way.
   const Tensor ones = complex_numbers(Dtype::C64, {{1, 0}, {1, 0}, {1, 0}});
   const Tensor big = complex_numbers(Dtype::C64, {{0x1p24, 0x1p24}, {1, 1}, {1, 1}});
   CHECK(dot_general(ones, big, inner, Dtype::C64) == scalar(Dtype::C64, {0x1p24, 0x1p24}));

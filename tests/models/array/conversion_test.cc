@@ -1,4 +1,4 @@
-// Conversions of arith.h against tables that NumPy and ml_dtypes made (tests/data/dtypes).
+// Compares the conversions of arith.h with tables made by NumPy and ml_dtypes (tests/data/dtypes).
 
 #include <fstream>
 #include <set>
@@ -39,7 +39,7 @@ std::vector<Row> rows() {
   return result;
 }
 
-/// Every element of a dtype of 8 or 16 bits, in the order of their bits.
+/// Returns all elements of a dtype of 8 or 16 bits, in the order of their bits.
 Tensor every_element(Dtype dtype) {
   const int64_t count = dtype == Dtype::Pred ? 2 : int64_t{1} << (8 * itemsize(dtype).count());
   Tensor tensor(dtype, {count});
@@ -48,7 +48,7 @@ Tensor every_element(Dtype dtype) {
   return tensor;
 }
 
-/// One hash per 4096 elements, as make_conversions.py has it.
+/// Returns one hash per 4096 elements, computed as in make_conversions.py.
 std::vector<uint64_t> pages_of(const Tensor& tensor) {
   std::vector<uint64_t> pages;
   for (int64_t i = 0; i < tensor.elements(); ++i) {
@@ -72,7 +72,7 @@ TEST_CASE("convert: of every 8- and 16-bit element, to every dtype, what NumPy a
                                name(row.from), name(row.to), page * 4096, page * 4096 + 4095));
     seen.emplace(row.from, row.to);
   }
-  // pred, 4 types of 8 bits and 4 of 16, each to the 14 others.
+  // There are pred, 4 types of 8 bits and 4 of 16 bits, each converted to the 14 other dtypes.
   CHECK(seen.size() == 9 * 14);
 }
 

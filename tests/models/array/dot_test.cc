@@ -1,3 +1,5 @@
+// Compares dot_general with products worked out by hand, and with a naive product.
+
 #include <algorithm>
 
 #include <doctest/doctest.h>
@@ -20,8 +22,8 @@ using test::random_normalish;
 using test::identical;
 using test::of;
 
-/// lhs [rows, depth] times rhs [depth, columns], by arith.h one element at a time: products and
-/// sums are of type Sum.
+/// Multiplies lhs [rows, depth] by rhs [depth, columns], by arith.h, one element at a time.
+/// Products and sums are of type Sum.
 template <class Sum>
 Tensor naive_matmul(const Tensor& lhs, const Tensor& rhs, Dtype preferred) {
   const int64_t rows = lhs.shape()[0];
@@ -52,7 +54,7 @@ Tensor naive_matmul(const Tensor& lhs, const Tensor& rhs, Dtype preferred) {
 
 const DotDimensions kMatmul = {{1}, {0}, {}, {}};
 
-/// `lhs_from` x `lhs_depth` times `lhs_depth` x `columns`, against the naive one.
+/// Compares dot_general for random sizes with the naive product.
 template <class Sum>
 void check_against_naive(Dtype lhs, Dtype rhs, Dtype preferred) {
   test::holds_for_all("any sizes", [&] {
@@ -132,8 +134,8 @@ TEST_CASE("dot_general: the same bits as a loop that adds products in ascending 
 }
 
 TEST_CASE("dot_general: the order of the sum, where it decides") {
-  // From the left in f32: (2^24 + 1) + 1 = 2^24, since each 1 is half a unit and ties go to even;
-  // with the two ones first it would be 2^24 + 2.
+  // From the left, in f32, (2^24 + 1) + 1 = 2^24: each 1 is half a unit, and ties go to even. With
+  // the two ones first, the sum is 2^24 + 2.
   const Tensor ones = of(Dtype::F32, {1, 3}, {1, 1, 1});
   const Tensor falling = of(Dtype::F32, {3, 1}, {0x1p24, 1, 1});
   CHECK(dot_general(ones, falling, kMatmul, Dtype::F32) == of(Dtype::F32, {1, 1}, {0x1p24}));
@@ -142,15 +144,15 @@ TEST_CASE("dot_general: the order of the sum, where it decides") {
 }
 
 TEST_CASE("dot_general: bf16 sums are rounded once, at the end") {
-  // bf16 has 8 bits: 256 + 1 would be rounded back to 256 each time; in f32 it is 258.
+  // bf16 has 8 bits, so 256 + 1 would round back to 256 each time. In f32 the sum is 258.
   const Tensor ones = of(Dtype::BF16, {1, 3}, {1, 1, 1});
   const Tensor terms = of(Dtype::BF16, {3, 1}, {256, 1, 1});
   CHECK(dot_general(ones, terms, kMatmul, Dtype::BF16) == of(Dtype::BF16, {1, 1}, {258}));
 }
 
 TEST_CASE("dot_general: multiplies and adds are not fused") {
-  // 1 * -(1 + 2^-11) + (1 + 2^-12)^2: the square rounds to 1 + 2^-11 in f32; fused, 2^-24 would
-  // remain.
+  // The sum is 1 * -(1 + 2^-11) + (1 + 2^-12)^2. The square rounds to 1 + 2^-11 in f32; a fused
+  // multiply-add would leave 2^-24.
   const Tensor a = of(Dtype::F32, {1, 2}, {1, 1 + 0x1p-12});
   const Tensor b = of(Dtype::F32, {2, 1}, {-(1 + 0x1p-11), 1 + 0x1p-12});
   CHECK(dot_general(a, b, kMatmul, Dtype::F32) == of(Dtype::F32, {1, 1}, {0}));
@@ -175,9 +177,9 @@ TEST_CASE("dot_general: of pred it is or of ands") {
 }
 
 TEST_CASE("dot_general: dimensions of the result are batch, then free of lhs, then free of rhs") {
-  // lhs [m=2, b=3, k=2, l=5], rhs [l=5, n=4, k=2, b=3], k and l contracted, b kept in step; by
-  // definition result[b, m, n] = sum over (k, l), l fastest as listed, of lhs[m, b, k, l] * rhs[l,
-  // n, k, b].
+  // The operands are lhs [m=2, b=3, k=2, l=5] and rhs [l=5, n=4, k=2, b=3]; k and l are contracted,
+  // and b is a batch dimension. By definition, result[b, m, n] = sum over (k, l) of lhs[m, b, k, l]
+  // * rhs[l, n, k, b], where l runs fastest.
   Random random(3);
   const Tensor lhs = random_normalish(Dtype::F32, {2, 3, 2, 5}, random);
   const Tensor rhs = random_normalish(Dtype::F32, {5, 4, 2, 3}, random);

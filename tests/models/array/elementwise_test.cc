@@ -23,7 +23,7 @@ using test::set_element_from_double;
 using test::kNan;
 using test::of;
 
-/// "TTF" for pred.
+/// Returns the elements of a pred tensor as letters: "TTF".
 std::string letters(const Tensor& pred) {
   std::string text;
   for (const uint8_t x : pred.as<uint8_t>())
@@ -48,7 +48,7 @@ TEST_CASE("elementwise: sum, difference and product") {
 }
 
 TEST_CASE("elementwise: a product and a sum round twice, never once") {
-  // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the last term is lost in f32; a fused multiply-add would
+  // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24. In f32 the last term is lost; a fused multiply-add would
   // keep it.
   const Tensor x = of(Dtype::F32, {1 + 0x1p-12});
   const Tensor product = elementwise(Binary::Mul, x, x);
@@ -78,14 +78,14 @@ TEST_CASE("div: narrow floats have the exact quotient, rounded once") {
     const auto width = static_cast<unsigned>(8 * itemsize(dtype).count());
     Tensor x(dtype, {65536});
     Tensor y(dtype, {65536});
-    for (int64_t i = 0; i < x.elements(); ++i) {  // of 8 bits all pairs
+    for (int64_t i = 0; i < x.elements(); ++i) {  // of 8 bits, all pairs
       const bool is_byte = width == 8;
       set_element_bits(x, i, is_byte ? static_cast<uint64_t>(i) >> 8U : random.next() >> 48U);
       set_element_bits(y, i, is_byte ? static_cast<uint64_t>(i) & 0xffU : random.next() >> 48U);
     }
     const Tensor result = elementwise(Binary::Div, x, y);
     Tensor expected(dtype, {65536});
-    for (int64_t i = 0; i < x.elements(); ++i)  // 53 bits are more than twice 11, and 2
+    for (int64_t i = 0; i < x.elements(); ++i)  // f64 has 53 bits, more than 2 * 11 + 2
       set_element_from_double(expected, i, element_as_double(x, i) / element_as_double(y, i));
     CHECK(result == expected);
   }
@@ -130,7 +130,7 @@ TEST_CASE("comparisons: by value, -0 as +0, false with NaN but for ne") {
     }
     CHECK(letters(elementwise(row.op, of(Dtype::S16, {-3, 2, 3}), of(Dtype::S16, {2, 2, 2}))) ==
           row.integers);
-    // 2^63 is above 1 where it has no sign.
+    // As an unsigned number, 2^63 is greater than 1.
     CHECK(letters(elementwise(row.op, of(Dtype::U64, {1, 2, 0x1p63}), of(Dtype::U64, {2, 2, 2}))) ==
           row.integers);
     CHECK(letters(elementwise(row.op, of(Dtype::Pred, {0, 0, 1, 1}),

@@ -1,3 +1,5 @@
+// Compares kernels over whole tensors with arith.h, applied to one element at a time.
+
 #include "models/array/kernels.h"
 
 #include <array>
@@ -21,7 +23,7 @@ using test::identical;
 using test::kNan;
 using test::of;
 
-/// Elements of any bits, NaNs and subnormals among them; for pred 0 or 1.
+/// Returns elements of any bits, including NaNs and subnormals. Elements of pred are 0 or 1.
 Tensor random_bits(Dtype dtype, Shape shape, Random& random) {
   if (is_complex(dtype))
     return joined(random_bits(part_dtype(dtype), test::with_parts(shape), random));
@@ -52,7 +54,7 @@ bool combines(Dtype dtype, Combine combine) {
   return combine == Combine::Add ? dtype != Dtype::Pred : !is_complex(dtype);
 }
 
-/// One element at a time, by arith.h alone.
+/// Combines one element at a time, by arith.h alone.
 Tensor combined_slowly(Combine combine, const Tensor& left, const Tensor& right) {
   Tensor result(left.dtype(), left.shape());
   dispatch(left.dtype(), [&](auto tag) {
@@ -71,7 +73,7 @@ TEST_CASE("combine_into: equals arith.h element by element, in place or not, at 
       if (!combines(dtype, combine))
         continue;
       Random random(1);
-      // Lengths around those of machine vectors, so that their ends are seen too.
+      // The lengths lie around those of machine vectors, so that partial vectors are tested too.
       for (const int64_t count : {0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 64, 1000}) {
         CAPTURE(name(dtype));
         CAPTURE(static_cast<int>(combine));

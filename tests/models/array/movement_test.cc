@@ -1,3 +1,5 @@
+// Tests movement of elements by hand, and random tensors by the definition of each index.
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -34,7 +36,7 @@ int64_t place_of(const Shape& shape, const std::vector<int64_t>& index) {
   return place;
 }
 
-/// Up to 4 dimensions of up to 4; 0 now and then.
+/// Returns a shape of up to 4 dimensions with extents up to 4, sometimes 0.
 Shape random_shape() {
   std::vector<int64_t> dims(test::in_range<size_t>(0, 5));
   for (int64_t& extent : dims)
@@ -42,7 +44,7 @@ Shape random_shape() {
   return Shape(dims);
 }
 
-/// Every element has other bits than its neighbours, NaN patterns of floats among them.
+/// Returns a tensor of random bits and random dtype. Floats may have NaN patterns.
 Tensor random_tensor(Shape shape) {
   const auto which = test::in_range<size_t>(1, all_dtypes().size());
   Random random(test::any_int<uint64_t>());
@@ -53,7 +55,7 @@ Tensor random_tensor(Shape shape) {
   return tensor;
 }
 
-/// The bits of an element; those of both parts if it is complex.
+/// Returns the bits of an element, or the bits of both parts if it is complex.
 std::vector<uint64_t> bits(const Tensor& tensor, int64_t element) {
   if (!is_complex(tensor.dtype()))
     return {element_bits(tensor, element)};
@@ -134,7 +136,7 @@ TEST_CASE("slice: a part of a matrix") {
   const Tensor tensor = counting({3, 4});
   CHECK(values(slice(tensor, {{1, 1}, {3, 3}, {}})) == std::vector<int32_t>{5, 6, 9, 10});
   CHECK(slice(tensor, {{0, 0}, {3, 4}, {}}) == tensor);
-  // Every other column up to, not with, the last: 0 and 2; with it: the same.
+  // With a limit of 3, every other column gives 0 and 2. With a limit of 4, it gives the same.
   CHECK(values(slice(tensor, {{0, 0}, {1, 3}, {1, 2}})) == std::vector<int32_t>{0, 2});
   CHECK(values(slice(tensor, {{0, 0}, {1, 4}, {1, 2}})) == std::vector<int32_t>{0, 2});
   CHECK(values(slice(tensor, {{0, 0}, {3, 4}, {2, 3}})) == std::vector<int32_t>{0, 3, 8, 11});
@@ -238,12 +240,13 @@ TEST_CASE("pad: around, between and off the ends") {
   CHECK(padded(2, 1, 0) == Row{9, 9, 0, 1, 2, 9});
   CHECK(padded(0, 0, 2) == Row{0, 9, 9, 1, 9, 9, 2});
   CHECK(padded(-1, 1, 0) == Row{1, 2, 9});
-  // The interior first: 0 9 1 9 2. Then two off the front: 1 9 2; or, of both ends, all but the 1.
+  // With the interior the row is 0 9 1 9 2. Two less at the front leave 1 9 2, and two less at both
+  // ends leave the 1.
   CHECK(padded(-2, 0, 1) == Row{1, 9, 2});
   CHECK(padded(-1, 0, 1) == Row{9, 1, 9, 2});
   CHECK(padded(-2, -2, 1) == Row{1});
   CHECK(padded(-1, -3, 1) == Row{9});
-  // More off one end than there is, and as much put to the other.
+  // One end loses more elements than there are, and the other end gains elements.
   CHECK(padded(-4, 2, 0) == Row{9});
   CHECK(padded(2, -4, 0) == Row{9});
 }
@@ -346,7 +349,7 @@ TEST_CASE("dynamic_slice: is the static slice of the clamped start") {
     const Tensor part = dynamic_slice(tensor, start, Shape(sizes));
     RC_ASSERT(identical(part, slice(tensor, bounds)));
 
-    // An update at the same start is found there, with everything else unchanged.
+    // An update at the same start is found there, and all other elements are unchanged.
     const Tensor zeros(tensor.dtype(), Shape(sizes));
     const Tensor updated = dynamic_update_slice(tensor, zeros, start);
     RC_ASSERT(identical(dynamic_slice(updated, start, Shape(sizes)), zeros));
@@ -355,7 +358,7 @@ TEST_CASE("dynamic_slice: is the static slice of the clamped start") {
 }
 
 TEST_CASE("take: rows by index, and the fill for an index outside") {
-  // Rows 0 1 / 2 3 / 4 5.
+  // The rows are 0 1 / 2 3 / 4 5.
   const Tensor table = counting({3, 2});
   const Tensor ids = [] {
     Tensor tensor(Dtype::S32, {4});
@@ -369,7 +372,7 @@ TEST_CASE("take: rows by index, and the fill for an index outside") {
         std::vector<int32_t>{4, 5, 0, 1, 0, 1, 4, 5});
   CHECK(values(take(table, ids, 0, OutOfRange::Fill)) ==
         std::vector<int32_t>{4, 5, 0, 1, 4, 5, least, least});
-  // Along the columns, of which there are two: column 2 and column 3 are outside.
+  // There are two columns, so indices 2 and 3 are outside.
   CHECK(take(table, ids, 1, OutOfRange::Clip).shape() == Shape({3, 4}));
   CHECK(values(take(table, ids, 1, OutOfRange::Clip)) ==
         std::vector<int32_t>{1, 0, 0, 1, 3, 2, 2, 3, 5, 4, 4, 5});

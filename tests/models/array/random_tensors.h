@@ -1,6 +1,6 @@
 #pragma once
 
-// Random tensors, for several tests.
+// Several tests use these random tensors.
 
 #include <utility>
 
@@ -10,7 +10,7 @@
 
 namespace orrery::test {
 
-/// Integers of the range of small_integers(), also as the parts of complex numbers.
+/// Returns integers in the range of small_integers(), also for each part of complex numbers.
 inline Tensor random_small_integers(Dtype dtype, Shape shape, Random& random) {
   if (is_complex(dtype))
     return joined(random_small_integers(part_dtype(dtype), with_parts(shape), random));
@@ -21,8 +21,8 @@ inline Tensor random_small_integers(Dtype dtype, Shape shape, Random& random) {
   return tensor;
 }
 
-/// Floats: multiples of 2^-8 in [-4, 4), rounded to the dtype; also as the parts of complex
-/// numbers. Integers: any bits. Pred: 0 or 1.
+/// Returns multiples of 2^-8 in [-4, 4), rounded to the dtype, for floats and for each part of
+/// complex numbers. For integers it returns any bits, and for pred 0 or 1.
 inline Tensor random_normalish(Dtype dtype, Shape shape, Random& random) {
   if (is_complex(dtype))
     return joined(random_normalish(part_dtype(dtype), with_parts(shape), random));

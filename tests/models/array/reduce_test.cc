@@ -1,3 +1,5 @@
+// Tests reductions by hand, and random ones against folds of one element at a time.
+
 #include <cstring>
 #include <optional>
 
@@ -94,11 +96,11 @@ TEST_CASE("reduce: one NaN makes the largest, the smallest and the sum NaN") {
 }
 
 TEST_CASE("reduce: bf16 is summed in f32 and rounded once") {
-  // In bf16, of 8 bits, 256 + 1 is 256 each time. In f32 the 8 ones count: 264 is a bf16.
+  // bf16 has 8 bits: 256 + 1 is 256 each time. In f32 the 8 ones count, and 264 is a bf16.
   const Tensor tensor = numbers(Dtype::BF16, {9}, {256, 1, 1, 1, 1, 1, 1, 1, 1});
   CHECK(texts(reduce(tensor, Combine::Add, kRows)) == Texts{"264"});
-  // f32 itself has 24 bits: 2^24 + 1 + 1 is 2^24, and 1 + 1 + 2^24 is 2^24 + 2. So the order is
-  // seen.
+  // f32 has 24 bits: 2^24 + 1 + 1 is 2^24, and 1 + 1 + 2^24 is 2^24 + 2. So the results show the
+  // order.
   CHECK(texts(reduce(numbers(Dtype::F32, {3}, {0x1p24, 1, 1}), Combine::Add, kRows)) ==
         Texts{"16777216"});
   CHECK(texts(reduce(numbers(Dtype::F32, {3}, {1, 1, 0x1p24}), Combine::Add, kRows)) ==

@@ -1,4 +1,4 @@
-// scatter_add: rows added to rows, one after another.
+// Tests scatter_add, which adds rows to rows, one after another.
 
 #include <algorithm>
 #include <cstdint>
@@ -29,11 +29,11 @@ TEST_CASE(
     "scatter_add: rows are added where the indices say; a row that is named twice gets both") {
   const Tensor table = s32({3, 2}, {0, 1, 2, 3, 4, 5});
   const Tensor updates = s32({4, 2}, {10, 10, 20, 20, 30, 30, 40, 40});
-  // The last row, the first, the last again, and one that is not there.
+  // The indices name the last row, the first, the last again, and one that does not exist.
   const Tensor rows = s32({4}, {2, 0, -1, 3});
   CHECK(numbers(scatter_add(table, updates, rows, 0, OutOfRange::Fill)) ==
         std::vector<int32_t>{20, 21, 2, 3, 44, 45});
-  // Clipped, -1 is the first and 3 the last.
+  // Clipped, -1 is the first row and 3 is the last.
   CHECK(numbers(scatter_add(table, updates, rows, 0, OutOfRange::Clip)) ==
         std::vector<int32_t>{50, 51, 2, 3, 54, 55});
 }
@@ -96,7 +96,7 @@ TEST_CASE("scatter_add: is the transpose of take") {
     Tensor indices(Dtype::S32, {3});
     for (int32_t& each : indices.as<int32_t>())
       each = test::in_range<int32_t>(-6, 7);
-    // Updates outside count for nothing.
+    // Updates with an index outside have no effect.
     const Tensor taken =
         take(x, indices, axis, mode, clips ? std::nullopt : std::optional<double>(0));
     const Tensor y = small(taken.shape());

@@ -78,7 +78,7 @@ TEST_CASE("tensor: equal bits are equal, -0 is not +0, and all NaNs are one valu
   CHECK(a == b);
   b.as<uint16_t>()[2] = 0x7c00;  // infinity
   CHECK_FALSE(a == b);
-  // The same bits under another dtype or shape are another tensor.
+  // The same bits under another dtype or shape make another tensor.
   CHECK_FALSE(Tensor(Dtype::F16, {3}) == Tensor(Dtype::BF16, {3}));
   CHECK_FALSE(Tensor(Dtype::F16, {3}) == Tensor(Dtype::F16, {3, 1}));
 }

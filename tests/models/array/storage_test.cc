@@ -9,7 +9,8 @@ namespace orrery::test {
 
 namespace {
 
-// Both kinds of block: small ones, and those on pages of their own, of whole pages and not.
+// The sizes give both kinds of blocks: small ones, and those on pages of their own. The latter are
+// a whole number of pages or not.
 constexpr size_t kSizes[] = {1, 4096, size_t{4} << 20, (size_t{4} << 20) + 1,
                              (size_t{6} << 20) - 1};
 

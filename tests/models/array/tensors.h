@@ -1,6 +1,6 @@
 #pragma once
 
-// Small tensors and odd numbers, for several tests.
+// Several tests use these small tensors and special numbers.
 
 #include <algorithm>
 #include <complex>
@@ -19,7 +19,7 @@ namespace orrery::test {
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// Converted as in arith.h.
+/// Sets an element. Rounds the value as the conversions of arith.h do.
 inline void set_element_from_double(Tensor& tensor, int64_t index, double value) {
   dispatch(tensor.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
@@ -34,12 +34,12 @@ inline Tensor of(Dtype dtype, Shape shape, const std::vector<double>& values) {
   return tensor;
 }
 
-/// A vector.
+/// Returns a vector.
 inline Tensor of(Dtype dtype, const std::vector<double>& values) {
   return of(dtype, {static_cast<int64_t>(values.size())}, values);
 }
 
-/// A vector of a complex dtype.
+/// Returns a vector of a complex dtype.
 inline Tensor complex_numbers(Dtype dtype, const std::vector<std::complex<double>>& values) {
   std::vector<double> both;
   for (const std::complex<double> value : values) {
@@ -49,12 +49,12 @@ inline Tensor complex_numbers(Dtype dtype, const std::vector<std::complex<double
   return joined(of(part_dtype(dtype), {static_cast<int64_t>(values.size()), 2}, both));
 }
 
-/// The shape of the parts of such elements.
+/// Returns the shape of the parts of a complex tensor with this shape.
 inline Shape with_parts(const Shape& shape) {
   return shape.inserted(shape.rank(), 2);
 }
 
-/// Bit for bit, unlike ==, to which every NaN is the same.
+/// Returns whether the tensors are the same bit for bit. To == all NaNs are the same.
 inline bool identical(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() &&
          std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());

@@ -127,7 +127,7 @@ TEST_CASE("element_text, parse_element: both parts of a complex number") {
     CHECK_FALSE(parse_element(text, read, 0));
   }
   CHECK(read == test::complex_numbers(Dtype::C128, {{1.5, -2}}));
-  // Their bits are those of the parts.
+  // The bits of complex elements are those of the parts.
   CHECK(joined(parts(z)) == z);
   CHECK(parts(z) ==
         test::of(Dtype::F32, {2, 2}, {static_cast<double>(0.1F), -0.0, test::kNan, test::kInf}));
@@ -149,7 +149,7 @@ TEST_CASE("parse_element: other spellings of numbers, rounded to nearest even") 
       {Dtype::F32, "0e99999", 0},
       {Dtype::F32, "NaN", 0x7fc00000},
       {Dtype::F32, "-0.0", 0x80000000},
-      // 1 + 2^-24 is a tie; a little more is not, though the nearest double is still the tie.
+      // 1 + 2^-24 is a tie. A little more is no tie, though the nearest double is still the tie.
       {Dtype::F32, "1.000000059604644775390625", 0x3f800000},
       {Dtype::F32, "1.00000005960464477539062500001", 0x3f800001},
       {Dtype::F16, "65519", 0x7bff},

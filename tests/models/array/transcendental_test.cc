@@ -1,5 +1,5 @@
-// The ops of transcendental.h against the long doubles of the C library. These have 11 bits more
-// than f64, so errors are right to 2^-10 of a unit in the last place of f64.
+// Compares the ops of transcendental.h with the long doubles of the C library. These have 11 bits
+// more than f64, so errors are right to 2^-10 of a unit in the last place of f64.
 
 #include <cmath>
 #include <limits>
@@ -48,7 +48,7 @@ long double exact(Unary op, long double x) {
   return 0;
 }
 
-/// A float's bits of fraction, smallest normal exponent, and largest number.
+/// A `Precision` is a float's fraction bits, smallest normal exponent, and largest number.
 struct Precision {
   int fraction;
   int least_exponent;
@@ -77,8 +77,8 @@ Precision precision(Dtype dtype) {
   }
 }
 
-/// The error in units in the last place. Infinite where one of the two is NaN or infinite and the
-/// other is not the same.
+/// Returns the error in units in the last place. It is infinite if one of the two is NaN or
+/// infinite and the other is different.
 double error(double got, long double want, const Precision& in) {
   const bool is_beyond = std::abs(want) > in.largest + in.unit(in.largest) / 2;
   if (std::isnan(want) || (is_beyond && in.fraction == 3))
@@ -111,7 +111,7 @@ Worst worst(Unary op, const Tensor& operand) {
 constexpr Unary kAll[] = {Unary::Neg,   Unary::Exp,      Unary::Log, Unary::Sqrt,
                           Unary::Rsqrt, Unary::Logistic, Unary::Sin, Unary::Cos};
 
-/// The bound that transcendental.h states, in units in the last place.
+/// Returns the bound that transcendental.h states, in units in the last place.
 double bound(Unary op, Dtype dtype) {
   if (op == Unary::Neg || op == Unary::Sqrt || itemsize(dtype) < Bytes(4))
     return 0.5;
@@ -137,7 +137,7 @@ Tensor sampled(Dtype dtype, int64_t count, Next next) {
   return tensor;
 }
 
-/// Numbers of random bits: all magnitudes, subnormals, infinities and NaNs.
+/// Returns numbers of random bits: all magnitudes, subnormals, infinities and NaNs.
 Tensor any_bits(Dtype dtype, int64_t count) {
   Random random(1);
   const auto width = static_cast<unsigned>(8 * itemsize(dtype).count());
@@ -154,7 +154,7 @@ Tensor uniform(Dtype dtype, int64_t count, double low, double high) {
   });
 }
 
-/// The floats next to multiples of pi/2, where sin or cos is smallest.
+/// Returns the floats next to multiples of pi/2, where sin or cos is smallest.
 Tensor near_quarter_turns(Dtype dtype, int64_t count) {
   return sampled(dtype, count, [&](Tensor& tensor, int64_t i) {
     set_element_from_double(tensor, i, static_cast<double>(i * 977 + 1) * 1.5707963267948966);
@@ -191,8 +191,8 @@ TEST_CASE("transcendental: f32 and f64 are within their bounds, wherever it is l
 }
 
 TEST_CASE("transcendental: the double that is nearest to a multiple of pi/2") {
-  // Muller, "Elementary Functions", table 11.1: 6381956970095103 x 2^797 is a multiple of pi/2 to
-  // 4.7e-19.
+  // By Muller, "Elementary Functions", table 11.1, 6381956970095103 x 2^797 differs from a multiple
+  // of pi/2 by 4.7e-19.
   const double x = std::ldexp(6381956970095103.0, 797);
   CHECK(error(of(Unary::Cos, x), cosl(x), precision(Dtype::F64)) <= 1);
   CHECK(std::abs(of(Unary::Cos, x)) < 4.7e-19);
@@ -260,8 +260,8 @@ TEST_CASE("transcendental: a NaN gives the type's one NaN") {
 }
 
 TEST_CASE("transcendental: the bits do not depend on compiler and optimisation") {
-  // The library is optimised, this file is not; the hash is what g++ 12 and clang++ 14 made of it
-  // at -O0, -O2 and -O3 -march=native.
+  // The library is optimised, and this file is not. The hash is from g++ 12 and clang++ 14 at -O0,
+  // -O2 and -O3 -march=native.
   const Tensor any = any_bits(Dtype::F64, 20'000);
   const Tensor near = uniform(Dtype::F64, 20'000, -30, 30);
   Hasher hasher;
@@ -289,7 +289,7 @@ TEST_CASE("transcendental: the bits do not depend on compiler and optimisation")
   CHECK(hasher.word() == 0xd56e263e777e35f6U);
 }
 
-// The whole header but for the roots can run at compile time.
+// All functions of the header except the roots can run at compile time.
 static_assert(arith::exp64(0) == 1);
 static_assert(arith::cos64(0) == 1);
 static_assert(arith::log64(1) == 0);

@@ -24,7 +24,7 @@ Tensor numbers(Dtype dtype, const std::vector<double>& elements) {
   return tensor;
 }
 
-/// "element element ..."
+/// Returns the elements, separated by spaces.
 std::string text(const Tensor& tensor) {
   std::string text;
   for (int64_t i = 0; i < tensor.elements(); ++i)
@@ -32,7 +32,7 @@ std::string text(const Tensor& tensor) {
   return text;
 }
 
-/// The ranks that a fold of ranked elements keeps; ranks fold in the order given.
+/// Returns the ranks that a fold of ranked elements keeps. `order` is the order of the fold.
 std::string folded_ranks(Dtype dtype, Combine combine, const std::vector<std::vector<double>>& data,
                          const std::vector<size_t>& order) {
   const WorkType type = work_type(Entering::Ranked, dtype);
@@ -47,7 +47,7 @@ std::string folded_ranks(Dtype dtype, Combine combine, const std::vector<std::ve
                     static_cast<int64_t>(order.size())));
 }
 
-/// The mean of a group of `ranks` whose sum is `sum`.
+/// Returns the mean of a group of `ranks` ranks whose sum is `sum`.
 std::string mean(Dtype work, double sum, Dtype result, int64_t ranks) {
   return text(
       leave(Leaving::Mean, {{work}}, numbers(work, {sum}).take_bytes(), result, {1}, ranks));
@@ -63,7 +63,7 @@ TEST_CASE("work types: pred is counted in s32, and a rank takes 4 bytes more") {
 }
 
 TEST_CASE("ranked elements: the largest or smallest, of equal ones the lowest rank, in any order") {
-  // Columns: one largest; a tie; zeros of both signs; NaN at one rank.
+  // The columns have one largest element, a tie, zeros of both signs, and a NaN at one rank.
   const std::vector<std::vector<double>> data = {
       {1, 5, -0.0, 2}, {3, 2, 0.0, kNaN}, {2, 5, -0.0, 1}};
   for (const std::vector<size_t>& order :
@@ -87,20 +87,20 @@ TEST_CASE("ranked elements: integers by their value, pred with false before true
 TEST_CASE("a mean: integers become a float, then one division") {
   CHECK(mean(Dtype::S32, 6, Dtype::F32, 4) == "1.5");
   CHECK(mean(Dtype::S8, -56, Dtype::F32, 2) == "-28");
-  // 2^24 + 1 rounds to 2^24 as an f32, and then a third of it is rounded: 5592405.33.. to
-  // 5592405.5.
+  // As an f32, 2^24 + 1 rounds to 2^24. A third of that, 5592405.33.., rounds to 5592405.5.
   CHECK(mean(Dtype::S32, 0x1p24 + 1, Dtype::F32, 3) == "5592405.5");
 }
 
 TEST_CASE("a mean: the quotient is rounded once, where f32 would be a tie that it is not") {
-  // (1366 x 2^-10) / 8195 = 1365.4999... x 2^-23, just below the middle of two f16 (1 unit is
-  // 2^-23); the f32 next to it is the middle.
+  // (1366 x 2^-10) / 8195 = 1365.4999... x 2^-23 is just below the middle of two f16 (a unit is
+  // 2^-23). The nearest f32 is that middle.
   CHECK(mean(Dtype::F16, 1366 * 0x1p-10, Dtype::F16, 8195) ==
         text(numbers(Dtype::F16, {1365 * 0x1p-23})));
 }
 
 TEST_CASE("a mean: floats are divided once, rounded to their dtype") {
-  // 1/3: f16 keeps 11 bits, 0.333251953125 = 1365 x 2^-12; bf16 keeps 8, 0.333984375 = 171 x 2^-9.
+  // 1/3 in f16 keeps 11 bits: 0.333251953125 = 1365 x 2^-12. In bf16 it keeps 8 bits: 0.333984375 =
+  // 171 x 2^-9.
   CHECK(mean(Dtype::F16, 1, Dtype::F16, 3) ==
         element_text(numbers(Dtype::F16, {1365 * 0x1p-12}), 0));
   CHECK(mean(Dtype::BF16, 1, Dtype::BF16, 3) ==

@@ -128,7 +128,7 @@ TEST_CASE("near_miss: the candidate at most two edits, and fewer than half the l
     CAPTURE(row.word);
     CHECK(near_miss(row.word, keys) == row.nearest);
   }
-  // At equal edits, fewer letters of the other case decide.
+  // At equal edits, the name with fewer letters of the other case wins.
   CHECK(near_miss("Ab1", {"ab2", "Ab2"}) == "Ab2");
   CHECK(near_miss("word", {}).empty());
   CHECK(near_miss(std::string(65, 'a'), {"a"}).empty());

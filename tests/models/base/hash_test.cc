@@ -7,7 +7,7 @@
 namespace orrery {
 
 TEST_CASE("hasher: its results never change") {
-  // From an independent implementation in Python.
+  // The expected digests are from an independent implementation in Python.
   Hasher hasher;
   CHECK(hasher.text() == "13198a2e03707344243f6a8885a308d3");
   CHECK(hasher.word() == 0xd384ffab7559412aU);
@@ -35,8 +35,8 @@ TEST_CASE("hasher: order, length and division of what is added matter") {
 }
 
 TEST_CASE("hasher: both halves see every bit of every word") {
-  // Two words that differ in one bit each; in particular the top bits, which a product alone would
-  // let cancel.
+  // Each of the two words has one bit set. The top bits matter most, since a product alone would
+  // let them cancel.
   std::set<std::string> lows;
   std::set<std::string> highs;
   for (unsigned first = 0; first < 64; ++first) {

@@ -53,7 +53,7 @@ TEST_CASE(
   CHECK_THROWS_WITH_AS(Bytes(kMost) + Bytes(1), "a sum leaves the 64-bit range", Overflow);
   CHECK(Bytes(kLeast + 1) - Bytes(1) == Bytes(kLeast));
   CHECK_THROWS_WITH_AS(Bytes(kLeast) - Bytes(1), "a difference leaves the 64-bit range", Overflow);
-  // 2^62 * 2 = 2^63, one more than the most.
+  // 2^62 * 2 = 2^63 is one more than the largest value.
   CHECK(Bytes(int64_t{1} << 62) * -2 == Bytes(kLeast));
   CHECK_THROWS_WITH_AS(Bytes(int64_t{1} << 62) * 2, "a product leaves the 64-bit range", Overflow);
   CHECK(checked_narrow(Int128{kMost}) == kMost);

@@ -13,8 +13,8 @@ namespace orrery {
 
 namespace {
 
-/// Within five standard deviations of the expected count, for `draws` tries of chance 1/`ways`.
-/// Without a fixed seed, 1 in 1.7 million runs would fail.
+/// Returns whether `count` is within five standard deviations of its expected value, for `draws`
+/// tries with odds of 1/`ways`. Without a fixed seed, 1 in 1.7 million runs would fail.
 bool near(int64_t count, int64_t draws, int64_t ways) {
   const int64_t off = count - draws / ways;
   return off * off * ways * ways <= 25 * draws * (ways - 1);  // variance: draws (ways - 1) / ways^2
@@ -23,9 +23,9 @@ bool near(int64_t count, int64_t draws, int64_t ways) {
 }  // namespace
 
 TEST_CASE("random: the sequences of seeds 0 and 1 never change") {
-  // From an independent implementation in Python of splitmix64 and xoshiro256**, which gives the
-  // published e220a8397b1dcdaf for splitmix64 of 0, and 11520, 0, 1509978240 for xoshiro256** from
-  // 1, 2, 3, 4.
+  // The expected words are from an independent implementation of splitmix64 and xoshiro256** in
+  // Python. It gives the published e220a8397b1dcdaf for splitmix64 of 0, and 11520, 0, 1509978240
+  // for xoshiro256** from 1, 2, 3, 4.
   const std::array<uint64_t, 5> zero = {0x99ec5f36cb75f2b4U, 0xbf6e1f784956452aU,
                                         0x1a5f849d4933e6e0U, 0x6aa594f1262d2d2cU,
                                         0xbba5ad4a1f842e59U};
@@ -51,8 +51,8 @@ TEST_CASE("random: below is uniform over a small range") {
 }
 
 TEST_CASE("random: below has no bias over a range that does not divide 2^64") {
-  // 4 neighbouring words make 3 results: without rejection every third result would come twice as
-  // often, half of all draws instead of a third.
+  // Each 4 neighbouring words give 3 results. Without rejection, every third result would come
+  // twice as often: half of all draws instead of a third.
   constexpr int64_t kDraws = 60'000;
   Random random(1);
   std::array<int64_t, 3> counts{};

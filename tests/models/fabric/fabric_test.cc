@@ -1,3 +1,5 @@
+// Tests fabrics and routes by hand, and random routes against a list of all routes.
+
 #include "models/fabric/fabric.h"
 
 #include <algorithm>
@@ -81,7 +83,7 @@ TEST_CASE("route: goes around a cut link, which keeps its id") {
   std::vector<Link> links(ring.links().begin(), ring.links().end());
   links[0].cut = true;
   const Fabric cut(4, {}, links);
-  // The other way round: 7 leads from 0 to 3, 6 from 3 to 2, 5 from 2 to 1.
+  // The route goes the other way round: link 7 leads from 0 to 3, 6 from 3 to 2, and 5 from 2 to 1.
   CHECK(ids(shortest_route(cut, VertexId(0), VertexId(1))) == std::vector<uint32_t>{7, 6, 5});
   CHECK(ids(shortest_route(cut, VertexId(1), VertexId(2))) == std::vector<uint32_t>{1});
   CHECK(cut.link_text(LinkId(0)) == "device 0 -> device 1");
@@ -115,7 +117,7 @@ TEST_CASE("route: the lowest of parallel links") {
 
 TEST_CASE(
     "route: of equally short routes the one with the lowest first link, whatever comes after") {
-  // 0 -> 1 -> 3 over links 1 and 2; 0 -> 2 -> 3 over links 3 and 0.
+  // Links 1 and 2 lead 0 -> 1 -> 3; links 3 and 0 lead 0 -> 2 -> 3.
   const Fabric fabric(4, {}, {join(2, 3), join(0, 1), join(1, 3), join(0, 2)});
   CHECK(ids(shortest_route(fabric, VertexId(0), VertexId(3))) == std::vector<uint32_t>{1, 2});
 }
@@ -126,8 +128,8 @@ TEST_CASE("route: a copy of a fabric has the same routes") {
   CHECK(ids(shortest_route(copy, VertexId(0), VertexId(2))) == std::vector<uint32_t>{0, 1});
 }
 
-/// The definition, slowly: all routes without a repeated vertex, sorted by length, then by link
-/// ids.
+/// Finds all routes without a repeated vertex, which are then sorted by length and by link ids: the
+/// definition, slowly.
 void extend(const Fabric& fabric, VertexId at, VertexId to, std::vector<uint32_t>& way,
             std::vector<bool>& visited, std::vector<std::vector<uint32_t>>& ways) {
   if (at == to) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The rule of routes, by a plain breadth-first search: what Paths is compared with.
+// This is the rule of routes as a plain breadth-first search. Tests compare Paths with it.
 
 #include <algorithm>
 #include <deque>
@@ -14,11 +14,12 @@ namespace orrery::test {
 
 using Route = std::vector<LinkId>;
 
-/// The route with the fewest links that are not cut; among those, the one whose links have the
-/// lowest ids, compared in order. Empty if there is none.
+/// Returns the route with the fewest links that are not cut. Among several such routes it returns
+/// the one whose link ids, compared in order, are lowest. The result is empty if there is no route.
 inline std::optional<Route> shortest_route(const Fabric& fabric, VertexId from, VertexId to) {
-  // Vertices leave the queue by distance, and within one distance in the order of their routes.
-  // Each follows its links in id order. So every vertex is first met over its lowest route.
+  // Vertices leave the queue in the order of their distance, and at one distance in the order of
+  // their routes. Each vertex follows its links in the order of ids. So each vertex is first met
+  // over its lowest route.
   std::map<VertexId, Route> routes = {{from, {}}};
   std::deque<VertexId> queue = {from};
   while (!queue.empty()) {

@@ -1,3 +1,5 @@
+// Tests meshes and groups by hand, and random groups against a slow definition.
+
 #include "models/mesh/mesh.h"
 
 #include <algorithm>
@@ -25,12 +27,12 @@ using Ids = std::vector<std::vector<uint32_t>>;
 
 using Lists = std::vector<std::vector<int64_t>>;
 
-/// The groups over `axes` on the whole mesh.
+/// Returns the groups over `axes` on the whole mesh.
 std::vector<Group> groups(const Mesh& mesh, std::vector<size_t> axes, const Lists& lists = {}) {
   return std::get<std::vector<Group>>(groups_within(mesh, axes, lists, all_devices(mesh)));
 }
 
-/// One to four axes of one to four devices.
+/// Returns a mesh of one to four axes of one to four devices.
 Mesh any_mesh() {
   std::vector<Axis> axes(test::in_range<size_t>(1, 5));
   for (size_t a = 0; a < axes.size(); ++a)
@@ -38,7 +40,7 @@ Mesh any_mesh() {
   return Mesh(std::move(axes));
 }
 
-/// Some axes of the mesh in some order.
+/// Returns some axes of the mesh in any order.
 std::vector<size_t> some_axes(const Mesh& mesh) {
   std::vector<size_t> axes(mesh.axes().size());
   std::iota(axes.begin(), axes.end(), size_t{0});
@@ -67,7 +69,7 @@ TEST_CASE("mesh: an axis is found by its name") {
   CHECK_FALSE(mesh.axis("k").has_value());
 }
 
-// On the mesh {i: 4, j: 2} device d stands at (d / 2, d % 2).
+// On the mesh {i: 4, j: 2}, device d is at (d / 2, d % 2).
 TEST_CASE("groups: over the major axis they are strided") {
   const Mesh mesh({{"i", 4}, {"j", 2}});
   CHECK(ids(groups(mesh, {0})) == Ids{{0, 2, 4, 6}, {1, 3, 5, 7}});
@@ -123,7 +125,7 @@ TEST_CASE("index: over (a, b) it is index(a) * |b| + index(b)") {
 
 TEST_CASE("groups: lists split each group by positions in it, in the lists' order") {
   const Mesh mesh({{"i", 4}, {"j", 2}});
-  // Groups (0 2 4 6) and (1 3 5 7), each by ranks 3, 0 and by ranks 1, 2.
+  // The groups (0 2 4 6) and (1 3 5 7) are each split into ranks 3, 0 and ranks 1, 2.
   CHECK(ids(groups(mesh, {0}, {{3, 0}, {1, 2}})) == Ids{{6, 0}, {2, 4}, {7, 1}, {3, 5}});
 }
 
@@ -139,8 +141,8 @@ TEST_CASE("groups: strided lists of an axis are the outer axis of a finer mesh")
   CHECK(groups(coarse, {0}, {{0, 3}, {1, 4}, {2, 5}}) == groups(fine, {0}));
 }
 
-/// The slow definition, by looking at every group of the mesh: those that lie within the devices,
-/// or the first that is only partly inside.
+/// This is the slow definition, which looks at every group of the mesh. It returns the groups that
+/// lie within the devices, or the first group that is only partly inside.
 std::variant<std::vector<Group>, CutGroup> chosen(const std::vector<Group>& all,
                                                   const std::vector<LogicalId>& devices) {
   const auto inside = [&](LogicalId id) {
@@ -175,7 +177,7 @@ TEST_CASE("groups: within some devices they are the groups of the mesh that lie 
       }
     }
     const std::vector<Group> all = groups(mesh, axes, lists);
-    // Mostly whole groups, so that some choices split none.
+    // The devices are mostly whole groups, so that some choices split no group.
     std::vector<LogicalId> devices;
     for (const Group& group : all)
       if (test::any_bool())
@@ -222,7 +224,7 @@ TEST_CASE("with_index: moves a device along some axes, and keeps its position on
 
 TEST_CASE("devices_in: the devices whose positions lie in the intervals, ascending") {
   const Mesh mesh({{"i", 4}, {"j", 3}});
-  // i in {1, 2} and j in {0, 1}: 3 i + j.
+  // i is in {1, 2} and j in {0, 1}; the device is 3 i + j.
   const std::vector<Interval> box = {{1, 3}, {0, 2}};
   CHECK(ids({devices_in(mesh, box)}) == Ids{{3, 4, 6, 7}});
   CHECK(ids({devices_in(Mesh(), {})}) == Ids{{0}});

@@ -17,15 +17,15 @@ TEST_CASE("partition spec: its text is JAX's") {
 
 TEST_CASE("local shape: each extent is divided by the axes that cut it") {
   const Mesh mesh({{"x", 2}, {"y", 3}, {"z", 5}});
-  // 30 / (3 * 5), 8 / 2; the last dimension is not cut.
+  // The extents are 30 / (3 * 5) and 8 / 2; the last dimension is not cut.
   CHECK(local_shape(mesh, {{{"y", "z"}, {"x"}}}, {30, 8, 7}) == Shape{2, 4, 7});
   CHECK(local_shape(mesh, kNone, {30, 8, 7}) == Shape{30, 8, 7});
 }
 
 TEST_CASE("local start: the part of a device begins at its index over the cutting axes") {
   const Mesh mesh({{"x", 2}, {"y", 3}});
-  // Device 4 stands at x = 1, y = 1. Over (y, x) its index is 1 * 2 + 1 = 3, of parts of 2; over
-  // (x, y) it is 1 * 3 + 1 = 4.
+  // Device 4 is at x = 1, y = 1. Over (y, x) its index is 1 * 2 + 1 = 3, in parts of 2 elements.
+  // Over (x, y) its index is 1 * 3 + 1 = 4.
   CHECK(local_start(mesh, {{{"y", "x"}}}, {12}, LogicalId(4)) == std::vector<int64_t>{6});
   CHECK(local_start(mesh, {{{"x", "y"}}}, {12}, LogicalId(4)) == std::vector<int64_t>{8});
 }
@@ -38,7 +38,8 @@ TEST_CASE("local start: blocks follow the index over the axes, whatever their or
           mesh.index(LogicalId(d), minor_first) * 2);
 }
 
-/// A mesh of three axes, a spec over a matrix that uses some of them, and a shape they divide.
+/// A `Cut` is a mesh of three axes, a spec of a matrix that uses some of the axes, and a shape that
+/// they divide.
 struct Cut {
   Mesh mesh;
   PartitionSpec spec;
@@ -68,8 +69,8 @@ Cut any_cut() {
   return cut;
 }
 
-// S01 and S02: laying every device's part where it begins gives the whole array. Each element
-// appears once for every device that the spec does not distinguish.
+// The parts of all devices, each laid where it begins, give the whole array. Each element appears
+// once for every device that the spec does not distinguish.
 TEST_CASE("local parts: together they cover each element equally often") {
   test::holds_for_all("parts cover", [] {
     const Cut cut = any_cut();

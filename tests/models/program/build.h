@@ -1,6 +1,6 @@
 #pragma once
 
-// Short ways to write programs: requests with their attributes, and the errors of a builder.
+// These are short ways to write programs, and to read a builder's errors.
 
 #include <initializer_list>
 #include <ostream>
@@ -15,7 +15,7 @@
 
 namespace orrery::test {
 
-/// "op of operands", as a request.
+/// Returns a request for op `what` of the operands `of`.
 inline OpRequest op(std::string name, std::string_view what, std::vector<std::string> of,
                     std::initializer_list<std::pair<std::string, Attribute>> given = {}) {
   OpRequest request;
@@ -39,7 +39,7 @@ inline OpRequest donating(OpRequest request, std::vector<std::string> donated) {
   return request;
 }
 
-/// Lines of text that a failing test prints.
+/// `Lines` are lines of text that a failing test prints.
 struct Lines {
   Lines() = default;
   Lines(std::initializer_list<std::string> some) : lines(some) {}
@@ -53,7 +53,7 @@ struct Lines {
   std::vector<std::string> lines;
 };
 
-/// Devices [first, last).
+/// Returns the devices in [first, last).
 inline std::vector<LogicalId> devices(uint32_t first, uint32_t last) {
   std::vector<LogicalId> ids;
   for (uint32_t d = first; d < last; ++d)
@@ -61,7 +61,8 @@ inline std::vector<LogicalId> devices(uint32_t first, uint32_t last) {
   return ids;
 }
 
-/// A mesh {x: 4} with f32[4] `a`, which varies along x, and one thread on all of it.
+/// A `Building` builds a program on the mesh {x: 4} with the argument `a`, f32[4], which varies
+/// along x. A test adds the threads.
 class Building {
  public:
   explicit Building(Mesh mesh = Mesh({{"x", 4}}), Checks checks = Checks::States)
@@ -82,7 +83,8 @@ class Building {
     return *this;
   }
 
-  /// "pointer: message" of each error, in file order; empty for a good program.
+  /// Finishes the program. Returns "pointer: message" for each error, in file order; empty if there
+  /// is none.
   Lines errors() {
     program = builder.finish();
     Lines texts;
@@ -95,7 +97,7 @@ class Building {
     return texts;
   }
 
-  /// The finished program. Throws InputError for an invalid one.
+  /// Returns the finished program. Throws InputError if it is invalid.
   Program finish() {
     program = builder.finish();
     diagnostics.throw_if_any();
@@ -107,7 +109,7 @@ class Building {
   Program program;
 };
 
-/// The same, with a thread "main" on every device of {x: 4}.
+/// An `Spmd` is a Building with a thread "main" on every device of {x: 4}.
 class Spmd : public Building {
  public:
   Spmd() { thread("main", devices(0, 4)); }

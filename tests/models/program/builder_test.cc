@@ -1,3 +1,5 @@
+// Tests the programs that ProgramBuilder makes, and the messages of its errors.
+
 #include "models/program/builder.h"
 
 #include <string>
@@ -113,7 +115,7 @@ TEST_CASE("builder: reshape shares its operand's storage, other results have the
   CHECK(value_of(program, "t").buffer != value_of(program, "a").buffer);
 }
 
-/// Splits `a`, f32[4], into equal parts.
+/// Returns a split of `a`, f32[4], into equal parts.
 OpRequest split(std::vector<std::string> ids, size_t parts) {
   OpRequest request = op(ids.front(), "split", {"a"},
                          {{"sizes", Integers(parts, static_cast<int64_t>(4 / parts))}});
@@ -300,7 +302,7 @@ TEST_CASE("builder: an operand must be defined, and earlier") {
   CHECK(building.errors() ==
         Errors{"/p/of: expected the id of an array or of an earlier op, got \"aa\"",
                "/q/of: expected the id of an array or of an earlier op, got \"r\", which is "
-               "defined later",  // once, though named twice there
+               "defined later",  // reported once, though named twice
                "/r/of: expected the id of an array or of an earlier op, got \"r\", which is "
                "defined later",
                "/zz: expected the id of an array or of an earlier op, got \"zz\""});
@@ -430,7 +432,7 @@ TEST_CASE("builder: sizes that leave 64 bits are refused") {
   building.thread("main", devices(0, 4))
       .add(op("g", "all_gather", {"c"}, {{"axis_name", kX}}))
       .add(op("h", "add", {"b", "b"}));
-  // 2^62 elements of 4 bytes; 2^62 elements again; no further error for b.
+  // "b" has 2^62 elements of 4 bytes, and "g" again 2^62 elements. "h" has no further error for b.
   CHECK(building.errors() ==
         Errors{"/b: expected an array of fewer than 2^63 bytes, got f32[2147483648,2147483648]",
                "/g: all_gather \"g\": expected fewer than 2^63 bytes and operations, got more for "

@@ -9,7 +9,7 @@
 namespace orrery::test {
 namespace {
 
-/// The result for an f32 operand that varies along x, on x = n devices.
+/// Returns the result for an f32 operand that varies along x, on x = n devices.
 std::string over_x(int64_t n, OpKind kind, Shape shape, Given given) {
   return outcome(Mesh({{"x", n}}), kind, {type(Dtype::F32, std::move(shape), "V")}, given);
 }
@@ -23,7 +23,7 @@ TEST_CASE("collectives: shapes for every group size") {
     CHECK(over_x(n, OpKind::Pmax, some, {{"axis_name", kX}}) == fmt::format("f32[3,{},4]", 2 * n));
     CHECK(over_x(n, OpKind::Pmin, some, {{"axis_name", kX}}) == fmt::format("f32[3,{},4]", 2 * n));
 
-    // Untiled: n is inserted at the axis, which may be one past the last. Tiled: an extent grows.
+    // Untiled, n is inserted at the axis, which may be one past the last. Tiled, an extent grows.
     CHECK(over_x(n, OpKind::AllGather, {3, 4}, {{"axis_name", kX}}) ==
           fmt::format("f32[{},3,4]{{V:x}}", n));
     CHECK(over_x(n, OpKind::AllGather, {3, 4}, {{"axis_name", kX}, {"axis", 2}}) ==
@@ -31,15 +31,15 @@ TEST_CASE("collectives: shapes for every group size") {
     CHECK(over_x(n, OpKind::AllGather, {3, 4}, {{"axis_name", kX}, {"axis", 1}, {"tiled", true}}) ==
           fmt::format("f32[3,{}]{{V:x}}", 4 * n));
 
-    // Untiled: the dimension of extent n goes. Tiled: an extent is divided.
+    // Untiled, the dimension of extent n is removed. Tiled, an extent is divided.
     CHECK(over_x(n, OpKind::PsumScatter, with_n, {{"axis_name", kX}, {"scatter_dimension", 1}}) ==
           "f32[3,4]{V:x}");
     CHECK(over_x(n, OpKind::PsumScatter, some,
                  {{"axis_name", kX}, {"scatter_dimension", 1}, {"tiled", true}}) ==
           "f32[3,2,4]{V:x}");
 
-    // Untiled: the dimension of extent n goes, then n is inserted. Tiled: one extent is divided,
-    // one grows, and where they are the same nothing changes.
+    // Untiled, the dimension of extent n is removed, then n is inserted. Tiled, one extent is
+    // divided and another one grows; if both are the same dimension, nothing changes.
     CHECK(over_x(n, OpKind::AllToAll, with_n,
                  {{"axis_name", kX}, {"split_axis", 1}, {"concat_axis", 0}}) ==
           fmt::format("f32[{},3,4]{{V:x}}", n));
@@ -53,7 +53,7 @@ TEST_CASE("collectives: shapes for every group size") {
                  {{"axis_name", kX}, {"split_axis", 1}, {"concat_axis", 1}, {"tiled", true}}) ==
           fmt::format("f32[3,{},4]{{V:x}}", 2 * n));
 
-    // A dimension of extent n, which is exchanged with the axis.
+    // The dimension of extent n is exchanged with the axis.
     CHECK(over_x(n, OpKind::Pswapaxes, with_n, {{"axis_name", kX}, {"axis", 1}}) ==
           fmt::format("f32[3,{},4]{{V:x}}", n));
 
@@ -63,7 +63,7 @@ TEST_CASE("collectives: shapes for every group size") {
 }
 
 TEST_CASE("all_gather: a negative axis counts from the end of the result") {
-  // Untiled the result has three dimensions, tiled two.
+  // Untiled, the result has three dimensions; tiled, it has two.
   CHECK(over_x(5, OpKind::AllGather, {3, 4}, {{"axis_name", kX}, {"axis", -1}}) ==
         "f32[3,4,5]{V:x}");
   CHECK(over_x(5, OpKind::AllGather, {3, 4}, {{"axis_name", kX}, {"axis", -3}}) ==
@@ -124,7 +124,7 @@ TEST_CASE(
     CHECK(outcome(mesh, OpKind::Pmean, {type(dtype, {3}, "V")}, {{"axis_name", kX}}) ==
           fmt::format("{}[3]", name(is_inexact(dtype) ? dtype : wide)));
   }
-  // Over no axes as well, where the divisor is 1.
+  // The same holds over no axes, where the divisor is 1.
   CHECK(outcome(mesh, OpKind::Pmean, {type(Dtype::Pred, {3}, "V")}, {{"axis_name", Names{}}}) ==
         "f32[3]{V:x}");
 }

@@ -1,4 +1,4 @@
-// The types of elementwise ops, and of conversions.
+// Tests the type rules of elementwise ops and of conversions.
 
 #include <string>
 #include <vector>

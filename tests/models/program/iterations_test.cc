@@ -1,5 +1,5 @@
-// Which run makes what another one reads, and for how long it may be read, beside the programs in
-// which all iterations are written.
+// Tests which run of an op makes the value that another run reads, and for how long a value may be
+// read. The reference is the program with all iterations written out.
 
 #include "models/program/iterations.h"
 
@@ -18,7 +18,7 @@
 namespace orrery::test {
 namespace {
 
-/// All runs of a program's only thread, in order.
+/// `Runs` holds all runs of a program's only thread, in order.
 class Runs {
  public:
   explicit Runs(const Program& program) : program_(program) {
@@ -105,7 +105,7 @@ TEST_CASE("iterations: random loops read no value again that may not be read any
   CHECK((!is_all_tried() || dropped > 100'000));
 }
 
-/// The iterations of a value that may be read once its maker runs in iteration `now`.
+/// Returns the iterations of a value that may be read once its maker runs in iteration `now`.
 std::vector<uint64_t> read_from(const Program& program, const std::string& name, uint64_t now) {
   const Iterations iterations(program);
   std::vector<uint64_t> read;
@@ -125,7 +125,7 @@ TEST_CASE("iterations: a value is read in as many later iterations as carries le
   const Program program = l.finish();
   CHECK(read_from(program, "l[].y", 50) == Read{48, 49});
   CHECK(read_from(program, "l[].z", 50) == Read{});
-  // After the loop, p is that of the last iteration and q that of the one before.
+  // After the loop, p is y of the last iteration, and q is y of the iteration before.
   CHECK(read_from(program, "l[].y", 99) == Read{97, 98});
 }
 

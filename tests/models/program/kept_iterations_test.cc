@@ -1,4 +1,5 @@
-// Which iterations may be left out follows from the regions: the others repeat.
+// Tests which iterations of a loop may be left out, which follows from the region: they repeat
+// earlier iterations.
 
 #include "models/program/kept_iterations.h"
 
@@ -22,14 +23,14 @@ using test::Looping;
 using test::op;
 using test::RandomLoops;
 
-/// "first reach period" of the first loop.
+/// Returns "first reach period" of the first loop.
 std::string repeating(Looping& l) {
   const WrittenIterations of = repeating_iterations(l.finish()).front();
   return fmt::format("{} {} {}", of.first, of.reach, of.period);
 }
 
 TEST_CASE("kept iterations: what an iteration makes goes through a chain of carries") {
-  // "p" holds what was made three iterations before. From the third iteration on all begin alike.
+  // "p" holds the result of three iterations before. From the third iteration on, all begin alike.
   Looping l;
   l.begin("l", 0, 100, {{"p", "a"}, {"q", "a"}, {"r", "a"}});
   l.with(op("l[].y", "neg", {"l[].p"}));
@@ -53,7 +54,7 @@ TEST_CASE("kept iterations: a ring has a period, also where a chain leads into i
 }
 
 TEST_CASE("kept iterations: storage that is passed on counts like a value") {
-  // What is yielded is made in each iteration, in the storage of the other carry.
+  // Each iteration makes what it yields, in the storage of the other carry.
   Looping l;
   l.with(op("b", "neg", {"a"})).begin("l", 0, 100, {{"p", "a"}, {"q", "b"}});
   for (const auto& [to, from] : {std::pair("s", "p"), {"t", "q"}}) {
@@ -82,8 +83,8 @@ TEST_CASE("kept iterations: a loop in a loop passes on what its trips leave") {
 }
 
 TEST_CASE("kept iterations: one that the whole loop writes first may be left out of a part of it") {
-  // The first 7 of 68 iterations are written, so that those left out are whole periods of 3. The
-  // part up to iteration 23 needs only 5 first ones.
+  // The first 7 of 68 iterations are written, so that the left-out iterations are whole periods of
+  // 3. The part up to iteration 23 needs only the first 5 iterations.
   Looping l;
   l.with(op("b", "neg", {"a"})).with(op("c", "neg", {"b"}));
   l.begin("l", 0, 68, {{"p", "a"}, {"q", "b"}, {"r", "c"}, {"h", "a"}});
@@ -139,7 +140,8 @@ TEST_CASE("kept iterations: a body with very many loops in a row needs no stack 
   CHECK(repeating(l) == "2 1 1");
 }
 
-/// Where a value or a buffer is for an iteration: in an earlier one at an index, or by its own id.
+/// Returns where a value or a buffer is for an iteration: at an index in this or an earlier
+/// iteration, or else its own id.
 std::pair<size_t, size_t> located(const WrittenLoop& loop, IdRange LoopIteration::*ids, size_t from,
                                   size_t id) {
   for (size_t w = 0; w <= from; ++w)

@@ -1,6 +1,6 @@
 #pragma once
 
-// The lists that attributes are, in one word each.
+// These are short names for the lists that attributes hold.
 
 #include <cstdint>
 #include <string>

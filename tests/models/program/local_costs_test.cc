@@ -1,4 +1,4 @@
-// The costs of local ops, and where their results lie.
+// Tests the costs of local ops, and where their results lie in memory.
 
 #include <string>
 #include <vector>
@@ -34,7 +34,8 @@ TEST_CASE("cost: elementwise arithmetic is one operation an element") {
 TEST_CASE(
     "cost: a scalar of an elementwise op is one element to read, the result decides the "
     "operations") {
-  // 6 elements: 6 operations; 4 B of the scalar, 24 B of the other, 24 B written.
+  // There are 6 elements, so 6 operations. 4 B of the scalar and 24 B of the other operand are
+  // read, and 24 B are written.
   const Cost sum = cost(OpKind::Add, {plain(Dtype::F32, {}), plain(Dtype::F32, {2, 3})});
   CHECK(sum.flops == Flops(6));
   CHECK(sum.bytes == Bytes(4 + 24 + 24));
@@ -60,7 +61,7 @@ TEST_CASE("cost: conversion reads one dtype and writes another") {
 }
 
 TEST_CASE("cost: dot_general is 2 M N K, its rate the operands'") {
-  // Batch 7; M, N, K = 2, 5, 3. Operands of bf16, result of f32.
+  // The batch is 7, and M, N, K are 2, 5, 3. The operands are bf16, the result is f32.
   const Cost of = cost(
       OpKind::DotGeneral, {plain(Dtype::BF16, {7, 2, 3}), plain(Dtype::BF16, {7, 3, 5})},
       {{"dimension_numbers", Lists{{2}, {1}, {0}, {0}}}, {"preferred_element_type", Dtype::F32}});
@@ -109,7 +110,7 @@ TEST_CASE("cost: indexed reads cost what they keep, and the indices") {
   CHECK(cost(OpKind::DynamicSlice, {plain(Dtype::F32, {100, 10}), start, start},
              {{"slice_sizes", Integers{5, 10}}})
             .bytes == Bytes(2 * 50 * 4 + 2 * 4));
-  // A copy of the whole: the result has a buffer of its own.
+  // The whole operand is copied, since the result has a buffer of its own.
   CHECK(cost(OpKind::DynamicUpdateSlice, {plain(Dtype::F32, {100}), plain(Dtype::F32, {5}), start})
             .bytes == Bytes(2 * 100 * 4 + 4));
   CHECK(cost(OpKind::Take, {plain(Dtype::F16, {100, 10}), plain(Dtype::S32, {3})}, {{"axis", 0}})
@@ -147,7 +148,7 @@ TEST_CASE("cost: split reads its operand once and writes the parts; a barrier do
   CHECK_FALSE(barrier.runs);
 }
 
-/// The memory of an op's results, each of one element.
+/// Returns the memory of an op's results, each of one element.
 OpMemory memory(OpKind kind, size_t results, Given given = {}) {
   const std::vector<ValueType> types(results, plain(Dtype::F32, {}));
   return rules(kind).memory(test::attributes_of(kind, given), types, types);

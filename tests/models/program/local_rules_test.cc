@@ -1,5 +1,5 @@
-// The types of the other local ops. (elementwise_rules_test.cc has the elementwise ones,
-// local_costs_test.cc what all of them cost.)
+// Tests the type rules of the other local ops. (elementwise_rules_test.cc tests the elementwise
+// ops, and local_costs_test.cc tests the costs of all local ops.)
 
 #include <string>
 #include <vector>
@@ -40,7 +40,7 @@ TEST_CASE("transpose: dimension d of the result is dimension permutation[d]") {
 
 TEST_CASE("slice: ceil((limit - start) / stride) elements of each dimension") {
   const ValueType operand = plain(Dtype::F32, {10, 7});
-  // (9 - 2) / 3 rounded up is 3; without strides it is limit - start.
+  // (9 - 2) / 3 rounded up is 3. Without strides the extent is limit - start.
   CHECK(outcome(OpKind::Slice, {operand},
                 {{"start_indices", Integers{2, 0}},
                  {"limit_indices", Integers{9, 7}},
@@ -120,7 +120,7 @@ TEST_CASE("pad: low + extent + high, and the interior between") {
     return outcome(OpKind::Pad, {plain(Dtype::F32, {4, 3}), plain(Dtype::F32, {})},
                    {{"padding_config", config}});
   };
-  // 4 + 2 * 3 between + 1 + 1 = 12; 3 - 1 - 2 = 0.
+  // The extents are 4 + 2 * 3 between + 1 + 1 = 12, and 3 - 1 - 2 = 0.
   CHECK(pad({{1, 1, 2}, {-1, -2, 0}}) == "f32[12,0]");
   CHECK(pad({{1, 1, 2}}) ==
         "padding_config: expected 2 entries, one per dimension of [4,3], got 1");
@@ -277,7 +277,7 @@ TEST_CASE("compute: a result only with a shape") {
   CHECK(rules(OpKind::Compute).opaque);
 }
 
-/// dot_general of lhs [5,2,3,4] and rhs [4,6,2,5].
+/// Returns the type of dot_general of lhs [5,2,3,4] and rhs [4,6,2,5].
 std::string dot(Lists numbers) {
   return outcome(OpKind::DotGeneral,
                  {plain(Dtype::BF16, {5, 2, 3, 4}), plain(Dtype::BF16, {4, 6, 2, 5})},
@@ -307,7 +307,7 @@ TEST_CASE("compute: a result may be written over an operand that is as large") {
 }
 
 TEST_CASE("dot_general: batch, then free dimensions of the first, then of the second") {
-  // Contracting 4 with 4; batch (2, 5) with (2, 5); free are 3 and 6.
+  // The contraction is of 4 with 4, the batch is (2, 5) with (2, 5), and 3 and 6 are free.
   CHECK(dot({{3}, {0}, {1, 0}, {2, 3}}) == "bf16[2,5,3,6]");
   CHECK(dot({{}, {}, {}, {}}) == "bf16[5,2,3,4,4,6,2,5]");
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Programs with loops as regions: a builder, and random ones.
+// Builds programs with loops as regions, by hand or at random.
 
 #include <cstdint>
 #include <optional>
@@ -17,14 +17,15 @@
 
 namespace orrery::test {
 
-/// A builder that reads loops as a scenario's reader does.
+/// A `Looping` is a builder that makes loops as the reader of a scenario does.
 class Looping : public Building {
  public:
   explicit Looping(Checks checks = Checks::States) : Building(Mesh({{"x", 4}}), checks) {
     thread("main", devices(0, 4));
   }
 
-  /// {"h", "a"}: what is "l[].h" in the body is `a` at first.
+  /// Each pair is a carry's name and a value. In begin(), {"h", "a"} means that "l[].h" in the body
+  /// is `a` in the first iteration.
   using Carries = std::vector<std::pair<std::string, std::string>>;
 
   Looping& begin(const std::string& name, int64_t lower, int64_t upper, const Carries& carries) {
@@ -35,7 +36,8 @@ class Looping : public Building {
     return *this;
   }
 
-  /// "h": what each carry is called, after the loop "l.h"; and what it yields.
+  /// Ends the innermost loop. In `yields`, {"h", "y"} means that carry "h" yields `y` and that its
+  /// result after the loop is "l.h".
   Looping& end(const Carries& yields) {
     std::vector<ValueId> yielded;
     std::vector<std::string> results;
@@ -59,7 +61,7 @@ class Looping : public Building {
   std::vector<std::string> open_;
 };
 
-/// "op(operands)" of each op, with its name before it.
+/// Returns "name = op(operands)" for each op.
 inline Lines listing(const Program& program) {
   Lines lines;
   for (const Op& op : program.ops) {
@@ -72,12 +74,13 @@ inline Lines listing(const Program& program) {
   return lines;
 }
 
-/// Ops and loops over values of any body around, and of single iterations of earlier loops.
+/// A `RandomLoops` makes random ops and loops. An op may read values of all bodies around it, and
+/// values of single iterations of earlier loops.
 class RandomLoops {
  public:
   enum class Ops : uint8_t {
     Local,
-    All,  // also collectives of all devices or of two groups, and started ones
+    All,  // also collectives, over all devices or in two groups, sync and started
   };
 
   explicit RandomLoops(uint64_t seed, Ops ops = Ops::Local)
@@ -90,7 +93,7 @@ class RandomLoops {
   }
 
  private:
-  /// Names that may be read.
+  /// `Known` are the names that may be read.
   struct Known {
     Names values;
     Names futures;
@@ -124,7 +127,7 @@ class RandomLoops {
     known.values.push_back(name);
   }
 
-  /// Gives the names that are known at its end.
+  /// Adds random ops and loops. Returns the names that are known at the body's end.
   Known body(const std::string& prefix, Known known, int depth) {
     for (uint64_t n = 1 + random_.below(ops_ == Ops::All ? 5 : 3); n-- > 0;) {
       if (depth == 0 || random_.below(2) == 0)
@@ -149,7 +152,7 @@ class RandomLoops {
     looping_.begin(name, lower, lower + trips, carries);
     if (trips > 0)
       inside = body(name + "[].", inside, depth - 1);
-    const bool round = random_.below(3) == 0;  // each carry yields the next one, if it is as well
+    const bool round = random_.below(3) == 0;  // each carry yields the next of its kind
     for (size_t c = 0; c < carries.size(); ++c) {
       const size_t from = round ? (c + 1) % carries.size() : c;
       carries[c].second = trips == 0 || (round && is_future[c] == is_future[from])
@@ -159,7 +162,7 @@ class RandomLoops {
     looping_.end(carries);
     for (size_t c = 0; c < carries.size(); ++c)
       of(known, is_future[c]).push_back(fmt::format("{}.{}", name, carries[c].first));
-    // Those of loops in loops have no name in the outer body.
+    // Values of a loop inside a loop have no name in the outer body.
     if (trips > 0 && name.find('[') == name.npos)
       for (const std::string& each : inside.values)
         if (each.starts_with(name + "[].y"))

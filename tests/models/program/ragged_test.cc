@@ -1,4 +1,4 @@
-// The type rule of ragged_all_to_all, and the tables that assume_sizes stands for.
+// Tests the type rule of ragged_all_to_all, and the tables that assume_sizes stands for.
 
 #include "models/program/ragged.h"
 
@@ -44,7 +44,7 @@ TEST_CASE("ragged type: the shape and dtype of output") {
 }
 
 TEST_CASE("ragged type: it varies where any operand does, and along its axes") {
-  // JAX types it as output alone: here invarying along y.
+  // JAX types the result like the output alone, which would be invarying along y here.
   for (size_t k = 0; k < 6; ++k) {
     Operands of;
     (k == 0 ? of.operand : k == 1 ? of.output : of.tables[k - 2]).axes[1] = AxisState::Varying;
@@ -125,7 +125,7 @@ TEST_CASE("ragged type: assume_sizes has a list for all ranks or for each, and i
   const auto with = [](const Lists& sizes) {
     return ragged({}, {{"axis_name", kX}, {"assume_sizes", sizes}});
   };
-  // 4 slices: two for each rank. Operands have 8 rows, outputs 5.
+  // There are 4 slices, two for each rank. Operands have 8 rows, outputs 5.
   CHECK(with({{1}}) == "f32[5,3]{V:x}");
   CHECK(with({{2, 0, 1, 1}, {1, 2, 3, 0}}) == "f32[5,3]{V:x}");
   CHECK(with({{1}, {0}, {2}}) ==
@@ -144,7 +144,7 @@ TEST_CASE("ragged: assumed slices lie one after another") {
   const RaggedGroup group = AssumedSizes(sizes, {2, 2, 4, 6}).group();
   CHECK(group.operand_rows == 4);
   CHECK(group.output_rows == 6);
-  // Rank 0's result: one row of its own, then three of rank 1. Rank 1's: two of rank 0.
+  // Rank 0's result has one row of rank 0, then three of rank 1. Rank 1's result has two of rank 0.
   CHECK(group.ranks[0] == SliceTables{{0, 1}, {1, 2}, {0, 0}, {1, 3}});
   CHECK(group.ranks[1] == SliceTables{{0, 3}, {3, 0}, {1, 2}, {2, 0}});
   CHECK(group.most_sent() == 3);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Random tables of ragged exchanges that agree.
+// Makes random, consistent tables of ragged exchanges.
 
 #include <algorithm>
 #include <utility>
@@ -11,9 +11,9 @@
 
 namespace orrery::test {
 
-/// Tables of `slices` slices from each rank to each. A slice has up to `most` rows; one in three
-/// has none. Slices lie in random order and with gaps in a result, but anywhere in an operand, even
-/// over each other.
+/// Returns tables with `slices` slices from each rank to each rank. A slice has no rows with
+/// odds of one in three, else up to `most`. In a result, slices lie in random order and may have
+/// gaps between them. In an operand they lie anywhere, and may overlap.
 inline RaggedGroup random_tables(Random& random, size_t ranks, size_t slices, int64_t most) {
   RaggedGroup group = without_slices({ranks, ranks * slices, 0, 1});
   for (SliceTables& sender : group.ranks)
@@ -44,8 +44,8 @@ inline RaggedGroup random_tables(Random& random, size_t ranks, size_t slices, in
   return group;
 }
 
-/// The result of each rank, by point-to-point copies as the documentation of JAX writes them: rank
-/// p's operand and output are given as lists of rows.
+/// Returns the result of each rank, by point-to-point copies as the documentation of JAX writes
+/// them. `operands` and `outputs` hold the rows of each rank.
 template <class Row>
 std::vector<std::vector<Row>> point_to_point(const RaggedGroup& group,
                                              const std::vector<std::vector<Row>>& operands,

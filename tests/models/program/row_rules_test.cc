@@ -1,4 +1,4 @@
-// The rules of the ops that take rows and add to rows: take with a fill value, scatter_add.
+// Tests the rules of the ops that take rows or add to rows: take with a fill value, scatter_add.
 
 #include <string>
 #include <vector>

@@ -19,7 +19,7 @@ using Errors = test::Lines;
 const Names kBoth = {"stage", "x"};
 const Names kInner = {"x"};
 
-/// Two threads on the two stages of {stage: 2, x: 2}, devices 0 and 1, 2 and 3.
+/// A `Stages` has two threads on the two stages of {stage: 2, x: 2}: devices 0 and 1, and 2 and 3.
 class Stages : public Building {
  public:
   Stages() : Building(Mesh({{"stage", 2}, {"x", 2}}), Checks::Shapes) {}

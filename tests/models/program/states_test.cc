@@ -1,3 +1,5 @@
+// Tests the rules of states: which states results have, and which operands are refused.
+
 #include "models/program/states.h"
 
 #include <string>
@@ -22,7 +24,7 @@ const Mesh& mesh() {
   return kXY;
 }
 
-/// The result of a collective over x for an f32[2] operand of these states along x and y.
+/// Returns the result of a collective over x, for an f32[2] operand of these states along x and y.
 std::string over_x(OpKind kind, std::string_view states, Checks checks = Checks::States) {
   const Names x = {"x"};
   const ValueType operand = type(Dtype::F32, {2}, states);
@@ -34,7 +36,7 @@ std::string over_x(OpKind kind, std::string_view states, Checks checks = Checks:
   return outcome(mesh(), kind, {operand}, {{"axis_name", x}}, checks);
 }
 
-/// The result of a local op for f32[2] operands of these states.
+/// Returns the result of a local op for f32[2] operands of these states.
 std::string local(OpKind kind, const std::vector<std::string>& states, Given given = {}) {
   std::vector<ValueType> operands;
   for (const std::string& letters : states)
@@ -104,7 +106,7 @@ TEST_CASE("sums over several axes: one state before it, if states are checked") 
         one + "{V:x}, varying over x and invarying over y; pvary over y makes it varying");
   CHECK(error(OpKind::PsumScatter, "IV") ==
         one + "{V:y}, invarying over x and varying over y; pvary over x makes it varying");
-  // The addends of an unreduced value stay addends.
+  // The addends of an unreduced value remain addends.
   CHECK(error(OpKind::Psum, "UV") == one +
                                          "{V:y, U:x}, unreduced over x and varying over y; "
                                          "vary_unreduced_cast over y makes it unreduced");
@@ -177,7 +179,7 @@ TEST_CASE("unreduced_psum and unreduced_psum_scatter: of an unreduced operand al
           "axis_index_groups: expected no axis_index_groups: its result has one state along whole "
           "axes");
   }
-  // Over no axes nothing is needed.
+  // Over no axes, no state is required.
   CHECK(outcome(mesh(), OpKind::UnreducedPsum, {type(Dtype::F32, {2}, "VI")},
                 {{"axis_name", Names{}}}) == "f32[2]{V:x}");
 }
@@ -290,12 +292,12 @@ TEST_CASE("add: varying where an operand is; unreduced or reduced where both are
 TEST_CASE("add: a reduced operand is cast to varying along exactly the axes it lacks") {
   CHECK(local(OpKind::Add, {"RI", "VI"}) == "f32[2]{V:x}");
   CHECK(local(OpKind::Add, {"RR", "VV"}) == "f32[2]{V:(x,y)}");
-  // It lacks both axes and is reduced along one.
+  // Operand 0 lacks both axes and is reduced along one.
   CHECK(local(OpKind::Add, {"RI", "VV"}) ==
         "of: expected operand 0 to be reduced over exactly the axes (x, y), over which only "
         "others vary, got f32[2]{R:x} and f32[2]{V:(x,y)}; reduced_vary_cast over x makes it "
         "varying");
-  // It lacks one and is reduced along both.
+  // Operand 0 lacks one axis and is reduced along both.
   CHECK(local(OpKind::Add, {"RR", "VI"}) ==
         "of: expected operand 0 to be reduced over exactly the axes (x), over which only others "
         "vary, got f32[2]{R:(x,y)} and f32[2]{V:x}; reduced_vary_cast over x makes it varying");
@@ -348,7 +350,7 @@ TEST_CASE("select_n: varying where the choice or a case is, and linear in the ca
   };
   CHECK(select("VI", "II", "IV") == "f32[2]{V:(x,y)}");
   CHECK(select("II", "II", "II") == "f32[2]");
-  // A choice that all copies make alike goes with any cases.
+  // A choice that is equal on all copies goes with cases of any states.
   CHECK(select("II", "UR", "UR") == "f32[2]{U:x, R:y}");
   CHECK(select("RI", "UI", "UI") == "f32[2]{U:x}");
   CHECK(select("VI", "RI", "RI") == "f32[2]{V:x}");
@@ -443,10 +445,10 @@ TEST_CASE(
         {type(Dtype::F32, {4}, array), type(Dtype::F32, {2}, part), type(Dtype::S32, {}, start)},
         {});
   };
-  // As JAX 0.10.2: the array becomes varying over x by pvary, the part by reduced_vary_cast.
+  // As in JAX 0.10.2, pvary makes the array varying over x, and reduced_vary_cast the part.
   CHECK(update("IV", "RV", "VI") == "f32[4]{V:(x,y)}");
   CHECK(update("RR", "VI", "IV") == "f32[4]{V:(x,y)}");
-  // Where no index varies, nothing casts them; an index is named only where they fit.
+  // Where no index varies, nothing casts the two. An index is named only where the two fit.
   const std::string differ =
       "of: expected operands that are all reduced over x, got f32[4] and f32[2]{R:x}; preduced "
       "over x makes it reduced";

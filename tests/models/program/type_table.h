@@ -1,6 +1,6 @@
 #pragma once
 
-// Type rules in one line: the result of an op for operands of given types, as text.
+// Applies a type rule in one line: gives the result of an op for operands of given types, as text.
 
 #include <initializer_list>
 #include <optional>
@@ -16,7 +16,7 @@ namespace orrery::test {
 
 using Given = std::initializer_list<std::pair<std::string, Attribute>>;
 
-/// The attributes given, with the defaults of the others.
+/// Returns the given attributes, with the defaults for the others.
 inline Attributes attributes_of(OpKind kind, Given given) {
   Attributes attributes;
   for (const Parameter& parameter : rules(kind).parameters)
@@ -27,7 +27,7 @@ inline Attributes attributes_of(OpKind kind, Given given) {
   return attributes;
 }
 
-/// A type of states as letters, one per mesh axis: "I", "V", "U", "R".
+/// Returns a type with the states given as letters, one per mesh axis: "I", "V", "U" or "R".
 inline ValueType type(Dtype dtype, Shape shape, std::string_view states) {
   ValueType type{dtype, std::move(shape), {}, false};
   for (const char letter : states)
@@ -38,12 +38,12 @@ inline ValueType type(Dtype dtype, Shape shape, std::string_view states) {
   return type;
 }
 
-/// A type on a mesh without axes, where states say nothing.
+/// Returns a type on a mesh without axes, where states say nothing.
 inline ValueType plain(Dtype dtype, Shape shape) {
   return type(dtype, std::move(shape), "");
 }
 
-/// The types of the results, "nothing", or "PARAMETER: what is wrong".
+/// Returns the types of the results, "nothing" if there are none, or "PARAMETER: error".
 inline std::string outcome(const Mesh& mesh, OpKind kind, const std::vector<ValueType>& operands,
                            Given given, Checks checks = Checks::States) {
   const Attributes attributes = attributes_of(kind, given);
@@ -68,7 +68,7 @@ inline std::string outcome(OpKind kind, const std::vector<ValueType>& operands, 
   return outcome(Mesh(), kind, operands, given);
 }
 
-/// The refusal of what needs an order, for an operand without one.
+/// Returns the error of an op that needs ordered elements, for an operand of a dtype without order.
 inline std::string unordered(std::string_view dtype) {
   return "of: expected elements that have an order, got " + std::string(dtype) +
          "; complex numbers have none";

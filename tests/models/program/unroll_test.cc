@@ -1,4 +1,5 @@
-// Regions and their iterations: which value is read in each, where loops carry, nest and are named.
+// Tests regions and their iterations: which value each iteration reads, for loops that carry
+// values, nest, and have named iterations.
 
 #include "models/program/unroll.h"
 
@@ -93,7 +94,8 @@ TEST_CASE("unroll: carries that stay, change places, or go round") {
   CHECK(after(9, pushed) == "aaa");
 }
 
-/// A loop of so many iterations over "b", "c" and "d", which the carries p, q and r are at first.
+/// Returns a loop of `trips` iterations over "b", "c" and "d", the initial values of carries p, q
+/// and r.
 Program going_round(int64_t trips, const Looping::Carries& yields) {
   Looping l;
   for (const auto& [name, of] : {std::pair("b", "a"), {"c", "b"}, {"d", "c"}})
@@ -131,7 +133,7 @@ TEST_CASE("unroll: where carries go round, iterations are left out in whole peri
 }
 
 TEST_CASE("unroll: carries that go round in several circles come round together") {
-  // Circles of 2, 3, 5 and 7 carries: after 210 iterations all are what they were at first.
+  // The circles have 2, 3, 5 and 7 carries. After 210 iterations each carry has its initial value.
   Looping l;
   Looping::Carries carries;
   Looping::Carries yields;
@@ -263,7 +265,8 @@ TEST_CASE("unroll: without checks a carry has the states that fit all iterations
 }
 
 TEST_CASE("unroll: loops that meet may have different iterations") {
-  // Over axes of their own devices, the third and fourth iterations of one meet nobody.
+  // The groups have axes of their own devices only, so the third and fourth iterations of "q" meet
+  // no other thread.
   Building two(Mesh({{"stage", 2}, {"x", 2}}), Checks::Shapes);
   for (const auto& [name, first, trips] :
        {std::tuple("p", 0U, int64_t{2}), std::tuple("q", 2U, int64_t{4})}) {
@@ -316,8 +319,9 @@ TEST_CASE("unroll: a size that is not allowed is told before it is reached") {
   CHECK(most(1001, LongLoops::WrittenOut));
 }
 
-/// The name of what a value of a region is in given iterations, worked out anew from the end: what
-/// a param is, the iteration before says. `indices` has those of the loops that the reader is in.
+/// A `Meaning` names the value that a region's value stands for in given iterations. It works
+/// backwards from the end: the iteration before says what a param is. `indices` has the indices of
+/// the loops around the reader.
 class Meaning {
  public:
   explicit Meaning(const Program& region) : region_(region), loop_of_(region.values.size()) {
@@ -363,7 +367,7 @@ class Meaning {
     return name(region_.value(value).name, loop_of_[value.index()], indices);
   }
 
-  /// "l[3].m[40].y" of "l[].m[].y".
+  /// Returns "l[3].m[40].y" for "l[].m[].y".
   std::string name(std::string name, std::optional<size_t> loop,
                    const std::map<size_t, int64_t>& indices) const {
     std::vector<int64_t> all;
@@ -374,7 +378,7 @@ class Meaning {
     return name;
   }
 
-  /// Every op of every iteration, with its operands.
+  /// Returns every op of every iteration, with its operands.
   Lines all() const {
     Lines lines;
     add({0, static_cast<uint32_t>(region_.ops.size())}, std::nullopt, {}, lines);
@@ -431,7 +435,7 @@ TEST_CASE("unroll: random loops read in each iteration what the definition of a 
     for (size_t op = 0; op < shown.size(); ++op) {
       const Op& all = flat.ops[op_of.at(shown[op])];
       REQUIRE(folded.ops[op].name == all.name);
-      // Operands of iterations that are left out have the names of others.
+      // Operands from left-out iterations have the names of other iterations.
       for (size_t i = 0; i < all.operands.size(); ++i)
         REQUIRE(without_indices(folded.value(folded.ops[op].operands[i]).name) ==
                 without_indices(flat.value(all.operands[i]).name));

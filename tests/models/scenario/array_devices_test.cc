@@ -1,5 +1,5 @@
-// Arrays on some of the devices: "on" in every form, with which other keys it goes, and what each
-// device gets.
+// Tests arrays on some of the devices: all forms of "on", the keys that it goes with, and the data
+// of each device.
 
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ namespace {
 using test::refusal;
 using test::Small;
 
-/// A scenario of no ops on {y: 2, x: 2}: device d is at (d / 2, d % 2).
+/// Returns a scenario of no ops on {y: 2, x: 2}: device d is at (d / 2, d % 2).
 Small with_array_on(const std::string& array) {
   Small small;
   small.mesh = R"({"y": 2, "x": 2})";
@@ -64,7 +64,7 @@ TEST_CASE("array on devices: its lists are by ascending device id") {
 }
 
 TEST_CASE("array on devices: the spec cuts it over the axes that the devices span") {
-  // Over x each device of the upper row has a half.
+  // Over x, each device of the upper row has one half.
   const Scenario scenario =
       read_on(R"({"shape": [4], "dtype": "s32", "on": {"y": 1}, "spec": ["x"], "init": "iota"})");
   CHECK(scenario.program.values[0].type.shape == Shape{2});

@@ -1,4 +1,4 @@
-// "varying", "unreduced" and "reduced" of an array: its type, its data, and what is refused.
+// Tests "varying", "unreduced" and "reduced" of an array: its type, its data, and the errors.
 
 #include <string>
 
@@ -16,7 +16,7 @@ namespace {
 using test::refusal;
 using test::Small;
 
-/// A scenario of no ops on {x: 2, y: 2}, whose array `a` has these members.
+/// Returns a scenario of no ops on {x: 2, y: 2}, whose array `a` has these members.
 Small with_states(const std::string& members) {
   Small small;
   small.mesh = R"({"x": 2, "y": 2})";
@@ -34,7 +34,7 @@ std::string type_of(const std::string& members) {
   return text(scenario.program.values[0].type, scenario.program.mesh);
 }
 
-/// The elements of each device.
+/// Returns the elements of each device.
 std::string data_of(const std::string& members) {
   const Scenario scenario = read_with(members);
   std::string all;

@@ -1,4 +1,4 @@
-// Ways in which an input is wrong, each with its whole message.
+// Tests one wrong input of each kind, with the whole message.
 
 #include <doctest/doctest.h>
 
@@ -162,7 +162,8 @@ TEST_CASE("bad input: nesting too deep") {
   std::string pointer = "/name";
   for (int i = 0; i < 62; ++i)
     pointer += "/0";
-  // The scenario itself is level 1, so the 64th list is one too many. Column 9 has the first list.
+  // The scenario itself is level 1, so the 64th list is one too many. The first list is in column
+  // 9.
   CHECK(refusal(s.text()) ==
         "f:6:72: " + pointer +
             ": expected at most 64 levels of nesting, got more (--limit nesting=N allows more)");

@@ -1,4 +1,4 @@
-// Batches that are refused, and what is said of them.
+// Tests batches that are refused, and the messages.
 
 #include <string>
 
@@ -76,7 +76,7 @@ TEST_CASE("batch: requests that are refused") {
 }
 
 TEST_CASE("batch: what a loop makes has the batch where it falls, and out_axes may only say so") {
-  // "v" has the batch where "a" has it; "u" has none.
+  // "v" has the batch where "a" has it; "u" has no batch.
   const auto text_of = [](const std::string& out_axes) {
     return with_batch(
         R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "c"}, )"
@@ -143,7 +143,7 @@ TEST_CASE("batch: ops that are refused") {
                        R"("axis_name": "i", "in_axes": {"a": 1})", "[]",
                        R"(, "k": {"shape": [3], "dtype": "s32"})")) ==
         expected + "ragged_all_to_all: slices over \"i\", whose place the batch takes");
-  // Nothing says whether transfers along the batched axis end.
+  // The scenario does not say whether transfers along the batched axis end.
   const std::string half =
       ": over \"i\", whose place the batch takes, without a half of other devices that matches it";
   CHECK(error_of(with_batch(transfer(R"("i")", "[[0, 1]]", "[[0, 2]]"),
@@ -187,7 +187,7 @@ TEST_CASE("batch: these ops have no batch rule") {
   for (const OpRules& op : all_rules())
     if (op.transforms.batch == nullptr)
       without += std::string(op.name) + " ";
-  // Full, iota and create_token have no operand; done is batched with its start.
+  // full, iota and create_token have no operand; done is batched with its start.
   CHECK(without == "done full iota create_token ");
 }
 

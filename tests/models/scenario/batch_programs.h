@@ -1,6 +1,6 @@
 #pragma once
 
-// Small programs that are batched, and what became of them.
+// These are small programs to be batched, and the text of the batched program.
 
 #include <string>
 
@@ -10,8 +10,8 @@
 
 namespace orrery::test {
 
-/// On {x: 2}: "a", s32[2,3] on a device, which varies; "b", s32[3,2], and "c", s32[2], the same on
-/// both.
+/// Returns a scenario on {x: 2} with these arrays: "a", s32[2,3] on each device, varies; "b",
+/// s32[3,2], and "c", s32[2], are the same on both devices.
 inline std::string with_batch(const std::string& program, const std::string& batch,
                               const std::string& outputs = "[]", const std::string& arrays = "") {
   Small small;
@@ -26,7 +26,7 @@ inline std::string with_batch(const std::string& program, const std::string& bat
   return small.text();
 }
 
-/// The ops, a line each: "r = add(a, c): s32[3,2]"; then the other names.
+/// Returns the ops, one per line: "r = add(a, c): s32[3,2]". The other names of values follow.
 inline std::string batched(const std::string& text) {
   const Scenario scenario = read_scenario("f", text);
   const Program& program = scenario.program;
@@ -45,8 +45,8 @@ inline std::string batched(const std::string& text) {
   return lines;
 }
 
-/// The ops of one transfer of "a" to "r", as s32[2]. `received`: the perm of precv, if it is
-/// another.
+/// Returns the ops of one transfer of "a" to "r", as s32[2]. `received` is the perm of precv if
+/// that differs.
 inline std::string transfer(const std::string& axes, const std::string& perm,
                             const std::string& received = "") {
   return R"([{"id": "t", "op": "psend", "of": "a", "axis_name": )" + axes + R"(, "perm": )" + perm +

@@ -1,5 +1,5 @@
-// "transform": {"batch": ...}: the program that it makes. That its values are those of each element
-// of the batch alone is in tests/verifier/batch_test.cc.
+// Tests the program that "transform": {"batch": ...} makes. tests/verifier/batch_test.cc tests that
+// its values are those of each element of the batch alone.
 
 #include <string>
 
@@ -54,7 +54,7 @@ TEST_CASE("batch: an output has the batch first, unless out_axes says otherwise"
         "t = broadcast_in_dim(t.batch): s32[2,3]\n");
 }
 
-// SEMANTICS of vmap: d - 1, where JAX has d + 1.
+// The batch moves to d - 1, where the SEMANTICS of JAX's vmap have d + 1.
 TEST_CASE("batch: an untiled psum_scatter before the batch moves it by one") {
   CHECK(batched(with_batch(R"([{"id": "r", "op": "psum_scatter", "of": "a", "axis_name": "x"}])",
                            R"("in_axes": {"a": 1}, "out_axes": {"r": 0})")) ==
@@ -125,7 +125,7 @@ TEST_CASE("batch: over the batched axis what is sent is here, and over others it
         "t.batch.2 = slice(t.batch): s32[2,2]{V:x}\n"
         "t = concatenate(t.batch.1, t.batch.2): s32[3,2]{V:x}\n"
         "r = reshape(t): s32[3,2]{V:x}\n");
-  // From 0 of x to 1, and there one entry on.
+  // The transfer goes from index 0 of x to index 1, and there one entry on.
   CHECK(batched(with_batch(transfer(R"(["x", "i"])", "[[0, 4], [1, 5]]"), over_i)) ==
         "t.batch = transpose(a): s32[3,2]{V:x}\n"
         "t.batch.1 = full(): s32[1,2]\n"
@@ -133,7 +133,7 @@ TEST_CASE("batch: over the batched axis what is sent is here, and over others it
         "t.batch.3 = concatenate(t.batch.1, t.batch.2): s32[3,2]{V:x}\n"
         "t = psend(t.batch.3): token{V:x}\n"
         "r = precv(t): s32[3,2]{V:x}\n");
-  // Started, with a barrier.
+  // The transfer is started, with a barrier.
   CHECK(batched(with_batch(
             R"([{"id": "f", "op": "psend_start", "of": "a", "axis_name": "i", )"
             R"("perm": [[2, 0]]}, {"id": "t", "op": "done", "of": "f"}, )"
@@ -277,13 +277,13 @@ TEST_CASE("batch: transforms compose, in the order of the list") {
                              R"("q": {"shape": [2], "dtype": "f32"}, )"
                              R"("ct_r": {"shape": [3], "dtype": "f32"})";
   const std::string vjp = R"({"vjp": {"of": ["r"], "with_respect_to": ["q"]}})";
-  // The gradient for the sum over the batch.
+  // This is the gradient of the sum over the batch.
   CHECK(batched(with_batch(dot, R"([{"batch": {"size": 3, "in_axes": {"p": 0}}}, )" + vjp + "]",
                            R"(["r", "ct_q"])", arrays)) ==
         "r = dot_general(p, q): f32[3]\n"
         "r.bwd = dot_general(ct_r, p): f32[2]\n"
         "ct_q = r.bwd\n");
-  // A gradient for each element.
+  // There is one gradient for each element of the batch.
   CHECK(batched(with_batch(dot, "[" + vjp + R"(, {"batch": {"in_axes": {"p": 0, "ct_r": 0}}}])",
                            R"(["r", "ct_q"])", arrays)) ==
         "r = dot_general(p, q): f32[3]\n"
@@ -329,7 +329,7 @@ TEST_CASE("batch: what iterations carry with the batch has it in all of them") {
   CHECK(shape(program.other_names.at("l")) == Shape{2, 3});
 }
 
-/// A loop of 3 iterations on what `with_batch` has.
+/// Returns a loop of 3 iterations over the arrays of with_batch().
 std::string batched_loop(const std::string& carry, const std::string& body,
                          const std::string& yield, const std::string& batch) {
   const std::string text =
@@ -356,7 +356,7 @@ TEST_CASE("batch: what a loop carries is arranged before it, and at the end of i
         "l[].y.batch = neg(a): s32[2,3]{V:x}\n"
         "l[].y = transpose(l[].y.batch): s32[3,2]{V:x}\n"
         "l = l.h\n");
-  // Where out_axes has it after the loop, it is so in all iterations.
+  // out_axes places the batch after the loop, and so in all iterations.
   CHECK(batched(batched_loop(R"("h": "a")", R"({"id": "y", "op": "neg", "of": "h"})", R"("h": "y")",
                              in_axes + R"(, "out_axes": {"l.h": 1})")) ==
         "l[].y = neg(l[].h): s32[2,3]{V:x}\n"
@@ -424,7 +424,7 @@ TEST_CASE("batch: a loop may carry on what it starts, if nothing arranges it aft
 }
 
 TEST_CASE("batch: a carry that varies over the batched axis is varied before the loop") {
-  // Zeros to which a, which varies over i, is added.
+  // The carry begins with zeros, and the loop adds a, which varies over i.
   const auto carry = [](const std::string& initial) {
     return with_batch(R"([{"id": "z", "op": "pvary", "of": "c", "axis_name": "x"}, )"
                       R"({"id": "zi", "op": "pvary", "of": "z", "axis_name": "i"}, )"

@@ -1,4 +1,4 @@
-// Outputs with a "spec": what leaves so, and what is refused.
+// Tests outputs with a "spec": the resulting types, and the errors.
 
 #include <string>
 
@@ -14,7 +14,8 @@ namespace {
 using test::refusal;
 using test::Small;
 
-/// On {x: 2, y: 2} the array "a", of s32[2] on a device, whose type is `states`, as the output.
+/// Returns a scenario on {x: 2, y: 2} whose output is "a", s32[2] on each device, with the type
+/// `states`.
 std::string with_output(const std::string& states, const std::string& output,
                         const std::string& check_types = "true") {
   Small small;
@@ -26,7 +27,7 @@ std::string with_output(const std::string& states, const std::string& output,
   return small.text();
 }
 
-/// The error of `output`, after its place.
+/// Returns the error of `output`, after its place.
 std::string output_error(const std::string& states, const std::string& output) {
   const std::string message = refusal(with_output(states, output));
   const size_t place = message.find(": /outputs/0");

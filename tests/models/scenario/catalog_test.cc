@@ -1,4 +1,4 @@
-// The catalog against the data sheets and the measurements it was fitted to.
+// Compares the catalog with the data sheets and the measurements that it was fitted to.
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-// Errors that the readers report of clusters and meshes.
+// Tests the errors in clusters and meshes.
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-// Errors in a collective's axes, groups, dimensions, permutations, dtypes and tables: each rule
-// with its whole message. State errors are in state_errors_test.cc.
+// Tests the errors in a collective's axes, groups, dimensions, permutations, dtypes and tables:
+// each rule with its whole message. state_errors_test.cc tests the errors of states.
 
 #include <string>
 #include <vector>
@@ -16,9 +16,9 @@ namespace {
 using test::error_of;
 using test::Small;
 
-/// The error, after its place in the file, of the op with these members, whose id is "t", on {x: 2,
-/// y: 2}; "" where it is accepted. "a" is f32[4,6] on a device, "s" a scalar, "p" of pred[4], "c"
-/// of c64[4], "n" of s32[4]; all of them vary over both axes.
+/// Returns the error of op "t" with these members on {x: 2, y: 2}, after its place in the file; ""
+/// if it is accepted. "a" is f32[4,6] on each device, "s" a scalar, "p" pred[4], "c" c64[4] and "n"
+/// s32[4]; all vary over both axes.
 std::string said_of_collective(const std::string& op, const std::string& of = R"("a")") {
   Small small;
   small.mesh = R"({"x": 2, "y": 2})";
@@ -43,7 +43,7 @@ struct RefusedOp {
   std::string error;
 };
 
-/// The parameters that an op requires beside its axes.
+/// Returns the parameters that an op requires beside its axes.
 std::string required_by(std::string_view op) {
   if (op == "all_to_all")
     return R"(, "split_axis": 0, "concat_axis": 0)";
@@ -60,7 +60,7 @@ std::string required_by(std::string_view op) {
   return op == "pcast" ? R"(, "to": "varying")" : "";
 }
 
-/// The operands of an op, of which the first is the one given.
+/// Returns the operands of an op, of which the first is given.
 std::string operands_of(const OpRules& op, const std::string& first) {
   std::string of = fmt::format(R"(["{}")", first);
   for (size_t k = 1; k < op.least_operands; ++k)

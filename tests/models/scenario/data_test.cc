@@ -15,7 +15,7 @@
 namespace orrery {
 namespace {
 
-/// A scenario on a mesh of x: 2, y: 2 with one array.
+/// Returns a scenario on a mesh of x: 2, y: 2 with one array.
 Scenario scenario_with(const std::string& array) {
   return read_scenario("f", R"({"orrery": 1, "mesh": {"x": 2, "y": 2}, "program": [],
 "cluster": {"devices": 4, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
@@ -34,7 +34,7 @@ std::vector<int64_t> numbers(const Tensor& tensor) {
 }
 
 TEST_CASE("initial value: iota counts over the global array") {
-  // Rows 0..3 of two columns: device (x, y) has rows 2x, 2x+1 and column y.
+  // There are rows 0..3 of two columns: device (x, y) has rows 2x, 2x+1 and column y.
   const Scenario s =
       scenario_with(R"({"shape": [4, 2], "dtype": "s32", "spec": ["x", "y"], "init": "iota"})");
   CHECK(numbers(part(s, 0)) == std::vector<int64_t>{0, 2});
@@ -47,7 +47,7 @@ TEST_CASE("initial value: iota counts over the global array") {
 TEST_CASE("initial value: a dimension cut by two axes, the first the major one") {
   const Scenario s = scenario_with(
       R"({"shape": [2, 8], "dtype": "s32", "spec": [null, ["y", "x"]], "init": "iota"})");
-  // Device 1 is x = 0, y = 1: part 2 of 4.
+  // Device 1 is at x = 0, y = 1: it has part 2 of 4.
   CHECK(numbers(part(s, 1)) == std::vector<int64_t>{4, 5, 12, 13});
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("initial value: random elements depend only on the index in the global
   const Scenario whole = scenario_with(R"({"shape": [6, 4], "dtype": "f32"})");
   const Tensor all = part(whole, 0, 5);
   CHECK(part(whole, 3, 5) == all);
-  // Device 2 is x = 1, y = 0: rows 3 to 5, columns 0 and 1.
+  // Device 2 is at x = 1, y = 0: it has rows 3 to 5, columns 0 and 1.
   CHECK(part(cut, 2, 5) == slice(all, {{3, 0}, {6, 2}, {}}));
 }
 
@@ -120,7 +120,8 @@ TEST_CASE("initial value: random floats have all bits of their dtype, in four po
     CHECK(((ones & zeros) >> (8 * static_cast<uint64_t>(itemsize(dtype).count()) - 1) & 1U) == 1U);
     for (int power = -4; power <= -1; ++power)
       CHECK(powers[power] > 700);  // of about 1000, less those that round up
-    // Of either sign alike: the sum of 4000 has a deviation of 33 (each of about 0.53).
+    // Both signs are equally likely: the sum of 4000 numbers has a deviation of 33 (each of about
+    // 0.53).
     CHECK(std::fabs(sum) < 5 * 33.0);
   }
 }

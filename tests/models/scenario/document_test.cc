@@ -6,7 +6,7 @@
 namespace orrery {
 namespace {
 
-/// The errors as "line:column: pointer: message" lines.
+/// Returns the errors as "line:column: pointer: message" lines.
 std::string errors_of(std::string_view text, const Limits& limits = {}) {
   Diagnostics diagnostics("f");
   const Document document(text, diagnostics, limits);
@@ -181,7 +181,7 @@ TEST_CASE("messages: a quoted text stays on one line and is cut where it is long
   CHECK(in_quotes("a\nb") == "\"a\\u000ab\"");
   CHECK(in_quotes(std::string(60, 'x')) == "\"" + std::string(60, 'x') + "\"");
   CHECK(in_quotes(std::string(61, 'x')) == "\"" + std::string(60, 'x') + "...\"");
-  // Not inside the two bytes of an e with an acute accent.
+  // The cut is not inside the two bytes of an e with an acute accent.
   CHECK(in_quotes(std::string(59, 'x') + "\xC3\xA9z") == "\"" + std::string(59, 'x') + "...\"");
 }
 

@@ -1,4 +1,4 @@
-// Errors that the readers report of expectations.
+// Tests the errors in expectations.
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
-// The other errors that the readers report, by the part of the scenario. bad_inputs_test.cc has one
-// of each kind; cluster_faults_test.cc has those of clusters, expectation_faults_test.cc those of
-// expectations.
+// Tests the other errors of the readers, by the part of the scenario. bad_inputs_test.cc has one
+// error of each kind, cluster_faults_test.cc those of clusters, and expectation_faults_test.cc
+// those of expectations.
 
 #include <algorithm>
 
@@ -321,7 +321,7 @@ TEST_CASE("errors: ops by the names that other libraries give them") {
   CHECK(unknown("gelu") ==
         "unknown op \"gelu\"; write it out in other ops, or give its flops and bytes with "
         "\"compute\"");
-  // No collective: there is nothing to start.
+  // A local op has no start.
   CHECK(unknown("matmul_start") == "unknown op \"matmul_start\"");
 }
 

@@ -1,6 +1,6 @@
-// Errors with futures and tokens in a program: who reads them, and where they go. It is no error of
-// the input that one is never done, is done twice, or is done while its operand is overwritten. The
-// report has checks that fail then: tests/verifier/faults_test.cc.
+// Tests the errors of futures and tokens in a program: who reads them, and where they go. A future
+// that is never done, is done twice, or is done while its operand is overwritten, is no error of
+// the input. Checks in the report fail then: see tests/verifier/faults_test.cc.
 
 #include <string>
 
@@ -15,8 +15,8 @@ using test::error_of;
 using test::refusal;
 using test::Small;
 
-/// The error, after its place in the file, of these ops, which follow "f", a psum_start of "a", and
-/// "k", a token; "" if they are accepted.
+/// Returns the error of these ops, after its place in the file; "" if they are accepted. The ops
+/// follow "f", a psum_start of "a", and "k", a token.
 std::string said_after(const std::string& ops, const std::string& more = R"("name": "futures")") {
   Small small;
   small.program = R"([{"id": "f", "op": "psum_start", "of": "a", "axis_name": "x"},
@@ -31,7 +31,7 @@ TEST_CASE("future errors: done is of a future") {
         "/program/2/of: done \"d\": expected a future, the result of a start, got f32[2]{V:x}");
   CHECK(said_after(R"({"id": "d", "op": "done", "of": "k"})") ==
         "/program/2/of: done \"d\": expected a future, the result of a start, got token");
-  // The result of a sync op, also where JAX's start gives a plain value.
+  // "s" is the result of a sync op over no axes, where even JAX's start gives a plain value.
   CHECK(said_after(R"({"id": "s", "op": "psum", "of": "a", "axis_name": []},
 {"id": "d", "op": "done", "of": "s"})") ==
         "/program/3/of: done \"d\": expected a future, the result of a start, got f32[2]{V:x}");

@@ -1,4 +1,4 @@
-// "faults" of a scenario: what is read, how it is written, and what is refused.
+// Tests "faults" of a scenario: how they are read and written, and the errors.
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using test::refusal;
 using test::Small;
 
-/// Four devices on a ring; "faults" are on line 6.
+/// Returns a scenario of four devices on a ring, with "faults" in line 6.
 Small with_faults(const std::string& faults) {
   Small s;
   s.more = "\"faults\": " + faults;

@@ -1,5 +1,5 @@
-// Which states of operands local ops refuse together: what is said, with the op's id, the types,
-// the axis, and the cast that repairs it where one does.
+// Tests which states of operands a local op refuses together. The message has the op's id, the
+// types, the axis, and the cast that repairs it, if there is one.
 
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 using test::of_states;
 using test::said_of;
 
-/// The error of a local op whose operands are f32[2] with these states along x and y.
+/// Returns the error of a local op whose operands are f32[2] with these states along x and y.
 std::string said_of_local(const std::string& op, const std::vector<std::string>& states,
                           const std::string& more = "") {
   return said_of(fmt::format(R"("op": "{}"{})", op, more), of_states(states));

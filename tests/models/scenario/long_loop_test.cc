@@ -1,4 +1,4 @@
-// Programs that leave out iterations of loops, beside those that have them all.
+// Compares programs that leave out iterations of loops with the programs that have all iterations.
 
 #include <algorithm>
 #include <functional>
@@ -32,8 +32,8 @@ std::string loop(const std::string& id, int trips, const std::string& carry,
                      id, trips - 1, id, carry, body, yield);
 }
 
-/// Compares the program that may leave out iterations with the one that has them all. Returns the
-/// number of ops that are written.
+/// Compares the program that may leave out iterations with the program that has all iterations.
+/// Returns the number of ops that are written.
 size_t check_written(const std::string& program) {
   CAPTURE(program);
   const Program whole = read_long(program, LongLoops::WrittenOut).program;
@@ -50,7 +50,7 @@ size_t check_written(const std::string& program) {
     REQUIRE(op.origin == same.origin);
     REQUIRE(op.kind == same.kind);
     REQUIRE(op.attributes == same.attributes);
-    // Operands of iterations that are left out have the names of others.
+    // Operands from left-out iterations have the names of other iterations.
     for (size_t i = 0; i < op.operands.size(); ++i)
       REQUIRE(without_indices(some.value(op.operands[i]).name) ==
               without_indices(whole.value(same.operands[i]).name));
@@ -93,8 +93,8 @@ TEST_CASE("loops: values are carried over several iterations") {
 }
 
 TEST_CASE("loops: an alias of an earlier iteration's value is in that iteration's storage") {
-  // "v" of an iteration is "t" of the one before, under another name. So "h", and "u" with it, is
-  // in the storage of two iterations before.
+  // "v" is an alias of "t" of the iteration before. So "h", and "u" with it, is in the storage of
+  // the iteration two before.
   const size_t ops =
       check_written("[" +
                     loop("l", 40, R"("h": "a", "g": "a")",
@@ -143,7 +143,8 @@ TEST_CASE("loops: loops in loops leave out iterations at both levels") {
   CHECK(ops < 8 * 9 * 3);
 }
 
-/// A loop whose two or three carries p, q and r change places. "h" is new in each iteration.
+/// Returns a loop whose two or three carries p, q and r change places. "h" is new in each
+/// iteration.
 std::string round_loop(const std::string& id, int trips, int places) {
   return loop(
       id, trips,
@@ -169,8 +170,8 @@ TEST_CASE("loops: carries that change places repeat with the period in which the
 }
 
 TEST_CASE("loops: carries that change places in a loop in a loop, and in that one too") {
-  // After 9 iterations of the inner loop p and q have changed places, after 10 they have not: in
-  // the outer loop three carries go round, or two change places.
+  // After 9 iterations of the inner loop, p and q have changed places; after 10 they have not. In
+  // the outer loop, three carries go round for 9, and two change places for 10.
   for (const int inner : {9, 10}) {
     const std::string body =
         loop("m", inner, R"("v": "p", "w": "q", "g": "h")",
@@ -244,7 +245,7 @@ TEST_CASE("loops: names of iterations of loops in loops") {
   }
 }
 
-/// A loop over a loop, of which iterations "l[i].m[j]" are named.
+/// Returns a loop in a loop, and ops that name iterations "l[i].m[j]".
 std::string named_in_nest(int trips, int inner_trips,
                           const std::vector<std::pair<int, int>>& names) {
   const std::string inner = loop("m", inner_trips, R"("g": "h")",
@@ -256,7 +257,7 @@ std::string named_in_nest(int trips, int inner_trips,
 }
 
 TEST_CASE("loops: several names of iterations of loops in loops") {
-  // They are of the first and the last, beside each other, and in the same one.
+  // The names are of the first and the last iterations, of neighbours, and in the same iteration.
   for (const std::vector<std::pair<int, int>>& names :
        {std::vector<std::pair<int, int>>{{-1, 9}, {20, 11}},
         {{20, 9}, {21, 9}, {22, 11}},
@@ -292,7 +293,7 @@ TEST_CASE("loops: ops of loops in loops run as often as the product says, at mos
   CHECK(most({kLongest, kLongest, 3}) == (uint64_t{1} << 63U) - 1);
 }
 
-/// Two programs, each of a loop whose iterations meet. In the second one's is another loop.
+/// Returns two programs, each with a loop, whose iterations meet. The second loop contains a third.
 Program meeting_loops() {
   const auto meet = [](const std::string& id, const std::string& of) {
     return fmt::format(
@@ -431,7 +432,7 @@ TEST_CASE("loops: an id that an iteration left out has is used, with an op befor
        {"[" + long_loop + ", " + same + "]", "[" + same + ", " + long_loop + "]"})
     CHECK_THROWS_WITH_AS(read_long(program, LongLoops::LeftOut),
                          doctest::Contains("expected an unused id, got \"l[17].y\""), InputError);
-  // One that no iteration has.
+  // No iteration has this name.
   CHECK_NOTHROW(read_long("[" + long_loop + R"(, {"id": "l[40].y", "op": "neg", "of": "a"}])",
                           LongLoops::LeftOut));
 }

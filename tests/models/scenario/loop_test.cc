@@ -1,4 +1,4 @@
-// Loops: the ops that a "fori_loop" becomes, and the errors of a wrong one.
+// Tests the ops that a "fori_loop" becomes, and the errors of a wrong loop.
 
 #include <algorithm>
 #include <string>
@@ -22,12 +22,12 @@ Scenario read_looping(const std::string& program, const std::string& more = R"("
   return read_scenario("f", small.text());
 }
 
-/// With all iterations.
+/// Returns the scenario with all iterations written out.
 Scenario looping(const std::string& program, const std::string& more = R"("name": "loop")") {
   return written(read_looping(program, more), LongLoops::WrittenOut).scenario;
 }
 
-/// "id = op(operands)" of each op.
+/// Returns "id = op(operands)" for each op.
 std::vector<std::string> listing(const Program& program) {
   std::vector<std::string> lines;
   for (const Op& op : program.ops) {
@@ -41,7 +41,7 @@ std::vector<std::string> listing(const Program& program) {
 
 using Lines = std::vector<std::string>;
 
-/// A loop "l" over `a`, f32[2], carried as "h", with this body.
+/// Returns a loop "l" with this body, which carries `a`, f32[2], as "h".
 std::string loop(const std::string& body, const std::string& yield,
                  const std::string& head = R"("lower": 0, "upper": 2)") {
   return R"({"id": "l", "op": "fori_loop", )" + head +
@@ -319,7 +319,7 @@ TEST_CASE("loop: iterations are limited before they are expanded") {
       carry += fmt::format(R"({0}"{1}": "{1}_")", comma, id);
       yield += fmt::format(R"({}"{}": "c{}_{}")", comma, id, size, (c + 1) % size);
     }
-  // An iteration counts its carries too: 41 values, the loop, and 6,241 iterations of 42.
+  // The carries of an iteration count too: 41 values, the loop, and 6,241 iterations of 42.
   CHECK(refused(fmt::format(R"([{}
 {{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2147483647, "carry": {{{}}},
 "body": [{{"id": "y", "op": "neg", "of": "c2_0"}}], "yield": {{{}}}}}])",

@@ -1,4 +1,5 @@
-// A mutated scenario is read or refused with an error: no other exception, no crash.
+// Tests that a mutated scenario is read or is refused with an error, without another exception or a
+// crash.
 
 #include <doctest/doctest.h>
 

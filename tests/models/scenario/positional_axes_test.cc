@@ -1,4 +1,4 @@
-// Dimensions of the operand among the axes of psum, pmax and pmin.
+// Tests dimensions of the operand among the axes of psum, pmax and pmin.
 
 #include <string>
 
@@ -14,7 +14,7 @@ namespace {
 using test::refusal;
 using test::Small;
 
-/// "a" is f32[2,3] on a device, and varies over x.
+/// Returns a scenario where "a" is f32[2,3] on each device and varies over x.
 std::string over(const std::string& op, const std::string& axes, const std::string& more = "") {
   Small small;
   small.arrays = R"({"a": {"shape": [8, 3], "dtype": "f32", "spec": ["x"]}})";
@@ -23,7 +23,7 @@ std::string over(const std::string& op, const std::string& axes, const std::stri
   return small.text();
 }
 
-/// "r = psum(r.local): f32[3]" of each op.
+/// Returns "r = psum(r.local): f32[3]" for each op.
 std::string ops_of(const std::string& text) {
   const Scenario scenario = read_scenario("f", text);
   std::string lines;

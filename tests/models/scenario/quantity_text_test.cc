@@ -104,7 +104,7 @@ TEST_CASE("quantities: a text that was written reads back to the same") {
     Random random(seed);
     for (const Dimension dimension : {Dimension::Time, Dimension::Size, Dimension::Rate,
                                       Dimension::Work, Dimension::WorkRate}) {
-      // All magnitudes alike, and round numbers often.
+      // All magnitudes are equally likely, and round numbers are frequent.
       int64_t count = static_cast<int64_t>(random.next() >> (1 + random.below(63)));
       if (random.below(2) == 0)
         count = static_cast<int64_t>(random.below(1000)) *

@@ -18,7 +18,7 @@ Scenario read(const std::string& text) {
   return read_scenario("f", text);
 }
 
-/// The devices' ids as numbers.
+/// Returns the devices' ids as numbers.
 std::vector<uint32_t> ids(const std::vector<LogicalId>& devices) {
   std::vector<uint32_t> result;
   for (const LogicalId id : devices)
@@ -67,7 +67,7 @@ TEST_CASE("reader: a scenario with every part") {
   CHECK(std::get<FillInit>(s.arrays[1].init).value == -2);
   CHECK(std::get<RandomInit>(s.arrays[2].init).seed == 7);
   REQUIRE(s.program.ops.size() == 5);
-  // 64 rows over 4 devices of axis x.
+  // 64 rows are divided over the 4 devices of axis x.
   const Value& a = s.program.value(s.program.arguments[0].value);
   CHECK(a.type.shape == Shape{16, 32});
   CHECK(a.type.axes == AxisStates{AxisState::Varying, AxisState::Invarying});
@@ -144,7 +144,7 @@ TEST_CASE("reader: integers of 64 bits, beyond what a double holds") {
   CHECK(a[3].as<int64_t>()[0] == -9007199254740993);
   CHECK(b[0].as<uint64_t>()[0] == 9007199254740993U);
   CHECK(b[1].as<uint64_t>()[0] == ~uint64_t{0});
-  // A fill is read as a double, which saturates to the largest u64, as was asked.
+  // A fill is read as a double, which saturates to the largest u64, as the scenario asks.
   CHECK(initial_value(scenario, scenario.arrays[2], LogicalId(0), 0).as<uint64_t>()[0] ==
         ~uint64_t{0});
 }

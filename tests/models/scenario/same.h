@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether two scenarios are the same, apart from positions in the file.
+// Compares two scenarios, apart from positions in the file.
 
 #include <algorithm>
 #include <string>
@@ -69,7 +69,7 @@ bool all_same(const Items& a, const Items& b, Same same) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
 }
 
-/// The first part in which they differ; "" where they are the same.
+/// Returns the first part in which the scenarios differ; "" if they are the same.
 inline std::string difference(const Scenario& a, const Scenario& b) {
   const auto equal = [](const auto& x, const auto& y) { return x == y; };
   const Program& p = a.program;

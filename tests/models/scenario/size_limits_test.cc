@@ -9,7 +9,7 @@ namespace {
 
 using test::Small;
 
-/// The message that the text is refused with under `limits`; "" where it is read.
+/// Returns the message that refuses the text under `limits`; "" if the text is read.
 std::string refusal(const std::string& text, const Limits& limits) {
   try {
     (void)read_scenario("f", text, limits);
@@ -36,8 +36,8 @@ TEST_CASE("limits: an input at the limit is read, one above is refused by the li
     std::string error;
   };
   Small s;
-  // 4 devices, 2 links, 2 ops on 4 devices; a link is on level 4; the 35th value is the name; the
-  // longest text is "bandwidth".
+  // There are 4 devices, 2 links, and 2 ops on 4 devices. A link is on level 4, the 35th value is
+  // the name, and the longest text is "bandwidth".
   s.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x"},
 {"id": "q", "op": "add", "of": ["r", "r"]}])";
   s.cluster = R"({"devices": 4, "links": [{"from": 0, "to": 1}, {"from": 1, "to": 0}],

@@ -1,6 +1,7 @@
 #pragma once
 
-// A scenario of one op, "t", whose operands have any states: an array for each pair of them.
+// Makes a scenario of one op, "t", with operands in any states: it has an array for each pair of
+// states.
 
 #include <string>
 #include <string_view>
@@ -13,12 +14,13 @@
 
 namespace orrery::test {
 
-/// "of" for the arrays of these states along x and y, each as two letters: "VI", "UR".
+/// Returns "of" with the arrays in these states along x and y. Each name has two letters: "VI",
+/// "UR".
 inline std::string of_states(const std::vector<std::string>& states) {
   return fmt::format(R"(["{}"])", fmt::join(states, R"(", ")"));
 }
 
-/// An array of zeros on {x: 2, y: 2} with these states, as a member of "arrays".
+/// Returns an array of zeros on {x: 2, y: 2} with these states, as a member of "arrays".
 inline std::string array_of(std::string_view name, std::string_view dtype, std::string_view shape,
                             std::string_view elements, std::string_view states) {
   const auto axes = [&](char letter) {
@@ -32,9 +34,10 @@ inline std::string array_of(std::string_view name, std::string_view dtype, std::
       name, shape, dtype, axes('V'), axes('U'), axes('R'), elements, elements, elements, elements);
 }
 
-/// The error of the op with these members, after its place in the file; "" if it is accepted. Its
-/// operands may be f32[2] of any states, named by them, or s32 scalars, named "index VI" and so on.
-/// "table" is s32[2] and the same everywhere; "four" is f32[4] and varies over x.
+/// Returns the error of the op with the members `op` and the operands `of`, from the op's place in
+/// the file on; "" if the op is accepted. The operands may be f32[2] of any states, named by the
+/// states, or s32 scalars, named "index VI" and so on. "table" is s32[2] and the same on all
+/// devices; "four" is f32[4] and varies over x.
 inline std::string said_of(const std::string& op, const std::string& of,
                            const std::string& more = R"("check_types": true)") {
   Small small;

@@ -1,6 +1,6 @@
-// Which states of an operand each op refuses: what is said of it, with the op's id, its type, the
-// axis, and the cast that repairs it where one does. That each state which it does not refuse is
-// accepted is in tests/models/program/states_test.cc.
+// Tests which states of an operand each op refuses. The message has the op's id, its type, the
+// axis, and the cast that repairs it, if there is one. tests/models/program/states_test.cc tests
+// that each other state is accepted.
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ namespace {
 using test::of_states;
 using test::said_of;
 
-/// The parameters of ops over x alone that move or sum f32[2].
+/// Returns the parameters of an op over x alone that moves or sums f32[2].
 std::string over_x(const std::string& op) {
   const std::string more = op == "all_to_all"  ? R"(, "split_axis": 0, "concat_axis": 0)"
                            : op == "pswapaxes" ? R"(, "axis": 0)"
@@ -27,12 +27,12 @@ std::string over_x(const std::string& op) {
   return fmt::format(R"("op": "{}", "axis_name": "x"{})", op, more);
 }
 
-/// The error of an op over x whose operand is f32[2] with these states along x and y.
+/// Returns the error of an op over x whose operand is f32[2] with these states along x and y.
 std::string said_over_x(const std::string& op, const std::string& states) {
   return said_of(over_x(op), of_states({states}));
 }
 
-/// The beginning of an error in an operand.
+/// Returns the beginning of an error in an operand.
 std::string wrong_operand(const std::string& op) {
   return fmt::format("/program/0/of: {} \"t\": expected an operand that is ", op);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by the tests of scenarios: a small scenario to vary, and the errors of a text.
+// Tests of scenarios share this: a small scenario to vary, and the errors of a text.
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace orrery::test {
 
-/// The whole message that the text is refused with, with "f:" for the file; "" where it is read.
+/// Returns the whole message that refuses the text, with "f:" for the file; "" if the text is read.
 inline std::string refusal(std::string_view text, const Limits& limits = {}) {
   try {
     (void)read_scenario("f", text, limits);
@@ -20,14 +20,14 @@ inline std::string refusal(std::string_view text, const Limits& limits = {}) {
   }
 }
 
-/// The message without the file: from the place on, if it has one; "" where the text is read.
+/// Returns the message without the file, from the place on; "" if the text is read.
 inline std::string error_of(const std::string& text, const Limits& limits = {}) {
   const std::string message = refusal(text, limits);
   return message.empty() ? "" : message.substr(message.find(": ") + 2);
 }
 
-/// A scenario on a ring of 4 in one line per key. Line 1 is "orrery", 2 "cluster", 3 "mesh",
-/// 4 "arrays", 5 "program", 6 what is added.
+/// A `Small` is a scenario on a ring of 4, with one key per line. "orrery" is in line 1, "cluster"
+/// in 2, "mesh" in 3, "arrays" in 4, "program" in 5, and `more` in 6.
 struct Small {
   std::string version = "1";
   std::string cluster =
@@ -43,7 +43,7 @@ struct Small {
   }
 };
 
-/// The small scenario with "programs".
+/// Returns the small scenario with "programs" instead of "program".
 inline std::string with_programs(const std::string& programs,
                                  const std::string& arrays = Small{}.arrays) {
   std::string text = Small{.arrays = arrays}.text();
@@ -51,7 +51,7 @@ inline std::string with_programs(const std::string& programs,
   return text.replace(begin, text.find("\"name\"") - begin - 2, "\"programs\": " + programs);
 }
 
-/// A part of a scenario, and the whole message that it is refused with.
+/// A `Case` is a part of a scenario, and the whole message that refuses it.
 struct Case {
   std::string part;
   std::string error;

@@ -1,4 +1,4 @@
-// The transport of a cluster: how it is read and written, and what is refused.
+// Tests the transport of a cluster: how it is read and written, and the errors.
 
 #include <functional>
 #include <map>
@@ -13,7 +13,7 @@
 namespace orrery::test {
 namespace {
 
-/// A small scenario whose cluster has this transport. It stands in line 2, column 86.
+/// Returns a small scenario whose cluster has this transport, in line 2, column 86.
 Small with_transport(const std::string& transport) {
   Small s;
   s.cluster = R"({"devices": 4, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us",
@@ -59,7 +59,7 @@ TEST_CASE("transport: every figure of a protocol is read") {
   mine.copy_rate = BytesPerSecond(10);
   CHECK(protocols[0] == mine);
   CHECK(mine.largest_message() == Bytes(64));
-  // Those that are named as one of NCCL's have its flags, unless they say otherwise.
+  // A protocol with the name of one of NCCL's has the flags of that, unless it says otherwise.
   CHECK(protocols[1].share == DataShare{15, 16});
   CHECK(protocols[2].share == DataShare{1, 1});
 }
@@ -215,8 +215,8 @@ TEST_CASE("transport: figures of a protocol that are refused") {
   }
 }
 
-/// The refusal of a value under a key of a transport, which begins in line 3 at column 14. The
-/// pointer of that key is left out.
+/// Returns the refusal of a value under a key of a transport, which begins in line 3, column 14.
+/// The pointer of that key is left out.
 std::string refusal_under(const std::string& key, const std::string& value) {
   const std::string got =
       refusal(with_transport(R"({"protocols": {"a": {}}, ")" + key + "\": " + value + "}").text());
@@ -229,7 +229,7 @@ std::string refusal_under(const std::string& key, const std::string& value) {
 }
 
 TEST_CASE("transport: launches of the host that are refused") {
-  // The key begins at column 39, its value at 54, its first key at 55 and that one's value at 63.
+  // The key begins in column 39, its value in 54, the first key of that in 55, and its value in 63.
   const std::string ops =
       "expected one of psum, all_gather, psum_scatter, all_to_all, ppermute, pbroadcast as key, ";
   struct Row {
@@ -254,7 +254,7 @@ TEST_CASE("transport: launches of the host that are refused") {
 }
 
 TEST_CASE("transport: calibrated ranges that are refused") {
-  // The key's value begins at column 53, its first key at 54, and that one's value at 62.
+  // The key's value begins in column 53, the first key of that in 54, and its value in 62.
   CHECK(refusal_under("calibrated", "1") == "53 : expected an object with a range per op, got 1");
   CHECK(refusal_under("calibrated", R"({"pmean": {}})") ==
         "54 /pmean: expected one of psum, all_gather, psum_scatter, all_to_all, ppermute, "

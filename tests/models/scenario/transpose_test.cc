@@ -1,5 +1,5 @@
-// "transform": {"transpose": ...}: the program that it makes, and what is refused. The adjoint
-// identity is in tests/verifier/adjoint_test.cc.
+// Tests the program that "transform": {"transpose": ...} makes, and the errors.
+// tests/verifier/adjoint_test.cc tests the adjoint identity.
 
 #include <string>
 
@@ -15,8 +15,8 @@ namespace {
 using test::error_of;
 using test::Small;
 
-/// On {x: 2}: "w", s32[2] on a device, which varies; "c", s32[2], the same on both; and
-/// `cotangent`.
+/// Returns a scenario on {x: 2} with these arrays: "w", s32[2] on each device, varies; "c", s32[2],
+/// is the same on both devices; and `cotangent`.
 std::string with_transpose(const std::string& program, const std::string& cotangent,
                            const std::string& keys = R"("of": ["r"], "with_respect_to": ["w"])") {
   Small small;
@@ -32,7 +32,8 @@ std::string with_transpose(const std::string& program, const std::string& cotang
 const std::string kInvaryingCotangent = R"({"shape": [2], "dtype": "s32"})";
 const std::string kVaryingCotangent = R"({"shape": [4], "dtype": "s32", "spec": ["x"]})";
 
-/// The arguments; the ops, a line each: "r.bwd = pvary(ct_r)"; then the names of cotangents.
+/// Returns the arguments, then the ops, one per line: "r.bwd = pvary(ct_r)". The names of
+/// cotangents follow.
 std::string transposed(const std::string& text) {
   const Scenario scenario = read_scenario("f", text);
   const Program& program = scenario.program;
@@ -65,7 +66,7 @@ TEST_CASE("transpose: the program has the ops that go back, and those whose valu
 }
 
 TEST_CASE("transpose: an untiled all_to_all over no axes goes back as one") {
-  // [1, 2] and back from [2, 1].
+  // The all_to_all makes [2, 1] of [1, 2], and its transpose goes back.
   CHECK(
       transposed(with_transpose(R"([{"id": "m", "op": "reshape", "of": "w", "new_sizes": [1, 2]}, )"
                                 R"({"id": "r", "op": "all_to_all", "of": "m", "axis_name": [], )"

@@ -1,4 +1,4 @@
-// Gradients that are refused, and what is said of them.
+// Tests gradients that are refused, and the messages.
 
 #include <string>
 
@@ -70,7 +70,7 @@ TEST_CASE("vjp: what is refused") {
 }
 
 TEST_CASE("vjp: a refused op of the backward pass is at the op that it goes back through") {
-  // exp moves 2 * 4e18 bytes, fewer than 2^63, and the mul of its gradient 3 * 4e18.
+  // exp moves 2 * 4e18 bytes, fewer than 2^63; the mul of its gradient moves 3 * 4e18.
   const std::string huge = R"("q": {"shape": [4000000000000000000], "dtype": "f8e5m2"}, )"
                            R"("ct_r": {"shape": [4000000000000000000], "dtype": "f8e5m2"})";
   const std::string of_q = R"("of": ["r"], "with_respect_to": ["q"])";
@@ -139,7 +139,7 @@ TEST_CASE("vjp: these ops of numbers have no backward rule") {
   for (const OpRules& op : all_rules())
     if (op.transforms.backward == nullptr)
       without += std::string(op.name) + " ";
-  // Integers and pred have no gradient, nor have ops that compare or count; done passes its
+  // Integers and pred have no gradient, nor have ops that compare or count. done passes its
   // cotangent to the start.
   CHECK(without ==
         "pmax pmin pargmax pargmin done axis_index axis_size eq ne lt le gt ge full iota "

@@ -1,4 +1,4 @@
-// "transform": {"vjp": ...} and {"transpose": ...} of programs with loops, of compute and of take.
+// Tests "transform": {"vjp": ...} and {"transpose": ...} of programs with loops, compute and take.
 
 #include <algorithm>
 #include <string>
@@ -17,7 +17,8 @@ namespace {
 using test::refusal;
 using test::Small;
 
-/// On {x: 2}: "w", f32[2] on a device, varying; cotangents "ct_r" and "ct_l" of such values.
+/// Returns a scenario on {x: 2} with "w", f32[2] on each device, which varies, and the cotangents
+/// "ct_r" and "ct_l" of such values.
 std::string looped(const std::string& program, const std::string& transform,
                    const std::string& more = "") {
   Small small;
@@ -30,7 +31,7 @@ std::string looped(const std::string& program, const std::string& transform,
   return small.text();
 }
 
-/// l.h is w to the power of 2^trips.
+/// Returns a loop whose result l.h is w to the power of 2^trips.
 std::string squares(const std::string& trips) {
   return R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": )" + trips +
          R"(, "carry": {"h": "w"}, "body": [{"id": "y", "op": "mul", "of": ["h", "h"]}], )"
@@ -39,7 +40,7 @@ std::string squares(const std::string& trips) {
 
 const std::string kOfL = R"({"vjp": {"of": ["l"], "with_respect_to": ["w"]}})";
 
-/// "r.bwd = mul(ct_r, w)" of each op.
+/// Returns "r.bwd = mul(ct_r, w)" for each op.
 std::vector<std::string> all_ops(const std::string& text) {
   const Scenario scenario = read_scenario("f", text);
   std::vector<std::string> lines;
@@ -103,7 +104,7 @@ TEST_CASE("vjp: a loop that is too long to be written out is refused with its le
   CHECK_NOTHROW(read_scenario("f", looped(squares("101"), kOfL), limits));
 }
 
-/// Each iteration has m = sin(h), y = m * m: both read what the iteration before has made.
+/// Each iteration computes m = sin(h), y = m * m, where h is y of the iteration before.
 const std::string kTwoInBody =
     R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "w"}, "body": [)"
     R"({"id": "m", "op": "sin", "of": "h"}, {"id": "y", "op": "mul", "of": ["m", "m"]}], )"
@@ -130,7 +131,8 @@ TEST_CASE("vjp: an op of a body is computed again in all iterations, or in one")
   CHECK(again(R"("l[0].m")") == std::vector<std::string>{"l[0].m.re = sin(w)"});
 }
 
-/// Loop k in loop l computes n = sin(g), m = n * n, 2 * 2 times.
+/// Returns the recomputed ops of a loop k in a loop l, each of two iterations. An iteration of k
+/// computes n = sin(g), m = n * n.
 std::vector<std::string> again_of_nested(const std::string& recompute) {
   std::vector<std::string> found;
   for (
@@ -149,13 +151,13 @@ std::vector<std::string> again_of_nested(const std::string& recompute) {
 TEST_CASE("vjp: an index that recompute leaves out, or has as [], means all iterations") {
   using Names = std::vector<std::string>;
   const Names all = {"l[1].k[1].n", "l[1].k[0].n", "l[0].k[1].n", "l[0].k[0].n"};
-  // The inner loop: of its two ops m is carried on.
+  // This names the inner loop. Its op m is carried on, so only n is recomputed.
   for (const char* loop : {"l.k", "l[].k"})
     CHECK(again_of_nested(loop) == all);
-  // The op.
+  // This names the op.
   for (const char* op : {"l[].k[].n", "l.k[].n", "l[].k.n", "l.k.n"})
     CHECK(again_of_nested(op) == all);
-  // In single iterations.
+  // These name single iterations.
   CHECK(again_of_nested("l[1].k") == Names{"l[1].k[1].n", "l[1].k[0].n"});
   CHECK(again_of_nested("l[].k[0].n") == Names{"l[1].k[0].n", "l[0].k[0].n"});
 }
@@ -230,7 +232,7 @@ TEST_CASE("vjp: of compute each cotangent has an equal part of the work that is 
   CHECK(of_w.attributes.bytes("bytes") == Bytes(1000));
   CHECK(text(program.value(of_w.results[0]).type, program.mesh) == "f32[2]{V:x}");
   CHECK(text(program.value(of_v.results[0]).type, program.mesh) == "bf16[4]{V:x}");
-  CHECK(of_w.operands.size() == 4);  // the cotangent, and what the op read
+  CHECK(of_w.operands.size() == 4);  // the cotangent, and the op's operands
 }
 
 TEST_CASE("vjp: of compute without \"backward\" is refused by name") {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Small programs whose gradient is asked for, and what was added to them.
+// These are small programs with a gradient, and the text of the ops that the gradient adds.
 
 #include <string>
 
@@ -10,8 +10,8 @@
 
 namespace orrery::test {
 
-/// On {x: 2}: "a", f32[2] on a device and the same on both; "w", f32[2] on a device, which varies;
-/// and the array `cotangent`.
+/// Returns a scenario on {x: 2} with these arrays: "a", f32[2], and "i", s32[2], are the same on
+/// both devices; "w", f32[2] on each device, varies; and the array `cotangent`.
 inline std::string with_vjp(
     const std::string& program, const std::string& vjp,
     const std::string& cotangent = R"("ct_r": {"shape": [2], "dtype": "f32"})") {
@@ -25,8 +25,8 @@ inline std::string with_vjp(
   return small.text();
 }
 
-/// The ops after the forward pass, a line each: "r.bwd = pvary(ct_r): f32[2]{V:x}"; then the names
-/// of cotangents.
+/// Returns the ops of the backward pass, one per line: "r.bwd = pvary(ct_r): f32[2]{V:x}". The
+/// names of cotangents follow.
 inline std::string added(const std::string& text) {
   const Scenario scenario = read_scenario("f", text);
   const Program& program = scenario.program;
@@ -57,7 +57,7 @@ inline std::string received(const std::string& id, const std::string& token = "t
          R"(", "axis_name": "x", "perm": [[0, 1]], "shape": [2], "dtype": "f32"})";
 }
 
-/// An exchange of "w" over "a" by the tables "i", of one slice for each rank.
+/// Returns an exchange of "w" into "a" by the tables "i", with one slice for each rank.
 inline std::string ragged(const std::string& more = "") {
   return R"([{"id": "r", "op": "ragged_all_to_all", "of": ["w", "a", "i", "i", "i", "i"], )"
          R"("axis_name": "x")" +

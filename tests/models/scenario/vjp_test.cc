@@ -1,5 +1,5 @@
-// "transform": {"vjp": ...}: the ops that it adds. The values of backward passes are compared with
-// JAX's in tests/oracle.
+// Tests the ops that "transform": {"vjp": ...} adds. tests/oracle compares the values of backward
+// passes with JAX's.
 
 #include <string>
 
@@ -58,7 +58,7 @@ TEST_CASE("vjp: the zeros around the cotangent of a reduced array are addends to
            R"("shape": [2], "dtype": "bf16")") ==
         "r.bwd = convert_element_type(ct_r): f32[2]{U:x}\n"
         "ct_q = r.bwd\n");
-  // Its factor is as reduced as the result that it divides.
+  // The constant factor becomes reduced, as the result "r" that divides it is.
   CHECK(of(R"("op": "sqrt", "of": "q")", R"("shape": [2], "dtype": "f32")") ==
         "r.bwd = full(): f32[]\n"
         "r.bwd.1 = preduced(r.bwd): f32[]{R:x}\n"
@@ -75,7 +75,7 @@ TEST_CASE("vjp: the zeros around the cotangent of a reduced array are addends to
 }
 
 TEST_CASE("vjp: the zeros beside the cotangent of a reduced array that is cast to varying vary") {
-  // "q" is reduced; what it is put beside, or where it is read, varies.
+  // "q" is reduced; the values beside it, or the index that reads it, vary.
   const auto of = [](const std::string& op, const std::string& with_respect_to,
                      const std::string& more = "") {
     return added(

@@ -1,4 +1,4 @@
-// "then": the ops after a backward pass.
+// Tests "then": the ops after a backward pass.
 
 #include <string>
 
@@ -14,7 +14,8 @@ namespace {
 using test::error_of;
 using test::Small;
 
-/// On {x: 2}: "r" is minus "w"; after the transform come these ops, the last of them "new".
+/// Returns a scenario on {x: 2} where "r" is minus "w". The ops `then`, of which the last is "new",
+/// come after the transform.
 std::string with_then(const std::string& then, const std::string& transform) {
   Small small;
   small.mesh = R"({"x": 2})";

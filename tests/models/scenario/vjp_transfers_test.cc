@@ -1,4 +1,4 @@
-// The gradients of transfers and of ragged exchanges.
+// Tests the gradients of transfers and of ragged exchanges.
 
 #include <string>
 
@@ -25,7 +25,7 @@ TEST_CASE("vjp: a transfer goes back as one, the other way round") {
         "r.bwd = psend(ct_r): token{V:x}\n"
         "t.bwd = precv(r.bwd): f32[2]{V:x}\n"
         "ct_w = t.bwd\n");
-  // A barrier orders what goes back too. A token that nothing takes has nothing to give back.
+  // A barrier orders the backward pass too. A token that no op takes has no cotangent.
   CHECK(added(with_vjp(
             "[" + kSend +
                 R"(, {"id": ["b", "u"], "op": "optimization_barrier", "of": ["w", "t"]}, )" +
@@ -88,8 +88,9 @@ TEST_CASE("vjp: the output of a ragged exchange has no gradient in rows over whi
 }
 
 TEST_CASE("vjp: assumed sizes go back as those that were received") {
-  // Two slices for each rank: rank 0 sends itself 1 and 0 rows and rank 1 1 and 0; rank 1 sends
-  // rank 0 none and itself 0 and 1. So rank 0 receives 1, 0 and 0, 0, and rank 1 1, 0 and 0, 1.
+  // There are two slices for each rank. Rank 0 sends 1 and 0 rows to rank 0 and 1 and 0 to rank 1;
+  // rank 1 sends none to rank 0, and 0 and 1 to itself. So rank 0 receives 1, 0 and 0, 0, and rank
+  // 1 receives 1, 0 and 0, 1.
   Small small;
   small.mesh = R"({"x": 2})";
   small.arrays = R"({"w": {"shape": [4], "dtype": "f32", "spec": ["x"]}, )"
@@ -106,7 +107,7 @@ TEST_CASE("vjp: assumed sizes go back as those that were received") {
       assumed.push_back(op.attributes.lists("assume_sizes"));
   const std::vector<std::vector<int64_t>> sent = {{1, 0, 1, 0}, {0, 0, 0, 1}};
   const std::vector<std::vector<int64_t>> received = {{1, 0, 0, 0}, {1, 0, 0, 1}};
-  // The exchange, the one that brings its slices back, and the one that marks rows.
+  // These are the exchange, the one that brings its slices back, and the one that marks rows.
   REQUIRE(assumed.size() == 3);
   CHECK(assumed[0] == sent);
   CHECK(assumed[1] == received);

@@ -21,7 +21,7 @@ namespace {
 
 using test::Small;
 
-/// The text reads back as the same scenario, and is the same when written once more.
+/// Checks that the text reads back as the same scenario, and is the same when written once more.
 Scenario round_trip(const Scenario& scenario) {
   const std::string text = write_scenario(scenario);
   Scenario again = read_scenario(scenario.file, text);
@@ -255,7 +255,7 @@ TEST_CASE("writer: what JSON has no number for is written by its name") {
         std::string::npos);
 }
 
-/// A random scenario, built without a file.
+/// Returns a random scenario, built without a file.
 Scenario random_scenario(Random& random) {
   const auto devices = static_cast<uint32_t>(random.between(1, 6));
   const LinkFigures link{BytesPerSecond(random.between(1, 1'000'000'000'000)),
@@ -341,7 +341,7 @@ TEST_CASE("layout: what fits on a line stands on one") {
   const JsonText numbers = JsonText::list({JsonText::raw("1"), JsonText::raw("22")});
   const JsonText both = JsonText::object({{"a", numbers}, {"b", JsonText::list({})}});
   CHECK(both.lines() == "{\n  \"a\": [1, 22],\n  \"b\": []\n}\n");
-  // "  "a": [1, 22]," is 15 columns with its comma.
+  // The line "  "a": [1, 22]," has 15 columns with its comma.
   CHECK(both.lines(15) == "{\n  \"a\": [1, 22],\n  \"b\": []\n}\n");
   CHECK(both.lines(14) == "{\n  \"a\": [\n    1,\n    22\n  ],\n  \"b\": []\n}\n");
 }

@@ -1,6 +1,6 @@
-// Batches that a caller of the library may ask for and a scenario may not: its reader refuses them
-// before, or makes them fit. The batches that it passes on are in
-// tests/models/scenario/batch_test.cc.
+// Tests batches that a caller of the library may ask for, but a scenario may not: its reader
+// refuses them earlier, or corrects them. tests/models/scenario/batch_test.cc tests the batches
+// that the reader passes on.
 
 #include <string>
 
@@ -12,8 +12,8 @@
 namespace orrery {
 namespace {
 
-/// On {x: 2}: t = neg(neg(neg(a))), of an array that varies over x; and "o", which device 0 alone
-/// has.
+/// Returns a program on {x: 2}: t = neg(neg(neg(a))), of an array that varies over x, and "o",
+/// which only device 0 has.
 Program negated() {
   Diagnostics diagnostics("f");
   const Mesh mesh({{"x", 2}});
@@ -29,7 +29,7 @@ Program negated() {
   return program;
 }
 
-/// The whole message that the batch is refused with; "" where it is not.
+/// Returns the whole message that refuses the batch; "" if it is accepted.
 std::string refusal(const BatchRequest& request) {
   Diagnostics diagnostics("f");
   (void)batch(negated(), Checks::States, request, diagnostics);

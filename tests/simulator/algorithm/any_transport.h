@@ -1,6 +1,6 @@
 #pragma once
 
-// A transport of a few channels and slots, for properties over all of them.
+// Draws a transport with a few channels and slots, for properties that hold for all of them.
 
 #include "simulator/algorithm/chunks.h"
 #include "tests/support/property.h"

@@ -1,3 +1,5 @@
+// Tests the chain by interpreting its steps (interpreter.h), and by checks of its form (form.h).
+
 #include "simulator/algorithm/chain.h"
 
 #include <memory>
@@ -52,7 +54,7 @@ TEST_CASE("chain: messages, lockstep and window meet what walkers require, whole
 }
 
 TEST_CASE("chain: the steps of 4 ranks from rank 2, 5 elements on 2 channels") {
-  // The chain is 2, 3, 0, 1. The first channel has 3 elements, the second the other 2.
+  // The chain is 2, 3, 0, 1. The first channel has 3 elements, the second channel the other 2.
   Transport transport;
   transport.channels = 2;
   const ChainSchedule chain(4, 5, Node(2), transport);

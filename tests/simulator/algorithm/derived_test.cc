@@ -1,4 +1,4 @@
-// Properties that algorithms state for speed, compared with their derivation from the steps: the
+// Compares properties that algorithms state for speed with properties derived from the steps: the
 // ends of messages (peer), reused slots, how far back causes reach, the window, and lockstep.
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct Named {
   bool cut = false;
 };
 
-/// Ragged exchanges, whole and cut by themselves.
+/// Adds ragged exchanges. They cut their messages themselves, or leave them whole.
 void add_ragged(std::vector<Named>& all) {
   Random random(12);
   for (uint32_t n = 1; n <= 6; ++n)
@@ -51,8 +51,9 @@ void add_ragged(std::vector<Named>& all) {
         }
 }
 
-/// The schedules of every algorithm for each of its kinds, for groups of 1 to 9, 1 to 3 channels
-/// and 1 to 4 slots. One in two is also cut to messages of 2 elements: 2 to 15 iterations.
+/// Returns the schedules of every algorithm for each of its kinds, for groups of 1 to 9 ranks, 1 to
+/// 3 channels and 1 to 4 slots. Half of the schedules are also cut to messages of 2 elements, which
+/// makes 2 to 15 iterations.
 std::vector<Named> made_schedules() {
   std::vector<Named> all;
   uint64_t seed = 0;
@@ -130,7 +131,8 @@ TEST_CASE("derived: the two ends of a message name each other, and a connection 
   for (const Named& of : all_schedules()) {
     CAPTURE(of.name);
     bool agree = true;
-    // By the sending and the receiving channel: the step that received last.
+    // The map's key has the sending and the receiving channel, its value the step that received
+    // last.
     std::map<std::tuple<Node, Channel, Node, Channel>, uint32_t> last;
     for_each_step(*of.schedule, [&](StepRef ref, const Step& step) {
       if (!step.to)
@@ -173,7 +175,7 @@ TEST_CASE("derived: members enter as the transport says") {
 }
 
 TEST_CASE("derived: a rank that gets zeros cannot leave its operand where the result is") {
-  // Rank 0 only sends, rank 1 only receives: nothing is overwritten too early.
+  // Rank 0 only sends and rank 1 only receives, so nothing is overwritten too early.
   const std::vector<SourceDestination> pairs = {{Node(0), Node(1)}};
   CHECK_FALSE(direct_permute(2, 4, pairs, {})->extent().works_in_place);
 }
@@ -239,8 +241,8 @@ TEST_CASE("derived: a lockstep schedule can run row by row, receive halves befor
   CHECK(lockstep > tries(400));  // most of them are
 }
 
-/// The largest distance from a step that a cause names back from the last step that its channel
-/// began. The run prefers the channels of `favoured` whenever it can.
+/// Returns the largest distance from the last step that a channel began back to a step that a cause
+/// names. The run prefers the channels of `favoured` whenever it can.
 uint32_t window_needed(const Schedule& schedule, Node favoured) {
   const Extent& extent = schedule.extent();
   Progress progress(schedule);

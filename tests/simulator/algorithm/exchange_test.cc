@@ -1,3 +1,5 @@
+// Tests exchanges by interpreting their steps (interpreter.h), against their definitions.
+
 #include <doctest/doctest.h>
 
 #include "models/base/random.h"
@@ -15,7 +17,7 @@ namespace {
 using test::any_transport;
 using test::Elements;
 
-/// Part q of rank r's result is part r of rank q's input.
+/// Returns the result of an exchange: part q of rank r's result is part r of rank q's input.
 std::vector<Elements> exchanged(const std::vector<Elements>& inputs, int64_t part) {
   std::vector<Elements> result(inputs.size());
   for (size_t r = 0; r < inputs.size(); ++r)

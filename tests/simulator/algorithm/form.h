@@ -1,7 +1,7 @@
 #pragma once
 
-// Checks of what walkers require of every computed schedule and do not check. Each function returns
-// what is wrong, or an empty text.
+// Checks properties of computed schedules that walkers require but do not check. Each function
+// returns the error, or an empty text.
 
 #include <cstdint>
 #include <string>
@@ -26,8 +26,8 @@ void for_each_step(const Schedule& schedule, Visit&& visit) {
         visit(StepRef{Node(n), Channel(c), i}, schedule.step({Node(n), Channel(c), i}));
 }
 
-/// The two ends of a message name each other and have the same length, and slots are reused as in a
-/// stored copy of the schedule.
+/// Checks that the two ends of a message name each other and have the same length, and that slots
+/// are reused as in a stored copy of the schedule.
 inline std::string error_in_messages(const Schedule& schedule) {
   const StoredSchedule stored(schedule.extent(), stored_steps(schedule), stored_messages(schedule));
   std::string error;
@@ -48,8 +48,8 @@ inline std::string error_in_messages(const Schedule& schedule) {
   return error;
 }
 
-/// In a schedule that states `lockstep`, a walk row by row, receive halves first, meets every cause
-/// in time.
+/// Checks that a schedule which states `lockstep` can run row by row, receive halves first: each
+/// cause is in an earlier row, or is a receive half of the same row.
 inline std::string error_in_lockstep(const Schedule& schedule) {
   std::string error;
   if (!schedule.extent().lockstep)
@@ -70,8 +70,8 @@ inline std::string error_in_lockstep(const Schedule& schedule) {
   return error;
 }
 
-/// Runs ready halves in random order. Causes and messages under way name only steps within the
-/// window of their channel, and every half runs once.
+/// Runs ready halves in random order. Checks that causes and messages in transit name only steps
+/// within the window of their channel, and that every half runs once.
 inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
   struct Watch {
     Watch(const Schedule& of, uint64_t seed)
@@ -129,7 +129,7 @@ inline std::string error_in_window(const Schedule& schedule, uint64_t seed) {
   return watch.error;
 }
 
-/// The first of the errors above.
+/// Returns the first error of the checks above.
 inline std::string error_in_form(const Schedule& schedule, uint64_t seed) {
   std::string error = error_in_messages(schedule);
   if (error.empty())

@@ -1,4 +1,4 @@
-// In-switch collectives: which steps the ranks and the switch nodes have.
+// Tests which steps the ranks and the switch nodes of in-switch collectives have.
 
 #include "simulator/algorithm/in_switch.h"
 
@@ -121,7 +121,7 @@ std::vector<VertexId> ranks(std::initializer_list<uint32_t> devices) {
 }
 
 TEST_CASE("in switch: fits where one switch that reduces has a link to each rank and from it") {
-  // Devices 0 and 1 are under switch a, 1, 2 and 3 under switch b; 3 only sends.
+  // Devices 0 and 1 are under switch a; 1, 2 and 3 are under switch b. Device 3 only sends.
   std::vector<Link> links;
   const auto join = [&](uint32_t from, uint32_t to) {
     links.push_back({VertexId(from), VertexId(to), kLink.bandwidth, kLink.latency});
@@ -161,7 +161,8 @@ TEST_CASE("in switch: says why it does not fit") {
       Fabric(2, {"s"}, {{VertexId(0), VertexId(2), kLink.bandwidth, kLink.latency}})
           .with_reduction({VertexId(2)});
   CHECK(algorithm.misfit({apart, two}) == expected + "none that has them all");
-  // 2 x 512 nodes with as many channels are 2^20, with 5 channels each more than 2^22.
+  // 2 x 512 nodes have 1024 channels each, 2^20 in all. With 5 channels each that is more than
+  // 2^22.
   std::vector<VertexId> many;
   for (uint32_t d = 0; d < 512; ++d)
     many.emplace_back(d);

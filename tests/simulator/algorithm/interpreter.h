@@ -1,7 +1,7 @@
 #pragma once
 
-// A minimal interpreter of a schedule's steps on int64 areas, without time: the tests' oracle for
-// schedules. The product does not use it.
+// Interprets a schedule's steps on int64 areas, without time. Tests compare schedules with it; the
+// product does not use it.
 
 #include <algorithm>
 #include <cstdint>
@@ -22,12 +22,12 @@ using Elements = std::vector<int64_t>;
 struct Moved {
   std::vector<Elements> outputs;  // per node
   std::vector<Parked> parked;
-  std::vector<uint32_t> sent;                                 // messages, per node
-  std::map<std::pair<uint32_t, uint32_t>, int64_t> elements;  // per (from, to)
-  std::string error;  // a step read or wrote outside its area, or met a message of another size
+  std::vector<uint32_t> sent;                                 // messages sent, per node
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> elements;  // elements sent, per (from, to)
+  std::string error;  // a slice outside its area, or a message of another size
 };
 
-/// Output elements that no step writes stay at this, unless the schedule asks for zeros.
+/// Output elements that no step writes keep this value, unless the schedule asks for zeros.
 inline constexpr int64_t kUnwritten = -1'000'000'007;
 
 class Interpreter {
@@ -106,7 +106,7 @@ inline Moved move_data(const Schedule& schedule, std::vector<Elements> inputs) {
   return Interpreter(schedule, std::move(inputs)).run();
 }
 
-/// Elements below 2^40, different for each rank and index, so that a sum shows its terms.
+/// Returns elements below 2^40 that differ for each rank and index, so that a sum shows its terms.
 inline std::vector<Elements> inputs(uint32_t nodes, int64_t count) {
   std::vector<Elements> result(nodes);
   for (uint32_t r = 0; r < nodes; ++r)

@@ -1,4 +1,4 @@
-// One shot: which steps the ranks have, and in which order each of them folds.
+// Tests which steps the ranks of one_shot have, and in which order each rank folds.
 
 #include "simulator/algorithm/one_shot.h"
 
@@ -61,7 +61,7 @@ TEST_CASE("one shot: one rank copies") {
   }
 }
 
-/// "(x0 + x1) + x2": the order of a fold.
+/// Returns the order of a fold: "(x0 + x1) + x2".
 std::string order_of(const FoldTable& folds, FoldId id) {
   const Fold& fold = folds.fold(id);
   if (fold.kind == Fold::Kind::Input)

@@ -1,4 +1,4 @@
-// The exchange of slices of any sizes.
+// Tests the exchange of slices of any sizes.
 
 #include "simulator/algorithm/ragged_exchange.h"
 
@@ -19,7 +19,7 @@
 namespace orrery::test {
 namespace {
 
-/// "0: input[0,3) to 4" and "1: from 2 -> output[0,3)", by channel.
+/// Returns the steps by channel: "0: input[0,3) to 4" and "1: from 2 -> output[0,3)".
 std::vector<std::string> steps_of(const Schedule& schedule, uint32_t node) {
   std::vector<std::string> all;
   for (uint32_t c = 0; c < schedule.extent().channels; ++c)
@@ -40,8 +40,8 @@ std::vector<std::string> steps_of(const Schedule& schedule, uint32_t node) {
 
 using Steps = std::vector<std::string>;
 
-/// Two ranks with operands and outputs of 4: rank 0 keeps one element at 3 and sends three, rank 1
-/// sends one back.
+/// Returns an exchange of two ranks with operands and outputs of 4 elements. Rank 0 keeps one
+/// element at 3 and sends three; rank 1 sends one back.
 RaggedSlices example() {
   return {2,
           4,
@@ -51,7 +51,7 @@ RaggedSlices example() {
 
 TEST_CASE("ragged: a rank sends its slices, and keeps what none overwrites") {
   const RaggedExchangeSchedule schedule(example(), {});
-  // Kept elements are read behind the operand: elements 0 and 2 of rank 0, 3 of rank 1.
+  // Output elements that stay are read behind the operand: elements 0 and 2 of rank 0, 3 of rank 1.
   CHECK(steps_of(schedule, 0) ==
         Steps{"0: input[0,1) -> output[3,4)", "0: input[4,5) -> output[0,1)",
               "0: input[6,7) -> output[2,3)", "1: input[1,4) to 1", "1: from 1 -> output[1,2)"});
@@ -89,7 +89,7 @@ TEST_CASE("ragged: what ranks send each other comes where it says, cut or not") 
     const auto inputs = test::inputs(nodes, (group.operand_rows + group.output_rows) * row);
     const Moved moved = move_data(schedule, inputs);
     RC_ASSERT(moved.error.empty());
-    // By rows.
+    // The reference needs operands and outputs as lists of rows.
     using Rows = std::vector<Elements>;
     std::vector<Rows> operands(nodes);
     std::vector<Rows> outputs(nodes);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Random ragged exchanges.
+// Converts random ragged exchanges to the slices of a schedule.
 
 #include "models/base/random.h"
 #include "simulator/algorithm/algorithms.h"

@@ -1,4 +1,4 @@
-// The receivers and messages that computed schedules state are those of their steps.
+// Tests that the receivers and messages that computed schedules state are those of their steps.
 
 #include <memory>
 #include <set>
@@ -18,8 +18,8 @@
 namespace orrery::test {
 namespace {
 
-/// Calls `check` with schedules of every algorithm for each of its kinds, also cut to messages of 3
-/// elements.
+/// Calls `check` with schedules of every algorithm for each of its kinds, whole and cut to messages
+/// of 3 elements.
 template <class Check>
 void for_each_schedule(Check&& check) {
   uint64_t seed = 0;
@@ -32,7 +32,7 @@ void for_each_schedule(Check&& check) {
           const Op op = some_op(kind, nodes);
           Transport transport;
           transport.channels = channels;
-          // Parts of unequal size.
+          // The parts have unequal sizes where the kind allows it.
           const bool even =
               kind == OpKind::AllToAll || kind == OpKind::Pswapaxes || kind == OpKind::PsumScatter;
           const int64_t elements = even ? int64_t{nodes} * 7 : 7 * int64_t{nodes} + 5;

@@ -1,3 +1,5 @@
+// Tests recursive doubling by interpreting its steps (interpreter.h).
+
 #include "simulator/algorithm/recursive_doubling.h"
 
 #include <doctest/doctest.h>
@@ -41,7 +43,7 @@ TEST_CASE("recursive doubling: only a power of two runs in lockstep") {
 }
 
 TEST_CASE("recursive doubling: a core rank sends all its data once a round, a surplus rank once") {
-  // n = 6: p = 4, two rounds; ranks 0 and 1 hand the result to ranks 4 and 5.
+  // For n = 6, p = 4, and there are two rounds. Ranks 0 and 1 hand the result to ranks 4 and 5.
   const RecursiveDoublingSchedule schedule(6, 10, Combine::Add, {});
   const test::Moved moved = test::move_data(schedule, test::inputs(6, 10));
   CHECK(moved.sent == std::vector<uint32_t>{3, 3, 2, 2, 1, 1});

@@ -1,3 +1,5 @@
+// Tests rings by interpreting their steps (interpreter.h), and against their closed forms.
+
 #include "simulator/algorithm/ring.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +27,7 @@ Case any_case() {
   return any;
 }
 
-/// Part r of `count` elements in n parts, the first count % n of them one larger.
+/// Returns part r of a tensor in n parts, of which the first count % n are one element larger.
 Elements part_of(const Elements& whole, uint32_t nodes, uint32_t r) {
   const int64_t count = static_cast<int64_t>(whole.size());
   const int64_t first = r * (count / nodes) + std::min<int64_t>(r, count % nodes);
@@ -88,8 +90,8 @@ TEST_CASE("ring: messages, lockstep and window meet what walkers require") {
 }
 
 TEST_CASE("ring all-reduce: a link carries every chunk twice, except two that it carries once") {
-  // Rank r sends chunks r, r-1, ..., that is r - i for i = 0..2n-3: those with i + n <= 2n-3 again
-  // at i + n, so only i = n-2 and i = n-1, chunks r+2 and r+1, once.
+  // Rank r sends chunks r, r-1, ..., that is r - i for i = 0..2n-3. The chunks with i + n <= 2n-3
+  // are sent again at i + n. So only i = n-2 and i = n-1, chunks r+2 and r+1, are sent once.
   for (uint32_t n = 2; n <= 9; ++n) {
     const int64_t count = 100;
     const RingSchedule ring(Form::AllReduce, n, count, Combine::Add, {});
@@ -108,9 +110,9 @@ TEST_CASE("ring all-reduce: a link carries every chunk twice, except two that it
 }
 
 TEST_CASE("ring: with one slot, forwarding without storing deadlocks") {
-  // Over three ranks or more, step 1 of a reduction keeps its message's slot until it has sent. To
-  // send it needs the slot that step 1 of the next rank keeps. A gather stores, and with two ranks
-  // no step forwards without storing.
+  // Over three or more ranks, step 1 of a reduction keeps its message's slot until it has sent. To
+  // send, it needs the slot that step 1 of the next rank keeps. A gather stores its messages, and
+  // with two ranks no step forwards without storing.
   Transport one;
   one.slots = 1;
   for (uint32_t n = 1; n <= 6; ++n) {
@@ -136,7 +138,7 @@ TEST_CASE("ring: with one slot, forwarding without storing deadlocks") {
   }
 }
 
-/// When halves end if every link takes `latency` plus 1 ps an element: derived from the causes
+/// Computes when halves end if every link takes `latency` plus 1 ps per element. It uses the causes
 /// alone.
 struct MaxPlus {
   const RingSchedule& ring;
@@ -173,8 +175,8 @@ TEST_CASE("ring all-reduce: ends after 2(n-1) hops of the largest chunk") {
         walk(ring, time);
         CAPTURE(n);
         CAPTURE(count);
-        // No message waits for another: each hop takes a latency of 7 and the transfer of
-        // ceil(count / n).
+        // No message waits for another message: each hop takes a latency of 7 and the transfer of
+        // ceil(count / n) elements.
         CHECK(time.last == 2 * (n - 1) * (7 + (count + n - 1) / n));
       }
     }

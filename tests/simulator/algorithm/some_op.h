@@ -8,7 +8,7 @@
 
 namespace orrery::test {
 
-/// An op of the kind with the attributes that algorithms read, for a group of `nodes`.
+/// Returns an op with the attributes that algorithms read, for a group of `nodes`.
 inline Op some_op(OpKind kind, uint32_t nodes) {
   Op op;
   op.kind = kind;

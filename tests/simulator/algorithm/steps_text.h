@@ -1,6 +1,6 @@
 #pragma once
 
-// The steps of a node in words.
+// Writes the steps of a node as text.
 
 #include <cstdint>
 #include <optional>
@@ -18,8 +18,9 @@ inline std::string text(const std::optional<Slice>& slice) {
                : "-";
 }
 
-/// "1: from 2 + input[0,3) -> output[0,3) to 4; 2: ...": of each channel that has steps. What a
-/// step waits for is "after 1", the channel's number.
+/// Returns the steps of each channel that has any: "1: from 2 + input[0,3) -> output[0,3) to 4; 2:
+/// ...". The number before each step is its channel. "after 1" names the channel that a step waits
+/// for.
 inline std::string steps_of(const Schedule& schedule, uint32_t node) {
   std::string all;
   for (uint32_t c = 0; c < schedule.extent().channels; ++c) {

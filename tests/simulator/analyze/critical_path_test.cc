@@ -14,8 +14,8 @@ using namespace orrery;
 
 namespace {
 
-/// Two devices joined both ways at 1 GB/s and 1 us, 1 TFLOP/s, one array "a" of 1,000 f32 each. A
-/// ring psum of it takes two hops of 1 us + 2,000 B at 1 GB/s: 6 us.
+/// A `Timed` has two devices joined both ways at 1 GB/s and 1 us, 1 TFLOP/s, and one array "a" of
+/// 1,000 f32 each. A ring psum of "a" takes two hops of 1 us + 2,000 B at 1 GB/s, which is 6 us.
 struct Timed {
   explicit Timed(const std::string& programs, const std::string& launch = "0 us")
       : scenario(read_scenario("test.json", fmt::format(
@@ -33,7 +33,7 @@ struct Timed {
     path = critical_path(scenario.program, lowered, completion);
   }
 
-  /// "op@device start-end, ..." in nanoseconds.
+  /// Returns "op@device start-end, ..." in nanoseconds.
   std::string text() const {
     std::string text;
     for (const PathEntry& entry : path)
@@ -93,7 +93,7 @@ std::string hop(const std::string& id, const std::string& issue) {
 }
 
 TEST_CASE("critical path: a collective is named by the op with which it ends there") {
-  // Device 0 ends its part with its send; device 1 waits for the message, 4,000 B.
+  // Device 0 ends its part with its send. Device 1 waits for the message of 4,000 B.
   const std::string left = compute("c", 1) + "," + hop("f", "_start") + "," + done("d", "f");
   CHECK(Timed(two(left, hop("got", ""))).text() == "c@0 0-1000, got@1 1000-6000");
   const std::string started = compute("c", 1) + "," + hop("f", "_start");

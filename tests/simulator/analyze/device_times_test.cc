@@ -19,7 +19,8 @@ std::unique_ptr<const Schedule> all_reduce(uint32_t ranks, int64_t elements) {
 }
 
 TEST_CASE("device times: busy, exposed and hidden time of each stream") {
-  // A psum of 2,000 bytes takes 4 us; 3 us of computation hide 3 of them. Then comes a sync psum.
+  // A psum of 2,000 bytes takes 4 us; a computation of 3 us hides 3 us of it. Then a sync psum
+  // follows.
   Sketch sketch(2);
   const OpId started = sketch.start(sketch.site(all_reduce(2, 2'000), 1));
   sketch.local(3'000'000);
@@ -29,7 +30,7 @@ TEST_CASE("device times: busy, exposed and hidden time of each stream") {
   const Fabric fabric = fully_connected_fabric(2, kLink);
   const Completion completion = run_time(sketch.program, sketch.lowered, fabric);
   const std::vector<DeviceTimes> times = device_times(sketch.program, sketch.lowered, completion);
-  // Exposed: from 3 us to 0.5 + 4, and 0.5 + 4 of the sync one.
+  // Exposed are the time from 3 us to 0.5 + 4 us, and 0.5 + 4 us of the sync psum.
   const DeviceTimes expected{
       Duration(3'000'000),
       Duration(6'000'000),

@@ -1,3 +1,5 @@
+// Tests slack by hand, and on random programs by making ops longer.
+
 #include "simulator/analyze/slack.h"
 
 #include <memory>
@@ -18,7 +20,8 @@
 namespace orrery::test {
 namespace {
 
-/// A ring psum of 2,000 bytes over two devices: two hops of 1 us + 1,000 B at 1 GB/s, 4 us.
+/// Adds a ring psum of 2,000 bytes over two devices. It takes two hops of 1 us + 1,000 B at 1 GB/s,
+/// which is 4 us.
 SiteId psum(Sketch& sketch, uint32_t stream = 0) {
   return sketch.site(std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, 2, 2'000,
                                                     Combine::Add, Transport{}),
@@ -30,7 +33,7 @@ struct Swept {
   std::vector<std::optional<Duration>> slacks;
 };
 
-/// Empty where the sweep cannot time the program.
+/// Returns the result of the sweep; empty if the sweep cannot time the program.
 std::optional<Swept> swept(const Sketch& sketch, const Fabric& on,
                            const std::vector<Instant>& device_start = {}) {
   std::variant<Completion, std::string> result;
@@ -81,10 +84,11 @@ TEST_CASE("slack: computation behind an exposed collective may take as long as t
 }
 
 TEST_CASE("slack: a device may enter until its messages are needed") {
-  // Device 1 enters at 5 us. Its first message arrives at 7, and device 0 answers until 8. Device 1
-  // has the answer at 9, which is the end. Device 1's own answer is sent from 6 to 7 us. It would
-  // be in time from 7 to 8, since device 0's last step receives it 1 us later. It answers device
-  // 0's first message, which takes 2 us. So device 0 may enter at 5 us.
+  // Device 1 enters at 5 us. Its first message arrives at 7 us, and device 0 sends its answer until
+  // 8 us. Device 1 has the answer at 9 us, which is the end. Device 1 sends its own answer from 6
+  // to 7 us. From 7 to 8 us would be in time, since device 0's last step would receive it 1 us
+  // later. That answer needs device 0's first message, which takes 2 us. So device 0 may enter at 5
+  // us.
   Sketch sketch(2);
   sketch.thread({0});
   sketch.thread({1});
@@ -100,8 +104,8 @@ TEST_CASE("slack: a device may enter until its messages are needed") {
 }
 
 TEST_CASE("slack: the engine's history, where messages are sent before the last device enters") {
-  // As above, but device 1 comes from a sum with device 2, at 4 us. The engine notes device 0's
-  // first message before device 1 enters.
+  // This is the same case, but device 1 first does a sum with device 2, until 4 us. The engine
+  // notes device 0's first message before device 1 enters.
   Sketch sketch(3);
   sketch.thread({0});
   sketch.thread({1});
@@ -145,7 +149,7 @@ TEST_CASE("slack: an op that ends before the program may last to the makespan") 
   CHECK(slack(sketch, brief) == Duration(6'000'000));
 }
 
-/// The makespan when `op` lasts `more` longer.
+/// Returns the makespan when `op` lasts `more` longer.
 Instant makespan_with(Sketch& sketch, const RandomSketch& program, OpId op, Duration more) {
   Duration& lasts = sketch.lowered.local[op.index()].common;
   lasts += more;

@@ -16,13 +16,14 @@
 namespace orrery::test {
 namespace {
 
-/// Over two devices, of 2,000 bytes: each sends 1,000 in 1 us, which fly 1 us, twice.
+/// Returns an all-reduce of 2,000 bytes over two devices. Twice, each device sends 1,000 bytes in 1
+/// us, and they arrive 1 us later.
 std::unique_ptr<const Schedule> all_reduce() {
   return std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, 2, 2'000, Combine::Add,
                                         Transport{});
 }
 
-/// "send@1 5-6 entry, ...", in microseconds.
+/// Returns "send@1 5-6 entry, ...", in microseconds.
 std::string text(const std::vector<Reason>& chain) {
   static constexpr std::array<const char*, 6> kWhat = {"compute", "enter",  "reduce",
                                                        "send",    "flight", "copy"};

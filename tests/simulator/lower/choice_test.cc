@@ -1,3 +1,5 @@
+// Tests the choice of algorithms, by times worked out by hand from the figures of the links.
+
 #include "simulator/lower/choice.h"
 
 #include <bit>
@@ -12,7 +14,8 @@ namespace {
 
 constexpr LinkFigures kLink = {BytesPerSecond(50'000'000'000), Duration(1'000'000)};
 
-/// A site over a fabric; f32, one group of all devices unless the test says otherwise.
+/// A `ChoiceSite` is a site of f32 over a fabric, with one group of all devices unless the test
+/// changes that.
 struct ChoiceSite {
   ChoiceSite(OpKind kind, Fabric on, int64_t elements) : fabric(std::move(on)) {
     request.kind = kind;
@@ -21,7 +24,7 @@ struct ChoiceSite {
     for (uint32_t d = 0; d < fabric.devices(); ++d)
       groups[0].emplace_back(d);
   }
-  /// Every two ranks have a link of their own.
+  /// Here every two ranks have a link of their own.
   ChoiceSite(OpKind kind, uint32_t ranks, int64_t elements)
       : ChoiceSite(kind, fully_connected_fabric(ranks, kLink), elements) {}
 
@@ -58,22 +61,24 @@ Group group(std::initializer_list<uint32_t> devices) {
   return group;
 }
 
-/// A message of so many f32 over one way of this latency.
+/// Returns the time of a message of `elements` f32 over one link with this latency.
 Duration hop(int64_t elements, Duration latency) {
   return latency + transfer_time(Bytes(4) * elements, kLink.bandwidth);
 }
 
-/// 2(n-1) hops to the next rank, each with the largest chunk (Patarasuk and Yuan, 2009).
+/// Returns the time of 2(n-1) hops to the next rank, each with the largest chunk (Patarasuk and
+/// Yuan, 2009).
 Duration ring_time(int64_t ranks, int64_t elements, Duration latency) {
   return hop(ceil_divide(elements, ranks), latency) * (2 * (ranks - 1));
 }
 
-/// log2 n hops with all the data (Thakur, Rabenseifner and Gropp, 2005), for a power of two.
+/// Returns the time of log2 n hops with all the data (Thakur, Rabenseifner and Gropp, 2005).
+/// Requires a power of two.
 Duration doubling_time(uint32_t ranks, int64_t elements, Duration latency) {
   return hop(elements, latency) * (std::bit_width(ranks) - 1);
 }
 
-/// "recursive_doubling 3 us", as a reason has it.
+/// Returns "recursive_doubling 3 us", as a reason writes it.
 std::string says(const std::string& algorithm, Duration takes) {
   return algorithm + " " + quantity_text(takes);
 }
@@ -96,27 +101,28 @@ TEST_CASE("choice: where no two messages share a link, the times are those of th
 }
 
 TEST_CASE("choice: the algorithm that takes less time") {
-  // 4 MiB over 8 ranks. Ring: 14 (1 us + 524,288 B / 50 GB/s = 10.48576 us) = 160.80064 us.
-  // Recursive doubling: 3 (1 us + 4,194,304 B / 50 GB/s = 83.88608 us) = 254.65824 us.
+  // 4 MiB over 8 ranks take the ring 14 (1 us + 524,288 B / 50 GB/s = 10.48576 us) = 160.80064 us,
+  // and recursive doubling 3 (1 us + 4,194,304 B / 50 GB/s = 83.88608 us) = 254.65824 us.
   CHECK(pick(OpKind::Psum, 8, 1 << 20) ==
         "ring: ring 160.80064 us < recursive_doubling 254.65824 us (model)");
-  // 32 B over 8 ranks. Ring: 14 (1 us + 4 B / 50 GB/s = 80 ps); doubling: 3 (1 us + 640 ps).
+  // 32 B over 8 ranks take the ring 14 (1 us + 4 B / 50 GB/s = 80 ps), doubling 3 (1 us + 640 ps).
   CHECK(pick(OpKind::Pmax, 8, 8) ==
         "recursive_doubling: recursive_doubling 3.00192 us < ring 14.00112 us (model)");
 }
 
 TEST_CASE("choice: messages that share links are timed with the sharing") {
-  // On a ring of 8 devices, ranks 2 apart are 2 links apart and share each link in twos, ranks 4
-  // apart 4 links and in fours. 32 B are 640 ps at the full rate: doubling takes (1 + 2 + 4) us and
-  // (1 + 2 + 4) 640 ps, the ring 14 (1 us + 4 B / 50 GB/s = 80 ps).
+  // On a ring of 8 devices, the routes of ranks at distance 2 have 2 links, each shared by two
+  // messages; at distance 4 they have 4 links, each shared by four. 32 B take 640 ps at the full
+  // rate. Doubling takes (1 + 2 + 4) us and (1 + 2 + 4) 640 ps, the ring 14 (1 us + 4 B / 50 GB/s =
+  // 80 ps).
   CHECK(ChoiceSite(OpKind::Psum, ring_fabric(8, kLink), 8).pick() ==
         "recursive_doubling: recursive_doubling 7.00448 us < ring 14.00112 us (model)");
 }
 
 TEST_CASE(
     "choice: an exchange at once shares each device's link, one in turns pays every latency") {
-  // 4 ranks under a switch: 2 us away. Each sends 3 parts of 400,000 B, 8 us at the full rate: at
-  // once 2 us + 3 x 8 us, in turns 3 (2 us + 8 us).
+  // The 4 ranks are under a switch, 2 us apart. Each sends 3 parts of 400,000 B, which take 8 us at
+  // the full rate. At once they take 2 us + 3 x 8 us, in turns 3 (2 us + 8 us).
   CHECK(ChoiceSite(OpKind::AllToAll, switch_fabric(4, kLink), 400'000).pick() ==
         "direct: direct 26 us < pairwise 30 us (model)");
 }
@@ -133,14 +139,15 @@ TEST_CASE("choice: groups of more than 64 ranks are extrapolated from two sizes,
     if (std::has_single_bit(ranks))
       CHECK(contains(text, says("recursive_doubling", doubling_time(ranks, elements, latency))));
   }
-  // Parts of 12 B, 240 ps: 2 us + 91 x 240 ps at once, 91 (2 us + 240 ps) in turns.
+  // Parts of 12 B take 240 ps: 2 us + 91 x 240 ps at once, and 91 (2 us + 240 ps) in turns.
   CHECK(ChoiceSite(OpKind::AllToAll, switch_fabric(92, kLink), 276).pick() ==
         "direct: direct 2.02184 us < pairwise 182.02184 us (model, extended from 23 and 46 ranks)");
 }
 
 TEST_CASE("choice: reductions take time where the device's rate is given") {
-  // 16 f32 over 2 ranks. Without a rate: ring 2 (1 us + 640 ps), doubling 1 us + 1.28 ns. At
-  // 64 B/us the ring reduces 32 B once, 0.5 us, and doubling 64 B, 1 us.
+  // There are 16 f32 over 2 ranks. Without a reduce rate the ring takes 2 (1 us + 640 ps), and
+  // doubling 1 us + 1.28 ns. At 64 B/us the ring reduces 32 B once in 0.5 us, and doubling 64 B in
+  // 1 us.
   ChoiceSite site(OpKind::Psum, 2, 16);
   site.device.reduce_rate = BytesPerSecond(64'000'000);
   CHECK(site.pick() ==
@@ -153,8 +160,9 @@ TEST_CASE("choice: equal times go to the first of the table") {
 }
 
 TEST_CASE("choice: the slowest group decides, and groups of one do not count") {
-  // 400,000 B. Over 8 ranks: ring 14 (1 us + 50,000 B / 50 GB/s = 1 us) = 28 us, doubling 3 (1 us +
-  // 8 us) = 27 us. Over 2 ranks: ring 2 (1 + 4) = 10 us, doubling 9 us.
+  // The operand has 400,000 B. Over 8 ranks the ring takes 14 (1 us + 50,000 B / 50 GB/s = 1 us) =
+  // 28 us, and doubling 3 (1 us + 8 us) = 27 us. Over 2 ranks the ring takes 2 (1 + 4) = 10 us, and
+  // doubling 9 us.
   ChoiceSite site(OpKind::Psum, 11, 100'000);
   site.groups = {group({0, 1, 2, 3, 4, 5, 6, 7}), group({8, 9}), group({10})};
   CHECK(site.pick() == "recursive_doubling: recursive_doubling 27 us < ring 28 us (model)");
@@ -172,7 +180,8 @@ TEST_CASE("choice: of groups with the same shape one is timed, unless their link
   for (uint32_t d = 0; d < 40; d += 2)
     site.groups.push_back(group({d, d + 1}));
   CHECK(Groupings(site.fabric).of(site.groups).shapes == std::vector<size_t>{0, 19});
-  // Over the slow link: doubling 1 us + 400,000 B / 5 GB/s, ring 2 (1 us + 200,000 B / 5 GB/s).
+  // Over the slow link, doubling takes 1 us + 400,000 B / 5 GB/s, and the ring 2 (1 us + 200,000 B
+  // / 5 GB/s).
   CHECK(site.pick() == "recursive_doubling: recursive_doubling 81 us < ring 82 us (model)");
 }
 
@@ -185,8 +194,8 @@ TEST_CASE("choice: of groups of many shapes some are timed, and the reason says 
 }
 
 TEST_CASE("choice: an algorithm that cannot run there is not chosen") {
-  // One-way links to the next rank only. Doubling also sends back, which goes over all the other
-  // links: a route around the ring exists. Without the last link there is none.
+  // There are one-way links to the next rank only. Doubling also sends back, which works if a route
+  // around the ring exists. Without the last link there is no such route.
   std::vector<Link> onward;
   for (uint32_t d = 0; d < 3; ++d)
     onward.push_back({VertexId(d), VertexId(d + 1), kLink.bandwidth, kLink.latency});
@@ -223,7 +232,7 @@ TEST_CASE("choice: the message for an algorithm that does not fit") {
   ChoiceSite asked(OpKind::AllToAll, switch_fabric(1025, kLink), 1025);
   asked.asked.algorithm = "direct";
   CHECK(asked.pick() == "algorithm: expected groups of at most 1024 ranks, got 1025 (direct)");
-  // 1024 ranks, each with 1024 connections of 5 channels: 5,242,880.
+  // 1024 ranks with 1024 connections of 5 channels each have 5,242,880 channels.
   ChoiceSite wide(OpKind::AllToAll, switch_fabric(1024, kLink), 1024);
   wide.asked.channels = 5;
   wide.asked.algorithm = "direct";
@@ -242,19 +251,19 @@ Fabric reducing_star(uint32_t devices) {
 }
 
 TEST_CASE("choice: a switch that reduces is timed with the other algorithms") {
-  // 32 B over 8 ranks, 1 us a link. In the switch 8 x 4 B up, 4 B down, 4 B up, 7 x 4 B down: 68 B
-  // at 50 GB/s are 1.36 ns. Doubling: 3 (2 us + 640 ps).
+  // There are 32 B over 8 ranks, 1 us per link. In the switch 8 x 4 B go up, 4 B down, 4 B up and 7
+  // x 4 B down: 68 B at 50 GB/s take 1.36 ns. Doubling takes 3 (2 us + 640 ps).
   CHECK(ChoiceSite(OpKind::Psum, reducing_star(8), 8).pick() ==
         "in_switch: in_switch 4.00136 us < recursive_doubling 6.00192 us (model)");
-  // A part of 400,000 B for each of 8 ranks. In the switch 8 us up, 7 x 8 us down and 2 us; the
-  // ring 7 (2 us + 8 us).
+  // Each of 8 ranks has a part of 400,000 B. In the switch it takes 8 us up, 7 x 8 us down and 2
+  // us; the ring takes 7 (2 us + 8 us).
   CHECK(ChoiceSite(OpKind::AllGather, reducing_star(8), 100'000).pick() ==
         "in_switch: in_switch 66 us < ring 70 us (model)");
 }
 
 TEST_CASE("choice: more than 64 ranks in a switch are extrapolated, which is exact there") {
-  // 90 chunks of 200 B, 4 ns each. Up 90 and down 1, up 1 and down 89, and 4 us. (The links of both
-  // sizes divide evenly, so nothing is rounded.)
+  // 90 chunks of 200 B take 4 ns each. In turn, 90 go up, 1 down, 1 up and 89 down, and 4 us are
+  // latency. (The links of both sizes divide evenly, so nothing is rounded.)
   ChoiceSite site(OpKind::Psum, reducing_star(90), 90 * 50);
   const std::string text = site.pick();
   INFO(text);
@@ -279,7 +288,7 @@ TEST_CASE("choice: without a switch that reduces, in_switch is no algorithm of t
 }
 
 TEST_CASE("choice: in_switch fits only where each group is on one switch that reduces") {
-  // Two switches of two devices each, joined; the second does not reduce.
+  // There are two joined switches of two devices each; the second switch does not reduce.
   std::vector<Link> links;
   for (const auto& [from, to] : {std::pair(0U, 4U), {1U, 4U}, {2U, 5U}, {3U, 5U}, {4U, 5U}}) {
     links.push_back({VertexId(from), VertexId(to), kLink.bandwidth, kLink.latency});
@@ -296,7 +305,7 @@ TEST_CASE("choice: in_switch fits only where each group is on one switch that re
   CHECK(all.pick() == "in_switch: asked for");
 }
 
-/// A transport of protocols that cut to 512 KiB.
+/// Returns a transport with protocols that cut messages to 512 KiB.
 TransportFigures slots(std::initializer_list<std::string> names) {
   TransportFigures transport;
   for (const std::string& name : names)
@@ -305,19 +314,20 @@ TransportFigures slots(std::initializer_list<std::string> names) {
 }
 
 TEST_CASE("choice: a broadcast along a chain is considered where messages are cut to slots") {
-  // 4 MiB over 8 ranks, 2 us apart, in 8 pieces of 524,288 B, 10.48576 us: 8 + 6 of them and 7
-  // latencies along the chain. At once, 7 x 83.88608 us on the source's link, and a latency.
+  // 4 MiB over 8 ranks, 2 us apart, are 8 pieces of 524,288 B, which take 10.48576 us each. Along
+  // the chain it takes 8 + 6 pieces and 7 latencies. At once it takes 7 x 83.88608 us on the
+  // source's link, and a latency.
   ChoiceSite large(OpKind::Pbroadcast, switch_fabric(8, kLink), 1 << 20);
   large.transport = slots({"simple"});
   CHECK(
       large.pick() ==
       "ring (simple): ring (simple) 160.80064 us < direct (simple) at least 587.20256 us (model)");
-  // 32 B, 640 ps. The chain pays every latency.
+  // 32 B take 640 ps. The chain pays every latency.
   ChoiceSite small(OpKind::Pbroadcast, switch_fabric(8, kLink), 8);
   small.transport = slots({"simple"});
   CHECK(small.pick() ==
         "direct (simple): direct (simple) 2.00448 us < ring (simple) 14.00448 us (model)");
-  // By a protocol without slots it is not considered.
+  // A protocol without slots does not consider the chain.
   large.transport->protocols.emplace_back().name = "whole";
   const std::string text = large.pick();
   CHECK(contains(text, "ring (simple) 160.80064 us < direct (simple) at least 587.20256 us"));
@@ -333,7 +343,7 @@ TEST_CASE("choice: without slots, a broadcast goes along a chain only where it i
   site.asked.algorithm = "rings";
   CHECK(site.pick() ==
         "algorithm: expected one of direct, ring, got \"rings\"; did you mean \"ring\"?");
-  // A protocol that serves rings alone, without slots: messages are passed whole.
+  // This protocol serves rings alone and has no slots, so messages are passed whole.
   ProtocolFigures& whole = site.transport.emplace().protocols.emplace_back();
   whole.name = "whole";
   whole.algorithms = {"ring"};
@@ -343,15 +353,15 @@ TEST_CASE("choice: without slots, a broadcast goes along a chain only where it i
   CHECK(site.pick() == "protocol: expected one that serves pbroadcast, got \"whole\"");
   site.asked.algorithm = "ring";
   CHECK(site.pick() == "ring (whole): asked for");
-  // With slots it is the only one that is served.
+  // With slots, the chain is the only algorithm that a protocol serves.
   site.asked = {};
   whole.slot = Bytes(1 << 19);
   CHECK(site.pick() == "ring (whole): the only algorithm for pbroadcast");
 }
 
 TEST_CASE("choice: more than 64 ranks in a chain are extrapolated by the ranks, which is exact") {
-  // 8 pieces of 10.48576 us: 8 + 126 of them, and 127 latencies of 2 us. At once the source sends
-  // 127 times 83.88608 us.
+  // There are 8 pieces of 10.48576 us: the chain takes 8 + 126 pieces and 127 latencies of 2 us. At
+  // once the source sends 127 times 83.88608 us.
   for (const uint32_t source : {0U, 31U, 32U, 63U, 64U, 100U, 127U}) {
     CAPTURE(source);
     ChoiceSite site(OpKind::Pbroadcast, switch_fabric(128, kLink), 1 << 20);
@@ -365,8 +375,8 @@ TEST_CASE("choice: more than 64 ranks in a chain are extrapolated by the ranks, 
 }
 
 TEST_CASE("choice: a permutation of more than 64 ranks is timed completely") {
-  // 4 MiB to the rank 64 further on. A rank sends a piece and receives one, 2 us + 10.48576 us,
-  // 8 times.
+  // Each rank sends 4 MiB to the rank 64 further on. A rank sends a piece and receives one, 2 us +
+  // 10.48576 us, 8 times.
   ChoiceSite site(OpKind::Ppermute, switch_fabric(128, kLink), 1 << 20);
   for (uint32_t rank = 0; rank < 128; ++rank)
     site.request.pairs.push_back({Node(rank), Node((rank + 64) % 128)});
@@ -379,7 +389,7 @@ TEST_CASE("choice: a group of one copies") {
 }
 
 TEST_CASE("choice: one_shot is taken only where it is asked for, whatever it would take") {
-  // One latency; the others have two or more.
+  // one_shot has one latency; the other algorithms have two or more.
   ChoiceSite site(OpKind::Psum, switch_fabric(3, kLink), 1);
   CHECK(!contains(site.pick(), "one_shot"));
   site.transport = slots({"simple"});
@@ -463,7 +473,7 @@ TEST_CASE("choice: no time is below the least that its rates allow") {
           const auto outcome = timer.of(method, site.asked, site.request, {Dtype::F32}, vertices);
           REQUIRE(std::holds_alternative<QuietTime>(outcome));
           CHECK(std::get<QuietTime>(outcome).takes >= least);
-          // All send something, so it says more than the launch.
+          // Every rank sends something, so the bound is greater than the launch alone.
           CHECK(least > Duration(700'000));
         }
       }

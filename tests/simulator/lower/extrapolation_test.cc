@@ -1,4 +1,4 @@
-// The labels of collectives that lie outside of what a transport was calibrated for.
+// Tests the labels of collectives that lie outside the ranges for which a transport was calibrated.
 
 #include <algorithm>
 #include <string>
@@ -24,14 +24,14 @@ Parameters in_groups(Groups groups) {
   return {{"axis_name", Names{"x"}}, {"axis_index_groups", std::move(groups)}};
 }
 
-/// Sums of 3 to 4 ranks, of 96 to 100 B.
+/// Returns a transport calibrated for sums of 3 to 4 ranks and 96 to 100 B.
 TransportFigures calibrated() {
   TransportFigures transport;
   transport.calibrated = {{"psum", {3, 4, Bytes(96), Bytes(100)}}};
   return transport;
 }
 
-/// The labels of one op with an operand of so many bytes, of s8, on each of so many devices.
+/// Returns the labels of one op with an operand of `bytes` s8 on each of `devices` devices.
 Labels labels_of(const std::string& op, uint32_t devices, int64_t bytes,
                  const Parameters& parameters = kAll) {
   LowerRig rig(devices);
@@ -132,8 +132,8 @@ TEST_CASE("extrapolation: groups of one, and collectives without elements, are n
   CHECK(labels_of("all_gather", 2, 0) == Labels{});
 }
 
-/// The largest tensor of the only collective of a program on four devices, with an operand of 8
-/// elements.
+/// Returns the size of the largest tensor of the only collective of a program on four devices, with
+/// an operand of 8 elements.
 Bytes largest_of(const std::string& op, Dtype dtype, Parameters parameters) {
   LowerRig rig(4);
   parameters.emplace_back("axis_name", Names{"x"});
@@ -146,7 +146,7 @@ TEST_CASE("extrapolation: the size is that of the larger of operand and result, 
   // The result has the operands of four ranks.
   CHECK(largest_of("all_gather", Dtype::F32, {}) == Bytes(4 * 32));
   CHECK(largest_of("psum_scatter", Dtype::F32, {{"tiled", true}}) == Bytes(32));
-  // It moves s32.
+  // The sum of preds moves s32.
   CHECK(largest_of("psum", Dtype::Pred, {}) == Bytes(32));
 }
 

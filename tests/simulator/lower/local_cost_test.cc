@@ -9,7 +9,7 @@ namespace {
 
 using test::LowerRig;
 
-/// 1 us of launch, 1 TB/s of memory, 10 TFLOP/s in f32 and in nothing else.
+/// The figures are 1 us of launch, 1 TB/s of memory, and 10 TFLOP/s for f32 only.
 
 void give_figures(Cluster& cluster) {
   cluster.device.launch = Duration(1'000'000);
@@ -53,7 +53,8 @@ TEST_CASE("local cost: a dot multiplies and adds, and reads and writes each arra
       .argument("b", Dtype::F32, Shape{200, 300})
       .op("dot_general", "c", {"a", "b"}, {{"dimension_numbers", matrix}});
   rig.lower();
-  // 2 * 100 * 200 * 300 = 12 MFLOP: 1.2 us; 4 (20,000 + 60,000 + 30,000) B = 440 kB: 0.44 us.
+  // 2 * 100 * 200 * 300 = 12 MFLOP take 1.2 us. 4 (20,000 + 60,000 + 30,000) B = 440 kB take 0.44
+  // us.
   CHECK(rig.local("c") == Duration(1'200'000));
 }
 

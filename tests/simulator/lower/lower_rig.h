@@ -1,6 +1,6 @@
 #pragma once
 
-// Short ways to write programs, lowered onto a cluster that a test may change.
+// These are short ways to write programs and lower them onto a cluster that a test may change.
 
 #include <string>
 #include <utility>
@@ -28,12 +28,12 @@ class LowerRig {
     builder_.argument(name, dtype, std::move(shape), {"x"});
     return *this;
   }
-  /// Begins a thread; without one, the first op begins a thread over all devices.
+  /// Begins a thread. Without this call, the first op begins a thread over all devices.
   LowerRig& thread(std::vector<LogicalId> devices) {
     builder_.thread("t" + std::to_string(threads_++), std::move(devices));
     return *this;
   }
-  /// `op` as a scenario names it, read from line 7 of a file.
+  /// Adds an op, named as in a scenario: "psum_start". Its position is line 7 of a file.
   LowerRig& op(const std::string& op, const std::string& name, Names operands,
                const Parameters& parameters = {}, std::string site = {}) {
     if (threads_ == 0) {
@@ -56,14 +56,14 @@ class LowerRig {
     return *this;
   }
 
-  /// Ends the program and lowers it. Fails the test where there is an error.
+  /// Ends the program and lowers it. Throws InputError, which fails the test, if there is an error.
   const Lowered& lower() {
     build();
     lowered = orrery::lower(program, cluster, diagnostics_);
     diagnostics_.throw_if_any();
     return lowered;
   }
-  /// Ends the program, lowers it, and returns the error.
+  /// Ends the program, lowers it, and returns the error; "" if there is none.
   std::string error(const Limits& limits = {}) {
     build();
     orrery::lower(program, cluster, diagnostics_, limits);

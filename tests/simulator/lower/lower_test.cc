@@ -1,3 +1,5 @@
+// Tests the lowering of small programs, whose tapes, scratch and times are worked out by hand.
+
 #include "simulator/lower/lower.h"
 
 #include <string>
@@ -17,7 +19,8 @@ using test::LowerRig;
 using test::Names;
 using Groups = std::vector<std::vector<int64_t>>;
 
-/// "local add, enter psum 0, wait psum 0": op, and stream for collectives.
+/// Returns the tape as "local b, enter p on 0, wait p/p". An enter has its stream, a wait the op
+/// that entered.
 std::string text(const Program& program, const Tape& tape) {
   std::string result;
   for (uint64_t at = 0; at < tape.size(); ++at) {
@@ -64,7 +67,7 @@ TEST_CASE("lower: work elements move, and those that no tensor can hold need scr
   // Sums of f16 fit the operand and the result.
   CHECK(itemsize(lowered.collectives[1].work) == Bytes(2));
   CHECK(lowered.collectives[1].scratch == Bytes(0));
-  // An f16 and its rank are 6 bytes: neither the f16 operand nor the s32 result has room for them.
+  // An f16 and its rank are 6 bytes. Neither the f16 operand nor the s32 result has room for them.
   CHECK(itemsize(lowered.collectives[2].work) == Bytes(6));
   CHECK(lowered.collectives[2].scratch == Bytes(96));
 }
@@ -72,7 +75,7 @@ TEST_CASE("lower: work elements move, and those that no tensor can hold need scr
 TEST_CASE("lower: sums that become wider elements of the result need a place of their own") {
   LowerRig rig(2);
   rig.argument("b", Dtype::S8, Shape{8}).op("pmean", "mean", {"b"}, {{"axis_name", Names{"x"}}});
-  // 8 sums of s8, before they are converted to the f32 result.
+  // These are 8 sums of s8, before they are converted to the f32 result.
   CHECK(rig.lower().collectives[0].scratch == Bytes(8));
 }
 
@@ -93,11 +96,12 @@ TEST_CASE("lower: a tensor that is reordered needs a second place for its elemen
            {"concat_axis", int64_t{0}},
            {"tiled", true}});
   const Lowered& lowered = rig.lower();
-  // Gathered along the first axis, the parts lie in the result one after the other.
+  // Gathered along the first axis, the parts lie one after another in the result.
   CHECK(lowered.collectives[0].scratch == Bytes(0));
-  // Along the second, the 48 gathered elements are interleaved into the result.
+  // Gathered along the second axis, the 48 elements are interleaved in the result.
   CHECK(lowered.collectives[1].scratch == Bytes(48 * 4));
-  // The halves of the rows are made contiguous before they are sent; what arrives is in order.
+  // The halves of the rows are made contiguous before they are sent; received elements are in
+  // order.
   CHECK(lowered.collectives[2].scratch == Bytes(24 * 4));
 }
 
@@ -230,8 +234,8 @@ TEST_CASE("lower: the scenario's transport reaches the schedule") {
 }
 
 TEST_CASE("lower: the choice depends on the cluster's links") {
-  // 1 GB/s and 1 ns: 8 f32 over 4 ranks take the ring 6 (1 ns + 8 B / 1 GB/s = 8 ns) = 54 ns, and
-  // doubling 2 (1 ns + 32 ns) = 66 ns. With 1 us of latency it is 6048 ns against 2064 ns.
+  // At 1 GB/s and 1 ns, 8 f32 over 4 ranks take the ring 6 (1 ns + 8 B / 1 GB/s = 8 ns) = 54 ns,
+  // and doubling 2 (1 ns + 32 ns) = 66 ns. With 1 us of latency the times are 6048 ns and 2064 ns.
   LowerRig rig(4);
   rig.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
   CHECK(rig.lower().choices[0].because == "ring 54 ns < recursive_doubling 66 ns (model)");
@@ -316,9 +320,10 @@ TEST_CASE("lower: copies take their time before the first step, in the steps and
     const Lowered& lowered = rig.lower();
     return run_time(rig.program, lowered, rig.cluster.fabric).makespan;
   };
-  // The own 16 B are copied, 16 ns, and sent, 16 ns + 1 ns; the 32 B of the result are unpacked.
+  // The rank's own 16 B are copied in 16 ns and sent in 16 ns + 1 ns; the 32 B of the result are
+  // unpacked.
   CHECK(takes("all_gather", "axis") == Instant(16'000 + 17'000 + 32'000));
-  // The 16 B are packed, and 8 of them sent, 8 ns + 1 ns.
+  // The 16 B are packed, and 8 of them are sent in 8 ns + 1 ns.
   CHECK(takes("psum_scatter", "scatter_dimension") == Instant(16'000 + 9'000));
 }
 

@@ -1,3 +1,5 @@
+// Compares the views of collectives with definitions written out index by index.
+
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -26,15 +28,15 @@ int64_t ravel(const Index& index, const Shape& shape) {
   return flat;
 }
 
-/// An element of one rank's operand.
+/// A `Source` is an element of one rank's operand.
 struct Source {
   int64_t rank;
   int64_t element;
   friend bool operator==(const Source&, const Source&) = default;
 };
 
-/// Applies the views: for each offset of rank p's result, which element of whose operand it gets.
-/// `from(i)` is the source of p's canonical element i, as the collective moves them.
+/// Applies the views. Returns the source of the element at each offset of rank p's result.
+/// `from(i)` is the source of p's canonical element i, as the collective moves elements.
 template <class From>
 std::vector<Source> through(const CollectiveViews& views, From&& from) {
   std::vector<Source> result(static_cast<size_t>(views.output.elements()));
@@ -46,7 +48,7 @@ std::vector<Source> through(const CollectiveViews& views, From&& from) {
   return result;
 }
 
-/// Applies the definition: `at(index)` is the source of the result element of that index.
+/// Applies the definition. `at(index)` is the source of the result element with that index.
 template <class At>
 std::vector<Source> defined(const Shape& result, At&& at) {
   std::vector<Source> sources;
@@ -189,7 +191,7 @@ TEST_CASE("views: parts along the first dimension are one run") {
   op.attributes.set("axis", int64_t{0});
   CHECK(collective_views(op, Shape{4, 5}, Shape{12, 5}, 3).output.contiguous());
   op.attributes.set("axis", int64_t{1});
-  // Along the second, 5 elements of each rank lie side by side.
+  // Along the second dimension, 5 elements of each rank lie side by side.
   CHECK(collective_views(op, Shape{4, 5}, Shape{4, 15}, 3).output.inner_run() == 5);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Programs written by hand, in bytes. Each value is u8[bytes] in a buffer of its own, unless it
-// aliases another. No type rule is checked, so that a test states only what memory depends on.
+// Builds programs by hand, with sizes in bytes. Each value is u8[bytes] in a buffer of its own,
+// unless it aliases another. No type rule is checked, so a test states only what memory depends on.
 
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace orrery::test {
 
-/// A collective without steps.
+/// A `ScratchSchedule` is a collective without steps.
 class ScratchSchedule final : public Schedule {
  public:
   ScratchSchedule(uint32_t nodes, int64_t scratch, bool works_in_place) {
@@ -51,7 +51,7 @@ class HandProgram {
     return value;
   }
 
-  /// An op of the thread begun last, with one result of a buffer of its own.
+  /// Adds an op to the last thread, with one result in a buffer of its own.
   ValueId op(OpKind kind, const std::string& name, std::vector<ValueId> operands, int64_t bytes) {
     return issue(kind, Issue::Sync, name, std::move(operands), fresh(name, bytes));
   }
@@ -59,11 +59,11 @@ class HandProgram {
                 int64_t bytes) {
     return issue(kind, Issue::Start, name, std::move(operands), fresh(name, bytes));
   }
-  /// A reshape or a done: the result shares the operand's buffer.
+  /// Adds a reshape or a done, whose result shares the operand's buffer.
   ValueId alias(OpKind kind, const std::string& name, ValueId operand) {
     return part(kind, name, operand, 0, program.value(operand).type.size().count());
   }
-  /// The result is so many bytes of the operand, from `offset` on.
+  /// Adds an op whose result is `bytes` bytes of the operand, from `offset` on.
   ValueId part(OpKind kind, const std::string& name, ValueId operand, int64_t offset,
                int64_t bytes) {
     const Value& whole = program.value(operand);
@@ -74,26 +74,27 @@ class HandProgram {
         {name, {Dtype::U8, Shape{bytes}, {}, whole.type.future}, at.buffer, at.offset});
     return issue(kind, Issue::Sync, name, {operand}, value);
   }
-  /// The last op has one more result, of a buffer of its own.
+  /// Gives the last op one more result, in a buffer of its own.
   ValueId and_result(const std::string& name, int64_t bytes) {
     const ValueId value = fresh(name, bytes);
     program.ops.back().results.push_back(value);
     return value;
   }
-  /// The last op, a compute, needs so much beside its operands and results.
+  /// Gives the last op, a compute, this scratch beside its operands and results.
   void declare_scratch(int64_t bytes) {
     program.ops.back().attributes.set("scratch", Bytes(bytes));
   }
 
-  /// The last op takes the storage of `value`.
+  /// Lets the last op take the storage of `value`.
   void donate(ValueId value) { program.ops.back().donated.push_back(value); }
 
-  /// Makes the last op a collective whose groups need this much scratch each.
+  /// A `GroupScratch` is a group of a collective, with its scratch in bytes.
   struct GroupScratch {
     Group group;
     int64_t bytes = 0;
     bool works_in_place = false;
   };
+  /// Makes the last op a collective with these groups.
   void scratch(const std::vector<GroupScratch>& groups) {
     const SiteId site(program.sites.size());
     program.ops.back().site = site;
@@ -111,7 +112,7 @@ class HandProgram {
     }
     lowered.members = members_by_site(lowered, program.sites.size());
   }
-  /// The last op joins the site of an earlier one, of another thread.
+  /// Makes the last op join the site of an earlier op of another thread.
   void join(SiteId site) {
     program.ops.back().site = site;
     program.sites[site.index()].ops.emplace_back(program.ops.size() - 1);
@@ -131,9 +132,9 @@ class HandProgram {
       lowered.tapes.emplace_back(program, each, lowered.iterations);
     return orrery::profile(program, lowered, policy);
   }
-  /// The bytes that a thread holds at each position.
+  /// Returns the memory that a thread holds at each position.
   ThreadMemory memory(size_t thread = 0) { return profile().threads[thread]; }
-  /// The same, as plain numbers per position.
+  /// Returns the bytes that a thread holds at each position.
   std::vector<int64_t> live(size_t thread = 0) {
     std::vector<int64_t> live;
     for (const Bytes bytes : memory(thread).live)

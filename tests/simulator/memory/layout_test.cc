@@ -1,4 +1,4 @@
-// Where the buffers of programs worked out by hand lie, to the byte.
+// Tests where the buffers of programs worked out by hand lie, to the byte.
 
 #include "simulator/memory/layout.h"
 
@@ -61,7 +61,7 @@ TEST_CASE(
   const ValueId y = p.op(OpKind::Slice, "y", {b}, 30);
   p.output(y);
   const ArenaLayout layout = layout_of(p);
-  // The first list: a, b, x. The second: y, since a and b are there.
+  // The first list places a, b and x. The second list adds only y, since a and b are placed.
   CHECK(begin(p, layout, 0, 0, a) == 0);
   CHECK(begin(p, layout, 0, 0, b) == 100);
   CHECK(begin(p, layout, 0, 0, x) == 107);

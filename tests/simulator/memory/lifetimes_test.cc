@@ -1,4 +1,4 @@
-// Until when each buffer of a list is held, and why, of programs worked out by hand.
+// Tests until when each buffer of a list is held, and why, for programs worked out by hand.
 
 #include "simulator/memory/lifetimes.h"
 
@@ -13,7 +13,7 @@ namespace orrery::test {
 
 namespace {
 
-/// The lifetime of the buffer whose first value has the name.
+/// Returns the lifetime of the buffer whose first value has the name.
 Lifetime lifetime(HandProgram& p, const std::string& name) {
   p.profile();  // makes the tapes
   const std::vector<Lifetime> all = Lifetimes(p.program, p.lowered, p.policy).of(ThreadId(0));
@@ -36,7 +36,7 @@ TEST_CASE("lifetimes: to the end of the program, for a reason each") {
     CHECK(lifetime(p, name).held.to == 4);
   CHECK(lifetime(p, "a").until == HeldUntil::EndAsArgument);
   CHECK(lifetime(p, "o").until == HeldUntil::EndAsOutput);
-  // Neither start has a done; that b is donated does not free it.
+  // Neither start has a done. The donation of b does not free it.
   for (const char* const name : {"b", "t", "s", "u"})
     CHECK(lifetime(p, name).until == HeldUntil::EndInFlight);
 }

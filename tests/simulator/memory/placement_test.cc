@@ -1,4 +1,4 @@
-// Best fit, by hand and against a model that tracks every byte.
+// Tests best fit, by hand and against a model that tracks every byte.
 
 #include "simulator/memory/placement.h"
 
@@ -36,9 +36,9 @@ TEST_CASE("placement: the smallest gap that fits is taken, not the first") {
   release(placement, 0, 30);
   release(placement, 31, 20);
   release(placement, 52, 10);
-  // gaps of 30 at 0, 20 at 31, 10 at 52
+  // The gaps are 30 at 0, 20 at 31, and 10 at 52.
   CHECK(allocate(placement, 15) == 31);
-  CHECK(allocate(placement, 5) == 46);  // what is left there is 5
+  CHECK(allocate(placement, 5) == 46);  // the rest of the gap is 5
 }
 
 TEST_CASE("placement: of equal gaps the lowest is taken") {
@@ -66,7 +66,7 @@ TEST_CASE("placement: memory beyond the last allocation is used only if no gap f
     allocate(placement, size);
   release(placement, 0, 10);
   release(placement, 11, 10);
-  // gaps: 10 at 0, without end at 11
+  // The gaps are 10 at 0, and one without end at 11.
   CHECK(allocate(placement, 10) == 0);
   CHECK(allocate(placement, 12) == 11);
   CHECK(placement.high_water() == Bytes(23));
@@ -79,7 +79,7 @@ TEST_CASE("placement: an empty allocation takes no space") {
   CHECK(allocate(placement, 5) == 0);
 }
 
-/// Best fit, byte by byte.
+/// This model does best fit byte by byte.
 class Model {
  public:
   int64_t allocate(int64_t size) {

@@ -1,5 +1,5 @@
-// The memory profile of programs worked out by hand, to the byte. Sizes are rounded only where a
-// case says so.
+// Tests the memory profile of programs worked out by hand, to the byte. Sizes are rounded only
+// where a test says so. A comment such as "a + t | a + s" lists the buffers held at each op.
 
 #include "simulator/memory/profile.h"
 
@@ -198,7 +198,7 @@ TEST_CASE("memory: each result is held from its op to its own last use") {
   p.output(t);
   // a + s + t + u | u is not used: a + s + t + x | a + t + y
   CHECK(p.live() == Live{200, 191, 162});
-  // y lies where s was: a 0-100, s -130, t -190, u -200, x -191
+  // After s is freed, y takes its place. The places are a 0-100, s -130, t -190, u -200, x -191.
   CHECK(p.memory().arena == Bytes(200));
 }
 
@@ -216,7 +216,7 @@ TEST_CASE("memory: declared scratch is held while the op runs, and only then") {
   CHECK(memory.peak == Bytes(192));
   CHECK(memory.scratch == Bytes(48));
   CHECK(memory.live_at_peak[1] == Held{"c", Bytes(48), HeldAs::Scratch});
-  // d lies where the scratch was.
+  // d takes the place of the scratch.
   CHECK(memory.arena == Bytes(192));
 }
 
@@ -419,7 +419,8 @@ TEST_CASE("memory: a device of several lists adds their peaks, and counts shared
   CHECK(profile.threads[0].peak == Bytes(1000 + 100 + 10 + 20));
   CHECK(profile.threads[1].peak == Bytes(1000 + 100 + 5));
   CHECK(profile.of(LogicalId(0)).peak == Bytes(1130));
-  // a once; b only in the list that donates it, since the other does not read it.
+  // a counts once. b counts only in the list that donates it, since the other list does not read
+  // it.
   const DeviceMemory& both = profile.of(LogicalId(1));
   CHECK(both.threads == std::vector<ThreadId>{ThreadId(0), ThreadId(1)});
   CHECK(both.peak == Bytes(1000 + 100 + 10 + 20 + 5));
@@ -450,7 +451,8 @@ TEST_CASE("memory: fragmentation can make the arena larger than the peak") {
   const ValueId u = p.op(OpKind::Slice, "u", {t}, 50);
   const ValueId v = p.op(OpKind::Concatenate, "v", {u, u}, 101);
   p.op(OpKind::Slice, "w", {u, v}, 10);
-  // t at 0, u at 100; t goes; v does not fit below u: at 150, up to 251; w at 0.
+  // t is at 0 and u at 100. Then t is freed, but v does not fit below u, so v is at 150, up to 251,
+  // and w at 0.
   // live: 100 | 150 | 151 | 161
   CHECK(p.live() == Live{100, 150, 151, 161});
   CHECK(p.memory().arena == Bytes(251));
@@ -463,7 +465,7 @@ TEST_CASE("memory: storage that was taken over is freed after its last user") {
   const ValueId u = p.op(OpKind::Add, "u", {t, t}, 100);
   p.op(OpKind::Full, "x", {}, 100);
   p.op(OpKind::Slice, "y", {u}, 1);
-  // u has t's place at 0, so x lies at 100, and is gone when y takes its place.
+  // u takes t's place at 0, so x is at 100. x is freed before y takes its place.
   CHECK(p.memory().arena == Bytes(200));
 }
 

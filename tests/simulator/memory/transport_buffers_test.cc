@@ -1,4 +1,5 @@
-// The slots of connections: those to each rank, once for all sites of a group on a stream.
+// Tests the slots of connections: those to each rank count once for all sites of a group on a
+// stream.
 
 #include "simulator/memory/transport_buffers.h"
 
@@ -21,7 +22,7 @@ Parameters with(Parameters parameters, const std::string& key, Attribute value) 
   return parameters;
 }
 
-/// A program on four devices with the f32 argument "a" of 8 elements.
+/// `Connections` is a program on four devices with the f32 argument "a" of 8 elements.
 struct Connections {
   LowerRig rig{4};
   int ops = 0;
@@ -31,7 +32,7 @@ struct Connections {
     rig.op(op, "o" + std::to_string(ops++), {"a"}, parameters);
     return *this;
   }
-  /// Slots per device.
+  /// Returns the slots per device.
   std::vector<int64_t> slots() {
     rig.cluster.transport = TransportFigures{{slot_protocol(Bytes(64))}};
     const Lowered& lowered = rig.lower();
@@ -82,8 +83,9 @@ TEST_CASE("transport buffers: another stream has connections of its own") {
 TEST_CASE("transport buffers: algorithms share the connections that both have") {
   const Parameters doubling = {{"axis_name", Names{"x"}},
                                {"algorithm", std::string("recursive_doubling")}};
-  // In the ring ranks 0..3 receive from 3, 0, 1 and 2; by doubling from the ranks that differ in
-  // one bit, {1, 2}, {0, 3}, {3, 0} and {2, 1}. So ranks 0 and 2 have three connections.
+  // In the ring, ranks 0..3 receive from 3, 0, 1 and 2. By doubling, they receive from the ranks
+  // that differ in one bit: {1, 2}, {0, 3}, {3, 0} and {2, 1}. So ranks 0 and 2 have three
+  // connections.
   CHECK(Connections().op("psum", doubling).slots() == Slots(4, 4));
   CHECK(Connections().op("psum", kRing).op("pmax", doubling).slots() == Slots{6, 4, 6, 4});
 }
@@ -94,7 +96,7 @@ TEST_CASE("transport buffers: how an algorithm numbers its channels makes no con
         {"axis_name", Names{"x"}},   {"algorithm", algorithm}, {"split_axis", int64_t{0}},
         {"concat_axis", int64_t{0}}, {"tiled", true},          {"channels", channels}};
   };
-  // Direct numbers them by distance. The ring's connections are among its three.
+  // Direct numbers its three connections by distance. The ring's connection is one of the three.
   CHECK(Connections().op("all_to_all", all_to_all("direct", 1)).op("psum", kRing).slots() ==
         Slots(4, 6));
   CHECK(Connections()

@@ -1,3 +1,5 @@
+// Tests demands on links by hand, and random programs against a count of each message.
+
 #include "simulator/network/demand.h"
 
 #include <map>
@@ -38,7 +40,7 @@ TEST_CASE("demand: a ring all-reduce carries 2(n-1)/n of the buffer over each li
   for (size_t l = 0; l < found.links.size(); ++l) {
     const Link& link = fabric.link(LinkId(l));
     const bool onward = link.to.index() == (link.from.index() + 1) % 4;
-    // 6 messages of 1,000 elements of 4 bytes.
+    // Each link carries 6 messages of 1,000 elements of 4 bytes.
     CHECK(found.links[l].bytes == (onward ? 24'000 : 0));
     used += onward ? 1 : 0;
   }
@@ -108,7 +110,7 @@ TEST_CASE("demand: message by message gives the same, on 500 random programs") {
   for (uint64_t trial = 0; trial < tries(500); ++trial) {
     const RandomSketch program = random_sketch(random, {random.below(2) == 0});
     const Lowered& lowered = program.sketch.lowered;
-    // On a switch, each node's channels in each collective are chains of their own.
+    // Under a switch, each node's channels in each collective are chains of their own.
     using Sender = std::tuple<VertexId, StreamId, std::optional<size_t>, Node>;
     std::map<std::tuple<LinkId, Sender, Channel>, int64_t> peaks;
     std::vector<Int128> bytes(program.fabric.links().size());

@@ -1,3 +1,5 @@
+// Tests max-min rates by hand, and random flows against progressive filling of all at once.
+
 #include "simulator/network/max_min.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@
 namespace orrery::test {
 namespace {
 
-/// A chain of links with these bandwidths.
+/// Returns a chain of links with these bandwidths.
 std::vector<Link> links(const std::vector<int64_t>& bandwidths) {
   std::vector<Link> result;
   for (size_t l = 0; l < bandwidths.size(); ++l)
@@ -38,7 +40,7 @@ TEST_CASE("max-min: up to twelve flows share a link without a remainder") {
 }
 
 TEST_CASE("max-min: a share is rounded down, and the remainder stays unused") {
-  // 13 flows on 1 B/s: 27,720 / 13 = 2,132.3 units each.
+  // 13 flows on 1 B/s get 27,720 / 13 = 2,132.3 units each.
   const auto all = links({1});
   const Route route = {LinkId(0)};
   MaxMin network(all);
@@ -51,8 +53,8 @@ TEST_CASE("max-min: a share is rounded down, and the remainder stays unused") {
 }
 
 TEST_CASE("max-min: what a flow cannot use on another link goes to the others") {
-  // The long flow shares the first link of 2 with another: 1 each. On the second, of 10, the third
-  // flow gets the 9 that are left.
+  // The long flow shares the first link, of 2, with another flow: each gets 1. On the second link,
+  // of 10, the third flow gets the remaining 9.
   const auto all = links({2, 10});
   const Route both = {LinkId(0), LinkId(1)};
   const Route first = {LinkId(0)};
@@ -82,7 +84,7 @@ TEST_CASE("max-min: a cap limits only its own flow") {
 }
 
 TEST_CASE("max-min: only flows whose rate changed are reported") {
-  // The flow on the second link shares nothing with the first link's.
+  // The flow on the second link shares no link with those on the first.
   const auto all = links({10, 10});
   const Route first = {LinkId(0)};
   const Route second = {LinkId(1)};
@@ -102,7 +104,7 @@ struct Wanted {
   std::optional<Rate> cap;
 };
 
-/// Progressive filling as max_min.h defines it, over all flows and links at once.
+/// Does progressive filling as max_min.h defines it, over all flows and links at once.
 std::map<FlowId, Rate> filled(const std::vector<Link>& links,
                               const std::map<FlowId, Wanted>& flows) {
   struct Limit {
@@ -145,13 +147,13 @@ TEST_CASE(
     "max-min: solving after a change gives the same rates as solving all, and reports changes") {
   Random random(5);
   for (uint64_t trial = 0; trial < tries(1'000); ++trial) {
-    // Bandwidths and caps of few values give ties; of many, remainders.
+    // Few values of bandwidths and caps give ties; many values give remainders.
     const int64_t most = random.below(2) == 0 ? 4 : 1'000;
     std::vector<int64_t> bandwidths;
     for (int l = 0; l < 7; ++l)
       bandwidths.push_back(random.between(1, most));
     const auto all = links(bandwidths);
-    // Few routes, so that flows often share one; more of them than fit the links.
+    // There are few routes, so that flows often share one, and more routes than links.
     std::vector<Route> routes;
     for (int r = 0; r < 12; ++r) {
       Route route;

@@ -1,3 +1,5 @@
+// Compares the routes of Paths with shortest_route.h, and tests how much Paths holds.
+
 #include "simulator/network/paths.h"
 
 #include <string>
@@ -49,7 +51,7 @@ TEST_CASE("paths: nothing limits the way from a vertex to itself") {
   CHECK(path.latency == Duration(0));
 }
 
-/// Links of a fabric that is being made; their figures are random.
+/// A `Draft` is a list of links for a new fabric, with random figures.
 struct Draft {
   uint32_t devices;
   uint32_t switches = 0;
@@ -66,8 +68,8 @@ struct Draft {
   }
 };
 
-/// A ring one way or both, a star, a two-level tree with one or two spines, or links anywhere. Then
-/// some parallel links and some links at random, in a random order, and some of all cut.
+/// Returns a ring one way or both ways, a star, a two-level tree with one or two spines, or links
+/// anywhere. It adds some parallel links and some random links, shuffles all, and cuts some.
 Fabric random_fabric(Random& random) {
   Draft draft{static_cast<uint32_t>(random.below(12)) + 2, 0, {}};
   const uint32_t n = draft.devices;
@@ -114,7 +116,7 @@ TEST_CASE("paths: the shortest routes, on 3,000 random fabrics, in any order of 
   for (uint64_t trial = 0; trial < tries(3'000); ++trial) {
     const Fabric fabric = random_fabric(random);
     const auto vertices = static_cast<uint32_t>(fabric.devices() + fabric.switches().size());
-    // Sometimes so little may be held that searches are dropped and made again.
+    // Sometimes the limit is so low that searches are dropped and made again.
     Paths paths(fabric, random.below(2) == 0 ? Paths::kMostHeld : 20);
     for (int ask = 0; ask < 60; ++ask) {
       const VertexId from(random.below(vertices));
@@ -159,7 +161,8 @@ TEST_CASE("paths: all pairs under one switch, and neighbours on a ring, need no 
 }
 
 TEST_CASE("paths: of two ways around a ring, the one whose links come first in the fabric's list") {
-  // Links 0 to 3 lead forwards, 0 -> 1 first. Links 4 to 7 lead back, 1 -> 0 first.
+  // Links 0 to 3 lead forwards, beginning with 0 -> 1. Links 4 to 7 lead back, beginning with 1 ->
+  // 0.
   const Fabric ring = ring_fabric(4, kLink);
   Paths paths(ring);
   CHECK(links(paths.between(VertexId(1), VertexId(3))) == Route{LinkId(1), LinkId(2)});
@@ -176,21 +179,22 @@ TEST_CASE("paths: a search holds what it has met: twice the distance on a ring, 
     const Fabric ring = ring_fabric(static_cast<uint32_t>(devices), kLink);
     Paths paths(ring);
     paths.between(VertexId(5), VertexId(25));
-    // 20 vertices each way; a table at most half full, doubled as it grows, and two at the front.
+    // The search meets 20 vertices in each direction, two of them at its front. The table is at
+    // most half full, and doubles as it grows.
     CHECK(paths.held() >= 40);
     CHECK(paths.held() <= 4 * 40 + 128);
   }
 }
 
 TEST_CASE("paths: two levels of switches need a search for each leaf, over the switches alone") {
-  // 32 leaves of 8 devices, under one root: a search meets the root and the other leaves.
+  // There are 32 leaves of 8 devices under one root. A search meets the root and the other leaves.
   Random random(1);
   Draft draft{256, 33, {}};
   for (uint32_t d = 0; d < 256; ++d)
     draft.both_ways(random, d, 256 + d / 8);
   for (uint32_t leaf = 0; leaf < 32; ++leaf)
     draft.both_ways(random, 256 + leaf, 288);
-  draft.both_ways(random, 0, 288);  // or the leaves would have one way in that is no device's
+  draft.both_ways(random, 0, 288);  // else a leaf has only one way in, devices apart
   const Fabric tree(256, std::vector<std::string>(33, "s"), draft.links);
   Paths paths(tree);
   for (uint32_t from = 0; from < 256; ++from)

@@ -1,5 +1,5 @@
-// The actions of every form of a step, compared with a second statement: the instruction set of the
-// literature (MSCCL).
+// Compares the actions of every form of a step with a second statement: the instruction set of
+// MSCCL, as the literature describes it.
 
 #include "simulator/schedule/actions.h"
 
@@ -61,7 +61,7 @@ TEST_CASE("actions: those of MSCCL's instructions") {
   }
 }
 
-/// All 32 forms.
+/// Returns all 32 forms.
 std::vector<StepForm> forms() {
   std::vector<StepForm> all;
   for (uint32_t bits = 0; bits < 32; ++bits)

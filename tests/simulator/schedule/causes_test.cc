@@ -23,7 +23,7 @@ std::string text(const Cause& cause) {
                      cause.half == Half::Receive ? "R" : "S");
 }
 
-/// "order 0.0.1S, message 2.0.1S": kind, then node.channel.step and half.
+/// Returns "order 0.0.1S, message 2.0.1S": the kind, then node.channel.step and the half.
 std::string causes(const Schedule& schedule, StepRef ref, Half half) {
   std::string result;
   for_each_cause(schedule, schedule.extent(), ref, half, schedule.step(ref),
@@ -35,8 +35,8 @@ std::string causes(const Schedule& schedule, StepRef ref, Half half) {
 }
 
 TEST_CASE("causes: a switch node has no entry, and who sends to it waits for none") {
-  // A broadcast from rank 0 to rank 1 over switch node 2. It takes the data on channel 0, and hands
-  // them to its port, channel 1, which sends to rank 1.
+  // This is a broadcast from rank 0 to rank 1 over switch node 2. The switch takes the data on
+  // channel 0, and passes them to its port, channel 1, which sends to rank 1.
   Transport rendezvous;
   rendezvous.entry = Entry::Rendezvous;
   const InSwitchSchedule cast(InSwitchSchedule::Form::Broadcast, 2, 4, Combine::None, Node(0),
@@ -54,10 +54,11 @@ TEST_CASE("causes: a switch node has no entry, and who sends to it waits for non
 }
 
 TEST_CASE("causes: every half of a ring all-reduce over three ranks") {
-  // Steps of a rank: s, rrs, rrcs, rcs, r. Rank 0 receives from 2 and sends to 1; the message of
-  // step i arrives in step i + 1. There are two slots. The message of step 2 takes the slot of the
-  // one that rank 1 took in its step 1 (an rrs: free once sent on). That of step 3 takes the one
-  // taken in step 2 (an rrcs: free once stored).
+  // The steps of a rank are s, rrs, rrcs, rcs, r. Rank 0 receives from 2 and sends to 1; the
+  // message of step i arrives in step i + 1. There are two slots. The message of step 2 takes the
+  // slot of the message that rank 1 took in its step 1 (an rrs, which frees the slot once it has
+  // sent). The message of step 3 takes the slot used in step 2 (an rrcs, which frees it once it has
+  // stored).
   const RingSchedule ring(RingSchedule::Form::AllReduce, 3, 6, Combine::Add, {});
   struct Row {
     uint32_t step;

@@ -37,7 +37,8 @@ TEST_CASE("durations: a message moves at the rate of its slowest link or its cap
 }
 
 TEST_CASE("durations: a rate in parts of a byte per second takes as many times as long") {
-  // 10^9 thirds of a byte per second, and a cap of 0.5 x 10^9 bytes per second: 1.5 x 10^9 thirds.
+  // The rate is 10^9 thirds of a byte per second. The cap of 0.5 x 10^9 bytes per second is 1.5 x
+  // 10^9 thirds.
   CHECK(most(kGiga, kHalf, 3) == kGiga);
   CHECK(message_duration(Bytes(3), kGiga, 3, {}) == Duration(9'000));
 }

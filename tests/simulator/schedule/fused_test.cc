@@ -1,5 +1,5 @@
-// When a fused step takes its message, by both rules of FusedStep, against a search over all
-// interleavings that shares nothing with causes.h.
+// Tests when a fused step takes its message, by both rules of FusedStep. The reference is a search
+// over all interleavings that shares nothing with causes.h.
 
 #include <algorithm>
 #include <map>
@@ -46,8 +46,8 @@ bool ends(const StoredSteps& steps, const std::vector<StoredSchedule::Message>& 
   return walk(schedule, visitor).empty();
 }
 
-/// A ring all-gather: each rank sends its `own` chunks, passes on those of the ranks between, and
-/// keeps the last ones.
+/// Returns a ring all-gather: each rank sends its `own` chunks, passes on the chunks of the ranks
+/// in between, and keeps the last ones.
 StoredSteps ring_gather(uint32_t ranks, uint32_t own) {
   StoredSteps steps(ranks);
   for (uint32_t r = 0; r < ranks; ++r) {
@@ -79,7 +79,7 @@ TEST_CASE("fused steps: an atomic ring all-gather needs a slot more than a rank 
 }
 
 TEST_CASE("fused steps: with rendezvous an atomic step waits for its receiver before it takes") {
-  // 0 -> 1 -> 2, and rank 2 never enters.
+  // The messages go 0 -> 1 -> 2, and rank 2 never enters.
   const StoredSteps steps = {{{moving(std::nullopt, 1)}}, {{moving(0, 2)}}, {{moving(1, {})}}};
   for (const FusedStep fused : {FusedStep::StoreAndForward, FusedStep::Atomic}) {
     Extent extent;
@@ -98,7 +98,7 @@ TEST_CASE("fused steps: with rendezvous an atomic step waits for its receiver be
   }
 }
 
-/// All interleavings of a schedule, as a runtime with counters would run it.
+/// A `Search` finds all interleavings of a schedule, as a runtime with counters would run it.
 class Search {
  public:
   Search(const StoredSteps& steps, const std::vector<StoredSchedule::Message>& messages,
@@ -130,7 +130,7 @@ class Search {
               item.step.after->index);
   }
 
-  /// The states in which nothing can happen: each channel's position.
+  /// Returns the states in which nothing can happen, each as the position of every channel.
   std::set<std::vector<size_t>> final_states() const {
     State begin;
     begin.at.assign(channels_.size(), 0);
@@ -226,7 +226,8 @@ class Search {
   std::map<std::pair<size_t, size_t>, size_t> connections_;
 };
 
-/// A schedule of three ranks: for each channel the ends of its messages, in order.
+/// `Ends` is a schedule of three ranks: it lists the ends of the messages of each channel, in
+/// order.
 struct Ends {
   using Place = std::pair<size_t, size_t>;  // rank, channel
   struct End {
@@ -241,7 +242,7 @@ size_t number(size_t least, size_t most) {
   return test::in_range(least, most + 1);
 }
 
-/// Up to nine messages between any channels.
+/// Returns up to nine messages between any channels.
 Ends any_messages() {
   Ends result;
   for (auto& rank : result.lists)
@@ -253,7 +254,7 @@ Ends any_messages() {
     const size_t from_channel = number(0, result.lists[from].size() - 1);
     const size_t to_channel = number(0, result.lists[to].size() - 1);
     result.ways.push_back({{from, from_channel}, {to, to_channel}});
-    // Near the end of the list: elsewhere, nearly every schedule hangs.
+    // The ends go near the end of the list, since elsewhere nearly every schedule hangs.
     for (const bool sends : {true, false}) {
       auto& list = sends ? result.lists[from][from_channel] : result.lists[to][to_channel];
       const size_t back = number(0, 2);
@@ -264,7 +265,7 @@ Ends any_messages() {
   return result;
 }
 
-/// A ring all-gather with up to two chunks a rank, and a few neighbouring ends in another order.
+/// Returns a ring all-gather with up to two chunks per rank, and a few neighbouring ends swapped.
 Ends nearly_a_ring() {
   Ends result;
   const size_t own = number(1, 2);
@@ -295,8 +296,8 @@ struct Random {
   std::vector<StoredSchedule::Message> messages;
 };
 
-/// Most receives that come right before a send are fused with it. Sometimes a step waits for one
-/// of its rank's other channel.
+/// Fuses most receives that come right before a send with that send. Sometimes a step waits for a
+/// step of the other channel of its rank.
 Random random_schedule() {
   Random result;
   const Ends ends = number(0, 2) == 0 ? any_messages() : nearly_a_ring();

@@ -1,4 +1,4 @@
-// Indices of items in loops, compared with a list of all iterations.
+// Compares the indices of items in loops with a list of all iterations.
 
 #include "simulator/schedule/looped_order.h"
 
@@ -14,7 +14,7 @@
 namespace orrery {
 namespace {
 
-/// Loops around ops that follow each other.
+/// A `Nest` has loops around ops that follow each other.
 class Nest {
  public:
   void op() { program_.ops.emplace_back(); }
@@ -42,7 +42,7 @@ class Nest {
     return loops;
   }
 
-  /// Each op as often as it runs.
+  /// Returns each op as often as it runs.
   std::vector<LoopedOrder::Item> written() const {
     std::vector<LoopedOrder::Item> all;
     std::vector<uint64_t> runs(program_.ops.size());
@@ -109,7 +109,7 @@ TEST_CASE("looped order: every item of random nests is where a list of all itera
     for (size_t i = 0; i < written.size(); ++i) {
       CHECK(order.at(i) == written[i]);
       CHECK(order.index(written[i]) == i);
-      // The first index at which a loop of two trips or more is in another iteration than before.
+      // This is the first index at which a loop of two trips or more begins another iteration.
       size_t next = i + 1;
       const auto begins = [&](size_t at) {
         for (const LoopedOrder::LoopRun& loop : order.loops_at(at))

@@ -13,9 +13,8 @@
 namespace orrery {
 namespace {
 
-/// A lowered program written by hand. Every collective is an all-gather over all devices, and step
-/// 1 of each channel ends it. A tape is a text: "a" is a local op, "+s" enters site s, "-s" waits
-/// for it.
+/// A `Scene` is a lowered program written by hand. Every collective is an all-gather over all
+/// devices, and step 1 of each channel ends it.
 struct Scene {
   explicit Scene(uint32_t devices, uint32_t sites) {
     program.mesh = Mesh({{"x", devices}});
@@ -35,7 +34,8 @@ struct Scene {
     lowered.members = members_by_site(lowered, sites);
   }
 
-  /// "a" is a local op, "+0" starts the collective of site 0, and "-0" awaits its end.
+  /// Adds a thread. In the tape, "a" is a local op, "+0" starts the collective of site 0, and "-0"
+  /// waits for its end.
   void thread(std::vector<LogicalId> devices, const std::string& tape) {
     program.threads.push_back({"", std::move(devices), {}});
     std::map<size_t, ValueId> futures;  // by site
@@ -77,7 +77,7 @@ struct Scene {
   std::unique_ptr<RingSchedule> ring;
 };
 
-/// The acts of each device, in order: "+" enters, "-" exits, "." passes a done.
+/// A `Log` has the acts of each device, in order: "+" enters, "-" exits, "." passes a done.
 struct Log {
   void local(OpRun, LogicalId device) { add(device.index(), "a"); }
   void issue(CollectiveRun, Node, OpRun) {}
@@ -103,7 +103,7 @@ TEST_CASE("program walk: a device runs on after a start, and stops at the done")
   scene.thread({LogicalId(0), LogicalId(1)}, "a+0a-0a");
   Log log;
   CHECK(walk(scene.program, scene.lowered, log).finished());
-  // The local op between start and done runs before the collective can end, and the last after.
+  // The local op between start and done runs before the collective can end, the last one after it.
   CHECK(log.lines == std::vector<std::string>{"a+0a-0.a", "a+0a-0.a"});
 }
 
@@ -155,7 +155,8 @@ TEST_CASE("program walk: threads that enter two sites in different orders hang")
   for (const uint32_t c : {0U, 1U}) {
     CHECK(stop.collectives[c].run == CollectiveRun{CollectiveId(c), 0});
     CHECK_FALSE(stop.progress.happened(ListId(1 - c), {MomentKind::Entered, 2}));
-    // The device that entered has sent, and waits for a message of the one that has not.
+    // The device that entered has sent, and waits for a message from the device that has not
+    // entered.
     REQUIRE(stop.collectives[c].parked.size() == 1);
     CHECK(stop.collectives[c].parked[0].half.step == StepRef{Node(c), Channel(0), 1});
     CHECK(stop.collectives[c].parked[0].cause.kind == CauseKind::Message);

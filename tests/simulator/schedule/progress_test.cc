@@ -13,7 +13,7 @@ namespace {
 
 using Form = RingSchedule::Form;
 
-/// Retires a schedule's halves one by one, in the order that the test gives.
+/// A `Hand` retires a schedule's halves one by one, in the order that the test gives.
 struct Hand {
   explicit Hand(const Schedule& of, Arrival arrival = Arrival::WithSend)
       : schedule(of), progress(of, arrival) {}
@@ -26,7 +26,7 @@ struct Hand {
   void arrive(uint32_t node, uint32_t step) {
     progress.arrive({Node(node), Channel(0), step}, ready_);
   }
-  /// The halves that became ready since the last call.
+  /// Returns the halves that became ready since the last call.
   std::vector<std::string> ready() {
     std::vector<std::string> names;
     for (const HalfRef& half : std::exchange(ready_, {}))
@@ -57,7 +57,7 @@ TEST_CASE("progress: retiring a send wakes the receiver that is parked on it") {
   hand.retire(1, 0, Half::Receive);
   CHECK(hand.ready() == Names{"1.0R", "1.0S"});
   hand.retire(1, 0, Half::Send);
-  CHECK(hand.ready() == Names{"1.1R", "0.1R"});  // its own next, then who waited for it
+  CHECK(hand.ready() == Names{"1.1R", "0.1R"});  // its own next half, then the half that waited
 }
 
 TEST_CASE(
@@ -70,7 +70,7 @@ TEST_CASE(
     hand.ready();
   }
   hand.retire(0, 0, Half::Send);
-  CHECK(hand.ready() == Names{});  // to 1.1R it is under way; 0.1R waits for 1's message
+  CHECK(hand.ready() == Names{});  // the message to 1.1R is in flight; 0.1R waits for 1's
   hand.arrive(1, 1);
   CHECK(hand.ready() == Names{});  // 1.0S has not ended
   hand.retire(1, 0, Half::Send);
@@ -109,8 +109,8 @@ TEST_CASE("progress: with rendezvous a send is parked until its receiver enters"
 }
 
 TEST_CASE("progress: an eager sender runs ahead of a peer that has not entered by its slots") {
-  // Rank 0 of 3 gets rank 2's messages, and rank 1 never enters. 0's first two sends find a slot.
-  // The third is parked on the credit of the message that 1 would take in its step 1.
+  // Rank 0 of 3 gets rank 2's messages, and rank 1 never enters. The first two sends of rank 0 find
+  // a slot. The third is parked on the credit of the message that rank 1 would take in its step 1.
   const RingSchedule ring(Form::AllReduce, 3, 3, Combine::Add, {});
   Hand hand(ring, Arrival::Told);
   hand.enter(0);

@@ -20,7 +20,7 @@ TEST_CASE("run table: runs are found by collective and iteration, in whatever or
   std::map<CollectiveRun, std::pair<uint32_t, int>> expected;  // slot and value
   size_t most = 0;
   for (int step = 0; step < 20'000; ++step) {
-    // Members run ahead for a while, and then runs end, mostly the oldest.
+    // Members run ahead for a while, and then runs end, mostly the oldest first.
     const bool fills = step / 500 % 2 == 0;
     if (fills || expected.empty()) {
       const CollectiveRun run{CollectiveId(random.below(2)), random.below(400)};

@@ -1,4 +1,4 @@
-// Schedules whose messages are cut: against the same iterations written out step by step.
+// Compares schedules whose messages are cut with the same iterations written out step by step.
 
 #include "simulator/schedule/sliced_schedule.h"
 
@@ -25,7 +25,7 @@ StepRef later(StepRef ref, const StoredSteps& steps, uint32_t iteration) {
   return {ref.node, ref.channel, iteration * length + ref.index};
 }
 
-/// Elements [begin, begin + stretch) of the slice, as far as it has them.
+/// Returns elements [begin, begin + stretch) of the slice, as far as it has them.
 std::optional<Slice> stretch_of(const std::optional<Slice>& slice, int64_t begin, int64_t stretch) {
   if (!slice)
     return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<Slice> stretch_of(const std::optional<Slice>& slice, int64_t begin
   return Slice{slice->area, slice->first + first, past - first};
 }
 
-/// All iterations one after another, stored step by step.
+/// Returns a stored schedule of all iterations, one after another.
 StoredSchedule written_out(const Extent& areas, const StoredSteps& steps,
                            const std::vector<Message>& messages, int64_t stretch,
                            uint32_t iterations) {
@@ -60,8 +60,8 @@ StoredSchedule written_out(const Extent& areas, const StoredSteps& steps,
   return {areas, all, repeated};
 }
 
-/// Pairs of nodes exchange messages of some sizes on channels of their own, each with any number
-/// of messages, in random order; the second channel of a node waits for its first.
+/// In these steps, random pairs of nodes exchange messages of random sizes on one of two channels.
+/// A channel has any number of messages. The second channel of a node waits for its first.
 struct RandomSteps {
   StoredSteps steps;
   std::vector<Message> messages;
@@ -139,7 +139,7 @@ TEST_CASE("sliced schedules: as the same iterations written out") {
     for (uint32_t n = 0; n < stored.extent().nodes; ++n)
       for (uint32_t c = 0; c < stored.extent().channels; ++c)
         RC_ASSERT(sliced.steps(Node(n), Channel(c)) == stored.steps(Node(n), Channel(c)));
-    // Steps that wait for each other are within one iteration.
+    // Steps that wait for each other are in one iteration.
     RC_ASSERT(ends(sliced) == whole_ends);
     RC_ASSERT(ends(stored) == whole_ends);
   });

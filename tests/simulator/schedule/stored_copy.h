@@ -1,7 +1,7 @@
 #pragma once
 
-// Stored schedules of tests: copies of others, to be changed, and those of which a test writes only
-// the steps.
+// Makes stored schedules for tests: copies of other schedules, to be changed, and schedules from
+// the steps alone.
 
 #include <map>
 #include <tuple>

@@ -66,8 +66,8 @@ TEST_CASE("stored schedule: a step that moves no data carries no elements") {
 }
 
 TEST_CASE("stored schedule: slots are counted per connection, not per sender or receiver") {
-  // Node 0 sends in turns to 1 and 2 on one channel. With one slot each, the third message (to 1)
-  // takes over the slot of the first.
+  // Node 0 sends to 1 and 2 by turns on one channel. With one slot each, the third message (to 1)
+  // takes the slot of the first.
   const StoredSteps steps = {{{send_to(1), send_to(2), send_to(1)}},
                              {{receive_from(0), receive_from(0)}},
                              {{receive_from(0)}}};

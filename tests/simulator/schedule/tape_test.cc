@@ -1,4 +1,4 @@
-// When a device goes on: the causes of every moment of a tape, and the progress of a list.
+// Tests when a device goes on: the causes of every moment of a tape, and the progress of a list.
 
 #include "simulator/schedule/tape.h"
 
@@ -13,7 +13,7 @@
 namespace orrery::test {
 namespace {
 
-/// A thread's ops, and its tape.
+/// `Ops` builds a thread's ops, and its tape.
 class Ops {
  public:
   Ops& local() { return add(OpKind::Add, Issue::Sync, 0); }
@@ -42,13 +42,13 @@ class Ops {
   Thread thread_;
 };
 
-/// 0: start op 0 on stream 3; 1: local; 2: start op 2 on stream 5; 3 and 4: op 3, sync, on stream
-/// 3; 5: done of op 0; 6: done of op 2.
+/// Returns a tape with these instructions: 0 starts op 0 on stream 3; 1 is local; 2 starts op 2 on
+/// stream 5; 3 and 4 are op 3, sync, on stream 3; 5 is the done of op 0; 6 is the done of op 2.
 Tape example() {
   return Ops().start(3).local().start(5).sync(3).done(0).done(2).tape();
 }
 
-/// Two starts, of which two dones name the second.
+/// Returns a tape with two starts and two dones, which both name the second start.
 Tape done_twice() {
   return Ops().start(0).start(0).done(1).done(1).tape();
 }

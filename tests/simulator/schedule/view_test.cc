@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-/// The offset of each canonical element, counted one by one over the coordinates.
+/// Returns the offset of each canonical element, counted one by one over the coordinates.
 std::vector<int64_t> places(const View& view) {
   std::vector<int64_t> coordinate(view.dims.size(), 0);
   std::vector<int64_t> result;
@@ -25,7 +25,7 @@ std::vector<int64_t> places(const View& view) {
   return result;
 }
 
-/// A tensor's dimensions, visited in another order.
+/// Returns a view of a tensor's dimensions in another order.
 View any_view() {
   const auto rank = test::in_range<size_t>(1, 5);
   std::vector<int64_t> dims(rank);

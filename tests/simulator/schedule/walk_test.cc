@@ -42,8 +42,9 @@ TEST_CASE("walk: runs every half once, with the schedule's own digest") {
 }
 
 TEST_CASE("walk: a message is taken before its sender continues") {
-  // On the two-rank exchange the receive of a message directly follows the send that completes its
-  // causes. 0 runs until it waits, 1 sends, and 0's receive comes before 1 goes on.
+  // In the two-rank exchange, the receive of a message directly follows the send that completes its
+  // causes. Rank 0 runs until it waits, rank 1 sends, and rank 0's receive comes before rank 1 goes
+  // on.
   struct Order {
     void receive(StepRef ref, const Step&) { order.push_back({ref.node.index(), ref.index}); }
     void send(StepRef, const Step&) {}
@@ -57,7 +58,7 @@ TEST_CASE("walk: a message is taken before its sender continues") {
 }
 
 TEST_CASE("walk: deadlocked channels are returned, with what each waits for") {
-  // Two ranks that both receive first.
+  // Both ranks receive first.
   Step receive;
   receive.target = Slice{Area::Output, 0, 1};
   Step send;

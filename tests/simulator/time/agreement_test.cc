@@ -1,5 +1,5 @@
-// Sweep and event engine check each other. The engine's results do not depend on the order in which
-// it handles simultaneous events.
+// Compares the sweep with the event engine. Also tests that the engine's results do not depend on
+// the order in which it handles simultaneous events.
 
 #include <string>
 
@@ -22,13 +22,14 @@ Digest whole(const Lowered& lowered) {
   return digest;
 }
 
-/// Compares everything except which executor it was.
+/// Returns whether all but the executor's name is the same.
 bool same(const Completion& a, const Completion& b) {
   return a.spans == b.spans && a.makespan == b.makespan && a.messages == b.messages &&
          a.digest == b.digest;
 }
 
-/// Compares them on random programs of a kind, usually `programs` of them, that the sweep can time.
+/// Compares sweep and engine on random programs of a kind that the sweep can time, usually
+/// `programs` of them.
 void check_agreement(uint64_t programs, RandomKind kind) {
   Random random(1);
   uint64_t compared = 0;
@@ -132,9 +133,9 @@ TEST_CASE(
 }
 
 TEST_CASE("sweep: refuses where two collectives wait for each other's ends") {
-  // Device 0 sends to 1 in both collectives, and device 1's thread has the second first. The
-  // program ends, as device 0 goes on once it has sent. The sweep, which runs whole collectives,
-  // cannot time it.
+  // Device 0 sends to device 1 in both collectives, and device 1's thread has the second collective
+  // first. The program ends, since device 0 goes on once it has sent. The sweep runs whole
+  // collectives, so it cannot time this program.
   const Fabric fabric = ring_fabric(2, {BytesPerSecond(1'000'000'000), Duration(0)});
   Sketch sketch(2);
   sketch.thread({0});
@@ -154,7 +155,7 @@ TEST_CASE("sweep: refuses where two collectives wait for each other's ends") {
   const auto swept = sweep(sketch.program, sketch.lowered, fabric);
   CHECK(std::get<std::string>(swept) ==
         "device 0 waits for the end of 'op0', whose members' entries depend on each other's ends");
-  // 1,000 bytes at 0.5 GB/s: 2 us each.
+  // 1,000 bytes at 0.5 GB/s take 2 us each.
   const Completion timed = run_time(sketch.program, sketch.lowered, fabric);
   CHECK(timed.by == TimedBy::Engine);
   CHECK(timed.makespan == Instant(4'000'000));

@@ -1,5 +1,5 @@
-// When each half may begin, at exact instants. Two devices, one link each way, 1 GB/s and 500 ns:
-// 1,000 bytes are sent in 1,000,000 ps and arrive 500,000 ps later.
+// Tests when each half may begin, at exact instants worked out by hand. Two devices have one link
+// each way of 1 GB/s and 500 ns: 1,000 bytes are sent in 1,000,000 ps and arrive 500,000 ps later.
 
 #include <doctest/doctest.h>
 
@@ -17,8 +17,8 @@ Fabric two_devices() {
   return ring_fabric(2, {BytesPerSecond(1'000'000'000), Duration(500'000)});
 }
 
-/// Node 0 sends `messages` of 1,000 elements to node 1 on one channel; node 1 combines each into
-/// its output, or stores it.
+/// Returns a schedule in which node 0 sends `messages` of 1,000 elements to node 1 on one channel.
+/// Node 1 combines each message into its output, or stores it.
 std::unique_ptr<const Schedule> train(size_t messages, uint32_t slots,
                                       Combine combine = Combine::None, Entry entry = Entry::Eager) {
   StoredSteps steps(2, std::vector<std::vector<Step>>(1));
@@ -45,7 +45,7 @@ std::unique_ptr<const Schedule> train(size_t messages, uint32_t slots,
 
 using Spans = std::vector<std::vector<OpSpan>>;
 
-/// Without who held them up.
+/// Returns the spans without the nodes that held them up.
 Spans times(const OpSpans& spans) {
   Spans times;
   for (size_t op = 0; op < spans.size(); ++op) {
@@ -69,7 +69,8 @@ Spans swept(const Sketch& sketch, std::vector<Instant> device_start = {}) {
 }
 
 TEST_CASE("capacity: while its sender prepares a message, a link is free for another one") {
-  // Prepared 0-2 and sent 2-3; prepared 1-3 and sent 3-4. The messages arrive 0.5 later.
+  // The first message is prepared 0-2 and sent 2-3, the second prepared 1-3 and sent 3-4. Each
+  // arrives 0.5 later.
   Sketch sketch(2);
   const SiteId first = sketch.site(train(1, 1), 0);
   const SiteId second = sketch.site(train(1, 1), 1);
@@ -93,7 +94,8 @@ TEST_CASE("capacity: while its sender prepares a message, a link is free for ano
 }
 
 TEST_CASE("ends: a collective begins after its launch, packs, enters, and copies its result out") {
-  // Launched 0-3, packed 3-5, sent 5-6; the message is there at 6.5. Copied out 6-7 and 6.5-7.5.
+  // The launch takes 0-3 and the pack 3-5. The messages are sent 5-6 and arrive at 6.5. The results
+  // are copied out 6-7 and 6.5-7.5.
   Sketch sketch(2);
   sketch.sync(sketch.site(train(1, 1)));
   sketch.launch(Duration(3 * kUs));
@@ -107,7 +109,7 @@ TEST_CASE("ends: a collective begins after its launch, packs, enters, and copies
 TEST_CASE("credit: message m waits until the slot of message m - k is free") {
   const std::vector<Instant> receiver_late = {Instant(0), Instant(10 * kUs)};
   SUBCASE("one slot: the second message waits for the receiver's entry, the third for the second") {
-    // Sent 0-1, 10-11, 11.5-12.5; the last arrives at 13.
+    // The messages are sent 0-1, 10-11 and 11.5-12.5; the last arrives at 13.
     Sketch sketch(2);
     sketch.sync(sketch.site(train(3, 1)));
     const Spans expected = {{span(0, 0, 12'500'000), span(10 * kUs, 10 * kUs, 13 * kUs)}};
@@ -115,7 +117,7 @@ TEST_CASE("credit: message m waits until the slot of message m - k is free") {
     CHECK(swept(sketch, receiver_late) == expected);
   }
   SUBCASE("two slots: only the third message waits for the receiver's entry") {
-    // Sent 0-1, 1-2, 10-11; the last arrives at 11.5.
+    // The messages are sent 0-1, 1-2 and 10-11; the last arrives at 11.5.
     Sketch sketch(2);
     sketch.sync(sketch.site(train(3, 2)));
     const Spans expected = {{span(0, 0, 11 * kUs), span(10 * kUs, 10 * kUs, 11'500'000)}};
@@ -132,8 +134,8 @@ TEST_CASE("credit: message m waits until the slot of message m - k is free") {
 }
 
 TEST_CASE("rendezvous: a sender waits until its peer has entered") {
-  // Sent 10-11, 11-12, 12-13: the third uses the first's slot, which is free since 11.5. It arrives
-  // at 13.5.
+  // The messages are sent 10-11, 11-12 and 12-13. The third uses the first's slot, which is free
+  // since 11.5. It arrives at 13.5.
   Sketch sketch(2);
   sketch.sync(sketch.site(train(3, 2, Combine::None, Entry::Rendezvous)));
   const std::vector<Instant> receiver_late = {Instant(0), Instant(10 * kUs)};
@@ -143,8 +145,9 @@ TEST_CASE("rendezvous: a sender waits until its peer has entered") {
 }
 
 TEST_CASE("reduction: a receiving step takes bytes / reduce rate, rounded up") {
-  // 1,000 bytes at 3 GB/s: 333,333.3 ps. Sent 0-1 and 1-2, arrived 1.5 and 2.5. Each is reduced at
-  // once, since the first reduction ends before the second message arrives.
+  // 1,000 bytes at 3 GB/s take 333,333.3 ps. The messages are sent 0-1 and 1-2, and arrive at 1.5
+  // and 2.5. Each is reduced at once, since the first reduction ends before the second message
+  // arrives.
   Sketch sketch(2);
   sketch.sync(sketch.site(train(2, 2, Combine::Add)));
   sketch.reduce_rate(BytesPerSecond(3'000'000'000));
@@ -154,8 +157,8 @@ TEST_CASE("reduction: a receiving step takes bytes / reduce rate, rounded up") {
 }
 
 TEST_CASE("reduction: a slow one holds up the next, and with one slot the sender") {
-  // 1,000 bytes at 0.5 GB/s: 2 us. The first is reduced 1.5-3.5, the second is sent 3.5-4.5 and
-  // reduced 5-7.
+  // 1,000 bytes at 0.5 GB/s take 2 us. The first message is reduced 1.5-3.5; the second is sent
+  // 3.5-4.5 and reduced 5-7.
   Sketch sketch(2);
   sketch.sync(sketch.site(train(2, 1, Combine::Add)));
   sketch.reduce_rate(BytesPerSecond(500'000'000));
@@ -165,8 +168,8 @@ TEST_CASE("reduction: a slow one holds up the next, and with one slot the sender
 }
 
 TEST_CASE("streams: on one, a device enters when the op before has ended there, plus launch") {
-  // Launch 0.1 us. First: sent 0.1-1.1, arrives 1.6. Device 0 enters the second at 1.2, device 1 at
-  // 1.7; sent 1.2-2.2, arrives 2.7.
+  // The launch takes 0.1 us. The first message is sent 0.1-1.1 and arrives at 1.6. Device 0 enters
+  // the second collective at 1.2, device 1 at 1.7. Its message is sent 1.2-2.2 and arrives at 2.7.
   Sketch sketch(2);
   sketch.launch(Duration(100'000));
   const OpId first = sketch.start(sketch.site(train(1, 2), 0));
@@ -183,7 +186,8 @@ TEST_CASE("streams: on one, a device enters when the op before has ended there, 
 }
 
 TEST_CASE("streams: on two, collectives run side by side and share links") {
-  // Both send from 0.1 at half the link: 2 us each, until 2.1; both arrive at 2.6.
+  // Both messages are sent from 0.1 at half the link's rate, which takes 2 us, until 2.1. Both
+  // arrive at 2.6.
   Sketch sketch(2);
   sketch.launch(Duration(100'000));
   const OpId first = sketch.start(sketch.site(train(1, 2), 0));
@@ -234,7 +238,7 @@ TEST_CASE("sync: what follows a collective starts when it has ended on the devic
   CHECK(swept(sketch) == expected);
 }
 
-/// Who held the first op up, per device.
+/// Returns who held up the first op, per device.
 std::vector<Node> held_up_by(const Completion& completion) {
   std::vector<Node> nodes;
   for (const OpSpan& span : completion.spans[0])

@@ -1,5 +1,5 @@
-// Whether the messages on a link exceed its capacity at any time: exact boundaries, and a slow
-// check that looks at every instant.
+// Tests whether the messages on a link exceed its capacity at any time: at exact boundaries, and
+// against a slow check that looks at every instant.
 
 #include "simulator/time/capacity.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kCapacity = 1'000'000'000;  // bytes per second, of each link of the fabric
 
-/// A check that looks at every link of two devices.
+/// Returns a check that looks at every link of two devices.
 CapacityCheck watching(const Fabric& fabric) {
   Demands demands;
   for (size_t l = 0; l < fabric.links().size(); ++l)
@@ -94,7 +94,7 @@ TEST_CASE("capacity: random uses in random order, against a check of every insta
 }
 
 TEST_CASE("capacity: use of times that are forgotten counts as too much") {
-  // More stretches than are remembered of a link, with gaps between them.
+  // There are more stretches than are remembered for a link, with gaps between them.
   std::vector<Use> uses;
   for (int64_t u = 0; u < 2'000'000; ++u)
     uses.push_back({2 * u, 2 * u + 1, kCapacity});

@@ -1,4 +1,4 @@
-// The closed forms of a broadcast along a chain, from both executors.
+// Compares a broadcast along a chain, by both executors, with its closed forms.
 
 #include "simulator/algorithm/chain.h"
 
@@ -19,7 +19,7 @@ Duration transfer(int64_t bytes) {
   return transfer_time(Bytes(bytes), kUnevenLink.bandwidth);
 }
 
-/// A broadcast of u8 over all devices, from device 1, cut to messages of `slot` bytes.
+/// Returns a broadcast of u8 over all devices, from device 1, cut to messages of `slot` bytes.
 Sketch broadcast(uint32_t devices, int64_t bytes, int64_t slot, Transport transport = {}) {
   Sketch sketch(devices);
   sketch.sync(
@@ -27,8 +27,8 @@ Sketch broadcast(uint32_t devices, int64_t bytes, int64_t slot, Transport transp
   return sketch;
 }
 
-/// The makespan for n ranks and m pieces, of one size but for the last, which may be smaller. The
-/// last piece leaves the source behind the m-1 others. At each rank but the last of the chain it
+/// Returns the makespan for n ranks and m pieces of one size, of which the last may be smaller. The
+/// last piece leaves the source after the m-1 others. At each rank but the last of the chain, it
 /// waits for the whole piece before it. So it takes (m-1) + (n-2) transfers of a whole piece, and
 /// its own.
 Instant closed_form(int64_t ranks, int64_t bytes, int64_t slot) {
@@ -61,7 +61,7 @@ TEST_CASE("chain: uncut, (n-1) (latency + transfer), n from 2 to 64") {
 
 TEST_CASE("chain: cut to pieces, a rank sends on one piece while it receives the next") {
   constexpr int64_t kSlot = 100'000;
-  // With two slots no message waits for one: a slot is free again after the latency.
+  // With two slots no message waits for a slot: a slot is free again after the latency.
   REQUIRE(kUnevenLink.latency < transfer(kSlot));
   for (const uint32_t n : {2U, 3U, 4U, 7U, 16U, 64U}) {
     const Fabric fabric = ring_fabric(n, kUnevenLink);
@@ -75,7 +75,7 @@ TEST_CASE("chain: cut to pieces, a rank sends on one piece while it receives the
 }
 
 TEST_CASE("chain: with one slot, a piece is sent when the one before it has arrived") {
-  // Then each piece takes a transfer and a latency on each link.
+  // Each piece takes a transfer and a latency on each link.
   constexpr int64_t kSlot = 1'000;
   Transport transport;
   transport.slots = 1;
@@ -88,7 +88,7 @@ TEST_CASE("chain: with one slot, a piece is sent when the one before it has arri
 }
 
 TEST_CASE("chain: channels share the links, each with its part") {
-  // Three channels of 50 pieces each, each at a third of the rate.
+  // There are three channels of 50 pieces each, each at a third of the rate.
   constexpr int64_t kSlot = 100'000;
   Transport transport;
   transport.channels = 3;
@@ -101,7 +101,7 @@ TEST_CASE("chain: channels share the links, each with its part") {
 }
 
 TEST_CASE("chain: a rank that enters late holds up those behind it, and not those before") {
-  // The chain is 1, 2, 3, 0. With slots for all pieces, those before do not wait for rank 3.
+  // The chain is 1, 2, 3, 0. With slots for all pieces, the ranks before rank 3 do not wait for it.
   constexpr int64_t kSlot = 100'000;
   Transport transport;
   transport.slots = 5;

@@ -12,8 +12,8 @@ namespace orrery::test {
 namespace {
 
 TEST_CASE("event queue: pops in the order of (time, sequence number)") {
-  // Pushes are some picoseconds to some minutes after the last time taken out, so that all tiers of
-  // the queue are used and refilled.
+  // An event is pushed some picoseconds to some minutes after the last time taken out, so that all
+  // tiers of the queue are used and refilled.
   holds_for_all("order", [] {
     EventQueue<uint32_t> queue;
     std::set<std::pair<Instant, uint64_t>> model;

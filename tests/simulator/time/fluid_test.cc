@@ -1,5 +1,5 @@
-// The engine's rounded rates and times against the exact fluid model: the same flows with rational
-// rates and times.
+// Compares the engine's rounded rates and times with the exact fluid model: the same flows with
+// rational rates and times.
 
 #include <algorithm>
 #include <vector>
@@ -26,7 +26,8 @@ struct FluidFlow {
   Rational end;
 };
 
-/// Max-min rates, by the definition: raise all unfixed flows together until a link is full.
+/// Sets the max-min rates by their definition: raises all unfixed flows together until a link is
+/// full.
 void share(const Fabric& fabric, std::vector<FluidFlow>& flows) {
   std::vector<Rational> residual;
   for (const Link& link : fabric.links())
@@ -63,7 +64,7 @@ void share(const Fabric& fabric, std::vector<FluidFlow>& flows) {
   }
 }
 
-/// When each flow ends, in picoseconds.
+/// Computes when each flow ends, in picoseconds.
 void run_fluid(const Fabric& fabric, std::vector<FluidFlow>& flows) {
   Rational now = 0;
   while (std::any_of(flows.begin(), flows.end(), [](const auto& flow) { return flow.left > 0; })) {
@@ -107,7 +108,7 @@ TEST_CASE("engine: within 2 ps of the exact fluid on 200 random contended cases"
     Sketch sketch(devices);
     sketch.sync(sketch.site(flows(devices, wanted)));
     const Completion completion = simulate(sketch.program, sketch.lowered, fabric);
-    // A device ends with the last of its own flow and those it receives.
+    // A device ends with the last of its own flow and the flows that it receives.
     for (uint32_t d = 0; d < devices; ++d) {
       Rational end = 0;
       for (uint32_t f = 0; f < devices; ++f)

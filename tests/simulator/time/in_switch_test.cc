@@ -1,4 +1,4 @@
-// The closed forms of collectives in a quiet switch, from the executors.
+// Compares collectives in a quiet switch, by the executors, with their closed forms.
 
 #include "simulator/algorithm/in_switch.h"
 
@@ -22,7 +22,7 @@ std::unique_ptr<const Schedule> in_switch(InSwitchSchedule::Form form, uint32_t 
       form, ranks, bytes, folds ? Combine::Add : Combine::None, Node(ranks - 1), transport);
 }
 
-/// One collective of u8, over all devices.
+/// Returns a program with one collective of u8 over all devices.
 Sketch sketch_of(uint32_t ranks, std::unique_ptr<const Schedule> schedule) {
   Sketch sketch(ranks);
   sketch.sync(sketch.site(std::move(schedule)));
@@ -33,13 +33,13 @@ Duration hop(int64_t bytes) {
   return transfer_time(Bytes(bytes), kUnevenLink.bandwidth) + kUnevenLink.latency;
 }
 
-/// The makespan of n ranks, S bytes and n chunks of c = S / n. In each half, messages at the same
-/// time share the link of a rank; its rate divides evenly among up to 12 ranks.
+/// Returns the makespan of n ranks, S bytes and n chunks of c = S / n. In each half, messages at
+/// the same time share the link of a rank; its rate divides evenly among up to 12 ranks.
 Instant closed_form(InSwitchSchedule::Form form, int64_t ranks, int64_t bytes) {
   const int64_t chunk = bytes / ranks;
-  // Each rank sends n chunks over its link; then each owner gets one, folded.
+  // Each rank sends n chunks over its link; then each owner gets one folded chunk.
   const Duration reduce = hop(ranks * chunk) + hop(chunk);
-  // Each owner sends its chunk; then each rank gets n - 1 others.
+  // Each owner sends its chunk; then each rank gets the n - 1 other chunks.
   const Duration cast = hop(chunk) + hop((ranks - 1) * chunk);
   switch (form) {
     case InSwitchSchedule::Form::AllReduce:
@@ -91,8 +91,8 @@ TEST_CASE("in switch: a broadcast shares no link, and the sweep times it") {
 }
 
 TEST_CASE("in switch: a broadcast that is cut goes on before all of it is there") {
-  // m messages of s bytes, one after another up and, one message later, down. With two slots none
-  // waits: a slot is free again after the latency, which is shorter than a message takes.
+  // m messages of s bytes go up one after another, and go down one message later. With two slots no
+  // message waits: a slot is free again after the latency, which is shorter than a message takes.
   constexpr int64_t kSlot = 100'000;
   REQUIRE(kUnevenLink.latency < transfer_time(Bytes(kSlot), kUnevenLink.bandwidth));
   const Duration message = transfer_time(Bytes(kSlot), kUnevenLink.bandwidth);
@@ -109,7 +109,7 @@ TEST_CASE("in switch: a broadcast that is cut goes on before all of it is there"
 
 TEST_CASE(
     "in switch: an all-reduce that is cut nears (1 + 1/n) of the time of its data on a link") {
-  // Up go the data and each rank's own chunk once more, and as much comes down at the same time.
+  // The data and each rank's own chunk once more go up, and as much comes down at the same time.
   constexpr uint32_t kRanks = 8;
   constexpr int64_t kBytes = int64_t{kRanks} * 400 * 10'000;
   const Fabric fabric = switch_fabric(kRanks, {kUnevenLink.bandwidth, Duration(0)});
@@ -135,7 +135,7 @@ TEST_CASE(
     CHECK(simulate(sketch.program, sketch.lowered, fabric, options).makespan ==
           closed_form(form, 4, bytes) + Duration(5'000'000'000));
   }
-  // The last rank comes when the data of the others are at the switch.
+  // The last rank enters when the data of the other ranks are at the switch.
   const Sketch sketch = sketch_of(4, in_switch(InSwitchSchedule::Form::ReduceScatter, 4, bytes));
   EngineOptions options;
   options.device_start.assign(4, Instant());
@@ -148,7 +148,7 @@ TEST_CASE(
 }
 
 TEST_CASE("in switch: who sends to the switch waits for nobody, and the switch for who receives") {
-  // Rank 3 broadcasts. Rank 1 enters late: with rendezvous its copy is sent then.
+  // Rank 3 broadcasts. Rank 1 enters late: with rendezvous, its copy is sent then.
   const Fabric fabric = switch_fabric(4, kUnevenLink);
   const Instant entry(5'000'000'000);
   for (const Entry mode : {Entry::Eager, Entry::Rendezvous}) {
@@ -188,7 +188,7 @@ TEST_CASE("in switch: messages of different collectives may leave the switch at 
   CHECK(from_switch(twice.lowered).chains == 2);
   CHECK(from_switch(twice.lowered).peak == 2 * kUnevenLink.bandwidth.count());
   CHECK(from_switch(twice.lowered).bytes == 2'000);
-  // So may the copies of the runs in a loop.
+  // The copies of the runs in a loop may use the link at the same time, too.
   Sketch thrice = sketch_of(4, in_switch(InSwitchSchedule::Form::Broadcast, 4, 1'000));
   thrice.lowered.collectives[0].times = 3;
   CHECK(from_switch(thrice.lowered).chains == 3);
@@ -196,9 +196,9 @@ TEST_CASE("in switch: messages of different collectives may leave the switch at 
 }
 
 TEST_CASE("in switch: copies of two broadcasts share the link down") {
-  // Rank 3 sends 4,000 bytes in 1 us, and the next at once: it ends when it has sent. Down it takes
-  // 4 us. When the second is at the switch, at 2 us, three quarters of the first are left: 3 us, at
-  // half the rate 6 us. Then a quarter of the second is left.
+  // Rank 3 sends 4,000 bytes in 1 us. The next broadcast follows at once, since the first ends when
+  // it has sent. Down it takes 4 us. When the second is at the switch, at 2 us, three quarters of
+  // the first are left: 3 us, or 6 us at half the rate. Then a quarter of the second is left.
   std::vector<Link> links;
   for (uint32_t d = 0; d < 4; ++d) {
     links.push_back({VertexId(d), VertexId(4), BytesPerSecond(4'000'000'000), Duration(0)});
@@ -216,9 +216,9 @@ TEST_CASE("in switch: copies of two broadcasts share the link down") {
 }
 
 TEST_CASE("in switch: a message inside the switch uses none of the links of the one before it") {
-  // Rank 0 sends 1,000 B to switch node 2. That sends them to rank 1, and then to switch node 3,
-  // which sends them to rank 1 too. They go one after the other over one link, which both may ask
-  // for.
+  // Rank 0 sends 1,000 B to switch node 2. That node sends them to rank 1, and then to switch node
+  // 3, which sends them to rank 1 too. The two messages go one after the other over one link, which
+  // both may request.
   const auto moves = [](std::optional<uint32_t> from, std::optional<uint32_t> to, Area area) {
     Step step;
     if (from)

@@ -1,4 +1,4 @@
-// The peak memory of the timing executors, counted at the allocator.
+// Tests the peak memory of the timing executors, counted at the allocator.
 
 #include <algorithm>
 #include <cstddef>
@@ -20,11 +20,12 @@
 
 namespace {
 
-// Bytes that the whole test program holds now, and held at most. It has one thread.
+// These are the bytes that the whole test program holds now, and has held at most. The program has
+// one thread.
 size_t held = 0;
 size_t most_held = 0;
 
-/// Space before each block that stores its size.
+/// The space before each block stores the block's size.
 constexpr size_t kHeader = alignof(std::max_align_t);
 
 }  // namespace
@@ -39,7 +40,7 @@ void* operator new(size_t size) {
   return static_cast<std::byte*>(block) + kHeader;
 }
 
-/// std::stable_sort asks for its buffer with this one.
+/// std::stable_sort allocates its buffer by this operator.
 void* operator new(size_t size, const std::nothrow_t& /*tag*/) noexcept {
   try {
     return operator new(size);
@@ -63,8 +64,8 @@ void operator delete(void* pointer, size_t /*size*/) noexcept {
 namespace orrery::test {
 namespace {
 
-/// The peak memory of sweeping a ring all-gather of so many ranks, beyond what was allocated
-/// before.
+/// Returns the peak memory of sweeping a ring all-gather of `ranks` ranks, beyond what was
+/// allocated before.
 size_t peak(uint32_t ranks) {
   const Fabric fabric = ring_fabric(ranks, {BytesPerSecond(50'000'000'000), Duration(1'000'000)});
   Sketch sketch(ranks);
@@ -78,8 +79,8 @@ size_t peak(uint32_t ranks) {
 }
 
 TEST_CASE("sweep: memory grows with ranks, not with their square or with the steps") {
-  // 16 times the ranks, 256 times the messages: 16 times the memory, apart from vectors that round
-  // up to a power of two.
+  // 16 times the ranks have 256 times the messages, but should need 16 times the memory, apart from
+  // vectors that round up to a power of two.
   const uint32_t ranks = test::is_all_tried() ? 4'096 : 1'024;
   const size_t few = peak(ranks / 16);
   const size_t many = peak(ranks);
@@ -88,7 +89,7 @@ TEST_CASE("sweep: memory grows with ranks, not with their square or with the ste
 }
 
 TEST_CASE("engine: all-to-all at once takes about 190 bytes for each message in flight") {
-  // All messages are under way at once, each on a channel and a route of its own. 128 x 127
+  // All messages are in flight at once, each on a channel and a route of its own. 128 x 127
   // messages just fit the powers of two that vectors grow to.
   constexpr uint32_t kRanks = 128;
   const Fabric fabric = switch_fabric(kRanks, {BytesPerSecond(50'000'000'000), Duration(250'000)});
@@ -149,7 +150,7 @@ TEST_CASE("state: what is refused by a byte less is swept and simulated within t
     }
     return enough;
   };
-  // 100 slots: 128 steps of each rank are remembered.
+  // There are 100 slots, so 128 steps of each rank are remembered.
   for (const int64_t least : {least_for(swept), least_for(simulated)}) {
     CHECK(least >= 64 * 128 * 16);
     CHECK(least <= 64 * 128 * 40);

@@ -1,4 +1,4 @@
-// When a sequence of states is found to repeat.
+// Tests when a sequence of states is found to repeat.
 
 #include "simulator/time/period_finder.h"
 
@@ -11,7 +11,8 @@
 namespace orrery {
 namespace {
 
-/// The look at which a period is found, and the earlier look that it names; each state is a number.
+/// Returns the look at which a period is found, and the earlier look that it names. Each state is a
+/// number.
 template <class State>
 std::optional<std::pair<int, int>> found(int looks, State&& state) {
   PeriodFinder<int> finder;

@@ -52,8 +52,8 @@ Fabric random_fabric(Random& random, uint32_t devices) {
   return Fabric(devices, {"switch"}, std::move(links));
 }
 
-/// Nodes send along random permutations, one after the other on one channel: uneven, and with
-/// bystanders.
+/// Returns a schedule in which nodes send along random permutations, one after the other on one
+/// channel. Messages are uneven, and some nodes do not take part.
 std::unique_ptr<const Schedule> random_permutes(Random& random, uint32_t nodes) {
   StoredSteps steps(nodes, std::vector<std::vector<Step>>(1));
   const uint64_t rounds = random.below(4) + 1;
@@ -90,14 +90,14 @@ std::unique_ptr<const Schedule> random_permutes(Random& random, uint32_t nodes) 
   return std::make_unique<StoredSchedule>(Extent{}, std::move(steps), std::move(messages));
 }
 
-/// A cap of each channel that leaves room for others.
+/// Returns a cap of each channel that leaves room for others.
 std::optional<BytesPerSecond> random_cap(Random& random, uint32_t nodes, RandomKind kind) {
   if (!kind.capped && random.below(2) == 0)
     return std::nullopt;
   return BytesPerSecond(kLeastBandwidth / (4 * int64_t{nodes}));
 }
 
-/// How messages are passed: without a protocol, or by one with figures of all kinds.
+/// Returns how messages are passed: without a protocol, or by one with figures of all kinds.
 MessageFigures random_messages(Random& random, uint32_t nodes, RandomKind kind) {
   MessageFigures messages;
   messages.channel_rate = random_cap(random, nodes, kind);
@@ -122,7 +122,7 @@ std::unique_ptr<const Schedule> random_in_switch(Random& random, uint32_t nodes,
                                             Node(random.below(nodes)), transport);
 }
 
-/// Whole, or cut to up to 9 pieces.
+/// Returns a chain, whole or cut to up to 9 pieces.
 std::unique_ptr<const Schedule> random_chain(Random& random, uint32_t nodes, int64_t count,
                                              Transport transport) {
   auto chain = std::make_unique<ChainSchedule>(nodes, count, Node(random.below(nodes)), transport);
@@ -131,7 +131,7 @@ std::unique_ptr<const Schedule> random_chain(Random& random, uint32_t nodes, int
   return cut(std::move(chain), random.between(count / 9 + 1, count + 1));
 }
 
-/// Whole, or cut to up to 9 pieces.
+/// Returns a one_shot schedule, whole or cut to up to 9 pieces.
 std::unique_ptr<const Schedule> random_one_shot(Random& random, uint32_t nodes, int64_t count,
                                                 Transport transport) {
   const auto form = static_cast<OneShotSchedule::Form>(random.below(2));
@@ -184,14 +184,14 @@ std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, 
   }
   if (random.below(2) == 0)
     return schedule;
-  // Step by step, which takes the other way through the sweep.
+  // A stored schedule takes the other path through the sweep.
   return stored(*schedule, [&](Extent& extent) {
     extent.slots = transport.slots;
     extent.entry = transport.entry;
   });
 }
 
-/// All devices; or each half; or every other one.
+/// Returns all devices, or each half, or every other device.
 std::vector<std::vector<uint32_t>> random_groups(Random& random,
                                                  const std::vector<uint32_t>& devices) {
   const uint64_t form = devices.size() >= 4 ? random.below(3) : 0;
@@ -203,7 +203,8 @@ std::vector<std::vector<uint32_t>> random_groups(Random& random,
   return groups;
 }
 
-/// A thread's part in a program: its own ops around the sites it takes part in.
+/// A `ThreadWriter` writes a thread's part in a program: its own ops around the sites that it takes
+/// part in.
 class ThreadWriter {
  public:
   ThreadWriter(Sketch& sketch, size_t thread) : sketch_(sketch), thread_(thread) {}
@@ -268,7 +269,7 @@ RandomSketch random_sketch(Random& random, RandomKind kind) {
     const uint32_t stream = static_cast<uint32_t>(random.below(streams));
     for (ThreadWriter& writer : writers)
       writer.between(random);
-    // The site is of everyone, or of one thread only.
+    // The site is of all threads, or of one thread only.
     const size_t alone = random.below(threads.size());
     const bool everyone = threads.size() == 1 || random.below(2) == 0;
     const auto groups = random_groups(random, everyone ? all : threads[alone]);

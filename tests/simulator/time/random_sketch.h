@@ -1,6 +1,6 @@
 #pragma once
 
-// Random small programs over random small fabrics: several collectives over groups, sync and
+// Makes random small programs over random small fabrics: several collectives over groups, sync and
 // started, on two streams, of one or two threads, with local ops between them.
 
 #include <cstdint>
@@ -18,7 +18,8 @@ struct RandomSketch {
   std::vector<Instant> device_start;
 };
 
-/// `capped`: collectives declare small caps more often, so that several chains fit one link.
+/// With `capped`, collectives declare small caps more often, so that several chains fit on one
+/// link.
 struct RandomKind {
   bool capped = false;
   uint32_t least_devices = 2;
@@ -26,7 +27,7 @@ struct RandomKind {
 };
 RandomSketch random_sketch(Random& random, RandomKind kind);
 
-/// Whether the program ends, found by the walk without time.
+/// Returns whether the program ends, by the walk without time.
 bool ends(const Sketch& sketch);
 
 }  // namespace orrery::test

@@ -1,4 +1,4 @@
-// The instants that the executors record of each half. Sweep and engine check each other here too.
+// Tests the instants that the executors record of each half. Also compares sweep and engine here.
 
 #include <algorithm>
 #include <tuple>
@@ -18,7 +18,7 @@
 namespace orrery::test {
 namespace {
 
-/// Everything that `run` records, by collective, step and half.
+/// Returns everything that `run` records, by collective, step and half.
 template <class Run>
 std::vector<HalfEvent> recorded(Run&& run) {
   std::vector<HalfEvent> all;
@@ -72,9 +72,9 @@ TEST_CASE("recording: sweep and engine record the same of 300 random programs") 
 }
 
 TEST_CASE("recording: a message, its reduction and its way") {
-  // Two devices, 1 GB/s and 1 us each way; a ring all-reduce of 2,000 bytes in two halves of 1,000,
-  // reduced at 0.5 GB/s. Step 0 sends from 0 to 1 us, arriving at 2 us. Step 1 receives it, reduces
-  // until 4 us, and sends the sum until 5 us.
+  // The two devices have 1 GB/s and 1 us each way. The ring all-reduce is of 2,000 bytes in two
+  // halves of 1,000, reduced at 0.5 GB/s. Step 0 sends from 0 to 1 us, and its message arrives at 2
+  // us. Step 1 receives the message, reduces until 4 us, and sends the sum until 5 us.
   const Fabric fabric =
       fully_connected_fabric(2, {BytesPerSecond(1'000'000'000), Duration(1'000'000)});
   Sketch sketch(2);

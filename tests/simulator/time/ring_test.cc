@@ -1,4 +1,4 @@
-// The closed form of a ring all-reduce, from both executors.
+// Compares a ring all-reduce, by both executors, with its closed form.
 
 #include "simulator/algorithm/ring.h"
 
@@ -22,7 +22,8 @@ Sketch all_reduce(uint32_t devices, int64_t count, Dtype dtype) {
   return sketch;
 }
 
-/// 2(n-1) messages one after the other carry the first chunk, one of the largest, around the ring.
+/// Returns the time of 2(n-1) messages, one after the other, which carry the first chunk, one of
+/// the largest, around the ring.
 Instant closed_form(int64_t devices, int64_t count, Dtype dtype) {
   const Bytes chunk = itemsize(dtype) * ceil_divide(count, devices);
   return Instant() +

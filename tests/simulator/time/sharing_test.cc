@@ -1,4 +1,4 @@
-// Flows that share links, in the event engine: times worked out by hand.
+// Tests flows that share links in the event engine, against times worked out by hand.
 
 #include <optional>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr BytesPerSecond k50GBps(50'000'000'000);
 
-/// When each node's part in the one collective of the program ended, in microseconds.
+/// Returns when each node's part in the program's only collective ended, in microseconds.
 std::vector<int64_t> ends_us(const Completion& completion) {
   std::vector<int64_t> result;
   for (const OpSpan& span : completion.spans[0]) {
@@ -26,10 +26,10 @@ std::vector<int64_t> ends_us(const Completion& completion) {
 }
 
 TEST_CASE("three flows of 1, 2 and 3 MB on one 50 GB/s link end at 60, 100 and 120 us") {
-  // All at a third of the link until the first has sent 1 MB: 1 MB / (50/3 GB/s) = 60 us. The
-  // others have 1 and 2 MB left at half: 1 MB / 25 GB/s = 40 us more. The last has 1 MB left,
-  // alone: 20 us more. The link into device 3 is the shared one; the switch's uplinks are each one
-  // flow's.
+  // All flows have a third of the link until the first has sent 1 MB: 1 MB / (50/3 GB/s) = 60 us.
+  // The others have 1 and 2 MB left at half the rate: 1 MB / 25 GB/s = 40 us more. The last has 1
+  // MB left, alone: 20 us more. The shared link is the one into device 3; each uplink of the switch
+  // has one flow.
   const Fabric fabric = switch_fabric(4, {k50GBps, Duration(0)});
   Sketch sketch(4);
   sketch.sync(sketch.site(flows(4, {{0, 3, 1'000'000}, {1, 3, 2'000'000}, {2, 3, 3'000'000}})));
@@ -39,9 +39,9 @@ TEST_CASE("three flows of 1, 2 and 3 MB on one 50 GB/s link end at 60, 100 and 1
 }
 
 TEST_CASE("a message that sharing makes end beyond 2^63 ps: the error names its op") {
-  // A link of 1 B/s. 8,000,000 B alone would end in time; 100,000 s before, 20 messages of 62,500 B
-  // join. These end after 21 * 62,500 s more, just in time, and the first after all of them: at
-  // 9,250,000 s, where 2^63 ps are 9,223,372 s.
+  // The link has 1 B/s. A flow of 8,000,000 B would end in time if it were alone. 100,000 s before
+  // its end, 20 messages of 62,500 B join. These end after 21 * 62,500 s more, just in time. The
+  // first flow ends after all of them, at 9,250,000 s; 2^63 ps are 9,223,372 s.
   const Fabric fabric(2, {}, {{VertexId(0), VertexId(1), BytesPerSecond(1), Duration(0)}});
   Sketch sketch(2);
   const OpId first = sketch.start(sketch.site(flows(2, {{0, 1, 8'000'000}})));
@@ -57,7 +57,8 @@ TEST_CASE("a message that sharing makes end beyond 2^63 ps: the error names its 
   CHECK(beyond == first);
 }
 
-/// X over links a and b, Y1 and Y2 over a, Z over b: device 0 -> 1 is a, 1 -> 2 is b.
+/// X goes over links a and b, Y1 and Y2 over a, and Z over b. Link a is device 0 -> 1, and b is 1
+/// -> 2.
 std::vector<int64_t> chain(int64_t y_bytes) {
   const Fabric fabric(3, {},
                       {{VertexId(0), VertexId(1), k50GBps, Duration(0)},
@@ -66,7 +67,7 @@ std::vector<int64_t> chain(int64_t y_bytes) {
   sketch.sync(sketch.site(
       flows(3, {{0, 2, 10'000'000}, {0, 1, y_bytes}, {0, 1, y_bytes}, {1, 2, 1'000'000}})));
   const Completion completion = simulate(sketch.program, sketch.lowered, fabric);
-  // Device 1 ends with the last of the messages it receives (Y1, Y2) and sends (Z).
+  // Device 1 ends with the last of the messages that it receives (Y1, Y2) and sends (Z).
   std::vector<int64_t> ends;
   for (const OpSpan& span : completion.spans[0])
     ends.push_back(span.end.picoseconds());
@@ -75,17 +76,17 @@ std::vector<int64_t> chain(int64_t y_bytes) {
 
 TEST_CASE("sharing is not monotone: less traffic on one link can delay a flow on another") {
   SUBCASE("with Y1 and Y2 of 10 MB, X gets a third of a, and Z two thirds of b") {
-    // All of X, Y1, Y2 at 50/3 GB/s for 600 us; Z at 100/3 GB/s: 1 MB in 30 us.
+    // X, Y1 and Y2 have 50/3 GB/s for 600 us. Z has 100/3 GB/s: 1 MB in 30 us.
     const std::vector<int64_t> ends = chain(10'000'000);
     CHECK(ends[0] == 600'000'000);
     CHECK(ends[1] == 600'000'000);
     CHECK(ends[2] == 600'000'000);
   }
   SUBCASE("with Y1 and Y2 of one byte, X is alone on a and shares b with Z") {
-    // Y1 and Y2 end after 60 ps at a third of a; until then Z has two thirds. Then X and Z have 25
-    // GB/s each: Z has sent 60 ps x 100/3 GB/s = 2 bytes, and 999,998 bytes take 39,999,920 ps: it
-    // ends at 39,999,980 ps. X has sent 1 byte, and 999,998 more: 9,000,001 bytes at 50 GB/s take
-    // 180,000,020 ps: it ends at 220,000,000 ps.
+    // Y1 and Y2 end after 60 ps at a third of a; until then Z has two thirds of b. Then X and Z
+    // have 25 GB/s each. Z has sent 60 ps x 100/3 GB/s = 2 bytes. Its other 999,998 bytes take
+    // 39,999,920 ps, so it ends at 39,999,980 ps. X has sent 1 byte and 999,998 more. Its other
+    // 9,000,001 bytes at 50 GB/s take 180,000,020 ps, so it ends at 220,000,000 ps.
     const std::vector<int64_t> ends = chain(1);
     CHECK(ends[0] == 220'000'000);
     CHECK(ends[1] == 39'999'980);
@@ -93,8 +94,8 @@ TEST_CASE("sharing is not monotone: less traffic on one link can delay a flow on
   }
 }
 
-/// Z's end is the end of device 1, which sends it. Y1 and Y2 go on past link a to device 3, over a
-/// link of their own.
+/// Returns the end of device 1, which is the end of Z, since device 1 sends Z. Y1 and Y2 go on past
+/// link a to device 3, over a link of their own.
 int64_t z_ends(int64_t y_bytes) {
   const Fabric fabric(4, {},
                       {{VertexId(0), VertexId(1), k50GBps, Duration(0)},
@@ -112,7 +113,8 @@ TEST_CASE("sharing is not monotone: shrinking Y1 and Y2 delays Z from 30 to 40 u
 }
 
 TEST_CASE("a declared cap acts as a link of the flow's own") {
-  // Caps of 10 GB/s leave the link idle: each 1 MB takes 100 us, although three share 50 GB/s.
+  // Caps of 10 GB/s leave the link partly idle: each 1 MB takes 100 us, although three flows share
+  // 50 GB/s.
   const Fabric fabric = switch_fabric(4, {k50GBps, Duration(0)});
   Sketch sketch(4);
   CollectiveFigures capped;
@@ -124,7 +126,7 @@ TEST_CASE("a declared cap acts as a link of the flow's own") {
 }
 
 TEST_CASE("messages of no bytes take the latency and no share") {
-  // 1 MB alone at 50 GB/s: 20 us, then 2 x 1 us of latency.
+  // 1 MB alone at 50 GB/s takes 20 us, then 2 x 1 us of latency.
   const Fabric fabric = switch_fabric(3, {k50GBps, Duration(1'000'000)});
   Sketch sketch(3);
   sketch.sync(sketch.site(flows(3, {{0, 2, 1'000'000}, {1, 2, 0}})));

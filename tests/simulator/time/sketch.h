@@ -1,7 +1,7 @@
 #pragma once
 
-// Programs for tests of time, written in lowered form. Only times matter here, so there are no
-// values, and every schedule is given as it is.
+// Builds lowered programs for tests of time. Only times matter, so there are no values, and a test
+// gives every schedule.
 
 #include <memory>
 #include <optional>
@@ -17,28 +17,29 @@
 
 namespace orrery::test {
 
-/// A link on which times have to be rounded.
+/// On this link, times have to be rounded.
 inline constexpr LinkFigures kUnevenLink{BytesPerSecond(46'000'000'007), Duration(700'001)};
 
-/// Every two devices have a link of 1 GB/s and 1 us each way.
+/// Returns a fabric with a link of 1 GB/s and 1 us each way between every two devices.
 Fabric gigabyte_fabric(uint32_t devices);
 
 class Sketch {
  public:
-  /// One thread of all devices; device d is vertex d of the fabric.
+  /// Begins with one thread of all devices. Device d is vertex d of the fabric.
   explicit Sketch(uint32_t devices);
 
-  /// Ops go to this thread from now on. Before the first op, replaces the thread of all devices.
+  /// Begins a thread, which gets the later ops. Before the first op, this replaces the thread of
+  /// all devices.
   void thread(std::vector<uint32_t> devices);
   void back_to_thread(size_t index) { thread_ = index; }
 
   OpId local(int64_t picoseconds);
 
-  /// A site with one group of devices per entry; ranks are in the order given. Parts of a switch
-  /// are on the first switch of the fabric.
+  /// Adds a site with one group of devices per entry. Ranks are in the given order. The switch
+  /// nodes of a schedule are on the first switch of the fabric.
   SiteId site(std::vector<std::vector<uint32_t>> groups, std::unique_ptr<const Schedule> schedule,
               uint32_t stream = 0, Dtype dtype = Dtype::U8);
-  /// A site with one group, of all devices.
+  /// Adds a site with one group, of all devices.
   SiteId site(std::unique_ptr<const Schedule> schedule, uint32_t stream = 0,
               Dtype dtype = Dtype::U8);
 
@@ -46,7 +47,7 @@ class Sketch {
   OpId start(SiteId site);
   OpId done(OpId start);
 
-  /// Sets the figures of all collectives, also of later sites.
+  /// Sets the figures of all collectives, including later ones.
   void figures(const CollectiveFigures& figures);
   void launch(Duration launch);
   void reduce_rate(BytesPerSecond rate);
@@ -66,7 +67,7 @@ class Sketch {
   size_t thread_ = 0;
 };
 
-/// One message of a hand-made collective; every message has a channel of its own at both ends.
+/// A `Flow` is one message of a hand-made collective. Each has a channel of its own at both ends.
 struct Flow {
   uint32_t from;
   uint32_t to;
@@ -74,7 +75,7 @@ struct Flow {
 };
 std::unique_ptr<const Schedule> flows(uint32_t nodes, const std::vector<Flow>& flows);
 
-/// The schedule from its steps; `change` may modify its extent.
+/// Returns a stored copy of the schedule. `change` may modify its extent.
 template <class Change>
 std::unique_ptr<const Schedule> stored(const Schedule& schedule, Change&& change) {
   Extent extent = schedule.extent();

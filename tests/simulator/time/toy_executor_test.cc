@@ -1,6 +1,6 @@
-// A whole executor in a few lines: it counts the bytes that each link carries. It is told when a
-// half runs and what it does, and states no rule of its own. The count is compared with the demand
-// that is worked out from the schedules alone.
+// This is a whole executor in a few lines: it counts the bytes that each link carries. It is told
+// when a half runs and what the half does, and states no rule of its own. The test compares the
+// count with the demand that is worked out from the schedules alone.
 
 #include <vector>
 

@@ -22,13 +22,13 @@ TEST_CASE("contributions: ranks that are not adjacent stay two runs") {
 }
 
 TEST_CASE("contributions: where runs overlap, the times add") {
-  // ranks 0 1 2 3 once, 2 3 4 once more
+  // The sum has ranks 0 1 2 3 once, and 2 3 4 once more.
   CHECK(sum({{Rank(0), 4, 0, 1}}, {{Rank(2), 3, 0, 1}}) ==
         Contributions{{Rank(0), 2, 0, 1}, {Rank(2), 2, 0, 2}, {Rank(4), 1, 0, 1}});
 }
 
 TEST_CASE("contributions: adjacent runs of equal times are joined") {
-  // 0: 2, 1: 1  with  1: 1, 2: 2
+  // The times are 0: 2, 1: 1 and 1: 1, 2: 2.
   CHECK(sum({{Rank(0), 1, 0, 2}, {Rank(1), 1, 0, 1}}, {{Rank(1), 1, 0, 1}, {Rank(2), 1, 0, 2}}) ==
         Contributions{{Rank(0), 3, 0, 2}});
 }

@@ -58,7 +58,7 @@ TEST_CASE("folds: zeros contribute nothing and have no origin, and undefined sta
 }
 
 TEST_CASE("folds: a ring holds each of its partial sums once") {
-  // Chunk c begins at rank c and passes every other rank: n inputs and n (n - 1) sums.
+  // Chunk c begins at rank c and passes every other rank: there are n inputs and n (n - 1) sums.
   for (const uint32_t n : {2U, 5U, 8U}) {
     const RingSchedule ring(RingSchedule::Form::AllReduce, n, 64, Combine::Add, {});
     const ProvenanceRun run = provenance(ring, whole_areas(ring.extent()), CollectiveId(0), kItem);

@@ -1,3 +1,5 @@
+// Compares the values of folds with a slow recursion, and with the host executor.
+
 #include "simulator/values/fold_values.h"
 
 #include <cstring>
@@ -18,7 +20,7 @@ namespace orrery::test {
 
 namespace {
 
-/// One element, side by side and without sharing: the slow form.
+/// Computes the value of one element by recursion, without sharing folds. This is the slow form.
 Storage slow_value(const FoldTable& folds, FoldAt at, WorkType type,
                    const std::vector<const std::byte*>& operands) {
   const Fold& fold = folds.fold(at.fold);
@@ -36,7 +38,8 @@ Storage slow_value(const FoldTable& folds, FoldAt at, WorkType type,
   return value;
 }
 
-/// The results of the nodes, as the visits give them. Each element is visited once.
+/// Returns the results of the nodes, as the visits give them. Checks that each element is visited
+/// once.
 std::vector<Storage> values_of(const FoldTable& folds, const std::vector<Pieces>& results,
                                WorkType type, const std::vector<const std::byte*>& operands) {
   const int64_t item = itemsize(type).count();
@@ -62,7 +65,7 @@ bool same_bytes(const Storage& a, std::span<const std::byte> b) {
   return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-/// Random elements of each rank.
+/// A `RandomElements` has random elements of each rank.
 struct RandomElements {
   RandomElements(Dtype dtype, int64_t ranks, int64_t count, Random& random) {
     for (int64_t q = 0; q < ranks; ++q)
@@ -113,7 +116,7 @@ TEST_CASE("fold values: random folds, with parts in common at one offset and at 
       const FoldAt right = made[random.below(made.size())].moved(random.between(0, 1));
       made.push_back(folds.combine(Combine::Add, left, right));
     }
-    // Eight sums move an input by at most 8 + 3, which leaves 29 elements.
+    // Eight sums move an input by at most 8 + 3 elements, which leaves 29.
     std::vector<Pieces> results(2);
     for (Pieces& pieces : results) {
       for (int64_t first = 0; first < 24;) {
@@ -134,7 +137,8 @@ TEST_CASE("fold values: random folds, with parts in common at one offset and at 
   }
 }
 
-/// Every rank's sum of random elements as the executor computes it, and by the folds.
+/// Compares every rank's sum of random elements, as the executor computes it, with that of the
+/// folds.
 void check_sum(const std::string& algorithm, Dtype dtype, int64_t n, int64_t count) {
   Random random(static_cast<uint64_t>(n));
   const RandomElements operands(dtype, n, count, random);
@@ -164,7 +168,7 @@ TEST_CASE("fold values: those of a psum are the executor's bit for bit, in every
 }
 
 TEST_CASE("fold values: results of more elements than the buffers hold") {
-  // Buffers have 256 KiB: 65,536 f32 elements in one, and fewer in each of several.
+  // Buffers have 256 KiB: one buffer holds 65,536 f32 elements, and each of several holds fewer.
   check_sum("ring", Dtype::F32, 2, 2 * 70'000);
   check_sum("recursive_doubling", Dtype::F32, 8, 70'000);
 }

@@ -1,5 +1,5 @@
-// Results of the host executor on two to four devices, worked out by hand. Each table has the
-// result of each device.
+// Compares results of the host executor on one to four devices with values worked out by hand. Each
+// table has the result of each device.
 
 #include "simulator/values/host_executor.h"
 
@@ -19,7 +19,8 @@ using Given = std::vector<std::pair<std::string, Attribute>>;
 
 const Attribute kOverX = Names{"x"};
 
-/// One collective over axis x of as many devices as `inputs`, each an f32 array of `shape`.
+/// Runs one collective over axis x. There is one device per entry of `inputs`, each with an f32
+/// array of `shape`.
 Table collective(const std::string& op, const Shape& shape, const Table& inputs, Given given = {}) {
   HostRig rig({{"x", static_cast<int64_t>(inputs.size())}});
   std::vector<Tensor> tensors;
@@ -36,8 +37,8 @@ Table collective(const std::string& op, const Shape& shape, const Table& inputs,
 
 const Table kTwo = {{1, 2}, {3, 4}};
 
-/// The values of two devices, first 1, 2, 4 and 10, 20, 40, after these steps. The result is where
-/// the operand is.
+/// Returns the values of two devices after these steps. At first, the devices have 1, 2, 4 and 10,
+/// 20, 40. The result takes the place of the operand.
 Table in_place(const StoredSteps& steps) {
   HostRig rig({{"x", 2}});
   rig.argument("a", Table{{1, 2, 4}, {10, 20, 40}});
@@ -78,7 +79,7 @@ TEST_CASE("host: a sum may be stored over a part of one of its terms") {
 }
 
 TEST_CASE("host: a long sum may be stored over a part of one of its terms") {
-  // More than any loop over elements takes in at once.
+  // This is more than any loop over elements takes in at once.
   constexpr int64_t kCount = 5'000;
   Numbers ones(kCount + 1, 1);
   HostRig rig({{"x", 2}});
@@ -104,7 +105,7 @@ TEST_CASE("host: psum adds over the group") {
 }
 
 TEST_CASE("host: psum by every algorithm") {
-  // 1 + 10 + 100, ...
+  // The first sum is 1 + 10 + 100.
   const Table inputs = {{1, 2, 3}, {10, 20, 30}, {100, 200, 300}};
   const Numbers sums = {111, 222, 333};
   for (const char* algorithm : {"ring", "recursive_doubling"})
@@ -149,13 +150,13 @@ TEST_CASE("host: all_gather stacks along a new dimension") {
 }
 
 TEST_CASE("host: all_gather along the last dimension interleaves") {
-  // [[1, 3], [2, 4]]
+  // The result is [[1, 3], [2, 4]].
   CHECK(collective("all_gather", {2}, kTwo, {{"axis", int64_t{1}}}) ==
         Table{{1, 3, 2, 4}, {1, 3, 2, 4}});
 }
 
 TEST_CASE("host: a tiled all_gather concatenates along an old dimension") {
-  // [[1], [2]] and [[3], [4]] side by side: [[1, 3], [2, 4]]
+  // The operands [[1], [2]] and [[3], [4]] are put side by side: [[1, 3], [2, 4]].
   CHECK(collective("all_gather", {2, 1}, kTwo, {{"axis", int64_t{1}}, {"tiled", true}}) ==
         Table{{1, 3, 2, 4}, {1, 3, 2, 4}});
 }
@@ -165,14 +166,14 @@ TEST_CASE("host: psum_scatter keeps one index of the sum each") {
 }
 
 TEST_CASE("host: a tiled psum_scatter keeps one chunk of the sum each") {
-  // sums [[11, 22, 33, 44]]; columns 0, 1 and columns 2, 3
+  // The sums are [[11, 22, 33, 44]]; the chunks are columns 0, 1 and columns 2, 3.
   CHECK(collective("psum_scatter", {1, 4}, {{1, 2, 3, 4}, {10, 20, 30, 40}},
                    {{"scatter_dimension", int64_t{1}}, {"tiled", true}}) ==
         Table{{11, 22}, {33, 44}});
 }
 
 TEST_CASE("host: psum_scatter along a later dimension keeps a column each") {
-  // [[1, 2], [3, 4]] + [[10, 20], [30, 40]] = [[11, 22], [33, 44]]
+  // The sum is [[1, 2], [3, 4]] + [[10, 20], [30, 40]] = [[11, 22], [33, 44]].
   CHECK(collective("psum_scatter", {2, 2}, {{1, 2, 3, 4}, {10, 20, 30, 40}},
                    {{"scatter_dimension", int64_t{1}}}) == Table{{11, 33}, {22, 44}});
 }
@@ -184,14 +185,16 @@ TEST_CASE("host: all_to_all along one dimension exchanges parts") {
 }
 
 TEST_CASE("host: a tiled all_to_all splits one dimension and concatenates another") {
-  // Device 0 has [[1, 2]], device 1 [[3, 4]]; columns go to devices, rows are put below each other.
+  // Device 0 has [[1, 2]], device 1 [[3, 4]]. Columns go to devices, and rows are put below each
+  // other.
   CHECK(collective("all_to_all", {1, 2}, kTwo,
                    {{"split_axis", int64_t{1}}, {"concat_axis", int64_t{0}}, {"tiled", true}}) ==
         Table{{1, 3}, {2, 4}});
 }
 
 TEST_CASE("host: an untiled all_to_all removes one dimension and inserts another") {
-  // Row p of each device to device p, stacked as columns: device 0 [[1, 5], [2, 6]].
+  // Row p of each device goes to device p, where the rows become columns: device 0 has [[1, 5], [2,
+  // 6]].
   CHECK(collective("all_to_all", {2, 2}, {{1, 2, 3, 4}, {5, 6, 7, 8}},
                    {{"split_axis", int64_t{0}}, {"concat_axis", int64_t{1}}}) ==
         Table{{1, 5, 2, 6}, {3, 7, 4, 8}});
@@ -209,7 +212,7 @@ TEST_CASE("host: axis_index_groups name indices inside the group") {
   const Given groups = {{"axis_index_groups", Lists{{0, 3}, {2, 1}}}};
   const Table inputs = {{1}, {2}, {4}, {8}};
   CHECK(collective("psum", {1}, inputs, groups) == Table{{9}, {6}, {6}, {9}});
-  // The order inside a list is the order of the result.
+  // The order in a list is the order of the result.
   CHECK(collective("all_gather", {1}, inputs, groups) == Table{{1, 8}, {4, 2}, {4, 2}, {1, 8}});
 }
 
@@ -249,7 +252,8 @@ TEST_CASE("host: pmax of pred is or") {
 
 TEST_CASE("host: the ring folds each chunk from the rank that sends it first") {
   // bf16 has 8 bits: 256 + 1 = 256, but 1 + 1 + 256 = 258. Chunk 0 begins at rank 0, chunk 1 at
-  // rank 1: element 0 is (1 + 1) + 256, element 1 (1 + 256) + 1 and element 2 (256 + 1) + 1.
+  // rank 1 and so on. So element 0 is (1 + 1) + 256, element 1 is (1 + 256) + 1, and element 2 is
+  // (256 + 1) + 1.
   HostRig rig({{"x", 3}});
   rig.argument("a", {tensor(Dtype::BF16, {3}, {1, 1, 1}), tensor(Dtype::BF16, {3}, {1, 1, 1}),
                      tensor(Dtype::BF16, {3}, {256, 256, 256})});
@@ -301,7 +305,7 @@ TEST_CASE("host: two threads meet in one collective") {
   rig.op("psum", "t", {"a"}, {{"axis_name", kOverX}}, "meet");
   const HostRun run = rig.run();
   CHECK(run.stop.finished());
-  // 2 x [1, 2] + [3, 4]
+  // The sum is 2 x [1, 2] + [3, 4].
   CHECK(numbers(run.values.at(rig.value("s"), LogicalId(0)).value()) == Numbers{5, 8});
   CHECK(numbers(run.values.at(rig.value("t"), LogicalId(1)).value()) == Numbers{5, 8});
   CHECK(!run.values.at(rig.value("s"), LogicalId(1)));
@@ -324,7 +328,7 @@ TEST_CASE("host: threads that meet in different orders stop, with the values mad
   CHECK(!run.values.at(rig.value("p1"), LogicalId(0)));
 }
 
-/// One local op on one device, of f32 operands.
+/// Returns the result of one local op on one device, of f32 operands.
 Tensor local(const std::string& op, const std::vector<Tensor>& operands, const Given& given = {}) {
   HostRig rig({{"x", 1}});
   Names names;

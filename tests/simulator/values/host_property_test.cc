@@ -1,5 +1,5 @@
-// Random collectives of every dtype against their definitions, written out here index by index. The
-// inputs are small integers, whose sums are exact in every dtype.
+// Compares random collectives of every dtype with their definitions, written out here index by
+// index. The inputs are small integers, whose sums are exact in every dtype.
 
 #include <complex>
 #include <functional>
@@ -32,7 +32,7 @@ Number element(const Tensor& tensor, const Index& index) {
   return {element_as_double(real(tensor), place), element_as_double(imag(tensor), place)};
 }
 
-/// A tensor whose elements `say` gives by their indices.
+/// Returns a tensor whose elements `say` gives by their indices.
 Tensor by_index(Dtype dtype, const Shape& shape, const std::function<Number(const Index&)>& say) {
   const Dtype part = part_dtype(dtype);
   Tensor re(part, shape);
@@ -71,7 +71,7 @@ Index moved(Index index, size_t dimension, int64_t value) {
   return index;
 }
 
-/// A random collective, and the result that it gives rank p of a group.
+/// A `Case` is a random collective, and the result that it gives rank p of a group.
 struct Case {
   std::string op;
   Shape shape;  // of an operand

@@ -1,7 +1,7 @@
 #pragma once
 
-// Short ways to write programs over a mesh, fully connected or under a switch, lowered and run by
-// the host executor.
+// These are short ways to write programs over a mesh, lower them, and run them by the host
+// executor. The devices are fully connected or under a switch.
 
 #include <memory>
 #include <optional>
@@ -18,7 +18,7 @@ namespace orrery::test {
 
 using Numbers = std::vector<double>;
 
-/// A tensor of the given numbers, each converted to the dtype.
+/// Returns a tensor of the given numbers, each converted to the dtype.
 Tensor tensor(Dtype dtype, Shape shape, const Numbers& numbers);
 Numbers numbers(const Tensor& tensor);
 
@@ -26,35 +26,37 @@ class HostRig {
  public:
   explicit HostRig(std::vector<Axis> axes);
 
-  /// One tensor per device, all of one dtype and shape; varies over the whole mesh.
+  /// Adds an argument of one tensor per device, all of one dtype and shape. It varies over the
+  /// whole mesh.
   void argument(const std::string& name, std::vector<Tensor> tensors);
-  /// f32 vectors.
+  /// Adds an argument of f32 vectors, one per device.
   void argument(const std::string& name, const std::vector<Numbers>& per_device);
 
-  /// Begins a thread over some devices. Without one, the first op begins a thread over all.
+  /// Begins a thread over some devices. Without this call, the first op begins a thread over all
+  /// devices.
   void thread(const std::string& name, std::vector<LogicalId> devices);
 
-  /// `op` as a scenario names it: "psum_start".
+  /// Adds an op, named as in a scenario: "psum_start".
   void op(const std::string& op, const std::string& name, Names operands,
           const std::vector<std::pair<std::string, Attribute>>& attributes = {},
           std::string site = {});
-  /// With several results: their names.
+  /// Adds an op with several results, which have these names.
   void op(const std::string& op, const Names& results, Names operands,
           const std::vector<std::pair<std::string, Attribute>>& attributes = {});
 
-  /// Ends the program and lowers it. Fails the test where that finds an error.
+  /// Ends the program and lowers it. Fails the test if there is an error.
   void lower();
-  /// Lowers if that has not been done, and runs.
+  /// Lowers the program if that has not been done, and runs it.
   HostRun run();
 
-  /// The value on each device, after `run`.
+  /// Returns the value on each device, after `run`.
   std::vector<Numbers> values(const HostRun& run, const std::string& name) const;
   ValueId value(const std::string& name) const;
-  /// The digest of every half of every collective's schedule, once each.
+  /// Returns the digest of every half of every collective's schedule, each counted once.
   WalkDigest digest() const;
 
-  std::optional<ProtocolFigures> transport;  // to whose slots messages are cut
-  bool in_switch = false;  // a switch between the devices that reduces, instead of links
+  std::optional<ProtocolFigures> transport;  // messages are cut to its slots
+  bool in_switch = false;  // the devices are under a switch that reduces, without other links
   Program program;
   Lowered lowered;
   DeviceValues arguments;

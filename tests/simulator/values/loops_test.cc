@@ -1,5 +1,5 @@
-// Programs with loops by the host executor, beside the same programs with all iterations written:
-// the values, and how many of them are held.
+// Compares programs with loops by the host executor with the same programs with all iterations
+// written out: the values, and how many of them are held.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,7 +23,7 @@
 namespace orrery::test {
 namespace {
 
-/// A program, lowered, with an argument "a" of f32[4] on 4 devices.
+/// A `LoweredProgram` is a lowered program with an argument "a" of f32[4] on 4 devices.
 struct LoweredProgram {
   explicit LoweredProgram(Program of) : program(std::move(of)), arguments(program) {
     Cluster cluster{"rig",
@@ -49,7 +49,7 @@ struct LoweredProgram {
   DeviceValues arguments;
 };
 
-/// Keeps every value of every iteration, and counts how many are held at once.
+/// A `Recording` keeps every value of every iteration, and counts how many are held at once.
 class Recording : public HostVisitor {
  public:
   explicit Recording(const LoweredProgram& of, VisitEndedRun ended = {})
@@ -87,7 +87,7 @@ class Recording : public HostVisitor {
   ByName made_;
 };
 
-/// Checks what a run leaves behind: each value is what it stands for in the last iteration.
+/// Checks the values after a run: each value is that of the last iteration.
 void check_last(const LoweredProgram& region, DeviceValues values, const HostRun& flat,
                 const std::map<std::string_view, ValueId>& flat_names) {
   const Iterations& iterations = *region.lowered.iterations;
@@ -146,8 +146,8 @@ OpRequest psum_start(std::string name, std::string of) {
   return op(std::move(name), "psum_start", {std::move(of)}, {{"axis_name", Names{"x"}}});
 }
 
-/// Loops with carries that change places, are delayed, and are futures; with one in it, and an
-/// exit.
+/// Returns loops whose carries change places, are delayed, or are futures. The loop "l" contains
+/// another loop, and an op after "l" names iterations of both.
 Program many_carries(int64_t outer, int64_t inner) {
   Looping l(Checks::Shapes);
   l.with(psum_start("f", "a")).with(psum_start("g", "a"));
@@ -165,7 +165,7 @@ Program many_carries(int64_t outer, int64_t inner) {
   return l.finish();
 }
 
-/// How many tensors are held at most.
+/// Returns how many tensors are held at most.
 size_t most_held(const LoweredProgram& of) {
   struct Counting : HostVisitor {
     using HostVisitor::HostVisitor;
@@ -187,7 +187,7 @@ TEST_CASE("loops: what is held does not grow with the iterations") {
 }
 
 TEST_CASE("loops: a started collective keeps the operand of its iteration") {
-  // The list of device 0 starts all, before any other device enters.
+  // The list of device 0 starts all collectives before any other device enters.
   Looping l(Checks::Shapes);
   l.with(psum_start("f", "a")).begin("l", 0, 6, {{"p", "a"}, {"f", "f"}});
   l.with(op("l[].y", "add", {"l[].p", "a"})).with(psum_start("l[].f2", "l[].y"));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Pieces written as the contributions they are made of, whatever the order of the folds.
+// Writes pieces as the contributions that they are made of, whatever the order of the folds.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace orrery::test {
 
-/// Elements [first, first + count): element first + j of the contributions, j elements further on.
+/// Element first + j of a piece is made of the contributions, each j elements further on.
 struct MadePiece {
   int64_t first = 0;
   int64_t count = 0;
@@ -19,7 +19,7 @@ struct MadePiece {
 
 using MadePieces = std::vector<MadePiece>;
 
-/// Adjacent pieces of the same folds are joined.
+/// Converts pieces. Joins adjacent pieces of the same contributions.
 inline MadePieces made(const FoldTable& folds, const Pieces& pieces) {
   MadePieces result;
   for (const Piece& piece : pieces) {

@@ -44,7 +44,7 @@ StoredSchedule dropped_contribution() {
 
 StoredSchedule repeated_contribution() {
   Parts parts = ring();
-  // Step 3 keeps its receive and reduction; a new step 4 adds again and sends.
+  // Step 3 keeps its receive and reduction. A new step 4 adds again and sends.
   std::vector<Step>& channel = parts.steps[2][0];
   Step again = channel[3];
   again.from.reset();

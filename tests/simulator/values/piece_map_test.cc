@@ -1,3 +1,5 @@
+// Tests pieces by hand, and random copies and sums against a table with one entry per element.
+
 #include "simulator/values/piece_map.h"
 
 #include <algorithm>
@@ -11,7 +13,7 @@ namespace orrery::test {
 
 namespace {
 
-/// Folds by hand, of Input(rank, element).
+/// Returns the table in which the tests fold by hand, with Input(rank, element).
 FoldTable& folds() {
   static FoldTable table;
   return table;
@@ -79,7 +81,7 @@ TEST_CASE("pieces: combining with something undefined is undefined") {
         Pieces{{0, 2, sum_of(of(0, 0), of(1, 8))}, {2, 2, kUndefined}});
 }
 
-/// One entry per element.
+/// There is one entry per element.
 using Elements = std::vector<FoldAt>;
 
 Elements elements(const Pieces& pieces) {
@@ -116,7 +118,7 @@ TEST_CASE("pieces: random copies and sums agree with a table of elements") {
       std::copy(moved.begin(), moved.end(), model.begin() + to);
       RC_ASSERT(elements(map.pieces()) == model);
     }
-    // As few pieces as possible: no two adjacent ones could be joined.
+    // There are as few pieces as possible: no two adjacent pieces could be joined.
     const Pieces pieces = map.pieces();
     for (size_t i = 0; i + 1 < pieces.size(); ++i)
       RC_ASSERT(pieces[i].made.moved(pieces[i].count) != pieces[i + 1].made);
@@ -130,7 +132,8 @@ TEST_CASE("pieces: areas of thousands of pieces agree with a table of elements")
     PieceMap map(kSize, kUndefined);
     Elements model = elements(map.pieces());
     for (int i = 0; i < 1200; ++i) {
-      // Mostly single elements that continue no neighbour, sometimes a long stretch.
+      // Most writes are of single elements that continue no neighbour, and some are of a long
+      // stretch.
       const int64_t count = random.below(40) == 0 ? random.between(1, 400) : 1;
       const int64_t to = random.between(0, kSize - count);
       const Pieces payload = random.below(4) == 0

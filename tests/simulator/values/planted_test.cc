@@ -1,6 +1,6 @@
-// Planted errors, and which check catches them. The digest compares the steps that a walker ran
+// Tests which check catches which planted error. The digest compares the steps that a walker ran
 // with the schedule. Provenance compares the schedule with the definition of the collective. Values
-// catch both kinds, but for one input only.
+// catch both kinds of errors, but for one input only.
 
 #include <utility>
 
@@ -17,7 +17,8 @@ namespace orrery::test {
 
 namespace {
 
-/// A psum of s32[8] over 4 ranks. Element e of rank r is 100 (r + 1) + e, so all elements differ.
+/// A `Sum` is a psum of s32[8] over 4 ranks. Element e of rank r is 100 (r + 1) + e, so all
+/// elements differ.
 class Sum : public HostRig {
  public:
   Sum() : HostRig({{"x", 4}}) {
@@ -33,7 +34,7 @@ class Sum : public HostRig {
     lower();
   }
 
-  /// Whether every rank has 1000 + 4e.
+  /// Returns whether every rank has the result 1000 + 4e.
   bool right(const DeviceValues& values) const {
     for (uint32_t d = 0; d < 4; ++d)
       if (numbers(values.at(value("s"), LogicalId(d)).value()) !=
@@ -43,7 +44,7 @@ class Sum : public HostRig {
   }
 };
 
-/// Which checks fail.
+/// `Caught` says which checks fail.
 struct Caught {
   bool by_digest = false;
   bool by_provenance = false;
@@ -51,7 +52,7 @@ struct Caught {
   friend bool operator==(const Caught&, const Caught&) = default;
 };
 
-/// The host executor gets `mutant`, and the others the right ring.
+/// Runs `mutant` by the host executor, while the other executors have the right ring.
 Caught caught(const StoredSchedule& mutant) {
   Sum rig;
   const Digest of_the_others = rig.digest().halves;
@@ -119,7 +120,8 @@ TEST_CASE("planted schedule: equal inputs hide a shift from the values, but not 
         MadePieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}});
 }
 
-/// An executor with a planted error: `Error` is called for every half instead of running it.
+/// A `Planted` is an executor with a planted error. `Error` is called for every half instead of
+/// running the half.
 template <class Error>
 class Planted {
  public:
@@ -165,7 +167,7 @@ TEST_CASE("planted executor: one that does every half passes") {
 }
 
 TEST_CASE("planted executor: one that skips a step is caught by the digest") {
-  // The last step of rank 1, which stores chunk 3.
+  // It skips the last step of rank 1, which stores chunk 3.
   const auto skip = [](StepRef ref, Half, const Step& step, auto go_on) {
     if (!(ref.node == Node(1) && ref.index == 6))
       go_on(ref, step);
@@ -182,7 +184,7 @@ TEST_CASE("planted executor: one that repeats a send is caught by the digest, no
   CHECK(with_executor(repeat) == Outcome{false, true});
 }
 
-/// An executor that runs `other` instead of a step of rank 1.
+/// Returns an executor that changes a step of rank 1 before it runs.
 template <class Change>
 auto changed(uint32_t index, Change change) {
   return [=](StepRef ref, Half, Step step, auto go_on) {
@@ -198,7 +200,7 @@ TEST_CASE("planted executor: one that takes a message without storing it is caug
 }
 
 TEST_CASE("planted executor: one that stores to another chunk is caught") {
-  // Into chunk 0 instead of chunk 3. Its send half would then send the old contents.
+  // The step stores to chunk 0 instead of chunk 3. Its send half would then send the old contents.
   CHECK(with_executor(changed(6, [](Step& step) { step.target->first = 0; })) ==
         Outcome{false, false});
 }
@@ -218,7 +220,7 @@ TEST_CASE(
         Numbers(8, 4));
 }
 
-/// An executor that runs every half, and then loses a bit of a result.
+/// A `Forgetful` is an executor that runs every half, and then flips a bit of a result.
 class Forgetful : public HostVisitor {
  public:
   explicit Forgetful(Sum& rig) : HostVisitor(rig.program, rig.lowered, rig.arguments), rig_(rig) {}

@@ -1,4 +1,5 @@
-// The folds of each element: exact for the computed algorithms, and for schedules with an error.
+// Tests the folds of each element: exactly for the computed algorithms, and for schedules with an
+// error.
 
 #include "simulator/values/provenance.h"
 
@@ -21,7 +22,7 @@ ProvenanceRun prove(const Schedule& schedule) {
   return provenance(schedule, whole_areas(schedule.extent()), CollectiveId(0), kItem);
 }
 
-/// By node.
+/// Returns the outputs by node.
 std::vector<MadePieces> outputs(const ProvenanceRun& run) {
   std::vector<MadePieces> outputs;
   for (const Pieces& pieces : run.outputs)
@@ -29,7 +30,7 @@ std::vector<MadePieces> outputs(const ProvenanceRun& run) {
   return outputs;
 }
 
-/// Ended, read nothing undefined, and has the schedule's own digest.
+/// Checks that the run ended, read nothing undefined, and has the schedule's own digest.
 void check_sound(const Schedule& schedule, const ProvenanceRun& run) {
   CHECK(run.stuck.empty());
   CHECK(!run.misread);
@@ -85,7 +86,7 @@ TEST_CASE("provenance: all-to-all gives rank r part r of every rank") {
   const auto check = [](const Schedule& schedule) {
     const ProvenanceRun run = prove(schedule);
     check_sound(schedule, run);
-    // Part r of rank q lies at 2q, and was at 2r in its input.
+    // Part r of rank q is at 2q in the result, and was at 2r in rank q's input.
     for (size_t r = 0; r < 3; ++r) {
       MadePieces expected;
       for (int64_t q = 0; q < 3; ++q)
@@ -114,7 +115,7 @@ TEST_CASE("provenance: reports the reductions that combined the contributions") 
         std::map<Combine, StepRef>{{Combine::Max, {Node(0), Channel(0), 1}}});
 }
 
-// One node's own steps, by hand.
+// The following tests run one node's own steps, written by hand.
 
 ProvenanceRun prove_steps(Extent extent, std::vector<Step> steps) {
   return prove(StoredSchedule(extent, {{std::move(steps)}}, {}));
@@ -236,7 +237,7 @@ TEST_CASE("provenance: a message whose length differs from its receiver's is an 
 }
 
 TEST_CASE("provenance: deadlocked channels are named") {
-  // Two nodes that each wait for the other's message before they send.
+  // Two nodes each wait for the other's message before they send.
   Extent extent;
   extent.input = 1;
   extent.output = 1;
@@ -258,7 +259,7 @@ TEST_CASE("provenance: deadlocked channels are named") {
   CHECK(run.stuck[0].cause.step == StepRef{Node(1), Channel(0), 1});
 }
 
-// Errors planted in a ring all-reduce of 4 ranks and 8 elements.
+// The following tests plant errors in a ring all-reduce of 4 ranks and 8 elements (mutants.h).
 
 TEST_CASE("provenance: a dropped contribution is missing") {
   const ProvenanceRun run = prove(dropped_contribution());
@@ -285,8 +286,8 @@ TEST_CASE("provenance: a shifted source shows as another element") {
 
 TEST_CASE("provenance: a message to the wrong peer mixes chunks") {
   const ProvenanceRun run = prove(wrong_peer());
-  // Rank 1 takes rank 2's chunk 2 (from element 4) for chunk 0, and rank 3 rank 0's chunk 0 for
-  // chunk 2; the others add what they should.
+  // Rank 1 takes rank 2's chunk 2 (from element 4) for chunk 0, and rank 3 takes rank 0's chunk 0
+  // for chunk 2. The other ranks add the right chunks.
   for (const MadePieces& pieces : outputs(run))
     CHECK(pieces ==
           MadePieces{{0, 2, false, {{Rank(1), 3, 0, 1}, {Rank(2), 1, 4, 1}}},
@@ -306,7 +307,7 @@ TEST_CASE("provenance: a message that is never sent leaves its target undefined"
 TEST_CASE("provenance: a wrong reduction leaves the sets as they are, and is named") {
   const ProvenanceRun run = prove(wrong_reduction());
   CHECK(made(run.folds, run.outputs[0]) == MadePieces{{0, 8, false, {{Rank(0), 4, 0, 1}}}});
-  // Rank 1 takes the maximum in its second step, the others add in theirs.
+  // Rank 1 takes the maximum in its second step, while the others add in theirs.
   CHECK(run.combines == std::map<Combine, StepRef>{{Combine::Add, {Node(0), Channel(0), 1}},
                                                    {Combine::Max, {Node(1), Channel(0), 1}}});
 }

@@ -17,16 +17,16 @@ using Given = std::vector<std::pair<std::string, Attribute>>;
 
 constexpr uint32_t kDevices = 6;
 const std::vector<Dtype> kDtypes = {Dtype::S32, Dtype::F32};
-// The shape of every value: it can be divided by the ranks of any group.
+// Every value has this shape. It can be divided by the ranks of any group.
 const Shape kShape{6, 2};
 
-/// Which devices exchange: `size` ranks along the axes.
+/// `Axes` are the devices that exchange: `size` ranks along the axes.
 struct Axes {
   Names names;
   int64_t size;
 };
 
-/// An op of one thread, before it is written.
+/// A `Line` is an op of one thread, before it is written.
 struct Line {
   std::string op;
   std::string name;
@@ -35,7 +35,7 @@ struct Line {
   std::string site;
 };
 
-/// A thread's ops, one after another.
+/// A `Thread` holds a thread's ops, one after another.
 class Thread {
  public:
   explicit Thread(std::string prefix) : prefix_(std::move(prefix)) {
@@ -43,7 +43,7 @@ class Thread {
       values_.push_back({fmt::format("a{}", d)});
   }
 
-  /// A value of the dtype, in half of all cases the newest.
+  /// Returns a value of the dtype: half of the time the newest, else any.
   std::string value(size_t dtype, Random& random) const {
     const Names& all = values_[dtype];
     return random.below(2) == 0 ? all.back() : all[random.below(all.size())];
@@ -58,7 +58,7 @@ class Thread {
       case 0:
         return add(dtype, {"neg", next(), {operands[0]}, {}, {}});
       case 1: {
-        // Rows in another order, through a shape that is not every value's.
+        // The rows come in another order, through a shape that other values do not have.
         const std::string turned = next();
         lines_.push_back(
             {"transpose", turned, {operands[0]}, {{"permutation", Integers{1, 0}}}, {}});
@@ -69,7 +69,7 @@ class Thread {
     }
   }
 
-  /// An op with a result of the same type; a started one is done later.
+  /// Adds an op with a result of the same type. If it is started, done() adds its done later.
   void collective(const std::string& op, size_t dtype, const Given& given, const std::string& site,
                   bool started, Random& random) {
     const std::string of = value(dtype, random);
@@ -92,7 +92,7 @@ class Thread {
     add(dtype, {"precv", next(), {token}, received, {}});
   }
 
-  /// One of what has started, if anything has.
+  /// Adds the done of one of the started ops, if there is any.
   void done(Random& random) {
     if (pending_.empty())
       return;
@@ -116,9 +116,8 @@ class Thread {
   }
 
   std::string prefix_;
-  std::vector<Names> values_;  // per dtype
-  std::vector<std::pair<size_t, std::string>>
-      pending_;  // futures, by the dtype of what they become
+  std::vector<Names> values_;                            // per dtype
+  std::vector<std::pair<size_t, std::string>> pending_;  // futures, with the dtype of their results
   std::vector<Line> lines_;
   int made_ = 0;
 };
@@ -170,7 +169,7 @@ class Writer {
  private:
   std::string site() { return threads_.size() == 1 ? "" : fmt::format("s{}", sites_++); }
 
-  /// How messages are passed.
+  /// Returns random attributes that say how messages are passed.
   Given transport() {
     Given given = {{"stream", random_.between(0, 1)}};
     if (random_.below(3) == 0)
@@ -180,7 +179,8 @@ class Writer {
     return given;
   }
 
-  /// Over y a thread exchanges by itself, each in two of three cases.
+  /// Adds a random collective. Over y alone, each thread has a collective of its own, in two of
+  /// three cases.
   void add_collective() {
     static const std::vector<Axes> kAxes = {{{"y"}, 3}, {{"x"}, 2}, {{"x", "y"}, 6}};
     const Axes axes = kAxes[random_.below(kAxes.size())];
@@ -223,7 +223,7 @@ class Writer {
     }
   }
 
-  /// A transfer from one of two threads to the other; with one thread, from x = 0 to x = 1.
+  /// Adds a transfer from one of two threads to the other or, with one thread, from x = 0 to x = 1.
   void add_transfer() {
     const size_t dtype = random_.below(kDtypes.size());
     const bool up = threads_.size() == 1 || random_.below(2) == 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Random programs of one or two threads on {x: 2, y: 3}, of s32 and f32: collectives, started ones
-// that are done later, exchanges between the threads, psends, and local ops around them.
+// Makes random programs of one or two threads on {x: 2, y: 3}, of s32 and f32. They have
+// collectives, sync and started, exchanges between the threads, psends, and local ops around them.
 
 #include <cstdint>
 #include <memory>
@@ -10,7 +10,8 @@
 
 namespace orrery::test {
 
-/// Not lowered yet. It always ends: threads come to what they do together in one order.
+/// Returns a rig that is not lowered yet. The program always ends, since the threads come to their
+/// common ops in one order.
 std::unique_ptr<HostRig> random_threads(uint64_t seed);
 
 }  // namespace orrery::test

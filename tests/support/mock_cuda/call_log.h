@@ -1,6 +1,6 @@
 #pragma once
 
-// Which entry points were called, which calls are to fail, and what was misused.
+// `CallLog` knows which entry points were called, which calls are to fail, and the misuses.
 
 #include <cstdint>
 #include <map>
@@ -15,7 +15,7 @@ namespace orrery::mock_cuda {
 
 class CallLog {
  public:
-  /// Counts a call. The code that it was told to answer with, if any.
+  /// Counts a call. Returns the code of the failure that is set for this call, if any.
   std::optional<cuda::CUresult> enter(std::string_view entry_point);
 
   void fail(std::string_view entry_point, int64_t nth, cuda::CUresult code);
@@ -26,7 +26,7 @@ class CallLog {
 
  private:
   std::map<std::string, int64_t, std::less<>> calls_;
-  std::map<std::pair<std::string, int64_t>, cuda::CUresult> failures_;  // by the number of the call
+  std::map<std::pair<std::string, int64_t>, cuda::CUresult> failures_;  // by entry point and call
   std::string misuses_;
 };
 

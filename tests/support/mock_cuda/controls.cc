@@ -1,4 +1,4 @@
-// The exports for tests.
+// Defines the exports that tests call.
 
 #include <string>
 

@@ -1,4 +1,4 @@
-// Entry points of cuBLASLt.
+// Defines the entry points of cuBLASLt.
 
 #include <cstring>
 #include <utility>
@@ -16,8 +16,8 @@ using mock_cuda::State;
 
 namespace {
 
-/// As call(). A failure that it is told to answer with is a cublasStatus_t; what the driver would
-/// answer to a misuse has greater numbers.
+/// Is call() for cuBLASLt. A failure that a test sets is a cublasStatus_t; the driver's codes for a
+/// misuse are greater numbers, and become CUBLAS_STATUS_INVALID_VALUE.
 template <class Body>
 cublasStatus_t blas_call(const char* entry_point, CallKind kind, const Body& body) {
   const auto code = static_cast<unsigned int>(mock_cuda::call(entry_point, kind, body));
@@ -34,7 +34,7 @@ void require(bool holds, const char* otherwise) {
     throw Misuse(CUDA_ERROR_ILLEGAL_STATE, otherwise);
 }
 
-/// The value of an attribute.
+/// Returns the value of an attribute.
 template <class Value>
 Value value_of(const void* given, size_t size) {
   require(size == sizeof(Value), "the size of an attribute");
@@ -43,7 +43,7 @@ Value value_of(const void* given, size_t size) {
   return value;
 }
 
-/// Indices into an algorithm's data, which say for which product it was found.
+/// These are indices into an algorithm's data, which says for which product it was found.
 enum AlgorithmData { kOperation, kA, kB, kD, kAlignmentA, kAlignmentB, kAlignmentD };
 
 }  // namespace
@@ -145,7 +145,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
     for (const cublasLtMatrixLayout_t layout : {a, b, c, d})
       s.things.layouts.at(layout);
     const mock_cuda::Preference& preferred = s.things.preferences.at(preference);
-    // Our bounds of sums do not cover this.
+    // Our error bounds of sums do not cover such additions.
     require((preferred.reduction_schemes & ~uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE}) == 0,
             "parts of sums may be added in the type of the result");
     require(preferred.workspace == 0 && asked == 1 && c == d, "the mock does only plain products");

@@ -1,4 +1,4 @@
-// Entry points: the library, devices and contexts.
+// Defines the entry points of the library, of devices and of contexts.
 
 #include <algorithm>
 #include <cstring>
@@ -31,7 +31,7 @@ CUresult cuDriverGetVersion(int* version) {
   return CUDA_SUCCESS;
 }
 
-// It knows one code only, which no version of CUDA has: our own table has the others.
+// This knows one code only, which no version of CUDA has: our own table has the other codes.
 CUresult cuGetErrorName(CUresult code, const char** text) {
   *text = code == 4242 ? "CUDA_ERROR_OF_THE_MOCK" : nullptr;
   return *text == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;

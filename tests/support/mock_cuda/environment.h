@@ -1,8 +1,9 @@
 #pragma once
 
-// The mock in a process that does not know it: its settings come from the environment variable
-// ORRERY_MOCK_CUDA, "devices=2,seed=7", by the names of MockCudaSettings. At the end of the process
-// it tells on stderr what is still alive, and the misuses.
+// Controls the mock in a process that does not know that its driver is a mock. The environment
+// variable ORRERY_MOCK_CUDA holds the settings by the names of MockCudaSettings:
+// "devices=2,seed=7". When the process ends, the mock prints on stderr which objects are still
+// alive, and the misuses.
 
 #include <string>
 #include <string_view>
@@ -11,10 +12,10 @@
 
 namespace orrery::mock_cuda {
 
-/// Throws std::invalid_argument where a name is unknown, or a value no number.
+/// Throws std::invalid_argument where a name is unknown or a value is not a number.
 MockCudaSettings settings_of(std::string_view text);
 
-/// Those of the environment; the usual ones without it.
+/// Returns the settings in the environment variable, or the defaults if it is not set.
 MockCudaSettings settings_of_environment();
 bool in_environment();
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The entry points of the driver and of cuBLASLt, declared as the library exports them.
+// This file declares the entry points of the driver and of cuBLASLt as the library exports them.
 
 #include "simulator/values/cuda/driver/cublaslt_api.h"
 #include "simulator/values/cuda/driver/cuda_api.h"

@@ -1,4 +1,4 @@
-// Entry points: graphs.
+// Defines the entry points of graphs.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ using mock_cuda::State;
 
 namespace {
 
-/// Where in a graph a new node goes.
+/// A `Place` says where in a graph a new node goes.
 struct Place {
   CUgraphNode* node;
   CUgraph graph;
@@ -41,7 +41,7 @@ void add_node(State& s, const Place& place, mock_cuda::Work work) {
   *place.node = reinterpret_cast<CUgraphNode>(static_cast<uintptr_t>(number));
 }
 
-/// Only plain copies of some bytes.
+/// Returns the work of a plain copy of consecutive bytes. Throws Misuse for any other copy.
 mock_cuda::CopyWork copy_work(const CUDA_MEMCPY3D& copy, int device) {
   const bool plain = copy.srcMemoryType == CU_MEMORYTYPE_UNIFIED &&
                      copy.dstMemoryType == CU_MEMORYTYPE_UNIFIED && copy.srcXInBytes == 0 &&
@@ -108,7 +108,8 @@ CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode
   });
 }
 
-// The nodes of the child, which wait for what it waits for, and one that ends after them.
+// Adds the nodes of the child, between a first node, which waits for `after`, and a last node. The
+// returned handle is that of the last node.
 CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                                   size_t after_count, CUgraph child) {
   return call("cuGraphAddChildGraphNode", [&](State& s) {
@@ -117,7 +118,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgrap
     const std::vector<mock_cuda::Node> added = s.things.graphs.at(child).nodes;
     add_node(s, {node, graph, after, after_count}, mock_cuda::JoinWork{});
     mock_cuda::Graph& whole = s.things.graphs.at(graph);
-    const size_t first = whole.nodes.size();  // of the child; the join before it begins it
+    const size_t first = whole.nodes.size();  // of the child; the join before it comes first
     std::vector<bool> last(added.size(), true);
     for (const mock_cuda::Node& each : added) {
       mock_cuda::Node& copy = whole.nodes.emplace_back(each);

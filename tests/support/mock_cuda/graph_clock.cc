@@ -20,7 +20,7 @@ std::vector<int64_t> ends_alone(const std::vector<ClockedNode>& nodes, int64_t b
   return ends;
 }
 
-/// From one instant at which a node begins to move data, or ends, to the next.
+/// Goes from one instant at which a node begins to move data or ends to the next such instant.
 class SharedClock {
  public:
   SharedClock(const std::vector<ClockedNode>& nodes, int64_t begin)
@@ -85,7 +85,7 @@ class SharedClock {
   const std::vector<ClockedNode>& nodes_;
   double now_;
   std::vector<double> moves_at_;  // per node, once it has started
-  std::vector<double> left_;      // ps of moving data alone
+  std::vector<double> left_;      // remaining ps of moving data, if alone on the device
   std::vector<int64_t> ends_;
   std::vector<size_t> waits_;
   std::vector<std::vector<size_t>> successors_;

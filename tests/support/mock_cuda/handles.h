@@ -1,6 +1,6 @@
 #pragma once
 
-// The things of one kind that were made, by handles that are never used again.
+// `Handles` owns the objects of one kind, by handles that are never used again.
 
 #include <cstdint>
 #include <map>
@@ -13,10 +13,10 @@
 
 namespace orrery::mock_cuda {
 
-/// A number that no handle of any kind had before.
+/// Returns a number that no handle of any kind had before.
 uint64_t next_handle();
 
-/// Handles as the driver passes them: pointers, or numbers.
+/// Returns the number of a handle, which the driver passes as a pointer or as a number.
 template <class Handle>
 uint64_t number_of(Handle* handle) {
   return reinterpret_cast<uintptr_t>(handle);
@@ -39,7 +39,7 @@ class Handles {
       return number;
   }
 
-  /// Throws Misuse where the handle is of no such thing, or of one that was destroyed.
+  /// Throws Misuse where the handle belongs to no object of this kind, or to a destroyed one.
   Thing& at(Handle handle) {
     const auto found = things_.find(number_of(handle));
     if (found == things_.end())

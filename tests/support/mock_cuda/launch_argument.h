@@ -1,13 +1,13 @@
 #pragma once
 
-// A kernel as it is passed to the driver, checked.
+// Checks a kernel as it is passed to the driver.
 
 #include "tests/support/mock_cuda/state.h"
 
 namespace orrery::mock_cuda {
 
-/// The work of a kernel with one struct as its argument. Throws Misuse where it has another size
-/// than the kernel's, or the shape is none.
+/// Returns the work of a kernel that has one struct as its argument. Throws Misuse where the
+/// argument's size is not the kernel's or the launch shape is invalid.
 KernelWork kernel_work(State& s, const cuda::CUDA_KERNEL_NODE_PARAMS& node);
 
 }  // namespace orrery::mock_cuda

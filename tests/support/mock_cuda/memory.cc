@@ -15,7 +15,7 @@ void* pointer(CUdeviceptr address) {
   return reinterpret_cast<void*>(static_cast<uintptr_t>(address));
 }
 
-/// Addresses that nothing may touch, at a multiple of `alignment`.
+/// Reserves inaccessible addresses that begin at a multiple of `alignment`.
 CUdeviceptr reserve_aligned(size_t size, size_t alignment) {
   void* const all = mmap(nullptr, size + alignment, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

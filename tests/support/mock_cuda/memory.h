@@ -1,7 +1,7 @@
 #pragma once
 
-// The memory of the mock's devices: reserved addresses that nothing may touch, made accessible
-// where memory is mapped, and pinned memory of the host.
+// This is the memory of the mock's devices, and the pinned memory of the host. Reserved addresses
+// are inaccessible until memory is mapped there.
 
 #include <cstdint>
 #include <map>
@@ -24,8 +24,8 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   ~Memory();
 
-  // Virtual memory, as the entry points of the like names. They throw Misuse; create and pin throw
-  // Refusal where there is not so much memory.
+  // These functions manage virtual memory as the entry points with similar names do. They throw
+  // Misuse; create() and pin() throw Refusal where there is not enough memory.
   cuda::CUdeviceptr reserve(size_t size);
   void free_address(cuda::CUdeviceptr address, size_t size);
   cuda::CUmemGenericAllocationHandle create(int device, size_t size);
@@ -37,20 +37,20 @@ class Memory {
   void* pin(size_t size);
   void unpin(void* memory);
 
-  /// The bytes at `address`, which `device` may use; throws Misuse with `code` where it may not use
-  /// all of them.
+  /// Returns the bytes at `address` for use by `device`. Throws Misuse with `code` where the device
+  /// may not use all of the bytes.
   std::byte* bytes(cuda::CUdeviceptr address, size_t size, int device, cuda::CUresult code);
 
   uint64_t free_memory(int device) const;
 
-  // How many are alive.
+  // These functions return how many objects are alive.
   size_t reservations() const { return reservations_.size(); }
   size_t mappings() const;
   size_t handles() const { return handles_.size(); }
   size_t pinned() const { return pinned_.size(); }
 
  private:
-  /// Memory of a device. It is used up as long as it has a handle or is mapped.
+  /// A `Physical` is memory of a device. It counts as used while it has a handle or is mapped.
   struct Physical {
     Memory& memory;
     int device;
@@ -66,7 +66,7 @@ class Memory {
   };
   struct Mapping {
     std::shared_ptr<Physical> physical;
-    std::set<int> devices;  // that may use it
+    std::set<int> devices;  // devices that may use it
   };
   struct Reservation {
     size_t size = 0;

@@ -1,4 +1,4 @@
-// Entry points: memory.
+// Defines the entry points of memory.
 
 #include <cstring>
 #include <set>
@@ -15,7 +15,7 @@ using mock_cuda::State;
 
 namespace {
 
-/// The device that memory of these properties is of.
+/// Returns the device that the properties name. Throws Misuse for memory of another kind.
 int device_of(State& s, const CUmemAllocationProp* properties) {
   if (properties->type != CU_MEM_ALLOCATION_TYPE_PINNED ||
       properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
@@ -116,7 +116,7 @@ CUresult cuMemFreeHost(void* memory) {
   });
 }
 
-// By the documentation, a write from pageable memory, or a fill, goes on in the default stream
+// By CUDA's documentation, a write from pageable memory, or a fill, goes on in the default stream
 // after the call has returned. A read waits for the default stream.
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t size) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Errors of calls to the driver, and how the mock answers them.
+// These are the exceptions by which the mock's code makes a call to the driver fail.
 
 #include <stdexcept>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace orrery::mock_cuda {
 
-/// Thrown inside the mock: the call answers with the code, and the text is written down.
+/// A `Misuse` is thrown inside the mock: the call returns the code, and the log keeps the text.
 class Misuse : public std::runtime_error {
  public:
   Misuse(cuda::CUresult code, const std::string& text) : std::runtime_error(text), code_(code) {}
@@ -20,7 +20,7 @@ class Misuse : public std::runtime_error {
   cuda::CUresult code_;
 };
 
-/// Thrown inside the mock: an answer that is no misuse, such as out of memory.
+/// A `Refusal` is thrown inside the mock for an error that is no misuse, such as out of memory.
 struct Refusal {
   cuda::CUresult code;
 };

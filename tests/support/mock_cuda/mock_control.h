@@ -1,6 +1,7 @@
 #pragma once
 
-// The mock driver in a test: `mock().fail("cuMemCreate", 1, CUDA_ERROR_OUT_OF_MEMORY)`.
+// A test controls the mock driver by `mock().fail("cuMemCreate", 1, CUDA_ERROR_OUT_OF_MEMORY)` and
+// similar calls.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +16,7 @@ class MockControl {
   /// Loads the mock.
   MockControl();
 
-  /// The file, for load_driver.
+  /// Returns the library's file, for load_driver().
   static std::string library();
 
   void reset(const MockCudaSettings& settings = {}) const { mock_cuda_reset(&settings); }
@@ -29,16 +30,16 @@ class MockControl {
   int64_t nodes_run() const { return mock_cuda_nodes_run(); }
 
  private:
-  // The functions of the library, under their own names.
+  // These members point to the functions of the library, under their own names.
 #define MOCK_CUDA_MEMBER(result, name, parameters) result(*name) parameters = nullptr;
   MOCK_CUDA_CONTROLS(MOCK_CUDA_MEMBER)
 #undef MOCK_CUDA_MEMBER
 };
 
-/// The mock, loaded when it is first asked for.
+/// Returns the mock. The first call loads it.
 const MockControl& mock();
 
-/// The things left on the mock, and its misuses; "" where all is well.
+/// Returns the objects that are alive on the mock and its misuses; "" if there are none.
 std::string left_on_mock();
 
 /// Resets the mock and loads it as the driver. Fails the test if that fails.

@@ -1,4 +1,4 @@
-// Entry points: modules and their kernels.
+// Defines the entry points of modules and their kernels.
 
 #include <cstring>
 #include <string_view>
@@ -16,7 +16,7 @@ using mock_cuda::State;
 
 namespace {
 
-/// The text of PTX; empty where the image is a fatbin.
+/// Returns the text of PTX, or an empty text if the image is a fatbin.
 std::string ptx_of(const void* image) {
   constexpr uint32_t kFatbinMagic = 0xba55ed50;
   if (std::memcmp(image, &kFatbinMagic, sizeof(kFatbinMagic)) == 0)
@@ -27,7 +27,7 @@ std::string ptx_of(const void* image) {
   return text;
 }
 
-/// The compiler's message of a failure that the mock was told to make.
+/// Writes the compiler's message of a failure that a test set.
 void write_log(unsigned int options, const CUjit_option* names, void** values) {
   for (unsigned int i = 0; i < options; ++i)
     if (names[i] == CU_JIT_ERROR_LOG_BUFFER)

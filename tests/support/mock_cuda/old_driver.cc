@@ -1,4 +1,4 @@
-// A driver that is too old: it has the entry points that the first ones had, and no more.
+// This driver is too old: it has only the entry points of the first versions.
 
 #include "simulator/values/cuda/driver/cuda_api.h"
 

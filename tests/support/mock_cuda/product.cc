@@ -8,7 +8,7 @@ namespace orrery::mock_cuda {
 
 namespace {
 
-/// Calls act() with an element of the type.
+/// Calls act() with an element of the type. Throws Misuse for another type.
 template <class Act>
 auto with_type(cuda::cudaDataType_t type, const Act& act) {
   switch (type) {

@@ -11,10 +11,10 @@
 namespace orrery::mock_cuda {
 namespace {
 
-/// The most parts that a kernel's items are split into.
+/// A kernel's items are split into at most this many parts.
 constexpr uint64_t kMostParts = 64;
 
-/// Whether the first launch of a stream may run: launches of one plan do not overlap.
+/// Returns whether the first launch of a stream may run: launches of one plan do not overlap.
 bool may_run(const Stream& stream) {
   return !stream.launches.empty() &&
          stream.launches.front().plan->in_flight.front() == stream.launches.front().number;
@@ -84,7 +84,7 @@ void Runner::finish_default(int device) {
     finish(found->second);
 }
 
-/// All of them, in a fixed order.
+/// Returns all streams, in a fixed order.
 std::vector<Stream*> Runner::streams() {
   std::vector<Stream*> all;
   for (auto& [device, stream] : things_.default_streams)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs what streams hold: always one of the nodes that are ready, whichever, of any stream.
+// Runs the work of the streams: each time one of the ready nodes of any stream, chosen at random.
 
 #include <cstdint>
 #include <memory>
@@ -19,32 +19,32 @@ class Runner {
 
   void seed(uint64_t seed) { random_ = Random(seed); }
 
-  /// Gives a stream a run of `plan`. Nothing runs yet.
+  /// Adds a run of `plan` to the stream. Nothing runs yet.
   void launch(Stream& stream, const std::shared_ptr<Plan>& plan);
-  /// Gives a stream one thing to do; one that is captured keeps it for the graph.
+  /// Adds one piece of work to the stream. A captured stream keeps it for the graph.
   void give(Stream& stream, Work work);
 
-  /// Gives the default stream of a device one thing to do.
+  /// Adds one piece of work to the default stream of a device.
   void launch_by_default(int device, Work work);
 
-  // Run until the stream has nothing left, or the event has been recorded.
+  // These functions run work until the stream has nothing left or the event has been recorded.
   void finish(const Stream& stream);
   void finish_default(int device);
-  /// Runs all that a device has to do, whose context ends.
+  /// Runs all work of a device, whose context ends.
   void finish_context(int device);
   void finish(const Event& event);
 
-  /// Whether work that has not ended may use any of those bytes.
+  /// Returns whether work that has not ended may use any of the bytes from `address` on.
   bool may_be_in_use(cuda::CUdeviceptr address, size_t size);
   int64_t nodes_run() const { return nodes_run_; }
-  /// The code of work that failed: every synchronisation answers with it from then on.
+  /// Returns the code of the work that failed. Every later synchronisation returns this code.
   cuda::CUresult failure() const { return failure_; }
 
  private:
   std::vector<Stream*> streams();
   void run_one();
   void run_node(Stream& stream, size_t which);
-  /// Does it, and returns how long it takes.
+  /// Does the work, and returns how long it takes.
   ClockedNode perform(const Work& work);
   ClockedNode run_kernel(const KernelWork& work);
   ClockedNode run_copy(const CopyWork& work);
@@ -52,7 +52,7 @@ class Runner {
   ClockedNode run_write(const WriteWork& work);
   ClockedNode run_product(const ProductWork& work);
   ClockedNode copying(size_t size, int device) const;
-  /// Ends a launch all of whose nodes have run.
+  /// Ends a launch of which all nodes have run.
   void end_launch(Stream& stream);
 
   MockCudaSettings settings_;

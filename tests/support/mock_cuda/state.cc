@@ -8,7 +8,7 @@
 namespace orrery::mock_cuda {
 namespace {
 
-/// At the end of the process, tells what a test in another process would ask for.
+/// At the end of a process that the environment controls, prints what is alive and the misuses.
 struct Holder {
   std::unique_ptr<State> state = std::make_unique<State>(settings_of_environment());
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// All that the mock knows, and the frame of a call.
+// `State` is everything that the mock knows. `call` wraps the body of every entry point.
 
 #include <optional>
 #include <string>
@@ -22,25 +22,25 @@ struct State {
   Things things;
   Memory memory;
   Runner runner;
-  cuda::CUcontext current = nullptr;  // the host thread's
+  cuda::CUcontext current = nullptr;  // of the host thread
 
-  /// The context in which a call happens. Throws Misuse where there is none.
+  /// Returns the current context. Throws Misuse where there is none.
   Context& context();
   /// Throws Misuse where there is no such device.
   void check_device(int device) const;
 };
 
-/// "1 context, 2 streams" of what there is any of.
+/// Returns the objects that are alive, by kind: "1 context, 2 streams".
 std::string alive_text(State& s);
 
-/// As it is since the last reset.
+/// Returns the state since the last reset.
 State& state();
 void reset(const MockCudaSettings& settings);
 
 enum class CallKind { Makes, Destroys };
 
-/// Counts a call, and answers as `body` does: it returns nothing, or throws Misuse or Refusal. A
-/// call that is to fail does not come to `body`, unless it destroys something.
+/// Counts a call and runs `body`, which returns nothing, or throws Misuse or Refusal. Returns the
+/// code of the call. If the call is set to fail, `body` runs only if the call destroys something.
 template <class Body>
 cuda::CUresult call(const char* entry_point, CallKind kind, const Body& body) {
   State& s = state();

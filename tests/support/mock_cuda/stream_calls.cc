@@ -1,4 +1,4 @@
-// Entry points: streams, events, and kernels that are launched by themselves.
+// Defines the entry points of streams and events, and of kernels that are launched by themselves.
 
 #include <optional>
 #include <utility>
@@ -17,13 +17,13 @@ using mock_cuda::State;
 
 namespace {
 
-/// A failure of work shows where something waits for it.
+/// A failure of work is reported to the call that waits for the work.
 void tell_failure(const State& s) {
   if (s.runner.failure() != CUDA_SUCCESS)
     throw Refusal{s.runner.failure()};
 }
 
-/// A stream that is captured runs nothing, so that nothing waits for it.
+/// A captured stream runs nothing, so nothing may wait for it.
 void must_run(const mock_cuda::Stream& stream) {
   if (stream.captured)
     throw Misuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is captured");
@@ -67,7 +67,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode) {
   });
 }
 
-// A call that is to fail ends the capture all the same, and makes no graph.
+// A call that is set to fail still ends the capture, and makes no graph.
 CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   *graph = nullptr;
   std::optional<mock_cuda::Graph> captured;

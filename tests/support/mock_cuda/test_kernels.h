@@ -1,6 +1,6 @@
 #pragma once
 
-// Kernels of the mock's own, for tests that need any.
+// These kernels exist in the mock alone, for tests that need any kernel.
 
 #include <cstdint>
 #include <string_view>
@@ -9,15 +9,15 @@
 
 namespace orrery::mock_cuda {
 
-/// "mock_append": each of the numbers becomes ten times itself and `digit`. Two of them in the
+/// "mock_append" replaces each number by ten times itself plus `digit`. Two such kernels in the
 /// other order give another number.
 struct AppendDigit {
-  uint64_t target;  // uint64_t each
+  uint64_t target;  // address of uint64_t
   int64_t items;
   uint64_t digit;
 };
 
-/// "mock_add": target[i] = left[i] + right[i].
+/// "mock_add" sets target[i] = left[i] + right[i].
 struct AddNumbers {
   uint64_t target;
   uint64_t left;
@@ -25,16 +25,16 @@ struct AddNumbers {
   int64_t items;
 };
 
-/// "mock_first": the number of the item that comes first, where the target is all ones.
+/// "mock_first" stores the index of the item that runs first, if the target is all ones before.
 struct FirstItem {
-  uint64_t target;  // one uint64_t
+  uint64_t target;  // address of one uint64_t
   int64_t items;
 };
 
-/// Null: there is none of that name.
+/// Returns the kernel with this name, or null if there is none.
 const cuda::HostKernel* test_kernel(std::string_view entry_point);
 
-/// A text in the place of PTX that has these kernels.
+/// This text takes the place of PTX that has these kernels.
 inline constexpr std::string_view kTestPtx =
     ".version 7.0\n.visible .entry mock_append(\n.visible .entry mock_add(\n"
     ".visible .entry mock_first(\n"

@@ -1,6 +1,6 @@
 #pragma once
 
-// The things that the driver's handles stand for.
+// These are the objects that the driver's handles stand for.
 
 #include <array>
 #include <cstdint>
@@ -19,13 +19,13 @@ namespace orrery::mock_cuda {
 
 struct Context {
   int device;
-  int retained = 1;        // how often
-  std::vector<int> peers;  // devices whose memory it was given
+  int retained = 1;        // how often the context was retained
+  std::vector<int> peers;  // devices whose memory this context may access
 };
 
 struct Module {
   int device;
-  std::string ptx;  // empty: a binary, whose kernels the mock does not list
+  std::string ptx;  // empty for a binary, whose kernels the mock does not list
 };
 
 struct Function {
@@ -37,22 +37,22 @@ struct Function {
 struct Event {
   int device;
   int64_t pending = 0;          // records that have not happened yet
-  std::optional<int64_t> time;  // of the last record
+  std::optional<int64_t> time;  // of the last record, in ps
 };
 
 struct Graph {
   std::vector<Node> nodes;
-  std::map<uint64_t, size_t> index;  // of each handle of a node
+  std::map<uint64_t, size_t> index;  // node by its handle
 };
 
-/// One run of a plan.
+/// A `Launch` is one run of a plan.
 struct Launch {
   std::shared_ptr<Plan> plan;
   uint64_t number = 0;
-  std::vector<size_t> waits;  // per node: those before it that have not ended
+  std::vector<size_t> waits;  // per node: the nodes before it that have not ended
   std::vector<size_t> ready;
   std::vector<ClockedNode> clocked;  // per node, once it has run
-  size_t left = 0;                   // nodes
+  size_t left = 0;                   // nodes that have not run
   bool begun = false;
   int64_t begin = 0;
 };
@@ -60,8 +60,8 @@ struct Launch {
 struct Stream {
   int device;
   std::deque<Launch> launches;         // the first one runs
-  int64_t now = 0;                     // when the last one ended
-  std::optional<Graph> captured = {};  // what it was given since its capture began, in a row
+  int64_t now = 0;                     // when the last launch ended, in ps
+  std::optional<Graph> captured = {};  // the work given since the capture began, in order
 };
 
 struct CublasLtHandle {
@@ -76,7 +76,7 @@ struct Operation {
 struct Preference {
   uint64_t workspace = 0;
   uint32_t reduction_schemes = 7;                             // any
-  std::array<uint32_t, 4> alignments = {256, 256, 256, 256};  // of A, B, C and D
+  std::array<uint32_t, 4> alignments = {256, 256, 256, 256};  // in bytes, of A, B, C and D
 };
 
 struct Things {
@@ -84,8 +84,8 @@ struct Things {
   Handles<cuda::CUmodule, Module> modules{"module"};
   Handles<cuda::CUfunction, Function> functions{"kernel"};
   Handles<cuda::CUstream, Stream> streams{"stream"};
-  std::map<int, Stream> default_streams;  // of devices, where they were used
-  std::list<Stream> destroyed_streams;    // whose work goes on
+  std::map<int, Stream> default_streams;  // by device, once used
+  std::list<Stream> destroyed_streams;    // their work goes on
   Handles<cuda::CUevent, Event> events{"event"};
   Handles<cuda::CUgraph, Graph> graphs{"graph"};
   Handles<cuda::CUgraphExec, std::shared_ptr<Plan>> execs{"executable graph"};

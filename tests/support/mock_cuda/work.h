@@ -1,6 +1,6 @@
 #pragma once
 
-// The work of graphs' nodes, and graphs that can run.
+// These types describe the work of graph nodes, and graphs that can run.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,20 +16,20 @@
 namespace orrery::mock_cuda {
 
 struct KernelWork {
-  cuda::CUfunction function;  // whose module must still be there
+  cuda::CUfunction function;  // its module must not be unloaded
   const cuda::HostKernel* kernel;
   std::vector<std::byte> argument;
   uint64_t threads;
 };
 
-/// How many products a dot_general sums; of other kernels 0.
+/// Returns how many products the kernel of a dot_general sums; 0 for other kernels.
 int64_t products_of(const KernelWork& work);
 
 struct CopyWork {
   cuda::CUdeviceptr to;
   cuda::CUdeviceptr from;
   size_t size;
-  int device;  // that does it
+  int device;  // the device that copies
 };
 struct FillWork {
   cuda::CUdeviceptr to;
@@ -38,13 +38,13 @@ struct FillWork {
   size_t element_size;
   int device;
 };
-/// A copy from the host: what was there at the time of the call.
+/// A `WriteWork` is a copy from the host. It has the bytes that were there at the time of the call.
 struct WriteWork {
   cuda::CUdeviceptr to;
   std::vector<std::byte> bytes;
   int device;
 };
-/// A matrix as cuBLASLt has it: column by column, several of them one after another.
+/// A `Layout` is a batch of matrices as cuBLASLt stores them: each is column-major.
 struct Layout {
   cuda::cudaDataType_t type;
   int64_t rows;
@@ -53,7 +53,7 @@ struct Layout {
   int64_t batch = 1;
   int64_t batch_stride = 0;
 };
-/// D = op(A) op(B).
+/// A `ProductWork` computes D = op(A) op(B).
 struct ProductWork {
   cuda::cublasComputeType_t compute;
   bool transposed_a;
@@ -81,16 +81,17 @@ struct Node {
   std::vector<size_t> after;
 };
 
-/// Whether it may use any of those bytes. Nobody knows what a kernel uses.
+/// Returns whether the work may use any of the bytes from `address` on. It is true for every kernel
+/// and every product, since the mock does not know which bytes they use.
 bool may_touch(const Work& work, cuda::CUdeviceptr address, size_t size);
 
-/// A graph that can run, and its runs, which do not overlap.
+/// A `Plan` is a graph that can run, and its runs, which do not overlap.
 struct Plan {
   std::vector<Node> nodes;                      // at least one
   std::vector<std::vector<size_t>> successors;  // one entry per node
-  std::optional<int64_t> launch_ps;             // none: not a graph, but something by itself
+  std::optional<int64_t> launch_ps;             // empty if this is not a graph
   std::deque<uint64_t> in_flight;               // launches that have not ended
-  int64_t free_at = 0;                          // when the last run ended
+  int64_t free_at = 0;                          // when the last run ended, in ps
 
   Plan(std::vector<Node> nodes_of_graph, std::optional<int64_t> launch);
 };

@@ -1,4 +1,4 @@
-// Calibration on times that a known cluster of ours has: it must find the cluster again.
+// Tests calibration on times that a known cluster of ours has: it must find the cluster again.
 
 #include "tools/calibrate/calibration.h"
 
@@ -17,7 +17,7 @@
 namespace orrery::test {
 namespace {
 
-/// Four devices behind a switch, with one protocol for rings.
+/// Returns four devices behind a switch, with one protocol for rings.
 Cluster ring_machine(int64_t launch, int64_t latency, int64_t channel_rate) {
   ProtocolFigures protocol;
   protocol.name = "mine";
@@ -33,7 +33,7 @@ Cluster ring_machine(int64_t launch, int64_t latency, int64_t channel_rate) {
   return cluster;
 }
 
-/// The times of the cluster from 1 KiB to 16 MiB.
+/// Returns the times of the cluster from 1 KiB to 16 MiB.
 NcclTable table_of(const Cluster& cluster, uint32_t ranks, uint32_t gpus_of_process = 1) {
   PerfRequest request;
   request.collective = NcclCollective::AllReduce;
@@ -76,16 +76,17 @@ TEST_CASE("calibration: figures that made the times are found again") {
   const Made made = calibrated(base, {table_of(machine, 2), table_of(machine, 4)}, quickly());
   const Calibration& found = made.calibration;
   // The fit ends where steps change the mean error by less than 0.001 %, and rounds to three
-  // digits: 0.5 %.
+  // digits, which is up to 0.5 %.
   CHECK(summary(found.residuals).mean < 0.01);
-  // Eight sizes, out of place and in place.
+  // There are eight sizes, out of place and in place.
   REQUIRE(found.left_out.size() == 2);
   for (const LeftOutRanks& fold : found.left_out) {
     CHECK(fold.residuals.size() == 2 * 8);
     for (const Residual& residual : fold.residuals)
       CHECK(residual.call->call.ranks == fold.ranks);
   }
-  // With 2 ranks a call has 2 steps in a row, with 4 it has 6: both are told apart.
+  // With 2 ranks a call has 2 steps in a row, with 4 it has 6, so launch and latency can be told
+  // apart.
   const ProtocolFigures& protocol = found.cluster.transport->protocols.front();
   const auto near = [](double value, double exact) { return std::abs(value / exact - 1) < 0.1; };
   CHECK(near(static_cast<double>(protocol.launch->count()), 5 * kUs));
@@ -108,7 +109,7 @@ TEST_CASE("calibration: what was fitted says so, in the file too") {
   CHECK(source->date == "2026-01-31");
   CHECK(source->source.starts_with(
       "nccl-tests all_reduce on 4 ranks, NCCL of unknown version (our own machine); mean error "));
-  // Slots are no time and no rate.
+  // Slots are no time and no rate, so they have no source.
   CHECK(std::none_of(cluster.sources.begin(), cluster.sources.end(), [](const FigureSource& each) {
     return each.figure == "transport/mine/slots";
   }));
@@ -127,7 +128,8 @@ TEST_CASE("calibration: what was fitted says so, in the file too") {
 }
 
 TEST_CASE("calibration: a figure at the bound of the search says so") {
-  // The links of the machine carry 5 GB/s, those of the data sheet 4: as near as the fit may go.
+  // The machine's links carry 5 GB/s, and those of the data sheet 4 GB/s: this is as near as the
+  // fit may go.
   const auto with_links = [](int64_t rate) {
     Cluster cluster = ring_machine(5 * kUs, kUs, 20 * kGBps);
     cluster.fabric = switch_fabric(4, {BytesPerSecond(rate * kGBps), Duration()});
@@ -146,7 +148,7 @@ TEST_CASE("calibration: a figure at the bound of the search says so") {
           (source.figure == "bandwidth"));
   const std::string text = calibration_text(made.calibration, Style());
   CHECK(text.find("at its bound") != std::string::npos);
-  // Without ranks that are left out there are no columns for them.
+  // Without ranks that are left out, there are no columns for them.
   const std::string heads = text.substr(text.find("  collective"), 80);
   CHECK(heads.find("worst") == heads.rfind("worst"));
 }
@@ -213,7 +215,7 @@ TEST_CASE("calibration: figures of the base that were fitted are fitted anew") {
     names.push_back(protocol.name);
   CHECK(names ==
         std::vector<std::string>{"ll", "simple", "broadcast", "p2p", "nvls"});  // start.json
-  // Sources are the base's, but for those of the protocols: these are start.json's.
+  // Sources are the base's, except those of the protocols, which are start.json's.
   const auto label_of = [&](const std::string& figure) -> std::string {
     std::string labels;
     for (const FigureSource& source : anew.sources)
@@ -229,7 +231,7 @@ TEST_CASE("calibration: figures of the base that were fitted are fitted anew") {
 }
 
 TEST_CASE("calibration: of two figures of which times tell the sum, the one with a source stays") {
-  // With two ranks every call has two steps in a row: launch + 2 x latency, 7 us. They
+  // With two ranks every call has two steps in a row: launch + 2 x latency = 7 us. The figures
   // start at 6 and 2 us, and must come down by 3 us together.
   const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
   CalibrationOptions options = quickly();
@@ -290,7 +292,7 @@ TEST_CASE("calibration: what a fit began with and could not fit is labelled extr
 
 TEST_CASE("calibration: numbers of ranks that are left out do not set the host's time") {
   const Cluster machine = ring_machine(5 * kUs, kUs, 20 * kGBps);
-  // Only the table of 4 ranks has several GPUs in a process, whose calls take 1 s each there.
+  // Only the table of 4 ranks has several GPUs in a process. Its calls take 1 s each.
   std::vector<NcclTable> tables = {table_of(machine, 2), table_of(machine, 4, 4)};
   for (NcclRow& row : tables.back().rows)
     row.out_of_place->time = row.in_place->time = Duration(1'000'000 * kUs);
@@ -300,7 +302,7 @@ TEST_CASE("calibration: numbers of ranks that are left out do not set the host's
   REQUIRE(made.calibration.left_out.size() == 2);
   CHECK(made.calibration.left_out.back().ranks == 4);
   for (const Residual& residual : made.calibration.left_out.back().residuals)
-    CHECK(residual.error() < -0.9);  // nothing that it saw takes a second
+    CHECK(residual.error() < -0.9);  // no call that the fit saw takes a second
 }
 
 TEST_CASE("calibration: the host's time is that of the fastest call, by GPUs of a process") {

@@ -1,4 +1,4 @@
-// The cluster that stands for virtual devices on GPUs, from fits with known parameters.
+// Tests the cluster that stands for virtual devices on GPUs, made from fits with known parameters.
 
 #include "tools/calibrate/gpu_cluster.h"
 
@@ -42,7 +42,7 @@ GpuFit fit(WorkKind kind, uint32_t at_once, int64_t latency, int64_t rate) {
   return made;
 }
 
-/// Fits of each kind by `at_once` virtual devices, and of copies by one.
+/// Returns fits of each kind by `at_once` virtual devices, and of copies by one.
 std::vector<GpuFit> fits(uint32_t at_once) {
   GpuFit dot = fit(WorkKind::Dot, at_once, 9 * kUs, 700 * kGBps);
   dot.dtype = Dtype::BF16;
@@ -63,7 +63,7 @@ const ProtocolFigures& protocol(const Cluster& cluster, const std::string& name)
   return *found;
 }
 
-/// The links from one device to another, by name.
+/// Returns the links from one device to another, by name.
 std::vector<std::string> way(const Cluster& cluster, uint32_t from, uint32_t to) {
   Paths paths(cluster.fabric);
   std::vector<std::string> links;
@@ -81,7 +81,7 @@ TEST_CASE("gpu cluster: virtual devices of one GPU share the link that is its me
                                                        shared,
                                                        R"(switch "GPU 0 writes" -> device 3)"});
   CHECK(way(cluster, 2, 1)[1] == shared);
-  // Four at once copy 300 GB/s each.
+  // Four devices at once copy 300 GB/s each.
   for (const Link& link : cluster.fabric.links())
     CHECK(link.bandwidth == BytesPerSecond(1200 * kGBps));
 }

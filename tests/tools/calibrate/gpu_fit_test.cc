@@ -1,4 +1,4 @@
-// Fits of GPU work to times that are made from known parameters: these must be found again.
+// Tests fits of GPU work to times that are made from known parameters: the fits must find these.
 
 #include "tools/calibrate/gpu_fit.h"
 
@@ -16,7 +16,7 @@ namespace {
 using cuda::MeasuredWork;
 using cuda::WorkKind;
 
-/// A node of `bytes` at latency + bytes / rate, the rate in bytes per us.
+/// Returns a copy of `bytes` that takes latency + bytes / rate. The rate is in bytes per us.
 MeasuredWork copy(int64_t bytes, int64_t latency, int64_t per_us, uint32_t at_once = 1) {
   return {WorkKind::Copy, Dtype::F32, at_once,
           Bytes(bytes),   {},         Duration(latency + bytes * kUs / per_us)};
@@ -42,14 +42,14 @@ TEST_CASE("gpu fit: a latency and a rate are found again, to three digits") {
   CHECK(fits[0].least == 4 * kKiB);
   CHECK(fits[0].most == 16384 * kKiB);
   CHECK(fits[0].errors.size() == 4);
-  // Times are whole picoseconds, of at least 10 us: 1 in 10^7.
+  // Times are whole picoseconds of at least 10 us, so errors are below 1 in 10^7.
   CHECK(fits[0].mean_error() < 1e-6);
 }
 
 TEST_CASE("gpu fit: kinds, dtypes and numbers at once are fitted apart, in the order they come") {
   std::vector<MeasuredWork> works = {copy(kKiB, kUs, 1000, 2), copy(kKiB, kUs, 2000),
                                      copy(64 * kKiB, kUs, 1000, 2), copy(64 * kKiB, kUs, 2000)};
-  // 2 MFLOP and 16 MFLOP at 1 TFLOP/s.
+  // These are 2 MFLOP and 16 MFLOP at 1 TFLOP/s.
   for (const int64_t flops : {2'000'000, 16'000'000})
     works.push_back({WorkKind::Dot, Dtype::BF16, 2, Bytes(), Flops(flops), Duration(kUs + flops)});
   const std::vector<GpuFit> fits = fit_gpu_works(works);
@@ -65,7 +65,7 @@ TEST_CASE("gpu fit: kinds, dtypes and numbers at once are fitted apart, in the o
 }
 
 TEST_CASE("gpu fit: a line that is half what it is fitted to is refused") {
-  // 8 KiB take 1/1000 of what 4 KiB take.
+  // 8 KiB take 1/1000 of the time of 4 KiB.
   const std::vector<MeasuredWork> works = {copy(4 * kKiB, 1'000'000, 1'000'000'000),
                                            copy(8 * kKiB, 1'000, 1'000'000'000),
                                            copy(16 * kKiB, 1'010'000, 1'000'000'000)};
@@ -75,7 +75,7 @@ TEST_CASE("gpu fit: a line that is half what it is fitted to is refused") {
 }
 
 TEST_CASE("gpu fit: sizes between the least and a sixteenth of the most only show their errors") {
-  // A cache makes 64 KiB twice as fast as the line of the others.
+  // A cache makes 64 KiB twice as fast as the line of the other sizes.
   std::vector<MeasuredWork> works = {copy(4 * kKiB, kUs, 1000), copy(1024 * kKiB, kUs, 1000),
                                      copy(16384 * kKiB, kUs, 1000)};
   MeasuredWork cached = copy(64 * kKiB, kUs, 1000);
@@ -89,7 +89,7 @@ TEST_CASE("gpu fit: sizes between the least and a sixteenth of the most only sho
 }
 
 TEST_CASE("gpu fit: of times that a line does not meet, the squares of relative errors are least") {
-  // Each size has two times: 1.1 and 0.9 of those of a line of 1 us and 1000 B/us. The fit is c
+  // Each size has two times: 1.1 and 0.9 of the times of a line of 1 us and 1000 B/us. The fit is c
   // times that line, with relative errors c / 1.1 - 1 and c / 0.9 - 1. The sum of their squares is
   // least where its derivative is 0: c = (1 / 1.1 + 1 / 0.9) / (1 / 1.1^2 + 1 / 0.9^2) = 0.980.
   std::vector<MeasuredWork> works;
@@ -104,7 +104,8 @@ TEST_CASE("gpu fit: of times that a line does not meet, the squares of relative 
 }
 
 TEST_CASE("gpu fit: a latency is never below zero") {
-  // From 1 KiB to 64 KiB the time grows by more than the size: a line would begin below zero.
+  // From 1 KiB to 64 KiB the time grows by a greater factor than the size, so a line would begin
+  // below zero.
   std::vector<MeasuredWork> works = {copy(kKiB, 0, 1000), copy(64 * kKiB, 0, 1000)};
   works.front().node = Duration(works.front().node.count() / 2);
   CHECK(fit_gpu_works(works).front().latency == Duration());
@@ -125,7 +126,7 @@ TEST_CASE("gpu fit: times that do not grow are refused") {
       refused({fast, copy(64 * kKiB, kUs, 1000, 8)}) ==
       "what was measured: copy by 8 virtual devices at once: expected times that grow with sizes, "
       "got 0 ps and 66536000 ps");
-  // One size alone.
+  // There is only one size.
   CHECK(
       refused({small}) ==
       "what was measured: copy by 8 virtual devices at once: expected times that grow with sizes, "

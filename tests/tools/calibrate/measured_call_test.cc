@@ -18,7 +18,7 @@ NcclRow row(int64_t bytes, int64_t out_of_place, int64_t in_place) {
   return made;
 }
 
-/// An all_reduce of 1 KiB on 4 ranks of one process.
+/// Returns the table of an all_reduce of 1 KiB on 4 ranks of one process.
 NcclTable table_of(std::vector<NcclRow> rows) {
   NcclTable table;
   table.ranks = 4;
@@ -91,7 +91,7 @@ TEST_CASE("measured calls: rows that are left out") {
 }
 
 TEST_CASE("measured calls: each is timed as its cluster has it") {
-  // Two ranks exchange all they have at once: 1 us a link, and 1 KiB at 1 GB/s.
+  // Two ranks exchange all their data at once: 1 us per link, and 1 KiB at 1 GB/s.
   NcclTable table = table_of({row(1024, 1, 1)});
   table.ranks = 2;
   table.settings.reset();

@@ -22,7 +22,7 @@ TEST_CASE("residuals: an error is modelled / measured - 1") {
   CHECK(all[0].error() == 0.25);
   CHECK(all[1].error() == -0.25);
   CHECK(all[0].call == &calls[0]);
-  // All three are sums and quotients of powers of 2, and so exact.
+  // All three figures are sums and quotients of powers of 2, and so exact.
   const ErrorSummary errors = summary(all);
   CHECK(errors.times == 2);
   CHECK(errors.mean == 0.25);

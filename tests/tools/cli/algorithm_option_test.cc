@@ -1,4 +1,4 @@
-// --algorithm: which ops it sets, and what is refused.
+// Tests --algorithm: which ops it sets, and its errors.
 
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ Ran run_with(const std::vector<std::string>& settings) {
   return ran(arguments);
 }
 
-/// "ring": of the op's entry in a JSON report.
+/// Returns the algorithm of the op's entry in a JSON report: "ring".
 std::string algorithm_of(const Ran& run, const std::string& op) {
   const size_t entry = run.out.find("\"id\": \"" + op + "\"");
   REQUIRE(entry != std::string::npos);

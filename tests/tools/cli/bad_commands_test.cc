@@ -1,5 +1,5 @@
-// Bad MSCCL algorithms and bad commands as a user meets them, but for what
-// tests/tools/import/msccl_test.cc has whole.
+// Tests bad MSCCL algorithms and bad commands as a user meets them, except those that
+// tests/tools/import/msccl_test.cc has with the whole message.
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 namespace orrery::test {
 namespace {
 
-/// The small algorithm with the first `from` replaced.
+/// Returns the small algorithm with the first `from` replaced by `to`.
 std::string gather_with(const std::string& from, const std::string& to) {
   std::string text = two_gather().text();
   return text.replace(text.find(from), from.size(), to);
@@ -39,7 +39,7 @@ TEST_CASE("bad input: MSCCL algorithms") {
 }
 
 TEST_CASE("bad input: the command line") {
-  // small.json and small.xml are right; empty is a folder.
+  // small.json and small.xml are valid; empty is a folder.
   const WrongCommand wrong[] = {
       {"no command",
        {},

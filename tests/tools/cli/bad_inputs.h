@@ -1,7 +1,8 @@
 #pragma once
 
-// How a test says that an input is refused: the whole message on stderr, nothing on stdout, exit
-// code 2. Each input is tried in a folder that has small.json, small.xml and empty/, all right.
+// Tests state by these helpers that an input is refused: with the whole message on stderr, nothing
+// on stdout, and exit code 2. Each input is tried in a folder with valid small.json, small.xml and
+// empty/.
 
 #include <filesystem>
 #include <span>
@@ -17,7 +18,7 @@
 
 namespace orrery::test {
 
-/// A file and what is said of it.
+/// A `Wrong` is a file and the message that refuses it.
 struct Wrong {
   const char* kind;
   std::string text;
@@ -30,7 +31,7 @@ struct WrongCommand {
   std::string message;
 };
 
-/// The folder of the right inputs, in which a command names files by their names alone.
+/// A `Place` is the folder of the valid inputs. Commands name the files by their names alone.
 class Place {
  public:
   Place() {
@@ -59,7 +60,7 @@ class Place {
   std::filesystem::path before_;
 };
 
-/// Each text, as `file`, is refused by `command`.
+/// Checks that `command` refuses each text, as `file`.
 inline void refuse_all(std::span<const Wrong> all, const std::string& command,
                        const std::string& file) {
   const Place place;

@@ -1,6 +1,7 @@
-// Bad scenarios as a user meets them: their parts, and what their cluster cannot run. Errors that
-// the reader's tests (tests/models/scenario) have whole, with their place, are not repeated here.
-// bad_ops_test.cc has ops, bad_commands_test.cc other files and the command line.
+// Tests bad scenarios as a user meets them: their parts, and programs that their cluster cannot
+// run. Errors that the reader's tests (tests/models/scenario) have with the whole message and place
+// are not repeated here. bad_ops_test.cc tests ops, and bad_commands_test.cc other files and the
+// command line.
 
 #include "tests/tools/cli/bad_inputs.h"
 

@@ -1,4 +1,5 @@
-// Bad ops, loops and programs as a user meets them, but for what tests/models/scenario has whole.
+// Tests bad ops, loops and programs as a user meets them, except those that tests/models/scenario
+// has with the whole message.
 
 #include <doctest/doctest.h>
 

@@ -16,12 +16,12 @@ int64_t picoseconds(const Json& microseconds) {
   return std::llround(microseconds.get<double>() * 1e6);
 }
 
-/// The processes and threads by their numbers, as the events name them.
+/// `Names` maps the numbers of processes and threads in the events to their names.
 class Names {
  public:
   void add(const Json& event) {
     const int64_t process = event.at("pid");
-    // Viewers tell apart processes of one name by their numbers, which they show.
+    // Viewers tell apart processes with one name by their numbers, which they show.
     if (event.at("name") == "process_name")
       processes_[process] =
           event.at("args").at("name").get<std::string>() + " " + std::to_string(process);

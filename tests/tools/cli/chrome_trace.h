@@ -1,7 +1,8 @@
 #pragma once
 
 // Reads a Chrome trace by its format alone (the Trace Event Format document): complete events,
-// metadata, counters and flows. It knows nothing about Orrery but the names that the trace shows.
+// metadata, counters and flows. The reader knows nothing about Orrery but the names that the trace
+// shows.
 
 #include <cstdint>
 #include <map>
@@ -11,16 +12,17 @@
 
 namespace orrery::test {
 
-/// A complete event. The format's microseconds, exact to the picosecond in a double up to 2^53 ps.
+/// A `Slice` is a complete event. The format's microseconds, as doubles, are exact to the
+/// picosecond up to 2^53 ps.
 struct Slice {
   std::string process;
   std::string thread;
-  int64_t row = 0;  // which thread, where several have one name
+  int64_t row = 0;  // tells apart threads with one name
   std::string category;
   std::string name;
   int64_t begin_ps = 0;
   int64_t end_ps = 0;
-  int64_t bytes = 0;  // in a row of a link: how many crossed it
+  int64_t bytes = 0;  // in a row of a link: bytes that crossed it
 };
 
 struct ChromeTrace {

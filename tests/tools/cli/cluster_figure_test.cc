@@ -1,4 +1,4 @@
-// --cluster-figure: what it changes, what reports say of it, and what is refused.
+// Tests --cluster-figure: its effect, its labels in reports, and its errors.
 
 #include <initializer_list>
 #include <string>
@@ -22,7 +22,7 @@ namespace {
 const char* const kRing =
     R"({"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"})";
 
-/// Device 0 sends device 1 a message of 2,000 B.
+/// Returns a scenario in which device 0 sends device 1 a message of 2,000 B.
 std::string scenario_on(const std::string& cluster, const std::string& more = "") {
   return R"({"orrery": 1, "name": "one message", "cluster": )" + cluster + R"(, "mesh": {"x": 2},
 "arrays": {"a": {"shape": [4000], "dtype": "s8", "spec": ["x"], "init": "iota"}},
@@ -42,7 +42,7 @@ struct Timed {
   std::vector<std::string> labels;  // those with "(--cluster-figure, this run)"
 };
 
-/// The report of a scenario with these figures set. It has to hold.
+/// Runs a scenario with these figures set, and returns its report. The run must hold.
 Timed timed(const std::string& scenario, const std::vector<std::string>& settings) {
   const TemporaryFolder folder;
   const std::string file = folder.file("s.json", scenario);
@@ -57,7 +57,7 @@ Timed timed(const std::string& scenario, const std::vector<std::string>& setting
   return result;
 }
 
-/// The message, without "--cluster-figure: ", of a run that ends with wrong input.
+/// Returns the message, without "--cluster-figure: ", of a run that ends with wrong input.
 std::string refused(const std::string& setting, const std::string& cluster = kRing) {
   const TemporaryFolder folder;
   const std::string file = folder.file("s.json", scenario_on(cluster));
@@ -75,14 +75,14 @@ TEST_CASE("cluster figure: the time with it is that of a cluster which has it") 
   const auto time = [&](const std::vector<std::string>& settings) {
     return timed(scenario, settings).makespan;
   };
-  // 2,000 B take 2 us, and the latency is another.
+  // 2,000 B take 2 us, and the latency is 1 us more.
   CHECK(time({}) == 3 * kUs);
   CHECK(time({"latency=2 us"}) == 4 * kUs);
   CHECK(time({"latency=0 us"}) == 2 * kUs);
   CHECK(time({"bandwidth=0.5 GB/s"}) == 5 * kUs);
   CHECK(time({"launch=5 us"}) == 8 * kUs);
   CHECK(time({"bandwidth=0.5 GB/s", "launch=5 us"}) == 10 * kUs);
-  // The last of one figure.
+  // The last setting of a figure counts.
   CHECK(time({"latency=2 us", "latency=5 us"}) == 7 * kUs);
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("cluster figure: reports label those that are set as overridden, and n
   CHECK(timed(scenario, {}).labels == std::vector<std::string>{});
   CHECK(timed(scenario, {"latency=2 us"}).labels ==
         std::vector<std::string>{"latency: overridden (--cluster-figure, this run)"});
-  // By name, each once.
+  // Figures are listed by name, each once.
   CHECK(timed(scenario, {"latency=2 us", "bandwidth=2 GB/s", "latency=3 us"}).labels ==
         std::vector<std::string>{"bandwidth, latency: overridden (--cluster-figure, this run)"});
 }
@@ -107,7 +107,7 @@ TEST_CASE("cluster figure: in place of a figure with a source, whose label goes"
   CHECK(run.out.find("· latency: overridden (--cluster-figure, this run)") != std::string::npos);
 }
 
-/// The same message by a protocol that adds 4 us to the launch. It is the only one.
+/// On this cluster, a protocol adds 4 us to the launch of the message. It is the only protocol.
 const char* const kTransport =
     R"({"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
 "transport": {"protocols": {"mine": {"launch": "4 us", "slot": "4 KiB"}}}})";
@@ -120,7 +120,7 @@ TEST_CASE("cluster figure: of a protocol") {
   CHECK(launch.labels ==
         std::vector<std::string>{"transport/mine/launch: overridden (--cluster-figure, this run)"});
   CHECK(timed(scenario, {"transport/mine/latency=9 us"}).makespan == (4 + 3 + 9) * kUs);
-  // Half of what the link carries is flags.
+  // Half of the bytes that the link carries are flags.
   CHECK(timed(scenario, {"transport/mine/efficiency=1/2"}).makespan == (4 + 1 + 4) * kUs);
   CHECK(timed(scenario, {"transport/mine/efficiency=1"}).makespan == (4 + 3) * kUs);
 }
@@ -132,7 +132,7 @@ TEST_CASE("cluster figure: a protocol's slot is that of the messages and of memo
   const auto output = [&](const std::string& setting) {
     return ran(with_settings({"run", file}, {setting})).out;
   };
-  // A connection has two slots if nothing else is said.
+  // A connection has two slots by default.
   CHECK(output("transport/mine/launch=1 us").find("reserved 8 KiB (transport buffers)") !=
         std::string::npos);
   CHECK(output("transport/mine/slot=2 KiB").find("reserved 4 KiB (transport buffers)") !=
@@ -148,11 +148,11 @@ TEST_CASE("cluster figure: what a scenario itself has wrong is told where it is 
   const TemporaryFolder folder;
   const std::string file =
       folder.file("s.json", scenario_on(cluster, R"(, "memory": {"transport": true})"));
-  // The value of "slot".
+  // This is the place of the value of "slot".
   const std::string place = ":3:18: /cluster/transport/protocols/mine/slot: expected at most ";
   CHECK(ran({"run", file}).err.starts_with(file + place));
   CHECK(ran(with_settings({"run", file}, {"latency=2 us"})).err.starts_with(file + place));
-  // One that is set is not in the file.
+  // A figure that is set has no place in the file.
   CHECK(ran(with_settings({"run", file}, {"transport/mine/slot=1152921504606846976 B"}))
             .err.starts_with(file + ": expected at most "));
 }
@@ -160,7 +160,7 @@ TEST_CASE("cluster figure: what a scenario itself has wrong is told where it is 
 TEST_CASE("cluster figure: a cluster of the catalog") {
   const std::string scenario = scenario_on("\"a100-sxm-8\"");
   const int64_t before = timed(scenario, {}).makespan;
-  // Its launch is part of its protocols', so this one comes before theirs.
+  // The cluster's launch comes before that of its protocols, so it adds to the time.
   CHECK(timed(scenario, {"launch=1 us"}).makespan == before + kUs);
 }
 
@@ -255,7 +255,7 @@ TEST_CASE("cluster figure: every figure of a transport") {
 TEST_CASE("cluster figure: links that are equal are one, others have their own figures") {
   const std::string begin =
       R"({"devices": 2, "bandwidth": "1 GB/s", "latency": "1 us", "links": [)";
-  // The two links of a ring of two devices.
+  // These are the two links of a ring of two devices.
   CHECK(timed(scenario_on(begin + R"({"from": 0, "to": 1}, {"from": 1, "to": 0}]})"),
               {"latency=2 us"})
             .makespan == 4 * kUs);
@@ -281,7 +281,7 @@ TEST_CASE("cluster figure: names that are none") {
 TEST_CASE("cluster figure: what is no setting") {
   for (const char* const setting : {"", "latency", "2 us", "transport/mine/latency"})
     CHECK(refused(setting) == "expected NAME=VALUE, got \"" + std::string(setting) + "\"");
-  // A byte that is none of UTF-8, an escape, a line feed, and DEL.
+  // The settings have a byte that is not UTF-8, an escape, a line feed, and DEL.
   for (const char* const setting : {"latency=\xff", "\xff=1 us", "flops/\xff=1", "\x1b[31m=1 us",
                                     "latency=2\nus", "latency=\x7f"})
     CHECK(refused(setting) == "expected NAME=VALUE in printable UTF-8");
@@ -373,8 +373,8 @@ TEST_CASE("perf: a figure of the cluster, which the table names") {
   const std::string file = folder.file("ring.json", kRing);
   const std::vector<std::string> perf = {"perf", "sendrecv", "-g", "2",    "-b",        "2000",
                                          "-e",   "2000",     "-d", "int8", "--cluster", file};
-  // The size, the count, the type and so on, and the time in us: 2,000 B take 2 us, and the latency
-  // 3 us.
+  // The row has the size, the count, the type and so on, and the time in us: 2,000 B take 2 us, and
+  // the latency is 3 us.
   const Ran run = ran(with_settings(perf, {"latency=3 us"}));
   CHECK(run.outcome == Outcome::Holds);
   CHECK(run.out.find("\n        2000          2000      int8     sum      -1     5.00 ") !=
@@ -391,7 +391,7 @@ TEST_CASE("perf: a host's launch that is set") {
   const Ran run = ran(with_settings(
       {"perf", "sendrecv", "-g", "2", "-b", "2000", "-e", "2000", "-d", "int8", "--cluster", file},
       {"transport/host_launch/ppermute=5 us"}));
-  // The devices take 7 us, and the host 5 us for each of two.
+  // The devices take 7 us, and the host takes 5 us for each of two devices.
   CHECK(run.out.find("\n        2000          2000      int8     sum      -1    10.00 ") !=
         std::string::npos);
 }

@@ -9,7 +9,8 @@
 namespace orrery::test {
 namespace {
 
-/// The words that bash offers after `words`, one per line. The last of `words` is being typed.
+/// Returns the words that bash offers after `words`, one per line. The last of `words` is being
+/// typed.
 std::string completed(const std::string& words) {
   const TemporaryFolder folder;
   folder.file("ring.json", "{}");

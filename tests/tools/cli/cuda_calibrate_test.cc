@@ -1,5 +1,5 @@
-// orrery calibrate cuda, run --cluster with its file, and perf --backend cuda, on the mock driver.
-// The mock's clock is of the model's form, so predictions are near its measurements.
+// Tests orrery calibrate cuda, run --cluster with its file, and perf --backend cuda, on the mock
+// driver. The mock's clock has the form of the model, so predictions are near its measurements.
 
 #include <cmath>
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Slow, so that latencies are small beside the rest: 16 GB/s of copies; 16 bytes of a kernel take
-/// 1.5 ns. Work that moves data at the same time shares the memory.
+/// Returns a slow clock, so that latencies are small beside the rest: copies have 16 GB/s, and 16
+/// bytes of a kernel take 1.5 ns. Nodes that move data at the same time share the memory.
 MockCudaSettings slow() {
   MockCudaSettings settings;
   settings.multiprocessors = 100'000;
@@ -37,7 +37,7 @@ Ran ran_with(const std::vector<std::string>& arguments, const MockCudaSettings& 
   return ran(arguments, MockControl::library());
 }
 
-/// Calibrates, into that file.
+/// Calibrates, and writes that file.
 Ran calibrated(const std::string& file, const std::string& devices, MockCudaSettings settings) {
   settings.computes = 0;  // times alone count
   return ran_with({"calibrate", "cuda", "-o", file, "--devices", devices, "--most", "1 MiB",
@@ -45,14 +45,14 @@ Ran calibrated(const std::string& file, const std::string& devices, MockCudaSett
                   settings);
 }
 
-/// The simulated and the measured makespan in ps.
+/// `Makespans` are the simulated and the measured makespan in ps.
 struct Makespans {
   int64_t simulated = 0;
   int64_t measured = 0;
 };
 
-/// The makespans of one op over f32 vectors of 1 MiB on each of four devices, on the cluster of
-/// that file.
+/// Returns the makespans of one op over f32 vectors of 1 MiB on each of four devices, on the
+/// cluster of that file.
 Makespans makespans(const std::string& cluster, const std::string& op,
                     const MockCudaSettings& settings) {
   const TemporaryFolder folder;
@@ -71,8 +71,8 @@ Makespans makespans(const std::string& cluster, const std::string& op,
 
 struct Predicted {
   const char* op;
-  int64_t nodes;        // at most on one way through the graph
-  double not_modelled;  // a share of the measured time, and why
+  int64_t nodes;        // most nodes on a path through the graph
+  double not_modelled;  // a share of the measured time
 };
 
 TEST_CASE("calibrate cuda: what run --cluster predicts is what the mock measures") {
@@ -82,10 +82,10 @@ TEST_CASE("calibrate cuda: what run --cluster predicts is what the mock measures
   // The model and the mock may differ by:
   //  - the launch of the graph, 5 us, which the model lacks;
   //  - the entry into a collective, 2 us, which the graph lacks;
-  //  - a node on the way, 2 us at most;
+  //  - a node on the path, 2 us at most;
   //  - rates of three digits, 0.5 %.
   //
-  // In `direct` the model's copies of a rank's own part do not share the memory with its messages:
+  // In `direct`, the model's copies of a rank's own part do not share the memory with its messages:
   // one copy of the 1 + 2 x 3 that a rank has.
   const std::vector<Predicted> ops = {
       {R"("op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring")", 12, 0},
@@ -113,7 +113,7 @@ TEST_CASE("calibrate cuda: what run --cluster predicts is what the mock measures
     const double tolerance =
         latencies + (0.005 + predicted.not_modelled) * static_cast<double>(measured);
     CHECK(std::abs(static_cast<double>(simulated - measured)) <= tolerance);
-    // So that the tolerance can be missed.
+    // Latencies are small, so that a wrong rate would miss the tolerance.
     CHECK(latencies < 0.1 * static_cast<double>(measured));
   }
   CHECK(left_on_mock() == "");
@@ -123,8 +123,8 @@ TEST_CASE("calibrate cuda: what it prints and writes") {
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/gpu.json";
   MockCudaSettings settings = slow();
-  settings.thread_ps = 1000;    // 16 GB/s, as copies; of add, a thread has one element
-  settings.product_ps = 1'000;  // beside which threads are nothing: 2 flops in 1 ns
+  settings.thread_ps = 1000;    // 16 GB/s, as copies; in add, a thread has one element
+  settings.product_ps = 1'000;  // far more than for threads: 2 flops in 1 ns
   const Ran run = calibrated(file, "2", settings);
   CHECK(run.err == "");
   CHECK(run.outcome == Outcome::Holds);
@@ -196,7 +196,7 @@ TEST_CASE("calibrate cuda: errors are one line and 2, and nothing is written") {
       error(ran({"calibrate", "cuda", "-o", file, "--most", "16 KiB"}, MockControl::library())) ==
       "orrery: calibrate cuda: the driver failed in cuGraphLaunch: CUDA_ERROR_OUT_OF_MEMORY (2): a "
       "launch of a graph\n");
-  // A clock that sees no bytes.
+  // This clock takes no time for bytes.
   MockCudaSettings blind = slow();
   blind.thread_ps = 0;
   CHECK(error(calibrated(file, "4", blind)) ==
@@ -213,7 +213,7 @@ TEST_CASE("calibrate cuda: errors are one line and 2, and nothing is written") {
 }
 
 TEST_CASE("perf --backend cuda: nccl-tests' table of what is measured") {
-  // On a cluster of the catalog, whose memory the mock need not have.
+  // The cluster is one of the catalog, whose memory the mock need not have.
   MockCudaSettings settings;
   settings.memory = uint64_t{1} << 26;
   const Ran run = ran_with(
@@ -237,9 +237,9 @@ TEST_CASE("perf --backend cuda: nccl-tests' table of what is measured") {
         "# orrery: assumed in place: a second measurement out of place\n");
   CHECK(lines("#  Rank  0") ==
         "#  Rank  0 Group  0 Pid      0 on     orrery device  0 [0000:00:00] Mock GPU 0\n");
-  // By recursive doubling, with the mock's usual clock: 5 us of launch, a copy of the operand, and
-  // twice a copy (1 us, and 1 TB/s) and a combination (2 us, and 10 ps for 16 bytes). So of 4 KiB 5
-  // us + 3 x 1.0041 us + 2 x 2.0026 us; busbw is algbw x 2 x 3 / 4.
+  // The times are by recursive doubling and the mock's usual clock: 5 us of launch, a copy of the
+  // operand, and twice a copy (1 us, and 1 TB/s) and a combination (2 us, and 10 ps for 16 bytes).
+  // So 4 KiB take 5 us + 3 x 1.0041 us + 2 x 2.0026 us; busbw is algbw x 2 x 3 / 4.
   CHECK(lines(" ") ==
         "        4096          1024     float     sum      -1    12.02    0.34    0.51       0    "
         "12.02    "

@@ -1,4 +1,5 @@
-// orrery run --backend cuda, on the mock driver: its clock is made up, and the same in every order.
+// Tests orrery run --backend cuda on the mock driver. The mock's clock is simulated, and gives the
+// same times in every order.
 
 #include <algorithm>
 #include <map>
@@ -25,21 +26,21 @@ std::string quickstart() {
   return in_tree("scenarios/quickstart.json");
 }
 
-/// `arguments` with --backend cuda.
+/// Runs `arguments` with --backend cuda.
 Ran ran_on_mock(std::vector<std::string> arguments, const MockCudaSettings& settings = {}) {
   mock().reset(settings);
   arguments.insert(arguments.end(), {"--backend", "cuda"});
   return ran(std::move(arguments), MockControl::library());
 }
 
-/// The same with --fast-dot, by the mock's cuBLASLt.
+/// Runs `arguments` with --backend cuda and --fast-dot, by the mock's cuBLASLt.
 Ran ran_fast_on_mock(std::vector<std::string> arguments, const MockCudaSettings& settings = {}) {
   mock().reset(settings);
   arguments.insert(arguments.end(), {"--backend", "cuda", "--fast-dot"});
   return ran(std::move(arguments), MockControl::library(), MockControl::library());
 }
 
-/// The part of `text` after `from` and before `to`.
+/// Returns the part of `text` after `from` and before `to`.
 std::string between(const std::string& text, const std::string& from, const std::string& to) {
   const size_t begin = text.find(from);
   REQUIRE(begin != std::string::npos);
@@ -50,14 +51,15 @@ TEST_CASE("run on GPUs: the text report has a section of them") {
   const Ran run = ran_on_mock({"run", quickstart()});
   CHECK(run.outcome == Outcome::Holds);
   CHECK(run.err == "");
-  // By the mock's clock a launch takes 5 us; a copy 1 us and its bytes at 1 TB/s; a combination of
-  // 8 KiB, of which each of 512 threads does 16 bytes, 2 us and 10 ps a thread. So
+  // By the mock's clock a launch takes 5 us. A copy takes 1 us and its bytes at 1 TB/s. A
+  // combination of 8 KiB, of which each of 512 threads does 16 bytes, takes 2 us and 10 ps per
+  // thread. So the ops take:
   //   s: a copy of 8 KiB, three combinations           7.02 us
   //   g: seven copies of 8 KiB                         7.06 us
   //   r: three combinations, seven copies of 8 KiB    13.07 us
-  // A copy of 127 x 64 KiB, the whole 64 KiB in 1/128 of what is free, takes 1 us and 8.323 us:
+  // A copy of 127 x 64 KiB, the whole 64 KiB in 1/128 of the free memory, takes 1 us and 8.323 us:
   // 892.7 GB/s. For each 8 KiB, on each of eight devices, a copy reads and writes two and a
-  // combination three: s has 11 x 64 KiB, g 14, and r 23.
+  // combination three: s moves 11 x 64 KiB, g 14, and r 23.
   CHECK(
       between(run.out, "\nGPUS\n", "\nMEMORY") ==
       R"(  measured 32.15 µs, the median of 5 runs, which took 32.15 µs to 32.15 µs; simulated 42.96 µs
@@ -136,7 +138,7 @@ TEST_CASE("run on GPUs: the JSON report has a key of them, and the rest is as wi
     })");
   Json with = Json::parse(run.out);
   Json without = Json::parse(text_of(in_tree("tests/tools/cli/golden/quickstart.json")));
-  // That of values is the host's, and no measured time is in it.
+  // The fingerprint of values is the host's, and no measured time is in it.
   CHECK(with["fingerprint"] == without["fingerprint"]);
   for (const char* const key : {"time", "ops", "devices", "links", "values", "faults"})
     CHECK(with[key] == without[key]);
@@ -149,7 +151,7 @@ TEST_CASE("run on GPUs: three checks more, and the digest of the GPUs is compare
   std::map<std::string, std::string> messages;
   for (const Json& check : report["checks"])
     messages[check["name"]] = check["message"];
-  // p, g and r on eight devices.
+  // The values are p, g and r on eight devices.
   CHECK(messages["VALUES.GPUS"] ==
         "24 values of the GPUs are those of the host executor, bit for bit.");
   CHECK(messages["MEMORY.ARENA"] ==
@@ -234,7 +236,7 @@ TEST_CASE("run on GPUs: the trace has what was measured, in processes of their o
 }
 
 TEST_CASE("run on GPUs: measured runs of another seed, the same bytes") {
-  // The mock runs what is ready in another order, by the same clock.
+  // The mock runs ready nodes in another order, by the same clock.
   MockCudaSettings settings;
   settings.seed = 2;
   CHECK(ran_on_mock({"run", quickstart(), "--format", "json"}, settings).out ==
@@ -273,7 +275,7 @@ TEST_CASE("run on GPUs: too little memory, both numbers and 2") {
   const Ran run = ran_on_mock({"run", quickstart()}, settings);
   CHECK(run.outcome == Outcome::WrongInput);
   CHECK(run.out == "");
-  // Arenas of 8 * 106,496 B, and 8 * 49,152 B beside them, each in multiples of 64 KiB.
+  // The arenas need 8 * 106,496 B, and 8 * 49,152 B beside them, each in multiples of 64 KiB.
   CHECK(run.err ==
         "orrery: --backend cuda: GPU 0 (Mock GPU 0) has 512 KiB free, and the virtual devices on "
         "it need 1.5 MiB\n");
@@ -285,7 +287,7 @@ TEST_CASE("run on GPUs: of several scenarios one with too little memory does not
   MockCudaSettings settings;
   settings.memory = uint64_t{1} << 19;
   const TemporaryFolder folder;
-  // Eight bytes on each of two devices.
+  // Each of two devices has eight bytes.
   const std::string small = folder.file("small.json", R"({"orrery": 1,
     "cluster": {"devices": 2, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us"},
     "mesh": {"x": 2}, "arrays": {"a": {"shape": [2], "dtype": "f32"}},
@@ -372,7 +374,8 @@ TEST_CASE("run on GPUs: a program that hangs does not run there") {
   CHECK(left_on_mock() == "");
 }
 
-/// f32[8,16] by f32[16,4], a product of s32, and their uses, on two devices.
+/// The program has f32[8,16] by f32[16,4], a product of s32, and ops that use the products, on two
+/// devices.
 constexpr const char* kProducts = R"({
   "orrery": 1,
   "name": "products",
@@ -405,12 +408,12 @@ TEST_CASE("run on GPUs: with --fast-dot the report says what cuBLASLt did and ho
   std::map<std::string, std::string> messages;
   for (const Json& check : report["checks"])
     messages[check["name"]] = check["message"];
-  // "n" on two devices, and "d" and "s".
+  // The values are "n" on two devices, and "d" and "s".
   CHECK(messages["VALUES.GPUS"] ==
         "2 values of the GPUs are those of the host executor, bit for bit. 4 that depend on "
         "--fast-dot were compared within the bounds of both sides' roundings.");
   CHECK(left_on_mock() == "");
-  // Without it nothing of the kind is there.
+  // Without --fast-dot the report has no such message.
   const Ran plain = ran_on_mock({"run", file, "--format", "json"});
   CHECK(plain.outcome == Outcome::Holds);
   CHECK(plain.out.find("fast-dot") == std::string::npos);

@@ -1,4 +1,4 @@
-// orrery diff on real runs: the first difference named is the cause of the others.
+// Tests orrery diff on real runs: the first difference must be the cause of the others.
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,8 @@
 namespace orrery::test {
 namespace {
 
-/// A sum over four devices of 10^8, 1, -10^8, 1 in each of four elements, doubled and negated.
+/// Returns a scenario with a sum over four devices of 10^8, 1, -10^8, 1 in each of four elements;
+/// the sum is then doubled and negated.
 std::string sum_scenario(const std::string& algorithm, const std::string& dtype = "f32") {
   std::string lists;
   for (const std::string x : {"100000000", "1", "-100000000", "1"})
@@ -59,9 +60,10 @@ TEST_CASE("diff: another algorithm: the collective, the device, the element, the
   const std::string doubling = folder.file("doubling.json", sum_scenario("recursive_doubling"));
   const Ran differ = ran({"diff", ring, doubling});
   CHECK(differ.outcome == Outcome::Fails);
-  // In f32, 10^8 + 1 is 10^8. Doubling adds (10^8 + 1) + (-10^8 + 1) = 0 everywhere. The ring adds
-  // one after the other, from device i on for element i. The sums that begin with 10^8 or with
-  // -10^8 end with + 1 and are 1. The others end with a large one and are 0.
+  // In f32, 10^8 + 1 is 10^8. Recursive doubling adds (10^8 + 1) + (-10^8 + 1) = 0 for all
+  // elements. The ring adds one after the other, from device i on for element i. The sums that
+  // begin with 10^8 or with -10^8 end with + 1 and are 1. The other sums end with a large term and
+  // are 0.
   CHECK(differ.out.find("  value     \"r\" on device 0, element 0: 1 in A, 0 in B (1065353216 ulps "
                         "apart; 2 of 4 elements\n") != std::string::npos);
   CHECK(differ.out.find("FIRST     algorithm: \"r\": ring, 24 messages in A, recursive_doubling, 8 "
@@ -72,14 +74,14 @@ TEST_CASE("diff: a slow device: the computation that takes longer, on it") {
   const Ran differ =
       ran({"diff", in_tree("scenarios/quickstart.json"), in_tree("scenarios/slow-device.json")});
   CHECK(differ.outcome == Outcome::Fails);
-  // 20 GFLOP and 1.5 times as long, both starting at 0.
+  // The ops take 20 GFLOP and 1.5 times as long, both starting at 0.
   CHECK(differ.out.find("FIRST     time: \"c\" on device 3, end: ") != std::string::npos);
   CHECK(differ.out.find("Device 3 is slow: its local ops take 1.5 times as long.") !=
         std::string::npos);
   CHECK(differ.out.find("value  ") == std::string::npos);
 }
 
-/// The sum with these memory rules.
+/// Returns the sum with these memory rules.
 std::string with_memory(const std::string& policy) {
   std::string text = sum_scenario("ring");
   text.back() = ',';
@@ -107,7 +109,7 @@ TEST_CASE("diff: each key of memory that differs, with both values") {
     CAPTURE(c.line);
     const Ran differ = ran(
         {"diff", folder.file("a.json", with_memory(c.a)), folder.file("b.json", with_memory(c.b))});
-    // These, and no other.
+    // This setting is reported, and no other.
     const size_t at = differ.out.find("  settings  " + c.line);
     REQUIRE(at != std::string::npos);
     CHECK(differ.out.find("  settings  ") == at);

@@ -1,5 +1,5 @@
-// Why an op ran when it did, why a value lives as long as it does, and what makes up the makespan:
-// as the user sees it.
+// Tests explanations as the user sees them: why an op ran when it did, why a value lives as long as
+// it does, and what makes up the makespan.
 
 #include <string>
 
@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Two devices, 1 GB/s and 1 us each way, 1 TFLOP/s. A ring psum of 2,000 bytes takes two hops of
-/// 1 us + 1 us.
+/// Returns a scenario on two devices, 1 GB/s and 1 us each way, 1 TFLOP/s. A ring psum of 2,000
+/// bytes takes two hops of 1 us + 1 us.
 std::string scenario(const std::string& program, const std::string& more = "") {
   return R"({"orrery": 1, "name": "small",
     "cluster": {"devices": 2, "topology": "fully_connected", "bandwidth": "1 GB/s", "latency": "1 us",
@@ -53,7 +53,7 @@ TEST_CASE("explain: the causes of an op, back to the start of the run") {
         "device 0 has 1000 B of sum on the way to device 1, for the latency of the links\n"
         "device 1 sends 1000 B of sum to device 0, once the message for it has arrived\n"
         "device 1 has 1000 B of sum on the way to device 0, for the latency of the links\n");
-  // 3 us of work, then 1 us and 1 us, twice.
+  // There are 3 us of work, then twice 1 us and 1 us.
   CHECK(why["chain"].front()["begin_ps"] == 0);
   CHECK(why["chain"].back()["end_ps"] == 7'000'000);
   const Ran text = ran({"run", file, "--explain", "sum"});
@@ -63,8 +63,9 @@ TEST_CASE("explain: the causes of an op, back to the start of the run") {
 
 TEST_CASE("explain: of a long chain JSON has the beginning and the end, and how many it left out") {
   const TemporaryFolder folder;
-  // 16 elements, 64 B, a message. A ring of two sends two in each of 2,000 iterations, one after
-  // the other: with the flight of each and the entry 4 x 2,000 + 1 links. 3,000 have more.
+  // A message has 16 elements, 64 B. A ring of two sends two messages in each of 2,000 iterations,
+  // one after the other. With the flight of each and the entry, the chain has 4 x 2,000 + 1 links.
+  // 3,000 iterations have more.
   const auto cut = [&](int iterations) {
     std::string text = scenario(
         R"({"id": "total", "op": "psum", "of": "alpha", "axis_name": "x", "algorithm": "ring"})",
@@ -83,7 +84,7 @@ TEST_CASE("explain: of a long chain JSON has the beginning and the end, and how 
   const Json& chain = why["chain"];
   REQUIRE(chain.size() == 10'000);
   CHECK(chain.front()["begin_ps"] == 0);
-  // Each link begins when the one before ends, except after what is left out.
+  // Each link begins when the one before ends, except after the left-out links.
   for (size_t l = 1; l < chain.size(); ++l)
     CHECK((chain[l]["begin_ps"] == chain[l - 1]["end_ps"]) == (l != 5'000));
   // Each of 6,000 messages takes 64 ns and 1 us.
@@ -96,7 +97,7 @@ TEST_CASE("explain: why a value is held from when to when") {
   const auto sentence = [&](const std::string& id) {
     return explained(file, id)["value"][0]["text"].get<std::string>();
   };
-  // 2,000 bytes, rounded up to 256.
+  // 2,000 bytes are rounded up to 256.
   CHECK(
       sentence("alpha") ==
       "devices 0-1: 2 KiB held from before the first op to the end of the program, as an argument "

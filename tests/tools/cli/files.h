@@ -1,6 +1,6 @@
 #pragma once
 
-// Files that are deleted after a test.
+// Makes files that are deleted after a test.
 
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,8 @@
 
 namespace orrery::test {
 
-/// A folder of its own below the system's temporary folder, removed at the end.
+/// A `TemporaryFolder` is a new folder below the system's temporary folder. The destructor removes
+/// it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -22,7 +23,7 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  /// The path of a new file with this text.
+  /// Makes a file with this text. Returns its path.
   std::string file(const std::string& name, const std::string& text) const {
     const std::string path = path_ + "/" + name;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());

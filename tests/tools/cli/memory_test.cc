@@ -1,5 +1,5 @@
-// Runs whose input just reaches the limits that they are given. They take no more memory than
-// most_memory() states for these limits. With a smaller limit, they are refused.
+// Tests runs whose input just reaches the limits that they are given. They must take no more memory
+// than most_memory() states for these limits. With a smaller limit, they must be refused.
 
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +29,7 @@ std::string scenario(int64_t devices, const std::string& topology, const std::st
                      devices, topology, shape, ops);
 }
 
-/// Ops in a row: each reads the result of the one before.
+/// Returns ops in a row: each reads the result of the one before.
 std::string local_ops(int64_t count) {
   return listed(count, [](int64_t i) {
     return fmt::format(R"({{"id": "p{}", "op": "neg", "of": "{}"}})", i,
@@ -47,7 +47,7 @@ std::string permutes(int64_t count, int64_t devices) {
   });
 }
 
-/// The op started once on each of `count` streams, then a done for each.
+/// Returns the op started once on each of `count` streams, then a done for each.
 std::string at_once(int64_t count, const std::string& op) {
   return listed(count,
                 [&](int64_t i) {
@@ -58,8 +58,8 @@ std::string at_once(int64_t count, const std::string& op) {
          });
 }
 
-/// `ops` of them in loops in loops, each of which has 4 of its 8 iterations in memory: 4^levels *
-/// ops.
+/// Returns `ops` ops inside nested loops, each of which has 4 of its 8 iterations in memory:
+/// 4^levels * ops.
 std::string nested_loops(int levels, int64_t ops) {
   std::string body = listed(
       ops, [](int64_t i) { return fmt::format(R"({{"id": "y{}", "op": "neg", "of": "a"}})", i); });
@@ -77,7 +77,7 @@ struct Case {
   Limits limits;  // file is filled in
 };
 
-/// The counts of a case, as limits. It has next to none of what is not given.
+/// Returns the counts of a case, as limits. The limits that are not given are nearly zero.
 Limits counts(int64_t values, int64_t devices, int64_t links, int64_t ops, int64_t steps = 0,
               int64_t state = 0) {
   Limits limits;
@@ -100,7 +100,7 @@ std::vector<Case> cases() {
        counts(160'100, 1, 2, 40'000)},
       {"device_ops", &Limits::device_ops, scenario(256, "switch", "64", local_ops(2'000)),
        counts(8'100, 256, 512, 2'000)},
-      // Beyond the budget below which all 4,096 iterations are written out.
+      // This is beyond the budget below which all 4,096 iterations are written out.
       {"nested loops", &Limits::device_ops, scenario(64, "switch", "64", nested_loops(4, 40)),
        counts(400, 64, 128, 11'000)},
       {"devices", &Limits::devices, scenario(100'000, "switch", "64", local_ops(1)),
@@ -109,16 +109,16 @@ std::vector<Case> cases() {
        counts(100, 500, 500 * 499, 1)},
       {"values", &Limits::values, scenario(1'000, "switch", "64", permutes(60, 1'000)),
        counts(60 * 3'006 + 100, 1'000, 2'000, 60, 120'000, int64_t{1} << 20)},
-      // 512 x 512 channels, which send all at once.
+      // There are 512 x 512 channels, which send all at once.
       {"channels", &Limits::state,
        scenario(512, "switch", "512, 16", R"({"id": "r", "op": "all_to_all", )" + all_to_all + "}"),
        counts(100, 512, 1'024, 1, 512 * 1'023, int64_t{70} << 20)},
-      // Each connection has 2,000 slots, so 2,048 steps are remembered of each rank.
+      // Each connection has 2,000 slots, so 2,048 steps of each rank are remembered.
       {"windows", &Limits::state,
        scenario(1'000, "ring", "8192", R"({"id": "r", "op": "psum", "of": "a", "axis_name": "x",
 "algorithm": "ring", "slots": 2000})"),
        counts(100, 1'000, 2'000, 1, 1'000 * 1'999, int64_t{63} << 20)},
-      // Four at the same time.
+      // There are four at the same time.
       {"concurrent groups", &Limits::state,
        scenario(256, "switch", "256, 16", at_once(4, R"("op": "all_to_all_start", )" + all_to_all)),
        counts(200, 256, 512, 8, 4 * 256 * 511, int64_t{63} << 20)},
@@ -136,7 +136,7 @@ std::vector<std::string> command(const std::string& file, const Limits& limits) 
   return words;
 }
 
-/// Address sanitizer takes memory of its own, several times as much.
+/// This is true with the address sanitizer, which takes several times as much memory.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 constexpr bool kSanitized = true;

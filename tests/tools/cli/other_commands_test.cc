@@ -128,7 +128,7 @@ TEST_CASE("show: ops and algorithms come from the program's own tables") {
   const std::string ops = ran({"show", "ops"}).out;
   CHECK(ops.find("psum_scatter[_start]") != std::string::npos);
   CHECK(ops.find("dot_general") != std::string::npos);
-  // Ops that exchange as another have its algorithms; the receiver of a transfer chooses none.
+  // Ops that exchange as another op have its algorithms. The receiver of a transfer chooses none.
   const std::string algorithms = ran({"show", "algorithms"}).out;
   CHECK(algorithms.find("psum unreduced_psum ") != std::string::npos);
   CHECK(algorithms.find("all_gather all_gather_invariant all_gather_reduced") != std::string::npos);
@@ -140,7 +140,7 @@ TEST_CASE("show: a program with its types") {
   CHECK(text.find("f32[32,256]{V:x}") != std::string::npos);
   CHECK(text.find("outputs: g, r\n") != std::string::npos);
   CHECK(text.starts_with("psum_scatter then all_gather is psum\n\n"));
-  // Without a name it begins with the arguments.
+  // Without a name, the text begins with the arguments.
   const TemporaryFolder folder;
   const std::string nameless = folder.file("nameless.json", R"({"orrery": 1, "mesh": {"x": 1},
       "cluster": {"devices": 1, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},

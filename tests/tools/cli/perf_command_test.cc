@@ -12,7 +12,7 @@
 namespace orrery::test {
 namespace {
 
-/// The text with VERSION for the version, which names the commit.
+/// Returns the text with VERSION in place of the version, which names the commit.
 std::string versionless(std::string text) {
   const std::string version = version_text();
   for (size_t at = 0; (at = text.find(version, at)) != std::string::npos;)
@@ -173,7 +173,7 @@ TEST_CASE("perf: a cluster of a file") {
   const Ran run =
       ran({"perf", "sendrecv", "-g", "2", "-b", "50", "-e", "50", "-d", "int8", "--cluster", file});
   CHECK(run.out.find("# orrery: modelled on mine, ") != std::string::npos);
-  // 1 us, and 1 ns for 50 B at 50 GB/s.
+  // The time is 1 us, and 1 ns for 50 B at 50 GB/s.
   CHECK(run.out.find(
             "\n          50            50      int8     sum      -1     1.00    0.05    0.05  "
             "     0     1.00    0.05    0.05    N/A\n") != std::string::npos);
@@ -186,7 +186,7 @@ TEST_CASE("perf: a cluster of a file") {
 TEST_CASE("perf: values above the budget are not checked") {
   const NcclTable table = table_of(ran(perf(
       {"all_reduce", "-g", "2", "-b", "1K", "-e", "2K", "-f", "2", "--data-budget", "4 KiB"})));
-  // Two operands and two results.
+  // There are two operands and two results.
   CHECK(table.rows[0].out_of_place->wrong == 0);
   CHECK(!table.rows[1].out_of_place->wrong);
 }

@@ -16,8 +16,8 @@ struct Ran {
   std::string err;
 };
 
-/// `cuda_library` is the file of CUDA's driver, `cublaslt_library` that of cuBLASLt; empty: the
-/// system's.
+/// Runs the command. `cuda_library` is the file of CUDA's driver, and `cublaslt_library` that of
+/// cuBLASLt; if empty, the system's library is used.
 inline Ran ran(std::vector<std::string> arguments, const std::string& cuda_library = {},
                const std::string& cublaslt_library = {}) {
   std::ostringstream out;
@@ -27,7 +27,7 @@ inline Ran ran(std::vector<std::string> arguments, const std::string& cuda_libra
   return {outcome, out.str(), err.str()};
 }
 
-/// A file of the project: in_tree("scenarios/quickstart.json").
+/// Returns the path of a file of the project: in_tree("scenarios/quickstart.json").
 inline std::string in_tree(const std::string& path) {
   return std::string(ORRERY_SOURCE_ROOT) + "/" + path;
 }

@@ -9,7 +9,7 @@
 namespace orrery::test {
 namespace {
 
-/// One device, one op; `extra` goes after the outputs.
+/// Returns a scenario of two devices and one op; `extra` goes after the outputs.
 std::string small_scenario(const std::string& extra = "") {
   return R"({"orrery": 1, "name": "small",
     "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us", "memory": "1 MiB"},
@@ -72,7 +72,7 @@ TEST_CASE("run: another cluster in place of the scenario's, of a file or of the 
     CHECK(run.outcome == Outcome::Holds);
     return run.out.find(text) != std::string::npos;
   };
-  // 8 B in one message each way: 8 ns and the latency.
+  // 8 B go in one message each way: 8 ns and the latency.
   CHECK(has({}, "\"makespan_ps\": 1008000,"));
   CHECK(has({"--cluster", cluster}, "\"makespan_ps\": 100008000,"));
   CHECK(
@@ -172,7 +172,7 @@ TEST_CASE("run: values by name, in the order asked") {
   const TemporaryFolder folder;
   const std::string file = folder.file("small.json", small_scenario());
   const Ran chosen = ran({"run", file, "--format", "json", "--values", "total,alpha"});
-  // iota over two devices: [0 1] and [2 3]; their sum is [2 4].
+  // iota over two devices is [0 1] and [2 3]; the sum is [2 4].
   CHECK(chosen.out.find(R"(  "values": {
     "total": {
       "dtype": "s32",
@@ -205,7 +205,7 @@ TEST_CASE("run: what a loop has carried out has the loop's name, and can be expe
   const TemporaryFolder folder;
   const std::string file = folder.file("loop.json", head + "}");
   const Ran printed = ran({"run", file, "--format", "json", "--values", "l,l.h,l[2].t"});
-  // 1 and 2, doubled three times.
+  // The values are 1 and 2, doubled three times.
   const std::string elements = R"("dtype": "f32",
       "shape": [1],
       "per_device": [
@@ -222,7 +222,7 @@ TEST_CASE("run: what a loop has carried out has the loop's name, and can be expe
   CHECK(ran({"run", pasted}).outcome == Outcome::Holds);
 }
 
-/// The transpose of a sum over all elements: each gets the sum's cotangent.
+/// Returns the transpose of a sum over all elements: each element gets the sum's cotangent.
 std::string gradient_scenario() {
   return R"({"orrery": 1, "name": "gradient", "mesh": {"x": 2},
 "cluster": {"devices": 2, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us"},
@@ -260,7 +260,7 @@ TEST_CASE("run: diff compares a value once that a report has under several names
   REQUIRE(ran({"run", file, "--format", "json", "--values", "all", "-o", saved}).outcome ==
           Outcome::Holds);
   CHECK(ran({"diff", file, saved}).out.find("not told") == std::string::npos);
-  // Also where it has the value under the other name alone.
+  // This holds also where the report has the value under the other name alone.
   REQUIRE(ran({"run", file, "--format", "json", "--values", "ct_w", "-o", saved}).outcome ==
           Outcome::Holds);
   CHECK(ran({"diff", saved, saved}).outcome == Outcome::Holds);

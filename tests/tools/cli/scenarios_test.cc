@@ -1,4 +1,4 @@
-// The scenarios of the project: what they expect holds.
+// Tests that the expectations of the project's scenarios hold.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace orrery::test {
 namespace {
 
-/// Its first line says so.
+/// Returns whether the file's first line says that it fails on purpose.
 bool fails_on_purpose(const std::string& file) {
   return text_of(file).find("// Fails on purpose: ") == 0;
 }

@@ -1,5 +1,5 @@
-// The trace, read by someone who knows only its format. Everything that the report says of time,
-// links and memory can be rebuilt from it.
+// Reads the trace by its format alone. Everything that the report says of time, links and memory
+// must follow from the trace.
 
 #include <algorithm>
 #include <filesystem>
@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Every scenario of the project.
+/// Returns every scenario of the project.
 std::vector<std::string> scenarios() {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(in_tree("scenarios")))
@@ -51,10 +51,11 @@ struct Read {
   ChromeTrace trace;
 };
 
-/// The longest trace, in bytes, that is parsed under sanitizers, where the parser takes 1 s a MB.
+/// Longer traces, in bytes, are not parsed under sanitizers, where a MB takes 1 s.
 constexpr size_t kMostParsed = size_t{2} << 20;
 
-/// The scenarios that end, traced; once for all tests. Below 100 % a share of the short traces.
+/// Returns the traces of the scenarios that end, made once for all tests. Below 100 % it traces a
+/// share of them, and keeps the short traces.
 const std::vector<Read>& all_traced() {
   static const std::vector<Read> all = [] {
     std::vector<Read> read;
@@ -81,8 +82,8 @@ int64_t makespan(const ChromeTrace& trace) {
   return last;
 }
 
-/// The time that the slices of one category take on one thread. If a device runs several programs,
-/// the threads of all of them count: "compute of front".
+/// Returns the time of the slices of one category on one thread. If a device runs several programs,
+/// the threads of all programs count: "compute of front".
 int64_t busy(const ChromeTrace& trace, const std::string& process, const std::string& thread,
              const std::string& category) {
   int64_t sum = 0;
@@ -133,7 +134,8 @@ TEST_CASE("trace: rebuilds the report's makespan, stream times, link bytes and p
                    fmt::format("communication [{}]", stream["stream"].get<int64_t>()),
                    "collective") == stream["busy_ps"].get<int64_t>());
       const std::vector<int64_t>& live = trace.counters.at({process, "live"});
-      // For several programs the report has a bound. This one attains it: both peak at once.
+      // For several programs the report has a bound. This program attains the bound: both peak at
+      // once.
       CHECK(*std::max_element(live.begin(), live.end()) == device["peak_bytes"].get<int64_t>());
       if (!device["capacity_bytes"].is_null())
         CHECK(trace.counters.at({process, "capacity"}).front() ==
@@ -182,7 +184,8 @@ TEST_CASE("trace: two runs give the same bytes") {
 }
 
 TEST_CASE("trace: collectives with too many messages are written without them") {
-  // The quickstart has 24, 24 and 48 messages: 50 are room for the first two.
+  // The quickstart has collectives of 24, 24 and 48 messages: 50 messages are enough for the first
+  // two.
   const std::string file = in_tree("scenarios/quickstart.json");
   const ChromeTrace trace(traced(file, {"--trace-messages", "50"}).text);
   CHECK(trace.flows.size() == 48);

@@ -1,4 +1,4 @@
-// tools/gpu/check on the mock driver, with small sizes: what it finds, and that it can fail.
+// Tests tools/gpu/check on the mock driver, with small sizes: its record, and that it can fail.
 
 #include <filesystem>
 #include <string>
@@ -16,7 +16,7 @@ std::string root() {
   return ORRERY_SOURCE_ROOT;
 }
 
-/// The folder that tools/gpu/carry makes, with two scenarios.
+/// A `Carried` is the folder that tools/gpu/carry makes, with two scenarios.
 class Carried {
  public:
   Carried() {
@@ -29,7 +29,7 @@ class Carried {
     folder_.file("commit", "0123\n");
   }
 
-  /// The record and what is said of progress, on a mock with these settings.
+  /// Returns the record and the messages of progress, on a mock with these settings.
   Launched check(const std::string& settings) const {
     return shell("ORRERY_GPU_CHECK_SMALL=1 ORRERY_LIBCUDA=" + MockControl::library() +
                  " ORRERY_MOCK_CUDA=" + settings + " " + root() + "/tools/gpu/check" + " " +
@@ -42,7 +42,7 @@ class Carried {
   TemporaryFolder folder_;
 };
 
-/// Copies and kernels share the memory and take the time of their bytes alone.
+/// With these settings, copies and kernels share the memory and take the time of their bytes alone.
 const std::string kBytesAlone =
     "multiprocessors=100000,bytes_per_second=16000000000,thread_ps=1500,product_ps=100,sharing=1,"
     "copy_ps=1,kernel_ps=1,launch_ps=1";

@@ -1,4 +1,4 @@
-// Algorithms whose messages are cut to slots.
+// Tests algorithms whose messages are cut to slots.
 
 #include <vector>
 
@@ -22,7 +22,7 @@ TEST_CASE("cut schedules: in elements, each slice is a chunk times as large, or 
   const Slice chunk = *steps[0][0][1].target;
   CHECK(whole->steps(Node(0), Channel(0)) == steps[0][0].size());
   CHECK(whole->step(second).target == Slice{chunk.area, chunk.first * 10, 10});
-  // 10 = 4 + 4 + 2.
+  // The pieces are 10 = 4 + 4 + 2.
   const auto stretches = in_elements(areas, cut, 10, 4);
   const auto length = static_cast<uint32_t>(steps[0][0].size());
   CHECK(stretches->steps(Node(0), Channel(0)) == 3 * length);

@@ -1,4 +1,4 @@
-// The definitions of the outputs of imported algorithms: rooted collectives, and files.
+// Tests the definitions of the outputs of imported algorithms: rooted collectives, and files.
 
 #include <string>
 
@@ -25,7 +25,7 @@ AlgorithmProof prove_with_root(const AlgoText& algo, uint32_t root) {
   return prove_algorithm(read_msccl(algo.text(), "a.xml"), request);
 }
 
-/// Three gpus of two chunks; each body is of one thread block for each peer.
+/// Returns an out-of-place file without gpus; a test adds the thread blocks of each gpu.
 AlgoText rooted(const std::string& coll, int chunks, int input, int output) {
   AlgoText algo;
   algo.coll = coll;
@@ -122,7 +122,8 @@ TEST_CASE("definitions: rooted collectives are timed, and a root is a gpu") {
                        InputError);
 }
 
-/// Gpu 0's output is the sum of both inputs, and gpu 1's the input of gpu 0.
+/// Returns a file in which gpu 0's output is the sum of both inputs, and gpu 1's is the input of
+/// gpu 0.
 AlgoText custom() {
   AlgoText algo = rooted("custom", 1, 1, 1);
   algo.gpus = {

@@ -1,4 +1,4 @@
-// Hangs of imported algorithms, by the rules of the runtimes, and what is said about them.
+// Tests hangs of imported algorithms, by the rules of the runtimes, and the messages.
 
 #include <algorithm>
 #include <string>
@@ -64,7 +64,7 @@ TEST_CASE("hangs: a long cycle has eight rows, the last of which counts the othe
   CHECK(hang_check(prove_in_slots(ring_gather(8, 1), 1)).witness.size() == 8);
 }
 
-/// Gpu 0's block 1 waits for its block 0, of the given steps.
+/// Returns a file in which gpu 0's block 1 waits for its block 0, which has the given steps.
 AlgoText waiting(const std::vector<std::string>& steps, int on_step,
                  const std::vector<std::string>& before = {}) {
   AlgoText algo;
@@ -108,7 +108,7 @@ TEST_CASE("hangs: a wait for a step that sets no flag, with none after it, is fo
 
 TEST_CASE("hangs: a nop sets no flag, whatever its hasdep, and has a number only if it waits") {
   const std::string nop = StepText{1, "nop", "i0", "i0", 0}.text();
-  // The nop waits for nothing: the last step has the number 1, and nothing the number 2.
+  // The nop waits for nothing: the last step has the number 1, and no step has the number 2.
   CHECK_FALSE(ends_wait(waiting({copy(0, true), nop, copy(2, true)}, 2)).has_value());
   CHECK(ends_wait(waiting({copy(0, true), nop, copy(2, true)}, 1)) ==
         StepRef{Node(0), Channel(0), 2});
@@ -126,7 +126,8 @@ TEST_CASE("hangs: a wait for a step whose number or flag is another for a nop sa
 }
 
 TEST_CASE("hangs: a row of a cycle names the step that ends a wait, and why it is another") {
-  // Block 0 waits for block 1, which waits for number 1 of block 0: its step 2, after a nop.
+  // Block 0 waits for block 1, which waits for number 1 of block 0. That is its step 2, after a
+  // nop.
   AlgoText algo = waiting({}, 0);
   algo.gpus[0] = BlockText{0,
                            -1,
@@ -164,7 +165,7 @@ TEST_CASE("hangs: a wait within a thread block needs a flag between the two") {
 
 TEST_CASE("hangs: the waits of nops are taken over by the next step, which must wait itself") {
   const auto nop = [](int number) { return StepText{number, "nop", "i0", "i0", 0, 0, 0}.text(); };
-  // Two waits, the second closed by the copy's own.
+  // There are two waits, and the copy's own wait closes the second.
   CHECK(prove_in_slots(waiting({copy(0, true)}, 0, {nop(0), nop(1)})).holds);
   AlgoText open = waiting({copy(0, true)}, 0);
   open.gpus[0] = BlockText{0, -1, -1, {copy(0, true)}}.text() +
@@ -184,7 +185,7 @@ TEST_CASE("hangs: without a runtime a nop waits where it is, whatever follows it
   open.gpus[0] = BlockText{0, -1, -1, {copy(0, true), copy(1, true)}}.text() +
                  BlockText{1, -1, -1, {nop, second}}.text();
   CHECK(prove_without_runtime(open).holds);
-  // Its wait for a flag that nothing sets.
+  // Now the nop waits for a flag that no step sets.
   open.gpus[0] = BlockText{0, -1, -1, {copy(0, true), copy(1, false)}}.text() +
                  BlockText{1, -1, -1, {nop, second}}.text();
   CHECK(hang_check(prove_without_runtime(open)).message ==
@@ -192,7 +193,7 @@ TEST_CASE("hangs: without a runtime a nop waits where it is, whatever follows it
         "a later one of its thread block sets a flag (hasdep=\"1\").");
 }
 
-/// Thread blocks that end with a nop that waits for a step of the other one.
+/// Returns thread blocks that end with a nop that waits for a step of the other block.
 AlgoText last_nops(bool sets_flags) {
   AlgoText algo = waiting({}, 0);
   const auto block = [&](int id) {
@@ -234,7 +235,8 @@ TEST_CASE("hangs: a nop within a chain of re waits after the chain, with the nex
     return StepText{number, "re", source, "s0", 1, -1, -1, sets_flag}.text();
   };
   const std::string waits = StepText{1, "nop", "i0", "i0", 0, 1, 0}.text();
-  // Block 1 waits for the chain; were the nop's wait before the end of the chain, both would wait.
+  // Block 1 waits for the chain. If the nop's wait came before the end of the chain, both would
+  // wait.
   AlgoText algo = waiting({}, 0);
   algo.chunks = algo.input = 2;
   const std::string other =
@@ -248,7 +250,7 @@ TEST_CASE("hangs: a nop within a chain of re waits after the chain, with the nex
   CHECK(algorithm.text({Node(0), Channel(0), 2}).type == "nop");
   CHECK(algorithm.steps[0][1][0].after == StepRef{Node(0), Channel(0), 1});
   CHECK(hang_check(prove_in_slots(algo)).holds());
-  // Nothing takes over the wait if the step after it has none.
+  // Nothing takes over the nop's wait if the next step has no wait.
   algo.gpus[0] =
       BlockText{0, -1, -1, {re(0, "i0", false), waits, re(2, "i1", true), copy(3, true)}}.text() +
       other;

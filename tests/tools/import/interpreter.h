@@ -1,7 +1,7 @@
 #pragma once
 
-// A slow copy of what RCCL does with a file, for comparison: its parser and its interpreter
-// (msccl_parser.cc, msccl_kernel_impl.h), with sums of input chunks for numbers.
+// Does slowly what RCCL does with a file, for comparison: it follows RCCL's parser and interpreter
+// (msccl_parser.cc, msccl_kernel_impl.h), with sums of input chunks as values.
 
 #include <cstdint>
 #include <map>
@@ -30,31 +30,32 @@ struct FileBlock {
   std::vector<FileStep> steps;
 };
 
-/// Blocks per gpu. All buffers have `chunks`.
+/// A `File` has blocks per gpu. All buffers have `chunks` chunks.
 struct File {
   int chunks = 1;
   std::vector<std::vector<FileBlock>> gpus;
 
-  /// The text of a custom collective, out of place.
+  /// Returns the text of a custom collective, out of place.
   std::string text() const;
 };
 
-/// How often each (gpu, chunk) of the inputs is in a sum.
+/// A `Sum` says how often each (gpu, chunk) of the inputs is in it.
 using Sum = std::map<std::pair<int, int>, int>;
 
 struct Interpreted {
   bool ends = false;
   bool reads_unwritten = false;
-  /// Per gpu and chunk of the output; empty where nothing was written.
+  /// These are the sums per gpu and chunk of the output; empty where nothing was written.
   std::vector<std::vector<std::optional<Sum>>> outputs;
 };
 
-/// With messages that are not cut. `choose(n)` says which of n thread blocks that can go on does.
-/// Empty where the parser refuses the file.
+/// Runs the file with messages that are not cut. `choose(n)` chooses one of n thread blocks that
+/// can go on. The result is empty if the parser refuses the file.
 template <class Choose>
 std::optional<Interpreted> interpret(const File& file, uint32_t slots, Choose&& choose);
 
-/// A thread block as the parser makes it.
+/// A `FileTransfer` is a step of a thread block as the parser makes it, with the steps joined to
+/// it.
 struct FileTransfer {
   FileStep last;
   std::vector<int> sources;  // of a re: the chunks that it adds
@@ -62,10 +63,10 @@ struct FileTransfer {
 };
 std::optional<std::vector<FileTransfer>> parse(const FileBlock& block);
 
-/// The state of all gpus.
+/// The interpreter holds the state of all gpus.
 class Interpreter {
  public:
-  /// Requires a file that the parser takes.
+  /// Requires a file that the parser accepts.
   Interpreter(const File& file, uint32_t slots);
 
   struct Block {
@@ -93,7 +94,7 @@ class Interpreter {
   uint32_t slots_;
   std::vector<std::vector<State>> states_;
   std::vector<std::map<char, Chunks>> memory_;
-  std::map<std::pair<int, int>, std::vector<Chunks>> sent_;  // per connection: not taken yet
+  std::map<std::pair<int, int>, std::vector<Chunks>> sent_;  // per connection: not yet taken
   bool reads_unwritten_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Verdicts on small files against a slow copy of RCCL's parser and interpreter.
+// Compares verdicts on small files with a slow copy of RCCL's parser and interpreter.
 
 #include "tests/tools/import/interpreter.h"
 
@@ -13,7 +13,7 @@
 namespace orrery::test {
 namespace {
 
-/// A whole number in [0, count), as random in small tests as in large ones.
+/// Returns a whole number in [0, count), as random in small tests as in large ones.
 int below(int count) {
   return static_cast<int>(evenly_below(count));
 }
@@ -33,9 +33,9 @@ FileStep random_step(const std::string& type, int count) {
   return step;
 }
 
-/// Steps around a ring, in thread block 0 of each gpu, and local steps in others, that wait for
-/// each other at random. Messages are as many in each connection, of one chunk.
-/// `filled`: all buffers hold something before any other step, and waits are rare.
+/// Returns a file with steps around a ring in thread block 0 of each gpu, and local steps in other
+/// blocks, which wait for each other at random. Each connection has the same number of messages, of
+/// one chunk. With `filled`, all buffers are written before any other step, and waits are rare.
 File random_file(bool filled) {
   File file;
   file.chunks = 4;
@@ -81,7 +81,7 @@ File random_file(bool filled) {
           --to_take;
         }
         FileStep step = random_step(type, type == "cpy" && one_in(2) ? 2 : 1);
-        // Chains of re are rare unless they are asked for.
+        // Chains of re are rare unless they are made on purpose.
         if (type == "re" && !blocks[b].steps.empty() && !one_in(3)) {
           const FileStep& before = blocks[b].steps.back();
           step.target = before.target;
@@ -104,7 +104,7 @@ File random_file(bool filled) {
   return file;
 }
 
-/// Each output chunk whose summands are there once; empty where there is none.
+/// Returns each output chunk whose summands each occur once; "" if there is none.
 std::string definition_text(const Interpreted& run) {
   std::string outputs;
   for (size_t g = 0; g < run.outputs.size(); ++g) {
@@ -130,13 +130,13 @@ Verdict verdict(const AlgorithmProof& proof, const std::string& name) {
   return Verdict::Undecided;
 }
 
-/// Whether a runtime's parser refuses the waits of its nops.
+/// Returns whether a runtime's parser refuses the waits of the algorithm's nops.
 bool nops_refused(const MscclAlgorithm& algorithm) {
   return std::any_of(algorithm.refused.begin(), algorithm.refused.end(),
                      [](const auto& refusal) { return refusal.first == "depid"; });
 }
 
-/// Uncut messages, and otherwise what real runtimes do.
+/// Returns a runtime with uncut messages that otherwise does what real runtimes do.
 Runtime uncut() {
   Runtime runtime = *runtime_named("none");
   runtime.limits = runtime_named("rccl")->limits;
@@ -200,7 +200,7 @@ TEST_CASE("interpreter: what is proved is what RCCL computes, in any order") {
     RC_ASSERT(other->outputs == run->outputs);
     for (const Check& check : proof.checks)
       if (check.name == "SCHEDULE.PROVED" && !check.holds()) {
-        // Chains of re that RCCL runs otherwise than the file reads.
+        // These are chains of re that RCCL runs differently from what the file says.
         RC_ASSERT(check.message.find("run as one step") != std::string::npos);
         return;
       }

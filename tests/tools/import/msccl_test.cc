@@ -23,7 +23,7 @@ std::string errors(const std::string& xml) {
   return "none";
 }
 
-/// `xml` with the first `from` replaced.
+/// Returns `xml` with the first `from` replaced by `to`.
 std::string with(std::string xml, const std::string& from, const std::string& to) {
   xml.replace(xml.find(from), from.size(), to);
   return xml;
@@ -51,7 +51,7 @@ TEST_CASE("MSCCL: a gpu's k-th send to a peer pairs with the peer's k-th receive
 
 TEST_CASE("MSCCL: in place, an all-gather's input is the gpu's part of the one buffer") {
   AlgoText algo = two_gather();
-  // Gpu 1's own chunk under its other name: chunk 0 of its input is chunk 1 of the buffer.
+  // Gpu 1's own chunk has another name: chunk 0 of its input is chunk 1 of the buffer.
   const std::string xml = with(algo.text(), "srcbuf=\"o\" srcoff=\"1\" dstbuf=\"o\" dstoff=\"0\"",
                                "srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\"");
   const MscclAlgorithm algorithm = read_msccl(xml, "a.xml");
@@ -185,7 +185,7 @@ TEST_CASE("MSCCL: attributes that nothing reads are taken, with one note each") 
   for (int times = 0; times < 2; ++times)
     text = with(text, "hasdep=\"1\"/>", "hasdep=\"1\" dep=\"0\" />");
   const MscclAlgorithm algorithm = read_msccl(text, "a.xml");
-  // "dep" is like "deps", which is there.
+  // "dep" is like "deps", which exists.
   CHECK(algorithm.notes ==
         std::vector<std::string>{"maxcount of <algo> is not read: the runtimes ignore it",
                                  "nthreadblocks of <algo> is not read: the runtimes ignore it",
@@ -254,7 +254,7 @@ TEST_CASE("MSCCL: a chain of re ends with the sixteenth re of its thread block")
   for (ParsedStep& first : std::span(after).first(3))
     first.sets_flag = true;
   CHECK(chains(after) == std::vector<size_t>{1, 1, 1, 13, 4});
-  // Another place, buffer or type ends one too; other chunks of the source do not.
+  // Another place, buffer or type ends a chain; other chunks of the source do not.
   ParsedStep other = re;
   other.source->first = 7;
   CHECK(chains({re, other}) == std::vector<size_t>{2});
@@ -291,7 +291,7 @@ TEST_CASE(
       "a.xml:6:1: /algo/gpu/0/tb/0/step/2/type: rrcs sends, and the thread block has no send "
       "peer\n"
       "a.xml:7:1: /algo/gpu/0/tb/0/step/3/type: rcs sends, and the thread block has no send peer");
-  // Two thread blocks with one peer, of which one has no channel.
+  // Two thread blocks have the same peer, and one of the blocks has no channel.
   ring.gpus[0] += BlockText{1, 1, 2, {}, 1}.text();
   ring.channels = 2;
   CHECK(

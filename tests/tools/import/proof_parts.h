@@ -1,6 +1,6 @@
 #pragma once
 
-// Parts of a proof that several tests look at.
+// Finds parts of a proof that several tests check.
 
 #include <algorithm>
 #include <string>

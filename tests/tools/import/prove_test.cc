@@ -1,3 +1,5 @@
+// Tests proofs of public MSCCL and RCCL algorithms, and of small files with planted errors.
+
 #include "tools/import/prove.h"
 
 #include <fstream>
@@ -25,7 +27,8 @@ MscclAlgorithm public_algorithm(const std::string& name) {
 }
 
 TEST_CASE("public MSCCL algorithms: all are right and race-free, and end with one slot or two") {
-  // r48ll as well: only two chunks at a time go around its ring of eight, so a slot is always free.
+  // This includes r48ll: only two chunks at a time go around its ring of eight, so a slot is always
+  // free.
   for (const char* const name : {"a2a2ll.xml", "ag-1k-512k.xml", "ag_hier_4_LL.xml",
                                  "ar_hier_12_Simple.xml", "ar_tree_12_LL.xml", "r48ll.xml"}) {
     for (const uint32_t slots : {1U, 2U}) {
@@ -66,7 +69,7 @@ TEST_CASE("RCCL's shape of an all-reduce among pairs: right, and a slot for each
         CHECK(named(proof, "RACE.FREE").holds());
         CHECK(named(proof, "SCHEDULE.PROVED").holds());
       }
-      // At sizes at which a message is in one slot, one is enough.
+      // At sizes at which a message fits in one slot, one slot is enough.
       algo.sizes = R"( minBytes="0" maxBytes="65536")";
       CHECK(prove_algorithm(read(algo), {1U}).holds);
     }
@@ -115,7 +118,7 @@ TEST_CASE("public MSCCL algorithms: leaving out a dependency between thread bloc
 
 TEST_CASE("prove: a full ring that adds without storing stalls with one slot, and needs two") {
   // Each gpu has received a chunk that keeps its only slot until it is sent on, and the next gpu's
-  // slot is kept likewise.
+  // slot is kept in the same way.
   const AlgorithmProof one = prove_algorithm(read(three_ring()), {1});
   CHECK_FALSE(one.holds);
   CHECK(named(one, "DEADLOCK.FREE").verdict == Verdict::Fails);
@@ -165,7 +168,7 @@ TEST_CASE("prove: a chunk stored in the wrong place is named") {
 }
 
 TEST_CASE("prove: a contribution that is added twice is named") {
-  // Each of two gpus adds what the other sent; gpu 0 adds its own a second time.
+  // Each of two gpus adds the chunk that the other sent; gpu 0 adds its own chunk a second time.
   AlgoText algo;
   algo.coll = "allreduce";
   algo.chunks = 1;
@@ -184,7 +187,8 @@ TEST_CASE("prove: a contribution that is added twice is named") {
         "sum of chunk 0 of gpus 0, 1");
 }
 
-/// One gpu sums chunks of its input into its output by two re steps that the runtimes join.
+/// Proves a file in which one gpu sums chunks of its input into its output by two re steps, which
+/// the runtimes join.
 AlgorithmProof prove_chain(const std::string& first, const std::string& second, bool in_place) {
   AlgoText algo;
   algo.coll = "custom";
@@ -208,7 +212,7 @@ TEST_CASE("prove: re steps that the runtimes run as one have the last one's coun
   CHECK(named(prove_chain(two, last, false), "SCHEDULE.PROVED").message ==
         "gpu 0 tb 0 steps 1 and 2 (re, lines 5 and 6) run as one step, with the last cnt, 1, for "
         "both, and line 5 says 2");
-  // A flag, a wait or another place divides the two.
+  // A flag, a wait or another place divides the two steps.
   const std::string with_flag = StepText{1, "re", "i2", "o0", 2, -1, -1, true}.text();
   CHECK(named(prove_chain(with_flag, last, false), "SCHEDULE.PROVED").holds());
   const std::string waits = StepText{2, "re", "i3", "o0", 1, 0, 1, false}.text();
@@ -231,10 +235,10 @@ TEST_CASE("prove: a re that the runtimes join to the one before adds what its ta
 }
 
 TEST_CASE("prove: in place, a reduce-scatter must give each gpu only its own part") {
-  // Gpu 0 keeps chunk 0 and sends chunk 1; gpu 1 the other way around.
+  // Gpu 0 keeps chunk 0 and sends chunk 1; gpu 1 does the opposite.
   AlgoText algo = two_reduce_scatter();
   CHECK(prove_algorithm(read(algo), {}).holds);
-  // Reducing into the chunk that it gave away leaves its own without the other's.
+  // Reducing into the chunk that gpu 1 gave away leaves its own chunk without the other gpu's part.
   algo.gpus[1] =
       BlockText{0, 0, 0, {StepText{0, "s", "i0"}.text(), StepText{1, "rrc", "i1", "i0"}.text()}}
           .text();
@@ -242,7 +246,7 @@ TEST_CASE("prove: in place, a reduce-scatter must give each gpu only its own par
 }
 
 TEST_CASE("prove: two unordered thread blocks that touch the same chunk are a race") {
-  // Gpu 0's second block copies chunk 1 while its first one receives into it.
+  // Gpu 0's second block copies chunk 1 while its first block receives into that chunk.
   AlgoText algo = two_gather();
   algo.scratch = 1;
   const auto copy = [](int on_block, int on_step) {
@@ -271,9 +275,9 @@ TEST_CASE("prove: a step that writes chunks that it reads for others is a race")
         "gpu 0 tb 0 step 0 (cpy, line 4) reads buffer i, chunks 1 to 2 (4 B each) and writes them "
         "for other chunks, in no order");
   CHECK(named(proof, "SCHEDULE.PROVED").verdict == Verdict::Fails);
-  // With messages of one chunk the runtime copies chunk by chunk, in order.
+  // With messages of one chunk, the runtime copies chunk by chunk, in order.
   CHECK(named(prove_algorithm(read(algo), {2U, Bytes(4 * 16384)}), "RACE.FREE").holds());
-  // Without a size, small ones are judged too.
+  // Without a size, small sizes are judged too.
   CHECK_FALSE(named(prove_algorithm(read(algo), {}), "RACE.FREE").holds());
   // In place, input and output are one buffer.
   algo.gpus = {BlockText{0, -1, -1, {StepText{0, "cpy", "i0", "o1", 3}.text()}}.text()};
@@ -285,8 +289,9 @@ TEST_CASE("prove: a step that writes chunks that it reads for others is a race")
 }
 
 TEST_CASE("prove: steps that only a wait for a slot orders race, since there may be more slots") {
-  // Gpu 1 copies chunk 0 before it takes the first of two messages. With one slot the second is
-  // sent after that, and then another thread block sends what overwrites the chunk.
+  // Gpu 1 copies chunk 0 before it takes the first of two messages. With one slot the second
+  // message is sent after that, and then another thread block sends the message that overwrites the
+  // chunk.
   AlgoText algo;
   algo.coll = "allreduce";
   algo.chunks = 4;
@@ -319,7 +324,7 @@ TEST_CASE("prove: steps that only a wait for a slot orders race, since there may
 }
 
 TEST_CASE("prove: the time on a cluster is that of the schedule") {
-  // Half of 100,000 B over 50 GB/s, both ways at once: 1 us, and 1 us of latency.
+  // Half of 100,000 B goes over 50 GB/s, both ways at once: 1 us, and 1 us of latency.
   const Cluster cluster{
       "ring of 2", ring_fabric(2, {BytesPerSecond(50'000'000'000), Duration(1'000'000)}), {}};
   AlgoText algo = two_gather();

@@ -1,6 +1,4 @@
-// Which files a runtime takes, and which one a file goes to.
-
-// How runtimes cut and carry messages, and their limits.
+// Tests which files a runtime accepts, and to which runtime a file goes.
 
 #include <algorithm>
 #include <string>
@@ -55,7 +53,7 @@ TEST_CASE("runtimes: counts and ids of thread blocks have limits too") {
   CHECK(check.witness[1].second == "gpu 0 tb 5 step 0 (line 8) has 72 chunks, at most 71");
 }
 
-/// RUNTIME.LIMITS of two_gather() after `change` of its text.
+/// Returns the check RUNTIME.LIMITS of two_gather() with `from` replaced by `to` in its text.
 Check limits_of(const std::string& from, const std::string& to, const char* runtime = "rccl") {
   std::string text = two_gather().text();
   text.replace(text.find(from), from.size(), to);
@@ -86,7 +84,7 @@ TEST_CASE("runtimes: MSCCL refuses sizes from above their end, and reads nthread
   CHECK(limits_of(none, " minBytes=\"8\" maxBytes=\"0\"", "msccl").witness.front() ==
         Row("algo", "minBytes is 8, above maxBytes, 0"));
   CHECK(limits_of(none, " minBytes=\"8\" maxBytes=\"0\"", "rccl").holds());  // 0: no limit
-  // Without maxBytes it is 128 MiB.
+  // Without maxBytes, the limit is 128 MiB.
   CHECK(limits_of(none, " minBytes=\"134217729\"", "msccl").witness.front() ==
         Row("algo", "minBytes is 134217729, above maxBytes, 134217728"));
   CHECK(limits_of(none, none + " nthreads=\"96\"", "msccl").holds());
@@ -163,7 +161,7 @@ TEST_CASE("runtimes: texts that RCCL's parser does not read") {
   const auto comment = [](size_t letters) {
     return "<!--" + std::string(letters, '-') + "-->\n<algo";
   };
-  CHECK(limits_of("<algo", comment(249)).holds());  // !-- and -- are read with it
+  CHECK(limits_of("<algo", comment(249)).holds());  // !-- and -- count too
   CHECK(limits_of("<algo", comment(250)).witness.front().second ==
         "line 1 has a comment whose first word has more than 251 letters");
 }
@@ -250,7 +248,7 @@ TEST_CASE("runtimes: XML that their parsers do not read") {
         "line 1 has a declaration (<? or <!); expected an element");
   CHECK(text("\"LL\"", "'LL'").second ==
         "line 1 has single quotes; expected double quotes around a value");
-  // Between the attributes of the first step.
+  // The space is between the attributes of the first step.
   for (const auto& [between, name] : {std::pair("\t", "a tab"), std::pair("\n", "a line break"),
                                       std::pair("\r\n", "a line break")}) {
     const std::string found = std::string("line 4 has ") + name;
@@ -266,7 +264,7 @@ TEST_CASE("runtimes: XML that their parsers do not read") {
   }
   CHECK(text("type=\"s\"", "type= \"s\"").second ==
         "line 4 has a space after =; expected a double quote");
-  // Read as a name without a value, and a value without a name.
+  // The parser reads these as a name without a value, and a value without a name.
   CHECK(text("type=\"s\"", "type =\"s\"").second ==
         "line 4 has a space before =; expected the = right after the name");
   CHECK(limits_of("name=", "name =").holds());  // the name is not read
@@ -280,7 +278,7 @@ TEST_CASE("runtimes: XML that their parsers do not read") {
   CHECK(limits_of("coll=\"all", "coll=\"&#97;ll").witness.front().second ==
         "line 1 has an entity (&..;), which is not decoded");
   CHECK(limits_of("small", "a &amp; b").holds());  // the name is not read
-  // A space that no attribute follows is taken for one, and 16 are kept.
+  // A space without an attribute after it counts as one, and 16 are kept.
   CHECK(limits_of("<gpu id", "<gpu            id").holds());
   CHECK(limits_of("<gpu id", "<gpu              id").witness.front().second ==
         "line 2 has spaces that leave no room for attributes; expected one before each");
@@ -291,7 +289,8 @@ TEST_CASE("runtimes: XML that their parsers do not read") {
 }
 
 TEST_CASE("runtimes: a gpu reads at most 4,095 XML elements") {
-  // <algo>, two <gpu>, the first thread block with its two steps, and others of 64 steps.
+  // The file has <algo>, two <gpu>, the first thread block with its two steps, and others of 64
+  // steps.
   AlgoText algo = two_gather();
   algo.scratch = 1;
   const auto limits = [&](int steps_of_last) {
@@ -367,7 +366,7 @@ TEST_CASE("runtimes: without --runtime a file with fused steps is judged for one
   CHECK(has_note(proof,
                  "judged for msccl: rccl does not run the file (gpu 0 tb 0 step 1 (line 5) has "
                  "rrs: "));
-  // Where none runs it, it is the first that reads it.
+  // If no runtime runs the file, it is judged for the first one that reads it.
   AlgoText algo = two_reduce_scatter();
   algo.coll = "reducescatter";
   const AlgorithmProof neither = prove_algorithm(read_msccl(algo.text(), "a.xml"), {});

@@ -1,4 +1,4 @@
-// How runtimes cut and carry messages, and their limits.
+// Tests how runtimes cut and carry messages, and their limits.
 
 #include <algorithm>
 #include <string>
@@ -16,13 +16,14 @@ namespace {
 TEST_CASE("runtimes: the slots that RCCL's and MSCCL's headers give") {
   const Runtime& rccl = *runtime_named("rccl");
   const Runtime& msccl = *runtime_named("msccl");
-  // Simple: 4 MiB in 8 steps, four a message.
+  // Simple has 4 MiB in 8 steps, four per message.
   CHECK(rccl.figures(Protocol::Simple).slot == Bytes(2 << 20));
   CHECK(msccl.figures(Protocol::Simple).slot == Bytes(2 << 20));
-  // LL: 8 lines of 16 B a thread, half of which are data; 256 threads in RCCL, 512 in MSCCL.
+  // LL has 8 lines of 16 B per thread, half of them data, for 256 threads in RCCL and 512 in MSCCL.
   CHECK(rccl.figures(Protocol::LL).slot == Bytes(16 << 10));
   CHECK(msccl.figures(Protocol::LL).slot == Bytes(32 << 10));
-  // LL128: 28 words of 8 B for 256 threads, 7 of 8 data; 120 for 640 threads, 15 of 16 data.
+  // LL128 has 28 words of 8 B for 256 threads, 7 of 8 data, in RCCL; 120 for 640 threads, 15 of 16
+  // data, in MSCCL.
   CHECK(rccl.figures(Protocol::LL128).slot == Bytes(50'176));
   CHECK(msccl.figures(Protocol::LL128).slot == Bytes(576'000));
   CHECK(runtime_named("nccl") == nullptr);
@@ -95,8 +96,8 @@ TEST_CASE("runtimes: a size outside the file's is said, and the default is insid
   CHECK(has_note(prove_algorithm(algorithm, {2, Bytes(8)}), "8 B is less than the file is for"));
   CHECK_FALSE(has_note(prove_algorithm(algorithm, {2, Bytes(64)}), "than the file is for"));
   CHECK(prove_algorithm(algorithm, {}).size == Bytes(4096));  // whole elements of 8 B
-  // Two chunks of whole f32 elements. The size that was asked for is inside, though the one that is
-  // judged is not.
+  // The size has two chunks of whole f32 elements. The requested size is inside the file's range,
+  // though the size that is judged is not.
   const AlgorithmProof rounded = prove_algorithm(algorithm, {2, Bytes(4097)});
   CHECK(has_note(rounded, "4097 B is rounded up to 4104 B: 2 chunks of whole f32 elements"));
   CHECK_FALSE(has_note(rounded, "than the file is for"));
@@ -109,7 +110,7 @@ TEST_CASE("runtimes: a size outside the file's is said, and the default is insid
 }
 
 TEST_CASE("runtimes: LL takes twice as long on a link as Simple, and LL128 8/7 as long in RCCL") {
-  // 7,000 B at 7 GB/s: 1 us. The other half of the buffer goes the other way.
+  // 7,000 B at 7 GB/s take 1 us. The other half of the buffer goes the other way.
   const Cluster cluster{
       "ring of 2", ring_fabric(2, {BytesPerSecond(7'000'000'000), Duration(0)}), {}};
   const auto took = [&](const std::string& protocol, const char* runtime) {
@@ -127,8 +128,8 @@ TEST_CASE("runtimes: LL takes twice as long on a link as Simple, and LL128 8/7 a
 }
 
 TEST_CASE("runtimes: the iterations of cut messages come one after another") {
-  // Three iterations of 1,000 B each way, 1 us each, and 10 us of latency. A gpu sends in an
-  // iteration only after it has received in the one before.
+  // There are three iterations of 1,000 B each way, 1 us each, and 10 us of latency. A gpu sends in
+  // an iteration only after it has received in the one before.
   const Cluster cluster{
       "ring of 2", ring_fabric(2, {BytesPerSecond(1'000'000'000), Duration(10'000'000)}), {}};
   Runtime small = *runtime_named("none");

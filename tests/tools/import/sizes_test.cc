@@ -1,4 +1,4 @@
-// For which sizes an imported algorithm is judged, and how messages are cut at them.
+// Tests for which sizes an imported algorithm is judged, and how messages are cut at these sizes.
 
 #include <algorithm>
 #include <string>
@@ -33,7 +33,7 @@ AlgorithmProof prove(const AlgoText& algo, const ProofRequest& request = {}) {
 }
 
 TEST_CASE("sizes: a hang at large sizes alone is found without a size, and is said of those") {
-  // Three chunks take three slots once two no longer fit one: chunks above 1 MiB.
+  // Three chunks take three slots once two chunks no longer fit in one slot: chunks above 1 MiB.
   const AlgoText algo = three_at_once("Simple");
   const AlgorithmProof all = prove(algo);
   CHECK_FALSE(all.holds);
@@ -46,7 +46,7 @@ TEST_CASE("sizes: a hang at large sizes alone is found without a size, and is sa
   CHECK_FALSE(prove(algo, {{}, Bytes((6 << 20) + 24)}).holds);
   CHECK(named(prove(algo, {3U}), "DEADLOCK.FREE").message ==
         "ends with 3 slots a connection at every size; it needs 3");
-  // Six chunks of a third of 2 MiB, rounded down.
+  // The size is six chunks of a third of 2 MiB, rounded down.
   CHECK(named(prove(algo, {1U}), "DEADLOCK.FREE").message ==
         "hangs with 1 slot a connection at sizes above 4194300 B; it needs 3");
 }
@@ -59,7 +59,7 @@ TEST_CASE("sizes: the worst is the largest that the file is for") {
   };
   CHECK(judged(R"( minBytes="0" maxBytes="6291456")") ==
         "ends with 2 slots a connection at every size up to 6 MiB; it needs 2");
-  // 6 MiB + 6 B: a chunk of 1 MiB + 1 B, of elements of one byte.
+  // 6 MiB + 6 B have a chunk of 1 MiB + 1 B, of elements of one byte.
   CHECK(judged(R"( minBytes="0" maxBytes="6291462")") ==
         "hangs with 2 slots a connection at sizes above 6 MiB; it needs 3");
   CHECK(judged(R"( minBytes="64" maxBytes="4194304")") ==
@@ -103,21 +103,22 @@ TEST_CASE("sizes: a reduce and a broadcast count the chunks of a Simple message 
   CHECK(chunks(MscclCollective::Reduce, Protocol::Simple, 1 << 18) == 2);
   CHECK(chunks(MscclCollective::Broadcast, Protocol::Simple, 1 << 18) == 2);
   CHECK(chunks(MscclCollective::Broadcast, Protocol::LL, 1 << 12) == 4);
-  // A stretch of a larger chunk is a slot all the same.
+  // A piece of a larger chunk fills a slot too.
   algorithm.protocol = Protocol::Simple;
   CHECK(msccl_cut(algorithm, rccl, 1 << 19, Bytes(4)).elements == 1 << 19);
   CHECK(msccl_cut(algorithm, rccl, 1 << 19, Bytes(4)).chunks == 1);
 }
 
-/// With RCCL's slots, and fused steps, which it refuses to run.
+/// Returns a request with RCCL's slots. RCCL refuses to run the fused steps of the files here.
 ProofRequest slots_of_rccl() {
   ProofRequest request;
   request.runtime = runtime_named("rccl");
   return request;
 }
 
-/// Gpus around a ring send messages of several chunks to the next one. The k-th messages of all
-/// have the same chunks; each gpu sends and takes them in an order of its own, some fused.
+/// Returns gpus around a ring that send messages of several chunks to the next gpu. The k-th
+/// messages of all gpus have the same chunks. Each gpu sends and takes them in its own order, some
+/// fused.
 AlgoText random_exchange() {
   const int gpus = in_range(2, 4);
   const int messages = in_range(1, 5);
@@ -194,8 +195,8 @@ TEST_CASE(
 }
 
 TEST_CASE("sizes: steps that race at one size may not at a smaller one") {
-  // Gpu 1 sends each message back as it comes. Gpu 0 takes it two chunks further on. Unless all
-  // goes in one message, it may not have sent from there yet.
+  // Gpu 1 sends each message back as it comes. Gpu 0 stores it two chunks further on. Unless all
+  // chunks go in one message, gpu 0 may not have sent from there yet.
   AlgoText algo;
   algo.coll = "allreduce";
   algo.chunks = algo.input = 6;
@@ -208,7 +209,7 @@ TEST_CASE("sizes: steps that race at one size may not at a smaller one") {
     algo.sizes = std::string(" minBytes=\"0\" maxBytes=\"") + most + "\"";
     return named(prove(algo, slots_of_rccl()), "RACE.FREE").message;
   };
-  // Four chunks of 4 KiB fit a slot.
+  // Four chunks of 4 KiB fit in a slot.
   CHECK(judged("24576") ==
         "any two steps that touch the same elements are ordered at every size up to 24 KiB, with "
         "any number of slots");

@@ -1,4 +1,5 @@
-// Sweep and engine agree on imported schedules too: fused steps are atomic, messages are cut.
+// Tests that sweep and engine agree on imported schedules too, where fused steps are atomic and
+// messages are cut.
 
 #include <variant>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Short ways to write small MSCCL files.
+// These are short ways to write small MSCCL files.
 
 #include <optional>
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace orrery::test {
 
-/// <algo> for `gpus` with `chunks` chunks, of the given bodies (the <tb> elements of each gpu).
+/// An `AlgoText` is an <algo> for `gpus` with `chunks` chunks. `gpus` has the <tb> elements of each
+/// gpu.
 struct AlgoText {
   std::string coll = "allgather";
   int chunks = 2;
   bool in_place = true;
-  std::optional<bool> out_of_place = {};  // empty: where it is not in place
+  std::optional<bool> out_of_place = {};  // empty: the opposite of in_place
   std::string sizes = R"( minBytes="0" maxBytes="0")";
   int input = 0;  // declared chunks
   int output = 2;
@@ -54,7 +55,7 @@ struct BlockText {
   }
 };
 
-/// One step, with MSCCL's defaults.
+/// A `StepText` is one step, with MSCCL's defaults.
 struct StepText {
   int number = 0;
   std::string type = "s";
@@ -74,7 +75,7 @@ struct StepText {
   }
 };
 
-/// In place, each of two gpus sends its half to the other.
+/// Returns an in-place all-gather: each of two gpus sends its half to the other.
 inline AlgoText two_gather() {
   AlgoText algo;
   algo.gpus = {
@@ -85,8 +86,8 @@ inline AlgoText two_gather() {
   return algo;
 }
 
-/// In place, an all-reduce around a ring of three: each chunk goes round twice, first adding up
-/// without being stored on the way.
+/// Returns an in-place all-reduce around a ring of three gpus. Each chunk goes round twice; in the
+/// first round it is added up without being stored on the way.
 inline AlgoText three_ring() {
   AlgoText algo;
   algo.coll = "allreduce";
@@ -110,7 +111,7 @@ inline AlgoText three_ring() {
   return algo;
 }
 
-/// Two gpus exchange `count` chunks each, in one message.
+/// Returns a file in which two gpus exchange `count` chunks each, in one message.
 inline AlgoText exchange_at_once(int count) {
   AlgoText algo;
   algo.chunks = 2 * count;
@@ -128,7 +129,8 @@ inline AlgoText exchange_at_once(int count) {
   return algo;
 }
 
-/// Two gpus, each of which sends away one chunk of its input and reduces the other in place.
+/// Returns a reduce-scatter of two gpus. Each sends one chunk of its input and reduces the other in
+/// place.
 inline AlgoText two_reduce_scatter() {
   AlgoText algo;
   algo.coll = "reduce_scatter";
@@ -142,8 +144,8 @@ inline AlgoText two_reduce_scatter() {
   return algo;
 }
 
-/// Out of place, an all-gather around a ring: each gpu sends its `own` chunks, passes on those of
-/// the gpus between, and keeps the last ones.
+/// Returns an out-of-place all-gather around a ring. Each gpu sends its `own` chunks, passes on
+/// those of the gpus in between, and keeps the last ones.
 inline AlgoText ring_gather(int gpus, int own) {
   AlgoText algo;
   algo.in_place = false;
@@ -172,9 +174,9 @@ inline AlgoText ring_gather(int gpus, int own) {
   return algo;
 }
 
-/// An all-reduce among all pairs, of the shape of RCCL's allreduce-allpairs files: each gpu sums a
-/// part in chains of re, after waits of nops, and sends it to all. A part has a chunk for each
-/// thread block of a channel. Out of place, it begins with copies.
+/// Returns an all-reduce among all pairs, like RCCL's allreduce-allpairs files. Each gpu sums a
+/// part in chains of re, after waits of nops, and sends it to all others. A part has a chunk for
+/// each thread block of a channel. Out of place, the file begins with copies.
 inline AlgoText pairs_all_reduce(int gpus, int channels, bool in_place) {
   AlgoText algo;
   algo.coll = "allreduce";
@@ -185,7 +187,8 @@ inline AlgoText pairs_all_reduce(int gpus, int channels, bool in_place) {
   algo.scratch = (gpus - 1) * gpus * channels;
   const std::string sums = in_place ? "i" : "o";
   const int peers = gpus - 1;
-  // The steps of the thread block of a peer and of the local one. The last re of each sets a flag.
+  // These are the numbers of the steps at which the sums of a peer's thread block and of the local
+  // one end. The last re of each sets a flag.
   const int peer_sums = 2 + (peers - 2) + peers - 1;
   const int local_sums = (in_place ? 0 : 1) + (peers - 1) + peers - 1;
   for (int g = 0; g < gpus; ++g) {
@@ -198,7 +201,7 @@ inline AlgoText pairs_all_reduce(int gpus, int channels, bool in_place) {
       step.number = static_cast<int>(steps->size());
       steps->push_back(step.text());
     };
-    // Sums chunk `chunk` of the part, once all peers' messages are there but `but`'s.
+    // Sums chunk `chunk` of the part, once the messages of all peers except `but` have arrived.
     const auto sum = [&](int chunk, int channel, int but) {
       const int first = but == 0 ? 1 : 0;
       for (int peer = 0; peer < peers; ++peer)

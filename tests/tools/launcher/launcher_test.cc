@@ -1,4 +1,4 @@
-// ./orrery on a small project: a current build starts at once, and a stale one is never started.
+// Tests ./orrery on a small project: a current build starts at once, and a stale one never starts.
 
 #include <filesystem>
 #include <fstream>
@@ -13,7 +13,7 @@
 namespace orrery::test {
 namespace {
 
-/// A project with the launcher, and the parts of this one that the launcher names. Its program
+/// A `Project` has the launcher, and the parts of this project that the launcher names. Its program
 /// prints the text of models/said.h and its commit, and exits with the number of its arguments.
 class Project {
  public:
@@ -59,7 +59,7 @@ class Project {
   Launched launch(const std::string& arguments = "") const {
     return shell(path("orrery") + " " + arguments);
   }
-  /// The same where nothing can be built.
+  /// Launches where nothing can be built.
   Launched launch_without_ninja(const std::string& arguments = "") const {
     return shell("PATH=" + path("off") + ":$PATH " + path("orrery") + " " + arguments);
   }
@@ -68,7 +68,7 @@ class Project {
   TemporaryFolder folder_;
 };
 
-/// Built once, for all tests; each leaves it current.
+/// Returns the project, which is built once for all tests. Each test leaves it current.
 const Project& project() {
   static const Project built;
   return built;
@@ -158,7 +158,7 @@ TEST_CASE("launcher: the version names a new commit") {
 
 TEST_CASE("launcher: a changed system header is noticed") {
   project().launch();
-  // The list has what the compiler read; one more stands in for a header outside the tree.
+  // The list has the files that the compiler read. One more stands for a header outside the tree.
   const std::string header = project().path("off/system.h");
   shell("printf '%s\\0' " + header + " >>" + project().path("build/release/launcher.inputs"));
   CHECK(project().launch_without_ninja().status == 3);  // it is not there

@@ -11,7 +11,7 @@
 namespace orrery::test {
 namespace {
 
-/// nccl-tests' own arithmetic, in its types: (count / nranks) & ~(16 / eltSize - 1).
+/// Does nccl-tests' own arithmetic, in its types: (count / nranks) & ~(16 / eltSize - 1).
 size_t part_of(size_t count, size_t element, size_t ranks) {
   return (count / ranks) & ~(16 / element - 1);
 }
@@ -55,7 +55,7 @@ TEST_CASE("nccl collectives: a part of each rank is whole multiples of 16 bytes"
 
 TEST_CASE("nccl collectives: the size of a row is the larger of sent and received") {
   const NcclCounts gather = nccl_counts(NcclCollective::AllGather, 1000, Bytes(4), 8);
-  // 125 elements a rank are 124 in whole 16 bytes.
+  // 125 elements per rank are 124 elements in whole 16 bytes.
   CHECK(nccl_row_size(gather, Bytes(4)) == Bytes(8 * 124 * 4));
   const NcclCounts scatter = nccl_counts(NcclCollective::Scatter, 1000, Bytes(4), 8);
   CHECK(nccl_row_size(scatter, Bytes(4)) == Bytes(8 * 124 * 4));
@@ -80,7 +80,7 @@ TEST_CASE("nccl collectives: algbw and busbw of one millisecond") {
                                          {NcclCollective::Broadcast, 8000, 8000},
                                          {NcclCollective::Reduce, 8000, 8000},
                                          {NcclCollective::SendRecv, 8000, 8000},
-                                         // It does not count the own part.
+                                         // This does not count a rank's own part.
                                          {NcclCollective::Hypercube, 7000, 7000}}) {
     CAPTURE(name(row.collective));
     CHECK(of(row.collective).algbw == BytesPerSecond(row.algbw_MBps * 1'000'000));
@@ -89,7 +89,7 @@ TEST_CASE("nccl collectives: algbw and busbw of one millisecond") {
 }
 
 TEST_CASE("nccl collectives: bandwidths are rounded half up, and absent without time") {
-  // 1 B in 3 s: a third of a byte per second; in 2 s a half.
+  // 1 B in 3 s is a third of a byte per second; in 2 s it is a half.
   const auto algbw = [](int64_t seconds) {
     return nccl_bandwidths(NcclCollective::SendRecv, Bytes(1), 2,
                            Duration(seconds * kPicosecondsPerSecond))

@@ -11,7 +11,7 @@ namespace orrery::test {
 namespace {
 
 TEST_CASE("decimal: exact, with half of the last digit's unit") {
-  // In millionths.
+  // The values are in millionths.
   CHECK(read_decimal("12.83", 6) == PrintedDecimal{12'830'000, 5'000});
   CHECK(read_decimal("15749", 6) == PrintedDecimal{15'749'000'000, 500'000});
   CHECK(read_decimal("0.260000", 6) == PrintedDecimal{260'000, 1});

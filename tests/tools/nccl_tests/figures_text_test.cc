@@ -9,8 +9,8 @@
 namespace orrery::test {
 namespace {
 
-/// nccl-tests' rule, by the C library: two decimals where they fit, else one, else none, else an
-/// exponent.
+/// Applies nccl-tests' rule by the C library: two decimals if they fit, else one, else none, else
+/// an exponent.
 std::string by_printf(double value, int width) {
   char text[64];
   for (const char* const format : {"%*.2f", "%*.1f", "%*.0f"})
@@ -36,7 +36,7 @@ TEST_CASE("figures: where a digit more does not fit, as the C library rounds") {
   holds_for_all("figures", [] {
     const auto magnitude = in_range(0, 17);
     const auto digits = in_range<int64_t>(1, 1000);
-    // An odd last digit is no tie, where decimals and doubles would round apart.
+    // An odd last digit makes no ties, at which decimals and doubles would round differently.
     int64_t picoseconds = digits;
     for (int m = 0; m < magnitude; ++m)
       picoseconds = picoseconds * 10 + 3;

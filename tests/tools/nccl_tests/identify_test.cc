@@ -9,7 +9,7 @@
 namespace orrery::test {
 namespace {
 
-/// As a row prints it: bandwidths with two decimals.
+/// Returns a row as nccl-tests prints it, with bandwidths of two decimals.
 NcclEvidence row_of(NcclCollective collective, uint32_t ranks, int64_t elements, int64_t time_ps) {
   const Bytes element(4);
   const NcclCounts counts = nccl_counts(collective, elements, element, ranks);
@@ -54,7 +54,7 @@ TEST_CASE("identify: what several collectives print alike must be named") {
   CHECK(text(identify({}, gather)) ==
         "expected its collective to be named, since the rows fit all_gather, alltoall, alltoallv");
   CHECK(text(identify({NcclCollective::AllGather, {}, 1}, gather)) == "all_gather 8");
-  // Over two ranks busbw is algbw in both.
+  // Over two ranks, busbw is algbw for both collectives.
   const std::vector<NcclEvidence> two = {row_of(NcclCollective::SendRecv, 2, 1 << 20, 100'000'000)};
   CHECK(text(identify({{}, 2, 1}, two)) ==
         "expected its collective to be named, since the rows fit all_reduce, sendrecv");

@@ -10,7 +10,7 @@
 namespace orrery::test {
 namespace {
 
-/// A file of nccl-tests' -J; tests change its parts.
+/// A `RunText` is a file of nccl-tests' -J. Tests change its parts.
 struct RunText {
   std::string args = R"(["mpirun", "/opt/all_reduce_perf", "-g", "4"])";
   std::string env = R"(["PATH=\/bin"])";
@@ -27,7 +27,7 @@ struct RunText {
   }
 };
 
-/// A file of published tables.
+/// A `PublishedText` is a file of published tables.
 struct PublishedText {
   std::string facts =
       R"("collective": "all_reduce", "nranks": 8, "dtype": "float", "redop": "sum")";

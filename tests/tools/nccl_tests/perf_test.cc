@@ -1,3 +1,5 @@
+// Tests the modelled tables of nccl-tests against times worked out by hand.
+
 #include "tools/nccl_tests/perf.h"
 
 #include <algorithm>
@@ -21,7 +23,7 @@ constexpr int64_t kLatency = 1'000'000;    // 1 us
 constexpr int64_t kRate = 50'000'000'000;  // 50 GB/s: 20 ps a byte
 constexpr int64_t kLaunch = 5'000'000;     // 5 us
 
-/// A link each way between each pair, so that no messages share one.
+/// Returns a cluster with a link each way between each pair, so that no messages share a link.
 Cluster pairs(uint32_t devices) {
   DeviceFigures device;
   device.launch = Duration(kLaunch);
@@ -57,7 +59,7 @@ std::string perf_refusal(const PerfRequest& request, const Cluster& cluster) {
 }
 
 TEST_CASE("perf: a launch, a latency, and the bytes at the rate of a link") {
-  // 4096 B a message take 81.92 ns; over 4 ranks, a part is 1024 B and takes 20.48 ns.
+  // A message of 4096 B takes 81.92 ns. Over 4 ranks, a part is 1024 B and takes 20.48 ns.
   const int64_t message = 4096 * 20;
   const int64_t part = 1024 * 20;
   const auto time = [](NcclCollective collective) {
@@ -68,19 +70,19 @@ TEST_CASE("perf: a launch, a latency, and the bytes at the rate of a link") {
   CHECK(time(NcclCollective::Alltoall) == Duration(kLaunch + kLatency + part));
   CHECK(time(NcclCollective::Gather) == Duration(kLaunch + kLatency + part));
   CHECK(time(NcclCollective::Scatter) == Duration(kLaunch + kLatency + part));
-  // Three steps of a ring.
+  // These take three steps of a ring.
   CHECK(time(NcclCollective::AllGather) == Duration(kLaunch + 3 * (kLatency + part)));
   CHECK(time(NcclCollective::ReduceScatter) == Duration(kLaunch + 3 * (kLatency + part)));
-  // An exchange of one part, launched by itself, and one of two.
+  // This takes an exchange of one part, launched by itself, and one of two parts.
   CHECK(time(NcclCollective::Hypercube) == Duration(2 * (kLaunch + kLatency) + 3 * part));
-  // Two exchanges of everything.
+  // This takes two exchanges of everything.
   CHECK(time(NcclCollective::AllReduce) == Duration(kLaunch + 2 * (kLatency + message)));
 }
 
-/// The launches of the host, of one op or of each.
+/// These are the launches of the host, for one op or for each op.
 using Launches = std::map<std::string, Duration, std::less<>>;
 
-/// The time of a call of 4096 B on four ranks, whose transport adds nothing but the host's
+/// Returns the time of a call of 4096 B on four ranks, whose transport adds only the host's
 /// launches.
 Duration launched(const PerfRequest& request, Launches launches) {
   Cluster cluster = pairs(4);
@@ -95,7 +97,8 @@ Duration launched(NcclCollective collective, Launches launches) {
 }
 
 TEST_CASE("perf: the time is that of the device or of the host, whichever is longer") {
-  // As above. One process issues the call on its four GPUs one after the other.
+  // The device's time is as above. One process issues the call on its four GPUs one after the
+  // other.
   const int64_t device = kLaunch + 2 * (kLatency + 4096 * 20);
   REQUIRE(device % 4 == 0);
   const auto time = [](int64_t launch) {
@@ -127,7 +130,7 @@ TEST_CASE("perf: each collective takes the host's launch of its op, once for a g
       {"psum_scatter", Duration(30 * kLaunch)}, {"all_to_all", Duration(40 * kLaunch)},
       {"ppermute", Duration(50 * kLaunch)},     {"pbroadcast", Duration(60 * kLaunch)}};
   const auto time = [&](NcclCollective collective) { return launched(collective, launches); };
-  // For each of four GPUs.
+  // The process issues each launch for each of four GPUs.
   const auto issued = [](int64_t times) { return Duration(4 * times * kLaunch); };
   CHECK(time(NcclCollective::AllReduce) == issued(10));
   CHECK(time(NcclCollective::AllGather) == issued(20));
@@ -138,7 +141,7 @@ TEST_CASE("perf: each collective takes the host's launch of its op, once for a g
   // All sends of a call are one group.
   CHECK(time(NcclCollective::Gather) == issued(50));
   CHECK(time(NcclCollective::Scatter) == issued(50));
-  // Two exchanges, each launched by itself.
+  // There are two exchanges, each launched by itself.
   CHECK(time(NcclCollective::Hypercube) == issued(2 * 50));
 }
 
@@ -155,7 +158,7 @@ TEST_CASE("perf: the host's launch of another op counts nothing") {
 }
 
 TEST_CASE("perf: a call without elements is not issued") {
-  // 3 elements over 4 ranks are none each.
+  // 3 elements over 4 ranks are no elements per rank.
   CHECK(launched(request_of(NcclCollective::AllGather, 4, 12),
                  {{"all_gather", Duration(10 * kLaunch)}}) == Duration(0));
 }
@@ -167,11 +170,11 @@ TEST_CASE("perf: in place, nothing of a rank's own part is copied") {
     const NcclRow row = perf_table(request_of(collective, 4, 4096), cluster).table.rows.front();
     return std::pair(row.out_of_place->time, row.in_place->time);
   };
-  // The own 1024 B, at 1 ns a byte before they are sent.
+  // A rank's own 1024 B are copied at 1 ns per byte before they are sent.
   const int64_t part = 1024 * 20;
   const Duration gather = Duration(kLaunch + 3 * (kLatency + part));
   CHECK(times(NcclCollective::AllGather) == std::pair(gather + Duration(1'024'000), gather));
-  // An alltoall copies beside its messages, for longer than they take.
+  // An alltoall copies while its messages go, for longer than they take.
   const auto all_to_all = times(NcclCollective::Alltoall);
   CHECK(all_to_all.second == Duration(kLaunch + kLatency + part));
   CHECK(all_to_all.first == Duration(kLaunch + 1'024'000));
@@ -230,7 +233,7 @@ TEST_CASE("perf: every type with every operation has right values") {
     for (const NcclRedopName& redop : nccl_redops())
       if (!not_modelled(NcclCollective::AllReduce, type.dtype, redop.redop))
         request.kinds.push_back({type, redop});
-  // 12 types with sum, max and min, and the 6 of floats with avg.
+  // There are 12 types with sum, max and min, and the 6 types of floats with avg.
   CHECK(request.kinds.size() == 12 * 3 + 6);
   for (const NcclRow& row : perf_table(request, pairs(3)).table.rows) {
     CAPTURE(row.type);
@@ -241,7 +244,7 @@ TEST_CASE("perf: every type with every operation has right values") {
 
 TEST_CASE("perf: values above the budget, or without a check, are not compared") {
   PerfRequest request = request_of(NcclCollective::AllReduce, 4, 4096);
-  request.data_budget = Bytes(4 * 2 * 4096);  // what is sent and received, on four ranks
+  request.data_budget = Bytes(4 * 2 * 4096);  // bytes sent and received, on four ranks
   CHECK(perf_table(request, pairs(4)).table.rows.front().out_of_place->wrong == 0);
   request.data_budget = Bytes(4 * 2 * 4096 - 1);
   CHECK(!perf_table(request, pairs(4)).table.rows.front().out_of_place->wrong);
@@ -251,7 +254,7 @@ TEST_CASE("perf: values above the budget, or without a check, are not compared")
 }
 
 TEST_CASE("perf: a call without elements takes no time") {
-  // 3 elements over 4 ranks are none each.
+  // 3 elements over 4 ranks are no elements per rank.
   const NcclRow row = row_of(NcclCollective::AllGather, 4, 12);
   CHECK(row.size == Bytes(0));
   CHECK(row.out_of_place == NcclFigures{Duration(0), BytesPerSecond(0), BytesPerSecond(0), 0});
@@ -284,8 +287,8 @@ TEST_CASE("perf: rows for each kind, root and size, in nccl-tests' order") {
 }
 
 TEST_CASE("perf: the largest size fits a device as nccl-tests has it") {
-  // Each 16 GiB of the 20, or a part of them, leaves 1 GiB free, and 1 more is free: a third of 17
-  // GiB.
+  // The device has 20 GiB. It keeps 1 GiB free for each 16 GiB or part of them, and 1 GiB more,
+  // which leaves 17 GiB. The largest size is a third of that.
   Cluster cluster = pairs(2);
   cluster.device.memory = Bytes(int64_t{20} << 30);
   PerfRequest request = request_of(NcclCollective::SendRecv, 2, 8);

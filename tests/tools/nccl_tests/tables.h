@@ -1,6 +1,6 @@
 #pragma once
 
-// Texts of nccl-tests for tests.
+// Provides texts of nccl-tests for tests.
 
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@ inline std::string nccl_fixture(const std::string& name) {
   return text_of(std::string(ORRERY_SOURCE_ROOT) + "/tests/data/nccl_tests/" + name);
 }
 
-/// A table's text; tests change its parts.
+/// A `TableText` is a table's text. Tests change its parts.
 struct TableText {
   std::string before =
       "# Collective test starting: all_reduce_perf\n# nThread 1 nGpus 8 minBytes 8 "
@@ -41,7 +41,7 @@ struct TableText {
   }
 };
 
-/// The error with which the reader refuses the text. Empty if it reads it.
+/// Returns the error with which the reader refuses the text; "" if it reads the text.
 inline std::string refusal_of(const std::string& text, const NcclReadOptions& options = {}) {
   try {
     read_nccl_tables(text, "t", options);

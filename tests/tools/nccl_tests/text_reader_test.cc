@@ -10,7 +10,7 @@
 namespace orrery::test {
 namespace {
 
-/// Each line with a text before it.
+/// Returns the text with `prefix` before each line.
 std::string with_prefix(const std::string& text, const std::string& prefix) {
   std::string all;
   size_t begin = 0;
@@ -255,7 +255,7 @@ TEST_CASE("text reader: times of the processor, and bandwidths that are no numbe
 
 TEST_CASE("text reader: bandwidths that do not follow from size and time are noted") {
   TableText table;
-  // 10.49 would be 10.28 to 10.70 within 2 %.
+  // Within 2 %, 10.49 would be 10.28 to 10.70.
   table.rows = {"1048576 262144 float sum -1 98.1 10.49 18.35 0 101.9 10.49 18.35 0\n",
                 "1048576 262144 float sum -1 90.0 10.49 18.35 0 110.0 10.49 18.35 0\n"};
   CHECK(read_nccl_tables(table.text(), "t").front().notes ==

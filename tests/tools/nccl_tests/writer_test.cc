@@ -1,3 +1,5 @@
+// Compares written tables with those of nccl-tests' own code.
+
 #include "tools/nccl_tests/writer.h"
 
 #include <string>
@@ -13,7 +15,7 @@
 namespace orrery::test {
 namespace {
 
-/// The rows that nccl-tests' own code was given for the fixtures (all_reduce_2.19.6).
+/// Returns the rows that nccl-tests' own code was given for the fixtures (all_reduce_2.19.6).
 NcclTable fixture_table() {
   struct Given {
     int64_t size;
@@ -80,7 +82,7 @@ TEST_CASE("nccl writer: what a model adds are comments, and an environment varia
   const std::string json = nccl_json(table, origin);
   CHECK(json.find(R"x("env":["ORRERY=modelled on x; assumed launch: 0 (not given)"])x") !=
         std::string::npos);
-  // As nccl-tests: a slash is escaped, and a text ends before what it does not write.
+  // As in nccl-tests, a slash is escaped, and a text ends before a character that is not written.
   CHECK(json.find(R"x("args":["a\/b\"\n"])x") != std::string::npos);
 }
 
@@ -144,7 +146,7 @@ NcclTable any_table() {
   return table;
 }
 
-/// The average is one of unrounded bandwidths.
+/// Returns the text without the average, which is one of unrounded bandwidths.
 std::string without_average(const std::string& text) {
   for (const char* const mark : {"# Avg bus bandwidth", "\"average_bus_bandwidth\""})
     if (const size_t at = text.find(mark); at != std::string::npos)

@@ -1,3 +1,5 @@
+// Tests that the documents agree with the code: their examples, tables and figures.
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -29,7 +31,7 @@ TEST_CASE("docs/ops.md: matches the rules; tools/update_golden writes it") {
   CHECK(text_of("docs/ops.md") == op_reference());
 }
 
-/// The bytes that the first list holds while the first op of the backward pass runs.
+/// Returns the bytes that the first list holds while the first op of the backward pass runs.
 Bytes held_between_passes(const Report& report) {
   const Program& program = report.scenario->program;
   const std::vector<OpId>& ops = program.threads.front().issue_order;
@@ -69,7 +71,7 @@ TEST_CASE("docs/training.md: the table has the figures of both scenarios") {
   CHECK(document.find(size_text(saved) + " for each") != std::string::npos);
 }
 
-/// The values of all keys "op" in it.
+/// Adds the values of all keys "op" in the document.
 void add_ops(const Json& json, std::set<std::string>& ops) {
   if (json.is_object() && json.contains("op"))
     ops.insert(json.at("op").get<std::string>());

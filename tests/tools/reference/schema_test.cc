@@ -1,4 +1,4 @@
-// The schemas against the reader of scenarios and the reports that they describe.
+// Compares the schemas with the reader of scenarios, and with the reports that they describe.
 
 #include "tools/reference/schema.h"
 
@@ -19,8 +19,8 @@
 namespace orrery::test {
 namespace {
 
-/// A schema, and the parts of it that apply at one place of a document: through references, choices
-/// and conditions, whether or not these hold.
+/// `Places` holds a schema and finds the parts of it that apply at one place of a document: through
+/// references, choices and conditions, whether these hold or not.
 class Places {
  public:
   explicit Places(const Json& schema) : root_(schema) {}
@@ -52,7 +52,7 @@ class Places {
     return with_parts(found);
   }
 
-  /// Whether one of the parts has the key, or allows any.
+  /// Returns whether one of the parts has the key, or allows any key.
   static bool take(const std::vector<const Json*>& parts, const std::string& key) {
     return std::any_of(parts.begin(), parts.end(), [&](const Json* part) {
       return has_property(*part, key) || (part->contains("additionalProperties") &&
@@ -105,8 +105,8 @@ void for_each_object(const Json& schema, const Json& document, const Visit& visi
   for_each_object(places, places.top(), document, Json::json_pointer(), visit);
 }
 
-/// The keys that the reader knows at that object, taken from its error message; none where any key
-/// is allowed.
+/// Returns the keys that the reader knows at that object, taken from its error message; none if any
+/// key is allowed.
 std::vector<std::string> reader_keys(Json scenario, const Json::json_pointer& at) {
   const std::string strange = "qqqqqqqqqqqqqqqq";
   scenario[at][strange] = nullptr;
@@ -261,8 +261,8 @@ TEST_CASE("scenario schema: refuses what the reader refuses") {
   CHECK(schema_error(schema, without) != "");
 }
 
-/// Reports of all kinds: one that holds, one that fails, one that hangs, one of a GPU, one with
-/// errors and values, one of a wrong input.
+/// Returns reports of all kinds: one that holds, one that fails, one that hangs, one of a GPU, one
+/// with errors and values, and one of a wrong input.
 std::vector<Json> reports() {
   std::vector<Json> reports = {Json::parse(text_of("tests/tools/cli/golden/quickstart.json"))};
   for (const char* const name : {"cut-link", "fsdp-two-layers-too-small", "two-programs-hang"}) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// JSON Schema as an independent library (valijson) implements it.
+// Checks documents by JSON Schema as an independent library (valijson) implements it.
 
 #include <string>
 
@@ -8,8 +8,8 @@
 
 namespace orrery::test {
 
-/// The first error that the schema finds in the document, its location first; empty where it is
-/// valid.
+/// Returns the first error that the schema finds in the document, beginning with its location; ""
+/// if the document is valid.
 std::string schema_error(const nlohmann::ordered_json& schema,
                          const nlohmann::ordered_json& document);
 

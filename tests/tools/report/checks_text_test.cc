@@ -1,4 +1,4 @@
-// Checks as text: in full, and one line a name.
+// Tests checks as text: in full, and one line per name.
 
 #include "tools/report/checks_text.h"
 

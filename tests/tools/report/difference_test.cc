@@ -1,5 +1,5 @@
-// Planted differences of each kind: each is found at its first location, and nothing else is
-// reported.
+// Plants differences of each kind. Each must be found at its first location, and nothing else may
+// be reported.
 
 #include "tools/report/difference.h"
 
@@ -32,7 +32,7 @@ RecordedOp op(const std::string& id, int64_t end_on_0, int64_t end_on_1) {
   return op;
 }
 
-/// Two devices, an array "a", and the ops "p" and "q", in this order.
+/// Returns a record of two devices, with an array "a", and the ops "p" and "q", in this order.
 RunRecord record() {
   RunRecord record;
   record.file = "run.json";
@@ -48,7 +48,7 @@ RunRecord record() {
   return record;
 }
 
-/// The only finding.
+/// Returns the only finding.
 Finding only(const RunRecord& a, const RunRecord& b) {
   const RunComparison comparison = compare(a, b);
   REQUIRE(comparison.findings.size() == 1);
@@ -214,7 +214,7 @@ TEST_CASE("diff: the whole array of an output may differ where its parts do not"
   CHECK(finding.first.what == "element 1 of the whole array");
   CHECK(finding.first.a == "2");
   CHECK(finding.first.b == "3");
-  // By another spec it has another shape.
+  // With another spec the array has another shape.
   b.values[1].whole = Tensor(Dtype::F32, {2, 1});
   finding = only(a, b);
   CHECK(finding.aspect == Aspect::Type);
@@ -379,7 +379,7 @@ TEST_CASE("difference: a setting is told, and is no difference of the results") 
   CHECK(comparison.settings[0].key == "memory.reuse");
   CHECK(comparison.settings[0].a == "none");
   CHECK(comparison.settings[0].b == "xla");
-  // A saved report has none.
+  // A saved report has no settings.
   b.settings.clear();
   CHECK(compare(a, b).settings.empty());
 }

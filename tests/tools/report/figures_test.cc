@@ -15,7 +15,8 @@ TEST_CASE("utilization: flags count as much as data") {
 "program": [{"id": "r", "op": "all_gather", "of": "a", "axis_name": "x"}],
 "memory": {"transport": {"protocol": "ll", "slot": "2000 B"}}})"),
                             {});
-  // Four times three steps of 1,000 B, each with 1,000 B of flags at 1 GB/s, and 1 us of latency.
+  // The time is four times three steps of 1,000 B, each with 1,000 B of flags at 1 GB/s, and 1 us
+  // of latency.
   REQUIRE(report.completion->makespan == Instant(36'000'000));
   REQUIRE(!report.links.empty());
   for (const LinkReport& link : report.links) {

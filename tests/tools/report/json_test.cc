@@ -10,8 +10,8 @@ namespace {
 
 TEST_CASE("JSON report: the whole text") {
   const Report sample = sample_report();
-  // What does not apply is null. Values come last, one line a device. 0.1 as f32 is the double
-  // 0.10000000149011612; a negative zero keeps its sign.
+  // Entries that do not apply are null. Values come last, one line per device. 0.1 as f32 is the
+  // double 0.10000000149011612; a negative zero keeps its sign.
   CHECK(json_text(sample, {outputs(sample), Encoding::Values}) == R"json({
   "report": 1,
   "scenario": "a scatter behind a computation",

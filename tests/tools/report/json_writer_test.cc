@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The layout, defined over a whole tree: a list of numbers of any length, or a small object, is
+/// Defines the layout over a whole tree: a list of numbers of any length, or a small object, is in
 /// one line.
 bool fits_a_line(const Json& json) {
   if (!json.is_structured())

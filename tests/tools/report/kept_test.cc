@@ -1,4 +1,4 @@
-// A report that is kept, as a binding keeps one, after the scenario it was made from is gone.
+// Tests a report that is kept, as a binding keeps one, after the scenario it was made from is gone.
 
 #include <memory>
 #include <sstream>
@@ -27,7 +27,7 @@ constexpr const char* kKeptScenario = R"({
   "outputs": ["s"]
 })";
 
-/// Everything that can be shown of a report.
+/// Returns everything that can be shown of a report.
 std::string shown(const Report& report) {
   std::ostringstream text;
   const Explanation explanation = explain(report, "s");

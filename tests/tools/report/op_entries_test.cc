@@ -1,4 +1,4 @@
-// One entry for all iterations of an op of a loop, and what it says of single ones.
+// Tests the single entry for all iterations of an op of a loop, and its text for single iterations.
 
 #include "tools/report/op_entries.h"
 

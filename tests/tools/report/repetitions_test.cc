@@ -1,4 +1,4 @@
-// Blocks that repeat, and the reports of programs of many layers.
+// Tests blocks that repeat, and the reports of programs of many layers.
 
 #include <algorithm>
 #include <functional>
@@ -32,7 +32,7 @@ std::string repeated(const std::string& block, size_t times) {
 }
 
 TEST_CASE("repeated blocks: three times or more, where it saves 8 lines") {
-  // 5 letters twice more are 10 lines saved; 4 letters are 8; 3 are 6.
+  // 5 letters twice more save 10 lines, 4 letters 8, and 3 letters 6.
   CHECK(repeated_blocks(items("x" + repeated("abcde", 3) + "y")) == Blocks{{1, 5, 3}});
   CHECK(repeated_blocks(items(repeated("abcd", 3))) == Blocks{{0, 4, 3}});
   CHECK(repeated_blocks(items(repeated("abc", 3))).empty());
@@ -50,7 +50,7 @@ TEST_CASE("repeated blocks: the shortest of those that cover the same, and only 
         Blocks{{0, 5, 3}, {16, 4, 3}});
 }
 
-/// By the definition: from each item on, each length.
+/// Finds the blocks by the definition: from each item on, it tries each length.
 Blocks by_definition(const std::vector<uint32_t>& all) {
   Blocks blocks;
   for (size_t i = 0; i < all.size();) {
@@ -115,7 +115,7 @@ TEST_CASE("repeated blocks: other ids have one star between what they begin and 
 constexpr int kLayers = 80;
 constexpr int kOps = 12;
 
-/// One layer of a model: 12 ops, two of them collectives, from `in` to `out`.
+/// Returns one layer of a model, from `in` to `out`: 12 ops, of which two are collectives.
 std::string layer(const std::string& id, const std::string& in, const std::string& out) {
   const auto op = [&](const std::string& name, const std::string& what, const std::string& of) {
     return fmt::format(R"({{"id": "{}{}", "op": {}, "of": {}}}, )", id, name, what, of);
@@ -226,7 +226,7 @@ TEST_CASE("text report: a folded row goes from the first start to the last end")
   CHECK(single_entries(report).entries.size() == kLayers * kOps);
 }
 
-/// 40 layers of an op of 1 ms, or as given, and a sum.
+/// Returns the report of 40 layers, each with an op of 1 ms, or as given, and a sum.
 Report layers(const std::function<std::string(int)>& id, const std::function<int(int)>& gflops) {
   std::string program;
   for (int l = 0; l < 40; ++l)
@@ -264,7 +264,8 @@ TEST_CASE("text report: devices that run apart do not make an op take longer") {
   const std::string text =
       report_text(report_of(program, "x", R"([{"slow_device": 1, "factor": 2}])"), Style());
   CAPTURE(text);
-  // 1 ms and 2 us of launch, twice on device 1: the same for all 40, whenever a device begins.
+  // The op takes 1 ms and 2 us of launch, twice on device 1: the same for all 40, whenever a device
+  // begins.
   CHECK(contains(text, "40 times in a row, each 1.002 ms to 2.004 ms after the one before"));
   CHECK(!contains(text, "└ takes "));
 }

@@ -100,7 +100,7 @@ Report sample_report() {
          {ThreadId(0)},
          Bytes(1024),
          {Duration(1'000'000), Duration(500'000), {{StreamId(0), Duration(1'500'000)}}}});
-  // 50 GB/s for 1.5 us: room for 75,000 bytes.
+  // 50 GB/s for 1.5 us could carry 75,000 bytes.
   report.links = {{LinkId(0), Bytes(7'500), 7'500}, {LinkId(1), Bytes(7'500), 7'500}};
   report.checks = {{"DEADLOCK.FREE", Verdict::Holds, "", "the program ends", {}},
                    {"MEMORY.CAPACITY", Verdict::Holds, "", "every device holds what it must", {}}};
@@ -130,7 +130,7 @@ Report report_on_gpu() {
   gpus.graphs = 1;
   gpus.launches = 1;
   cuda::Measurement& measured = gpus.measurement.emplace();
-  // In 1.1 us 2 TB/s, where copies read and write 2.5 TB/s.
+  // 1.1 us at 2 TB/s, where copies read and write at 2.5 TB/s.
   measured.moved[OpId(0)] = Bytes(2'200'000);
   measured.copies = {{BytesPerSecond(1'250'000'000'000)}, std::nullopt, Bytes(int64_t{256} << 20)};
   measured.runs = {Duration(2'000'000), Duration(1'800'000), Duration(2'600'000),

@@ -1,6 +1,6 @@
 #pragma once
 
-// A small report made by hand, for tests of rendering.
+// Makes a small report by hand, for tests of rendering.
 
 #include <vector>
 
@@ -9,17 +9,17 @@
 
 namespace orrery::test {
 
-/// Two devices, one psum_scatter started before a computation and done after it. The figures are
-/// round, not simulated: only their rendering is tested.
+/// Returns a report of two devices, with one psum_scatter started before a computation and done
+/// after it. The figures are round, not simulated: only their rendering is tested.
 Report sample_report();
 
-/// The same where a check fails.
+/// Returns the same report with a failing check.
 Report failing_report();
 
-/// The same as run on a GPU, with the scatter's steps measured.
+/// Returns the same report as run on a GPU, with the scatter's steps measured.
 Report report_on_gpu();
 
-/// The outputs under their own names.
+/// Returns the outputs under their own names.
 std::vector<NamedValue> outputs(const Report& report);
 
 }  // namespace orrery::test

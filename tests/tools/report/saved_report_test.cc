@@ -25,7 +25,7 @@ std::string refusal(const std::string& text) {
   return "";
 }
 
-/// A report that lacks everything except the given text for `key`.
+/// Returns a report that lacks everything except the given text for `key`.
 std::string with(const std::string& key, const std::string& value) {
   std::string text = "{";
   const std::pair<std::string, std::string> members[] = {
@@ -54,7 +54,7 @@ TEST_CASE("saved report: a written report reads back as the same run, in both en
   }
 }
 
-/// The sample, whose collectives are passed by a protocol.
+/// Returns the sample, with a protocol for its collectives.
 Report sample_with_protocol() {
   Report sample = sample_report();
   for (OpReport& op : sample.ops)

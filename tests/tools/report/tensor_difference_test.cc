@@ -43,7 +43,8 @@ TEST_CASE("tensor difference: ulps count the values of the dtype from one to the
   CHECK(ulps(Dtype::F32, 0x00000000, 0x80000000) == 0);  // 0 and -0 are one value, of other bits
   CHECK(ulps(Dtype::BF16, 0x3f80, 0x3f83) == 3);
   CHECK(ulps(Dtype::F16, 0x7bff, 0x7c00) == 1);  // the largest and infinity
-  // From the least to the largest f64: twice the bits of infinity, 0x7ff0000000000000.
+  // From the least to the largest f64, the distance is twice the bits of infinity,
+  // 0x7ff0000000000000.
   CHECK(ulps(Dtype::F64, 0x7ff0000000000000, 0xfff0000000000000) == 0xffe0000000000000);
 }
 
@@ -69,7 +70,7 @@ TEST_CASE("tensor difference: different dtypes are compared by their numbers") {
   CHECK_FALSE(first_difference(of(Dtype::F32, {"0.5", "-3"}), of(Dtype::BF16, {"0.5", "-3"})));
   CHECK_FALSE(first_difference(of(Dtype::S32, {"7"}), of(Dtype::F64, {"7"})));
   CHECK_FALSE(first_difference(of(Dtype::Pred, {"true"}), of(Dtype::U8, {"1"})));
-  // 0.1 has other nearest values in f32 and bf16.
+  // 0.1 has different nearest values in f32 and bf16.
   const auto rounded = first_difference(of(Dtype::F32, {"0.1"}), of(Dtype::BF16, {"0.1"}));
   REQUIRE(rounded);
   CHECK_FALSE(rounded->ulps);

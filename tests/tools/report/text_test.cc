@@ -49,7 +49,7 @@ ASSUMED
 )text");
 }
 
-/// From its heading to the next.
+/// Returns the section from its heading to the next.
 std::string gpus_section(const Report& report, const Style& style = Style()) {
   const std::string text = report_text(report, style);
   const size_t begin = text.find("\nGPUS\n");
@@ -100,13 +100,13 @@ TEST_CASE("text report: without a rate of copies there is no share of it") {
 
 TEST_CASE("text report: exposed time of several programs is a share of all their time") {
   Report report = sample_report();
-  // 500 ns in two programs of 1.5 us each.
+  // 500 ns are exposed in two programs of 1.5 us each.
   report.devices[0].threads = {ThreadId(0), ThreadId(0)};
   report.devices[1].times.exposed = Duration();
   CHECK(report_text(report, Style())
             .find("exposed for 500 ns on device 0, 16.7 % of the makespan of each of its 2 "
                   "programs") != std::string::npos);
-  // The device with the largest share: 300 ns in one.
+  // The device with the largest share counts: 300 ns in one program.
   report.devices[1].times.exposed = Duration(300'000);
   CHECK(report_text(report, Style())
             .find("exposed for 300 ns on device 1, 20.0 % of the makespan\n") != std::string::npos);

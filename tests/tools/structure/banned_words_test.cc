@@ -1,4 +1,4 @@
-// Nothing in the code may break the promise that the same input gives the same bytes.
+// Tests that nothing in the code may break the promise that the same input gives the same bytes.
 
 #include <algorithm>
 #include <regex>
@@ -18,7 +18,7 @@ bool begins_with_any(const std::string& path, const std::vector<std::string>& pr
   });
 }
 
-/// The code of each file: without comments and literals.
+/// Returns the code of each file, without comments and literals.
 const std::vector<SourceFile>& code_files() {
   static const std::vector<SourceFile> files = [] {
     std::vector<SourceFile> code = source_files({".h", ".cc"});
@@ -29,7 +29,8 @@ const std::vector<SourceFile>& code_files() {
   return files;
 }
 
-/// Files with a match in their code (comments and literals excluded), each with the match.
+/// Returns the files with a match in their code (comments and literals excluded), each with the
+/// match.
 std::string uses(const std::string& pattern, const std::vector<std::string>& within,
                  const std::vector<std::string>& but = {}) {
   const std::regex regex(pattern);
@@ -60,7 +61,7 @@ TEST_CASE("banned words: randomness comes only from the seeded generator") {
 }
 
 TEST_CASE("banned words: no clock is read") {
-  // Benchmarks measure; that is what they are for. A fitted figure says on which day it was fitted.
+  // Benchmarks measure, which is their purpose. A fitted figure says on which day it was fitted.
   CHECK(uses("system_clock|steady_clock|high_resolution_clock|gettimeofday|clock_gettime|\\btime\\("
              "nullptr\\)",
              kProduct, {"tools/bench/", "tools/cli/calibrated_file.cc"}) == "");
@@ -85,7 +86,7 @@ TEST_CASE("banned words: nothing below tools prints") {
 }
 
 TEST_CASE("banned words: no postponed work") {
-  // In comments, where such notes stand.
+  // Such notes are in comments, so the whole text is searched.
   std::string found;
   const std::regex later(
       "\\b(TO"

@@ -1,4 +1,4 @@
-// Every rule by which a program or a scenario is refused has a test with what is said.
+// Tests that every rule by which a program or a scenario is refused has a test with the message.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,8 @@
 namespace orrery::test {
 namespace {
 
-/// The texts between placeholders. "expected {} {{, got {}" has "expected ", " {, got " and "".
+/// Returns the texts between placeholders. "expected {} {{, got {}" has "expected ", " {, got " and
+/// "".
 std::vector<std::string> pieces_of(const std::string& format) {
   std::vector<std::string> pieces(1);
   for (size_t i = 0; i < format.size(); ++i) {
@@ -27,7 +28,7 @@ std::vector<std::string> pieces_of(const std::string& format) {
   return pieces;
 }
 
-/// Whether `text` has the pieces, one after another.
+/// Returns whether `text` has the pieces, one after another.
 bool has(std::string_view text, const std::vector<std::string>& pieces) {
   size_t at = 0;
   for (const std::string& piece : pieces) {

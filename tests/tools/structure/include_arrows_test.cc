@@ -1,5 +1,5 @@
-// Folders are the architecture: which folder may include which follows from the order of subdir()
-// in the meson.build files.
+// Tests that folders are the architecture: the order of subdir() in the meson.build files says
+// which folder may include which.
 
 #include <algorithm>
 #include <map>
@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/tools/cli/files.h"
 #include "tests/tools/structure/source_tree.h"
 
 namespace orrery::test {
@@ -38,7 +39,8 @@ const std::vector<Include>& includes() {
   return all;
 }
 
-/// The first `levels` folders of a path: "simulator/time" of "simulator/time/sweep.cc" for 2.
+/// Returns the first `levels` folders of a path: "simulator/time" of "simulator/time/sweep.cc" for
+/// 2.
 std::string folder(const std::string& path, size_t levels) {
   size_t at = 0;
   for (size_t l = 0; l < levels; ++l) {
@@ -50,7 +52,7 @@ std::string folder(const std::string& path, size_t levels) {
   return path.substr(0, at - 1);
 }
 
-/// Position of each folder in the order that the build enters them.
+/// Returns the position of each folder in the order in which the build enters them.
 std::map<std::string, size_t> ranks(const std::string& prefix, const std::string& meson) {
   std::map<std::string, size_t> rank;
   for (const std::string& name : subdirs(meson))
@@ -58,7 +60,7 @@ std::map<std::string, size_t> ranks(const std::string& prefix, const std::string
   return rank;
 }
 
-/// Includes that point up, as "a.cc includes b.h".
+/// Returns the includes that point up, as "a.cc includes b.h".
 std::string pointing_up(const std::map<std::string, size_t>& rank, size_t levels) {
   std::string wrong;
   for (const Include& include : includes()) {
@@ -70,7 +72,8 @@ std::string pointing_up(const std::map<std::string, size_t>& rank, size_t levels
   return wrong;
 }
 
-/// Files outside `allowed` (path prefixes) that include a header that begins with `header`.
+/// Returns the files outside `allowed` (path prefixes) that include a header that begins with
+/// `header`.
 std::string included_elsewhere(const std::string& header, const std::vector<std::string>& allowed) {
   std::string wrong;
   for (const Include& include : includes()) {
@@ -84,7 +87,7 @@ std::string included_elsewhere(const std::string& header, const std::vector<std:
 }
 
 TEST_CASE("include arrows: the scan finds the tree") {
-  // Guards the tests below: a scan that finds nothing would let everything pass.
+  // This guards the tests below: a scan that finds nothing would let everything pass.
   CHECK(includes().size() > 300);
   const std::vector<std::string> top = subdirs("meson.build");
   CHECK(top == std::vector<std::string>{"models", "simulator", "verifier", "tools", "tests"});

@@ -1,5 +1,5 @@
-// Figures of the tree that may only fall, as tools/build/figures counts them. Whoever makes one of
-// them smaller lowers its number here.
+// Tests figures of the tree that may only fall, as tools/build/figures counts them. A change that
+// makes a figure smaller must lower its number here.
 
 #include <algorithm>
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 const std::string kFigures = std::string(ORRERY_SOURCE_ROOT) + "/tools/build/figures";
 
-/// The number after "`name`: " in what the script printed.
+/// Returns the number after "`name`: " in the script's output.
 int figure(const std::string& printed, const std::string& name) {
   const std::string before = "\n" + name + ": ";
   const size_t at = ("\n" + printed).find(before);
@@ -22,7 +22,7 @@ int figure(const std::string& printed, const std::string& name) {
   return std::stoi(printed.substr(at + before.size() - 1));
 }
 
-/// The first `count` lines of `text`.
+/// Returns the first `count` lines of `text`.
 std::string first_lines(const std::string& text, int count) {
   size_t end = 0;
   for (int line = 0; line < count && end < text.size(); ++line)

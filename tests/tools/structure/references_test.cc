@@ -16,10 +16,9 @@ namespace orrery::test {
 namespace {
 
 /// Files of others (CUDA, NCCL, MSCCL), and names in examples.
-const std::set<std::string> kNotOurs = {"all_gather.h", "cublasLt.h",      "cuda.h",
-                                        "device.h",     "l.h",             "layers.h",
-                                        "msccl_kernel_impl.h", "msccl_parser.cc",
-                                        "prims_simple.h",      "reduce_scatter.h"};
+const std::set<std::string> kNotOurs = {
+    "all_gather.h", "cublasLt.h",          "cuda.h",          "device.h",       "l.h",
+    "layers.h",     "msccl_kernel_impl.h", "msccl_parser.cc", "prims_simple.h", "reduce_scatter.h"};
 
 bool is_below_our_folders(const std::string& path) {
   const std::vector<std::string> top = subdirs("meson.build");

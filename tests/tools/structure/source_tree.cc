@@ -27,7 +27,7 @@ std::string read(const fs::path& path) {
 
 enum class Piece : uint8_t { Code, Comment, Text, Character };
 
-/// Where the piece that begins at `i` ends, and what it is.
+/// Returns where the piece that begins at `i` ends, and its kind.
 std::pair<Piece, size_t> piece_at(const std::string& text, size_t i) {
   const auto after = [&](std::string_view closing, size_t from) {
     const size_t at = text.find(closing, from);
@@ -59,14 +59,14 @@ void for_each_piece(const std::string& text,
   }
 }
 
-/// The text that R"x(...)x" stands for.
+/// Returns the text that R"x(...)x" stands for.
 std::string_view in_raw(std::string_view literal) {
   const size_t open = literal.find('(');
   const size_t delimiters = open - 2;
   return literal.substr(open + 1, literal.size() - open - 1 - delimiters - 2);
 }
 
-/// The text that "..." stands for.
+/// Returns the text that "..." stands for.
 std::string in_quotes(std::string_view literal) {
   std::string said;
   for (size_t i = 1; i + 1 < literal.size(); ++i) {

@@ -1,4 +1,4 @@
-// The kernel calls of collectives give what the host executor's memory of a member gives, bit for
+// Compares the kernel calls of collectives with the host executor's memory of a member, bit for
 // bit.
 
 #include "simulator/values/cuda/kernels/collective_calls.h"
@@ -19,14 +19,14 @@
 namespace orrery::test {
 namespace {
 
-/// Bytes as a tensor, to compare.
+/// Returns bytes as a tensor, to compare them.
 Tensor bytes_of(const std::byte* from, Bytes size) {
   Tensor bytes(Dtype::U8, Shape({size.count()}));
   std::copy(from, from + size.count(), bytes.bytes().begin());
   return bytes;
 }
 
-/// Held elements with numbers of any bits, and ranks.
+/// Returns held elements of any bits, with ranks.
 Tensor held_elements(const Folding& folding, int64_t elements, Random& random) {
   const int64_t item = itemsize(folding.held).count();
   Tensor bytes(Dtype::U8, Shape({elements * item}));
@@ -87,7 +87,7 @@ struct Case {
   std::vector<std::pair<std::string, Attribute>> attributes;
 };
 
-/// Over 3 ranks.
+/// Returns cases over 3 ranks.
 std::vector<Case> cases() {
   using Attributes = std::vector<std::pair<std::string, Attribute>>;
   const Attributes over = {{"axis_name", Names{"x"}}};
@@ -118,7 +118,7 @@ bool refused(const std::string& op, Dtype dtype) {
          (dtype == Dtype::Pred && kind == OpKind::PsumScatter);
 }
 
-/// One member of a collective: its ends by kernels and by MemberMemory.
+/// Compares the ends of one member of a collective, by kernels and by MemberMemory.
 void check_ends(const HostRig& rig, const Collective& collective, Node node, const Tensor& operand,
                 Random& random) {
   const Op& op = rig.program.ops.front();

@@ -1,5 +1,5 @@
-// Every collective on the mock driver: each case of collective_cases.h, in a random order of its
-// own, gives the values of the host executor bit for bit.
+// Tests every collective on the mock driver: each case of collective_cases.h, in a random order of
+// its own, must give the values of the host executor bit for bit.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace orrery::test {
 
 namespace {
 
-/// Over more members nothing else happens, and a mock runs one kernel after another: slowly under
+/// More members would test nothing new, and a mock runs one kernel after another, slowly under
 /// sanitizers.
 const int64_t kMostMembers = is_all_tried() ? 9 : 5;
 

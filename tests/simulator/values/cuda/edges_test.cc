@@ -1,5 +1,5 @@
-// Every cause is an edge of the graph: with one left away, some order of what is ready gives other
-// values than the host's.
+// Tests that every cause is an edge of the graph. With one cause left out, some order of the ready
+// nodes must give other values than the host's.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -24,7 +24,8 @@ void give_operand(HostRig& rig, int64_t elements, size_t devices) {
   rig.argument("a", std::move(tensors));
 }
 
-/// How many causes of the kind there are, and the numbers of those whose omission no order shows.
+/// `Found` is the number of causes of a kind, and the numbers of those whose omission no order
+/// shows.
 struct Found {
   uint64_t causes = 0;
   std::vector<uint64_t> not_found;
@@ -55,7 +56,7 @@ TEST_CASE("GPUs: a message that is not waited for is found") {
   HostRig rig({{"x", 3}});
   give_operand(rig, 3, 3);
   rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
-  // A ring of n ranks passes a chunk 2(n - 1) times from each rank: 12 messages.
+  // In a ring of n ranks, each rank sends 2(n - 1) messages: 12 in all.
   const Found found = omit_each(rig, cuda::EdgeKind::Message);
   CHECK(found.causes == 12);
   CHECK(found.not_found == std::vector<uint64_t>());
@@ -64,7 +65,7 @@ TEST_CASE("GPUs: a message that is not waited for is found") {
 TEST_CASE("GPUs: an op that does not wait for the one before it on its list is found") {
   HostRig rig({{"x", 1}});
   give_operand(rig, 4, 1);
-  // Each reads what the one before has made.
+  // Each op reads the result of the one before.
   rig.op("neg", "b", {"a"});
   rig.op("add", "c", {"b", "a"});
   rig.op("mul", "d", {"c", "b"});
@@ -79,12 +80,12 @@ TEST_CASE("GPUs: an op that does not wait for the end of a started collective is
   rig.op("psum_start", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
   rig.op("done", "t", {"s"});
   rig.op("neg", "u", {"t"});
-  // On each device: the start is entered after it is reached; the done comes after it and waits for
-  // the end; neg comes after the done.
+  // On each device there are four causes: the start is entered after it is reached; the done comes
+  // after the start and waits for the end; neg comes after the done.
   const Found found = omit_each(rig, cuda::EdgeKind::List);
   CHECK(found.causes == 2 * 4);
-  // Nothing comes before the start, so the causes that name it have no nodes: two a device. The
-  // others are the end and the done's passing.
+  // Nothing comes before the start, so the causes that name it have no nodes: two per device. The
+  // others are the end and the passing of the done.
   CHECK(found.not_found.size() == 2 * 2);
 }
 
@@ -104,7 +105,7 @@ TEST_CASE("GPUs: a step that does not wait for its own rank's entry is found") {
   give_operand(rig, 3, 3);
   rig.op("neg", "b", {"a"});
   rig.op("psum", "s", {"b"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
-  // The first step of each rank sends what neg has made.
+  // The first step of each rank sends the result of neg.
   const Found found = omit_each(rig, cuda::EdgeKind::Enter);
   CHECK(found.causes == 3);
   CHECK(found.not_found == std::vector<uint64_t>());
@@ -115,8 +116,8 @@ TEST_CASE("GPUs: what follows a collective and does not wait for its last steps 
   give_operand(rig, 3, 3);
   rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
   rig.op("neg", "t", {"s"});
-  // The end of each rank has two causes: its entry, then the last half of its one channel. The
-  // first is redundant, since its steps have waited for its entry.
+  // The end of each rank has two causes: its entry, then the last half of its only channel. The
+  // first cause is redundant, since the rank's steps have waited for its entry.
   const Found found = omit_each(rig, cuda::EdgeKind::End);
   CHECK(found.causes == 3 * 2);
   CHECK(found.not_found == std::vector<uint64_t>{0, 2, 4});
@@ -127,9 +128,9 @@ TEST_CASE("GPUs: a step that does not wait for the one before it in its channel 
   give_operand(rig, 3, 3);
   rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
   const Found found = omit_each(rig, cuda::EdgeKind::Order);
-  // A rank has 5 steps, of 10 halves, with 9 causes between them. Three say that a step sends on
-  // what it has received, and one that it has all when the last step ends. The others order what
-  // may lie in different memory.
+  // A rank has 5 steps of 10 halves, with 9 causes between them. Three causes say that a step sends
+  // what it has received, and one that it has everything when the last step ends. The others order
+  // accesses that may be to different memory.
   CHECK(found.causes == 3 * 9);
   CHECK(found.causes - found.not_found.size() >= 3 * 4);
 }
@@ -139,7 +140,7 @@ TEST_CASE("GPUs: a step that does not wait for a step of another channel is foun
   give_operand(rig, 3, 3);
   rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("one_shot")}});
   const Found found = omit_each(rig, cuda::EdgeKind::After);
-  // Each rank folds what it has received from each of the two others.
+  // Each rank folds the messages from each of the two other ranks.
   CHECK(found.causes == 3 * 2);
   CHECK(found.not_found == std::vector<uint64_t>());
 }

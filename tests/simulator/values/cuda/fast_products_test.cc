@@ -1,5 +1,5 @@
-// Products by cuBLASLt, on the mock: of numbers whose sums are exact in every order they are the
-// host's, bit for bit.
+// Tests products by cuBLASLt, on the mock. The sums of the numbers are exact in every order, so the
+// products must be the host's, bit for bit.
 
 #include "simulator/values/cuda/fast_products.h"
 
@@ -22,7 +22,7 @@
 namespace orrery::test {
 namespace {
 
-/// -1, 0 and 1: sums of up to 256 of their products are exact in every dtype here.
+/// Returns elements -1, 0 and 1. Sums of up to 256 of their products are exact in every dtype here.
 Tensor random_signs(Dtype dtype, const std::vector<int64_t>& dims, Random& random) {
   Tensor tensor(dtype, Shape(dims));
   for (int64_t i = 0; i < tensor.elements(); ++i)
@@ -30,12 +30,12 @@ Tensor random_signs(Dtype dtype, const std::vector<int64_t>& dims, Random& rando
   return tensor;
 }
 
-/// Dimensions of one operand, each with what it is: those of the batch and the contracting ones are
-/// numbered alike in both.
+/// A `Factor` has the dimensions of one operand and their roles. Batch and contracting dimensions
+/// have the same numbers in both operands.
 struct Factor {
   std::vector<int64_t> dims;
-  std::vector<int64_t> batch;        // where each of them is
-  std::vector<int64_t> contracting;  // likewise
+  std::vector<int64_t> batch;        // index of each batch dimension
+  std::vector<int64_t> contracting;  // index of each contracting dimension
 };
 
 Factor random_side(const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting,
@@ -52,7 +52,7 @@ Factor random_side(const std::vector<int64_t>& batch, const std::vector<int64_t>
     dims.push_back({contracting[i], &Factor::contracting, i});
   for (size_t i = 0; i < free; ++i)
     dims.push_back({random.between(1, 4), nullptr, 0});
-  // A few exchanges, so that groups often stay together.
+  // There are few exchanges, so that groups often stay together.
   for (int64_t times = random.between(0, 2); times > 0 && dims.size() > 1; --times) {
     const size_t at = random.below(dims.size() - 1);
     std::swap(dims[at], dims[at + 1]);
@@ -115,15 +115,15 @@ TEST_CASE("products: of random dimensions and dtypes, in any order of adding, th
     for (const auto& [why, count] : run.facts.dots->in_order)
       in_order[why] += count;
   }
-  // Many are done by cuBLASLt.
+  // cuBLASLt does many of the products.
   CHECK(fast >= tries(100));
-  // All four reasons occur: a batch is innermost, or dimensions of one of three groups are not in a
-  // row.
+  // All four reasons occur: a batch is innermost, or the dimensions of one of three groups are not
+  // consecutive.
   if (is_all_tried())
     CHECK(in_order.size() == 4);
 }
 
-/// f32[4,8] by f32[8,4] on two devices, and what is added to it.
+/// Adds f32[4,8] by f32[8,4] on two devices, and an addition to the product.
 void add_product(HostRig& rig) {
   Random random(5);
   rig.argument(

@@ -1,6 +1,6 @@
 #pragma once
 
-// Programs on the GPUs of a driver, whose values must be the host executor's.
+// Runs programs on the GPUs of a driver and compares their values with the host executor's.
 
 #include <string>
 
@@ -12,7 +12,7 @@
 
 namespace orrery::test {
 
-/// A run: a program with its arguments on every device.
+/// An `OnGpus` is a program with its arguments on every device.
 struct OnGpus {
   const Program& program;
   const Lowered& lowered;
@@ -23,15 +23,15 @@ struct OnGpus {
 cuda::GpuRun run_on(const cuda::Driver& driver, const OnGpus& run,
                     const cuda::ExecutorOptions& options = {});
 
-/// Where the values of the runs differ; empty where they do not.
+/// Returns where the values of the two runs first differ; "" if they are the same.
 std::string first_difference(const Program& program, const DeviceValues& host,
                              const DeviceValues& gpus);
 
-/// The first error of a run on GPUs; empty if all of this holds:
+/// Returns the first error of a run on GPUs; "" if all of this holds:
 ///  - the values are the host's, bit for bit;
-///  - each half moved what its schedule says;
-///  - each arena was used as the profile counts;
-///  - nothing was written out of its place.
+///  - each half moved the bytes that its schedule states;
+///  - each arena was used as the memory profile counts;
+///  - nothing was written outside its place.
 std::string wrong(const OnGpus& run, const cuda::GpuRun& gpus);
 
 }  // namespace orrery::test

@@ -9,7 +9,7 @@ namespace {
 
 using Parts = std::vector<std::vector<WorkId>>;
 
-/// A loop of one op, whose iterations are copies of each other, and an op behind it.
+/// Returns a loop of one op, whose iterations are copies of each other, and an op behind the loop.
 Program looped(uint32_t iterations) {
   test::HandProgram p;
   WrittenLoop loop;
@@ -65,7 +65,7 @@ TEST_CASE(
 
 TEST_CASE("graph parts: nothing is launched before what it waits for, and no part is too large") {
   WorkGraph graph;
-  // A node of iteration 0 waits for one of iteration 1, and so comes with that.
+  // A node of iteration 0 waits for one of iteration 1, and so is in the same part.
   const WorkId late = graph.add(zero(1, 1), {});
   graph.add(zero(0, 2), std::vector{late});
   for (uint32_t i = 0; i < 4; ++i)
@@ -73,7 +73,7 @@ TEST_CASE("graph parts: nothing is launched before what it waits for, and no par
   const GraphParts parts = graph_parts(graph, looped(2), 3);
   for (const std::vector<WorkId>& part : parts.parts)
     CHECK(part.size() <= 3);
-  // No two parts do the same, so each is launched once.
+  // No two parts do the same work, so each is launched once.
   REQUIRE(parts.launches.size() == parts.parts.size());
   std::vector<size_t> launch_of(graph.size());
   for (size_t l = 0; l < parts.launches.size(); ++l)

@@ -1,4 +1,5 @@
-// A byte that is written outside of its place is found: the mock's copies write one too many.
+// Tests that a byte written outside its place is found: one of the mock's copies writes a byte too
+// many.
 
 #include <set>
 #include <string>
@@ -20,8 +21,8 @@ TEST_CASE("GPUs: a copy that writes a byte too many behind a result is found") {
   rig.op("ppermute", "r", {"a"}, {{"axis_name", Names{"x"}}, {"perm", Lists{{0, 1}, {1, 0}}}});
   rig.lower();
   const OnGpus run{rig.program, rig.lowered, rig.arguments};
-  // Each copy in turn: some go to slots, some to the host, and one on each device to the result.
-  // The byte may have no memory, which ends a run.
+  // Each copy in turn writes too much: some go to slots, some to the host, and one on each device
+  // to the result. The byte may lie outside all memory, which ends a run.
   MockCudaSettings settings;
   std::set<std::string> found;
   for (settings.stray_copy = 1; settings.stray_copy <= 20; ++settings.stray_copy)

@@ -16,7 +16,7 @@ void carry_out(const std::vector<cuda::KernelCall>& calls, Random& random) {
     REQUIRE(kernel != nullptr);
     REQUIRE(kernel->argument_size == call.argument.size());
     REQUIRE(call.items > 0);
-    // An address for which the argument's type may ask.
+    // This copies the argument to an address that is aligned for any type.
     std::vector<std::max_align_t> argument(call.argument.size() / sizeof(std::max_align_t) + 1);
     std::memcpy(argument.data(), call.argument.data(), call.argument.size());
     const int64_t shares = random.between(1, 7);
@@ -76,7 +76,7 @@ Tensor random_bits(Dtype dtype, const Shape& shape, Random& random) {
   Tensor tensor(dtype, shape);
   for (std::byte& byte : tensor.bytes())
     byte = static_cast<std::byte>(dtype == Dtype::Pred ? random.below(2) : random.next());
-  // Exponents of all zeros and all ones are rare in wide floats.
+  // In wide floats, exponents of all zeros and all ones are rare in random bits.
   const auto item = static_cast<size_t>(itemsize(part_dtype(dtype)).count());
   for (size_t at = 0; is_inexact(dtype) && at < tensor.bytes().size(); at += item) {
     const uint64_t draw = random.below(8);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Kernel calls carried out in host memory, their items in random order.
+// Runs kernel calls in host memory, with their items in random order.
 
 #include <cstddef>
 #include <deque>
@@ -12,25 +12,25 @@
 
 namespace orrery::test {
 
-/// Carries out the calls one after another, each in random shares of its items. Checks that each
-/// names a kernel and has its argument.
+/// Runs the calls one after another, each in random shares of its items. Checks that each call
+/// names a kernel and has the kernel's argument.
 void carry_out(const std::vector<cuda::KernelCall>& calls, Random& random);
 
-/// Places of arrays in host memory, at random multiples of their element's size, with a margin
-/// whose bytes must stay.
+/// A `HostMemory` places arrays in host memory, at random multiples of their element's size. Each
+/// has a margin whose bytes must not change.
 class HostMemory {
  public:
   explicit HostMemory(Random& random) : random_(random) {}
 
-  /// A place of so many bytes, of elements of `item` bytes; what it holds is random.
+  /// Returns a place of `size` bytes, for elements of `item` bytes. Its contents are random.
   cuda::DevicePointer place(int64_t size, int64_t item);
-  /// That of a tensor's elements.
+  /// Returns a place that holds a tensor's elements.
   cuda::DevicePointer place(const Tensor& tensor);
 
-  /// The elements that are at a place now.
+  /// Returns the elements that are at a place now.
   Tensor read(cuda::DevicePointer place, Dtype dtype, const Shape& shape) const;
 
-  /// Whether no byte beside the places has changed.
+  /// Returns whether all bytes of the margins are unchanged.
   bool margins_kept() const;
 
  private:
@@ -38,7 +38,7 @@ class HostMemory {
     std::vector<std::byte> bytes;
     size_t begin;  // of the place
     size_t size;
-    std::vector<std::byte> margins;  // as they were
+    std::vector<std::byte> margins;  // bytes of the margins, as they were
   };
   static std::vector<std::byte> margins_of(const Block& block);
 
@@ -46,8 +46,8 @@ class HostMemory {
   std::deque<Block> blocks_;
 };
 
-/// Any bits: NaN of every payload, subnormals and infinities, and often small numbers. Pred is 0 or
-/// 1.
+/// Returns elements of any bits: NaNs of every payload, subnormals and infinities, and often small
+/// numbers. Elements of pred are 0 or 1.
 Tensor random_bits(Dtype dtype, const Shape& shape, Random& random);
 
 }  // namespace orrery::test

@@ -19,7 +19,7 @@ TEST_CASE("kernel image: the PTX has every kernel, and ends with a zero") {
   CHECK(ptx.data()[ptx.size()] == '\0');
 }
 
-/// Whether tools/build/device_ptx.py has nothing to object.
+/// Returns whether tools/build/device_ptx.py finds no error.
 bool holds(const std::string& task) {
   const std::string command = std::string("python3 ") + ORRERY_PTX_TOOL + " " + task;
   return std::system(command.c_str()) == 0;  // NOLINT(concurrency-mt-unsafe)

@@ -1,4 +1,4 @@
-// The kernel calls of local ops give what their evaluate rules give, bit for bit.
+// Compares the kernel calls of local ops with the ops' evaluate rules, bit for bit.
 
 #include "simulator/values/cuda/kernels/local_calls.h"
 
@@ -27,7 +27,7 @@ std::vector<OpKind> local_kinds() {
   return kinds;
 }
 
-/// An operand whose place the result may take, by the op's memory rule.
+/// Returns an operand whose place the result may take by the op's memory rule, or sometimes none.
 std::optional<size_t> shared_operand(const Program& program, const Op& op, size_t result,
                                      Random& random) {
   const ResultMemory memory = memory_of(program, op).results[result];
@@ -46,7 +46,7 @@ std::optional<size_t> shared_operand(const Program& program, const Op& op, size_
   return std::nullopt;
 }
 
-/// Empty if the calls give what the rule gives; else what differs.
+/// Returns the difference between the calls and the rule; "" if they give the same.
 std::string difference(OpKind kind, const LocalCase& of, Numerics numerics, Random& random) {
   Program program = program_of(kind, of);
   program.numerics = numerics;

@@ -14,7 +14,7 @@ namespace orrery::test {
 
 namespace {
 
-/// Has `most` elements at most: a dimension that would make more has one index.
+/// Returns a shape of at most `most` elements: a dimension that would exceed them gets extent 1.
 Shape random_shape(Random& random, size_t least_rank = 0, int64_t most = 400) {
   Integers dims(least_rank + random.below(4));
   int64_t elements = 1;
@@ -31,7 +31,7 @@ size_t random_dimension(const Shape& shape, Random& random) {
   return random.below(shape.rank());
 }
 
-/// Distinct dimensions, in random order.
+/// Returns distinct dimensions, in random order.
 Integers some_dimensions(size_t rank, Random& random) {
   Integers all;
   for (size_t d = 0; d < rank; ++d)
@@ -46,7 +46,7 @@ Dtype random_integer_dtype(Random& random) {
   return dtypes[random.below(8)];
 }
 
-/// Indices near 0 ... rows, some of them far outside.
+/// Returns indices from below 0 to above `rows`, some of them far outside.
 Tensor random_indices(const Shape& shape, int64_t rows, Random& random) {
   Tensor indices(random_integer_dtype(random), shape);
   for (int64_t i = 0; i < indices.elements(); ++i)
@@ -232,7 +232,7 @@ std::optional<LocalCase> reduce_case(OpKind kind, Dtype dtype, Random& random) {
                    {{"axes", some_dimensions(shape.rank(), random)}}};
 }
 
-/// Whether dot_general of the dtype may give the other one.
+/// Returns whether dot_general of the one dtype may give the other.
 bool may_give(Dtype operand, Dtype result) {
   if (operand == Dtype::Pred || result == Dtype::Pred || is_complex(operand) || is_complex(result))
     return operand == result || (operand == Dtype::C64 && result == Dtype::C128);
@@ -242,7 +242,7 @@ bool may_give(Dtype operand, Dtype result) {
 }
 
 LocalCase dot_case(Dtype dtype, Random& random) {
-  // Batch, contracting and free dimensions of both sides, each side in its own order.
+  // These are batch, contracting and free dimensions, in an own order for each side.
   struct Side {
     Integers dims, contracting, batch;
   };

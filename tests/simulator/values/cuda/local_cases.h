@@ -1,6 +1,6 @@
 #pragma once
 
-// Random local ops of every kind.
+// Makes random local ops of every kind.
 
 #include <optional>
 #include <string>
@@ -20,11 +20,11 @@ struct LocalCase {
   size_t results = 1;
 };
 
-/// A case of an op of the kind, whose main operand (or result) has the dtype; empty if the op does
-/// not take the dtype.
+/// Returns a case of an op whose main operand (or result) has the dtype; empty if the op does not
+/// take the dtype.
 std::optional<LocalCase> random_local(OpKind kind, Dtype dtype, Random& random);
 
-/// The program of one op, on a mesh of 2 by 3 devices. Throws InputError where it is refused.
+/// Returns the program of one op, on a mesh of 2 by 3 devices. Throws InputError if it is refused.
 Program program_of(OpKind kind, const LocalCase& of);
 
 }  // namespace orrery::test

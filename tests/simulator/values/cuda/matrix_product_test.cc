@@ -1,4 +1,4 @@
-// Which dot_general is a product of matrices, and where its elements lie.
+// Tests which dot_general is a product of matrices, and where its elements lie.
 
 #include <optional>
 #include <string>
@@ -47,7 +47,7 @@ std::string why_not(const DotCase& of) {
   return std::get<NoProduct>(product).why;
 }
 
-/// Contracts the last dimension of the left operand with the first of the right one.
+/// This contracts the last dimension of the left operand with the first of the right one.
 const Lists kPlain = {{1}, {0}, {}, {}};
 
 TEST_CASE("matrix product: rows by columns, as they lie") {
@@ -74,7 +74,7 @@ TEST_CASE("matrix product: a batch may come first, or between the others") {
   CHECK(first.batch == 4);
   CHECK(first.lhs == MatrixOperand{true, 3, 15, 256});
   CHECK(first.rhs == MatrixOperand{false, 7, 21, 256});
-  // [rows, batch, depth] by [depth, batch, columns]: attention's heads.
+  // The shapes are [rows, batch, depth] by [depth, batch, columns], as for the heads of attention.
   const MatrixProduct between = product({{5, 4, 3}, {3, 4, 7}, {{2}, {0}, {1}, {1}}});
   CHECK(between.batch == 4);
   CHECK(between.lhs == MatrixOperand{true, 12, 3, 256});
@@ -90,7 +90,7 @@ TEST_CASE("matrix product: a group of dimensions in a row is like one") {
   const MatrixProduct contracted = product({{5, 2, 3}, {2, 3, 7}, {{1, 2}, {0, 1}, {}, {}}});
   CHECK(contracted.depth == 6);
   CHECK(contracted.lhs == MatrixOperand{true, 6, 0, 256});
-  // Sums may add in any order, so that pairs may be named in any.
+  // Sums may add in any order, so the pairs may be named in any order.
   CHECK(product({{5, 2, 3}, {2, 3, 7}, {{2, 1}, {1, 0}, {}, {}}}) == contracted);
   const MatrixProduct batch = product({{2, 4, 5, 3}, {2, 4, 3, 7}, {{3}, {2}, {0, 1}, {0, 1}}});
   CHECK(batch.batch == 8);
@@ -100,7 +100,7 @@ TEST_CASE("matrix product: none, where a group is not in a row") {
   CHECK(why_not({{5, 3, 2}, {3, 7}, {{1}, {0}, {}, {}}}) == "its free dimensions are not in a row");
   CHECK(why_not({{2, 5, 3}, {2, 3, 7}, {{0, 2}, {0, 1}, {}, {}}}) ==
         "its contracting dimensions are not in a row");
-  // In the left operand they are in a row, in the right one in the other order.
+  // The dimensions are consecutive in the left operand, but in another order in the right one.
   CHECK(why_not({{5, 2, 3}, {3, 2, 7}, {{1, 2}, {1, 0}, {}, {}}}) ==
         "its contracting dimensions are not in a row");
   // The result has its batch in the order in which the dimensions are named.

@@ -1,4 +1,4 @@
-// Measurements of a GPU, on the mock driver, whose made-up clock has known figures.
+// Tests measurements of a GPU on the mock driver, whose simulated clock has known figures.
 
 #include "simulator/values/cuda/measure.h"
 
@@ -23,7 +23,7 @@ using cuda::WorkKind;
 
 constexpr cuda::MeasureOptions kSmall = {3, Bytes(1 << 16)};
 
-/// Moves nothing, so that it is quick; one byte of a copy takes 100 ps.
+/// Returns settings that move no data, so that the test is quick. One byte of a copy takes 100 ps.
 MockCudaSettings clocked(int32_t devices = 1) {
   MockCudaSettings settings;
   settings.devices = devices;
@@ -45,8 +45,8 @@ const MeasuredWork& work(const GpuMeasurements& measured, WorkKind kind, uint32_
   return *found;
 }
 
-/// The driver tells times as floats, of 24 bits: those of up to 1 ms to 60 ps, which are divided
-/// by 8.
+/// Returns whether the times are near. The driver gives times as floats of 24 bits: up to 1 ms,
+/// they are exact to 60 ps, and this is divided by 8.
 bool near(Duration time, int64_t exact) {
   return std::abs(time.count() - exact) <= 8;
 }
@@ -58,13 +58,13 @@ TEST_CASE("measure: nodes take what the clock says, without the launch of their 
   CHECK(measured.devices == 3);
   CHECK(measured.driver == 13'000);
   REQUIRE(measured.gpus.size() == 1);
-  // 1 us, and 100 ps for each byte.
+  // A copy takes 1 us, and 100 ps for each byte.
   CHECK(near(work(measured, WorkKind::Copy, 1, Bytes(1 << 16)).node, 1'000'000 + 6'553'600));
   CHECK(near(work(measured, WorkKind::Copy, 1, Bytes(1 << 12)).node, 1'000'000 + 409'600));
-  // 2 us, and 10 ps for each of the threads, which have 16 bytes each.
+  // A kernel takes 2 us, and 10 ps for each thread; a thread has 16 bytes.
   for (const WorkKind kind : {WorkKind::Combine, WorkKind::Pack})
     CHECK(near(work(measured, kind, 1, Bytes(1 << 16)).node, 2'000'000 + 40'960));
-  // A thread has one element here. It reads and writes three times as much as its result has.
+  // A thread has one element here. The op reads and writes three times the bytes of its result.
   CHECK(near(work(measured, WorkKind::Elementwise, 1, Bytes(3 << 16)).node, 2'000'000 + 163'840));
   CHECK(left_on_mock() == "");
 }
@@ -85,11 +85,11 @@ TEST_CASE("measure: a product of each dtype but pred, by all virtual devices") {
       CHECK(each.at_once == 3);
       products.emplace(each.dtype, each.flops.count());
     }
-  // Squares of three sizes. 128 x 128 f32 of 4 bytes are 64 KiB: 2 x 128^3 flops.
+  // There are squares of three sizes. 128 x 128 f32 of 4 bytes are 64 KiB: 2 x 128^3 flops.
   CHECK(products.size() == 3 * 16);
   CHECK(products.contains({Dtype::F32, 2 * 128 * 128 * 128}));
   CHECK(products.contains({Dtype::F32, 2 * 32 * 32 * 32}));
-  // One product of c64 is 8 flops; 64 x 64 x 8 bytes.
+  // One product of c64 is 8 flops; 64 x 64 elements have 8 bytes each.
   CHECK(products.contains({Dtype::C64, 8 * 64 * 64 * 64}));
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("measure: several GPUs have peer copies, and as many virtual devices a
   const cuda::Driver driver = mock_driver(clocked(2));
   const GpuMeasurements measured = cuda::measure(driver, kSmall);
   REQUIRE(measured.gpus.size() == 2);
-  // Three over two: GPU 0 has two of them.
+  // There are three copies on two GPUs: GPU 0 has two of them.
   CHECK(
       near(work(measured, WorkKind::PeerCopy, 2, Bytes(1 << 16)).node, 1'000'000 + 2 * 6'553'600));
   CHECK(std::none_of(measured.works.begin(), measured.works.end(),
@@ -115,7 +115,7 @@ TEST_CASE("measure: too little memory is said before anything is allocated") {
   } catch (const cuda::TooLittleMemory& little) {
     said = little.what();
   }
-  // Three buffers of 64 KiB for each.
+  // Each virtual device needs three buffers of 64 KiB.
   CHECK(said ==
         "GPU 0 (Mock GPU 0) has 512 KiB free, and measuring 3 virtual devices there takes 576 KiB");
   CHECK(mock().calls("cuMemCreate") == 0);
@@ -152,9 +152,9 @@ TEST_CASE("copy rates: of each GPU, and from the first to the second") {
   }
   REQUIRE(rates);
   CHECK(rates->size == Bytes(8 << 20));  // 1/128 of 1 GiB
-  // 8 MiB in 1 us + 838.8608 us.
+  // 8 MiB take 1 us + 838.8608 us.
   const double exact = (8 << 20) / 839.8608e-6;
-  // The driver tells times as floats.
+  // The driver gives times as floats.
   const auto is_near = [&](BytesPerSecond rate) {
     return static_cast<double>(rate.count()) == doctest::Approx(exact).epsilon(1e-6);
   };

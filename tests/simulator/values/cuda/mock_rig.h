@@ -1,6 +1,6 @@
 #pragma once
 
-// Programs on the mock driver, in random orders.
+// Runs programs on the mock driver, in random orders.
 
 #include <cstdint>
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace orrery::test {
 
-/// Runs it on a mock of one GPU, in the order of `seed`.
+/// Runs the program on a mock of one GPU, in the order of `seed`.
 cuda::GpuRun run_on_mock(const OnGpus& run, uint64_t seed,
                          const cuda::ExecutorOptions& options = {},
                          const MockCudaSettings& settings = {});
 
-/// Runs it in so many random orders, from number `first` on. In each nothing must be wrong
-/// (gpu_rig.h), nothing be left of the run, and the driver not be misused. Returns the first error
-/// and its order; empty if there is none.
+/// Runs the program in `orders` random orders, from seed `first` on. In each order, wrong()
+/// (gpu_rig.h) must find no error, no driver object may be left, and the driver may not be misused.
+/// Returns the first error and its order; "" if there is none.
 std::string wrong_on_mock(const OnGpus& run, uint64_t orders, uint64_t first = 1,
                           const cuda::ExecutorOptions& options = {});
 

@@ -1,5 +1,5 @@
-// Random programs, collectives and local ops on the driver that ORRERY_LIBCUDA names, the mock
-// without it: tools/gpu/check runs them on real GPUs.
+// Tests random programs, collectives and local ops on the driver that ORRERY_LIBCUDA names, or on
+// the mock if it is not set. tools/gpu/check runs these tests on real GPUs.
 
 #include <algorithm>
 #include <cstdlib>
@@ -35,18 +35,19 @@ uint64_t programs() {
   return tries(20);
 }
 
-/// One in so many of `all` is run, which makes about twice as many as random programs.
+/// Returns n if every n-th of `all` is run, which makes about twice as many runs as random
+/// programs.
 uint64_t stride(uint64_t all) {
   return std::max<uint64_t>(1, all / (2 * programs()));
 }
 
-/// The driver, whose GPUs stay in use: it makes a context anew where nothing holds one, which takes
-/// a real one long.
+/// An `OnDriver` keeps the driver's GPUs in use. Without this, each run would make a new context,
+/// which takes long on a real driver.
 class OnDriver {
  public:
   OnDriver() : driver_(loaded()), held_(driver_, cuda::gpu_count(driver_)) {}
 
-  /// The error of a run there; empty if there is none.
+  /// Returns the error of a run on the driver; "" if there is none.
   std::string wrong_run(const OnGpus& run) const { return wrong(run, run_on(driver_, run)); }
 
  private:
@@ -68,7 +69,7 @@ TEST_CASE("on a driver: random programs have the host's values") {
     INFO(fmt::format("seed {}", seed));
     const RandomRun random = random_run(seed);
     OnGpus run{random.program, random.lowered, random.arguments};
-    // With results over operands that end, in every other one.
+    // In every other pair of seeds, results may take the place of operands that end.
     if (seed % 4 >= 2)
       run.memory.reuse = MemoryPolicy::Reuse::Xla;
     CHECK(gpus.wrong_run(run) == "");

@@ -1,4 +1,4 @@
-// Random programs on the mock driver, each in several random orders.
+// Tests random programs on the mock driver, each in several random orders.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace orrery::test {
 namespace {
 
 TEST_CASE("GPUs: random programs have the host's values, in any order") {
-  // Where a tenth is tried: fewer programs, each in the five ways in which it may run.
+  // If only a tenth is tried, there are fewer programs, each in the five ways in which it may run.
   const uint64_t programs = tries(200);
   const uint64_t orders = is_all_tried() ? tries(20) : 5;
   uint64_t started = 0;
@@ -26,7 +26,7 @@ TEST_CASE("GPUs: random programs have the host's values, in any order") {
     of_two_threads += program.threads.size() == 2 ? 1 : 0;
     OnGpus run{program, random.lowered, random.arguments};
     for (uint64_t order = 1; order <= orders; ++order) {
-      // Also with results over operands that end, and in graphs of few nodes.
+      // Some runs place results over operands that end, and some have graphs of few nodes.
       run.memory.reuse = order % 2 == 0 ? MemoryPolicy::Reuse::Xla : MemoryPolicy::Reuse::Never;
       cuda::ExecutorOptions options;
       if (order % 5 == 0)
@@ -34,7 +34,8 @@ TEST_CASE("GPUs: random programs have the host's values, in any order") {
       CHECK(wrong_on_mock(run, 1, order, options) == "");
     }
   }
-  // One program in two has threads. Half of these have two, and half of their collectives start.
+  // One program in two has threads. Half of these have two threads, and half of their collectives
+  // are started.
   CHECK(of_two_threads > programs / 8);
   CHECK(started > programs / 2);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// Random programs with their data: of one thread with any op, or of one or two with started ones.
+// Makes random programs with their data: with one thread and any ops, or with one or two threads
+// and started collectives.
 
 #include <cstdint>
 
@@ -10,14 +11,14 @@
 
 namespace orrery::test {
 
-/// A program with its arguments on every device.
+/// A `RandomRun` is a program with its arguments on every device.
 struct RandomRun {
   Program program;
   Lowered lowered;
   DeviceValues arguments;
 };
 
-/// Half of them are of random_threads.h, half of random_program.h.
+/// Returns a program from random_threads.h or from random_program.h, with equal odds.
 RandomRun random_run(uint64_t seed);
 
 }  // namespace orrery::test

@@ -1,4 +1,4 @@
-// The memory of a virtual device: how much of it there is, where, and who sees it.
+// Tests the memory of a virtual device: its size, its place, and who may access it.
 
 #include <string>
 #include <vector>

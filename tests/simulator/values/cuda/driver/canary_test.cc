@@ -1,4 +1,4 @@
-// Bytes that nothing may write: what was written out of bounds is found.
+// Tests bytes that nothing may write: a write out of bounds must be found.
 
 #include <array>
 #include <vector>
@@ -16,7 +16,8 @@ using cuda::DeviceArena;
 
 constexpr uint64_t kSeed = 5;
 
-/// 100 bytes used, and two canaries: bytes 10 to 15, and all that lies beyond.
+/// A `Guarded` arena has 100 used bytes and two canaries: bytes 10 to 15, and all bytes beyond the
+/// used ones.
 struct Guarded {
   DriverRig rig;
   DeviceArena arena{rig.gpus, 0, {Bytes(100), Bytes(100)}, "virtual device 3"};

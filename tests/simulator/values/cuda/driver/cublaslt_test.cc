@@ -1,5 +1,5 @@
-// cuBLASLt: what is said where it is not there, products by it, each call that fails, and what the
-// mock finds.
+// Tests cuBLASLt: the message where it is missing, products by it, each call that fails, and the
+// misuses that the mock finds.
 
 #include <cstring>
 #include <optional>
@@ -20,7 +20,7 @@ namespace {
 
 using cuda::MatmulShape;
 
-/// Why `library` cannot be used; empty if it can.
+/// Returns why `library` cannot be used; "" if it can.
 std::string why_no_cublaslt(const std::string& library) {
   const auto loaded = cuda::load_cublaslt(library);
   const auto* const missing = std::get_if<cuda::MissingCublasLt>(&loaded);
@@ -31,7 +31,7 @@ cuda::CublasLt mock_cublaslt() {
   return std::get<cuda::CublasLt>(cuda::load_cublaslt(MockControl::library()));
 }
 
-/// The text of the CublasLtError that `action` throws; empty if it throws none.
+/// Returns the text of the CublasLtError that `action` throws; "" if it throws none.
 template <class Action>
 std::string cublaslt_error(const Action& action) {
   try {
@@ -42,7 +42,7 @@ std::string cublaslt_error(const Action& action) {
   return "";
 }
 
-/// 2 x 3 by 3 x 2 of f64, as matrices column by column.
+/// Returns the shape of 2 x 3 by 3 x 2 of f64, as column-major matrices.
 MatmulShape shape_of_2_3_2() {
   MatmulShape shape;
   shape.operands = cuda::CUDA_R_64F;
@@ -72,7 +72,7 @@ struct MatmulRig : DriverRig {
 
   explicit MatmulRig(MockCudaSettings settings = {}) : DriverRig(settings) {}
 
-  /// The first numbers of D after the product, captured and launched.
+  /// Returns the first numbers of D after the product, which is captured and launched.
   std::vector<double> multiply(const MatmulShape& shape, const std::vector<double>& left,
                                const std::vector<double>& right) {
     write_doubles(a, left);
@@ -102,14 +102,15 @@ TEST_CASE("cuBLASLt: a library that is not there, and one of something else") {
 
 TEST_CASE("cuBLASLt: a product, with each operand as it lies or transposed") {
   MatmulRig rig;
-  // Columns of A: (1 2) (3 4) (5 6); of B: (1 0 2) (0 1 1). D = A B has (11 14) and (8 10).
+  // The columns of A are (1 2) (3 4) (5 6), those of B (1 0 2) (0 1 1). D = A B has (11 14) and (8
+  // 10).
   const std::vector<double> expected = {11, 14, 8, 10};
   MatmulShape shape = shape_of_2_3_2();
   CHECK(rig.multiply(shape, {1, 2, 3, 4, 5, 6}, {1, 0, 2, 0, 1, 1}) == expected);
   shape.a = {true, 3, 0, 256};
   shape.b = {true, 2, 0, 256};
   CHECK(rig.multiply(shape, {1, 3, 5, 2, 4, 6}, {1, 0, 0, 1, 2, 1}) == expected);
-  // Columns with a gap between them.
+  // Now the columns have a gap between them.
   shape.a = {true, 4, 0, 256};
   CHECK(rig.multiply(shape, {1, 3, 5, 0, 2, 4, 6}, {1, 0, 0, 1, 2, 1}) == expected);
 }
@@ -187,7 +188,7 @@ TEST_CASE("cuBLASLt: a failure says of which product") {
         "cublasLtMatmulDescCreate: CUBLAS_STATUS_ALLOC_FAILED (3): 1 product, 2 x 3 by 3 x 2");
 }
 
-/// The mock's misuses after a product with these addresses.
+/// Returns the mock's misuses after a product with these addresses.
 std::string misuse_of_product(MatmulShape shape, int64_t to, int64_t from) {
   mock().reset();
   const cuda::Driver driver = std::get<cuda::Driver>(cuda::load_driver(MockControl::library()));

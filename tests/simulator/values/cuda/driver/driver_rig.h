@@ -1,6 +1,6 @@
 #pragma once
 
-// Mock GPUs with the test kernels, for the tests of what owns things of the driver.
+// Provides mock GPUs with the test kernels, for tests of the owners of driver objects.
 
 #include <cstdint>
 #include <string>
@@ -16,10 +16,10 @@
 
 namespace orrery::test {
 
-/// How many numbers an arena of the rig holds.
+/// An arena of the rig holds this many numbers.
 inline constexpr int64_t kNumbers = 100;
 
-/// At the end everything must have been given back, and nothing misused.
+/// Checks at the end that every driver object was given back and that nothing was misused.
 class NothingLeft {
  public:
   ~NothingLeft() {
@@ -28,7 +28,7 @@ class NothingLeft {
   }
 };
 
-/// An argument of a kernel as bytes.
+/// Returns an argument of a kernel as bytes.
 template <class Argument>
 std::span<const std::byte> bytes_of(const Argument& argument) {
   return std::as_bytes(std::span(&argument, 1));
@@ -39,7 +39,7 @@ class DriverRig {
   explicit DriverRig(MockCudaSettings settings = {})
       : driver(mock_driver(settings)), gpus(driver, settings.devices) {}
 
-  /// An arena of kNumbers numbers.
+  /// Returns an arena of kNumbers numbers.
   cuda::DeviceArena arena(size_t gpu = 0) {
     const Bytes size(kNumbers * 8);
     return cuda::DeviceArena(gpus, gpu, {size, size}, "virtual device 0");
@@ -62,7 +62,7 @@ inline void write_numbers(const cuda::DeviceArena& arena, const std::vector<uint
   arena.write(Bytes(), std::as_bytes(std::span(numbers)));
 }
 
-/// The text of the CudaError that `action` throws; empty if it throws none.
+/// Returns the text of the CudaError that `action` throws; "" if it throws none.
 template <class Action>
 std::string cuda_error(const Action& action) {
   try {

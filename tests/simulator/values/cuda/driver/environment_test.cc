@@ -1,4 +1,4 @@
-// The settings of a mock in another process.
+// Tests the settings of a mock in another process.
 
 #include "tests/support/mock_cuda/environment.h"
 

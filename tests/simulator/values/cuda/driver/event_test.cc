@@ -1,5 +1,5 @@
-// The time between events, by the mock's clock: whatever the order, a node begins when all that it
-// waits for has ended.
+// Tests the time between events, by the mock's clock. In any order of the work, a node begins when
+// all nodes that it waits for have ended.
 
 #include <vector>
 
@@ -16,8 +16,8 @@ using cuda::GraphNode;
 
 using Nodes = std::vector<GraphNode>;
 
-/// A clock of round numbers: a copy takes 1 us and 1 ns per byte, a kernel 7 us and 1 ns per
-/// thread, the launch of a graph 100 us.
+/// Returns a clock of round numbers: a copy takes 1 us and 1 ns per byte, a kernel 7 us and 1 ns
+/// per thread, and the launch of a graph 100 us.
 MockCudaSettings round_clock(uint64_t seed) {
   return {.seed = seed,
           .launch_ps = 100'000'000,
@@ -30,7 +30,7 @@ MockCudaSettings round_clock(uint64_t seed) {
 Duration microseconds(int64_t count) {
   return Duration(count * 1'000'000);
 }
-/// Whether two times agree to 100 ns: the driver gives times as floats of milliseconds.
+/// Returns whether two times agree to 100 ns. The driver gives times as floats of milliseconds.
 bool close(Duration a, Duration b) {
   return a - b < Duration(100'000) && b - a < Duration(100'000);
 }

@@ -1,5 +1,5 @@
-// Every call of the driver fails once: the error names it, nothing is left over, and destructors do
-// not throw.
+// Tests that when a call of the driver fails, the error names it, nothing is left over, and
+// destructors do not throw. Every call fails once.
 
 #include <array>
 #include <set>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr MockCudaSettings kTwoGpus = {.devices = 2};
 
-/// Uses everything that there is, on two GPUs.
+/// Uses every part of the driver's wrapper, on two GPUs.
 void use_everything(const cuda::Driver& driver) {
   const cuda::Gpus gpus(driver, cuda::gpu_count(driver));
   const Bytes free = gpus[1].memory().free;
@@ -52,7 +52,7 @@ void use_everything(const cuda::Driver& driver) {
   end.record(stream);
   end.synchronize("the end");
   stream.synchronize("all");
-  // Outside of checks, which would catch what is thrown.
+  // These calls are outside of checks, which would catch their exceptions.
   const Duration took = end.since(start);
   const std::vector<uint64_t> numbers_here = read_numbers(here);
   const std::vector<uint64_t> numbers_there = read_numbers(there);
@@ -64,7 +64,7 @@ void use_everything(const cuda::Driver& driver) {
   CHECK_FALSE(damage);
 }
 
-/// The names of all entry points, but for those that only load_driver calls.
+/// Returns the names of all entry points, except those that only load_driver() calls.
 std::vector<std::string> entry_points() {
   const std::set<std::string> loading = {"cuInit", "cuDriverGetVersion", "cuGetErrorName",
                                          "cuGetErrorString"};
@@ -76,7 +76,7 @@ std::vector<std::string> entry_points() {
   return names;
 }
 
-/// Calls that destructors make. Their failures are ignored.
+/// Only destructors make these calls, and their failures are ignored.
 const std::set<std::string> kDestroying = {"cuDevicePrimaryCtxRelease",
                                            "cuModuleUnload",
                                            "cuMemAddressFree",
@@ -87,7 +87,7 @@ const std::set<std::string> kDestroying = {"cuDevicePrimaryCtxRelease",
                                            "cuEventDestroy",
                                            "cuGraphDestroy",
                                            "cuGraphExecDestroy"};
-/// Those that destructors make too, at the end.
+/// Destructors make these calls too, at the end.
 const std::set<std::string> kBoth = {"cuCtxSetCurrent", "cuStreamSynchronize"};
 
 TEST_CASE("driver: all of it is used, and given back") {
@@ -114,7 +114,7 @@ TEST_CASE("driver: each call fails once, which is told, and leaves nothing") {
       CAPTURE(name);
       CAPTURE(nth);
       const cuda::Driver driver = mock_driver(kTwoGpus);
-      // load_driver has called some of them already.
+      // load_driver() has called some of the entry points already.
       if (nth <= mock().calls(name.c_str()))
         continue;
       mock().fail(name.c_str(), nth - mock().calls(name.c_str()), cuda::CUDA_ERROR_LAUNCH_FAILED);

@@ -1,4 +1,4 @@
-// The properties of GPUs, their memory, and which see each other.
+// Tests the properties of GPUs, their memory, and which GPUs see each other.
 
 #include <string>
 #include <vector>

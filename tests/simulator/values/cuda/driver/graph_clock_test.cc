@@ -1,4 +1,4 @@
-// The mock driver's made-up clock.
+// Tests the mock driver's simulated clock.
 
 #include "tests/support/mock_cuda/graph_clock.h"
 
@@ -20,11 +20,12 @@ TEST_CASE("mock clock: a node begins when all that it waits for has ended") {
 }
 
 TEST_CASE("mock clock: what moves data at the same time on one device shares its memory") {
-  // Both begin to move at 1. Until 21 each has moved 10; the other 10 of the second then take 10.
+  // Both nodes begin to move at 1. Until 21 each has moved 10; the other 10 of the second take 10
+  // more.
   CHECK(ends_of({{1, 10, 0, {}}, {1, 20, 0, {}}}, 0, Sharing::Yes) == Ends{21, 31});
-  // Latencies are not shared: the first moves 5 alone before the second begins.
+  // Latencies are not shared: the first node moves 5 alone before the second begins.
   CHECK(ends_of({{0, 15, 0, {}}, {5, 5, 0, {}}}, 0, Sharing::Yes) == Ends{20, 15});
-  // Nor is another device.
+  // Nodes on different devices do not share.
   CHECK(ends_of({{1, 10, 0, {}}, {1, 20, 1, {}}}, 0, Sharing::Yes) == Ends{11, 21});
 }
 

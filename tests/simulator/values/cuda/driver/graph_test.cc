@@ -1,4 +1,4 @@
-// Graphs: each kind of node does its work, in an order that obeys the edges and nothing else.
+// Tests graphs: each kind of node does its work, in any order that obeys the edges.
 
 #include "simulator/values/cuda/driver/graph.h"
 
@@ -24,7 +24,7 @@ using cuda::GraphNode;
 
 using Nodes = std::vector<GraphNode>;
 
-/// A graph over an arena of numbers, which are 0 at first.
+/// A `GraphRig` has a graph over an arena of numbers, which are 0 at first.
 struct GraphRig : DriverRig {
   cuda::KernelModule module{gpus[0], {}, mock_cuda::kTestPtx};
   DeviceArena numbers = arena();
@@ -35,12 +35,12 @@ struct GraphRig : DriverRig {
     write_numbers(numbers, std::vector<uint64_t>(kNumbers));
   }
 
-  /// A node that appends a digit to every number.
+  /// Adds a node that appends a digit to every number.
   GraphNode append(uint64_t digit, const Nodes& after) {
     const mock_cuda::AppendDigit argument = {numbers.address(), kNumbers, digit};
     return graph.add_kernel({module.function("mock_append"), 4, 32, bytes_of(argument)}, after);
   }
-  /// The numbers after one run; they are all the same.
+  /// Returns the number in the arena after one run. Checks that all numbers there are the same.
   uint64_t run() {
     const GraphExec exec(graph);
     exec.launch(stream);
@@ -51,7 +51,7 @@ struct GraphRig : DriverRig {
   }
 };
 
-/// The results of runs under several seeds.
+/// Returns the results of runs under several seeds.
 template <class Build>
 std::set<uint64_t> results(const Build& build) {
   std::set<uint64_t> results;
@@ -87,7 +87,7 @@ TEST_CASE("graph: what waits for a join waits for all that it waits for") {
 }
 
 TEST_CASE("graph: a missing edge of a diamond shows") {
-  // 4 waits for 2 only, so 3 comes before or after it.
+  // Node 4 waits for node 2 only, so node 3 comes before or after it.
   CHECK(results([](GraphRig& rig) {
           const GraphNode one = rig.append(1, {});
           const GraphNode two = rig.append(2, {one});
@@ -186,7 +186,7 @@ TEST_CASE("graph: an executable graph needs its graph no more") {
 }
 
 TEST_CASE("graph: a child comes after what it waits for, and before what waits for it") {
-  // 2 and 3 in a row; 4 waits for the child, and 5 for the first digit alone.
+  // The child has 2 and then 3. Node 4 waits for the child, and node 5 for the first digit alone.
   CHECK(results([](GraphRig& rig) {
           const auto digit = [&](uint64_t value) {
             const mock_cuda::AppendDigit argument = {rig.numbers.address(), kNumbers, value};

@@ -1,4 +1,4 @@
-// From which form kernels are loaded, and what is said if from none.
+// Tests from which form kernels are loaded, and the error if no form can be loaded.
 
 #include <array>
 #include <string>
@@ -14,7 +14,7 @@ using cuda::KernelModule;
 using cuda::LoadedFrom;
 using mock_cuda::kTestPtx;
 
-/// The first bytes of a fatbin.
+/// These are the first bytes of a fatbin.
 constexpr std::array<std::byte, 8> kFatbin = {std::byte{0x50}, std::byte{0xed}, std::byte{0x55},
                                               std::byte{0xba}};
 
@@ -70,9 +70,9 @@ TEST_CASE("kernel module: a kernel that is not in it") {
   KernelModule module(gpus[0], {}, kTestPtx);
   CHECK(cuda_error([&] { module.function("mock_none"); }) ==
         "cuModuleGetFunction: CUDA_ERROR_NOT_FOUND (500): the kernel mock_none");
-  // The text names it, but there is no such function.
+  // The text names the function, but the mock does not have it.
   CHECK(cuda_error([&] { module.function("mock_unknown"); }) != "");
-  // There is such a function, but the text does not name it.
+  // The mock has the function, but the text does not name it.
   KernelModule other(gpus[0], {}, ".version 7.0\n.visible .entry mock_append(");
   CHECK(cuda_error([&] { other.function("mock_add"); }) != "");
 }

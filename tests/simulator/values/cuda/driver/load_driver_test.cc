@@ -1,4 +1,4 @@
-// The message where there is no driver to run on: one line.
+// Tests the one-line message where there is no driver to run on.
 
 #include <string>
 #include <variant>
@@ -10,14 +10,15 @@
 namespace orrery::test {
 namespace {
 
-/// Why `library` cannot be used; empty if it can.
+/// Returns why `library` cannot be used; "" if it can.
 std::string reason(const std::string& library) {
   const auto loaded = cuda::load_driver(library);
   const auto* const missing = std::get_if<cuda::MissingDriver>(&loaded);
   return missing == nullptr ? "" : missing->reason;
 }
 
-/// The same of the mock, whose name is left out.
+/// Returns the reason for the mock, without its name, where the entry point `failing` fails with
+/// `code`.
 std::string reason_of_mock(const char* failing, int code) {
   mock().reset();
   mock().fail(failing, 1, static_cast<cuda::CUresult>(code));

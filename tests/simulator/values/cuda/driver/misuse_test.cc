@@ -1,4 +1,4 @@
-// Errors that the mock finds: each of these is an error on a GPU, or wrong values, or worse.
+// Tests the errors that the mock finds. On a GPU each gives an error, wrong values, or worse.
 
 #include <optional>
 #include <set>
@@ -14,7 +14,7 @@
 namespace orrery::test {
 namespace {
 
-/// One GPU whose misuses are taken before its end.
+/// A `Misused` is a driver whose misuses the test expects.
 struct Misused {
   cuda::Driver driver;
   cuda::Gpus gpus;
