@@ -6,7 +6,8 @@ namespace orrery::cuda {
 
 namespace {
 
-/// The numbers by which sums and what D had before are multiplied, in the compute type.
+/// Scales has a number by which sums, or the previous elements of D, are multiplied, for each
+/// compute type.
 struct Scales {
   double wide;
   float narrow;
