@@ -95,8 +95,7 @@ struct StepDone {
 };
 using StepInstants = StepDone<Instant>;
 
-/// Returns when a cause other than Enter was met. `step` is the StepDone of the step that the cause
-/// names.
+/// Returns when a cause other than Enter was met. `step` is for the step that the cause names.
 template <class Step>
 ORRERY_ALWAYS_INLINE inline auto& met_at(Step& step, const Cause& cause) {
   if (cause.kind == CauseKind::Message)

@@ -77,8 +77,7 @@ class Digest {
   uint64_t sum_ = 0;
 };
 
-/// Returns the bytes that a half moves: those of its payload, or 0 if it touches no data
-/// (actions.h).
+/// Returns the bytes that a half moves: its payload, or 0 if it touches no data.
 inline Bytes bytes_moved(const Step& step, Half half, Bytes itemsize) {
   return moves_data(step.form(), half) ? itemsize * step.count() : Bytes();
 }

@@ -19,8 +19,8 @@ inline Duration launch_duration(const DeviceFigures& device) {
   return device.launch.value_or(Duration());
 }
 
-/// A LocalDuration says how long a local op takes on one device, and which figures it needs that
-/// the device lacks.
+/// A LocalDuration says how long a local op takes on one device, and which figures the device
+/// lacks.
 struct LocalDuration {
   Duration takes;
   bool lacks_peak_rate = false;  // for flops of the cost's dtype
@@ -50,8 +50,7 @@ inline LocalDuration local_duration(const Cost& cost, const DeviceFigures& devic
   return result;
 }
 
-/// DataRates holds the rates at which a device works on data in a collective. Work without a rate
-/// takes no time.
+/// DataRates has a device's rates of work on data in a collective. Work without one takes no time.
 struct DataRates {
   std::optional<BytesPerSecond> reduce;            // of a payload that is combined
   std::optional<BytesPerSecond> copy;              // inside the device's memory
@@ -98,9 +97,8 @@ inline Duration copy_duration(Bytes size, const DataRates& rates) {
 }
 
 /// Returns the highest rate of a message on a route whose slowest link has the rate `bottleneck`.
-/// `cap` is the most that a channel sends, in whole bytes per second, if it is limited.
-/// `bottleneck` and the result are in units of 1 / `parts` bytes per second (Fabric::rate_parts).
-/// Throws Overflow.
+/// `cap`, if any, is the most that a channel sends, in bytes per second. `bottleneck` and the
+/// result are in units of 1 / `parts` bytes per second (Fabric::rate_parts). Throws Overflow.
 inline BytesPerSecond most(BytesPerSecond bottleneck, std::optional<BytesPerSecond> cap,
                            int64_t parts) {
   return cap ? std::min(*cap * parts, bottleneck) : bottleneck;
@@ -140,8 +138,7 @@ constexpr bool take_time(TimedActions actions, const DataRates& rates) {
          (actions.forwards && rates.forward) || actions.sends;
 }
 
-/// Returns the time from when a message was sent until it is at its receiver. `links` is the
-/// latency of its route.
+/// Returns the time from when a message is sent until it arrives. `links` is its route's latency.
 inline Duration latency_of(Duration links, const MessageFigures& figures) {
   return links + figures.latency;
 }

@@ -35,8 +35,7 @@ struct EndCopies {
 
 EndCopies end_copies(OpKind kind, const MemberTensors& tensors);
 
-/// These return the bytes that are copied when the operand is packed and when the result is
-/// unpacked.
+/// These return the bytes copied when the operand is packed and when the result is unpacked.
 Bytes bytes_packed(WorkType work, const Extent& extent);
 Bytes bytes_unpacked(WorkType work, const Extent& extent);
 
@@ -48,11 +47,10 @@ struct MemberCosts {
   bool copies = false;  // whether it packs or unpacks anything
 };
 
-/// Returns the costs of a member. Its scratch is that of the schedule, and each area that cannot
-/// lie in the memory of the operand or the result. The input area needs its own memory if the
-/// operand is packed, since the operand stays unchanged; in an in-place schedule it lies in the
-/// output area. The output area needs its own if the result is reordered or its elements change
-/// their size.
+/// Returns the costs of a member. Its scratch is the schedule's, and each area that cannot lie in
+/// the operand's or the result's memory. The input area needs its own memory if the operand is
+/// packed, since the operand stays unchanged; in an in-place schedule it lies in the output area.
+/// The output area needs its own if the result is reordered or its elements change their size.
 MemberCosts member_costs(OpKind kind, const Extent& extent, const MemberTensors& tensors,
                          const DataRates& of_device);
 

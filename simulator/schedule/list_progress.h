@@ -30,8 +30,7 @@ struct EnterRef {
   uint64_t enter = 0;
 };
 
-/// A CollectiveRun is one run of a collective. All members enter it in this iteration of their
-/// loops.
+/// A CollectiveRun is a run of a collective. All members enter it in this iteration of their loops.
 struct CollectiveRun {
   CollectiveId collective;
   uint64_t iteration = 0;
@@ -54,8 +53,7 @@ class ProgramLists {
     return lists_of_thread_[thread.index()];
   }
 
-  /// Returns the position of the first instruction of an op's run; for a collective that is its
-  /// Enter.
+  /// Returns the position of the first instruction of an op's run: of a collective, its Enter.
   uint64_t position(OpRun run) const {
     return tape(issued_by_[run.op.index()]).position(number_of_[run.op.index()], run.iteration);
   }
@@ -91,8 +89,7 @@ class ProgramLists {
     return is_entered(collective, node) ? lists_[enter_of(collective, node).list.index()].thread
                                         : ThreadId();
   }
-  /// Returns the list of a member and the position of its Enter in an iteration. Requires
-  /// is_entered().
+  /// Returns the list of a member and its Enter in an iteration. Requires is_entered().
   EnterRef enter_of(CollectiveId collective, Node node, uint64_t iteration = 0) const;
   /// Returns the op by which a member enters.
   OpId op(EnterRef entry) const { return tape(entry.list)[entry.enter].op; }
@@ -115,8 +112,7 @@ class ProgramLists {
   std::vector<std::vector<ListId>> lists_of_thread_;  // per thread and device index
   std::vector<ThreadId> issued_by_;                   // per op
   std::vector<uint32_t> number_of_;                   // per op: its first instruction
-  /// For each site of several ops it has the op of each device and side, ascending. It is filled on
-  /// first use.
+  /// For a site of several ops it has the op of each device and side, ascending, once used.
   mutable std::vector<std::vector<DeviceOp>> ops_at_;
 };
 
@@ -134,8 +130,7 @@ class ListProgress {
       go_on(ListId(l), host);
   }
 
-  /// Holds the list before this position, which it has not passed. The length of its tape releases
-  /// the list.
+  /// Holds the list before a position that it has not passed. The length of its tape releases it.
   void hold(ListId list, uint64_t before) { held_before_[list.index()] = before; }
   bool is_held(ListId list) const {
     return next_[list.index()] == held_before_[list.index()] &&

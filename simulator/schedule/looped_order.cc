@@ -23,8 +23,7 @@ LoopedOrder::LoopedOrder(const Iterations& iterations, std::span<const LoopAroun
   places_.resize(loops.size());
   for (uint32_t item = 0; item < loops.size(); ++item)
     places_[item].body = body_of(iterations, loops[item]);
-  // This goes from the innermost bodies outwards, since a body's length counts all iterations of
-  // the bodies in it.
+  // Inner bodies come first, since a body's length counts all iterations of the bodies in it.
   std::vector<std::vector<uint32_t>> inner(bodies_.size());
   for (uint32_t b = 1; b < bodies_.size(); ++b)
     inner[bodies_[b].around].push_back(b);

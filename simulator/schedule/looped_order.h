@@ -25,9 +25,8 @@ class LoopedOrder {
   };
 
   LoopedOrder() = default;
-  /// `loops` has the innermost loop around each item. Requires that the items of a loop and of the
-  /// loops inside it follow each other, and that each loop runs at least once. Throws Overflow for
-  /// 2^63 items or more.
+  /// `loops` has the innermost loop around each item. Requires that each loop runs, and that its
+  /// items and those of inner loops follow each other. Throws Overflow for 2^63 items or more.
   LoopedOrder(const Iterations& iterations, std::span<const LoopAround> loops);
 
   uint64_t size() const { return bodies_.front().length; }
@@ -69,8 +68,7 @@ class LoopedOrder {
     uint32_t around = 0;
     uint64_t begin = 0;   // in an iteration of the body around
     uint64_t length = 0;  // of one iteration
-    /// It is 2^64 / length, rounded up, if multiplying by it divides every index of the body
-    /// exactly; else 0.
+    /// It is 2^64 / length, rounded up, if a product with it divides every index exactly; else 0.
     uint64_t reciprocal = 0;
     std::vector<Part> parts = {};
 

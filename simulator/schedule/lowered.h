@@ -144,8 +144,8 @@ inline DataRates rates_of(const Collective& collective, Node node) {
   return collective.is_member(node) ? collective.figures.rates : DataRates();
 }
 
-/// A CommunicationStream is a stream of a device's list. Its collectives run one after another, in
-/// issue order (tape.h).
+/// A CommunicationStream belongs to a device's list. Its collectives run one by one, in issue
+/// order.
 struct CommunicationStream {
   VertexId device;
   ThreadId thread;  // of the list, if the device runs several; else the first
@@ -158,8 +158,7 @@ CommunicationStream stream_of(const Collective& collective, Node node);
 /// Returns a duration from 0 to `most`, ends included, drawn uniformly with the key as the seed.
 Duration drawn(const Hasher& key, Duration most);
 
-/// OpJitter is the jitter of local ops: each run takes longer on each device, by an amount of its
-/// own.
+/// OpJitter makes each run of a local op longer on each device, by an amount of its own.
 struct OpJitter {
   uint64_t seed = 0;
   Duration most;
@@ -171,8 +170,7 @@ struct OpJitter {
 /// A LocalTime says how long a local op takes, launch included; zero for other ops.
 struct LocalTime {
   Duration common;
-  /// If devices differ, it has one for each device of the op's thread, in the thread's order; else
-  /// it is empty.
+  /// If devices differ, it has one for each device of the op's thread, in order; else it is empty.
   std::vector<Duration> by_device;
 
   Duration at(size_t device_index) const {

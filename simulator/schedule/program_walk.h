@@ -6,7 +6,7 @@
 //
 // Halves run as soon as they may. In loops, however, a collective waits until all its members have
 // entered. Then its halves run in an order that is found once for its schedule, and no causes are
-// checked. When nothing else can go on, collectives that only some members have entered run half by
+// checked. When nothing else can go on, collectives that some members have entered run half by
 // half.
 
 #include <cstdint>
@@ -80,8 +80,7 @@ class ProgramWalk {
     go_on();
   }
 
-  /// Lets sends to a member that has not entered go without waiting for its entry, and walks on as
-  /// far as it can.
+  /// Lets sends to a member go before it has entered, and walks on as far as it can.
   void let_send_to(CollectiveRun run, Node node) {
     const uint32_t slot = running_.slot(run);
     running_[slot].progress->let_send_to(node, halves_);
@@ -170,8 +169,7 @@ class ProgramWalk {
     }
   }
 
-  /// Returns the order of the schedule's halves; null if it does not end, or is too large to be
-  /// remembered.
+  /// Returns the order of the schedule's halves; null if it does not end or is too large.
   const std::vector<OrderedHalf>* order(const Schedule& schedule) {
     const auto [at, is_new] = orders_.try_emplace(&schedule);
     if (is_new) {

@@ -24,8 +24,7 @@ struct HalfRef {
   Half half = Half::Receive;
 };
 
-/// Parked describes a channel that cannot continue: its next half, and the first cause that is not
-/// met.
+/// Parked is a channel that cannot continue, with its next half and its first unmet cause.
 struct Parked {
   HalfRef half;
   Cause cause;
@@ -74,8 +73,7 @@ class Progress {
  private:
   static constexpr uint32_t kNobody = (1U << 30U) - 1;
 
-  /// A Cursor says how far a channel is. It is packed, since some schedules have a channel for each
-  /// message.
+  /// A Cursor says how far a channel is. It is packed: some schedules have a channel per message.
   struct Cursor {
     uint32_t index = 0;
     uint32_t next_waiter : 30 = kNobody;

@@ -1,8 +1,8 @@
 #pragma once
 
-// A RunTable has what an executor keeps for each run of a collective that is under way. In a loop
-// some members may be in later iterations than others, so several runs of one collective may be
-// under way at once.
+// A RunTable has what an executor keeps per run of a collective under way. In a loop some members
+// may be in later iterations than others, so several runs of one collective may be under way at
+// once.
 
 #include <algorithm>
 #include <cstddef>

@@ -55,7 +55,7 @@ struct StepRef {
 /// Returns "node 2 channel 0 step 5".
 std::string step_text(StepRef ref);
 
-/// An Area is a part of a node's memory during the collective. Offsets are in work elements
+/// An Area is a part of a node's memory in the collective. Offsets are in work elements
 /// (models/array/work.h).
 enum class Area : uint8_t { Input, Output, Scratch };
 /// Returns "input", "output" or "scratch".
@@ -95,10 +95,9 @@ struct Step {
   }
 };
 
-/// Says when a fused step, one that receives and sends, takes its message. In NCCL, RCCL and MSCCL
-/// it is Atomic: they wait for the message and for the outgoing slot before they begin (genericOp,
-/// prims_simple.h). So a node that cannot send does not free the slot of the message that it
-/// received.
+/// Says when a fused step, one that receives and sends, takes its message. NCCL, RCCL and MSCCL are
+/// Atomic: they wait for the message and for the outgoing slot before they begin (genericOp,
+/// prims_simple.h). So a node that cannot send does not free the slot of its message.
 enum class FusedStep : uint8_t {
   StoreAndForward,  // when the message is there; its send half waits for the outgoing slot
   Atomic,           // when it may also send
@@ -110,17 +109,15 @@ struct Extent {
   uint32_t switch_nodes = 0;  // how many of the nodes are no ranks
   uint32_t channels = 0;      // the maximum over the nodes
   uint32_t slots = 2;         // messages that a connection holds and its receiver has not freed yet
-  /// A cause or an undelivered message may name a step that is at most this many steps before the
-  /// one that its channel is at or has begun. Executors remember this many steps of a channel and
-  /// the current one.
+  /// A cause or an undelivered message may name a step at most this many steps before the one that
+  /// its channel is at or has begun. Executors remember that many steps and the current one.
   uint32_t window = 0;
   /// In a lockstep schedule, a cause of a half may name a step whose index is at most this much
-  /// lower than the half's. The lookback is at most the window. An executor that goes row by row
-  /// remembers only this many rows and the current one.
+  /// lower than the half's. It is at most the window. An executor that goes row by row remembers
+  /// this many rows and the current one.
   uint32_t lookback = 0;
-  /// It is true if row i (step i of every channel) can run completely once rows < i have. The sweep
-  /// then goes row by row without checking causes. Receive halves of a row come before its send
-  /// halves.
+  /// It is true if row i (step i of every channel) can run once rows < i have. The sweep then goes
+  /// row by row without checking causes. Receive halves of a row come before its send halves.
   bool lockstep = false;
   Entry entry = Entry::Eager;
   FusedStep fused = FusedStep::StoreAndForward;
@@ -176,8 +173,8 @@ struct Sent {
   friend bool operator==(const Sent&, const Sent&) = default;
 };
 
-/// Schedule is abstract, so that imported, mutated and computed schedules are walked alike. Only
-/// the sweep knows the classes of computed schedules (algorithm/concrete.h), which are `final` for
+/// It is abstract, so that imported, mutated and computed schedules are walked alike. Only the
+/// sweep knows the classes of computed schedules (algorithm/concrete.h), which are `final` for
 /// that.
 class Schedule {
  public:

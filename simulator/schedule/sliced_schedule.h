@@ -33,8 +33,7 @@ class SlicedSchedule : public Schedule {
   const Schedule& whole() const { return *whole_; }
 
  protected:
-  /// A SlotUser is the receiver of the message that used a slot before, and how many iterations
-  /// before.
+  /// A SlotUser is the receiver that used a slot before, and how many iterations before.
   struct SlotUser {
     uint32_t iterations_before;
     StepRef receiver;
@@ -48,12 +47,10 @@ class SlicedSchedule : public Schedule {
   SlotUser slot_user(StepRef within) const;
 
  private:
-  /// A Connection has the messages of a connection in one iteration. None is remembered if each
-  /// carries one message.
+  /// A Connection counts its messages in one iteration. It is left out if each has one message.
   struct Connection {
     uint32_t messages = 0;
-    /// These are the receivers of the last `slots` messages; that of message m is at m modulo
-    /// `slots`.
+    /// It has the receivers of the last `slots` messages; that of message m is at m % `slots`.
     std::vector<StepRef> receivers;
   };
   /// A First is one of the first `slots` messages of a connection in an iteration. Its slot was
@@ -137,8 +134,7 @@ class SlicedOver final : public SlicedSchedule, public FusedStepOf<Whole> {
     return later(at.iteration - user.iterations_before, user.receiver);
   }
 
-  /// Does the same as in_row() of `whole`, if it has one. Requires that all channels of `whole` are
-  /// equally long.
+  /// Does the same as in_row() of `whole`, if it has one. All channels of `whole` are equally long.
   template <class Run>
   requires requires(const Whole& whole, Run&& run) { whole.in_row(0U, run); }
   ORRERY_ALWAYS_INLINE auto in_row(uint32_t row, Run&& run) const {

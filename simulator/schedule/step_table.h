@@ -1,7 +1,6 @@
 #pragma once
 
-// These tables have an entry per step: a StepTable for the steps that can still matter, an AllSteps
-// for all.
+// These tables have an entry per step: StepTable for steps that can still matter, AllSteps for all.
 
 #include <bit>
 #include <cstdint>
@@ -29,8 +28,7 @@ class StepTable {
 
   T& at(StepRef ref) { return entries_[index_of(ref)]; }
   const T& at(StepRef ref) const { return entries_[index_of(ref)]; }
-  /// Returns the entries of all channels. The place of an entry depends only on the channel and the
-  /// index of the step.
+  /// Returns the entries of all channels. An entry's place depends on channel and step index only.
   const std::vector<T>& entries() const { return entries_; }
 
  private:

@@ -15,8 +15,8 @@ namespace orrery {
 using StoredSteps = std::vector<std::vector<std::vector<Step>>>;
 
 /// A PackedStep is a step in 56 bytes without optional members. Members of parts that the step
-/// lacks (their flag is not set) are 0. Areas and the reduction are the numbers of the enumerators
-/// of Area and Combine.
+/// lacks (their flag is not set) are 0. Areas and the reduction are enumerators of Area and Combine
+/// as numbers.
 struct PackedStep {
   static constexpr uint8_t kFrom = 1;
   static constexpr uint8_t kTo = 2;

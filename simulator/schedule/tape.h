@@ -46,8 +46,7 @@ struct Instruction {
 
 class Tape {
  public:
-  /// Makes the tape of the ops in the thread's issue order. Ops of loops that never run are left
-  /// out.
+  /// Takes the ops in the thread's issue order. Ops of loops that never run are left out.
   Tape(const Program& program, const Thread& thread, std::shared_ptr<const Iterations> iterations);
 
   /// Returns the number of positions.
@@ -80,8 +79,7 @@ class Tape {
   }
   const Iterations& iterations() const { return *iterations_; }
 
-  /// Returns whether the instruction is the first of its op. The instructions of one op follow each
-  /// other.
+  /// Returns whether the instruction is the first of its op. Those of one op follow each other.
   bool begins_op(uint64_t position) const { return number_begins_op(number_at(position)); }
   bool number_begins_op(uint32_t number) const {
     return number == 0 || instructions_[number - 1].op != instructions_[number].op;
@@ -90,11 +88,9 @@ class Tape {
   /// Returns the Enter of the collective whose end the Wait awaits. Requires a Wait.
   uint64_t enter_of(uint64_t wait) const;
 
-  /// Returns how many communication streams the tape uses. They are numbered in the order of their
-  /// first use.
+  /// Returns how many communication streams the tape uses. They are numbered by first use.
   uint32_t streams() const { return static_cast<uint32_t>(streams_.size()); }
-  /// These return the stream of an Enter, and how many Enters of that stream come before it. They
-  /// require an Enter.
+  /// These return the stream of an Enter, and how many Enters of that stream come before it.
   uint32_t stream_at(uint64_t enter) const { return on_stream_[number_at(enter)].stream; }
   uint64_t index_on_stream(uint64_t enter) const { return place_on_stream(enter).index; }
   struct PlaceOnStream {
@@ -186,10 +182,10 @@ inline bool ends_op(const Tape& tape, Moment moment) {
 /// any. Requires a tape without loops.
 std::vector<std::optional<uint32_t>> first_waits(const Tape& tape);
 
-/// Returns, for each op of the issue order, the last position in that order at which it uses its
-/// operands and results. A collective uses them until the first op that waits for its end; if none
-/// does, the result is the number of ops. Any other op uses them only at its own position. Requires
-/// a tape without loops.
+/// Returns, for each op of the issue order, the last position there at which it uses its operands
+/// and results. A collective uses them until the first op that waits for its end; if none does, the
+/// result is the number of ops. Other ops use them at their own position. Requires a tape without
+/// loops.
 std::vector<uint32_t> ends_of_use(const Tape& tape);
 
 }  // namespace orrery

@@ -53,10 +53,9 @@ void View::for_each_run(int64_t first, int64_t count, Run&& run) const {
   }
 }
 
-// The rest of this file makes the views of a collective's operand and result. In a tensor with a
-// part per rank, rank q's part is the q-th in canonical order. It is contiguous there, and
-// row-major over the part's own shape. So both ends of an exchange agree on the order inside a
-// part.
+// The rest makes the views of a collective's operand and result. In a tensor with a part per rank,
+// rank q's part is the q-th in canonical order. It is contiguous there, and row-major over the
+// part's own shape. So both ends of an exchange agree on the order in a part.
 
 /// TensorParts has all that a view depends on: the tensor consists of `blocks` blocks, and each
 /// block has a run of every part, one part after another.
@@ -75,9 +74,9 @@ struct CollectiveParts {
   friend auto operator<=>(const CollectiveParts&, const CollectiveParts&) = default;
 };
 
-/// Returns the parts of a collective op whose operand and result have these local shapes, over a
-/// group of `group_size`. Its rules (CollectiveForm) say whether each tensor is whole or has a part
-/// per rank.
+/// Returns the parts of a collective op whose operand and result have these local shapes, in a
+/// group of `group_size`. Its rules (CollectiveForm) say whether each is whole or has a part per
+/// rank.
 CollectiveParts collective_parts(const Op& op, const Shape& operand, const Shape& result,
                                  int64_t group_size);
 

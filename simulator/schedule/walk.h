@@ -46,8 +46,7 @@ struct OrderedHalf {
   Step step;
 };
 
-/// Returns all halves of the schedule in the order of walk(); none if it does not end, or has more
-/// than `most` halves.
+/// Returns all halves in the order of walk(); none if it does not end or has more than `most`.
 std::vector<OrderedHalf> order_of(const Schedule& schedule, size_t most);
 
 /// NoVisitor is for walks that only find out where a schedule or a program stops. It is the base of

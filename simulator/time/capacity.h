@@ -52,8 +52,7 @@ class CapacityCheck {
     Instant end;
     int64_t rate = 0;  // bytes per second
   };
-  /// Latest has the data that each message needs. It is kept apart from the rest, so that it stays
-  /// in the cache.
+  /// Latest has what each message needs, apart from the rest, so that it stays in the cache.
   struct Latest {
     Stretch last;
     int64_t capacity = 0;  // bytes per second
@@ -77,8 +76,7 @@ class CapacityCheck {
 };
 
 /// Returns whether the messages that the node sends as it enters fit the links that `capacity`
-/// looks at. This is an early test before a sweep: nodes with many channels often ask for too much
-/// at once.
+/// looks at. This tests early: nodes with many channels often ask for too much at once.
 bool first_messages_fit(const Collective& collective, Node node, Paths& paths,
                         const CapacityCheck& capacity);
 

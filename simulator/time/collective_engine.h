@@ -21,8 +21,7 @@
 
 namespace orrery {
 
-/// An InstantNumber numbers an instant at which something happens. It takes half the memory of the
-/// instant.
+/// An InstantNumber numbers an instant at which something happens, in half the instant's memory.
 using InstantNumber = Id<struct InstantNumberTag>;
 
 /// The Host has now(), the number() of this instant, is_shared(LinkId), and
@@ -62,8 +61,7 @@ class CollectiveEngine {
         begun_(log == nullptr ? 0 : size_t{extent_.nodes} * extent_.channels),
         nodes_left_(extent_.nodes) {}
 
-  /// Returns the memory that a run takes, with what the event engine holds for its messages under
-  /// way.
+  /// Returns the memory of a run, with what the event engine holds for its messages under way.
   static Int128 bytes(const Extent& extent) {
     const Int128 channels = Int128{extent.nodes} * extent.channels;
     return StepTable<Marks>::bytes(extent) + StepTable<bool>::bytes(extent) +
@@ -72,8 +70,7 @@ class CollectiveEngine {
   Int128 bytes() const { return bytes(extent_); }
 
   /// Appends the progress, at the end of an instant. Nothing else is needed: halves that run are
-  /// among the event engine's events and flows, origins do not change times, and ways only save
-  /// work.
+  /// among the engine's events and flows, origins do not change times, and ways save work.
   void append_state(std::vector<uint64_t>& words) const { progress_.append_state(words); }
 
   // Each function handles one event of the current instant and starts every half that it allows. It
@@ -138,8 +135,7 @@ class CollectiveEngine {
   };
   using Met = HappenedAt<InstantNumber>;
 
-  /// A channel takes this many bytes: for its progress, its flow and its events. It sends one
-  /// message at a time.
+  /// A channel takes these bytes for its progress, flow and events: it sends one message at a time.
   static constexpr size_t kBytesUnderWay = 160;
 
   [[gnu::flatten]] State begin_ready() {
@@ -227,9 +223,9 @@ class CollectiveEngine {
                    on_wire(size, messages_.share));
   }
 
-  /// Returns when a cause of a half that begins now was met. A message counts as met now: except
-  /// for the sends of Atomic steps it is the last cause that for_each_cause names, so if no earlier
-  /// cause was met now, it has arrived now.
+  /// Returns when a cause of a half that begins now was met. A message counts as met now: unless
+  /// the step is Atomic, it is the last of the causes, so if none before it was met now, it has
+  /// arrived now.
   Met met(const Cause& cause) const {
     if (cause.kind == CauseKind::Enter)
       return {entries_[cause.step.node.index()], cause.step.node};
@@ -239,8 +235,7 @@ class CollectiveEngine {
         .of(cause);
   }
 
-  /// Handles a message that has been sent: the sender is free, and the message arrives after the
-  /// latency.
+  /// Handles a sent message: the sender is free, and the message arrives after the latency.
   void deliver(StepRef ref) {
     const StepRef receiver = schedule_.peer(ref, Half::Send);
     const Duration latency = remembers(ref)
@@ -276,8 +271,7 @@ class CollectiveEngine {
     log_->add({id_, half.step, half.half, begun_[channel_of(half.step)], host_.now(), arrival});
   }
 
-  /// Ends a node. A rank was held up by its channel that ended last; among equal ones, by the
-  /// first.
+  /// Ends a node. Its channel that ended last held it up; among equal ones, the first.
   void end(Node node) {
     --nodes_left_;
     if (!extent_.is_rank(node))

@@ -118,9 +118,8 @@ class CollectiveSweep {
     PayloadDurations durations;
   };
 
-  /// A Way is what a channel stores, so that no message needs a search or a division: the route of
-  /// its last message, and the costs of two sizes, since algorithms split data into parts of two
-  /// sizes.
+  /// A Way is stored per channel, so that no message needs a search or a division: the route of its
+  /// last message, and the costs of two sizes, since algorithms split data into parts of two sizes.
   struct Way {
     std::optional<Node> to;
     Duration latency;
@@ -250,8 +249,7 @@ class CollectiveSweep {
 
   /// Computes the unknown costs of a row. Returns whether there were any.
   [[gnu::flatten]] bool learn_row(Channel channel, uint32_t row) {
-    // `other` is a size that differs from the first node's. Later rows are likely to have it on
-    // other nodes.
+    // `other` differs from the first node's size. Later rows are likely to have it elsewhere.
     std::optional<int64_t> first;
     std::optional<int64_t> other;
     for_each_in_row(schedule_, channel, row, [&](StepRef ref) {
@@ -371,8 +369,7 @@ class CollectiveSweep {
     return size_t{ref.channel.index()} * extent_.nodes + ref.node.index();
   }
 
-  /// Rows lie one after the other. Only the row at work and the rows that a cause may name are
-  /// kept.
+  /// Rows lie one after the other. Only those that a cause may name and the one at work are kept.
   size_t index_of(StepRef ref) const { return (ref.index & row_mask_) * width_ + channel_of(ref); }
 
   /// Stores the cost of the step in its channel, and that of size `other` in the second entry.

@@ -35,8 +35,7 @@ auto with_history(History* history, Timed&& timed) {
   return result;
 }
 
-/// Times a program by the sweep. Returns the reason if the sweep is not exact, which may show only
-/// in its timeline.
+/// Returns the reason if the sweep is not exact, which may show only in its timeline.
 std::variant<Completion, std::string> time_by_sweep(const Program& program, const Lowered& lowered,
                                                     Paths& paths, const Demands& demands,
                                                     const TimeOptions& options) {

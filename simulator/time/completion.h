@@ -53,8 +53,7 @@ struct Completion {
   uint64_t messages = 0;
   Digest digest;
   std::vector<AddedIterations> added;  // per loop of the program
-  /// It has, per op and device, the time of the runs that have no span. It is empty if all have
-  /// one.
+  /// It has, per op and device, the time of runs without a span; it is empty if all have one.
   std::vector<std::vector<OpTime>> without_spans;
   TimedBy by = TimedBy::Engine;
   std::string because;  // why this executor: for the engine, the link or the order that forced it
@@ -68,8 +67,7 @@ struct TimeOptions {
   std::vector<Instant> device_start;
   History* history = nullptr;           // where given, gets all that happened
   int64_t most_state = Limits().state;  // as Limits has it
-  /// These runs of ops get spans, ascending; null means all. Iterations without such a run may be
-  /// skipped.
+  /// These runs get spans, ascending; null means all. Iterations without any may be skipped.
   const std::vector<OpRun>* kept = nullptr;
   int64_t most_runs = Limits().runs;  // with `kept`: the most runs of ops that are run one by one
 };

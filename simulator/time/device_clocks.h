@@ -1,13 +1,12 @@
 #pragma once
 
-// DeviceClocks finds out when each device passes the instructions of its list, and when it enters
-// each collective. The caller says when a collective ends, with end(). Between such calls a device
-// runs ahead as far as its list allows, since local ops take constant time. The sweep and the event
-// engine both use this.
+// DeviceClocks finds out when each device passes the instructions of its list and enters each
+// collective. The caller says when a collective ends, with end(). Between such calls a device runs
+// ahead as far as its list allows, since local ops take constant time. The sweep and the engine use
+// this.
 //
 // A clock remembers only what later instants depend on: when the compute stream and each
-// communication stream are done, and which ends of collectives lie ahead of the compute stream and
-// may be awaited.
+// communication stream are done, and the ends ahead of the compute stream that may be awaited.
 
 #include <cstddef>
 #include <cstdint>
@@ -50,8 +49,7 @@ class Fifo {
   }
 
  private:
-  /// Removed items keep their memory while they are few compared with the others, so that an item
-  /// is moved about once.
+  /// Removed items keep their memory while they are few: an item is moved once, on average.
   static constexpr size_t kMostUnused = 16;
 
   std::vector<T> items_;
@@ -108,25 +106,22 @@ class DeviceClocks {
   void append_state(ListId list, const LoopedOrder::LoopRun& loop, Instant base,
                     std::vector<uint64_t>& words) const;
 
-  /// Returns how long each op of a list took so far, all runs together, by instruction. It is empty
-  /// if all runs get spans.
+  /// Returns how long each op of a list took so far, by instruction; empty if all runs get spans.
   const std::vector<OpTime>& totals(ListId list) const { return totals_[list.index()]; }
 
   /// Runs `times` periods of a loop at once. Each has `iterations` iterations, and comes `later`
-  /// after the one before. `before` has the list's totals one period ago; each period adds as much
-  /// again.
+  /// after the one before. `before` has the totals one period ago; each period adds as much again.
   void skip(ListId list, const LoopedOrder::LoopRun& loop, uint64_t iterations, uint64_t times,
             Duration later, std::span<const OpTime> before);
 
-  /// Returns which device stands at a wait, and for what: "device 3 waits for the end of 'r'".
-  /// Requires !finished().
+  /// Returns who waits for what: "device 3 waits for the end of 'r'". Requires !finished().
   std::string waiting_text() const;
 
   /// Returns when the last op ended.
   Instant makespan() const { return makespan_; }
   OpSpans spans() && { return std::move(spans_); }
-  /// Returns, per op and device of its thread, the time of the runs that have no span. It is empty
-  /// if all have one.
+  /// Returns, per op and device of its thread, the time of runs without a span; empty if there are
+  /// none.
   std::vector<std::vector<OpTime>> without_spans() const;
 
   // These are the callbacks of ListProgress.
@@ -142,8 +137,7 @@ class DeviceClocks {
     Instant last_end;       // of the last collective that has ended
     Instant entered;        // of the one that is under way: when its launch is over
     Fifo<Instant> reached;  // when the compute stream passed each Enter that has not ended
-    /// These are the ends before the last one that are later than the compute stream and that a
-    /// Wait may await.
+    /// These ends before the last one are later than the compute stream, and a Wait may await them.
     Fifo<EndAt> ends;
   };
   struct Clock {

@@ -175,8 +175,7 @@ class Engine {
     }
   };
 
-  /// A Running is a run of a collective, from when its first member is known to enter until its
-  /// last end.
+  /// A Running is a run of a collective, from the first known entry until its last end.
   struct Running {
     std::unique_ptr<Run> run;                 // from the first entry
     std::vector<std::optional<EnterRef>> by;  // per rank that is known to enter
@@ -398,8 +397,7 @@ class Engine {
       happen(event.subject, [&](Run& running) { return happen(running, event.kind, event.step); });
   }
 
-  /// Ends a flow. Does nothing if it has ended already; if its end was put off, adds an event at
-  /// that end.
+  /// Ends a flow, unless it has ended. If its end was put off, adds an event at that end.
   void end_flow(FlowId flow) {
     Transfer& transfer = transfers_[flow.index()];
     const Rate rate = network_.rate_of(flow);
@@ -501,8 +499,8 @@ class Engine {
   };
   std::optional<LookAt> look_at_;
   /// Describing this many words of the running state takes about as long as an event. A sender that
-  /// runs ahead makes the state grow. Looks then become rare, so that they take no longer than the
-  /// events between them.
+  /// runs ahead makes the state grow. Looks then become rare, and take no longer than the events
+  /// between them.
   static constexpr uint64_t kWordsPerEvent = 16;
   uint64_t words_of_look_ = 0;
   uint64_t events_since_look_ = 0;

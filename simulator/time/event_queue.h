@@ -250,8 +250,7 @@ class EventQueue {
     near_end_ = buckets_begin_ + (uint64_t{bucket_} << width_bits_);
   }
 
-  /// Distributes the far events over at most four times as many buckets. The first bucket gets an
-  /// event.
+  /// Distributes the far events over at most four times as many buckets. The first gets one.
   void deal() {
     ORRERY_CHECK(far_count_ > 0, "there is a next event");
     const uint64_t range = far_most_ - far_least_;

@@ -12,8 +12,7 @@ namespace {
 /// A loop of fewer trips is run without skips.
 constexpr uint64_t kLeastTrips = 8;
 
-/// Returns the iteration of the innermost of these nested loops at a position, counted over all its
-/// runs.
+/// Returns the iteration of the innermost loop at a position, counted through all the loops.
 uint64_t iteration_at(std::span<const LoopedOrder::LoopRun> loops, uint64_t position) {
   uint64_t iteration = 0;
   for (const LoopedOrder::LoopRun& loop : loops)

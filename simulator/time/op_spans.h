@@ -22,8 +22,7 @@ struct OpSpan {
   Instant start;
   Instant entered;  // of a collective; of other ops: start
   Instant end;
-  /// For a collective, it is the node whose entry began the chain of last-met causes that ended
-  /// here.
+  /// For a collective: the entry of this node began the chain of last-met causes that ended here.
   Node held_up_by = {};
   friend bool operator==(const OpSpan&, const OpSpan&) = default;
 };

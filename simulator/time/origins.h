@@ -1,9 +1,8 @@
 #pragma once
 
-// This file finds out which node held a collective up. Every half carries the node whose entry
-// began the chain of last-met causes that led to it. The last-met cause is the latest; among equal
-// times it is the first that for_each_cause names. So the answer does not depend on the order of a
-// walk.
+// This file finds the node that held a collective up. Every half carries the node whose entry began
+// the chain of last-met causes that led to it. The last-met cause is the latest; among equal times
+// it is the first that for_each_cause names. So the answer does not depend on the order of a walk.
 
 #include <optional>
 
@@ -14,8 +13,7 @@
 
 namespace orrery {
 
-/// HappenedAt says when something happened, and its origin: in a collective, the node whose entry
-/// led to it.
+/// HappenedAt says when something happened, and its origin: the node whose entry led to it.
 template <class When, class Origin = Node>
 struct HappenedAt {
   When at;
@@ -50,8 +48,7 @@ struct StepHappened : StepDone<When> {
   Node received_origin;
   Node sent_origin;
 
-  /// Returns when a cause that names this step was met, and its origin. Requires a cause other than
-  /// Enter.
+  /// Returns when a cause that names this step was met, and its origin. It must not be an Enter.
   ORRERY_ALWAYS_INLINE HappenedAt<When> of(const Cause& cause) const {
     if (cause.half == Half::Receive)
       return {met_at(*this, cause), received_origin};

@@ -22,8 +22,7 @@ namespace orrery {
 namespace {
 
 /// LoopMates are lists that meet in a loop, each in the loop of its own thread. No other list
-/// affects them while they are in it. So they have a period of their own, and may drift away from
-/// other lists.
+/// affects them there. So they have a period of their own, and may drift away from other lists.
 struct LoopMates {
   std::vector<ListId> lists;
   PeriodFinder<ListsBefore> finder = {};
@@ -218,8 +217,7 @@ class ProgramSweep {
         ready.insert(ready.end(), mates.lists.begin(), mates.lists.end());
       }
     }
-    // If no mates are all there, some wait for a mate that does not come. Then all go on without
-    // it.
+    // If no mates are complete, some wait for one that does not come, and go on without it.
     for (const ListId list : ready.empty() ? held : ready) {
       clocks_.hold(list, skips_.next_end(list, LoopSkips::Ends::All));
       clocks_.resume(list, [&](const Entrance& entrance) { enter(entrance); });

@@ -41,8 +41,7 @@ struct SweepOptions {
   const Demands* check_capacity = nullptr;
   int64_t most_state = Limits().state;  // bytes that a collective may take: its ranks x channels x
                                         // window
-  /// These runs of ops get spans, ascending; null means all. Iterations without such a run may be
-  /// skipped.
+  /// These runs get spans, ascending; null means all. Iterations without any may be skipped.
   const std::vector<OpRun>* kept = nullptr;
   int64_t most_runs = Limits().runs;  // with `kept`: the most runs of ops that are run one by one
 };

@@ -19,8 +19,8 @@ namespace orrery {
 
 class ExchangedOperand {
  public:
-  /// Joins the parts along their first dimension. A single part is not copied, and must outlive
-  /// this object.
+  /// Joins the parts along their first dimension. A single part is not copied and must outlive
+  /// this.
   explicit ExchangedOperand(std::span<const Tensor* const> parts);
 
   const Tensor& tensor() const { return joined_ ? *joined_ : *whole_; }
@@ -43,8 +43,7 @@ class GroupOperands {
  public:
   /// It returns the op by which a rank enters; null if none does.
   using OpOfRank = FunctionRef<const Op*(size_t rank)>;
-  /// It returns the value that a rank gives as an operand; null if the rank lacks it, as after a
-  /// hang.
+  /// It returns the value of a rank's operand; null if the rank lacks it, as after a hang.
   using ValueOfRank = FunctionRef<const Tensor*(size_t rank, ValueId operand)>;
 
   /// `op` is any op of the site. Zeros of `dtype` stand for ranks that give nothing, and for values

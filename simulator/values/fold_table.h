@@ -28,8 +28,8 @@ struct Contribution {
   friend auto operator<=>(const Contribution&, const Contribution&) = default;
 };
 
-/// Contributions are sorted. The runs of a source are disjoint and as long as possible, so equal
-/// sums have equal lists.
+/// They are sorted. The runs of a source are disjoint and as long as possible, so equal sums have
+/// equal lists.
 using Contributions = std::vector<Contribution>;
 
 /// Returns the contributions of an element that combines two others. Their times are added,
@@ -85,8 +85,7 @@ class FoldTable {
   const Fold& fold(FoldId id) const { return folds_[id.index()]; }
   size_t size() const { return folds_.size(); }
 
-  /// Returns which inputs are in a fold and how often, regardless of order. Sources count from the
-  /// origin.
+  /// Returns which inputs are in a fold, and how often. Sources count from the origin.
   std::span<const Contribution> contributions(FoldId id) const;
   /// Returns the same with sources counted from 0.
   Contributions contributions(FoldAt at) const;

@@ -24,8 +24,7 @@ struct Wanted {
   }
 };
 
-/// A Plan has the folds that some pieces need, in an order in which each fold comes after its
-/// sides.
+/// A Plan has the folds that some pieces need. Each fold comes after its sides.
 struct Plan {
   struct Entry {
     FoldAt made;  // the pieces' origin counts as 0
@@ -48,8 +47,8 @@ class Planner {
  private:
   using Entry = Plan::Entry;
 
-  /// A Number is the entry of a fold at the first offset that was asked for. Nearly always there is
-  /// only one offset.
+  /// A Number is the entry of a fold at the first offset asked for; nearly always it is the only
+  /// one.
   struct Number {
     uint64_t plan = 0;  // counts for this plan alone
     int64_t offset = 0;
@@ -115,8 +114,7 @@ void Planner::add_sides() {
   }
 }
 
-/// Sorts the entries so that each comes after its sides: a fold's sides have lower numbers than the
-/// fold.
+/// Sorts the entries by fold: the sides of a fold have lower numbers than the fold.
 void Planner::sort_by_fold() {
   std::vector<uint32_t> order(made_.entries.size());
   for (size_t i = 0; i < order.size(); ++i)

@@ -29,8 +29,7 @@ struct GpuInfo {
   bool virtual_memory = false;  // whether an arena can be made on it
 };
 
-/// Returns the GPU of a virtual device. The `devices` virtual devices are spread in order over
-/// `gpus` GPUs.
+/// Returns the GPU of a virtual device: `devices` of them are spread in order over `gpus` GPUs.
 inline size_t gpu_of(LogicalId device, size_t devices, size_t gpus) {
   return device.index() * gpus / devices;
 }
@@ -48,8 +47,7 @@ struct DotFacts {
   std::map<std::string, uint32_t> in_order;  // by the reason why it did not do them: how many ops
 };
 
-/// A PartOf names the op that work on a GPU belongs to, and for a step of a collective also the
-/// step.
+/// A PartOf names the op that work on a GPU belongs to, and in a collective also the step.
 struct PartOf {
   OpId op;
   std::optional<StepRef> step = {};
@@ -84,8 +82,7 @@ struct CopyRates {
 struct Measurement {
   std::vector<Duration> runs;           // of the whole, one after another
   std::map<Timed, MeasuredSpan> spans;  // of one more run, if asked for
-  /// It has, per collective op, the bytes that its kernels and copies read and write on all
-  /// devices.
+  /// It has, per collective op, the bytes that its work reads and writes on all devices.
   std::map<OpId, Bytes> moved;
   std::optional<CopyRates> copies;  // of the same GPUs, after the runs
 };

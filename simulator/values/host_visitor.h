@@ -21,8 +21,7 @@
 
 namespace orrery {
 
-/// Blocks has the memory for messages in flight. The block returned last is handed out first, while
-/// it is in the cache.
+/// Blocks are memory for messages in flight. The last one returned is handed out first, from cache.
 class Blocks {
  public:
   /// Returns a block of at least `size` bytes, uninitialized.

@@ -22,8 +22,7 @@
 
 namespace orrery {
 
-/// A SharedTensor may be held several times: by a value, its copies, and the collectives that it is
-/// an operand of.
+/// A SharedTensor is held by a value, its copies, and the collectives that it is an operand of.
 using SharedTensor = std::shared_ptr<const Tensor>;
 
 class LiveValues {
@@ -52,7 +51,7 @@ class LiveValues {
   size_t tensors() const { return tensors_; }
 
   /// Returns every value that is not a future; for a value in loops, that of the last iteration
-  /// that ran.
+  /// run.
   DeviceValues finish() &&;
 
  private:

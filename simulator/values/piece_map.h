@@ -1,8 +1,7 @@
 #pragma once
 
-// A PieceMap describes an area of memory as pieces of one fold each. It is an interval map. Reading
-// a slice costs the logarithm of the number of pieces, plus the pieces read. Writing costs a little
-// more.
+// A PieceMap is an area of memory as pieces of one fold each: an interval map. Reading a slice
+// costs the logarithm of the number of pieces, plus the pieces read. Writing costs a little more.
 
 #include <cstddef>
 #include <cstdint>
@@ -41,8 +40,7 @@ class PieceMap {
 
   int64_t size() const { return size_; }
 
-  /// Returns the pieces of [first, first + count), counted from `first`. Requires a slice of the
-  /// area.
+  /// Returns the pieces of [first, first + count), counted from `first`. They must be in the area.
   Pieces read(int64_t first, int64_t count) const;
 
   /// Writes `pieces` from `first` on. Requires that they end within the area.
@@ -52,8 +50,7 @@ class PieceMap {
   Pieces pieces() const { return read(0, size_); }
 
  private:
-  /// A Start is the start of a piece. A piece ends where the next one begins; the last piece ends
-  /// at size_.
+  /// A Start begins a piece, which ends where the next one begins; the last piece ends at size_.
   struct Start {
     int64_t first;
     FoldAt made;
@@ -72,8 +69,7 @@ class PieceMap {
   };
 
   Position find(int64_t element) const;
-  /// These return the piece before or at a position; null if there is none. They require an area
-  /// with blocks.
+  /// These return the piece before or at a position; null if there is none. They require blocks.
   const Start* before(Position position) const;
   const Start* at(Position position) const;
   Position next(Position position) const;

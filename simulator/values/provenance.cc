@@ -162,8 +162,7 @@ class Visitor {
     return false;
   }
 
-  /// Reads a slice of a step that moves `count` elements. `slice` is null if the step has no such
-  /// slice.
+  /// Reads a slice of a step that moves `count` elements; null if the step has no such slice.
   Pieces read(StepRef ref, const Slice* slice, int64_t count) {
     if (slice == nullptr) {
       if (count > 0)

@@ -17,8 +17,7 @@
 
 namespace orrery {
 
-/// PerRank says where a rank's operand or result lies in an area: rank r has `count` elements from
-/// r x step on.
+/// PerRank says where a rank's operand or result lies: `count` elements from rank x step on.
 struct PerRank {
   int64_t step = 0;
   int64_t count = 0;
@@ -32,8 +31,7 @@ struct Buffers {
 };
 Buffers whole_areas(const Extent& extent);
 
-/// A Misread is a step that read unwritten elements, left its area, or took a message of another
-/// length.
+/// A Misread step read unwritten elements, left its area, or took a message of another length.
 struct Misread {
   StepRef step;
   std::string text;  // in words, with the step
@@ -50,8 +48,7 @@ struct ProvenanceRun {
   std::vector<Parked> stuck;  // channels that could not go on
   /// It is the first misread. The pieces that the step should have made count as undefined.
   std::optional<Misread> misread;
-  /// It counts the pieces that the steps moved and the contributions that were added up: the cost
-  /// of the walk.
+  /// It counts the pieces moved and the contributions added up: the cost of the walk.
   uint64_t pieces = 0;
   /// It is true if there were more pieces than the budget. The rest of the walk was then skipped,
   /// and the other members are meaningless.

@@ -117,8 +117,7 @@ void CollectiveBuilder::act(AtWork& at, Action action) {
       return put(at, address(at.ref.node, *slice));
     case ActionKind::Hold:
       // The message stays in its slot, and is combined as it is sent on. Nothing waits for the
-      // receive half of such a step alone, so the data that it reads stay unchanged until the send
-      // half.
+      // receive half of such a step alone, so what it reads does not change before the send half.
       return;
     case ActionKind::Recall:
       at.payload = messages_.at(at.ref);
@@ -152,8 +151,7 @@ void CollectiveBuilder::put(AtWork& at, DevicePointer target) {
     making_.chain({Copy{target, from, bytes(elements)}, device, part}, at.after);
 }
 
-/// Returns the slot of the message that the step sends: that of the message whose credit it took,
-/// or a new one.
+/// Returns the slot for the step's message: that of the message whose credit it took, or a new one.
 DevicePointer CollectiveBuilder::slot_of(AtWork& at, StepRef receiver) {
   if (const std::optional<StepRef> before = schedule_.takes_slot_of(at.ref))
     return messages_.at(*before).at;

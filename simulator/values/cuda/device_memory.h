@@ -34,8 +34,7 @@ class ReusePool {
   /// Every size that is given out is a multiple of this, as those of the driver are.
   static constexpr int64_t kAlignment = 256;
 
-  /// Returns where the memory begins. Adds to `after` what must have ended before the memory is
-  /// used.
+  /// Returns where the memory begins. Adds to `after` what must end before it is used.
   Bytes take(Bytes size, Dependencies& after);
 
   /// Gives back what take(size) returned, once `last_use` has happened.
@@ -69,8 +68,7 @@ struct BesideArena {
   Bytes size;
 };
 
-/// DeviceAddresses has the addresses on the virtual devices. It keeps references to the program and
-/// the layout.
+/// DeviceAddresses has addresses on the virtual devices. It refers to the program and the layout.
 class DeviceAddresses {
  public:
   DeviceAddresses(const Program& program, const ArenaLayout& layout,
@@ -107,8 +105,7 @@ class DeviceAddresses {
   std::vector<Bytes> arenas_;             // per device
 };
 
-/// MemberStorage has the operand and the result of a member of a collective, and the memory that it
-/// has for them.
+/// MemberStorage has the operand and the result of a member of a collective, and its memory.
 struct MemberStorage {
   std::optional<Dtype> operand_dtype;  // empty: it gives nothing
   DevicePointer operand = 0;           // the address of an operand that is given alone

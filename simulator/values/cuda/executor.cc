@@ -19,8 +19,7 @@ namespace orrery::cuda {
 
 namespace {
 
-/// This is the seed of the canaries. Any number will do that is the same when they are written and
-/// when they are checked.
+/// This seeds the canaries. Any number will do that is the same for writing and for checking.
 constexpr uint64_t kCanarySeed = 0x6f72726572790001U;
 
 /// Observations has the values that are copied to the host, with their places there.
@@ -145,8 +144,7 @@ class Executor {
     return bases;
   }
 
-  /// Makes the work graph. It copies observed values and guards to `host`; without `host` it copies
-  /// nothing.
+  /// Makes the work graph. It copies observed values and guards to `host`, if that is given.
   Built build(std::vector<DeviceBases> bases, std::optional<DevicePointer> host) const {
     BuildOptions options;
     options.bases = std::move(bases);

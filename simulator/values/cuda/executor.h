@@ -1,7 +1,6 @@
 #pragma once
 
-// execute() runs a program on the GPUs that are there, as N virtual devices over G GPUs, and
-// measures it.
+// execute() runs a program on the GPUs of this machine, as N virtual devices over G GPUs.
 //
 // How this folder works:
 //  1. The arenas are laid out as the memory profile counts them (simulator/memory/layout.h).
@@ -47,8 +46,8 @@ struct ExecutorOptions {
   uint32_t measured_runs = 0;
   Measured measured = Measured::Ops;  // Whole: neither spans nor the rates of copies
   uint32_t most_nodes = kMostNodes;   // of a graph of the driver
-  /// If it is given, cuBLASLt does each dot_general that it can, and may add in any order. It must
-  /// outlive the run.
+  /// If given, cuBLASLt does each dot_general that it can, adding in any order. It outlives the
+  /// run.
   const CublasLt* cublaslt = nullptr;
   std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant
 };
@@ -62,8 +61,7 @@ struct GpuRun {
 };
 
 /// Runs a program. `arguments` has the program's arguments on every device. Requires a program that
-/// ends, with all iterations of its loops written out. Throws CudaError, CublasLtError and
-/// UnfitGpu.
+/// ends, with its loops written out. Throws CudaError, CublasLtError and UnfitGpu.
 GpuRun execute(const Driver& driver, const Program& program, const Lowered& lowered,
                const MemoryPolicy& policy, const MemoryProfile& profile, DeviceValues arguments,
                const ExecutorOptions& options);

@@ -102,8 +102,7 @@ std::optional<MatrixOperand> operand_of(const Rows& rows) {
   return operand;
 }
 
-/// Returns the largest power of 2, up to kMostAlignment, that surely divides the address of a
-/// value.
+/// Returns a power of 2, at most kMostAlignment, that divides the address of a value.
 int64_t alignment_of(const Program& program, ValueId id, Bytes of_buffers) {
   const int64_t bits = kMostAlignment | of_buffers.count() | program.value(id).offset.count();
   return bits & -bits;

@@ -198,8 +198,7 @@ class GraphMaker {
   }
 
  private:
-  /// Collects the nodes that the work waits for. Nodes of earlier parts are left out, since they
-  /// have ended.
+  /// Collects the nodes that the work waits for. Nodes of earlier parts have ended already.
   void after(WorkId id) {
     after_.clear();
     for (const WorkId before : work_.after(id))
@@ -219,8 +218,7 @@ class GraphMaker {
   uint32_t part_ = 0;              // from 1
 };
 
-/// Extremes has the first work of a measured op or step, and the works after which nothing of it
-/// comes.
+/// Extremes has the first work of a measured op or step, and its works that no other follows.
 struct Extremes {
   WorkId first;
   std::vector<WorkId> ends;

@@ -4,8 +4,7 @@
 //
 // A work graph of up to kMostNodes nodes becomes one graph. In a larger one, each iteration of an
 // outermost loop becomes a part with a graph of its own. Equal parts are made once and launched
-// again and again. Nodes keep their edges inside a part; the nodes of earlier parts have ended by
-// then.
+// again and again. Nodes keep their edges inside a part; earlier parts have ended by then.
 
 #include <cstdint>
 #include <map>
@@ -33,8 +32,7 @@ struct GraphParts {
   std::vector<uint32_t> launches;          // the order in which they run
 };
 
-/// Divides a work graph into parts. A node waits only for nodes of its own part, or of one that is
-/// launched earlier.
+/// Divides a work graph into parts. A node waits only for nodes of its own or an earlier part.
 GraphParts graph_parts(const WorkGraph& graph, const Program& program,
                        uint32_t most_nodes = kMostNodes);
 
@@ -58,8 +56,7 @@ class GpuGraph {
   size_t launches() const { return launches_.size(); }
 
   /// Returns when each measured work began and ended. `starts` has a moment of each GPU, from which
-  /// the times on that GPU count, since moments of two GPUs are not compared. Requires a launch
-  /// that has ended.
+  /// its times count, since moments of two GPUs are not compared. Requires a launch that has ended.
   std::map<Timed, MeasuredSpan> spans(std::span<const Event> starts) const;
 
  private:

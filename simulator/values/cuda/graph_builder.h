@@ -39,8 +39,7 @@ inline constexpr std::byte kGuardByte{0xa5};
 struct BuildOptions {
   std::vector<DeviceBases> bases;  // per device
   std::vector<Observed> observed;
-  /// It is an address in the host's memory for the copies of guards. Without it results are not
-  /// guarded.
+  /// Guards are copied to here, in the host's memory. Without it results are not guarded.
   std::optional<DevicePointer> guards = {};
   std::map<OpId, MatrixProduct> products = {};     // the ops that cuBLASLt does
   std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant

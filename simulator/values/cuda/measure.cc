@@ -157,8 +157,7 @@ OneOp addition(Bytes size) {
   return one_op(OpKind::Add, {}, {{Dtype::F32, shape}, {Dtype::F32, shape}});
 }
 
-/// Returns an op that makes rows of two halves from two halves of rows, as in a collective over a
-/// later dimension.
+/// Returns an op that makes rows of two halves from two halves of rows, as some collectives do.
 OneOp packing(Bytes size) {
   const int64_t rows = size.count() / itemsize(Dtype::F32).count() / kPackedRow;
   Attributes attributes;

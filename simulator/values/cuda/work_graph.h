@@ -56,8 +56,7 @@ struct MatrixOperand {
   friend auto operator<=>(const MatrixOperand&, const MatrixOperand&) = default;
 };
 
-/// A MatrixProduct is a batch of products of matrices. The result's elements lie row by row, one
-/// matrix after another.
+/// A MatrixProduct is a batch of products. Results lie row by row, one matrix after another.
 struct MatrixProduct {
   Dtype operands{};
   Dtype result{};  // that of the operands, or f32
@@ -127,8 +126,7 @@ class WorkGraph {
   std::vector<size_t> ends_;  // per node: the end of its edges in edges_
 };
 
-/// A Frontier is the few nodes whose ends are an event. It has none if nothing has to come before
-/// the event.
+/// A Frontier is the few nodes whose ends are an event; none if nothing must come before it.
 class Frontier {
  public:
   static constexpr size_t kMost = 4;
@@ -161,8 +159,7 @@ class Dependencies {
     return nodes_;
   }
 
-  /// Returns the event that all nodes have ended. If they are many, a Join is added that waits for
-  /// them.
+  /// Returns the event that all nodes have ended. If they are many, a Join is added after them.
   Frontier frontier(WorkGraph& graph, LogicalId device, PartOf part) {
     const std::span<const WorkId> all = nodes();
     if (all.size() <= Frontier::kMost)

@@ -2,7 +2,7 @@
 
 // This file declares the driver of CUDA as we call it: its codes, the types that its entry points
 // take, and the entry points. The names are those of NVIDIA's documentation. The declarations are
-// our own, so no toolkit is needed to build; where there is one, cuda_h_check.cc compares them with
+// our own, so no toolkit is needed to build. If there is one, cuda_h_check.cc compares them with
 // cuda.h.
 
 #include <cstddef>

@@ -7,8 +7,7 @@
 // calls that throw. Every other class owns one kind of thing of the driver and gives it back at its
 // end: Gpu its primary context, DeviceArena and PinnedMemory memory, Stream, Event, KernelModule,
 // Graph and GraphExec what their names say, Matmul a product by cuBLASLt. Each keeps a pointer to
-// its Gpu, which must outlive it. One host thread makes all calls, and the objects belong to that
-// thread.
+// its Gpu, which must outlive it. One host thread makes all calls and owns the objects.
 
 #include <string>
 #include <variant>

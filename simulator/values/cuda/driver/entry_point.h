@@ -15,8 +15,7 @@
 
 namespace orrery::cuda {
 
-/// Returns the name of a code, such as "CUDA_ERROR_OUT_OF_MEMORY"; empty for one that CUDA 13.0
-/// does not have.
+/// Returns the name of a code, "CUDA_ERROR_OUT_OF_MEMORY"; empty for one unknown to CUDA 13.0.
 std::string_view result_name(CUresult code);
 
 /// A CudaError is a call of the driver that failed. what() is "cuMemCreate:
@@ -47,8 +46,7 @@ class CublasLtError : public std::runtime_error {
   cublasStatus_t code_;
 };
 
-/// ErrorOf has the error that is thrown if a library answers with a code of this type. In each type
-/// 0 is success.
+/// ErrorOf has the error that is thrown for a code of this type. In each type 0 is success.
 template <class Code>
 struct ErrorOf;
 template <>
@@ -94,8 +92,7 @@ class EntryPoint<Code(Parameters...)> {
 };
 
 /// An Owned is a handle of a library with the entry point that destroys it at the end. The answer
-/// of that call is ignored: it tells of earlier failures, which a synchronisation has already
-/// thrown.
+/// of that call is ignored: it tells of earlier failures, which a synchronisation has thrown.
 template <class Handle, class Code = CUresult>
 class Owned {
  public:

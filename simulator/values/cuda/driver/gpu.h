@@ -42,8 +42,7 @@ class Gpu {
   GpuMemory memory() const;
   /// Returns the properties of the memory that arenas are made of.
   CUmemAllocationProp memory_properties() const;
-  /// Returns the allocation granularity: the memory of an arena is a multiple of it. Throws
-  /// CudaError.
+  /// Returns the allocation granularity. An arena's memory is a multiple of it. Throws CudaError.
   Bytes granule() const;
 
  private:
@@ -65,8 +64,7 @@ class Gpus {
   size_t size() const { return gpus_.size(); }
   const Gpu& operator[](size_t index) const { return *gpus_[index]; }
 
-  /// Returns whether `reader` can read and write the memory of `owner` itself. Each GPU can do so
-  /// with its own.
+  /// Returns whether `reader` itself reads and writes the memory of `owner`, as each does its own.
   bool sees(size_t reader, size_t owner) const { return sees_[reader][owner]; }
   /// Returns the GPUs that see the memory of `owner`, by number.
   std::vector<size_t> viewers(size_t owner) const;
@@ -78,8 +76,7 @@ class Gpus {
   std::vector<std::vector<bool>> sees_;
 };
 
-/// It is thrown if a GPU lacks what all programs need, or has too little memory for one. what() is
-/// one line.
+/// It is thrown if a GPU lacks what programs need, or has too little memory. what() is one line.
 class UnfitGpu : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -63,8 +63,7 @@ class GraphExec {
   CUgraphExec get() const { return exec_.get(); }
 
   /// Runs the whole graph after what was given to `stream` before. The runs of one GraphExec do not
-  /// overlap. Throws CudaError; failures that come later are thrown by the stream's
-  /// synchronisation.
+  /// overlap. Throws CudaError; the stream's synchronisation throws later failures.
   void launch(const Stream& stream) const;
 
  private:

@@ -28,8 +28,7 @@ class KernelModule {
 
   LoadedFrom loaded_from() const { return loaded_from_; }
 
-  /// Returns the kernel of that name, which is looked up once. Throws CudaError if the module lacks
-  /// it.
+  /// Returns the kernel of that name, looked up once. Throws CudaError if the module lacks it.
   CUfunction function(std::string_view entry_point);
 
  private:

@@ -6,8 +6,7 @@ namespace orrery::cuda {
 
 namespace {
 
-/// Scales has a number by which sums, or the previous elements of D, are multiplied, for each
-/// compute type.
+/// Scales has a factor of sums, or of the previous elements of D, for each compute type.
 struct Scales {
   double wide;
   float narrow;

@@ -30,8 +30,7 @@ class CublasLtHandle {
   Owned<cublasLtHandle_t, cublasStatus_t> handle_;
 };
 
-/// A MatmulOperand is an operand X as cuBLASLt has matrices: column by column. op(X) is X, or X
-/// transposed.
+/// A MatmulOperand is an operand X, stored column by column. op(X) is X, or X transposed.
 struct MatmulOperand {
   bool transposed = false;
   int64_t leading = 0;       // elements from one column of X to the next

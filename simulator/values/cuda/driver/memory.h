@@ -1,7 +1,6 @@
 #pragma once
 
-// This file has the memory of a run: arenas on the GPUs, known bytes that guard them, and memory of
-// the host.
+// This file has the memory of a run: arenas on the GPUs, bytes that guard them, and host memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -79,8 +78,7 @@ class DeviceArena {
 };
 
 // Canaries are a known pattern in bytes of an arena that nothing may write: the padding between
-// tensors, and what lies beyond the last one. A byte that has changed there was written out of
-// bounds.
+// tensors, and what lies beyond the last one. A changed byte there was written out of bounds.
 
 /// Returns the byte at `offset`. It varies with the offset and with the seed, so that a copy of one
 /// canary over another is seen too (in 255 of 256 bytes).

@@ -44,9 +44,8 @@ class Event {
   /// Returns when the moment has come. Throws CudaError if work before it failed.
   void synchronize(std::string_view purpose) const;
 
-  /// Returns the time from `start` to this event, rounded to a picosecond; the driver's clock is
-  /// good to about half a microsecond. Requires that both have come, on the same GPU. Throws
-  /// CudaError.
+  /// Returns the time from `start` to this event, rounded to a picosecond; the driver resolves
+  /// about half a microsecond. Requires that both have come, on the same GPU. Throws CudaError.
   Duration since(const Event& start) const;
 
  private:

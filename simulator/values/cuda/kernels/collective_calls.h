@@ -13,8 +13,7 @@
 
 namespace orrery::cuda {
 
-/// A Fold has the places of one step of a fold. The target may be left, right or both, but must not
-/// overlap them in part.
+/// A Fold has the places of a step of a fold. The target may be left or right, or overlaps neither.
 struct Fold {
   DevicePointer target;
   DevicePointer left;

@@ -20,8 +20,7 @@ namespace orrery::cuda {
 template <class E>
 inline constexpr int64_t kPackSize = arith::Layout<E>::kIsNarrow ? 4 * int64_t{sizeof(E)} : 16;
 
-/// A Packing has the items of a row of elements: the packs, and then each element before and after
-/// them.
+/// A Packing has the items of a row of elements: packs, then each element before and after them.
 struct Packing {
   int64_t head;  // elements before the first pack
   int64_t packs;

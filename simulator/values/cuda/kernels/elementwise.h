@@ -1,8 +1,7 @@
 #pragma once
 
-// These kernels make each element by itself: the elementwise ops, with the functions of
-// models/array/element_ops.h, conversions, and iota. A result may lie in an operand's place. The
-// file is freestanding.
+// These kernels make each element by itself: the elementwise ops (models/array/element_ops.h),
+// conversions, and iota. A result may lie in an operand's place. The file is freestanding.
 
 #include "models/array/arith.h"
 #include "models/array/element_ops.h"
@@ -31,8 +30,7 @@ struct UnaryArgs {
 };
 
 /// Functions are computed in f64 or c128, to which elements convert exactly, and the result is
-/// converted back, which is how functions.h rounds. So one copy of the functions is enough for all
-/// element types.
+/// converted back, as functions.h rounds. So one copy of the functions is enough for all types.
 ORRERY_HOST_DEVICE inline void unary(const UnaryArgs& args, int64_t first, int64_t stride) {
   ORRERY_ROLLED
   for (int64_t i = first; i < args.items; i += stride) {
@@ -156,8 +154,7 @@ inline constexpr int kFewCases = 4;
 inline constexpr int kManyCases = 440;
 
 // The next kernels give elements another dtype, wherever they lie. They do convert_element_type,
-// and what happens to elements that enter or leave a collective (enter and leave of
-// models/array/work.h).
+// and the entry and exit of a collective's elements (enter and leave of models/array/work.h).
 
 /// Then is the change of an element after its conversion.
 enum class Then : uint8_t {

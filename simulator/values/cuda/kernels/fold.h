@@ -1,8 +1,8 @@
 #pragma once
 
 // These kernels fold: the steps of collectives, reductions along dimensions, and dot_general. Each
-// keeps the order and the roundings of the host's kernel (models/array/work.h and kernels.h). The
-// file is freestanding.
+// keeps the order and the roundings of the host (models/array/work.h and kernels.h). The file is
+// freestanding.
 
 #include "models/array/element_types.h"
 #include "models/array/folds.h"
@@ -142,8 +142,7 @@ struct DotArgs {
   Box depth;  // the products of a sum
 };
 
-/// Returns sum + x y. The product and the sum are both rounded. A NaN of a float is made canonical
-/// at the end only.
+/// Returns sum + x y, both rounded. A NaN of a float is made canonical only at the end.
 template <class Sum>
 ORRERY_HOST_DEVICE Sum with_product(Sum sum, Sum x, Sum y) {
   if constexpr (arith::kIsFloat<Sum>)
@@ -161,8 +160,8 @@ ORRERY_HOST_DEVICE Sum canonical_sum(Sum sum) {
 
 /// left(offset) and right(offset) return elements of the operands as Sum. store(place, sum) is
 /// called for each element of the result. An item is a tile of kTile rows times kTile columns of
-/// the result. The rows and columns of a tile are far apart, so that threads side by side read
-/// columns side by side.
+/// the result. Those of a tile are far apart, so that threads side by side read columns side by
+/// side.
 template <class Sum, int kTile, class Left, class Right, class Store>
 ORRERY_HOST_DEVICE void dot_tiles(const DotArgs& args, int64_t first, int64_t stride, Left left,
                                   Right right, Store store) {
@@ -239,8 +238,7 @@ struct DotSum<arith::Integer<Int>> {
 };
 inline constexpr int kDotTile = 4;
 
-/// Multiplies operands of E, sums in DotSum<E>, and works in tiles of kDotTile. The result is of E,
-/// or has the sums' bits.
+/// Multiplies operands of E, summing in DotSum<E>. The result is of E, or has the sums' bits.
 template <class E>
 ORRERY_HOST_DEVICE void dot(const DotArgs& args, int64_t first, int64_t stride) {
   using Sum = typename DotSum<E>::Type;

@@ -18,9 +18,8 @@ struct LocalOperands {
   std::span<const DevicePointer> results;
 };
 
-/// Returns the calls of a local op on one device, each of which follows the one before. There are
-/// none if nothing is to be done: no result has elements, or each result is an operand and lies in
-/// its place.
+/// Returns the calls of a local op on one device, in order. There are none if nothing is to be
+/// done: no result has elements, or each result is an operand and lies in its place.
 std::vector<KernelCall> local_calls(const Program& program, const Op& op, LogicalId device,
                                     const LocalOperands& where);
 

@@ -75,8 +75,7 @@ struct TwoWords {
   uint64_t words[2];
 };
 
-/// A WordCopy copies words of `size` bytes. `aligned` says that words of 16 bytes lie at multiples
-/// of 16.
+/// It copies words of `size` bytes. `aligned` says that words of 16 bytes lie at multiples of 16.
 struct WordCopy {
   ORRERY_HOST_DEVICE void operator()(DevicePointer to, int64_t to_index, DevicePointer from,
                                      int64_t from_index) const {

@@ -37,16 +37,14 @@ Box box_of(const StridedMove& placement);
 /// Returns the box of a row of elements that lie `from_step` or `to_step` elements apart.
 Box row_of_items(int64_t items, int64_t from_step, int64_t to_step);
 
-/// These return the box of a view's elements: from the tensor's order to the canonical order, or
-/// back.
+/// These return the box of a view: from the tensor's order to the canonical order, or back.
 Box into_canonical(const View& view);
 Box out_of_canonical(const View& view);
 
 /// Returns whether every element has the same place in both.
 bool in_order(const Box& box);
 
-/// A PackSize has the sizes for packing_of(), which returns the packs of a row of elements at these
-/// addresses.
+/// packing_of() returns the packs of a row of elements at these addresses.
 struct PackSize {
   int64_t element;  // bytes
   int64_t pack;
@@ -69,7 +67,7 @@ KernelCall copy_call(DevicePointer to, DevicePointer from, Bytes size);
 KernelCall fill_call(DevicePointer to, Bytes size, std::span<const std::byte> element);
 
 /// Makes words as large as the addresses, the box, and all of `strides` allow, and counts the
-/// strides in such words.
+/// strides in words.
 void widen(MoveArgs& args, std::span<int64_t* const> strides);
 
 /// Returns calls that move the elements of the box, of `itemsize` bytes, in words as large as

@@ -1,8 +1,7 @@
 #pragma once
 
 // This file says where kernels find elements: at addresses, and in boxes. Each element of a box has
-// a place in the memory that is read, and one in the memory that is written. The file is
-// freestanding.
+// a place where it is read, and one where it is written. The file is freestanding.
 
 #include <stdint.h>
 
@@ -22,8 +21,7 @@ ORRERY_HOST_DEVICE T* at(DevicePointer address) {
 /// This is enough: dimensions of one index are left out, and no GPU has memory of 2^40 elements.
 inline constexpr int kMostBoxDims = 40;
 
-/// Element i of a Box has a row-major index over `dims`. Its place is the sum of coordinate x
-/// stride.
+/// Element i has a row-major index over `dims`. Its place is the sum of coordinate x stride.
 struct Box {
   int64_t items;  // elements
   int32_t rank;
