@@ -19,8 +19,7 @@ inline Duration launch_duration(const DeviceFigures& device) {
   return device.launch.value_or(Duration());
 }
 
-/// A LocalDuration says how long a local op takes on one device, and which figures the device
-/// lacks.
+/// A LocalDuration says how long a local op takes on a device, and which figures that lacks.
 struct LocalDuration {
   Duration takes;
   bool lacks_peak_rate = false;  // for flops of the cost's dtype

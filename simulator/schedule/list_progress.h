@@ -64,12 +64,12 @@ class ProgramLists {
   const Collective& collective(EnterRef entry) const {
     return lowered_->collective(member(entry).collective);
   }
-  /// Returns the collective and the node as which the Enter enters.
+  /// Returns the collective that an Enter enters, and the node that it is there.
   Member member(EnterRef entry) const { return member(entry.list, op(entry)); }
   Member member(ListId list, OpId op) const {
     return lowered_->member(*program_, op, lists_[list.index()].device);
   }
-  /// Returns the run of the collective that the Enter enters.
+  /// Returns the run of the collective that an Enter enters.
   CollectiveRun run(EnterRef entry) const {
     return {member(entry).collective, tape(entry.list).iteration_at(entry.enter)};
   }
@@ -116,7 +116,7 @@ class ProgramLists {
   mutable std::vector<std::vector<DeviceOp>> ops_at_;
 };
 
-/// Calls the host in an order that respects the causes. The host must not call back. It has:
+/// Calls the host in an order that respects the causes. The host must not call back, and has:
 ///   passed(ListId, uint64_t position)
 ///   entered(EnterRef)
 class ListProgress {

@@ -144,8 +144,7 @@ inline DataRates rates_of(const Collective& collective, Node node) {
   return collective.is_member(node) ? collective.figures.rates : DataRates();
 }
 
-/// A CommunicationStream belongs to a device's list. Its collectives run one by one, in issue
-/// order.
+/// A CommunicationStream is of a device's list. Its collectives run one by one, in issue order.
 struct CommunicationStream {
   VertexId device;
   ThreadId thread;  // of the list, if the device runs several; else the first

@@ -113,8 +113,8 @@ struct Extent {
   /// its channel is at or has begun. Executors remember that many steps and the current one.
   uint32_t window = 0;
   /// In a lockstep schedule, a cause of a half may name a step whose index is at most this much
-  /// lower than the half's. It is at most the window. An executor that goes row by row remembers
-  /// this many rows and the current one.
+  /// lower than the half's. The lookback is at most the window. An executor that goes row by row
+  /// remembers this many rows and the current one.
   uint32_t lookback = 0;
   /// It is true if row i (step i of every channel) can run once rows < i have. The sweep then goes
   /// row by row without checking causes. Receive halves of a row come before its send halves.
@@ -173,7 +173,7 @@ struct Sent {
   friend bool operator==(const Sent&, const Sent&) = default;
 };
 
-/// It is abstract, so that imported, mutated and computed schedules are walked alike. Only the
+/// Schedules are abstract, so that imported, mutated and computed ones are walked alike. Only the
 /// sweep knows the classes of computed schedules (algorithm/concrete.h), which are `final` for
 /// that.
 class Schedule {

@@ -96,7 +96,7 @@ void SlicedSchedule::find_window() {
     extent_.lookback = find_lookback();
 }
 
-/// The lookback reaches to the receivers whose slots messages take from earlier iterations.
+/// Returns how far back causes reach, also to slots that were used in earlier iterations.
 uint32_t SlicedSchedule::find_lookback() const {
   uint64_t lookback = whole_->extent().lookback;
   const auto reach = [&](StepRef within, uint32_t length) {

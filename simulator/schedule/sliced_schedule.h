@@ -42,12 +42,13 @@ class SlicedSchedule : public Schedule {
   /// Visits all steps. Requires iterations_for() x steps of a channel < 2^31.
   SlicedSchedule(std::unique_ptr<const Schedule> whole, int64_t stretch);
 
-  /// Returns who used the slot before that the message of step `within` takes. Requires one of the
-  /// first `slots` messages of its connection in an iteration.
+  /// Returns the previous user of the slot that the message of step `within` takes. Requires one of
+  /// the first `slots` messages of its connection in an iteration.
   SlotUser slot_user(StepRef within) const;
 
  private:
-  /// A Connection counts its messages in one iteration. It is left out if each has one message.
+  /// A Connection has the messages of a connection in one iteration. There are none if each
+  /// connection carries one message.
   struct Connection {
     uint32_t messages = 0;
     /// It has the receivers of the last `slots` messages; that of message m is at m % `slots`.
@@ -90,8 +91,8 @@ struct FusedStepOf<Whole> {
 };
 
 /// If a channel of `whole` has n steps, step i of the channel here is step i % n in iteration i /
-/// n. Iteration k does the k-th `stretch` elements of each slice of `whole`. A template over the
-/// class of `whole`, so that the sweep makes no virtual call per step.
+/// n. Iteration k does the k-th `stretch` elements of each slice of `whole`. It is a template over
+/// the class of `whole`, so that the sweep makes no virtual call per step.
 ///
 /// Slices of `whole` that share elements must begin and end together, and no copy may be larger
 /// than the largest message. Then each element is in the same iteration in all its steps, and

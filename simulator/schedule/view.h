@@ -53,9 +53,9 @@ void View::for_each_run(int64_t first, int64_t count, Run&& run) const {
   }
 }
 
-// The rest makes the views of a collective's operand and result. In a tensor with a part per rank,
-// rank q's part is the q-th in canonical order. It is contiguous there, and row-major over the
-// part's own shape. So both ends of an exchange agree on the order in a part.
+// The rest of this file makes the views of a collective's operand and result. In a tensor with a
+// part per rank, rank q's part is the q-th in canonical order. It is contiguous there, and
+// row-major over the part's own shape. So both ends of an exchange agree on the order in a part.
 
 /// TensorParts has all that a view depends on: the tensor consists of `blocks` blocks, and each
 /// block has a run of every part, one part after another.

@@ -39,7 +39,7 @@ using ListId = Id<struct ListTag>;
 enum class TimedBy : uint8_t { Sweep, Engine };
 
 /// AddedIterations counts the iterations of a loop that were not run one by one. Each repeats the
-/// one `every` iterations earlier, `later` by this time.
+/// one `every` iterations earlier, and all its times are `later` than there.
 struct AddedIterations {
   uint64_t count = 0;
   uint64_t every = 1;

@@ -13,7 +13,8 @@
 
 namespace orrery {
 
-/// HappenedAt says when something happened, and its origin: the node whose entry led to it.
+/// HappenedAt says when something happened, and its origin: in a collective, the node whose entry
+/// led to it.
 template <class When, class Origin = Node>
 struct HappenedAt {
   When at;

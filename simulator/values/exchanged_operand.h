@@ -19,8 +19,8 @@ namespace orrery {
 
 class ExchangedOperand {
  public:
-  /// Joins the parts along their first dimension. A single part is not copied and must outlive
-  /// this.
+  /// Joins the parts along their first dimension. A single part is not copied, and must outlive
+  /// this object.
   explicit ExchangedOperand(std::span<const Tensor* const> parts);
 
   const Tensor& tensor() const { return joined_ ? *joined_ : *whole_; }

@@ -28,8 +28,8 @@ struct Contribution {
   friend auto operator<=>(const Contribution&, const Contribution&) = default;
 };
 
-/// They are sorted. The runs of a source are disjoint and as long as possible, so equal sums have
-/// equal lists.
+/// Contributions are sorted. The runs of a source are disjoint and as long as possible, so equal
+/// sums have equal lists.
 using Contributions = std::vector<Contribution>;
 
 /// Returns the contributions of an element that combines two others. Their times are added,

@@ -44,7 +44,7 @@ struct DeviceUse {
 /// DotFacts says which dot_general ops cuBLASLt did.
 struct DotFacts {
   std::vector<OpId> by_cublaslt;
-  std::map<std::string, uint32_t> in_order;  // by the reason why it did not do them: how many ops
+  std::map<std::string, uint32_t> in_order;  // the other ops: their number, by reason
 };
 
 /// A PartOf names the op that work on a GPU belongs to, and in a collective also the step.

@@ -1,10 +1,9 @@
 #pragma once
 
-// This folder computes the values of a program:
-//   host_executor.h   moves the data on the CPU as the devices would;
-//   cuda/             runs the program on GPUs (cuda/README.md), and gpu_facts.h describes such a
-//   run; provenance.h      walks one schedule with folds instead of numbers (fold_table.h,
-//   piece_map.h); fold_values.h     computes the values of such folds.
+// This folder computes the values of a program. host_executor.h moves the data on the CPU as the
+// devices would. cuda/ runs the program on GPUs (cuda/README.md), and gpu_facts.h describes such a
+// run. provenance.h walks one schedule with folds instead of numbers (fold_table.h, piece_map.h),
+// and fold_values.h computes the values of the folds.
 //
 // DeviceValues has the values: one tensor per value and device that has it. live_values.h has those
 // that a run still needs, and member_memory.h the memory of a member of a collective.

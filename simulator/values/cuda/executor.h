@@ -46,7 +46,7 @@ struct ExecutorOptions {
   uint32_t measured_runs = 0;
   Measured measured = Measured::Ops;  // Whole: neither spans nor the rates of copies
   uint32_t most_nodes = kMostNodes;   // of a graph of the driver
-  /// If given, cuBLASLt does each dot_general that it can, adding in any order. It outlives the
+  /// If given, cuBLASLt does each dot_general that it can, adding in any order. It must outlive the
   /// run.
   const CublasLt* cublaslt = nullptr;
   std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant

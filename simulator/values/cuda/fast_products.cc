@@ -179,7 +179,7 @@ MatmulOperand operand_of(const MatrixOperand& operand, bool transposed) {
           static_cast<uint32_t>(operand.alignment)};
 }
 
-/// cuBLASLt has matrices column by column. Read that way, a row-major matrix is its own transpose.
+/// cuBLASLt has matrices column by column. Read that way, a row-major matrix becomes its transpose.
 /// So cuBLASLt makes the transpose of our result: the product of both operands' transposes in the
 /// other order. A is our right operand, and is transposed if its contracting index counts elements
 /// side by side. B is our left operand, and is transposed if its contracting index does not.

@@ -1,8 +1,8 @@
 #pragma once
 
 // FastProducts has the dot_general ops of a program that cuBLASLt does, with its algorithm for
-// each. cuBLASLt adds the products of a sum in any order, so values differ from the host executor's
-// in bits.
+// each. cuBLASLt adds the products of a sum in any order, so values may differ from the host
+// executor's.
 //
 // A dot_general is a product of matrices for cuBLASLt if the batch, free and contracting dimensions
 // of each operand are three even rows of elements: each group lies as one dimension would, and the

@@ -54,7 +54,7 @@ struct Built {
   CauseCounts causes = {};
 };
 
-/// Requires a program that ends, with all iterations of its loops written out.
+/// Makes the work graph. Requires a program that ends, with its loops written out.
 Built build_graph(const Program& program, const Lowered& lowered, const ArenaLayout& layout,
                   const BuildOptions& options);
 

@@ -2,8 +2,8 @@
 
 // This file measures how fast the GPUs here work on data. measure() does every kind of work in
 // several sizes, by one virtual device alone and by several at once, for a cluster that stands for
-// these GPUs. copy_rates() returns the rates at which they copy, to compare the bytes of an op
-// with.
+// these GPUs. copy_rates() returns the rates at which they copy, for reports to compare the bytes
+// of an op with.
 //
 // A node is measured without its graph's launch: NodeTimer takes the time of a graph with one node
 // and of one with kNodes more, and divides the difference.

@@ -13,7 +13,8 @@
 
 namespace orrery::cuda {
 
-/// A Fold has the places of a step of a fold. The target may be left or right, or overlaps neither.
+/// A Fold has the places of a step of a fold. The target may be left, right or both, but overlaps
+/// neither in part.
 struct Fold {
   DevicePointer target;
   DevicePointer left;

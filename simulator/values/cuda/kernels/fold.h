@@ -160,8 +160,8 @@ ORRERY_HOST_DEVICE Sum canonical_sum(Sum sum) {
 
 /// left(offset) and right(offset) return elements of the operands as Sum. store(place, sum) is
 /// called for each element of the result. An item is a tile of kTile rows times kTile columns of
-/// the result. Those of a tile are far apart, so that threads side by side read columns side by
-/// side.
+/// the result. The rows and columns of a tile are far apart, so that neighbouring threads read
+/// neighbouring columns.
 template <class Sum, int kTile, class Left, class Right, class Store>
 ORRERY_HOST_DEVICE void dot_tiles(const DotArgs& args, int64_t first, int64_t stride, Left left,
                                   Right right, Store store) {

@@ -72,7 +72,7 @@ struct KernelCall {
   friend bool operator==(const KernelCall&, const KernelCall&) = default;
 };
 
-/// Makes a call. Requires that the argument has the type of the kernel's.
+/// Makes a call. Requires the argument's type to be that of the kernel.
 template <class Args>
 KernelCall call_of(KernelId kernel, const Args& args, int64_t items) {
   static_assert(std::is_trivially_copyable_v<Args> && sizeof(Args) <= kMostArgumentBytes);
