@@ -1,8 +1,8 @@
 #pragma once
 
-// The actions of a half of a step, stated only here. The host executor, the provenance, the race
-// check, the digests, the freeing of slots and the duration of a half all use for_each_action. The
-// header is freestanding, like arith.h, so that a GPU kernel can compile the same text.
+// This file alone says which actions a half of a step has. The host executor, the provenance, the
+// race check, the digests, the freeing of slots and the duration of a half all use for_each_action.
+// The header is freestanding, like arith.h, so that a GPU kernel can compile the same text.
 
 #include <stdint.h>
 
@@ -15,7 +15,7 @@ namespace orrery {
 /// copied whole.
 enum class Half : uint32_t { Receive, Send };
 
-/// Which parts a step has. The actions of its halves depend on nothing else.
+/// A StepForm says which parts a step has. The actions of its halves depend on nothing else.
 struct StepForm {
   bool from = false;    // takes a message
   bool to = false;      // sends one
@@ -36,7 +36,7 @@ enum class ActionKind : uint8_t {
   Free,     // the slot of the received message becomes free
 };
 
-/// Which slice of the step an action names.
+/// An Operand says which slice of the step an action names.
 enum class Operand : uint8_t { None, Source, Target };
 
 struct Action {
@@ -47,22 +47,23 @@ struct Action {
   }
 };
 
-/// Whether only the step holds the payload between its halves: it was received or combined, will be
-/// sent, and is not stored.
+/// Returns whether only the step itself holds the payload between its halves: the payload was
+/// received or combined, will be sent, and is not stored.
 ORRERY_HOST_DEVICE constexpr bool holds_payload(StepForm step) {
   return step.to && !step.target && (step.from || step.combine);
 }
 
-/// The half that frees the slot of the message that the step receives.
+/// Returns the half that frees the slot of the message that the step receives.
 ORRERY_HOST_DEVICE constexpr Half frees_slot_in(StepForm step) {
   return holds_payload(step) ? Half::Send : Half::Receive;
 }
 
-/// Calls `visit(Action)` for what the half does, in order. At most four actions.
+/// Calls `visit(Action)` for each action of the half, in order. A half has at most four.
 ///
-/// Receive half: the message or a slice is combined with the source, and stored or held. Send half:
-/// the payload is what was held; else what the step stored, as it is when the send half begins;
-/// else the source. (MSCCL's s, r, rcs, rrc, rrs, rrcs, re, cpy and nop are all of this form.)
+/// The receive half takes the message or reads a slice, combines it with the source if the step
+/// combines, and stores or holds the result. The send half sends the held payload. If none was
+/// held, it sends what the step stored, as it is when the send half begins, or else the source.
+/// (MSCCL's s, r, rcs, rrc, rrs, rrcs, re, cpy and nop are all of this form.)
 template <class Visit>
 ORRERY_HOST_DEVICE constexpr void for_each_action(StepForm step, Half half, Visit&& visit) {
   if (half == Half::Receive) {
@@ -90,7 +91,7 @@ ORRERY_HOST_DEVICE constexpr void for_each_action(StepForm step, Half half, Visi
     visit(Action{ActionKind::Free, Operand::None});
 }
 
-/// The same as a list.
+/// Actions holds the actions of a half as a list.
 struct Actions {
   Action list[4];
   uint32_t count = 0;
@@ -105,12 +106,12 @@ ORRERY_HOST_DEVICE constexpr Actions actions(StepForm step, Half half) {
   return result;
 }
 
-/// Whether the half touches data. If not, it takes no time and moves no bytes.
+/// Returns whether the half touches data. If not, it takes no time and moves no bytes.
 ORRERY_HOST_DEVICE constexpr bool moves_data(StepForm step, Half half) {
   return half == Half::Send ? step.to : step.from || step.combine || step.target;
 }
 
-/// The actions of a half that take time. Each covers all elements of the payload.
+/// TimedActions says which actions of a half take time. Each covers all elements of the payload.
 struct TimedActions {
   bool combines = false;  // a reduction
   bool holds = false;     // the reduction is kept for the send half, and not stored

@@ -1,6 +1,6 @@
 #pragma once
 
-// When a half may run, stated only here. The sweep, the event engine, the host and provenance
+// This file alone says when a half may run. The sweep, the event engine, the host and provenance
 // executors and the deadlock check use for_each_cause and nothing else.
 
 #include <cstdint>
@@ -19,16 +19,16 @@ enum class CauseKind : uint8_t {
   Credit,   // the slot that the message needs is free
 };
 
-/// Something that must have happened. Enter: node step.node entered. Message: the message of send
-/// half (step, Send) arrived. Else: half (step, half) retired.
+/// A Cause is something that must have happened. Enter: node step.node has entered. Message: the
+/// message of send half (step, Send) has arrived. All other kinds: half (step, half) has retired.
 struct Cause {
   CauseKind kind = CauseKind::Order;
   StepRef step;
   Half half = Half::Send;
 };
 
-/// The rule of a schedule for its fused steps. Computed schedules state it as a constant of their
-/// class, so that it costs nothing in the loops over their steps.
+/// Returns the rule of a schedule for its fused steps. Computed schedules state it as a constant of
+/// their class, so that it costs nothing in the loops over their steps.
 template <class S>
 constexpr FusedStep fused_step(const Extent& extent) {
   if constexpr (requires { S::kFused; })
@@ -37,14 +37,15 @@ constexpr FusedStep fused_step(const Extent& extent) {
     return extent.fused;
 }
 
-/// The half that waits until the step may send.
+/// Returns the half that waits until the step may send.
 template <class S>
 ORRERY_ALWAYS_INLINE inline Half waits_to_send(const Extent& extent, const Step& step) {
   return fused_step<S>(extent) == FusedStep::Atomic && step.from ? Half::Receive : Half::Send;
 }
 
-/// What a step with a message to send waits for, to send it: the receiver's entry, unless it is a
-/// switch node, and a slot.
+/// Calls `visit(cause)` for each cause of sending a message, until it returns false: the receiver's
+/// entry in a rendezvous, unless the receiver is a switch node, and then a free slot. Returns
+/// whether all were visited. Requires that the step sends.
 template <class S, class Visit>
 ORRERY_ALWAYS_INLINE inline bool for_each_cause_of_sending(const S& schedule, const Extent& extent,
                                                            StepRef ref, const Step& step,
@@ -60,7 +61,7 @@ ORRERY_ALWAYS_INLINE inline bool for_each_cause_of_sending(const S& schedule, co
 
 /// Calls `visit(cause)` for each cause of the half, until it returns false. `step` is
 /// schedule.step(ref). Returns whether all were visited. The first step of a channel of a switch
-/// node waits for a message or for another channel: it has a cause without an entry.
+/// node waits for no entry, but it must wait for a message or for another channel.
 template <class S, class Visit>
 ORRERY_ALWAYS_INLINE inline bool for_each_cause(const S& schedule, const Extent& extent,
                                                 StepRef ref, Half half, const Step& step,
@@ -85,7 +86,7 @@ ORRERY_ALWAYS_INLINE inline bool for_each_cause(const S& schedule, const Extent&
          for_each_cause_of_sending(schedule, extent, ref, step, visit);
 }
 
-/// When the halves of a step and its message were done.
+/// StepDone says when the halves of a step and its message were done.
 template <class When>
 struct StepDone {
   When received;  // its receive half has retired
@@ -94,7 +95,7 @@ struct StepDone {
 };
 using StepInstants = StepDone<Instant>;
 
-/// When a cause other than Enter was met: an instant of the step that it names.
+/// Returns when a cause other than Enter was met. `step` is for the step that the cause names.
 template <class Step>
 ORRERY_ALWAYS_INLINE inline auto& met_at(Step& step, const Cause& cause) {
   if (cause.kind == CauseKind::Message)
@@ -102,8 +103,8 @@ ORRERY_ALWAYS_INLINE inline auto& met_at(Step& step, const Cause& cause) {
   return cause.half == Half::Receive ? step.received : step.sent;
 }
 
-/// Calls `visit(cause)` for each cause of the node's end: the last half of each of its channels.
-/// Without steps a rank ends when it enters.
+/// Calls `visit(cause)` for each cause of the node's end: the last half of each of its channels. A
+/// rank without steps ends when it enters.
 template <class S, class Visit>
 inline void for_each_cause_of_end(const S& schedule, const Extent& extent, Node node,
                                   Visit&& visit) {

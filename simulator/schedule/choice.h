@@ -4,13 +4,13 @@
 
 namespace orrery {
 
-/// The algorithm of a site, and the reason for it.
+/// A Choice names the algorithm of a site and the reason for it.
 struct Choice {
   std::string algorithm;
   std::string because = {};
-  std::string protocol = {};  // by which messages are passed; empty: whole, without one
+  std::string protocol = {};  // by which messages are passed; empty: without one
 
-  /// "ring", or with a protocol "ring (ll)".
+  /// Returns "ring", or with a protocol "ring (ll)".
   std::string method() const {
     return protocol.empty() ? algorithm : algorithm + " (" + protocol + ")";
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-// A walk as a number. The digests of all walkers of a run are compared with each other and with the
-// schedule's own. This detects a walker that skips, repeats or adds a half, and one that moves
-// other elements than the schedule says.
+// A Digest turns a walk into a number. The digests of all walkers of a run are compared with each
+// other and with the schedule's own. This detects a walker that skips, repeats or adds a half, and
+// one that moves other elements than the schedule says.
 
 #include <cstdint>
 #include <optional>
@@ -14,14 +14,15 @@
 
 namespace orrery {
 
-/// Independent of the order in which halves retire.
+/// A Digest does not depend on the order in which halves retire.
 class Digest {
  public:
   void add(CollectiveId collective, StepRef ref, Half half, Bytes bytes) {
     add(Halves(collective, ref.channel, half), ref, bytes);
   }
 
-  /// The common part of halves of one kind on one channel number: loops compute it once.
+  /// Halves is the part of a key that all receive halves, or all send halves, of one channel number
+  /// of a collective share. Loops compute it once.
   class Halves {
    public:
     Halves(CollectiveId collective, Channel channel, Half half)
@@ -39,8 +40,8 @@ class Digest {
     sum_ += mix(step ^ 0x9e3779b97f4a7c15U, halves.term_ + static_cast<uint64_t>(bytes.count()));
   }
 
-  /// Adds one action that moved `bytes`: those from element `first` of the area on, or the payload
-  /// itself if the action names no slice.
+  /// Adds one action that moved `bytes`. They begin at element `slice->first` of the slice's area;
+  /// if the action names no slice, they are the payload itself.
   void add_move(CollectiveId collective, StepRef ref, ActionKind action, const Slice* slice,
                 Bytes bytes) {
     const uint64_t where =
@@ -57,13 +58,13 @@ class Digest {
 
   /// Adds the digest of another part of the same walk.
   void add(Digest part) { sum_ += part.sum_; }
-  /// The digest of the same walk repeated so often.
+  /// Returns the digest of this walk repeated `times` times.
   Digest repeated(uint64_t times) const {
     Digest all;
     all.sum_ = sum_ * times;
     return all;
   }
-  /// The digest of what was added after `before`, an earlier digest of the same walk.
+  /// Returns the digest of what was added after `before`, an earlier digest of the same walk.
   Digest since(Digest before) const {
     Digest part;
     part.sum_ = sum_ - before.sum_;
@@ -76,12 +77,12 @@ class Digest {
   uint64_t sum_ = 0;
 };
 
-/// Bytes that a half moves: its payload, if it touches one (actions.h).
+/// Returns the bytes that a half moves: its payload, or 0 if it touches no data.
 inline Bytes bytes_moved(const Step& step, Half half, Bytes itemsize) {
   return moves_data(step.form(), half) ? itemsize * step.count() : Bytes();
 }
 
-/// The digest of a whole walk.
+/// A WalkDigest is the digest of a whole walk.
 struct WalkDigest {
   Digest halves;
   std::optional<Digest> moves;  // of walkers that move data: every action, with its elements

@@ -1,7 +1,7 @@
 #pragma once
 
-// How long work takes, stated only here. Lowering, the sweep and the event engine add up these
-// durations. A message that shares a link has its rate from max_min.h instead of `most`. All
+// This file alone says how long work takes. Lowering, the sweep and the event engine add up these
+// durations. A message that shares a link gets its rate from max_min.h instead of most(). All
 // durations are rounded up to a picosecond.
 
 #include <algorithm>
@@ -14,21 +14,21 @@
 
 namespace orrery {
 
-/// The launch time of a local op, and of entering a collective; zero if it is not given.
+/// Returns the launch time of a local op, and of entering a collective; zero if it is not given.
 inline Duration launch_duration(const DeviceFigures& device) {
   return device.launch.value_or(Duration());
 }
 
-/// How long a local op takes on one device, and which figures it needs that the device lacks.
+/// A LocalDuration says how long a local op takes on a device, and which figures that lacks.
 struct LocalDuration {
   Duration takes;
   bool lacks_peak_rate = false;  // for flops of the cost's dtype
   bool lacks_memory_bandwidth = false;
 };
 
-/// Launch + max(flops / peak rate, bytes / memory bandwidth), the roofline of Williams, Waterman
-/// and Patterson (2009). A figure that the device lacks adds nothing; an op that runs nothing has
-/// no launch.
+/// Returns launch + max(flops / peak rate, bytes / memory bandwidth): the roofline of Williams,
+/// Waterman and Patterson (2009). A figure that the device lacks adds nothing; an op that runs
+/// nothing takes no time, not even a launch.
 inline LocalDuration local_duration(const Cost& cost, const DeviceFigures& device) {
   LocalDuration result;
   if (!cost.runs)
@@ -49,7 +49,7 @@ inline LocalDuration local_duration(const Cost& cost, const DeviceFigures& devic
   return result;
 }
 
-/// The rates at which a device works on data in a collective. Without one, that work takes no time.
+/// DataRates has a device's rates of work on data in a collective. Work without one takes no time.
 struct DataRates {
   std::optional<BytesPerSecond> reduce;            // of a payload that is combined
   std::optional<BytesPerSecond> copy;              // inside the device's memory
@@ -63,16 +63,16 @@ inline DataRates data_rates(const DeviceFigures& device) {
   return {device.reduce_rate, device.copy_rate, std::nullopt, std::nullopt, device.reduce_rate};
 }
 
-/// The costs of a message besides its links.
+/// MessageFigures holds the costs of a message besides its links.
 struct MessageFigures {
   DataShare share;                             // of the bytes that its links carry
-  Duration overhead;                           // of the sender, before they are sent
-  Duration latency;                            // of the receiver, after the links'
+  Duration overhead;                           // of the sender, before the message is sent
+  Duration latency;                            // of the receiver, after that of the links
   std::optional<BytesPerSecond> channel_rate;  // the most that a channel sends, flags included
   friend bool operator==(const MessageFigures&, const MessageFigures&) = default;
 };
 
-/// The costs of a collective besides its links.
+/// CollectiveFigures holds the costs of a collective besides its links.
 struct CollectiveFigures {
   Duration launch;  // from when a device reaches it until it enters
   DataRates rates;
@@ -80,7 +80,7 @@ struct CollectiveFigures {
   friend bool operator==(const CollectiveFigures&, const CollectiveFigures&) = default;
 };
 
-/// The figures of a collective whose messages are passed without a protocol.
+/// Returns the figures of a collective whose messages are passed without a protocol.
 inline CollectiveFigures collective_figures(const DeviceFigures& device) {
   return {launch_duration(device), data_rates(device), {}};
 }
@@ -95,15 +95,16 @@ inline Duration copy_duration(Bytes size, const DataRates& rates) {
   return at_rate(size, rates.copy);
 }
 
-/// The highest rate of a message on a route whose slowest link has `bottleneck`, if the schedule
-/// declares `cap` for it, in whole bytes per second. In parts of a byte per second, as `bottleneck`
-/// (Fabric::rate_parts). Throws Overflow.
+/// Returns the highest rate of a message on a route whose slowest link has the rate `bottleneck`.
+/// `cap`, if any, is the most that a channel sends, in bytes per second. `bottleneck` and the
+/// result are in units of 1 / `parts` bytes per second (Fabric::rate_parts). Throws Overflow.
 inline BytesPerSecond most(BytesPerSecond bottleneck, std::optional<BytesPerSecond> cap,
                            int64_t parts) {
   return cap ? std::min(*cap * parts, bottleneck) : bottleneck;
 }
-/// How long a send half takes that sends `size` bytes of data over links, flags included, at
-/// `rate`, in parts of a byte per second. Without a rate (a route without links) only the overhead.
+/// Returns how long a send half takes that sends `size` bytes of data. The links carry the data and
+/// the flags at `rate`, in units of 1 / `parts` bytes per second. Without a rate (a route without
+/// links) the half takes only the overhead.
 inline Duration message_duration(Bytes size, std::optional<BytesPerSecond> rate, int64_t parts,
                                  const MessageFigures& figures) {
   const Duration links =
@@ -111,7 +112,8 @@ inline Duration message_duration(Bytes size, std::optional<BytesPerSecond> rate,
   return figures.overhead + links;
 }
 
-/// How long each kind of work takes for one payload. `message` is for payloads that are sent.
+/// PayloadDurations says how long each kind of work takes for one payload. `message` is for
+/// payloads that are sent.
 struct PayloadDurations {
   Duration reduction;
   Duration copy;
@@ -128,23 +130,23 @@ inline PayloadDurations payload_durations(Bytes size, const DataRates& rates,
           at_rate(size, rates.forward),    at_rate(size, rates.reduce_held)};
 }
 
-/// Whether the actions take time at these rates, whatever the payload. A message always may.
+/// Returns whether the actions may take time at these rates. Sending a message always may.
 constexpr bool take_time(TimedActions actions, const DataRates& rates) {
   return (actions.combines && (actions.holds ? rates.reduce_held : rates.reduce)) ||
          (actions.copies && rates.copy) || (actions.stores && rates.store) ||
          (actions.forwards && rates.forward) || actions.sends;
 }
 
-/// From when a message was sent until it is at its receiver. `links` is the latency of its route.
+/// Returns the time from when a message is sent until it arrives. `links` is its route's latency.
 inline Duration latency_of(Duration links, const MessageFigures& figures) {
   return links + figures.latency;
 }
-/// When a message is at its receiver.
+/// Returns when a message is at its receiver.
 constexpr Instant arrival(Instant sent, Duration latency) {
   return sent + latency;
 }
 
-/// A half of a step: its timed actions one after another.
+/// Returns how long a half takes: its timed actions run one after another.
 constexpr Duration half_duration(TimedActions work, const PayloadDurations& payload) {
   Duration total;
   if (work.combines)

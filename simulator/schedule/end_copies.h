@@ -1,7 +1,7 @@
 #pragma once
 
-// What a member of a collective copies before its first step and after its last, and the memory
-// that it needs for that, stated only here.
+// This file alone says what a member of a collective copies before its first step and after its
+// last one, and which memory it needs for that.
 
 #include "models/array/work.h"
 #include "models/base/quantity.h"
@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// The tensors of a member.
+/// MemberTensors describes the operand and the result of a member.
 struct MemberTensors {
   WorkType work;
   Dtype operand = Dtype::F32;
@@ -21,8 +21,8 @@ struct MemberTensors {
   const View& output;  // of the result
 };
 
-/// How the tensors differ from the areas that the schedule works on, which hold work elements in
-/// canonical order.
+/// EndCopies says how the tensors differ from the areas that the schedule works on, which hold work
+/// elements in canonical order.
 struct EndCopies {
   bool converts_operand = false;
   bool reorders_operand = false;
@@ -35,21 +35,22 @@ struct EndCopies {
 
 EndCopies end_copies(OpKind kind, const MemberTensors& tensors);
 
-/// What is copied when the operand is packed, and when the result is copied out.
+/// These return the bytes copied when the operand is packed and when the result is unpacked.
 Bytes bytes_packed(WorkType work, const Extent& extent);
 Bytes bytes_unpacked(WorkType work, const Extent& extent);
 
-/// The memory and time that a member needs besides its steps.
+/// MemberCosts holds the memory and time that a member needs besides its steps.
 struct MemberCosts {
   Bytes scratch;        // besides its operand and its result
   Duration pack;        // of the operand, before the first step
-  Duration leave;       // to the result, after the last
-  bool copies = false;  // when it packs or leaves
+  Duration leave;       // to the result, after the last step
+  bool copies = false;  // whether it packs or unpacks anything
 };
 
-/// The scratch is that of the schedule, and each area that cannot lie in the operand's or the
-/// result's memory: the operand stays unchanged, and what is reordered or changes its size needs a
-/// second place. In an in-place schedule the operand's area is the result's.
+/// Returns the costs of a member. Its scratch is the schedule's, and each area that cannot lie in
+/// the operand's or the result's memory. The input area needs its own memory if the operand is
+/// packed, since the operand stays unchanged; in an in-place schedule it lies in the output area.
+/// The output area needs its own if the result is reordered or its elements change their size.
 MemberCosts member_costs(OpKind kind, const Extent& extent, const MemberTensors& tensors,
                          const DataRates& of_device);
 

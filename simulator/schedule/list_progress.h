@@ -1,7 +1,7 @@
 #pragma once
 
-// The progress of each device in its list. for_each_cause of tape.h says what may happen next. The
-// caller runs the collectives and reports their ends, with end().
+// ListProgress follows each device through its list. for_each_cause of tape.h says what may happen
+// next. The caller runs the collectives and reports their ends with end().
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// One thread's list on one of its devices.
+/// A ListId names a thread's list on one of its devices.
 using ListId = Id<struct ListTag>;
 
 struct List {
@@ -24,21 +24,21 @@ struct List {
   LogicalId device;
 };
 
-/// A member of a collective: the list, and the position of its Enter.
+/// An EnterRef names a member of a collective by its list and the position of its Enter.
 struct EnterRef {
   ListId list;
   uint64_t enter = 0;
 };
 
-/// One run of a collective. Its members all enter it in this iteration of their loops.
+/// A CollectiveRun is a run of a collective. All members enter it in this iteration of their loops.
 struct CollectiveRun {
   CollectiveId collective;
   uint64_t iteration = 0;
   friend auto operator<=>(const CollectiveRun&, const CollectiveRun&) = default;
 };
 
-/// The lists of a program, by device and thread. Keeps references to the program and its lowered
-/// form.
+/// ProgramLists holds the lists of a program, by device and thread. It keeps references to the
+/// program and its lowered form.
 class ProgramLists {
  public:
   ProgramLists(const Program& program, const Lowered& lowered);
@@ -48,50 +48,50 @@ class ProgramLists {
   const Tape& tape(ListId id) const { return lowered_->tapes[lists_[id.index()].thread.index()]; }
   const Tape& tape(ThreadId id) const { return lowered_->tapes[id.index()]; }
 
-  /// The lists of a thread, in the order of its devices.
+  /// Returns the lists of a thread, in the order of its devices.
   std::span<const ListId> lists_of(ThreadId thread) const {
     return lists_of_thread_[thread.index()];
   }
 
-  /// Where the first instruction of an op's run is; of a collective that is its Enter.
+  /// Returns the position of the first instruction of an op's run: of a collective, its Enter.
   uint64_t position(OpRun run) const {
     return tape(issued_by_[run.op.index()]).position(number_of_[run.op.index()], run.iteration);
   }
 
-  /// The list of the op on a device. Requires that the device runs the op.
+  /// Returns the list of the op on a device. Requires that the device runs the op.
   ListId list_of(OpId op, LogicalId device) const;
 
   const Collective& collective(EnterRef entry) const {
     return lowered_->collective(member(entry).collective);
   }
-  /// The member that the Enter is: its collective and node.
+  /// Returns the collective that an Enter enters, and the node that it is there.
   Member member(EnterRef entry) const { return member(entry.list, op(entry)); }
   Member member(ListId list, OpId op) const {
     return lowered_->member(*program_, op, lists_[list.index()].device);
   }
-  /// The run of the collective that the Enter is of.
+  /// Returns the run of the collective that an Enter enters.
   CollectiveRun run(EnterRef entry) const {
     return {member(entry).collective, tape(entry.list).iteration_at(entry.enter)};
   }
 
-  /// Whether the node is a member; a switch node has no list.
+  /// Returns whether the node is a member, and so has a list; a switch node has none.
   bool is_member(CollectiveId collective, Node node) const {
     return lowered_->collective(collective).is_member(node);
   }
-  /// Whether an op of the program enters as the node: not as a switch, nor as the missing end of an
-  /// unmatched transfer.
+  /// Returns whether an op of the program enters as the node. None enters as a switch node or as
+  /// the missing end of an unmatched transfer.
   bool is_entered(CollectiveId collective, Node node) const {
     const Collective& of = lowered_->collective(collective);
     return of.is_member(node) && of.side_of(node);
   }
-  /// The thread that enters as the member; of what is not entered, the program's first.
+  /// Returns the thread that enters as the node; the program's first if !is_entered().
   ThreadId thread_of(CollectiveId collective, Node node) const {
     return is_entered(collective, node) ? lists_[enter_of(collective, node).list.index()].thread
                                         : ThreadId();
   }
-  /// The list of a member that is entered, and its Enter in an iteration.
+  /// Returns the list of a member and its Enter in an iteration. Requires is_entered().
   EnterRef enter_of(CollectiveId collective, Node node, uint64_t iteration = 0) const;
-  /// The op by which a member enters.
+  /// Returns the op by which a member enters.
   OpId op(EnterRef entry) const { return tape(entry.list)[entry.enter].op; }
   OpId op(CollectiveId collective, Node node) const { return op(enter_of(collective, node)); }
 
@@ -112,11 +112,11 @@ class ProgramLists {
   std::vector<std::vector<ListId>> lists_of_thread_;  // per thread and device index
   std::vector<ThreadId> issued_by_;                   // per op
   std::vector<uint32_t> number_of_;                   // per op: its first instruction
-  /// Per site of several ops, filled on first use: the op of each device and side, ascending.
+  /// For a site of several ops it has the op of each device and side, ascending, once used.
   mutable std::vector<std::vector<DeviceOp>> ops_at_;
 };
 
-/// Calls the host, in an order that respects the causes. The host must not call back:
+/// Calls the host in an order that respects the causes. The host must not call back, and has:
 ///   passed(ListId, uint64_t position)
 ///   entered(EnterRef)
 class ListProgress {
@@ -130,8 +130,7 @@ class ListProgress {
       go_on(ListId(l), host);
   }
 
-  /// Holds the list before this position, which it has not passed. At the length of its tape it is
-  /// not held.
+  /// Holds the list before a position that it has not passed. The length of its tape releases it.
   void hold(ListId list, uint64_t before) { held_before_[list.index()] = before; }
   bool is_held(ListId list) const {
     return next_[list.index()] == held_before_[list.index()] &&
@@ -144,12 +143,12 @@ class ListProgress {
     go_on(list, host);
   }
 
-  /// Sends a list ahead in a loop that it is in, over whole iterations, as if it had run them. What
-  /// it has passed and not yet entered or ended in the loop is of later iterations then. Requires
-  /// that another iteration follows.
+  /// Moves a list ahead by whole iterations of a loop that it is in, as if it had run them. The
+  /// Enters in the loop that it has passed and that have not yet entered or ended move to later
+  /// iterations too. Requires that another iteration follows.
   void skip(ListId list, const LoopedOrder::LoopRun& loop, uint64_t iterations);
 
-  /// The collective has ended on the device of the list.
+  /// Records that the collective has ended on the device of the list.
   template <class Host>
   void end(EnterRef entry, Host&& host) {
     ORRERY_CHECK(happened(entry.list, {MomentKind::Entered, entry.enter}) &&
@@ -179,19 +178,20 @@ class ListProgress {
     return streams_[first_stream_[list.index()] + stream].ended;
   }
 
-  /// The next position that the list will pass; the length of the tape at its end.
+  /// Returns the next position that the list will pass; the length of the tape at its end.
   uint64_t next(ListId list) const { return next_[list.index()]; }
 
-  /// Whether all lists are at their ends, and all collectives have ended on all devices.
+  /// Returns whether all lists are at their ends, and all collectives have ended on all devices.
   bool finished() const;
 
-  /// The first unmet cause of the moment, if any.
+  /// Returns the first unmet cause of the moment, if any.
   std::optional<Moment> first_unmet(ListId list, Moment moment) const;
 
   const ProgramLists& lists() const { return *lists_; }
 
  private:
-  /// A communication stream of a list: how many of its Enters have happened. They end in order.
+  /// A Stream counts the Enters on a communication stream of a list that have entered, and those
+  /// that have ended. They end in order.
   struct Stream {
     uint64_t entered = 0;
     uint64_t ended = 0;

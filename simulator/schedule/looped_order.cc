@@ -23,7 +23,7 @@ LoopedOrder::LoopedOrder(const Iterations& iterations, std::span<const LoopAroun
   places_.resize(loops.size());
   for (uint32_t item = 0; item < loops.size(); ++item)
     places_[item].body = body_of(iterations, loops[item]);
-  // From the innermost bodies outwards: a body's length counts all iterations of those in it.
+  // Inner bodies come first, since a body's length counts all iterations of the bodies in it.
   std::vector<std::vector<uint32_t>> inner(bodies_.size());
   for (uint32_t b = 1; b < bodies_.size(); ++b)
     inner[bodies_[b].around].push_back(b);
@@ -35,11 +35,11 @@ LoopedOrder::LoopedOrder(const Iterations& iterations, std::span<const LoopAroun
     for (const uint32_t in : inner[b])
       length += Int128{bodies_[in].length} * bodies_[in].trips;
     bodies_[b].length = static_cast<uint64_t>(checked_narrow(length));
-    // The product is right for each index whose product with the length is below 2^64.
+    // The reciprocal is exact for each index whose product with the length is below 2^64.
     if (const Int128 all = length * bodies_[b].trips; length > 1 && all <= kMostIndices / length)
       bodies_[b].reciprocal = std::numeric_limits<uint64_t>::max() / bodies_[b].length + 1;
   }
-  // Now each item and each body has its place in the body around it.
+  // Now each item and each body gets its place in the body around it.
   std::vector<uint64_t> filled(bodies_.size());
   std::vector<bool> placed(bodies_.size(), false);
   placed.front() = true;
@@ -103,7 +103,7 @@ uint64_t LoopedOrder::next_iteration(uint64_t index, Counts counts) const {
   return next_iteration(0, 0, index, counts).value_or(size());
 }
 
-/// In the iteration of the body that begins at `begin`.
+/// Looks in the iteration of the body that begins at `begin`.
 std::optional<uint64_t> LoopedOrder::next_iteration(uint32_t body, uint64_t begin, uint64_t index,
                                                     Counts counts) const {
   for (const Part& part : bodies_[body].parts) {
@@ -119,7 +119,7 @@ std::optional<uint64_t> LoopedOrder::next_iteration(uint32_t body, uint64_t begi
       return inside;
     if (iteration + 1 < in.trips && counts(in.loop))
       return now + in.length;
-    // The iterations of a loop that does not count may have loops in them that do.
+    // The iterations of a loop that does not count may have loops in them that count.
     if (iteration + 1 < in.trips)
       if (const auto inside = next_iteration(*part.body, now + in.length, now + in.length, counts))
         return inside;

@@ -1,9 +1,9 @@
 #pragma once
 
-// The order of items some of which are in loops, as if all iterations were written one after
-// another, without writing them. An item is known by its number among the items and its iteration
-// (models/program/iterations.h); its index says how many come before it in this order. So a list of
-// 10^12 instructions costs as much as those that it repeats.
+// A LoopedOrder numbers items, some of them in loops, as if all iterations were written one after
+// another. It does not write them: a list of 10^12 instructions costs as much as the instructions
+// that it repeats. An item is known by its number among the items and its iteration
+// (models/program/iterations.h). Its index is the number of items before it in this order.
 
 #include <cstdint>
 #include <optional>
@@ -25,8 +25,8 @@ class LoopedOrder {
   };
 
   LoopedOrder() = default;
-  /// `loops` has the loop around each item. The items of a loop, with those of loops in it, follow
-  /// each other. Requires that each loop runs. Throws Overflow for 2^63 items or more.
+  /// `loops` has the innermost loop around each item. Requires that each loop runs, and that its
+  /// items and those of inner loops follow each other. Throws Overflow for 2^63 items or more.
   LoopedOrder(const Iterations& iterations, std::span<const LoopAround> loops);
 
   uint64_t size() const { return bodies_.front().length; }
@@ -35,8 +35,8 @@ class LoopedOrder {
   }
   uint64_t index(Item item) const;
 
-  /// One run of a loop, in one iteration of the loops around it: from its first index on, so many
-  /// iterations of equal length.
+  /// A LoopRun is one run of a loop, in one iteration of the loops around it: `trips` iterations of
+  /// `length` indices each, from index `begin` on.
   struct LoopRun {
     uint32_t loop = 0;  // of the program
     uint64_t begin = 0;
@@ -47,28 +47,28 @@ class LoopedOrder {
     bool has(uint64_t index) const { return begin <= index && index < end(); }
     uint64_t iteration(uint64_t index) const { return (index - begin) / length; }
   };
-  /// The loops in which an index is; outer ones first.
+  /// Returns the loops in which an index is, outer ones first.
   std::vector<LoopRun> loops_at(uint64_t index) const;
-  /// The first index after this one at which an iteration of a loop begins that is not its first;
-  /// size() if there is none. Only loops of the program that `counts` accepts are looked at.
+  /// Returns the first index after this one at which a loop begins an iteration other than its
+  /// first; size() if there is none. Only loops of the program that `counts` accepts are looked at.
   using Counts = FunctionRef<bool(uint32_t loop)>;
   uint64_t next_iteration(uint64_t index, Counts counts) const;
 
  private:
-  /// Items in a row, or a loop, in one iteration of a body.
+  /// A Part is a row of items, or a loop, in one iteration of a body.
   struct Part {
     uint64_t begin = 0;  // counted from the beginning of the iteration
     uint32_t item = 0;
     std::optional<uint32_t> body = {};
   };
-  /// The body of a loop, or the whole, which runs once.
+  /// A Body is the body of a loop, or the whole order, which runs once.
   struct Body {
     uint32_t loop = 0;  // of the program
     uint64_t trips = 1;
     uint32_t around = 0;
     uint64_t begin = 0;   // in an iteration of the body around
     uint64_t length = 0;  // of one iteration
-    /// 2^64 / length, rounded up, where a product with it divides what is in the body; else 0.
+    /// It is 2^64 / length, rounded up, if a product with it divides every index exactly; else 0.
     uint64_t reciprocal = 0;
     std::vector<Part> parts = {};
 
@@ -83,7 +83,7 @@ class LoopedOrder {
   };
 
   Item item_at(uint64_t index) const;
-  /// The part of the body's iteration that has this index in it.
+  /// Returns the part that has this index of an iteration of the body.
   const Part& part_at(uint32_t body, uint64_t index) const;
   std::optional<uint64_t> next_iteration(uint32_t body, uint64_t begin, uint64_t index,
                                          Counts counts) const;

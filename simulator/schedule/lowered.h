@@ -1,7 +1,12 @@
 #pragma once
 
-// The lowered form of a program: for each thread a tape of instructions, and for each group of each
-// site one collective with its schedule. Every executor runs this form.
+// Lowered is the form of a program that every executor runs; simulator/lower makes it. It has a
+// tape of instructions for each thread (tape.h), and a Collective for each group of each site, with
+// its schedule (schedule.h). Equal schedules are stored once.
+//
+// A Collective also says what surrounds its steps: its members and their devices in the fabric,
+// where the canonical elements lie in their operands and results (view.h), and how long the launch,
+// the packing of the operand and the unpacking of the result take (durations.h).
 
 #include <cstdint>
 #include <memory>
@@ -30,14 +35,14 @@
 
 namespace orrery {
 
-/// The part of a device in a site: a node of one of its collectives.
+/// A Member is the part of a device in a site: a node of one of the site's collectives.
 struct Member {
   CollectiveId collective;
   Node node;
 };
 
-/// For each device of a list of groups, its group and its rank there, on each side that it enters
-/// by. Copies share one table.
+/// A GroupTable has the group and the rank of each device in a list of groups, on each side that
+/// the device enters by. Copies share one table.
 class GroupTable {
  public:
   struct GroupRank {
@@ -46,17 +51,17 @@ class GroupTable {
   };
 
   GroupTable() = default;
-  /// `transfers` has what each group is, of a transfer; else it is empty. Requires that no device
-  /// enters two groups on one side.
+  /// For a transfer, `transfers` says which ends each group has; else it is empty. Requires that no
+  /// device enters two groups on one side.
   explicit GroupTable(std::span<const Group> groups, std::span<const TransferGroup> transfers = {});
 
-  /// Empty for a device that enters none on this side.
+  /// Returns the group and the rank of the device; nothing if it enters no group on this side.
   std::optional<GroupRank> find(LogicalId device, Side side) const {
     const OneSide& entering = of(side);
     const std::optional<size_t> index = index_among(entering.devices, device);
     return index ? std::optional(entering.ranks[*index]) : std::nullopt;
   }
-  /// Those that enter on this side, ascending.
+  /// Returns the devices that enter on this side, ascending.
   std::span<const LogicalId> devices(Side side) const { return of(side).devices; }
 
  private:
@@ -70,14 +75,14 @@ class GroupTable {
   OneSide receivers_;  // those that receive in a transfer
 };
 
-/// The members of one site.
+/// SiteMembers has the members of one site.
 class SiteMembers {
  public:
   SiteMembers() = default;
   /// Group g of the table is the collective `first` + g.
   SiteMembers(CollectiveId first, GroupTable groups) : first_(first), groups_(std::move(groups)) {}
 
-  /// Empty for a device that does not enter on this side.
+  /// Returns the member that the device is; nothing if it does not enter on this side.
   std::optional<Member> find(LogicalId device, Side side) const {
     const std::optional<GroupTable::GroupRank> rank = groups_.find(device, side);
     if (!rank)
@@ -91,12 +96,12 @@ class SiteMembers {
   GroupTable groups_;
 };
 
-/// One group of one site.
+/// A Collective is what one group of one site runs.
 struct Collective {
   SiteId site;
   OpKind kind = OpKind::Psum;
   WorkType work;                       // what it moves and folds
-  const Schedule* schedule = nullptr;  // owned by Lowered::schedules; equal ones are one
+  const Schedule* schedule = nullptr;  // owned by Lowered::schedules; equal ones are shared
   SharedList<LogicalId> members;       // rank r is node r; a switch is no member. In a transfer
                                        // the first sends to the second
   SharedList<VertexId> vertices;       // of each node, in the fabric
@@ -109,13 +114,13 @@ struct Collective {
   Duration pack;   // between launch and entry: the operand is packed into canonical work elements
   Duration leave;  // after the last step: the result is unpacked
   uint64_t times = 1;  // how often it runs
-  /// The thread of each member; empty if no device runs several lists.
+  /// It has the thread of each member; it is empty if no device runs several lists.
   std::vector<ThreadId> threads = {};
-  std::optional<TransferGroup> transfer = {};    // what the group is, if it is one of a transfer
+  std::optional<TransferGroup> transfer = {};    // which ends the group has, in a transfer
   std::optional<StreamId> receiver_stream = {};  // of a transfer
-  size_t group = 0;                              // which of the site's
+  size_t group = 0;                              // which group of the site
 
-  /// As what the member enters; empty: no op of the program enters as it.
+  /// Returns the side on which the member enters; nothing if no op of the program enters as it.
   std::optional<Side> side_of(Node node) const { return orrery::side_of(transfer, node.index()); }
   StreamId stream_of(Node node) const {
     return receiver_stream && side_of(node) == Side::Receives ? *receiver_stream : stream;
@@ -123,49 +128,48 @@ struct Collective {
 
   bool is_member(Node node) const { return node.index() < members.size(); }
 
-  /// When a member that reached it is launched, and when it then enters.
+  /// These return when a member that reached the collective is launched, and when it then enters.
   Instant launched(Instant reached) const { return reached + figures.launch; }
   Instant entry(Instant launched) const { return launched + pack; }
-  /// When a member ends whose last steps ended at `steps_end`, and the inverse.
+  /// These return when a member ends whose last steps ended at `steps_end`, and the inverse.
   Instant end(Instant steps_end) const { return steps_end + leave; }
   Instant steps_end(Instant end) const {
     return Instant(checked_subtract(end.picoseconds(), leave.count()));
   }
 };
 
-/// The rates at which a node works on data. A switch folds and copies as fast as its links bring
-/// and take the data: its work takes no time of its own.
+/// Returns the rates at which a node works on data. A switch folds and copies as fast as its links
+/// bring and take the data: its work takes no time of its own.
 inline DataRates rates_of(const Collective& collective, Node node) {
   return collective.is_member(node) ? collective.figures.rates : DataRates();
 }
 
-/// A communication stream of a device's list. The collectives of one run one after another there,
-/// in issue order (tape.h).
+/// A CommunicationStream is of a device's list. Its collectives run one by one, in issue order.
 struct CommunicationStream {
   VertexId device;
-  ThreadId thread;  // of one list of several; else the first
+  ThreadId thread;  // of the list, if the device runs several; else the first
   StreamId stream;
   friend auto operator<=>(const CommunicationStream&, const CommunicationStream&) = default;
 };
-/// Requires a member.
+/// Returns the stream on which the node runs the collective. Requires a member.
 CommunicationStream stream_of(const Collective& collective, Node node);
 
-/// A duration from 0 to `most`, ends included, drawn evenly by the key.
+/// Returns a duration from 0 to `most`, ends included, drawn uniformly with the key as the seed.
 Duration drawn(const Hasher& key, Duration most);
 
-/// Jitter of local ops: each run of one takes longer on each device, by an amount of its own.
+/// OpJitter makes each run of a local op longer on each device, by an amount of its own.
 struct OpJitter {
   uint64_t seed = 0;
   Duration most;
 
-  /// `name` is that of the run: "l[3].y".
+  /// Returns the extra time of a run. `name` is the name of the run, such as "l[3].y".
   Duration of(std::string_view name, LogicalId device) const;
 };
 
-/// How long a local op takes, launch included; zero for other ops.
+/// A LocalTime says how long a local op takes, launch included; zero for other ops.
 struct LocalTime {
   Duration common;
-  /// If devices differ: one for each device of the op's thread, in its order; else empty.
+  /// If devices differ, it has one for each device of the op's thread, in order; else it is empty.
   std::vector<Duration> by_device;
 
   Duration at(size_t device_index) const {
@@ -181,31 +185,32 @@ struct Lowered {
   std::vector<Tape> tapes;           // one per thread
   std::vector<Choice> choices;       // one per site
   std::vector<LocalTime> local;      // one per op, without jitter
-  std::optional<OpJitter> jitter;    // of those that take time
+  std::optional<OpJitter> jitter;    // of local ops that take time
   std::vector<SiteMembers> members;  // per site
   RaggedTables tables;               // by which it was lowered
   uint64_t steps = 0;                // of all collectives, each as often as it runs
-  /// The assumptions behind the durations, where the cluster lacks a figure: "launch: 0 (not
-  /// given)".
+  /// These are the assumptions behind the durations where the cluster lacks a figure, such as
+  /// "launch: 0 (not given)".
   std::vector<std::string> labels;
 
   const Collective& collective(CollectiveId id) const { return collectives[id.index()]; }
 
-  /// How long a run of a local op takes on a device of its thread.
+  /// Returns how long a run of a local op takes on a device of its thread.
   Duration local_time(const Program& program, OpRun run, size_t device_index,
                       LogicalId device) const;
 
-  /// The collective that `device` enters by `op`, a collective of one of the device's threads.
+  /// Returns the collective that `device` enters by `op`, and its node there. Requires a collective
+  /// op of one of the device's threads.
   Member member(const Program& program, OpId op, LogicalId device) const {
     const Op& entered = program.op(op);
     return *members[entered.site->index()].find(device, side_of(entered));
   }
 };
 
-/// The tables of the collective's group; null if it does not exchange by tables.
+/// Returns the tables of the collective's group; null if it does not exchange by tables.
 const RaggedGroup* tables_of(const Lowered& lowered, const Collective& collective);
 
-/// The members of each site, from the collectives of `lowered`.
+/// Returns the members of each site, from the collectives of `lowered`.
 std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites);
 
 }  // namespace orrery

@@ -1,12 +1,12 @@
 #pragma once
 
-// Walks a whole program without time: every device runs its list and every collective its schedule,
-// each half after its causes. No cause is a choice, so one order decides for all timings: a program
-// that does not end here cannot end at all.
+// A ProgramWalk runs a whole program without time: every device runs its list and every collective
+// its schedule, each half after its causes. No cause leaves a choice, so one order stands for all
+// timings: a program that does not end here cannot end at all.
 //
-// Halves run as soon as they may, but in loops a collective waits until all its members have
-// entered. Then its halves run in an order that is found once for its schedule, and nothing is
-// asked about causes. Where nothing else can go on, what some members have entered runs half by
+// Halves run as soon as they may. In loops, however, a collective waits until all its members have
+// entered. Then its halves run in an order that is found once for its schedule, and no causes are
+// checked. When nothing else can go on, collectives that some members have entered run half by
 // half.
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace orrery {
 
-/// Where a program stopped.
+/// A Stop says where a program stopped.
 struct Stop {
   struct StuckCollective {
     CollectiveRun run;
@@ -36,7 +36,7 @@ struct Stop {
   std::vector<StuckCollective> collectives;   // entered by some members and not ended
 
   bool finished() const { return progress.finished(); }
-  /// The lists that are not at their ends, by device.
+  /// Returns the lists that are not at their ends, by device.
   std::vector<ListId> waiting() const {
     std::vector<ListId> result;
     for (uint32_t l = 0; l < lists->size(); ++l)
@@ -46,7 +46,7 @@ struct Stop {
   }
 };
 
-/// Calls, each in an order that respects all causes:
+/// Calls these functions, in an order that respects all causes:
 ///   visitor.local(OpRun, LogicalId)                         a local op on one device
 ///   visitor.issue(CollectiveRun, Node, OpRun)               a list comes to a collective, and may
 ///                                                           go on before its member can enter
@@ -57,7 +57,7 @@ struct Stop {
 template <class Visitor>
 class ProgramWalk {
  public:
-  /// The schedule by which a collective is walked.
+  /// It returns the schedule by which a collective is walked.
   using ScheduleOf = std::function<const Schedule&(const Collective&)>;
 
   ProgramWalk(const Program& program, const Lowered& lowered, Visitor& visitor,
@@ -74,13 +74,13 @@ class ProgramWalk {
     return stop();
   }
 
-  /// Goes as far as it can.
+  /// Walks as far as it can.
   void begin() {
     progress_.begin(*this);
     go_on();
   }
 
-  /// The same, after the sends to a member that has not entered need not wait for it.
+  /// Lets sends to a member go before it has entered, and walks on as far as it can.
   void let_send_to(CollectiveRun run, Node node) {
     const uint32_t slot = running_.slot(run);
     running_[slot].progress->let_send_to(node, halves_);
@@ -91,7 +91,7 @@ class ProgramWalk {
   const ProgramLists& lists() const { return *lists_; }
   const ListProgress& progress() const { return progress_; }
 
-  /// The collectives that some members have entered and that have not ended, by id.
+  /// Returns the collectives that some members have entered and that have not ended, by id.
   std::vector<Stop::StuckCollective> stuck() const {
     std::vector<Stop::StuckCollective> stuck;
     running_.for_each_slot([&](uint32_t slot) {
@@ -100,7 +100,7 @@ class ProgramWalk {
     return stuck;
   }
 
-  // The callbacks of ListProgress.
+  // These are the callbacks of ListProgress.
 
   void passed(ListId list, uint64_t position) {
     const Tape& tape = lists_->tape(list);
@@ -169,7 +169,7 @@ class ProgramWalk {
     }
   }
 
-  /// Null for a schedule that has none, or is too large to be remembered.
+  /// Returns the order of the schedule's halves; null if it does not end or is too large.
   const std::vector<OrderedHalf>* order(const Schedule& schedule) {
     const auto [at, is_new] = orders_.try_emplace(&schedule);
     if (is_new) {
@@ -190,7 +190,7 @@ class ProgramWalk {
       ended_.push_back({slot, Node(n)});
   }
 
-  /// The steps of what some members have not entered may run.
+  /// Lets the steps run of collectives that some members have not entered.
   void begin_incomplete() {
     for (const uint32_t slot : std::exchange(incomplete_, {})) {
       Running& running = running_[slot];
@@ -201,7 +201,7 @@ class ProgramWalk {
     }
   }
 
-  /// The steps of a member that has entered may run.
+  /// Lets the steps run of a member that has entered.
   void begin_member(uint32_t slot, Node node) {
     Progress& progress = *running_[slot].progress;
     progress.enter(node, halves_);
@@ -223,14 +223,14 @@ class ProgramWalk {
       ended_.push_back({slot, half.step.node});
   }
 
-  /// Those of `halves_`, of one collective.
+  /// Moves the halves of one collective from `halves_` to `ready_`.
   void take_ready(uint32_t slot) {
     for (const HalfRef& half : halves_)
       ready_.push_back({slot, half});
     halves_.clear();
   }
 
-  /// What belongs to the run in a slot of `running_`.
+  /// A Ready half, and a Left node, belong to the run in a slot of `running_`.
   struct Ready {
     uint32_t slot = 0;
     HalfRef half;
@@ -279,7 +279,7 @@ class ProgramWalk {
   std::vector<HalfRef> halves_;       // the same, of one collective, while it is asked
 };
 
-/// `program` and `lowered` must outlive what is returned.
+/// Walks a program. `program` and `lowered` must outlive what is returned.
 template <class Visitor>
 Stop walk(const Program& program, const Lowered& lowered, Visitor& visitor) {
   return ProgramWalk<Visitor>(program, lowered, visitor).run();

@@ -64,7 +64,7 @@ void Progress::arrive(StepRef receiver, std::vector<HalfRef>& ready) {
   Cursor& cursor = cursors_[cursor_of(receiver.node, receiver.channel)];
   if (cursor.awaits_message && cursor.index == receiver.index) {
     cursor.awaits_message = false;
-    // It was parked on the first cause that was not met, and only sending comes after a message.
+    // The half was parked on its first unmet cause. Only causes of sending come after a message.
     if (extent_.fused == FusedStep::Atomic)
       examine({receiver, Half::Receive}, ready);
     else

@@ -1,8 +1,8 @@
 #pragma once
 
-// The progress of each channel of one schedule, and who waits for whom. It asks for_each_cause
-// whether a half may run, and parks a channel on its first unmet cause. So the time of a walk grows
-// with the halves, and its memory with the channels.
+// Progress follows each channel of one schedule and knows which channel waits for which. It asks
+// for_each_cause whether a half may run, and parks a channel on its first unmet cause. So the time
+// of a walk grows with the halves, and its memory with the channels.
 
 #include <cstdint>
 #include <optional>
@@ -14,17 +14,17 @@
 
 namespace orrery {
 
-/// When a message counts as arrived: when its send half retires (walks without time), or when
-/// arrive() says so (walks with time).
+/// Arrival says when a message counts as arrived: when its send half retires (walks without time),
+/// or when arrive() says so (walks with time).
 enum class Arrival : uint8_t { WithSend, Told };
 
-/// A half and the channel it belongs to.
+/// A HalfRef names a half of a step.
 struct HalfRef {
   StepRef step;
   Half half = Half::Receive;
 };
 
-/// A channel that cannot continue: its next half, and the first cause that is not met.
+/// Parked is a channel that cannot continue, with its next half and its first unmet cause.
 struct Parked {
   HalfRef half;
   Cause cause;
@@ -36,26 +36,25 @@ class Progress {
  public:
   explicit Progress(const Schedule& schedule, Arrival arrival = Arrival::WithSend);
 
-  /// Whether the rank has entered; a switch node always has.
+  /// Returns whether the node has entered; a switch node always has.
   bool entered(Node node) const { return entered_[node.index()]; }
-  /// Whether the causes of the node's end (for_each_cause_of_end) are all met.
+  /// Returns whether the causes of the node's end (for_each_cause_of_end) are all met.
   bool ended(Node node) const { return entered(node) && unfinished_[node.index()] == 0; }
 
   void enter(Node node, std::vector<HalfRef>& ready);
 
-  /// Whoever sends to the node need not wait for its entry any longer: what they send is kept for
-  /// it.
+  /// Lets others send to the node before it has entered: their messages are kept for it.
   void let_send_to(Node node, std::vector<HalfRef>& ready);
 
-  /// The message for this receiving step has arrived. Requires Arrival::Told.
+  /// Records that the message for this receiving step has arrived. Requires Arrival::Told.
   void arrive(StepRef receiver, std::vector<HalfRef>& ready);
 
-  /// `step` is that of the half: whoever runs a half has it.
+  /// Records that a half has run. `step` is the half's step, which its runner has at hand.
   void retire(HalfRef half, const Step& step, std::vector<HalfRef>& ready);
-  /// A half that sends: its step need not be known.
+  /// Records that a send half has run. Its Step need not be known.
   void retire_send(StepRef ref, std::vector<HalfRef>& ready);
 
-  /// The step that a channel is at. Channels are numbered by node, then channel.
+  /// Returns the step that a channel is at. Channels are numbered by node, then channel.
   StepRef at_work(uint32_t channel) const { return next_half(channel).step; }
 
   bool retired(StepRef step, Half half) const {
@@ -64,17 +63,17 @@ class Progress {
            (cursor.index == step.index && half == Half::Receive && cursor.received);
   }
 
-  /// How far each channel is, which nodes have entered, and which messages wait to be taken. Who is
-  /// parked where, and how many channels have steps left, follows from these.
+  /// Appends how far each channel is, which nodes have entered, and which messages wait to be
+  /// taken. Which channels are parked, and how many have steps left, follows from this.
   void append_state(std::vector<uint64_t>& words) const;
 
-  /// Every channel of an entered node that cannot continue, in (node, channel) order.
+  /// Returns every channel of an entered node that cannot continue, in (node, channel) order.
   std::vector<Parked> parked() const;
 
  private:
   static constexpr uint32_t kNobody = (1U << 30U) - 1;
 
-  /// How far a channel is. Packed: some schedules have a channel for each message.
+  /// A Cursor says how far a channel is. It is packed: some schedules have a channel per message.
   struct Cursor {
     uint32_t index = 0;
     uint32_t next_waiter : 30 = kNobody;

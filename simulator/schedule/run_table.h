@@ -1,7 +1,8 @@
 #pragma once
 
-// What an executor keeps for each run of a collective that is under way. In a loop some members may
-// be in later iterations than others, so several runs of one collective may be under way at once.
+// A RunTable has what an executor keeps per run of a collective under way. In a loop some members
+// may be in later iterations than others, so several runs of one collective may be under way at
+// once.
 
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +20,7 @@ class RunTable {
  public:
   explicit RunTable(size_t collectives) : of_(collectives) {}
 
-  /// The slot of the run; a new one, with an empty T, if it has none.
+  /// Returns the slot of the run. A run that has none gets a new one with an empty T.
   uint32_t slot(CollectiveRun run) {
     UnderWay& own = of_[run.collective.index()];
     const auto at = find(run);
@@ -36,7 +37,7 @@ class RunTable {
     return slot;
   }
 
-  /// Valid until the slot is erased.
+  /// The reference is valid until the slot is erased.
   T& operator[](uint32_t slot) { return slots_[slot].value; }
   const T& operator[](uint32_t slot) const { return slots_[slot].value; }
   const CollectiveRun& run(uint32_t slot) const { return slots_[slot].run; }
@@ -52,7 +53,7 @@ class RunTable {
     free_.push_back(slot);
   }
 
-  /// The slots in use, by collective.
+  /// Visits the slots in use, by collective.
   template <class Visit>
   void for_each_slot(Visit&& visit) const {
     for (const UnderWay& own : of_)
@@ -60,8 +61,8 @@ class RunTable {
         visit(own.slots[i]);
   }
 
-  /// Makes a run one of a later iteration. All runs of a collective that come after it must be
-  /// moved too, by as many iterations or more.
+  /// Moves a run to a later iteration. All later runs of the same collective must be moved too, by
+  /// as many iterations or more.
   void move(uint32_t slot, uint64_t iterations) { slots_[slot].run.iteration += iterations; }
 
  private:
@@ -70,9 +71,9 @@ class RunTable {
     T value;
   };
 
-  /// The runs of a collective that are under way, by iteration. A member that runs ahead may leave
-  /// many behind it. Most end in order: the entries at the front that are over are only counted,
-  /// and removed together.
+  /// UnderWay has the runs of a collective that are under way, by iteration. A member that runs
+  /// ahead may leave many runs behind it. Most runs end in order. So the entries of ended runs at
+  /// the front are only counted at first, and removed together.
   struct UnderWay {
     std::vector<uint32_t> slots;
     size_t over = 0;
@@ -81,7 +82,7 @@ class RunTable {
     }
   };
 
-  /// The first run of the collective that is not before this one.
+  /// Returns the first run of the collective that is not before this one.
   std::vector<uint32_t>::iterator find(CollectiveRun run) {
     UnderWay& own = of_[run.collective.index()];
     return std::partition_point(own.begin(), own.slots.end(), [&](uint32_t slot) {

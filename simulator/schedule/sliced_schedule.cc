@@ -9,8 +9,8 @@
 namespace orrery {
 namespace {
 
-/// How many iterations send `messages` messages of a connection, with `of_each` in each; rounded
-/// up.
+/// Returns how many iterations it takes to send `messages` messages of a connection that sends
+/// `of_each` in each; rounded up.
 uint32_t iterations_of(uint32_t messages, uint32_t of_each) {
   return static_cast<uint32_t>(ceil_divide(int64_t{messages}, int64_t{of_each}));
 }
@@ -84,7 +84,7 @@ void SlicedSchedule::find_window() {
     extent_.window = static_cast<uint32_t>(all);
     extent_.lockstep = false;
   } else {
-    // The channel that a cause names is at most `slots` messages of their connection further: its
+    // The channel that a cause names is ahead by at most `slots` messages of their connection: its
     // next send waits for a slot, its next receive for a message.
     uint64_t ahead = whole_->one_message_a_connection() ? extent_.slots : 1;  // iterations
     for (const Connection& connection : connections_)
@@ -96,7 +96,7 @@ void SlicedSchedule::find_window() {
     extent_.lookback = find_lookback();
 }
 
-/// Back to the slots of the messages that take one of an earlier iteration.
+/// Returns how far back causes reach, also to slots that were used in earlier iterations.
 uint32_t SlicedSchedule::find_lookback() const {
   uint64_t lookback = whole_->extent().lookback;
   const auto reach = [&](StepRef within, uint32_t length) {
@@ -132,7 +132,8 @@ SlicedSchedule::SlotUser SlicedSchedule::slot_user(StepRef within) const {
       firsts_.begin() + static_cast<ptrdiff_t>(first_begins_[number + 1]), within.index,
       [](const First& each, uint32_t step) { return each.step < step; });
   const Connection& connection = connections_[first->connection];
-  // The message `slots` before it. In its own iteration, `first->message` messages are before it.
+  // This finds the message sent `slots` earlier. `first->message` messages come before it in its
+  // own iteration.
   const uint32_t before = extent_.slots - first->message;
   const uint32_t iterations = iterations_of(before, connection.messages);
   const uint32_t message = iterations * connection.messages - before;

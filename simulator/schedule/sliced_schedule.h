@@ -1,7 +1,7 @@
 #pragma once
 
-// A schedule whose messages are cut to slots as NCCL's loops do it: all steps run once for each
-// stretch of elements that fits a slot. One such pass is an iteration.
+// A SlicedSchedule is another schedule with its messages cut to slots, as NCCL's loops cut them:
+// all steps run once for each stretch of elements that fits a slot. One such pass is an iteration.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,10 +16,11 @@
 
 namespace orrery {
 
-/// The part that is the same for every class of `whole`. SlicedOver has the steps.
+/// SlicedSchedule has the part that is the same for every class of `whole`, the schedule that is
+/// cut. SlicedOver has the steps.
 class SlicedSchedule : public Schedule {
  public:
-  /// How many iterations the largest message needs; at least 1.
+  /// Returns how many iterations the largest message needs; at least 1.
   static int64_t iterations_for(const Schedule& whole, int64_t stretch);
 
   const Extent& extent() const override { return extent_; }
@@ -32,7 +33,7 @@ class SlicedSchedule : public Schedule {
   const Schedule& whole() const { return *whole_; }
 
  protected:
-  /// The receiver of the message whose slot it was, and how many iterations before.
+  /// A SlotUser is the receiver that used a slot before, and how many iterations before.
   struct SlotUser {
     uint32_t iterations_before;
     StepRef receiver;
@@ -41,17 +42,20 @@ class SlicedSchedule : public Schedule {
   /// Visits all steps. Requires iterations_for() x steps of a channel < 2^31.
   SlicedSchedule(std::unique_ptr<const Schedule> whole, int64_t stretch);
 
-  /// Requires a message that is among the first `slots` of its connection.
+  /// Returns the previous user of the slot that the message of step `within` takes. Requires one of
+  /// the first `slots` messages of its connection in an iteration.
   SlotUser slot_user(StepRef within) const;
 
  private:
-  /// The messages of a connection in one iteration. Not remembered where each has one.
+  /// A Connection has the messages of a connection in one iteration. There are none if each
+  /// connection carries one message.
   struct Connection {
     uint32_t messages = 0;
-    /// The receivers of the last `slots` messages; that of message m is at m modulo `slots`.
+    /// It has the receivers of the last `slots` messages; that of message m is at m % `slots`.
     std::vector<StepRef> receivers;
   };
-  /// One of the first `slots` messages of a connection: its slot was used in an earlier iteration.
+  /// A First is one of the first `slots` messages of a connection in an iteration. Its slot was
+  /// used in an earlier iteration.
   struct First {
     uint32_t step = 0;  // of its channel
     uint32_t connection = 0;
@@ -75,7 +79,7 @@ class SlicedSchedule : public Schedule {
   std::vector<size_t> first_begins_;  // per channel number, and one more
 };
 
-/// The kind of fused steps, where the class of `whole` states it (causes.h).
+/// FusedStepOf has the kind of fused steps if the class of `whole` states it (causes.h).
 template <class Whole>
 struct FusedStepOf {};
 template <class Whole>
@@ -86,14 +90,14 @@ struct FusedStepOf<Whole> {
   static constexpr FusedStep kFused = Whole::kFused;
 };
 
-/// Step i of a channel is step i modulo its length, of iteration i divided by its length. Iteration
-/// k does the k-th `stretch` elements of each slice of `whole`. A template over the class of
-/// `whole`, so that the sweep makes no virtual call per step.
+/// If a channel of `whole` has n steps, step i of the channel here is step i % n in iteration i /
+/// n. Iteration k does the k-th `stretch` elements of each slice of `whole`. It is a template over
+/// the class of `whole`, so that the sweep makes no virtual call per step.
 ///
 /// Slices of `whole` that share elements must begin and end together, and no copy may be larger
 /// than the largest message. Then each element is in the same iteration in all its steps, and
 /// iterations share no elements. So a schedule that ends also ends when it is cut, with the same
-/// folds. A step whose slice is done sends empty messages in the iterations that are left.
+/// folds. A step whose slice is done sends empty messages in the remaining iterations.
 template <class Whole = Schedule>
 class SlicedOver final : public SlicedSchedule, public FusedStepOf<Whole> {
  public:
@@ -131,7 +135,7 @@ class SlicedOver final : public SlicedSchedule, public FusedStepOf<Whole> {
     return later(at.iteration - user.iterations_before, user.receiver);
   }
 
-  /// As that of `whole`, where it has one. Its channels are all equally long.
+  /// Does the same as in_row() of `whole`, if it has one. All channels of `whole` are equally long.
   template <class Run>
   requires requires(const Whole& whole, Run&& run) { whole.in_row(0U, run); }
   ORRERY_ALWAYS_INLINE auto in_row(uint32_t row, Run&& run) const {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tables with an entry per step: of those that can still matter, or of all.
+// These tables have an entry per step: StepTable for steps that can still matter, AllSteps for all.
 
 #include <bit>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace orrery {
 
-/// For every channel the current step and the `window` steps before it. Memory grows with nodes x
-/// channels x window, not with the length of a schedule.
+/// A StepTable has, for every channel, the entries of the current step and the `window` steps
+/// before it. Its memory grows with nodes x channels x window, not with the length of a schedule.
 template <class T>
 class StepTable {
  public:
@@ -28,8 +28,7 @@ class StepTable {
 
   T& at(StepRef ref) { return entries_[index_of(ref)]; }
   const T& at(StepRef ref) const { return entries_[index_of(ref)]; }
-  /// The entries of all channels. A channel's step is in the same place whenever its index is the
-  /// same.
+  /// Returns the entries of all channels. An entry's place depends on channel and step index only.
   const std::vector<T>& entries() const { return entries_; }
 
  private:
@@ -43,7 +42,7 @@ class StepTable {
   std::vector<T> entries_;
 };
 
-/// For every step of a schedule, which must outlive the table.
+/// An AllSteps has an entry for every step of a schedule, which must outlive the table.
 template <class T>
 class AllSteps {
  public:

@@ -1,6 +1,6 @@
 #pragma once
 
-// A schedule stored step by step: for imported algorithms, mutants and tests.
+// A StoredSchedule is stored step by step. It serves imported algorithms, mutants and tests.
 
 #include <cstdint>
 #include <optional>
@@ -11,11 +11,12 @@
 
 namespace orrery {
 
-/// Steps per node and channel.
+/// StoredSteps has the steps per node and channel.
 using StoredSteps = std::vector<std::vector<std::vector<Step>>>;
 
-/// A step in 56 bytes without optional members. Members of parts that the step lacks (their flag is
-/// not set) are 0. Areas and the reduction are the numbers of the enumerators of Area and Combine.
+/// A PackedStep is a step in 56 bytes without optional members. Members of parts that the step
+/// lacks (their flag is not set) are 0. Areas and the reduction are enumerators of Area and Combine
+/// as numbers.
 struct PackedStep {
   static constexpr uint8_t kFrom = 1;
   static constexpr uint8_t kTo = 2;
@@ -43,12 +44,12 @@ struct PackedStep {
 };
 
 PackedStep pack(const Step& step);
-/// `node` is the step's own node, of which `after` names a channel.
+/// Returns the step. `node` is the node of the step, and so of the channel that `after` names.
 Step unpack(const PackedStep& packed, Node node);
 
 class StoredSchedule final : public Schedule {
  public:
-  /// One message: the step that sends it and the step that receives it.
+  /// A Message names the step that sends it and the step that receives it.
   struct Message {
     StepRef send;
     StepRef receive;

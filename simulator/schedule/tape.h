@@ -1,12 +1,17 @@
 #pragma once
 
-// The instructions of a thread, and when a device goes on: for_each_cause of a Moment, stated only
-// here. The program walk, the clocks of the devices, the hang check, slack, the critical path
-// and the GPU graph use it; memory and futures by ends_of_use(). Inside a collective causes.h
-// applies.
+// A Tape has the instructions of a thread, which each device of the thread runs. Local ops and
+// collectives overlap: the compute stream of a device passes the instructions in order, an Enter
+// only issues a collective to a communication stream, and a Wait holds the compute stream until the
+// collective has ended on the device.
+//
+// A Moment is one event of an instruction on a device. This file alone says which moments must come
+// before it (for_each_cause). The program walk, the clocks of the devices, the hang check, slack,
+// the critical path and the GPU graph use that; memory and futures use ends_of_use(). Inside a
+// collective causes.h applies.
 //
 // A tape has each instruction once. Position p has p instructions before it, counted as if all
-// iterations of loops were written; nothing is stored per iteration.
+// iterations of loops were written out; nothing is stored per iteration.
 
 #include <cstdint>
 #include <map>
@@ -21,12 +26,12 @@
 
 namespace orrery {
 
-/// The communication stream of a collective.
+/// Returns the communication stream of a collective.
 StreamId stream_of(const Op& op);
 
-/// One instruction of a thread's tape. A started collective is an Enter and, at its done, a Wait. A
-/// sync one is both, one after another. The compute stream runs Local and Wait in order; an Enter
-/// does not block it.
+/// An Instruction is one entry of a thread's tape. A started collective is an Enter and, at its
+/// done, a Wait. A sync collective is an Enter and a Wait right after it. The compute stream runs
+/// Local and Wait in order; an Enter does not block it.
 struct Instruction {
   enum class Kind : uint8_t {
     Local,  // compute
@@ -41,20 +46,20 @@ struct Instruction {
 
 class Tape {
  public:
-  /// The ops in the thread's issue order. Ops of loops that never run are left out.
+  /// Takes the ops in the thread's issue order. Ops of loops that never run are left out.
   Tape(const Program& program, const Thread& thread, std::shared_ptr<const Iterations> iterations);
 
-  /// Positions are less than this.
+  /// Returns the number of positions.
   uint64_t size() const { return order_.size(); }
   const Instruction& operator[](uint64_t position) const {
     return instructions_[order_.at(position).item];
   }
 
-  /// Each instruction once, in order.
+  /// Returns each instruction once, in order.
   std::span<const Instruction> instructions() const { return instructions_; }
   LoopedOrder::Item item_at(uint64_t position) const { return order_.at(position); }
   uint32_t number_at(uint64_t position) const { return order_.at(position).item; }
-  /// Where the instruction of this number is in an iteration.
+  /// Returns the position of the instruction of this number in an iteration.
   uint64_t position(uint32_t number, uint64_t iteration = 0) const {
     return order_.index({number, iteration});
   }
@@ -63,29 +68,29 @@ class Tape {
     const LoopedOrder::Item at = order_.at(position);
     return {instructions_[at.item].op, at.iteration};
   }
-  /// The loops in which a position is; outer ones first.
+  /// Returns the loops in which a position is, outer ones first.
   std::vector<LoopedOrder::LoopRun> loops_at(uint64_t position) const {
     return order_.loops_at(position);
   }
-  /// The first position after this one at which another iteration of a loop begins; size() if there
-  /// is none. Only loops that `counts` accepts are looked at.
+  /// Returns the first position after this one at which a loop begins an iteration other than its
+  /// first; size() if there is none. Only loops that `counts` accepts are looked at.
   uint64_t next_iteration(uint64_t position, LoopedOrder::Counts counts) const {
     return order_.next_iteration(position, counts);
   }
   const Iterations& iterations() const { return *iterations_; }
 
-  /// Whether the instruction is the first of its op. Those of one op follow each other.
+  /// Returns whether the instruction is the first of its op. Those of one op follow each other.
   bool begins_op(uint64_t position) const { return number_begins_op(number_at(position)); }
   bool number_begins_op(uint32_t number) const {
     return number == 0 || instructions_[number - 1].op != instructions_[number].op;
   }
 
-  /// Requires a Wait. The Enter of the collective whose end it awaits.
+  /// Returns the Enter of the collective whose end the Wait awaits. Requires a Wait.
   uint64_t enter_of(uint64_t wait) const;
 
-  /// The communication streams that the tape uses, numbered in the order of their first use.
+  /// Returns how many communication streams the tape uses. They are numbered by first use.
   uint32_t streams() const { return static_cast<uint32_t>(streams_.size()); }
-  /// Requires an Enter. Its stream, and how many Enters of that stream come before it.
+  /// These return the stream of an Enter, and how many Enters of that stream come before it.
   uint32_t stream_at(uint64_t enter) const { return on_stream_[number_at(enter)].stream; }
   uint64_t index_on_stream(uint64_t enter) const { return place_on_stream(enter).index; }
   struct PlaceOnStream {
@@ -97,7 +102,7 @@ class Tape {
     const OnStream& on = on_stream_[at.item];
     return {on.stream, streams_[on.stream].order.index({on.number, at.iteration})};
   }
-  /// How many Enters a stream has, and the one of this index.
+  /// These return how many Enters a stream has, and the position of the Enter of this index.
   uint64_t enters(uint32_t stream) const { return streams_[stream].order.size(); }
   uint64_t enter(uint32_t stream, uint64_t index) const {
     const LoopedOrder::Item at = streams_[stream].order.at(index);
@@ -109,7 +114,7 @@ class Tape {
     std::vector<uint32_t> enters;  // by number
     LoopedOrder order;             // of these
   };
-  /// The place of an Enter among those of its stream.
+  /// OnStream is the place of an Enter among those of its stream.
   struct OnStream {
     uint32_t stream = 0;
     uint32_t number = 0;
@@ -124,7 +129,7 @@ class Tape {
   std::vector<Stream> streams_;
 };
 
-/// The events of one instruction of a tape on one device.
+/// A MomentKind is an event of one instruction of a tape on one device.
 enum class MomentKind : uint8_t {
   Passed,   // the compute stream has gone past it
   Entered,  // an Enter: the device has entered the collective
@@ -161,25 +166,26 @@ bool for_each_cause(const Tape& tape, Moment moment, Visit&& visit) {
   return true;
 }
 
-/// The moment with which an op ends, given its first instruction: Ended for a collective, Passed
-/// for any other op.
+/// Returns the moment with which an op ends, given its first instruction: Ended for a collective,
+/// Passed for any other op.
 inline Moment end_of_op(const Tape& tape, uint64_t first) {
   const bool enters = tape[first].kind == Instruction::Kind::Enter;
   return {enters ? MomentKind::Ended : MomentKind::Passed, first};
 }
 
-/// Whether the op of the instruction ends with the moment.
+/// Returns whether the op of the instruction ends with the moment.
 inline bool ends_op(const Tape& tape, Moment moment) {
   return tape.begins_op(moment.position) && moment == end_of_op(tape, moment.position);
 }
 
-/// For each instruction of a tape without loops, the first Wait for the end of the collective that
-/// it enters, if any.
+/// Returns, for each instruction, the first Wait for the end of the collective that it enters, if
+/// any. Requires a tape without loops.
 std::vector<std::optional<uint32_t>> first_waits(const Tape& tape);
 
-/// For each op of the issue order of a tape without loops, until which position there it uses its
-/// operands and results: its own; for a collective, that of the first op that waits for its end. If
-/// none does, the number of ops.
+/// Returns, for each op of the issue order, the last position there at which it uses its operands
+/// and results. A collective uses them until the first op that waits for its end; if none does, the
+/// result is the number of ops. Other ops use them at their own position. Requires a tape without
+/// loops.
 std::vector<uint32_t> ends_of_use(const Tape& tape);
 
 }  // namespace orrery

@@ -45,11 +45,11 @@ View view(const TensorParts& parts) {
 CollectiveParts collective_parts(const Op& op, const Shape& operand, const Shape& result,
                                  int64_t group_size) {
   const CollectiveForm& form = rules(op.kind).form;
-  // A tensor is tiled along its parts' dimension, or stacked along one of extent `group_size`. Both
-  // have the same elements in the same order.
+  // A tensor is tiled along its parts' dimension, or stacked along a dimension of extent
+  // `group_size`. Both have the same elements in the same order.
   const auto parts_of = [&](PartsRule dimension, const Shape& shape) {
-    // A group of one keeps the order of its elements, whichever dimensions it adds or removes.
-    // over_no_axes() the result of a gather lacks the dimension that its `axis` may name.
+    // A group of one keeps the order of its elements, whichever dimensions it adds or removes. If
+    // over_no_axes(), the result of a gather lacks the dimension that its `axis` may name.
     if (dimension == nullptr || group_size == 1)
       return TensorParts{shape.elements()};
     return TensorParts{shape.elements(), group_size,

@@ -1,8 +1,8 @@
 #pragma once
 
-// Where a collective's canonical elements lie in a tensor. Schedules work on canonical elements:
-// rank-major parts, each contiguous. A view says which element of the operand or result each one
-// is.
+// A View says where a collective's canonical elements lie in a tensor. Schedules work on canonical
+// elements: rank-major parts, each contiguous. A view says which element of the operand or result
+// each canonical element is.
 
 #include <algorithm>
 #include <compare>
@@ -22,7 +22,7 @@ struct View {
   SharedList<int64_t> dims;
   SharedList<int64_t> strides;
 
-  /// The whole of a tensor of `elements` in its own order.
+  /// Returns the view of a whole tensor of `elements` in its own order.
   static View whole(int64_t elements) { return {{elements}, {1}}; }
 
   int64_t elements() const;
@@ -33,10 +33,10 @@ struct View {
   template <class Run>
   void for_each_run(int64_t first, int64_t count, Run&& run) const;
 
-  /// How many canonical elements are contiguous in the tensor: a run begins at every multiple. At
-  /// least 1.
+  /// Returns how many successive canonical elements are contiguous in the tensor; such a run begins
+  /// at every multiple of that number. It is at least 1.
   int64_t inner_run() const;
-  /// The offset of a canonical element in the tensor.
+  /// Returns the offset of a canonical element in the tensor.
   int64_t offset(int64_t canonical) const;
 
   friend bool operator==(const View&, const View&) = default;
@@ -53,12 +53,12 @@ void View::for_each_run(int64_t first, int64_t count, Run&& run) const {
   }
 }
 
-// Where the canonical elements of a collective lie in its operand and result. In a tensor with a
-// part per rank, rank q's part is the q-th. It is contiguous, and row-major over the part's own
-// shape. So both ends of an exchange agree on the order inside a part.
+// The rest of this file makes the views of a collective's operand and result. In a tensor with a
+// part per rank, rank q's part is the q-th in canonical order. It is contiguous there, and
+// row-major over the part's own shape. So both ends of an exchange agree on the order in a part.
 
-/// All that a view depends on: the tensor is `blocks` times a run of each part, one part after
-/// another.
+/// TensorParts has all that a view depends on: the tensor consists of `blocks` blocks, and each
+/// block has a run of every part, one part after another.
 struct TensorParts {
   int64_t elements = 0;
   int64_t parts = 1;
@@ -74,8 +74,9 @@ struct CollectiveParts {
   friend auto operator<=>(const CollectiveParts&, const CollectiveParts&) = default;
 };
 
-/// For a collective op whose operand and result have these local shapes, over a group of
-/// `group_size`. Its rules (CollectiveForm) say whether each is whole or has a part per rank.
+/// Returns the parts of a collective op whose operand and result have these local shapes, in a
+/// group of `group_size`. Its rules (CollectiveForm) say whether each is whole or has a part per
+/// rank.
 CollectiveParts collective_parts(const Op& op, const Shape& operand, const Shape& result,
                                  int64_t group_size);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Walks a schedule without time: every half once, after its causes. All orders that respect the
-// causes end alike, since no cause is a wildcard. This order takes a message right after it is
+// walk() runs a schedule without time: every half once, after its causes. All orders that respect
+// the causes end alike, since no cause is a wildcard. This order takes a message right after it is
 // sent, while it is in the cache.
 
 #include <cstddef>
@@ -39,19 +39,18 @@ std::vector<Parked> walk(const Schedule& schedule, Visitor& visitor) {
   return walk(schedule, visitor, [] { return true; });
 }
 
-/// One half of a schedule that is walked again in the same order.
+/// An OrderedHalf is one half of a schedule that is walked again in the same order.
 struct OrderedHalf {
   StepRef ref;
   Half half = Half::Receive;
   Step step;
 };
 
-/// All halves of the schedule in the order of walk(). Empty if it does not end, or has more than
-/// `most` halves.
+/// Returns all halves in the order of walk(); none if it does not end or has more than `most`.
 std::vector<OrderedHalf> order_of(const Schedule& schedule, size_t most);
 
-/// For walks of a schedule or of a program that only find out where it stops. Visitors that do
-/// something at some events have it as their base.
+/// NoVisitor is for walks that only find out where a schedule or a program stops. It is the base of
+/// visitors that act on some of the events.
 struct NoVisitor {
   template <class... What>
   void local(const What&...) {}

@@ -10,12 +10,12 @@ namespace orrery {
 
 namespace {
 
-/// Stretches that are remembered over all links: 24 MiB of them.
+/// This many stretches are remembered over all links: 24 MiB of them.
 constexpr size_t kMostStretches = size_t{1} << 20U;
-/// At least so many are remembered for one link.
+/// At least this many stretches are remembered for one link.
 constexpr size_t kFewestStretches = 64;
 
-/// Whether the first step of a channel sends as soon as its node enters.
+/// Returns whether the first step of a channel sends as soon as its node enters.
 bool sends_as_it_enters(const Schedule& schedule, StepRef ref, const Step& step,
                         const CollectiveFigures& figures) {
   const auto none_other = [&](const Cause& cause) {
@@ -43,7 +43,7 @@ CapacityCheck::CapacityCheck(const Fabric& fabric, const Demands& demands)
     most_remembered_ = std::max(kFewestStretches, kMostStretches / watched);
 }
 
-/// Makes it the last stretch.
+/// Makes `added` the last stretch.
 void CapacityCheck::append(LinkId link, const Stretch& added) {
   Stretch& last = latest_[link.index()].last;
   if (last.begin < last.end) {
@@ -53,7 +53,7 @@ void CapacityCheck::append(LinkId link, const Stretch& added) {
   last = added;
 }
 
-/// What begins before the last stretch ends, or alone asks for too much.
+/// Adds a stretch that begins before the last one ends, or that alone exceeds the capacity.
 void CapacityCheck::add_out_of_order(LinkId link, const Stretch& added) {
   Latest& use = latest_[link.index()];
   Earlier& earlier = earlier_[link.index()];
@@ -74,7 +74,7 @@ void CapacityCheck::add_out_of_order(LinkId link, const Stretch& added) {
   forget_old(link);
 }
 
-/// Adds to the stretches from `at` on, the first that ends after the added one begins.
+/// Adds a stretch to those from `at` on; `at` is the first that ends after the added one begins.
 void CapacityCheck::add_between(std::vector<Stretch>& stretches, size_t at, Stretch added,
                                 int64_t capacity) {
   const auto insert = [&](Stretch stretch) {
@@ -109,7 +109,7 @@ void CapacityCheck::add_between(std::vector<Stretch>& stretches, size_t at, Stre
   }
 }
 
-/// If there are too many stretches, the older half is forgotten.
+/// Forgets the older half of the stretches if there are too many.
 void CapacityCheck::forget_old(LinkId link) {
   auto& [stretches, forgotten, watched] = earlier_[link.index()];
   if (stretches.size() < most_remembered_)

@@ -1,8 +1,9 @@
 #pragma once
 
-// Whether the messages of a timeline exceed the capacity of any link at any time. If not, every
-// message gets its full rate, so a timeline in which each took its shortest time is the one that
-// sharing gives. The sweep checks its own timeline with this if demand.h alone is not enough.
+// A CapacityCheck finds out whether the messages of a timeline exceed the capacity of any link at
+// any time. If they do not, every message gets its full rate. Then a timeline in which each message
+// took its shortest time is the one that sharing the links gives. The sweep checks its own timeline
+// with this if demand.h alone is not enough.
 
 #include <cstdint>
 #include <span>
@@ -21,12 +22,12 @@ class CapacityCheck {
   /// Only links whose maximum demand exceeds their capacity are checked.
   CapacityCheck(const Fabric& fabric, const Demands& demands);
 
-  /// Whether there is such a link.
+  /// Returns whether there is a link to check.
   bool needed() const { return needed_; }
   bool looks_at(LinkId link) const { return earlier_[link.index()].watched; }
 
-  /// A message takes `rate` of the link from `begin` to `end`. Older times are forgotten: a message
-  /// that begins long before later ones counts as too much.
+  /// Adds a message that takes `rate` of the link from `begin` to `end`. Times long before the
+  /// latest are forgotten; a message that begins in them makes the check fail.
   void add(LinkId link, Instant begin, Instant end, BytesPerSecond rate) {
     Latest& use = latest_[link.index()];
     const Stretch added{begin, end, rate.count()};
@@ -38,20 +39,20 @@ class CapacityCheck {
       append(link, added);
   }
 
-  /// The check has failed: nothing more need be added.
+  /// Makes the check fail. Nothing more need be added then.
   void refuse() { holds_ = false; }
 
-  /// Whether everything added so far fits.
+  /// Returns whether everything added so far fits.
   bool holds() const { return holds_; }
 
  private:
-  /// A stretch of time in which the link gives `rate`.
+  /// A Stretch is a span of time in which messages take `rate` of the link.
   struct Stretch {
     Instant begin;
     Instant end;
     int64_t rate = 0;  // bytes per second
   };
-  /// The data that each message needs, apart from the rest, so that it stays in the cache.
+  /// Latest has what each message needs, apart from the rest, so that it stays in the cache.
   struct Latest {
     Stretch last;
     int64_t capacity = 0;  // bytes per second
@@ -74,8 +75,8 @@ class CapacityCheck {
   bool holds_ = true;
 };
 
-/// Whether the messages that the node sends as it enters fit the links that `capacity` looks at. An
-/// early test before a sweep: nodes with many channels often ask for too much at once.
+/// Returns whether the messages that the node sends as it enters fit the links that `capacity`
+/// looks at. It is an early test: nodes with many channels often ask for too much at once.
 bool first_messages_fit(const Collective& collective, Node node, Paths& paths,
                         const CapacityCheck& capacity);
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// One collective while the event engine runs it: when its halves begin, and what they wait for. The
-// engine has the clock and the network. It is told when transfers and reductions begin, and says
-// when they have ended.
+// A CollectiveEngine is one run of a collective in the event engine. It decides when halves begin.
+// The event engine has the clock and the network: it is told when transfers and reductions begin,
+// and says when they have ended.
 
 #include <cstdint>
 #include <optional>
@@ -21,12 +21,12 @@
 
 namespace orrery {
 
-/// The number of an instant at which something happens; it takes half the memory of the instant.
+/// An InstantNumber numbers an instant at which something happens, in half the instant's memory.
 using InstantNumber = Id<struct InstantNumberTag>;
 
-/// The Host has now(), and the number() of this instant; is_shared(LinkId); and
-/// take(std::vector<HalfRef>&), which chooses what begins next. It gets these calls, of which the
-/// first argument is the slot by which it knows the run of the collective:
+/// The Host has now(), the number() of this instant, is_shared(LinkId), and
+/// take(std::vector<HalfRef>&), which chooses the half that begins next. It gets the following
+/// calls; `slot` is the number by which it knows the run of the collective:
 ///
 ///   receive(slot, StepRef, Duration)     a receive half that takes this long
 ///   prepare(slot, StepRef, Duration)     the overhead of a sender that then shares links
@@ -61,7 +61,7 @@ class CollectiveEngine {
         begun_(log == nullptr ? 0 : size_t{extent_.nodes} * extent_.channels),
         nodes_left_(extent_.nodes) {}
 
-  /// The memory that it takes, with what the engine holds of its messages under way.
+  /// Returns the memory of a run, with what the event engine holds for its messages under way.
   static Int128 bytes(const Extent& extent) {
     const Int128 channels = Int128{extent.nodes} * extent.channels;
     return StepTable<Marks>::bytes(extent) + StepTable<bool>::bytes(extent) +
@@ -69,12 +69,12 @@ class CollectiveEngine {
   }
   Int128 bytes() const { return bytes(extent_); }
 
-  /// Appends only the progress, at the end of an instant. Halves that run are among the engine's
-  /// events and flows. Origins do not change times. Connections only save work.
+  /// Appends the progress, at the end of an instant. Nothing else is needed: halves that run are
+  /// among the engine's events and flows, origins do not change times, and ways save work.
   void append_state(std::vector<uint64_t>& words) const { progress_.append_state(words); }
 
-  // Each of these is an event of the current instant, with everything that can begin because of it.
-  // Over: all nodes have ended, those of a switch too.
+  // Each function handles one event of the current instant and starts every half that it allows. It
+  // returns Over once all nodes, switch nodes included, have ended.
 
   State enter(Node node) {
     entries_[node.index()] = host_.number();
@@ -84,13 +84,13 @@ class CollectiveEngine {
     return begin_ready();
   }
 
-  /// The receive half is over.
+  /// Handles the end of a receive half.
   State received(StepRef ref) {
     retire({ref, Half::Receive}, step_at(ref), host_.now());
     return begin_ready();
   }
 
-  /// The sender's overhead is over.
+  /// Handles the end of the sender's overhead.
   State prepared(StepRef ref) {
     const Step& step = step_at(ref);
     const Path& path = this->path(ref.node, *step.to);
@@ -99,34 +99,34 @@ class CollectiveEngine {
     return begin_ready();
   }
 
-  /// The send half is over.
+  /// Handles the end of a send half.
   State sent(StepRef ref) {
     deliver(ref);
     return begin_ready();
   }
 
-  /// The send half at which the channel with this number is, is over.
+  /// Handles the end of the send half that the channel with this number is at.
   State sent_by(uint32_t channel) { return sent(progress_.at_work(channel)); }
 
-  /// The message for that step is there.
+  /// Handles the arrival of the message for this receiving step.
   State arrive(StepRef receiver) {
     progress_.arrive(receiver, ready_);
     return begin_ready();
   }
 
  private:
-  /// What an event asks about the way of a channel's last message, near everything else that it
-  /// touches.
+  /// A Way has what events ask about the way of a channel's last message. It is kept near
+  /// everything else that they touch.
   struct Way {
     Node to;
     bool known = false;
-    bool shares = false;  // whether it shares links of the way
+    bool shares = false;  // whether the message shares links of the way
     Bytes size;
     Duration transfer;  // where it shares none
     Duration latency;
   };
 
-  /// When the halves of a remembered step retired, and whose entry led to it.
+  /// Marks says when the halves of a remembered step retired, and whose entries led to them.
   struct Marks {
     InstantNumber received;  // its receive half has retired
     InstantNumber sent;      // its send half has retired
@@ -135,7 +135,7 @@ class CollectiveEngine {
   };
   using Met = HappenedAt<InstantNumber>;
 
-  /// The bytes for a channel, whose sends are one at a time: where it is, its flow, its events.
+  /// A channel takes these bytes for its progress, flow and events: it sends one message at a time.
   static constexpr size_t kBytesUnderWay = 160;
 
   [[gnu::flatten]] State begin_ready() {
@@ -174,7 +174,8 @@ class CollectiveEngine {
       retire({ref, half}, step, host_.now());
   }
 
-  /// Valid until the next call. The halves of a step often begin one after the other.
+  /// Returns the step, valid until the next call. It is remembered, since the halves of a step
+  /// often begin one after the other.
   const Step& step_at(StepRef ref) {
     if (last_ref_ != ref) {
       last_step_ = schedule_.step(ref);
@@ -216,14 +217,15 @@ class CollectiveEngine {
         shared_.push_back(link);
   }
 
-  /// Requires find_shared().
+  /// Begins a flow. Requires find_shared() first.
   void share_links(StepRef ref, const Path& path, Bytes size) {
     host_.transmit(slot_, channel_of(ref), shared_, path.peak(messages_.channel_rate),
                    on_wire(size, messages_.share));
   }
 
-  /// When a cause of a half that begins now was met. A message is the last of the causes that
-  /// for_each_cause names. So if no earlier one was met now, it has arrived now.
+  /// Returns when a cause of a half that begins now was met. A message counts as met now: unless
+  /// the step is Atomic, it is the last of the causes, so if none before it was met now, it has
+  /// arrived now.
   Met met(const Cause& cause) const {
     if (cause.kind == CauseKind::Enter)
       return {entries_[cause.step.node.index()], cause.step.node};
@@ -233,7 +235,7 @@ class CollectiveEngine {
         .of(cause);
   }
 
-  /// The message has been sent: the sender is free, and the message arrives after the latency.
+  /// Handles a sent message: the sender is free, and the message arrives after the latency.
   void deliver(StepRef ref) {
     const StepRef receiver = schedule_.peer(ref, Half::Send);
     const Duration latency = remembers(ref)
@@ -244,7 +246,7 @@ class CollectiveEngine {
     retire_send(ref, at);
   }
 
-  /// A half that sends nothing.
+  /// Retires a half that sends nothing.
   void retire(HalfRef half, const Step& step, Instant now) {
     if (half.half == Half::Send)
       return retire_send(half.step, now);
@@ -254,7 +256,7 @@ class CollectiveEngine {
     progress_.retire(half, step, ready_);
   }
 
-  /// `arrival`: of the message that it sent; now if it sent none.
+  /// Retires a send half. `arrival` is when its message arrives; now if it sent none.
   void retire_send(StepRef ref, Instant arrival) {
     marks_.at(ref).sent = host_.number();
     if (log_ != nullptr)
@@ -269,7 +271,7 @@ class CollectiveEngine {
     log_->add({id_, half.step, half.half, begun_[channel_of(half.step)], host_.now(), arrival});
   }
 
-  /// Held up by the channel that ended last; of equal ones the first.
+  /// Ends a node. Its channel that ended last held it up; among equal ones, the first.
   void end(Node node) {
     --nodes_left_;
     if (!extent_.is_rank(node))
@@ -284,8 +286,8 @@ class CollectiveEngine {
     return static_cast<uint32_t>(extent_.number_of(ref.node, ref.channel));
   }
 
-  /// Whether the channel remembers the way of the step's message. Many schedules have one message
-  /// a channel, and there is nothing to be gained by it.
+  /// Returns whether the channel remembers the way of the step's message. Many schedules have one
+  /// message a channel, and remembering its way gains nothing.
   static bool remembers(StepRef ref) { return ref.index > 0; }
 
   Way& connection(StepRef ref) {

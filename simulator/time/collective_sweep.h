@@ -1,9 +1,9 @@
 #pragma once
 
-// One collective in max-plus time, with all its entries known. A template over the concrete
-// schedule, so that the compiler folds the schedule's steps and the enumeration of their causes
-// into the loop. It takes long to compile, so only sweep_whole.cc and sweep_cut.cc instantiate it,
-// for schedules with whole messages and with cut ones.
+// A CollectiveSweep runs one collective in max-plus time, with all its entries known. It is a
+// template over the concrete schedule, so that the compiler folds the schedule's steps and the
+// enumeration of their causes into the loop. It takes long to compile, so only sweep_whole.cc and
+// sweep_cut.cc instantiate it, for schedules with whole messages and with cut ones.
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@
 
 namespace orrery {
 
-/// A collective to sweep.
+/// A SweptCollective is a collective to sweep.
 struct SweptCollective {
   const Lowered& lowered;
   CollectiveId id;
@@ -42,16 +42,16 @@ struct SweptCollective {
   StateBudget& state;
 };
 
-/// What a sweep gives.
+/// CollectiveTimes is the result of a sweep.
 struct CollectiveTimes {
   uint64_t messages = 0;
   Digest digest;
-  /// Per rank: when it ended, and whose entry held it up.
+  /// It has, per rank, when the rank ended and whose entry held it up.
   std::vector<Happened> exits;
 };
 
-/// Empty if the sweep was stopped: a link's capacity is exceeded, or some step never runs. Throws
-/// OpOverflow and TooMuchState.
+/// These sweep a collective. They return nothing if the sweep stops: a link's capacity is exceeded,
+/// or some step never runs. They throw OpOverflow and TooMuchState.
 std::optional<CollectiveTimes> sweep_whole(const Schedule& schedule, const SweptCollective& of);
 std::optional<CollectiveTimes> sweep_cut(const SlicedSchedule& schedule, const SweptCollective& of);
 
@@ -74,7 +74,7 @@ class CollectiveSweep {
                   1),
         width_(size_t{extent_.nodes} * extent_.channels) {}
 
-  /// The memory that it takes while it runs.
+  /// Returns the memory that the sweep takes while it runs.
   Int128 bytes() const {
     const size_t links = capacity_ == nullptr ? 0 : sizeof(shared_links_[0]);
     return Int128{width_} * Int128{sizeof(Way) + links + kProgressBytes} +
@@ -97,8 +97,8 @@ class CollectiveSweep {
     return run_in_any_order() && holds();
   }
 
-  /// When the rank ended, and whose entry held it up: that of its channel that ended last; of equal
-  /// ones the first.
+  /// Returns when the rank ended and whose entry held it up. The channel that ended last decides
+  /// this; among equal ones, the first.
   Happened exit(Node node) const {
     LastMet<> last;
     for_each_cause_of_end(schedule_, extent_, node, [&](const Cause& cause) {
@@ -111,14 +111,15 @@ class CollectiveSweep {
   Digest digest() const { return tally_.digest; }
 
  private:
-  /// How long a payload takes on a channel. Without elements, a message takes the overhead alone.
+  /// A Cost says how long a payload of `count` elements takes on a channel. A message without
+  /// elements takes only the overhead.
   struct Cost {
     int64_t count = 0;
     PayloadDurations durations;
   };
 
-  /// A channel stores this, so that no message needs a search or a division: the route of its last
-  /// message, and the costs of two sizes, since algorithms split data into parts of two sizes.
+  /// A Way is stored per channel, so that no message needs a search or a division: the route of its
+  /// last message, and the costs of two sizes, since algorithms split data into parts of two sizes.
   struct Way {
     std::optional<Node> to;
     Duration latency;
@@ -126,7 +127,7 @@ class CollectiveSweep {
     std::array<Cost, 2> costs;
 
     bool knows(int64_t count) const { return costs[0].count == count || costs[1].count == count; }
-    /// The cost of another size where it does not know this one.
+    /// Returns the cost of this size; if it is unknown, the cost of another size.
     const Cost& cost(int64_t count) const { return costs[costs[0].count == count ? 0 : 1]; }
   };
 
@@ -140,14 +141,14 @@ class CollectiveSweep {
     }
   };
 
-  /// The results of a pass.
+  /// PassResults has the results of a pass.
   struct PassResults {
     Tally tally;
     bool unknown = false;   // a channel does not know a cost: its times are wrong
     bool same_row = false;  // a send half has a cause in this row, which the pass may not have done
   };
 
-  /// A pass over the steps of one channel number.
+  /// A Pass goes over the steps of one channel number.
   struct Pass {
     const S& schedule;
     StepTimes* times;
@@ -160,9 +161,9 @@ class CollectiveSweep {
     return {schedule, times, {id_, channel, Half::Receive}, {id_, channel, Half::Send}};
   }
 
-  /// Row by row, whole steps at a time. Repeating a row is safe. If a cost was unknown, it is
-  /// computed first. If a send half waits for another node's receive half of the same row, all
-  /// receive halves are right after the first pass.
+  /// Runs the schedule row by row, whole steps at a time. A row may be repeated. This is done if a
+  /// cost was unknown, after computing it, and if a send half waits for another node's receive half
+  /// of the same row, since all receive halves are right after the first pass.
   void run_rows() {
     uint32_t rows = 0;
     bool learn_first = false;  // the row before did not know its costs: this one will not either
@@ -195,8 +196,8 @@ class CollectiveSweep {
 
   bool holds() const { return capacity_ == nullptr || capacity_->holds(); }
 
-  // This and learn_row() are flattened for step(): without, an all-to-all in turns over 1,024 ranks
-  // runs 28% more instructions (g++ 12, callgrind, 2026-11-22).
+  // This and learn_row() are flattened so that step() is inlined: otherwise an all-to-all in turns
+  // over 1,024 ranks runs 28% more instructions (g++ 12, callgrind, 2026-11-22).
   [[gnu::flatten]] void check_row(uint32_t row) const {
     for (uint32_t c = 0; c < extent_.channels; ++c)
       for_each_in_row(schedule_, Channel(c), row, [&](StepRef ref) {
@@ -206,7 +207,7 @@ class CollectiveSweep {
       });
   }
 
-  /// Requires a send half that has run: after the sender's overhead its message takes the links.
+  /// Adds the message of a send half that has run. It takes the links after the sender's overhead.
   void check_capacity(StepRef ref, const Step& step) const {
     const size_t at = channel_of(ref);
     const Instant sent = times_[index_of(ref)].sent;
@@ -217,11 +218,11 @@ class CollectiveSweep {
       capacity_->add(link, begun, sent, ways_[at].rate.value());
   }
 
-  /// Only `times` is stored through, and the compiler is told so: it reads the schedule's figures
-  /// once, not once a message. clang 14 concludes this only for arguments, so the schedule is one.
-  /// It must also be told to inline `run`, or the three calls of in_row() share one loop. It then
-  /// runs 124 instructions a message, with neither measure 287; g++ 12 runs 140 (1,024 ranks,
-  /// callgrind, 2026-11-22).
+  /// Runs a row. The compiler is told that only `times` is written through, so it reads the
+  /// schedule's figures once and not once a message. clang 14 concludes this only for arguments, so
+  /// the schedule is an argument. clang must also be told to inline `run`, or the three calls in
+  /// in_row() share one loop. With both measures it runs 124 instructions a message, with neither
+  /// 287; g++ 12 runs 140 (1,024 ranks, callgrind, 2026-11-22).
   [[gnu::flatten, gnu::noinline]] static PassResults run_row(const CollectiveSweep& sweep,
                                                              const S& schedule,
                                                              StepTimes* __restrict times,
@@ -246,9 +247,9 @@ class CollectiveSweep {
     return pass.results;
   }
 
-  /// Whether some channel had something to learn.
+  /// Computes the unknown costs of a row. Returns whether there were any.
   [[gnu::flatten]] bool learn_row(Channel channel, uint32_t row) {
-    // A size that differs from the first node's: later rows are likely to have it elsewhere.
+    // `other` differs from the first node's size. Later rows are likely to have it elsewhere.
     std::optional<int64_t> first;
     std::optional<int64_t> other;
     for_each_in_row(schedule_, channel, row, [&](StepRef ref) {
@@ -368,11 +369,11 @@ class CollectiveSweep {
     return size_t{ref.channel.index()} * extent_.nodes + ref.node.index();
   }
 
-  /// Rows lie one after the other; only those that a cause may name and the one at work are kept.
+  /// Rows lie one after the other. Only those that a cause may name and the one at work are kept.
   size_t index_of(StepRef ref) const { return (ref.index & row_mask_) * width_ + channel_of(ref); }
 
   /// Stores the cost of the step in its channel, and that of size `other` in the second entry.
-  /// Returns whether one was new.
+  /// Returns whether anything was new.
   bool learn(StepRef ref, std::optional<int64_t> other = std::nullopt) {
     const Step step = schedule_.step(ref);
     Way& way = ways_[channel_of(ref)];
@@ -418,7 +419,7 @@ class CollectiveSweep {
                                      message_duration(size, way.rate, rate_parts_, messages_))};
   }
 
-  /// The bytes for a channel, where steps run in any order.
+  /// A channel takes this many bytes when steps run in any order.
   static constexpr size_t kProgressBytes = 16;
 
   const S& schedule_;
@@ -436,7 +437,7 @@ class CollectiveSweep {
   const size_t row_mask_;
   const size_t width_;     // steps of a row
   std::vector<Way> ways_;  // per channel, node
-  /// Of the way of a channel's last message, those that capacity_ looks at.
+  /// These are the links on the way of a channel's last message that capacity_ looks at.
   std::vector<boost::container::small_vector<LinkId, 4>> shared_links_;
   std::vector<StepTimes> times_;
   Tally tally_;

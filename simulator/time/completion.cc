@@ -25,7 +25,7 @@ Instant instant_of(const OpSpans& spans, const ProgramLists& lists, ListId list,
 
 namespace {
 
-/// Runs `timed(EventLog*)`, and keeps the record if it is wanted.
+/// Runs `timed(EventLog*)`, and records the run if `history` is not null.
 template <class Timed>
 auto with_history(History* history, Timed&& timed) {
   if (history == nullptr)
@@ -35,8 +35,7 @@ auto with_history(History* history, Timed&& timed) {
   return result;
 }
 
-/// By the sweep where it is exact, which here may also show in its timeline; else the reason why
-/// not.
+/// Returns the reason if the sweep is not exact, which may show only in its timeline.
 std::variant<Completion, std::string> time_by_sweep(const Program& program, const Lowered& lowered,
                                                     Paths& paths, const Demands& demands,
                                                     const TimeOptions& options) {

@@ -1,6 +1,15 @@
 #pragma once
 
-// When everything happened. The sweep and the event engine give the same answer, to the picosecond.
+// This folder times a program: it finds out when every op starts and ends on every device. The
+// result is a Completion. time_program() chooses one of two executors, which give the same answer,
+// to the picosecond, wherever both are exact:
+//   sweep.h    runs one collective after another, if no link is ever asked for more than it has;
+//   engine.h   runs any program event by event, and shares links between messages.
+//
+// Both use the clocks of the devices (device_clocks.h), which run the lists of instructions and say
+// when a device enters a collective. collective_sweep.h and collective_engine.h run the steps of a
+// collective. origins.h finds whose entry held a collective up. If the iterations of a loop repeat,
+// period_finder.h notices it, and loop_skips.h adds many iterations at once.
 
 #include <cstdint>
 #include <optional>
@@ -29,7 +38,8 @@ using ListId = Id<struct ListTag>;
 
 enum class TimedBy : uint8_t { Sweep, Engine };
 
-/// Iterations of a loop that were not run one by one: each is the one `every` before, `later`.
+/// AddedIterations counts the iterations of a loop that were not run one by one. Each repeats the
+/// one `every` iterations earlier, and all its times are `later` than there.
 struct AddedIterations {
   uint64_t count = 0;
   uint64_t every = 1;
@@ -43,41 +53,41 @@ struct Completion {
   uint64_t messages = 0;
   Digest digest;
   std::vector<AddedIterations> added;  // per loop of the program
-  /// Per op and device: the runs that have no span. Empty where all have one.
+  /// It has, per op and device, the time of runs without a span; it is empty if all have one.
   std::vector<std::vector<OpTime>> without_spans;
   TimedBy by = TimedBy::Engine;
   std::string because;  // why this executor: for the engine, the link or the order that forced it
 };
 
-/// When a moment of a list happened. Requires that its run has spans.
+/// Returns when a moment of a list happened. Requires that its run has spans.
 Instant instant_of(const OpSpans& spans, const ProgramLists& lists, ListId list, Moment moment);
 
 struct TimeOptions {
-  /// When each device begins, by logical id; empty: all at 0.
+  /// The devices begin at these instants, by logical id; if it is empty, all begin at 0.
   std::vector<Instant> device_start;
   History* history = nullptr;           // where given, gets all that happened
   int64_t most_state = Limits().state;  // as Limits has it
-  /// The runs of ops that get spans, ascending; null: all. Iterations without any may be skipped.
+  /// These runs get spans, ascending; null means all. Iterations without any may be skipped.
   const std::vector<OpRun>* kept = nullptr;
-  int64_t most_runs = Limits().runs;  // with `kept`: of ops that are run one by one
+  int64_t most_runs = Limits().runs;  // with `kept`: the most runs of ops that are run one by one
 };
 
-/// Decides per program: the sweep where it is exact (contract of sweep.h), else the event engine.
-/// Empty for a program that does not end; a program walk says why. Throws TooMuchState
-/// (state_budget.h).
+/// Times a program by the sweep if it is exact (contract of sweep.h), else by the event engine.
+/// Returns nothing for a program that does not end; a program walk says why. Throws TooMuchState
+/// (state_budget.h) and TooManyRuns (device_clocks.h).
 std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
                                        const Demands& demands, const TimeOptions& options = {});
 
-/// The same for a program that ends.
+/// Times a program that ends.
 Completion run_time(const Program& program, const Lowered& lowered, Paths& paths,
                     const Demands& demands, const std::vector<Instant>& device_start = {});
 
-/// The run that `completion` is of, once more by the same executor, with each half of each step
-/// into `log`. That nothing differs is checked. Requires that all runs have spans.
+/// Repeats the run of `completion` with the same executor, and adds each half of each step to
+/// `log`. Checks that spans and digest are the same. Requires that all runs have spans.
 void record(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,
             const Completion& completion, EventLog& log);
 
-// The same, with paths and demands of their own.
+// These overloads make their own paths and demands.
 Completion run_time(const Program& program, const Lowered& lowered, const Fabric& fabric,
                     const std::vector<Instant>& device_start = {});
 void record(const Program& program, const Lowered& lowered, const Fabric& fabric,

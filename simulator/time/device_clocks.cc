@@ -12,7 +12,7 @@ namespace orrery {
 
 namespace {
 
-/// Per op: whether it starts a collective for whose end some done may wait, in any iteration.
+/// Returns, per op, whether it starts a collective whose end some done may await, in any iteration.
 std::vector<bool> awaited_starts(const Program& program, const Iterations& iterations) {
   std::vector<bool> awaited(program.ops.size(), false);
   for (const Op& op : program.ops)
@@ -22,7 +22,7 @@ std::vector<bool> awaited_starts(const Program& program, const Iterations& itera
   return awaited;
 }
 
-/// How much later than `base`, modulo 2^64.
+/// Returns how many picoseconds `at` is later than `base`, modulo 2^64.
 uint64_t word(Instant at, Instant base) {
   return static_cast<uint64_t>(at.picoseconds()) - static_cast<uint64_t>(base.picoseconds());
 }
@@ -93,7 +93,8 @@ void DeviceClocks::end(EnterRef by, Instant at, Node held_up_by, Entered entered
   pass_on(entered);
 }
 
-/// When the collective ended; now if that is not later, which makes no difference.
+/// Returns when the collective ended. Ends that are not later than the list's clock may be
+/// forgotten: for them it returns that clock, which makes no difference to a Wait.
 Instant DeviceClocks::end_of(ListId list, uint64_t enter) const {
   const Tape& tape = lists_.tape(list);
   const uint32_t number = tape.stream_at(enter);
@@ -191,7 +192,7 @@ void DeviceClocks::append_state(ListId list, const LoopedOrder::LoopRun& loop, I
     }
     if (entered > ended && matters(ended))
       add(stream.entered);
-    // What is entered next on the stream waits for its last end.
+    // The next collective on the stream waits for the stream's last end.
     if (entered < tape.enters(s) && matters(entered))
       add(std::max(stream.last_end, clock.now));
     for (size_t i = 0; i <= stream.ends.size() && ended > 0; ++i) {

@@ -1,12 +1,12 @@
 #pragma once
 
-// The clocks of the devices: when each passes the instructions of its list, and when it enters each
-// collective. The caller says how long a collective takes, with end(). Between such calls a device
-// runs ahead as far as its list allows, since local ops take constant time. The sweep and the event
-// engine both use this.
+// DeviceClocks finds out when each device passes the instructions of its list and enters each
+// collective. The caller says when a collective ends, with end(). Between such calls a device runs
+// ahead as far as its list allows, since local ops take constant time. The sweep and the engine use
+// this.
 //
-// A clock remembers only what later instants depend on: when the compute stream is done, when each
-// communication stream is, and the ends that lie ahead of the compute stream and may be awaited.
+// A clock remembers only what later instants depend on: when the compute stream and each
+// communication stream are done, and the ends ahead of the compute stream that may be awaited.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,7 @@
 
 namespace orrery {
 
-/// A queue in one piece of memory. An empty one takes none, unlike std::deque.
+/// A Fifo is a queue in one piece of memory. An empty one takes no memory, unlike std::deque.
 template <class T>
 class Fifo {
  public:
@@ -49,15 +49,14 @@ class Fifo {
   }
 
  private:
-  /// Items that are gone keep their memory while they are few beside the others: an item is moved
-  /// once, on average.
+  /// Removed items keep their memory while they are few: an item is moved once, on average.
   static constexpr size_t kMostUnused = 16;
 
   std::vector<T> items_;
   size_t first_ = 0;
 };
 
-/// A member that enters its collective, and when.
+/// An Entrance is a member that enters its collective, and when.
 struct Entrance {
   CollectiveRun run;
   Node node;
@@ -65,7 +64,7 @@ struct Entrance {
   Instant at;
 };
 
-/// An op with which the devices run more than Limits::runs ops one by one.
+/// It is thrown at the op with which the devices run more than Limits::runs ops one by one.
 class TooManyRuns : public BeyondLimit {
  public:
   using BeyondLimit::BeyondLimit;
@@ -75,58 +74,57 @@ class DeviceClocks {
  public:
   using Entered = FunctionRef<void(const Entrance&)>;
 
-  /// `device_start` has for each logical id when the device begins; empty: all begin at 0. `kept`
-  /// has the runs that get spans, ascending; null: all do. With it, devices that run more than
-  /// `most_runs` ops make a call throw TooManyRuns.
+  /// `device_start` has for each logical id when the device begins; if it is empty, all begin at 0.
+  /// `kept` has the runs that get spans, ascending; if it is null, all do. With `kept`, a call
+  /// throws TooManyRuns once the devices have run more than `most_runs` ops.
   DeviceClocks(const Program& program, const Lowered& lowered,
                std::span<const Instant> device_start, EventLog* log, const std::vector<OpRun>* kept,
                int64_t most_runs);
 
   /// Runs all lists from their beginnings. `entered` gets each entry that this makes possible, and
-  /// must not call back; the same for end() and resume().
+  /// must not call back. The same holds for end() and resume().
   void begin(Entered entered);
 
-  /// All steps of the member have retired at `at`. The collective ends on its device once the
-  /// result has been copied out (Collective::leave).
+  /// Records that all steps of the member have retired at `at`. The collective ends on its device
+  /// once the result has been copied out (Collective::leave).
   void end(EnterRef by, Instant at, Node held_up_by, Entered entered);
 
-  /// Holds a list before a position (ListProgress), and lets it go on from there.
+  /// These hold a list before a position (ListProgress), and let it go on from there.
   void hold(ListId list, uint64_t before) { progress_.hold(list, before); }
   void resume(ListId list, Entered entered);
 
   bool finished() const { return progress_.finished(); }
   const ProgramLists& lists() const { return lists_; }
   const ListProgress& progress() const { return progress_; }
-  /// When the compute stream of a list has passed what it has passed.
+  /// Returns the instant up to which the compute stream of a list has come.
   Instant now(ListId list) const { return clocks_[list.index()].now; }
 
   /// Appends where a list is in a run of a loop, and all of its clocks that later instants in the
-  /// loop depend on, relative to `base`. Positions in the loop are counted back from here. A list
-  /// that is in no loop (of 0 trips) has its place, and those of its clocks that are after `base`.
+  /// loop depend on, relative to `base`. Positions in the loop are counted back from the current
+  /// one. For a list that is in no loop, `loop` has 0 trips; its position is appended as it is, and
+  /// clocks before `base` count as `base`.
   void append_state(ListId list, const LoopedOrder::LoopRun& loop, Instant base,
                     std::vector<uint64_t>& words) const;
 
-  /// How long each op of a list took so far, all runs together, by instruction. Empty where all
-  /// runs get spans.
+  /// Returns how long each op of a list took so far, by instruction; empty if all runs get spans.
   const std::vector<OpTime>& totals(ListId list) const { return totals_[list.index()]; }
 
-  /// Runs `times` periods of a loop at once, each of so many iterations, and `later` than the one
-  /// before. In a period the list's totals grew by as much as since `before`.
+  /// Runs `times` periods of a loop at once. Each has `iterations` iterations, and comes `later`
+  /// after the one before. `before` has the totals one period ago; each period adds as much again.
   void skip(ListId list, const LoopedOrder::LoopRun& loop, uint64_t iterations, uint64_t times,
             Duration later, std::span<const OpTime> before);
 
-  /// A device that stands at a wait, and for what: "device 3 waits for the end of 'r'". Requires
-  /// !finished().
+  /// Returns who waits for what: "device 3 waits for the end of 'r'". Requires !finished().
   std::string waiting_text() const;
 
-  /// When the last op ended.
+  /// Returns when the last op ended.
   Instant makespan() const { return makespan_; }
   OpSpans spans() && { return std::move(spans_); }
-  /// Per op and device of its thread: the time of the runs that have no span. Empty if all have
-  /// one.
+  /// Returns, per op and device of its thread, the time of runs without a span; empty if there are
+  /// none.
   std::vector<std::vector<OpTime>> without_spans() const;
 
-  // The callbacks of ListProgress.
+  // These are the callbacks of ListProgress.
   void passed(ListId list, uint64_t position);
   void entered(EnterRef entry);
 
@@ -139,7 +137,7 @@ class DeviceClocks {
     Instant last_end;       // of the last collective that has ended
     Instant entered;        // of the one that is under way: when its launch is over
     Fifo<Instant> reached;  // when the compute stream passed each Enter that has not ended
-    /// Ends before the last that are later than the compute stream, and that a Wait may await.
+    /// These ends before the last one are later than the compute stream, and a Wait may await them.
     Fifo<EndAt> ends;
   };
   struct Clock {

@@ -52,7 +52,7 @@ class Engine {
                         demands.links[l].exceeds(paths.fabric().link(LinkId(l))));
   }
 
-  /// Empty if the program does not end.
+  /// Returns nothing if the program does not end.
   std::optional<Completion> run() {
     try {
       return run_events();
@@ -66,9 +66,9 @@ class Engine {
     }
   }
 
-  // The host of the running collectives (collective_engine.h).
+  // These functions serve the running collectives as their host (collective_engine.h).
 
-  /// Whether messages on the link may have to share it.
+  /// Returns whether messages on the link may have to share it.
   bool is_shared(LinkId link) const { return shared_[link.index()]; }
 
   Instant now() const { return now_; }
@@ -146,8 +146,8 @@ class Engine {
     return std::move(completion_);
   }
 
-  /// An event of a step (of Enter only the node counts), or of a flow (FlowSent). Kind is as wide
-  /// as the other members, so the structure has no padding and is copied whole.
+  /// An Event is an event of a step (for Entry only its node counts), or of a flow (FlowSent). Kind
+  /// is as wide as the other members, so the structure has no padding and is copied whole.
   struct Event {
     enum class Kind : uint32_t { Entry, Received, Prepared, Sent, FlowSent, Arrival, Update };
     Kind kind = Kind::Update;
@@ -156,8 +156,8 @@ class Engine {
   };
   using Queue = EventQueue<Event>;
 
-  /// A send half with a flow in the network, at one rate since `since`. From its first rate on, an
-  /// event is pending at its end, or before its end if that was put off.
+  /// A Transfer is a send half with a flow in the network. Its rate has not changed since `since`.
+  /// Once it has a rate, an event is pending at its end, or earlier if the end was put off.
   struct Transfer {
     Remaining left = 0;  // at `since`
     Instant since;
@@ -166,7 +166,7 @@ class Engine {
     bool scheduled : 1 = false;
     bool put_off : 1 = false;
 
-    /// Requires that the rate has not changed since `since`.
+    /// Returns what is left at `now`. Requires that the rate has not changed since `since`.
     Remaining left_at(Instant now, Rate rate) const {
       return left - Remaining{rate.count()} * (now - since).count();
     }
@@ -175,27 +175,27 @@ class Engine {
     }
   };
 
-  /// A run of a collective: from when its first member is known to enter until its last end.
+  /// A Running is a run of a collective, from the first known entry until its last end.
   struct Running {
     std::unique_ptr<Run> run;                 // from the first entry
     std::vector<std::optional<EnterRef>> by;  // per rank that is known to enter
 
-    /// That of the lowest rank, whatever the order in which they enter.
+    /// Returns the Enter of the lowest rank known so far, whatever the order in which ranks enter.
     const EnterRef& first() const {
       return **std::find_if(by.begin(), by.end(),
                             [](const auto& each) { return each.has_value(); });
     }
   };
 
-  /// The state at an end of an iteration.
+  /// A Before is the state at an end of an iteration.
   struct Before {
     ListsBefore lists;
     uint64_t messages = 0;
     Digest digest;
   };
 
-  /// At the end of an instant. Once a list has come to the end of an iteration, looks whether the
-  /// state is an earlier one, and goes ahead by as many periods as possible.
+  /// Looks, at the end of an instant, whether a list has come to the end of an iteration and the
+  /// state equals an earlier one. If so, goes ahead by as many periods as possible.
   void skip_periods() {
     if (events_since_look_ * kWordsPerEvent < words_of_look_)
       return;
@@ -208,8 +208,8 @@ class Engine {
     append_running(words);
     words_of_look_ = words.size() - of_lists;
     events_since_look_ = 0;
-    // A finder for each loop: the ends of an inner loop would push the states of the outer one out
-    // of those that are kept.
+    // Each loop has a finder of its own. In a common one, the states at the ends of an inner loop
+    // would push out those of the outer loop.
     const std::optional<Before> before = finders_[*loop].look(words, [&] {
       return Before{skips_.lists(all_lists_, now_ + skipped_), completion_.messages,
                     completion_.digest};
@@ -235,7 +235,8 @@ class Engine {
     look_at_.reset();
   }
 
-  /// A list is held at each end of an iteration of local ops alone, in which it meets no other.
+  /// Lets a list go on that is held at the end of an iteration. It is held only in loops of local
+  /// ops, in which it meets no other list, so its iterations are skipped alone.
   void go_on(ListId list) {
     while (clocks_.progress().is_held(list)) {
       skips_.skip(std::span(&list, 1), alone_[list.index()]);
@@ -244,8 +245,8 @@ class Engine {
     }
   }
 
-  /// Watches the first list that is inside of a loop. If it has passed the end of an iteration
-  /// since the last look, gives that loop.
+  /// Watches the first list that is inside a loop. Returns the loop if the list has passed the end
+  /// of an iteration since the last look.
   std::optional<uint32_t> loop_at_end() {
     if (look_at_ && clocks_.progress().next(look_at_->list) < look_at_->end)
       return std::nullopt;
@@ -262,7 +263,7 @@ class Engine {
     return before ? std::optional(before->loop) : std::nullopt;
   }
 
-  /// The runs of collectives that are under way are of later iterations then.
+  /// Moves the runs of collectives that are under way to later iterations.
   void move_runs(std::span<const ListPeriod> periods, uint64_t times) {
     const auto later = [&](EnterRef entry) {
       const auto period = std::find_if(periods.begin(), periods.end(), [&](const ListPeriod& each) {
@@ -282,8 +283,8 @@ class Engine {
     });
   }
 
-  /// Where the run of a collective is in the list of the first member to enter: counted from where
-  /// the list is now, if it is in a loop.
+  /// Returns the position of the run in the list of the lowest rank known to enter. In a loop it is
+  /// counted back from where the list is now.
   uint64_t place_of(uint32_t slot) const {
     const EnterRef& entry = running_[slot].first();
     const uint64_t next = clocks_.progress().next(entry.list);
@@ -303,9 +304,10 @@ class Engine {
     }
   }
 
-  /// At the end of an instant: the running collectives, the events and the transfers, sorted, so
-  /// that the order of insertion does not matter. Events of flows are left out: when a flow ends
-  /// follows from what is left to send and its rate. Messages and digest are sums.
+  /// Appends the running collectives, the events and the transfers at the end of an instant. They
+  /// are sorted, so that the order of insertion does not matter. Events of flows are left out,
+  /// since the end of a flow follows from its rate and what is left to send. Messages and digest
+  /// are left out, since they are sums.
   void append_running(std::vector<uint64_t>& words) const {
     std::vector<Place> places;  // of the runs, to tell them apart
     running_.for_each_slot([&](uint32_t slot) { places.push_back({place(slot), slot}); });
@@ -368,7 +370,7 @@ class Engine {
                  {Event::Kind::Entry, slot, {entrance.node, {}, 0}});
   }
 
-  /// Takes the events of this instant out and handles them.
+  /// Takes the next event of this instant out and handles it. With a shuffle it takes all of them.
   void do_events() {
     if (!shuffle_) {
       apply(events_.pop());
@@ -395,7 +397,7 @@ class Engine {
       happen(event.subject, [&](Run& running) { return happen(running, event.kind, event.step); });
   }
 
-  /// Does nothing for a flow that has ended. One whose end was put off gets an event at that end.
+  /// Ends a flow, unless it has ended. If its end was put off, adds an event at that end.
   void end_flow(FlowId flow) {
     Transfer& transfer = transfers_[flow.index()];
     const Rate rate = network_.rate_of(flow);
@@ -457,8 +459,9 @@ class Engine {
     update_ = false;
   }
 
-  /// Continues at the flow's current rate. A flow that has just begun has sent nothing `before`.
-  /// If it is slower than before, its end is put off, and computed when its event comes.
+  /// Lets a flow continue at its current rate. `before` was its rate until now; for a flow that has
+  /// just begun it does not matter. If the flow is slower than before, its end is put off, and
+  /// computed when its event comes.
   void reschedule(FlowId flow, Rate before) {
     Transfer& transfer = transfers_[flow.index()];
     transfer.left = transfer.left_at(now_, before);
@@ -488,16 +491,16 @@ class Engine {
   bool skips_any_ = false;
   std::map<uint32_t, PeriodFinder<Before>> finders_;  // by the loop at whose ends they look
   std::vector<PeriodFinder<ListsBefore>> alone_;      // per list
-  /// The end of an iteration of a list, at which the state is looked at next.
+  /// LookAt is the end of an iteration of a list at which the state is looked at next.
   struct LookAt {
     ListId list;
     uint64_t end = 0;
     uint32_t loop = 0;
   };
   std::optional<LookAt> look_at_;
-  /// To describe this many words of what is running takes about as long as an event. A sender that
-  /// runs ahead makes the state grow: looks then become rare, so that they take no longer than the
-  /// events between them.
+  /// Describing this many words of the running state takes about as long as an event. A sender that
+  /// runs ahead makes the state grow. Looks then become rare, and take no longer than the events
+  /// between them.
   static constexpr uint64_t kWordsPerEvent = 16;
   uint64_t words_of_look_ = 0;
   uint64_t events_since_look_ = 0;

@@ -1,10 +1,11 @@
 #pragma once
 
-// The pending events of a simulation, by time, in three tiers. Far events are in one unsorted list.
-// When all nearer ones are gone, they are distributed over as many buckets of equal width as there
-// are events. A heap orders the events of the first bucket only, so it stays small. (A ladder queue
-// with one rung: Tang, Goh and Thng, ACM TOMACS 15(3), 2005.) In the worst case all events are in
-// one bucket, and it is a heap. Consecutive events of the same time are queued as one.
+// An EventQueue has the pending events of a simulation, by time, in three tiers. Far events are in
+// one unsorted list. When all nearer events are gone, the far ones are distributed over about as
+// many buckets of equal width as there are events. A heap orders the events of the first bucket
+// only, so it stays small. (A ladder queue with one rung: Tang, Goh and Thng, ACM TOMACS 15(3),
+// 2005.) In the worst case all events are in one bucket, and the queue is a heap. Consecutive
+// events of the same time are queued as one.
 
 #include <algorithm>
 #include <bit>
@@ -20,8 +21,8 @@
 
 namespace orrery {
 
-/// Keys in ascending order, each key once. A heap with four children a node, whose hole moves
-/// instead of whole entries being swapped.
+/// A KeyHeap gives out keys in ascending order; no key is in it twice. It is a heap with four
+/// children a node. A hole moves through it, so that no entries are swapped.
 class KeyHeap {
  public:
   using Key = UInt128;
@@ -87,8 +88,8 @@ class KeyHeap {
   std::vector<Key> keys_;
 };
 
-/// Events of one time come out in the order they were pushed. An event that is no longer valid
-/// stays in: the caller compares `sequence` when it comes out.
+/// Events of one time come out in the order in which they were pushed. An event that is no longer
+/// valid stays in the queue: the caller compares `sequence` when it comes out.
 template <class Payload>
 class EventQueue {
  public:
@@ -101,7 +102,7 @@ class EventQueue {
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
 
-  /// The time of the earliest event. Requires that there is one.
+  /// Returns the time of the earliest event. Requires that there is one.
   Instant next() {
     while (near_.empty())
       advance();
@@ -174,14 +175,15 @@ class EventQueue {
   }
 
  private:
-  /// Time, sequence number, slot, from the most significant bits down: one comparison covers all.
+  /// A Key has the time, the sequence number and the slot, from the most significant bits down, so
+  /// that one comparison covers all.
   using Key = KeyHeap::Key;
   static constexpr unsigned kSlotBits = 26;  // leaves 2^38 events, weeks of running
   static constexpr uint64_t kSlots = uint64_t{1} << kSlotBits;
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-  /// A pending event. Outside the heap it is in a linked list of slots: that of a bucket, or of the
-  /// far events. Unused slots have a list of their own.
+  /// A Slot has a pending event. A slot outside the heap is in a linked list of slots: in that of a
+  /// bucket, or in that of the far events. Unused slots have a list of their own.
   struct Slot {
     Key key = 0;
     Payload payload;
@@ -207,8 +209,8 @@ class EventQueue {
     return pushed_++;
   }
 
-  /// The slot's event is gone, and the first follower takes the slot. In the heap it keeps its
-  /// position, since sequence numbers in between belong to its followers.
+  /// Gives the slot, whose event is gone, to its first follower. It keeps its position in the heap,
+  /// since the sequence numbers in between belong to its followers.
   void follow(Slot& slot) {
     const uint32_t id = slot.followers;
     slot.payload = followers_[id].payload;
@@ -248,7 +250,7 @@ class EventQueue {
     near_end_ = buckets_begin_ + (uint64_t{bucket_} << width_bits_);
   }
 
-  /// Distributes the far events over one to two times as many buckets; the first of them gets one.
+  /// Distributes the far events over at most four times as many buckets. The first gets one.
   void deal() {
     ORRERY_CHECK(far_count_ > 0, "there is a next event");
     const uint64_t range = far_most_ - far_least_;

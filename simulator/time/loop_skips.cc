@@ -9,10 +9,10 @@ namespace orrery {
 
 namespace {
 
-/// A loop of fewer trips is run as it is.
+/// A loop of fewer trips is run without skips.
 constexpr uint64_t kLeastTrips = 8;
 
-/// The iteration of the innermost of these loops at a position, counted through all of them.
+/// Returns the iteration of the innermost loop at a position, counted through all the loops.
 uint64_t iteration_at(std::span<const LoopedOrder::LoopRun> loops, uint64_t position) {
   uint64_t iteration = 0;
   for (const LoopedOrder::LoopRun& loop : loops)
@@ -83,7 +83,7 @@ void LoopSkips::skip(std::span<const ListId> lists, PeriodFinder<ListsBefore>& f
   if (!before)
     return;
   const std::optional<std::vector<ListPeriod>> periods = this->periods(lists, *before);
-  // An inner loop may look the same in two iterations of an outer one.
+  // An inner loop may look the same in two iterations of an outer loop.
   if (!periods || !std::all_of(periods->begin(), periods->end(), [&](const ListPeriod& period) {
         return period.loop.loop == loop_at(period.list).loop;
       }))
@@ -120,8 +120,8 @@ std::optional<std::vector<ListPeriod>> LoopSkips::periods(std::span<const ListId
     const auto loop = std::find_if(loops.rbegin(), loops.rend(), [&](const auto& each) {
       return each.has(from) && (to - from) % each.length == 0;
     });
-    // A done in the first iterations may await what was started before the loop. Without futures
-    // that are carried, that is in the very first one.
+    // A done in the first iterations may await a collective that was started before the loop.
+    // Without carried futures, only the very first iteration can.
     if (loop == loops.rend() || loop->iteration(from) < std::max(futures_[loop->loop], uint64_t{1}))
       return std::nullopt;
     periods.push_back({lists[i], *loop, (to - from) / loop->length});
@@ -129,7 +129,7 @@ std::optional<std::vector<ListPeriod>> LoopSkips::periods(std::span<const ListId
   return periods;
 }
 
-/// Whether a collective of the loop is under way whose times are wanted.
+/// Returns whether a collective of the loop is under way whose own times are wanted.
 bool LoopSkips::has_kept_under_way(const ListPeriod& period) const {
   const Tape& tape = clocks_.lists().tape(period.list);
   const ListProgress& progress = clocks_.progress();

@@ -1,9 +1,10 @@
 #pragma once
 
-// Loops whose iterations repeat: from where to look for a period, and how many may be skipped. The
-// sweep and the event engine both look at their states at the ends of iterations (period_finder.h).
-// Once a state equals an earlier one, the iterations between them are a period; more periods are
-// then added at once, each later than the one before by the same time (DeviceClocks::skip).
+// LoopSkips skips iterations of loops that repeat. It knows where to look for a period, and how
+// many iterations may be skipped. The sweep and the event engine both look at their states at the
+// ends of iterations (period_finder.h). Once a state equals an earlier one, the iterations between
+// them are a period. More periods are then added at once, each later than the one before by the
+// same time (DeviceClocks::skip).
 
 #include <cstdint>
 #include <optional>
@@ -18,14 +19,14 @@
 
 namespace orrery {
 
-/// What a list does in a period: so many iterations of a run of a loop.
+/// A ListPeriod is what a list does in a period: `iterations` iterations of a run of a loop.
 struct ListPeriod {
   ListId list;
   LoopedOrder::LoopRun loop;
   uint64_t iterations = 1;
 };
 
-/// The lists at an earlier state.
+/// ListsBefore says where the lists were at an earlier state.
 struct ListsBefore {
   std::vector<uint64_t> next;               // per list: the next position
   std::vector<std::vector<OpTime>> totals;  // per list
@@ -34,44 +35,45 @@ struct ListsBefore {
 
 class LoopSkips {
  public:
-  /// `kept`: runs whose own times are wanted, ascending. They are never skipped. Null: all are
-  /// wanted, and nothing is skipped.
+  /// `kept` has the runs whose own times are wanted, ascending. They are never skipped. If it is
+  /// null, all are wanted, and nothing is skipped.
   LoopSkips(const Program& program, const Lowered& lowered, DeviceClocks& clocks,
             const std::vector<OpRun>* kept);
 
-  /// Whether there is a loop of which iterations may be skipped.
+  /// Returns whether iterations of some loop may be skipped.
   bool any() const { return any_; }
 
-  /// Where the list next comes to the end of an iteration after which another one follows; the
-  /// length of its tape if there is none. Loops of few iterations do not count; with Local, those
-  /// with collectives do not either.
+  /// next_end() returns the position at which the list next comes to the end of an iteration that
+  /// another one follows; the length of its tape if there is none. Loops of few iterations do not
+  /// count; with Ends::Local, loops with collectives do not count either.
   enum class Ends : uint8_t { All, Local };
   uint64_t next_end(ListId list, Ends ends) const;
 
-  /// The outermost loop with an iteration that ends right before this position of a list.
+  /// Returns the outermost loop with an iteration that ends right before this position of a list.
   LoopedOrder::LoopRun loop_ending_at(ListId list, uint64_t position) const;
-  /// The same where the list is now.
+  /// Returns the same for the position where the list is now.
   LoopedOrder::LoopRun loop_at(ListId list) const {
     return loop_ending_at(list, clocks_.progress().next(list));
   }
 
-  /// Skips iterations of a loop, if they are known to repeat. Requires that each of the lists is
-  /// held at an end of that loop in its thread, and that they meet only each other in it. All
-  /// collectives that they have entered there must have ended.
+  /// Skips iterations of a loop, if they are known to repeat. Requires that each list is held at
+  /// the end of an iteration of that loop in its thread, and that the lists meet only each other in
+  /// it. All collectives that they have entered in the loop must have ended.
   void skip(std::span<const ListId> lists, PeriodFinder<ListsBefore>& finder);
 
   ListsBefore lists(std::span<const ListId> lists, Instant at) const;
 
-  /// How far the lists have come since an equal state, each in the innermost loop that it was in
-  /// all the time. Empty if one was in none, or is still near the begin of its loop.
+  /// Returns how far each list has come since an equal state, in the innermost loop that it was in
+  /// all the time. Lists that have not moved are left out. Returns nothing if some list was in no
+  /// such loop, or was still in the first iterations of its loop at the earlier state.
   std::optional<std::vector<ListPeriod>> periods(std::span<const ListId> lists,
                                                  const ListsBefore& before) const;
 
-  /// How many periods may be added.
+  /// Returns how many periods may be added.
   uint64_t most(std::span<const ListPeriod> periods) const;
 
   void add(std::span<const ListPeriod> periods, uint64_t times, Duration later);
-  /// Per loop of the program.
+  /// Returns the iterations that were added, per loop of the program.
   std::vector<AddedIterations> added() const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// When ops ran. In a long loop only some runs of an op have a span.
+// An OpSpan says when an op ran on a device. In a long loop only some runs of an op have a span.
 
 #include <cstdint>
 #include <optional>
@@ -14,21 +14,20 @@
 
 namespace orrery {
 
-/// One run of an op on one device. The compute stream reaches the op at `start`. A local op runs
-/// from there to `end`. A collective waits for those before it on its stream; at `entered` its
-/// launch is over. It packs its operand, takes part, and has ended on this device at `end`, when
-/// its result is copied out. A done ends when the compute stream goes on.
+/// An OpSpan is one run of an op on one device. The compute stream reaches the op at `start`. A
+/// local op runs from there to `end`. A collective waits for those before it on its stream, and its
+/// launch is over at `entered`. It packs its operand, takes part, and has ended on this device at
+/// `end`, when its result is copied out. A done ends when the compute stream goes on.
 struct OpSpan {
   Instant start;
   Instant entered;  // of a collective; of other ops: start
   Instant end;
-  /// If it is a collective, the node whose entry began the chain of last-met causes that ended
-  /// here.
+  /// For a collective: the entry of this node began the chain of last-met causes that ended here.
   Node held_up_by = {};
   friend bool operator==(const OpSpan&, const OpSpan&) = default;
 };
 
-/// How long an op took on one device, over several of its runs.
+/// An OpTime says how long an op took on one device, over several of its runs.
 struct OpTime {
   Duration from_start;    // to its end
   Duration from_entered;  // to its end
@@ -47,7 +46,7 @@ struct OpTime {
   friend bool operator==(const OpTime&, const OpTime&) = default;
 };
 
-/// How long one run took.
+/// Returns how long one run took.
 inline OpTime time_of(const OpSpan& span) {
   return {span.end - span.start, span.end - span.entered};
 }
@@ -55,15 +54,16 @@ inline OpTime time_of(const OpSpan& span) {
 class OpSpans {
  public:
   OpSpans() = default;
-  /// For ops that run once: the spans of each op, on each device of its thread.
+  /// Takes the spans of ops that run once: for each op, one for each device of its thread.
   explicit OpSpans(std::vector<std::vector<OpSpan>> of_ops);
-  /// Has room for the spans of these runs, ascending; null: of all runs.
+  /// Makes room for the spans of the runs `kept`, which are ascending, and of all ops outside
+  /// loops; if it is null, of all runs.
   OpSpans(const Program& program, const Iterations& iterations, const std::vector<OpRun>* kept);
 
   size_t size() const { return of_ops_.size(); }
-  /// In the order of Thread::devices. Requires that the run has spans.
+  /// Returns the spans in the order of Thread::devices. Requires that the run has spans.
   std::span<const OpSpan> of(OpRun run) const;
-  /// Requires an op that runs once.
+  /// These return the spans of an op that runs once.
   std::span<const OpSpan> operator[](size_t op) const {
     return std::span(spans_).subspan(of_ops_[op].begin, end(op) - of_ops_[op].begin);
   }
@@ -71,13 +71,13 @@ class OpSpans {
     return std::span(spans_).subspan(of_ops_[op].begin, end(op) - of_ops_[op].begin);
   }
 
-  /// The spans of these runs, each as those of an op that runs once.
+  /// Returns the spans of these runs. Each run counts as an op that runs once.
   OpSpans of_runs(std::span<const OpRun> runs) const;
 
-  /// The time of all runs that have spans.
+  /// Returns the time of all runs that have spans.
   OpTime total(OpId op, size_t device) const;
 
-  /// Null for a run without spans.
+  /// Returns the span of a run; null if it has none.
   OpSpan* find(OpRun run, size_t device);
 
   friend bool operator==(const OpSpans&, const OpSpans&) = default;
@@ -86,7 +86,7 @@ class OpSpans {
   struct OfOp {
     size_t begin = 0;  // of its spans: run by run, one device after another
     uint32_t devices = 0;
-    std::optional<uint32_t> kept = {};  // where not all runs have spans: which of kept_
+    std::optional<uint32_t> kept = {};  // if not all runs have spans: the index in kept_
     friend bool operator==(const OfOp&, const OfOp&) = default;
   };
   size_t end(size_t op) const {

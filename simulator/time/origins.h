@@ -1,8 +1,8 @@
 #pragma once
 
-// Which node held a collective up. Every half carries the node whose entry began the chain of
-// last-met causes that led to it. The last-met cause is the latest; among equal times it is the
-// first that for_each_cause names. So the answer does not depend on the order of a walk.
+// This file finds the node that held a collective up. Every half carries the node whose entry began
+// the chain of last-met causes that led to it. The last-met cause is the latest; among equal times
+// it is the first that for_each_cause names. So the answer does not depend on the order of a walk.
 
 #include <optional>
 
@@ -13,7 +13,8 @@
 
 namespace orrery {
 
-/// When something happened, and its origin: in a collective, the node whose entry led to it.
+/// HappenedAt says when something happened, and its origin: in a collective, the node whose entry
+/// led to it.
 template <class When, class Origin = Node>
 struct HappenedAt {
   When at;
@@ -21,7 +22,8 @@ struct HappenedAt {
 };
 using Happened = HappenedAt<Instant>;
 
-/// The last met of several causes, added in the order in which for_each_cause names them.
+/// LastMet finds the last met of several causes. They are added in the order in which
+/// for_each_cause names them.
 template <class When = Instant, class Origin = Node>
 class LastMet {
  public:
@@ -32,7 +34,7 @@ class LastMet {
     any_ = true;
   }
   bool any() const { return any_; }
-  /// Requires any().
+  /// Returns the last met cause. Requires any().
   const HappenedAt<When, Origin>& get() const { return last_; }
   std::optional<Origin> origin() const { return any_ ? std::optional(last_.origin) : std::nullopt; }
 
@@ -41,13 +43,13 @@ class LastMet {
   bool any_ = false;
 };
 
-/// When a step was done, and the origins.
+/// StepHappened says when the halves of a step were done, and their origins.
 template <class When>
 struct StepHappened : StepDone<When> {
   Node received_origin;
   Node sent_origin;
 
-  /// When the cause, which names this step, was met. Not for Enter.
+  /// Returns when a cause that names this step was met, and its origin. It must not be an Enter.
   ORRERY_ALWAYS_INLINE HappenedAt<When> of(const Cause& cause) const {
     if (cause.half == Half::Receive)
       return {met_at(*this, cause), received_origin};

@@ -1,8 +1,8 @@
 #pragma once
 
-// Finds out when a run that goes on for long repeats itself. What follows depends only on the
+// A PeriodFinder finds out when a long run repeats itself. The rest of a run depends only on its
 // state. So if a state equals an earlier one, the same happens again and again, until something
-// ends that the states do not know of, such as a loop.
+// ends that is not part of the states, such as a loop.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,14 +16,15 @@
 
 namespace orrery {
 
-/// Most states are kept as hashes. If one comes again after n looks (at most 64), that state is
-/// kept with a Snapshot and compared n looks later: only then is it known that n looks are a
-/// period.
+/// Most states are kept as hashes. If a hash comes again after n looks (at most 64), the whole
+/// state is kept with a Snapshot, and compared with the state n looks later. Only then is it known
+/// that n looks are a period.
 template <class Snapshot>
 class PeriodFinder {
  public:
-  /// The next state, as words that are equal where what follows is. Returns what was taken of an
-  /// equal earlier one.
+  /// Looks at the next state. `words` must be equal for two states exactly if the same follows
+  /// both. Returns the snapshot of an earlier state that is known to equal this one, if there is
+  /// one. `take` makes the snapshot of this state.
   template <class Take>
   std::optional<Snapshot> look(const std::vector<uint64_t>& words, Take&& take) {
     ++looks_;

@@ -1,7 +1,7 @@
 #pragma once
 
-// How much memory running collectives may take (Limits::state). Most of it is their windows of
-// steps, so it is known when one begins: ranks x channels x window.
+// A StateBudget limits the memory that running collectives take (Limits::state). Most of it is
+// their windows of steps, so it is known when a collective begins: ranks x channels x window.
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// A collective for which there is no room any more.
+/// It is thrown for a collective for which there is no room any more.
 class TooMuchState : public BeyondLimit {
  public:
   using BeyondLimit::BeyondLimit;
@@ -20,10 +20,10 @@ class TooMuchState : public BeyondLimit {
 
 class StateBudget {
  public:
-  /// `most` bytes.
+  /// Allows `most` bytes.
   explicit StateBudget(int64_t most) : most_(most) {}
 
-  /// A collective of the op begins. Throws TooMuchState.
+  /// Takes the bytes of a collective of the op, which begins. Throws TooMuchState.
   void take(OpId op, Int128 bytes) {
     if (taken_ + bytes > most_) {
       Limits limits;
@@ -33,11 +33,11 @@ class StateBudget {
     taken_ += bytes;
   }
 
-  /// Whether what is running may be described twice more. A description takes less than what it
-  /// describes.
+  /// Returns whether there is room for two descriptions of everything that is running. A
+  /// description takes less memory than what it describes.
   bool has_room_for_copies() const { return taken_ <= most_ / 3; }
 
-  /// A collective that took this has ended.
+  /// Gives back the bytes of a collective that has ended.
   void give(Int128 bytes) { taken_ -= bytes; }
 
  private:

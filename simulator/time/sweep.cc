@@ -21,14 +21,14 @@
 namespace orrery {
 namespace {
 
-/// Lists that meet in a loop, each with the loop in its own thread. Others cause nothing for them
-/// while they are in it. So they have a period of their own, and may drift away from other lists.
+/// LoopMates are lists that meet in a loop, each in the loop of its own thread. No other list
+/// affects them there. So they have a period of their own, and may drift away from other lists.
 struct LoopMates {
   std::vector<ListId> lists;
   PeriodFinder<ListsBefore> finder = {};
 };
 
-/// The mates of each list in each loop.
+/// LoopMeetings has the mates of each list in each loop.
 class LoopMeetings {
  public:
   LoopMeetings(const Program& program, const Lowered& lowered, const ProgramLists& lists) {
@@ -52,7 +52,7 @@ class LoopMeetings {
   LoopMates& of(uint32_t loop, ListId list) { return mates_[mates_of_.at({loop, list})]; }
 
  private:
-  /// Members meet in all loops around a collective.
+  /// Makes the members of a collective mates in all loops around it.
   void meet(CollectiveId id, const Lowered& lowered, const ProgramLists& lists) {
     const Iterations& iterations = *lowered.iterations;
     const Collective& collective = lowered.collective(id);
@@ -137,14 +137,14 @@ class ProgramSweep {
   }
 
  private:
-  /// A collective whose members have not all entered.
+  /// A Gathering is a run of a collective whose members have not all entered.
   struct Gathering {
     std::vector<Instant> entries;  // per node
     std::vector<EnterRef> by;
     size_t known = 0;
   };
 
-  /// What a collective does each time it runs.
+  /// Once is what a collective does each time it runs.
   struct Once {
     uint64_t messages = 0;
     Digest digest;
@@ -176,7 +176,7 @@ class ProgramSweep {
       complete_.push_back(slot);
   }
 
-  /// Whether it came to its end.
+  /// Sweeps a collective. Returns whether it came to its end.
   bool sweep_collective(uint32_t slot) {
     const CollectiveId id = gathering_.run(slot).collective;
     const Gathering gathering = std::exchange(gathering_[slot], {});
@@ -202,8 +202,8 @@ class ProgramSweep {
     return true;
   }
 
-  /// When nothing else can happen: lets lists that are held at the ends of iterations go on. Mates
-  /// go on together, once all are there. Whether any went on.
+  /// Lets lists that are held at the ends of iterations go on, when nothing else can happen. Mates
+  /// go on together, once all are there. Returns whether any list went on.
   bool lists_go_on() {
     std::vector<ListId> held;
     for (uint32_t l = 0; l < clocks_.lists().size(); ++l)
@@ -217,7 +217,7 @@ class ProgramSweep {
         ready.insert(ready.end(), mates.lists.begin(), mates.lists.end());
       }
     }
-    // Mates that wait for one that does not come go on without it.
+    // If no mates are complete, some wait for one that does not come, and go on without it.
     for (const ListId list : ready.empty() ? held : ready) {
       clocks_.hold(list, skips_.next_end(list, LoopSkips::Ends::All));
       clocks_.resume(list, [&](const Entrance& entrance) { enter(entrance); });
@@ -247,7 +247,7 @@ class ProgramSweep {
   Completion completion_;
 };
 
-/// A number of parts of 1: "333 1/3".
+/// Returns count / parts as text, such as "333 1/3".
 std::string mixed_number(Int128 count, int64_t parts) {
   const auto rest = static_cast<int64_t>(count % parts);
   const int64_t common = std::gcd(rest, parts);

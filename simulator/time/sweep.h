@@ -1,13 +1,13 @@
 #pragma once
 
-// The sweep: time as a max-plus event graph. If no link's demand ever exceeds its capacity, every
-// transfer takes a constant time, and each half begins at the latest of its causes. So no queue is
-// needed. The result equals the event engine's, to the picosecond. The condition is known before
-// the sweep (demand.h), or checked on its timeline (capacity.h).
+// The sweep computes time as a max-plus event graph. If no link's demand ever exceeds its capacity,
+// every transfer takes a constant time, and each half begins at the latest of its causes. So no
+// queue is needed. The result equals the event engine's, to the picosecond. The condition is known
+// before the sweep (demand.h), or checked on its timeline (capacity.h).
 //
 // The lists of the devices go on as far as they can (device_clocks.h). When all members of a
 // collective have entered, it runs by itself from its first step to its last (collective_sweep.h),
-// and its ends let the lists go on. A lockstep schedule runs row by row, and nobody asks which step
+// and its ends let the lists go on. A lockstep schedule runs row by row, without asking which step
 // is ready. The halves of other schedules run in an order that their causes allow
 // (schedule/walk.h). Only the steps of the window are remembered.
 
@@ -28,33 +28,33 @@
 
 namespace orrery {
 
-/// Why the sweep is not known to be exact before it runs; empty if it is. It is where no link's
-/// demand (demand.h) exceeds its bandwidth. The reason names the first link that exceeds it, the
-/// demand and the bandwidth.
+/// Returns why the sweep is not known to be exact before it runs; nothing if it is. It is exact if
+/// no link's demand (demand.h) exceeds the link's bandwidth. The reason names the first link whose
+/// demand does, the demand and the bandwidth.
 std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& fabric);
 
 struct SweepOptions {
-  /// When each device begins, by logical id; empty: all at 0.
+  /// The devices begin at these instants, by logical id; if it is empty, all begin at 0.
   std::vector<Instant> device_start;
   EventLog* log = nullptr;  // gets every half that runs, collective by collective
-  /// If not null, the timeline is checked against the links' capacities.
+  /// If it is not null, the timeline is checked against the links' capacities.
   const Demands* check_capacity = nullptr;
   int64_t most_state = Limits().state;  // bytes that a collective may take: its ranks x channels x
                                         // window
-  /// The runs of ops that get spans, ascending; null: all. Iterations without any may be skipped.
+  /// These runs get spans, ascending; null means all. Iterations without any may be skipped.
   const std::vector<OpRun>* kept = nullptr;
-  int64_t most_runs = Limits().runs;  // with `kept`: of ops that are run one by one
+  int64_t most_runs = Limits().runs;  // with `kept`: the most runs of ops that are run one by one
 };
 
 /// Runs one collective at a time, once the entries of all its members are known. Returns the reason
-/// if it cannot finish: no collective has all its entries, the steps of one wait for each other, or
-/// a link's capacity is exceeded, or cannot be checked in iterations that are skipped. Requires
-/// !sweep_refusal(), or check_capacity. Memory grows with ranks x channels x window. Throws
-/// TooMuchState and TooManyRuns.
+/// if it cannot finish: no collective has all its entries, the steps of a collective wait for each
+/// other, a link's capacity is exceeded, or capacities cannot be checked since iterations may be
+/// skipped. Requires !sweep_refusal(), or check_capacity. Memory grows with ranks x channels x
+/// window. Throws TooMuchState and TooManyRuns.
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options = {});
 
-// The same, with paths and demands of its own.
+// These overloads make their own paths and demands.
 std::optional<std::string> sweep_refusal(const Lowered& lowered, const Fabric& fabric);
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             const Fabric& fabric, const SweepOptions& options = {});

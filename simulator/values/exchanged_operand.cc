@@ -27,7 +27,7 @@ ExchangedOperand::ExchangedOperand(std::span<const Tensor* const> parts) {
 
 namespace {
 
-/// `tensor_of` gives the tensor of an operand of this number, or null.
+/// Joins the operands that `op` gives. `tensor_of` returns that of an operand's number, or null.
 template <class TensorOf>
 std::optional<ExchangedOperand> joined_operand(const Op& op, TensorOf&& tensor_of) {
   std::vector<const Tensor*> parts;

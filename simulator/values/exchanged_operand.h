@@ -1,7 +1,7 @@
 #pragma once
 
-// The operands that devices give to a collective: each one tensor, or several one after another
-// (CollectiveForm::exchanged_operands).
+// An ExchangedOperand is what a device gives to a collective: one tensor, or several one after
+// another (CollectiveForm::exchanged_operands).
 
 #include <cstddef>
 #include <memory>
@@ -19,7 +19,7 @@ namespace orrery {
 
 class ExchangedOperand {
  public:
-  /// One after another along their first dimension. A single one is not copied, and must outlive
+  /// Joins the parts along their first dimension. A single part is not copied, and must outlive
   /// this object.
   explicit ExchangedOperand(std::span<const Tensor* const> parts);
 
@@ -30,24 +30,24 @@ class ExchangedOperand {
   std::optional<Tensor> joined_;
 };
 
-/// What a device gives by a collective op; empty if it gives nothing, or has no value of it. A
-/// single tensor is not copied.
+/// Returns what a device gives by a collective op; nothing if it gives nothing, or lacks one of the
+/// values. A single tensor is not copied.
 std::optional<ExchangedOperand> given_operand(const Op& op, const DeviceValues& values,
                                               LogicalId device);
-/// The same, of the op's operands; null is one that the device does not have.
+/// Returns the same from the op's operands. An operand that the device lacks is null.
 std::optional<ExchangedOperand> given_operand(const Op& op, std::span<const SharedTensor> operands);
 
-/// The operands of all members of one group, in rank order: the definition of the collective is
-/// applied to them.
+/// GroupOperands has the operands of all members of one group, in rank order. The definition of the
+/// collective is applied to them.
 class GroupOperands {
  public:
-  /// The op by which a rank enters; null if none does.
+  /// It returns the op by which a rank enters; null if none does.
   using OpOfRank = FunctionRef<const Op*(size_t rank)>;
-  /// The value that a rank gives as an operand; null if it has none, as after a hang.
+  /// It returns the value of a rank's operand; null if the rank lacks it, as after a hang.
   using ValueOfRank = FunctionRef<const Tensor*(size_t rank, ValueId operand)>;
 
-  /// `op` is any op of the site. For ranks that give nothing, and for values that they do not have,
-  /// there are zeros of `dtype`. Values are not copied, and must outlive this object.
+  /// `op` is any op of the site. Zeros of `dtype` stand for ranks that give nothing, and for values
+  /// that a rank lacks. A rank's single value is not copied, and must outlive this object.
   GroupOperands(const Program& program, const Op& op, size_t ranks, Dtype dtype,
                 OpOfRank op_of_rank, ValueOfRank value_of_rank);
   GroupOperands(const GroupOperands&) = delete;
@@ -56,7 +56,7 @@ class GroupOperands {
   const std::vector<const Tensor*>& tensors() const { return tensors_; }
 
  private:
-  // Pointers, since they are referred to.
+  // These are pointers, since `tensors_` refers to the objects.
   std::vector<std::unique_ptr<const Tensor>> zeros_;
   std::vector<std::unique_ptr<const ExchangedOperand>> joined_;
   std::vector<const Tensor*> tensors_;

@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-/// A change: from rank `rank` on, input element `source` counts `times` more.
+/// A Change says that from rank `rank` on, input element `source` counts `times` more.
 struct Change {
   int64_t source;
   uint64_t rank;
@@ -124,9 +124,9 @@ FoldId FoldTable::intern(const Fold& fold) {
 }
 
 size_t FoldTable::slot_of(const Fold& fold) const {
-  // Most folds extend one that was made recently. So the search starts near that one, and a table
-  // of millions is read almost in order. If its entry is taken, the search goes on in steps that
-  // depend on the fold.
+  // Most folds extend one that was made recently. So the search starts near the entry of that one,
+  // and a table of millions is read almost in order. If the first entry is taken, the search goes
+  // on in steps that depend on the fold.
   const size_t mask = known_.size() - 1;
   size_t slot = (fold.kind == Fold::Kind::Input ? fold.rank.index() : fold.left.index()) & mask;
   if (known_[slot] == 0 || folds_[known_[slot]] == fold)

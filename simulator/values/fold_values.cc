@@ -12,23 +12,23 @@ namespace orrery {
 
 namespace {
 
-/// A piece of a node's result.
+/// A Wanted is a piece of a node's result.
 struct Wanted {
   Piece piece;
   Rank node;
 
-  /// Pieces of one origin and length are computed together: their folds may share parts.
+  /// Pieces of one origin and length are computed together, since their folds may share parts.
   auto together() const { return std::pair(piece.made.origin, piece.count); }
   auto order() const {
     return std::tuple(piece.made.origin, piece.count, piece.made.fold, node, piece.first);
   }
 };
 
-/// The folds that some pieces need, in an order in which each comes after its sides.
+/// A Plan has the folds that some pieces need. Each fold comes after its sides.
 struct Plan {
   struct Entry {
     FoldAt made;  // the pieces' origin counts as 0
-    /// Of a Combine: the entries of its sides, and the buffer that it is computed in.
+    /// For a Combine, these are the entries of its sides, and the buffer that it is computed in.
     uint32_t left = 0;
     uint32_t right = 0;
     uint32_t buffer = 0;
@@ -41,13 +41,14 @@ class Planner {
  public:
   explicit Planner(const FoldTable& folds) : folds_(folds), numbers_(folds.size()) {}
 
-  /// The plan for pieces of one origin; valid until the next one is made.
+  /// Returns the plan for pieces of one origin, valid until the next plan is made.
   const Plan& make(std::span<const Wanted> wanted);
 
  private:
   using Entry = Plan::Entry;
 
-  /// The entry of a fold at the first offset that was asked for; nearly always there is only one.
+  /// A Number is the entry of a fold at the first offset asked for; nearly always it is the only
+  /// one.
   struct Number {
     uint64_t plan = 0;  // counts for this plan alone
     int64_t offset = 0;
@@ -104,7 +105,8 @@ void Planner::add_sides() {
     ORRERY_CHECK(fold.kind != Fold::Kind::Undefined, "only what was written has a value");
     if (fold.kind != Fold::Kind::Combine)
       continue;
-    // An origin is that of the leftmost input, and a shift leads from side to side.
+    // An origin is the position of the leftmost input, and a shift leads from the left side's
+    // origin to the right side's.
     const uint32_t left = number_of(FoldAt{fold.left}.moved(made.origin));
     const uint32_t right = number_of(FoldAt{fold.right}.moved(made.origin + fold.shift));
     made_.entries[i].left = left;
@@ -112,7 +114,7 @@ void Planner::add_sides() {
   }
 }
 
-/// A fold's sides have lower numbers than the fold.
+/// Sorts the entries by fold: the sides of a fold have lower numbers than the fold.
 void Planner::sort_by_fold() {
   std::vector<uint32_t> order(made_.entries.size());
   for (size_t i = 0; i < order.size(); ++i)
@@ -134,7 +136,7 @@ void Planner::sort_by_fold() {
   made_.entries = std::move(sorted);
 }
 
-/// The last sum that reads a buffer may be computed in it.
+/// Gives each sum a buffer. The last sum that reads a buffer may itself be computed in it.
 void Planner::assign_buffers() {
   std::vector<size_t> last_use(made_.entries.size(), 0);
   for (size_t i = 0; i < made_.entries.size(); ++i)
@@ -162,7 +164,7 @@ void Planner::assign_buffers() {
   }
 }
 
-/// Runs plans on the data, block by block: the buffers stay in the cache.
+/// Runs plans on the data, block by block, so that the buffers stay in the cache.
 class Evaluation {
  public:
   Evaluation(const FoldTable& folds, const Folding& folding)
@@ -201,7 +203,7 @@ class Evaluation {
       const Plan::Entry& entry = plan.entries[i];
       at_[i] = compute(entry, block);
       if (entry.made.origin != 0)
-        continue;  // wanted are those at the origin
+        continue;  // only folds at the origin are wanted
       for (; next != wanted.end() && next->piece.made.fold == entry.made.fold; ++next)
         visit(next->node, next->piece.first + block.first, at_[i], block.count);
     }
@@ -229,7 +231,7 @@ class Evaluation {
   std::vector<const std::byte*> at_;  // per entry of the plan
 };
 
-/// The pieces in an order in which those that are computed together follow each other.
+/// Returns the pieces in an order in which pieces that are computed together follow each other.
 std::vector<Wanted> wanted_of(std::span<const Pieces> results) {
   std::vector<Wanted> wanted;
   for (size_t node = 0; node < results.size(); ++node)

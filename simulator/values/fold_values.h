@@ -1,7 +1,7 @@
 #pragma once
 
-// The values of folds on actual inputs: what a schedule makes of them, known from its folds alone.
-// Nothing here runs a step.
+// This file computes the values of folds on actual inputs: what a schedule makes of the inputs,
+// from its folds alone. Nothing here runs a step.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,20 +14,21 @@
 
 namespace orrery {
 
-/// Elements [first, first + count) of a node's result.
+/// It gets elements [first, first + count) of a node's result.
 using VisitFoldValues =
     FunctionRef<void(Rank node, int64_t first, const std::byte* values, int64_t count)>;
 
-/// Visits every element of every node's result, in stretches, each computed in its fold's order
-/// with every operation rounded to the dtype that is held. What several nodes have in common is
-/// computed once. `results` has the pieces of each node's result, of which none is undefined, and
-/// `operands` the canonical elements of each rank, as they are held; so are `values`.
+/// Visits every element of every node's result, in stretches. Each element is computed in its
+/// fold's order, and every operation is rounded to the dtype in which elements are held (Folding).
+/// Parts that several nodes have in common are computed once. `results` has the pieces of each
+/// node's result; none may be undefined. `operands` has the canonical elements of each rank.
+/// Operands and visited values are in the dtype in which elements are held.
 void for_each_fold_value(const FoldTable& folds, std::span<const Pieces> results,
                          const Folding& folding, std::span<const std::byte* const> operands,
                          VisitFoldValues visit);
 
-/// The same for many operands: what depends on the folds alone is worked out once, and kept. The
-/// folds must outlive this object.
+/// FoldValues does the same for many sets of operands. The part that depends on the folds alone is
+/// worked out once, and kept. The folds must outlive this object.
 class FoldValues {
  public:
   FoldValues(const FoldTable& folds, std::span<const Pieces> results, const Folding& folding);

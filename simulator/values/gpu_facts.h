@@ -1,7 +1,7 @@
 #pragma once
 
-// What a run on GPUs was, as plain data: reports keep it, and reading it takes nothing of CUDA. The
-// run itself is simulator/values/cuda.
+// GpuFacts describes a run on GPUs as plain data. Reports keep it, and reading it needs nothing of
+// CUDA. simulator/values/cuda makes such runs.
 
 #include <compare>
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace orrery::cuda {
 
-/// A physical GPU.
+/// A GpuInfo describes a physical GPU.
 struct GpuInfo {
   int device = 0;    // its number among those visible
   std::string name;  // "NVIDIA H100 80GB HBM3"
@@ -29,67 +29,67 @@ struct GpuInfo {
   bool virtual_memory = false;  // whether an arena can be made on it
 };
 
-/// The GPU of a virtual device: `devices` of them are in order over `gpus`.
+/// Returns the GPU of a virtual device: `devices` of them are spread in order over `gpus` GPUs.
 inline size_t gpu_of(LogicalId device, size_t devices, size_t gpus) {
   return device.index() * gpus / devices;
 }
 
-/// The memory of a virtual device.
+/// A DeviceUse is the memory of a virtual device.
 struct DeviceUse {
   size_t gpu = 0;
   Bytes arena;   // the end of the last byte that was given an address in it
   Bytes beside;  // messages in flight, and what has no room in the arena
 };
 
-/// Which dot_general ops cuBLASLt did.
+/// DotFacts says which dot_general ops cuBLASLt did.
 struct DotFacts {
   std::vector<OpId> by_cublaslt;
-  std::map<std::string, uint32_t> in_order;  // why others were not, and how many ops
+  std::map<std::string, uint32_t> in_order;  // the other ops: their number, by reason
 };
 
-/// The op, and for a step of a collective the step, that work on a GPU belongs to.
+/// A PartOf names the op that work on a GPU belongs to, and in a collective also the step.
 struct PartOf {
   OpId op;
   std::optional<StepRef> step = {};
   friend auto operator<=>(const PartOf&, const PartOf&) = default;
 };
 
-/// Work of which it is measured when it began and ended.
+/// A Timed is work whose begin and end are measured.
 struct Timed {
   LogicalId device;
   PartOf part;
   friend auto operator<=>(const Timed&, const Timed&) = default;
 };
 
-/// Which work is measured: none for the graph that tells how long the whole takes, since taking a
-/// moment takes time itself.
+/// Measured says which parts are measured. There are none in the graph that tells how long the
+/// whole takes, since measuring a part takes time itself.
 enum class Measured : uint8_t { Whole, Ops, Steps };
 
-/// When measured work began and ended, from the start of the run on its GPU.
+/// A MeasuredSpan says when measured work began and ended, from the start of the run on its GPU.
 struct MeasuredSpan {
   Duration begin;
   Duration end;
 };
 
-/// At which rates GPUs copy. These are bytes copied per second, so that twice as many are read and
-/// written; rounded down.
+/// CopyRates has the rates at which GPUs copy, rounded down. They count each copied byte once,
+/// though it is both read and written.
 struct CopyRates {
-  std::vector<BytesPerSecond> in_gpu;     // of each, in its memory; 0: too fast for the clock
-  std::optional<BytesPerSecond> to_next;  // from the memory of GPU 0 to that of GPU 1, if there are
+  std::vector<BytesPerSecond> in_gpu;     // of each GPU, in its memory; 0: too fast for the clock
+  std::optional<BytesPerSecond> to_next;  // from the memory of GPU 0 to that of GPU 1, if any
   Bytes size;                             // of each copy
 };
 
 struct Measurement {
   std::vector<Duration> runs;           // of the whole, one after another
   std::map<Timed, MeasuredSpan> spans;  // of one more run, if asked for
-  /// Per collective op: what its kernels and copies read and write, on all devices.
+  /// It has, per collective op, the bytes that its work reads and writes on all devices.
   std::map<OpId, Bytes> moved;
   std::optional<CopyRates> copies;  // of the same GPUs, after the runs
 };
 
-/// What a run on GPUs was, beside its values.
+/// GpuFacts describes a run on GPUs, apart from its values.
 struct GpuFacts {
-  int driver = 0;  // 1000 times the major number of CUDA, and 10 times the minor one
+  int driver = 0;  // 1000 times the major number of CUDA, plus 10 times the minor one
   std::vector<GpuInfo> gpus;
   std::vector<DeviceUse> memory;      // per virtual device
   uint32_t nodes = 0;                 // of what is measured, if anything is

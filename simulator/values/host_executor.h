@@ -10,9 +10,9 @@
 //  - each half of a step runs its actions: it copies or folds a slice, or moves a message;
 //  - a device that leaves a collective takes the output area as the result.
 // Every value that is in no loop stays on every device that has it (values.h), so that checks can
-// compare it; what loops make stays as long as something may read it (live_values.h). A program
-// that hangs gives the values until then, and where each list stopped. The digest of the walk must
-// be that of the timing executors.
+// compare it. A value made in a loop stays as long as something may read it (live_values.h). For a
+// program that hangs, the result has the values made until then, and where each list stopped. The
+// digest of the walk must be that of the timing executors.
 
 #include <span>
 
@@ -26,21 +26,20 @@
 namespace orrery {
 
 struct HostRun {
-  /// Every value of the program that is not a future, on every device that has it; of a value in
-  /// loops that of the last iteration. The result of a started collective is the value of its
-  /// `done`.
+  /// It has every value that is not a future, on every device that has it; for a value in loops,
+  /// that of the last iteration. The result of a started collective is the value of its `done`.
   DeviceValues values;
   WalkDigest digest;
   Stop stop;  // if not finished, the program hangs and later values are missing
 };
 
-/// `arguments` holds the program's arguments on every device. `ended` is called for each run of a
-/// collective when its last member has ended.
+/// Runs a program. `arguments` has the program's arguments on every device. `ended` is called for
+/// each run of a collective when its last member has ended.
 HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments,
                 VisitEndedRun ended = {});
 
-/// The results of one local op on one device, by the op's rules. Host executor and oracle share it:
-/// a local op is its own definition. `operands` in the op's order.
+/// Returns the results of one local op on one device, by the op's rules. The host executor and the
+/// oracle share it, since a local op is its own definition. `operands` are in the op's order.
 std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
                                    std::span<const Tensor* const> operands, LogicalId device);
 

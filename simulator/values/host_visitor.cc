@@ -15,7 +15,7 @@ namespace orrery {
 
 namespace {
 
-/// Whether two ranges of `size` bytes overlap without being equal.
+/// Returns whether two ranges of `size` bytes overlap without being equal.
 bool overlap_in_part(const std::byte* a, const std::byte* b, int64_t size) {
   const std::less<> before;
   return a != b && before(a, b + size) && before(b, a + size);
@@ -140,7 +140,7 @@ void HostVisitor::run_half(uint32_t slot, Running& running, StepRef ref, Half ha
   for_each_action(step.form(), half, [&](Action action) {
     const Slice* slice = step.slice(action.slice);
     act(at, action.kind, slice, step.combine);
-    // However elements are held, so many are moved.
+    // Bytes moved are those of the work elements, however elements are held.
     moved = running.held_item == running.work_item
                 ? Bytes(at.payload.size)
                 : running.work_item * (at.payload.size / running.held_item.count());

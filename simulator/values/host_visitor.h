@@ -1,7 +1,7 @@
 #pragma once
 
-// The data movement of one walk of a program (program_walk.h): runs the actions of each half of a
-// step on the memory of its node.
+// A HostVisitor moves the data in one walk of a program (program_walk.h): it runs the actions of
+// each half of a step on the memory of its node.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,11 +21,10 @@
 
 namespace orrery {
 
-/// Memory for messages in flight. The block returned last is handed out first, while it is in the
-/// cache.
+/// Blocks are memory for messages in flight. The last one returned is handed out first, from cache.
 class Blocks {
  public:
-  /// A block of at least `size` bytes, uninitialized.
+  /// Returns a block of at least `size` bytes, uninitialized.
   uint32_t take(int64_t size) {
     if (free_.empty()) {
       free_.push_back(static_cast<uint32_t>(blocks_.size()));
@@ -39,7 +38,7 @@ class Blocks {
   }
   void give_back(uint32_t id) { free_.push_back(id); }
 
-  /// Stays at its address until the block is returned.
+  /// Returns the block's memory, which stays at its address until the block is given back.
   std::byte* data(uint32_t id) { return blocks_[id].data(); }
 
  private:
@@ -64,19 +63,19 @@ class HostVisitor {
 
   WalkDigest digest() const { return {halves_, moves_}; }
   const LiveValues& values() const { return values_; }
-  /// LiveValues::finish. Nothing can be run afterwards.
+  /// Returns LiveValues::finish(). Nothing can be run afterwards.
   DeviceValues finish() && { return std::move(values_).finish(); }
 
  private:
-  /// Bytes in flight: in a block of their own, or still in a node's memory.
+  /// A Payload is bytes in flight, in a block of their own or still in a node's memory.
   struct Payload {
     const std::byte* data = nullptr;
     std::optional<uint32_t> block;
     int64_t size = 0;  // bytes, of elements as they are held
   };
 
-  /// A collective from when the first list comes to it to the last exit, and the last step of a
-  /// switch.
+  /// A Running is a run of a collective, from when the first list comes to it until the last exit
+  /// and the last step of a switch.
   struct Running {
     Running(const Collective& collective, const Folding& folding);
     const Collective& collective;
@@ -91,13 +90,13 @@ class HostVisitor {
     uint64_t switch_steps_left = 0;
   };
 
-  /// A message whose payload is still in its sender's memory.
+  /// A Borrowed is a message whose payload is still in its sender's memory.
   struct Borrowed {
     uint32_t slot = 0;  // of the run of the collective
     StepRef receiver;
   };
 
-  /// One half while it runs.
+  /// An AtWork is one half while it runs.
   struct AtWork {
     uint32_t slot = 0;  // of the run
     Running& running;
@@ -127,8 +126,8 @@ class HostVisitor {
   const VisitEndedRun ended_;
   RunTable<std::unique_ptr<Running>> running_;
   Blocks blocks_;
-  /// At most one: the message sent last. It is read from the sender's memory if its receive half
-  /// runs next. Otherwise it is copied out before anything else runs.
+  /// Only the message sent last may be borrowed. It is read from the sender's memory if its receive
+  /// half runs next. Otherwise it is copied out before anything else runs.
   std::optional<Borrowed> borrowed_;
   Digest halves_;
   Digest moves_;

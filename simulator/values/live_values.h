@@ -1,9 +1,9 @@
 #pragma once
 
-// The values that a run still needs, while it runs: one tensor for each device and each iteration
-// that a later run may read. Iterations::is_read_from says which these are, so the memory does not
-// grow with the trip counts. What is in no loop stays, and so does the latest iteration of every
-// value.
+// LiveValues has the values that a run still needs, while it runs: one tensor for each device and
+// each iteration that a later run may read. Iterations::is_read_from says which iterations these
+// are, so the memory does not grow with the trip counts. Values outside loops stay, and so does the
+// latest iteration of every value.
 //
 // Carries, exits and what loops give back have no tensors of their own: they are read as the values
 // for which they stand (Iterations::source).
@@ -22,7 +22,7 @@
 
 namespace orrery {
 
-/// A tensor that several hold: a value, its copies, and the collectives that it is an operand of.
+/// A SharedTensor is held by a value, its copies, and the collectives that it is an operand of.
 using SharedTensor = std::shared_ptr<const Tensor>;
 
 class LiveValues {
@@ -31,8 +31,8 @@ class LiveValues {
   LiveValues(const Program& program, std::shared_ptr<const Iterations> iterations,
              DeviceValues given);
 
-  /// What an operand is in this run of an op; null if it has not been made. Valid until the next
-  /// put() or share().
+  /// Returns the tensor of an operand in this run of an op; null if it has not been made. It is
+  /// valid until the next put() or share().
   const Tensor* read(ValueId operand, OpRun reader, LogicalId device) const {
     return find(iterations_->source(operand, reader), device).get();
   }
@@ -40,17 +40,18 @@ class LiveValues {
     return find(iterations_->source(operand, reader), device);
   }
 
-  /// Requires a later iteration than the value had before.
+  /// Adds a tensor of a value. Requires a later iteration than the value had before.
   void put(ValueRun value, LogicalId device, std::shared_ptr<Tensor> tensor);
-  /// The result of this run is the same as the operand of the op.
+  /// Makes the result of this run the same tensor as the operand of the op.
   void share(ValueId result, ValueId operand, OpRun run, LogicalId device) {
     put({result, run.iteration}, device, find(iterations_->source(operand, run), device));
   }
 
-  /// How many tensors are held, those of copies counted again.
+  /// Returns how many tensors are held; a copy counts as another one.
   size_t tensors() const { return tensors_; }
 
-  /// Every value that is not a future; of a value in loops that of the last iteration that ran.
+  /// Returns every value that is not a future; for a value in loops, that of the last iteration
+  /// run.
   DeviceValues finish() &&;
 
  private:
@@ -58,7 +59,7 @@ class LiveValues {
     uint64_t iteration = 0;
     std::shared_ptr<Tensor> tensor;
   };
-  /// A value on a device.
+  /// A Kept is a value on a device.
   struct Kept {
     Made latest;
     std::vector<Made> earlier;  // ascending
@@ -76,7 +77,7 @@ class LiveValues {
   const std::shared_ptr<Tensor> none_;
 };
 
-/// What a member of a run of a collective gave and got.
+/// EndedMember says what a member of a run of a collective gave and got.
 struct EndedMember {
   OpId op;  // by which it entered
   LogicalId device;
@@ -84,8 +85,8 @@ struct EndedMember {
   SharedTensor result;                 // null of a member that takes none
 };
 
-/// A run whose last member has ended, for checks (execute() of host_executor.h). It may be the only
-/// one that still holds these tensors.
+/// An EndedRun is a run whose last member has ended, for checks (execute() of host_executor.h). It
+/// may be the only holder of these tensors.
 struct EndedRun {
   CollectiveRun run;
   std::span<const EndedMember> members;  // by rank

@@ -50,8 +50,8 @@ MemberMemory::MemberMemory(const Collective& collective, const Folding& folding,
   if (given)
     take_operand(std::move(*given), copies);
   reorders_result_ = copies.reorders_result;
-  // New memory is zeros, whatever the schedule. Whether an element that no step writes may be read
-  // (Extent::zero_output) is for provenance to judge.
+  // New memory is zeros, whatever the schedule. Provenance judges whether an element that no step
+  // writes may be read (Extent::zero_output).
   if (!extent_.in_place && result_)
     output_ = Storage(static_cast<size_t>((itemsize_ * extent_.output).count()));
   scratch_ = Storage(static_cast<size_t>((itemsize_ * extent_.scratch).count()));

@@ -1,9 +1,8 @@
 #pragma once
 
-// The areas of one node of a collective: work elements (models/array/work.h), as they are held, in
-// canonical order.
-// If a member's operand already has this form, it serves as the input area until a step writes to
-// it.
+// A MemberMemory has the areas of one node of a collective. They contain work elements
+// (models/array/work.h), as they are held, in canonical order. If a member's operand already has
+// this form, it serves as the input area until a step writes to it.
 
 #include <cstddef>
 #include <optional>
@@ -19,19 +18,19 @@ namespace orrery {
 
 class MemberMemory {
  public:
-  /// The memory of the member of rank `node`. `given` is empty for one that gives no operand, and
-  /// so has no input area; `result` for one that takes none, and so has no output area. Elements
-  /// are held as `folding` says.
+  /// Makes the memory of the member of rank `node`. `given` is empty for a member that gives no
+  /// operand and so has no input area. `result` is empty for a member that takes no result and so
+  /// has no output area. Elements are held as `folding` says.
   MemberMemory(const Collective& collective, const Folding& folding, Node node,
                std::optional<ExchangedOperand> given, std::optional<ValueType> result);
-  /// The memory of a switch node.
+  /// Makes the memory of a switch node.
   MemberMemory(const Collective& collective, const Folding& folding, Node node);
 
   const std::byte* read(const Slice& slice) const;
   std::byte* write(const Slice& slice);
 
-  /// The output area as the collective's result. The memory cannot be used afterwards. Requires a
-  /// member that takes one.
+  /// Returns the output area as the collective's result. The memory cannot be used afterwards.
+  /// Requires a member that takes a result.
   Tensor take_result() &&;
 
  private:

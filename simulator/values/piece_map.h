@@ -1,7 +1,7 @@
 #pragma once
 
-// An area of memory as pieces of one fold each: an interval map. Reading a slice costs the
-// logarithm of the number of pieces, plus the pieces read. Writing costs a little more.
+// A PieceMap is an area of memory as pieces of one fold each: an interval map. Reading a slice
+// costs the logarithm of the number of pieces, plus the pieces read. Writing costs a little more.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace orrery {
 
-/// Elements [first, first + count) of an area, all of the same fold: element first + j is the fold
-/// with its inputs j elements further on.
+/// A Piece is elements [first, first + count) of an area, all of the same fold: element first + j
+/// is the fold with its inputs j elements further on.
 struct Piece {
   int64_t first = 0;
   int64_t count = 0;
@@ -24,39 +24,39 @@ struct Piece {
   bool undefined() const { return made == FoldTable::undefined(); }
 };
 
-/// Contiguous pieces from 0 on, ascending.
+/// Pieces are contiguous and ascending, from 0 on.
 using Pieces = std::vector<Piece>;
 
-/// The number of elements in all pieces.
+/// Returns the number of elements in all pieces.
 int64_t length(const Pieces& pieces);
 
-/// Element by element, `left` (op) `right`. Both have the same number of elements.
+/// Returns `left` (op) `right`, element by element. Requires equally many elements in both.
 Pieces combined(FoldTable& folds, Combine op, const Pieces& left, const Pieces& right);
 
 class PieceMap {
  public:
-  /// `size` elements: the first is `made`, and the others continue it.
+  /// Makes an area of `size` elements: the first is `made`, and the others continue it.
   PieceMap(int64_t size, FoldAt made);
 
   int64_t size() const { return size_; }
 
-  /// The pieces of [first, first + count), counted from `first`. Requires a slice of the area.
+  /// Returns the pieces of [first, first + count), counted from `first`. They must be in the area.
   Pieces read(int64_t first, int64_t count) const;
 
   /// Writes `pieces` from `first` on. Requires that they end within the area.
   void write(int64_t first, const Pieces& pieces);
 
-  /// The whole area, with neighbours of the same fold joined.
+  /// Returns the whole area, with neighbours of the same fold joined.
   Pieces pieces() const { return read(0, size_); }
 
  private:
-  /// The start of a piece. The piece ends where the next one begins, the last one at size_.
+  /// A Start begins a piece, which ends where the next one begins; the last piece ends at size_.
   struct Start {
     int64_t first;
     FoldAt made;
   };
-  /// Starts in ascending order, in blocks, so that splitting one moves few others. No block is
-  /// empty.
+  /// A Block has some of the starts, in ascending order. Starts are kept in blocks so that
+  /// splitting a piece moves few of them. No block is empty.
   struct Block {
     int64_t first;
     std::vector<Start> starts;
@@ -69,7 +69,7 @@ class PieceMap {
   };
 
   Position find(int64_t element) const;
-  /// In an area with blocks: the piece before or at a position, if there is one.
+  /// These return the piece before or at a position; null if there is none. They require blocks.
   const Start* before(Position position) const;
   const Start* at(Position position) const;
   Position next(Position position) const;

@@ -22,8 +22,8 @@ Pieces undefined_pieces(int64_t count) {
   return {{0, count, FoldTable::undefined()}};
 }
 
-/// The areas of all nodes, the messages in flight, and the payloads that steps hold between their
-/// halves. It runs the actions of actions.h on pieces.
+/// A Visitor has the areas of all nodes, the messages in flight, and the payloads that steps hold
+/// between their halves. It runs the actions of actions.h on pieces.
 class Visitor {
  public:
   Visitor(const Schedule& schedule, const Buffers& buffers, CollectiveId id, Bytes itemsize,
@@ -86,7 +86,7 @@ class Visitor {
   uint64_t pieces() const { return moved_ + folds_.all_contributions(); }
   bool over_budget() const { return pieces() > budget_; }
 
-  /// Flattened: proofs of large schedules take a sixth less time.
+  /// It is flattened: proofs of large schedules take a sixth less time.
   [[gnu::flatten]] void run_half(StepRef ref, Half half, const Step& step) {
     if (over_budget())
       return;
@@ -162,8 +162,7 @@ class Visitor {
     return false;
   }
 
-  /// The elements of a slice of a step that moves `count` elements; null if the step has no such
-  /// slice.
+  /// Reads a slice of a step that moves `count` elements; null if the step has no such slice.
   Pieces read(StepRef ref, const Slice* slice, int64_t count) {
     if (slice == nullptr) {
       if (count > 0)
@@ -182,7 +181,7 @@ class Visitor {
     return pieces;
   }
 
-  /// The message of a receiving step that moves `count` elements.
+  /// Takes the message of a receiving step that moves `count` elements.
   Pieces take(StepRef ref, int64_t count) {
     Pieces message = std::exchange(messages_.at(ref), {});
     if (length(message) == count)

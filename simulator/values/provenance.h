@@ -1,7 +1,7 @@
 #pragma once
 
-// The fold of input elements in each output element: the walk with folds instead of numbers. The
-// results hold for all values of all dtypes.
+// provenance() finds the fold of input elements in each output element: it walks a schedule with
+// folds instead of numbers. The results hold for all values of all dtypes.
 
 #include <cstdint>
 #include <limits>
@@ -17,21 +17,21 @@
 
 namespace orrery {
 
-/// Where a rank's operand or result lies in an area: rank r has `count` elements from r x step on.
+/// PerRank says where a rank's operand or result lies: `count` elements from rank x step on.
 struct PerRank {
   int64_t step = 0;
   int64_t count = 0;
 };
 
-/// Operands in the input area and results in the output area. Usually these are the whole areas,
-/// but in-place forms can keep the parts of all ranks in one buffer.
+/// Buffers says where operands lie in the input area and results in the output area. Usually they
+/// are the whole areas, but in-place forms can keep the parts of all ranks in one buffer.
 struct Buffers {
   PerRank operand;
   PerRank result;
 };
 Buffers whole_areas(const Extent& extent);
 
-/// A step that read unwritten elements, left its area, or took a message of another length.
+/// A Misread step read unwritten elements, left its area, or took a message of another length.
 struct Misread {
   StepRef step;
   std::string text;  // in words, with the step
@@ -39,19 +39,19 @@ struct Misread {
 
 struct ProvenanceRun {
   FoldTable folds;  // of all pieces
-  /// Per rank: the pieces of its result, ascending and contiguous, with neighbours of the same fold
-  /// joined.
+  /// It has, per rank, the pieces of the rank's result, ascending and contiguous, with neighbours
+  /// of the same fold joined.
   std::vector<Pieces> outputs;
-  /// The reductions that steps made, each with the first step that made it, in step order.
+  /// It has the reductions that steps made, each with the first step that made it, in step order.
   std::map<Combine, StepRef> combines;
   WalkDigest digest;
   std::vector<Parked> stuck;  // channels that could not go on
-  /// The first one. The pieces that it should have made count as undefined.
+  /// It is the first misread. The pieces that the step should have made count as undefined.
   std::optional<Misread> misread;
-  /// Pieces that the steps moved plus contributions that were added up: the cost of the walk.
+  /// It counts the pieces moved and the contributions added up: the cost of the walk.
   uint64_t pieces = 0;
-  /// There were more pieces than the budget, and the rest of the walk was skipped. The other
-  /// members are then meaningless.
+  /// It is true if there were more pieces than the budget. The rest of the walk was then skipped,
+  /// and the other members are meaningless.
   bool over_budget = false;
 };
 

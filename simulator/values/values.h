@@ -1,6 +1,12 @@
 #pragma once
 
-// The values of a program: one tensor per value and device that has it.
+// This folder computes the values of a program. host_executor.h moves the data on the CPU as the
+// devices would. cuda/ runs the program on GPUs (cuda/README.md), and gpu_facts.h describes such a
+// run. provenance.h walks one schedule with folds instead of numbers (fold_table.h, piece_map.h),
+// and fold_values.h computes the values of the folds.
+//
+// DeviceValues has the values: one tensor per value and device that has it. live_values.h has those
+// that a run still needs, and member_memory.h the memory of a member of a collective.
 
 #include <optional>
 #include <vector>
@@ -12,19 +18,19 @@
 
 namespace orrery {
 
-/// The tensors on each device; none at first.
+/// DeviceValues has the tensors on each device; none at first.
 class DeviceValues {
  public:
   DeviceValues() = default;  // of a program without values
   explicit DeviceValues(const Program& program);
 
-  /// Requires that the device has the value.
+  /// Returns the tensor, if it is there. Requires that the device has the value.
   std::optional<Tensor>& at(ValueId value, LogicalId device);
 
-  /// Empty for a device that never has the value.
+  /// Returns the tensor; nothing for a device that never has the value.
   const std::optional<Tensor>& at(ValueId value, LogicalId device) const;
 
-  /// Moves the tensor out; empty where at() is.
+  /// Moves the tensor out. Returns nothing if at() has none.
   std::optional<Tensor> take(ValueId value, LogicalId device);
 
  private:

@@ -116,8 +116,8 @@ void CollectiveBuilder::act(AtWork& at, Action action) {
       ORRERY_CHECK(at.payload.elements == slice->count, "a payload is as large as where it goes");
       return put(at, address(at.ref.node, *slice));
     case ActionKind::Hold:
-      // The message stays in its slot, and is combined as it is sent on: nothing may wait for the
-      // receive half of a step alone, so what it reads stays as it is until the send half.
+      // The message stays in its slot, and is combined as it is sent on. Nothing waits for the
+      // receive half of such a step alone, so what it reads does not change before the send half.
       return;
     case ActionKind::Recall:
       at.payload = messages_.at(at.ref);
@@ -136,7 +136,7 @@ void CollectiveBuilder::act(AtWork& at, Action action) {
   }
 }
 
-/// Puts the payload there, combined with the right side if there is one.
+/// Puts the payload at `target`, combined with the right side if there is one.
 void CollectiveBuilder::put(AtWork& at, DevicePointer target) {
   const PartOf part = {members_[at.ref.node.index()].op, at.ref};
   const LogicalId device = this->device(at.ref.node);
@@ -151,8 +151,7 @@ void CollectiveBuilder::put(AtWork& at, DevicePointer target) {
     making_.chain({Copy{target, from, bytes(elements)}, device, part}, at.after);
 }
 
-/// The slot of the message that the step sends: that of the message whose credit it took, or a new
-/// one.
+/// Returns the slot for the step's message: that of the message whose credit it took, or a new one.
 DevicePointer CollectiveBuilder::slot_of(AtWork& at, StepRef receiver) {
   if (const std::optional<StepRef> before = schedule_.takes_slot_of(at.ref))
     return messages_.at(*before).at;
@@ -193,7 +192,7 @@ void CollectiveBuilder::end() {
   }
 }
 
-/// A switch is in the memory of the first member's device.
+/// Returns the device of a node. Switch nodes are on the device of the first member.
 LogicalId CollectiveBuilder::device(Node node) const {
   return collective_.members[collective_.is_member(node) ? node.index() : 0];
 }

@@ -1,13 +1,13 @@
 #pragma once
 
-// The part of the work graph that is one collective, while it is made.
+// A CollectiveBuilder makes the part of the work graph that is one collective.
 //
 // Each member has its areas (member_places) and the memory beside its arena that it holds. A
 // message is copied into a slot in its receiver's memory by the send half, and taken from there by
-// the receive half. The credit of a step says which slot is free: a step that takes one uses the
-// slot of that message, any other step takes a new slot. actions.h says what a half does, causes.h
-// what it waits for. Its kernels and copies form a chain, and the end of the chain is the event
-// that later causes refer to.
+// the receive half. A step that takes the credit of an earlier message uses the slot of that
+// message; any other step that sends takes a new slot. actions.h says what a half does, causes.h
+// what it waits for. The kernels and copies of a half form a chain, and the end of the chain is the
+// event that later causes refer to.
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +23,7 @@
 
 namespace orrery::cuda {
 
-/// The graph that is being made, with what all its parts share.
+/// Making is the graph that is being made, with what all its parts share.
 struct Making {
   WorkGraph graph;
   CauseEdges causes;
@@ -31,38 +31,38 @@ struct Making {
   Digest halves;
   Digest moves;
 
-  /// Adds work that waits for `after`; what follows waits for the work instead.
+  /// Adds work that waits for `after`. Then `after` becomes the work alone.
   void chain(Work work, Dependencies& after);
 };
 
-/// Keeps references to its arguments.
+/// It keeps references to its arguments.
 class CollectiveBuilder {
  public:
   /// `op` is one by which members enter.
   CollectiveBuilder(CollectiveId id, const Collective& collective, const Folding& folding, OpId op,
                     Making& making);
 
-  /// The op by which a member enters, its operand and its result.
+  /// An Entrance has the op by which a member enters, its operand and its result.
   struct Entrance {
     OpId op;
     MemberStorage storage;
     std::vector<Copy> joined = {};  // several operands, to places in the input area
   };
-  /// `after` is what has to happen before the member may enter.
+  /// Adds the entry of a member. `after` is what has to happen before it may enter.
   void enter(Node node, const Entrance& entrance, Dependencies& after);
 
   void run(StepRef ref, Half half, const Step& step);
 
-  /// Makes the result, in `type` and at the place that the member gave for it; nothing for a member
-  /// that takes none. Adds to `after` what the end of the member waits for.
+  /// Makes the result in `type`, at the place that the member gave for it. `type` is empty for a
+  /// member that takes no result. Adds to `after` what the end of the member waits for.
   void exit(Node node, const std::optional<ValueType>& type, Dependencies& after);
 
-  /// The member's memory beside the arena is free once this has happened.
+  /// Frees the member's memory beside the arena, for use after `ended`.
   void left(Node node, const Frontier& ended);
 
-  /// Whether all members have left, and a switch has done its steps.
+  /// Returns whether all members have left and all switch nodes have done their steps.
   bool is_over() const { return members_left_ == 0 && switch_steps_left_ == 0; }
-  /// Frees the memory of a switch.
+  /// Frees the memory of the switch nodes.
   void end();
 
  private:
@@ -74,19 +74,19 @@ class CollectiveBuilder {
     std::vector<BesideArena> beside;  // its areas, and the slots of messages to it
   };
 
-  /// A message in a slot of its receiver.
+  /// A Message lies in a slot of its receiver.
   struct Message {
     DevicePointer at = 0;
     int64_t elements = 0;
   };
 
-  /// One half while its nodes are made.
+  /// An AtWork is one half while its nodes are made.
   struct AtWork {
     StepRef ref;
     const Step& step;
     Dependencies after;
     Message payload;          // what the step works on, wherever it lies
-    DevicePointer right = 0;  // with what it is combined before it is stored or sent; 0: nothing
+    DevicePointer right = 0;  // combined with the payload before that is stored or sent; 0: none
   };
 
   LogicalId device(Node node) const;
@@ -106,7 +106,7 @@ class CollectiveBuilder {
   AllSteps<StepDone<Frontier>> steps_;  // a message has arrived once it is sent
   AllSteps<Message> messages_;          // by receiving step
   std::vector<Member> members_;         // by node, switch nodes too
-  Bytes slot_;                          // the size of one
+  Bytes slot_;                          // the size of a slot
   uint32_t members_left_;
   uint64_t switch_steps_left_ = 0;
 };

@@ -19,16 +19,16 @@ namespace orrery::cuda {
 
 namespace {
 
-/// The seed of the canaries. Any will do that is the same when they are written and checked.
+/// This seeds the canaries. Any number will do that is the same for writing and for checking.
 constexpr uint64_t kCanarySeed = 0x6f72726572790001U;
 
-/// The values that are copied to the host, with their places there.
+/// Observations has the values that are copied to the host, with their places there.
 struct Observations {
   std::vector<Observed> list;  // `to` from the start of the host's memory
   Bytes size;
 };
 
-/// The values that ops make (all of them, or the outputs), on each device that has them.
+/// Returns the values that ops make (all values, or the outputs), on each device that has them.
 Observations observations(const Program& program, bool all) {
   std::vector<bool> asked(program.values.size(), all);
   for (const ValueId output : program.outputs)
@@ -49,8 +49,8 @@ Observations observations(const Program& program, bool all) {
   return result;
 }
 
-/// The bytes beyond an arena that are known, and must stay so. Up to a granule of the driver has
-/// memory there; an error of an index is seen in the first of them.
+/// Returns the bytes beyond an arena that are known and must stay so. Up to a granule of the driver
+/// has memory there. Guarding the first bytes is enough: an index error shows in them.
 std::vector<ByteRange> guarded_beyond(const DeviceArena& arena) {
   constexpr Bytes kMost(int64_t{1} << 16);
   const ByteRange beyond = arena.beyond();
@@ -97,8 +97,8 @@ class Executor {
  private:
   size_t gpu(LogicalId device) const { return gpu_of(device, devices_, gpus_.size()); }
 
-  /// How much lies beside the arenas is known once the graph is made. Its nodes have addresses, so
-  /// it is made twice.
+  /// Makes the arenas. The size of the memory beside them is known only once the graph is made. The
+  /// graph has addresses, so it is made twice.
   void make_memory() {
     const Built built = build(std::vector<DeviceBases>(devices_), DevicePointer{0});
     const std::vector<Bytes>& beside = built.beside;
@@ -144,7 +144,7 @@ class Executor {
     return bases;
   }
 
-  /// Observed values and the guards are copied to `host`. Without `host` nothing is copied.
+  /// Makes the work graph. It copies observed values and guards to `host`, if that is given.
   Built build(std::vector<DeviceBases> bases, std::optional<DevicePointer> host) const {
     BuildOptions options;
     options.bases = std::move(bases);
@@ -229,9 +229,9 @@ class Executor {
     }
   }
 
-  /// Measures runs of a graph that copies nothing to the host. Their data is of no use, since
-  /// arguments may have been overwritten. The whole is measured without moments inside, since
-  /// taking them takes time.
+  /// Measures runs of a graph that copies nothing to the host. Their data are of no use, since
+  /// arguments may have been overwritten. The whole is measured without events inside, since
+  /// recording them takes time.
   void measure(const Stream& stream) {
     const Built built = build(bases(), std::nullopt);
     run_.facts.nodes = built.graph.size();
@@ -254,7 +254,7 @@ class Executor {
       return;
     const GpuGraph parts(built.graph, program_, gpus_, modules_, options_.measured,
                          options_.most_nodes, products());
-    // One moment on all GPUs, before the run.
+    // This graph records one moment on all GPUs, before the run.
     std::vector<Event> starts;
     Graph together(driver_);
     for (size_t g = 0; g < gpus_.size(); ++g)

@@ -20,10 +20,10 @@ namespace orrery::cuda {
 
 namespace {
 
-/// The largest alignment that cuBLASLt needs to be told: better aligned operands are treated alike.
+/// cuBLASLt need not be told a larger alignment: better aligned operands are treated alike.
 constexpr int64_t kMostAlignment = 256;
 
-/// Several dimensions as one: `extent` elements that lie `stride` elements apart.
+/// A Row is several dimensions as one: `extent` elements that lie `stride` elements apart.
 struct Row {
   int64_t extent = 1;
   int64_t stride = 0;  // 0: of one element
@@ -84,7 +84,7 @@ std::variant<Rows, NoProduct> rows_of(const Shape& shape, const std::vector<int6
   return Rows{*of_batch, *of_free, *of_contracting};
 }
 
-/// Empty where neither index counts elements side by side.
+/// Returns nothing if neither index counts elements side by side.
 std::optional<MatrixOperand> operand_of(const Rows& rows) {
   MatrixOperand operand;
   const auto set = [&](const Row& inside, const Row& other) {
@@ -102,14 +102,14 @@ std::optional<MatrixOperand> operand_of(const Rows& rows) {
   return operand;
 }
 
-/// The largest power of 2 that divides the address of a value.
+/// Returns a power of 2, at most kMostAlignment, that divides the address of a value.
 int64_t alignment_of(const Program& program, ValueId id, Bytes of_buffers) {
   const int64_t bits = kMostAlignment | of_buffers.count() | program.value(id).offset.count();
   return bits & -bits;
 }
 
-/// Why cuBLASLt does not sum these dtypes as dot_general does; empty if it does. Both operands have
-/// the first.
+/// Returns why cuBLASLt does not sum these dtypes as dot_general does; nothing if it does. Both
+/// operands have dtype `operands`.
 std::optional<NoProduct> wrong_dtypes(Dtype operands, Dtype result) {
   const bool narrow = operands == Dtype::F16 || operands == Dtype::BF16;
   if (!narrow && operands != Dtype::F32 && operands != Dtype::F64)
@@ -179,10 +179,10 @@ MatmulOperand operand_of(const MatrixOperand& operand, bool transposed) {
           static_cast<uint32_t>(operand.alignment)};
 }
 
-/// cuBLASLt has matrices column by column: as such a row-major matrix is its transpose. So the
-/// result is the transpose of ours, the product of both operands' transposes in the other order.
-/// The right operand, columns by contracting index, is read as it lies where its columns are side
-/// by side; the left one where its contracting index is.
+/// cuBLASLt has matrices column by column. Read that way, a row-major matrix becomes its transpose.
+/// So cuBLASLt makes the transpose of our result: the product of both operands' transposes in the
+/// other order. A is our right operand, and is transposed if its contracting index counts elements
+/// side by side. B is our left operand, and is transposed if its contracting index does not.
 MatmulShape matmul_of(const MatrixProduct& product) {
   MatmulShape shape;
   shape.operands = data_type(product.operands);

@@ -1,12 +1,13 @@
 #pragma once
 
-// The dot_general ops of a program that cuBLASLt does, with its algorithm for each. It adds the
-// products of a sum in any order, so the values are not those of the host executor bit for bit.
+// FastProducts has the dot_general ops of a program that cuBLASLt does, with its algorithm for
+// each. cuBLASLt adds the products of a sum in any order, so values may differ from the host
+// executor's.
 //
 // A dot_general is a product of matrices for cuBLASLt if the batch, free and contracting dimensions
 // of each operand are three even rows of elements: each group lies as one dimension would, and the
 // groups may come in any order. The free or the contracting group must have its elements side by
-// side. Nothing is transposed or copied for it.
+// side. Nothing is transposed or copied for cuBLASLt.
 
 #include <cstdint>
 #include <map>
@@ -24,27 +25,28 @@
 
 namespace orrery::cuda {
 
-/// Why a dot_general is no product for cuBLASLt, as a label says it: "s32", "its contracting
-/// dimensions are not in a row".
+/// A NoProduct says why a dot_general is no product for cuBLASLt, as a label says it: "s32", "its
+/// contracting dimensions are not in a row".
 struct NoProduct {
   std::string why;
 };
 
-/// Requires a dot_general. Buffers lie at multiples of `alignment`. Products of f16 and bf16 are
-/// summed in f32, others in their own dtype, as dot_sum_dtype() has it.
+/// Returns the product for cuBLASLt, or why there is none. Requires a dot_general. Buffers lie at
+/// multiples of `alignment`. Products of f16 and bf16 are summed in f32, others in their own dtype,
+/// as dot_sum_dtype() has it.
 std::variant<MatrixProduct, NoProduct> matrix_product(const Program& program, const Op& op,
                                                       Bytes alignment);
 
 class FastProducts {
  public:
-  /// The library and the GPUs outlive it. The program's buffers lie at multiples of `alignment`.
-  /// Throws CudaError and CublasLtError.
+  /// The library and the GPUs must outlive it. The program's buffers lie at multiples of
+  /// `alignment`. Throws CudaError and CublasLtError.
   FastProducts(const CublasLt& library, const Gpus& gpus, const Program& program, Bytes alignment);
 
   const std::map<OpId, MatrixProduct>& by_op() const { return by_op_; }
   DotFacts facts() const;
 
-  /// The graph that does the product on a GPU. Throws CudaError and CublasLtError.
+  /// Returns the graph that does the product on a GPU. Throws CudaError and CublasLtError.
   Graph graph_of(const Product& work, size_t gpu) const;
 
  private:
@@ -54,7 +56,7 @@ class FastProducts {
     std::map<MatrixProduct, Matmul> found;
   };
 
-  /// Whether each GPU has an algorithm for it.
+  /// Finds an algorithm for each GPU. Returns whether each has one.
   bool find(const MatrixProduct& product);
 
   std::vector<OnGpu> gpus_;

@@ -12,13 +12,13 @@ namespace orrery::cuda {
 
 namespace {
 
-/// Per op: a number that does not fall along a list, and is another one for each iteration of an
-/// outermost loop. The constant that is an iteration's index differs between iterations; it is
-/// apart from what may be equal in them.
+/// Returns the stage of each op: a number that does not fall along a list, and that differs between
+/// the iterations of an outermost loop. The constant with an iteration's index has a stage of its
+/// own: it differs between iterations, and the rest of them may be equal.
 std::vector<uint32_t> stages(const Program& program) {
   std::vector<uint32_t> begins(program.ops.size(), 0);  // how many stages begin with the op
   std::vector<bool> inner(program.ops.size(), false);   // begins an iteration of an inner loop
-  // Outer loops come after those that are in them.
+  // Outer loops come after the loops that are in them.
   for (auto loop = program.written_loops.rbegin(); loop != program.written_loops.rend(); ++loop)
     for (const LoopIteration& iteration : loop->written) {
       if (iteration.ops.size() == 0 || inner[iteration.ops.begin])
@@ -40,8 +40,8 @@ std::vector<uint32_t> stages(const Program& program) {
   return stages;
 }
 
-/// The content of a part, whatever the order in which its nodes were made, since iterations are
-/// walked in different orders. Nodes are ordered by what they do.
+/// Content says what a part does, whatever the order in which its nodes were made, since iterations
+/// are walked in different orders. Nodes are sorted by op, step and device.
 class Content {
  public:
   Content(const WorkGraph& graph, const std::vector<WorkId>& part,
@@ -86,8 +86,8 @@ GraphParts graph_parts(const WorkGraph& graph, const Program& program, uint32_t 
     return result;
   }
 
-  // A node is in the part of its stage, or in that of what it waits for, if it is later. A stage
-  // with too many nodes is cut.
+  // A node is in the stage of its op, or in that of a node that it waits for, if that is later. A
+  // stage with too many nodes is cut into several parts.
   const std::vector<uint32_t> stage_of = stages(program);
   using Place = std::pair<uint32_t, uint32_t>;  // a stage, and which part of it
   std::vector<Place> place_of(graph.size());
@@ -160,8 +160,8 @@ class GraphMaker {
   }
   GraphExec end_part() { return GraphExec(*graph_); }
 
-  /// `begins` take the moment when the work may begin. It waits for them, or a driver might take
-  /// them when it has begun already.
+  /// Adds a node for the work. The events in `begins` record the moment when it may begin. The work
+  /// waits for them, or a driver might record them after it has begun.
   void add(WorkId id, std::span<const Event* const> begins) {
     const Work& work = work_[id];
     const size_t number = gpu_of(work.device, devices_, gpus_.size());
@@ -189,7 +189,7 @@ class GraphMaker {
         work.what);
   }
 
-  /// Takes the moment when all of `ends` have ended.
+  /// Records in `event` the moment when all of `ends` have ended.
   void record_end(std::span<const WorkId> ends, const Event& event) {
     after_.clear();
     for (const WorkId end : ends)
@@ -198,7 +198,7 @@ class GraphMaker {
   }
 
  private:
-  /// Collects the nodes that the work waits for. Those of earlier parts have ended.
+  /// Collects the nodes that the work waits for. Nodes of earlier parts have ended already.
   void after(WorkId id) {
     after_.clear();
     for (const WorkId before : work_.after(id))
@@ -218,7 +218,7 @@ class GraphMaker {
   uint32_t part_ = 0;              // from 1
 };
 
-/// The first work of each measured part, and those after which nothing of the part comes.
+/// Extremes has the first work of a measured op or step, and its works that no other follows.
 struct Extremes {
   WorkId first;
   std::vector<WorkId> ends;

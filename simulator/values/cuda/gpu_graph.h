@@ -1,10 +1,10 @@
 #pragma once
 
-// A work graph as graphs of the driver.
+// A GpuGraph is a work graph as graphs of the driver.
 //
-// Up to kMostNodes it is one graph. Beyond, each iteration of an outermost loop becomes a part with
-// a graph of its own. Equal parts are made once and launched again and again. Nodes keep their
-// edges inside a part; what comes from earlier parts has ended by then.
+// A work graph of up to kMostNodes nodes becomes one graph. In a larger one, each iteration of an
+// outermost loop becomes a part with a graph of its own. Equal parts are made once and launched
+// again and again. Nodes keep their edges inside a part; earlier parts have ended by then.
 
 #include <cstdint>
 #include <map>
@@ -24,7 +24,7 @@
 
 namespace orrery::cuda {
 
-/// The most nodes of one graph. So many take about a second to make.
+/// One graph has at most this many nodes, which take about a second to make.
 inline constexpr uint32_t kMostNodes = 100'000;
 
 struct GraphParts {
@@ -32,32 +32,31 @@ struct GraphParts {
   std::vector<uint32_t> launches;          // the order in which they run
 };
 
-/// A node waits only for nodes of its own part, or of one that is launched earlier.
+/// Divides a work graph into parts. A node waits only for nodes of its own or an earlier part.
 GraphParts graph_parts(const WorkGraph& graph, const Program& program,
                        uint32_t most_nodes = kMostNodes);
 
-/// The launch of a kernel on a GPU, whose module `module` is. It has so many threads that they hide
-/// the latency of memory; a thread loops over what is more. The launch refers to the call's
-/// argument. Throws CudaError.
+/// Returns the launch of a kernel on a GPU, whose module is `module`. It has enough threads to hide
+/// the latency of memory; if there are more items, each thread loops. The launch refers to the
+/// call's argument. Throws CudaError.
 KernelLaunch launch_of(const KernelCall& call, const Gpu& gpu, KernelModule& module);
 
 class GpuGraph {
  public:
-  /// `modules` has one for each GPU. `products` is needed where the work has any. Throws CudaError
-  /// and CublasLtError.
+  /// `modules` has one for each GPU. `products` is needed if the work has any. Throws CudaError and
+  /// CublasLtError.
   GpuGraph(const WorkGraph& work, const Program& program, const Gpus& gpus,
            std::vector<std::unique_ptr<KernelModule>>& modules, Measured measured,
            uint32_t most_nodes = kMostNodes, const FastProducts* products = nullptr);
 
   void launch(const Stream& stream) const;
 
-  /// How many graphs of the driver it is, and how many launches.
+  /// These return the numbers of graphs of the driver and of launches.
   size_t graphs() const { return parts_.size(); }
   size_t launches() const { return launches_.size(); }
 
-  /// When each measured work began and ended. `starts` has a moment of each GPU from which the
-  /// times there count, since moments of two GPUs are not compared. Requires a launch that has
-  /// ended.
+  /// Returns when each measured work began and ended. `starts` has a moment of each GPU, from which
+  /// its times count, since moments of two GPUs are not compared. Requires a launch that has ended.
   std::map<Timed, MeasuredSpan> spans(std::span<const Event> starts) const;
 
  private:

@@ -20,18 +20,18 @@ namespace orrery::cuda {
 
 namespace {
 
-/// The events of the devices' lists (tape.h) as nodes of the work graph. Keeps references to
-/// its arguments.
+/// ListEvents has the events of the devices' lists (tape.h) as nodes of the work graph. It keeps
+/// references to its arguments.
 class ListEvents {
  public:
   ListEvents(const ProgramLists& lists, WorkGraph& graph, CauseEdges& causes);
 
-  /// The dependencies of a moment, Passed or Entered. Requires that its causes have happened: a
-  /// walk comes to a moment after them.
+  /// Returns the dependencies of a moment, Passed or Entered. Requires that the moment's causes
+  /// have happened: a walk comes to a moment after its causes.
   Dependencies before(ListId list, Moment moment);
 
-  /// Tells when a list has passed an instruction that has nodes of its own, and when a collective
-  /// has ended on a list.
+  /// These record when a list has passed an instruction that has nodes of its own, and when a
+  /// collective has ended on a list.
   void passed(ListId list, uint64_t position, const Frontier& frontier);
   void ended(EnterRef entry, const Frontier& frontier);
 
@@ -61,7 +61,7 @@ ListEvents::ListEvents(const ProgramLists& lists, WorkGraph& graph, CauseEdges& 
 }
 
 Dependencies ListEvents::before(ListId list, Moment moment) {
-  // An Enter comes after its own instruction.
+  // A device enters after its list has passed the Enter itself.
   go_to(list, moment.position + (moment.kind == MomentKind::Passed ? 0 : 1));
   Dependencies after;
   for_each_cause(lists_.tape(list), moment, [&](Moment cause) {
@@ -100,7 +100,7 @@ const Frontier& ListEvents::at(ListId list, Moment moment) const {
   return of.reached[moment.position];
 }
 
-/// A visitor of the walk.
+/// GraphBuilder is a visitor of the walk.
 class GraphBuilder : public NoVisitor {
  public:
   GraphBuilder(const Program& program, const Lowered& lowered, const ArenaLayout& layout,

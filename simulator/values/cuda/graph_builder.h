@@ -1,8 +1,8 @@
 #pragma once
 
-// Makes the work graph of a program. It visits the ops and the halves of steps in the order of the
-// program walk, as the other executors do. Each gets the kernels and copies that do it, and an edge
-// from every cause. Causes are those of causes.h and tape.h.
+// build_graph() makes the work graph of a program. It visits the ops and the halves of steps in the
+// order of the program walk, as the other executors do. Each op and each half gets the kernels and
+// copies that do it, and an edge from every cause. Causes are those of causes.h and tape.h.
 
 #include <cstdint>
 #include <map>
@@ -18,28 +18,28 @@
 
 namespace orrery::cuda {
 
-/// A value that is copied to the host as soon as it is there.
+/// An Observed is a value that is copied to the host as soon as it is there.
 struct Observed {
   ValueId value;
   LogicalId device;
   DevicePointer to = 0;  // in the host's memory, which the devices can write
 };
 
-/// The bytes between a result and the end of its place. They get a pattern before the op, and are
-/// copied to the host after it.
+/// A Guard is the bytes between a result and the end of its place. They get a pattern before the
+/// op, and are copied to the host after it.
 struct Guard {
   ValueId value;
   LogicalId device;
   Bytes size;
   Bytes to;  // where its copy lies in the host's copies of all guards
 };
-/// The pattern.
+/// This byte is the pattern of the guards.
 inline constexpr std::byte kGuardByte{0xa5};
 
 struct BuildOptions {
   std::vector<DeviceBases> bases;  // per device
   std::vector<Observed> observed;
-  /// In the host's memory, for the copies of guards; without it results are not guarded.
+  /// Guards are copied to here, in the host's memory. Without it results are not guarded.
   std::optional<DevicePointer> guards = {};
   std::map<OpId, MatrixProduct> products = {};     // the ops that cuBLASLt does
   std::optional<OmittedCause> omitted_cause = {};  // an error that tests plant
@@ -54,7 +54,7 @@ struct Built {
   CauseCounts causes = {};
 };
 
-/// Requires a program with all iterations of its loops, that ends.
+/// Makes the work graph. Requires a program that ends, with its loops written out.
 Built build_graph(const Program& program, const Lowered& lowered, const ArenaLayout& layout,
                   const BuildOptions& options);
 

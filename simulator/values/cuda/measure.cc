@@ -120,11 +120,11 @@ namespace {
 
 constexpr Bytes kLeast(4096);
 constexpr int64_t kFactor = 4;
-/// Elements of the rows of packed data that stay together.
+/// Rows of packed data have this many elements, which stay together.
 constexpr int64_t kPackedRow = 256;
 constexpr size_t kBuffers = 3;  // per virtual device
 
-/// A program of one op on one device.
+/// A OneOp is a program of one op on one device.
 struct OneOp {
   Program program;
   Cost cost;
@@ -157,7 +157,7 @@ OneOp addition(Bytes size) {
   return one_op(OpKind::Add, {}, {{Dtype::F32, shape}, {Dtype::F32, shape}});
 }
 
-/// Two halves of rows become rows of two halves, as in a collective over a later dimension.
+/// Returns an op that makes rows of two halves from two halves of rows, as some collectives do.
 OneOp packing(Bytes size) {
   const int64_t rows = size.count() / itemsize(Dtype::F32).count() / kPackedRow;
   Attributes attributes;

@@ -1,8 +1,9 @@
 #pragma once
 
-// Measures what the GPUs here do with data. measure() does every kind of work in several sizes, by
-// one virtual device alone and by several at once, for a cluster that stands for these GPUs.
-// copy_rates() tells at which rates they copy, with which the bytes of an op are compared.
+// This file measures how fast the GPUs here work on data. measure() does every kind of work in
+// several sizes, by one virtual device alone and by several at once, for a cluster that stands for
+// these GPUs. copy_rates() returns the rates at which they copy, for reports to compare the bytes
+// of an op with.
 //
 // A node is measured without its graph's launch: NodeTimer takes the time of a graph with one node
 // and of one with kNodes more, and divides the difference.
@@ -25,34 +26,34 @@
 
 namespace orrery::cuda {
 
-/// Work that is done again and again by one GPU, each time after the time before. Lanes of one
+/// A Lane is work that one GPU does again and again, one node after another. Lanes of one
 /// measurement run at the same time.
 struct Lane {
   size_t gpu = 0;
   std::variant<KernelCall, Copy> work;
 };
 
-/// Keeps references to its arguments.
+/// It keeps references to its arguments.
 class NodeTimer {
  public:
-  /// `modules` has one for each GPU, or none where no kernel is timed. Throws CudaError.
+  /// `modules` has one for each GPU, or none if no kernel is timed. Throws CudaError.
   NodeTimer(const Gpus& gpus, std::vector<std::unique_ptr<KernelModule>>& modules);
 
-  /// From the end of a node to the end of the next one of its lane: the time that a graph takes
-  /// with kNodes more nodes in each lane, divided by kNodes, rounded down. Each time is the median
-  /// of kRuns runs. 0 where the driver's clock sees no difference. Requires lanes. Throws
-  /// CudaError.
+  /// Returns the time from the end of a node to the end of the next one of its lane. It is the
+  /// additional time of a graph with kNodes more nodes in each lane, divided by kNodes, rounded
+  /// down. Each time is the median of kRuns runs. It is 0 if the driver's clock sees no difference.
+  /// Requires lanes. Throws CudaError.
   Duration node(std::span<const Lane> lanes) const;
 
-  /// From before the launch of a graph whose only node does nothing to its end: the median of kRuns
-  /// runs. Throws CudaError.
+  /// Returns the time from before the launch of a graph whose only node does nothing to its end:
+  /// the median of kRuns runs. Throws CudaError.
   Duration launch() const;
 
   static constexpr int kNodes = 8;
   static constexpr int kRuns = 5;
 
  private:
-  /// The first run is not counted.
+  /// Returns the median time of a graph's runs. The first run is not counted.
   Duration median(const Graph& graph) const;
   Duration chains(std::span<const Lane> lanes, int nodes) const;
 
@@ -61,8 +62,8 @@ class NodeTimer {
   Stream stream_;
 };
 
-/// By copies of 1/128 of what is free on each GPU, in whole 64 KiB, at most 256 MiB. Empty where
-/// that is less than 64 KiB. Throws CudaError.
+/// Measures copies of 1/128 of what is free on the GPU with the least free memory, in whole 64 KiB,
+/// at most 256 MiB. Returns nothing if that is less than 64 KiB. Throws CudaError.
 std::optional<CopyRates> copy_rates(const Gpus& gpus);
 
 enum class WorkKind : uint8_t {
@@ -74,13 +75,13 @@ enum class WorkKind : uint8_t {
   Dot,          // dot_general, in the stated order
 };
 
-/// Nodes of one kind. Their kernels work on f32, but for Dot.
+/// MeasuredWork is nodes of one kind. Their kernels work on f32, except for Dot.
 struct MeasuredWork {
   WorkKind kind = WorkKind::Copy;
   Dtype dtype = Dtype::F32;
-  uint32_t at_once = 1;  // so many virtual devices of one GPU do the same
-  /// What one node copies, packs or combines (of one operand); for Elementwise what it reads and
-  /// writes; for Dot 0, since its flops count.
+  uint32_t at_once = 1;  // this many virtual devices of one GPU do the same
+  /// It is what one node copies, packs or combines (of one operand); for Elementwise what the node
+  /// reads and writes; for Dot 0, since its flops count.
   Bytes bytes;
   Flops flops = {};
   Duration node;  // from the end of one to the end of the next (NodeTimer)
@@ -88,7 +89,7 @@ struct MeasuredWork {
 };
 
 struct GpuMeasurements {
-  int driver = 0;  // 1000 times the major number of CUDA, and 10 times the minor one
+  int driver = 0;  // 1000 times the major number of CUDA, plus 10 times the minor one
   std::vector<GpuInfo> gpus;
   uint32_t devices = 1;  // virtual ones
   std::vector<MeasuredWork> works;
@@ -101,8 +102,8 @@ struct MeasureOptions {
 };
 
 /// Sizes grow by factors of 4 up to the most, from 4 KiB or a little more. Numbers of virtual
-/// devices are 1, 2, and all of a GPU. Where there are several GPUs the first is measured, and
-/// stands for all. Throws CudaError, and UnfitGpu.
+/// devices are 1, 2, and all of a GPU. If there are several GPUs, the first is measured, and stands
+/// for all. Throws CudaError, and UnfitGpu.
 GpuMeasurements measure(const Driver& driver, const MeasureOptions& options);
 
 }  // namespace orrery::cuda

@@ -1,13 +1,13 @@
 #pragma once
 
-// What a run does on the GPUs, as a graph: nodes are kernels, copies and products, and an edge says
-// that one waits for another. It knows addresses, but no driver: graph_builder.h makes it from the
-// schedules, gpu_graph.h hands it over.
+// A WorkGraph is what a run does on the GPUs. Its nodes are kernels, copies and products, and an
+// edge says that one node waits for another. It has addresses, but knows no driver: graph_builder.h
+// makes it from the schedules, and gpu_graph.h gives it to the driver.
 //
 // An event of the schedule (a member has entered, a half has ended, a list has passed an op) is a
-// Frontier: the few nodes after whose ends it has happened. Work that waits for events collects
-// their frontiers in Dependencies. CauseEdges counts the causes that become edges this way, so that
-// tests can leave one away.
+// Frontier: a few nodes, after whose ends the event has happened. Work that waits for events
+// collects their frontiers in Dependencies. CauseEdges counts the causes that become edges this
+// way, so that tests can leave one out.
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ namespace orrery::cuda {
 
 using WorkId = Id<struct WorkTag>;  // a node of the graph
 
-/// A copy between any two devices, or from a device to the host's memory.
+/// A Copy goes from any device to any other, or from a device to the host's memory.
 struct Copy {
   DevicePointer to = 0;
   DevicePointer from = 0;
@@ -38,7 +38,7 @@ struct Copy {
   friend bool operator==(const Copy&, const Copy&) = default;
 };
 
-/// Sets every byte.
+/// A Fill sets every byte.
 struct Fill {
   DevicePointer at = 0;
   Bytes size;
@@ -46,8 +46,8 @@ struct Fill {
   friend bool operator==(const Fill&, const Fill&) = default;
 };
 
-/// Where a matrix operand's elements lie. Either the free or the contracting index counts elements
-/// that lie side by side.
+/// A MatrixOperand says where an operand's elements lie. Either the free or the contracting index
+/// counts elements that lie side by side.
 struct MatrixOperand {
   bool contracting_inside = false;  // the contracting index does; else the free one
   int64_t leading = 0;              // elements between neighbours of the other index
@@ -56,7 +56,7 @@ struct MatrixOperand {
   friend auto operator<=>(const MatrixOperand&, const MatrixOperand&) = default;
 };
 
-/// A batch of products of matrices. The result's elements lie row by row, one matrix after another.
+/// A MatrixProduct is a batch of products. Results lie row by row, one matrix after another.
 struct MatrixProduct {
   Dtype operands{};
   Dtype result{};  // that of the operands, or f32
@@ -70,7 +70,7 @@ struct MatrixProduct {
   friend auto operator<=>(const MatrixProduct&, const MatrixProduct&) = default;
 };
 
-/// A product that cuBLASLt does.
+/// A Product is done by cuBLASLt.
 struct Product {
   MatrixProduct product;
   DevicePointer to = 0;
@@ -79,12 +79,12 @@ struct Product {
   friend bool operator==(const Product&, const Product&) = default;
 };
 
-/// Does nothing: it ends when all that it waits for has ended.
+/// A Join does nothing: it ends when all that it waits for has ended.
 struct Join {
   friend bool operator==(const Join&, const Join&) = default;
 };
 
-/// A node.
+/// A Work is a node of the graph.
 struct Work {
   std::variant<KernelCall, Copy, Fill, Product, Join> what;
   LogicalId device;  // whose GPU does it
@@ -92,8 +92,8 @@ struct Work {
   Bytes of_kernel = {};  // what a kernel of a collective reads and writes
 };
 
-/// The bytes that the work reads and writes; a copy does both with each of its bytes. It is 0 for
-/// the kernels and products of local ops, of which it is not known.
+/// Returns the bytes that the work reads and writes; a copy does both with each of its bytes. It is
+/// 0 for the kernels and products of local ops, whose bytes are not known.
 inline Bytes bytes_of(const Work& work) {
   if (const auto* const copy = std::get_if<Copy>(&work.what))
     return copy->size * 2;
@@ -104,7 +104,7 @@ inline Bytes bytes_of(const Work& work) {
 
 class WorkGraph {
  public:
-  /// `after`: nodes that are there already, each once. So no cycle can arise.
+  /// Adds a node. `after` has nodes that are there already, each once, so no cycle can arise.
   WorkId add(Work work, std::span<const WorkId> after) {
     works_.push_back(std::move(work));
     edges_.insert(edges_.end(), after.begin(), after.end());
@@ -114,7 +114,7 @@ class WorkGraph {
 
   uint32_t size() const { return static_cast<uint32_t>(works_.size()); }
   const Work& operator[](WorkId id) const { return works_[id.index()]; }
-  /// The nodes that it waits for.
+  /// Returns the nodes that the node waits for.
   std::span<const WorkId> after(WorkId id) const {
     const size_t begin = id.index() == 0 ? 0 : ends_[id.index() - 1];
     return {edges_.data() + begin, ends_[id.index()] - begin};
@@ -126,14 +126,14 @@ class WorkGraph {
   std::vector<size_t> ends_;  // per node: the end of its edges in edges_
 };
 
-/// The few nodes whose ends are an event. It has none if nothing has to come before the event.
+/// A Frontier is the few nodes whose ends are an event; none if nothing must come before it.
 class Frontier {
  public:
   static constexpr size_t kMost = 4;
 
   Frontier() = default;
   explicit Frontier(WorkId node) : count_(1) { nodes_[0] = node; }
-  /// Requires at most kMost.
+  /// Requires at most kMost nodes.
   explicit Frontier(std::span<const WorkId> nodes) : count_(static_cast<uint8_t>(nodes.size())) {
     std::copy(nodes.begin(), nodes.end(), nodes_.begin());
   }
@@ -145,21 +145,21 @@ class Frontier {
   uint8_t count_ = 0;
 };
 
-/// The nodes that something waits for.
+/// Dependencies are the nodes that something waits for.
 class Dependencies {
  public:
   void add(const Frontier& frontier) {
     nodes_.insert(nodes_.end(), frontier.nodes().begin(), frontier.nodes().end());
   }
 
-  /// Each node once.
+  /// Returns each node once.
   std::span<const WorkId> nodes() {
     std::sort(nodes_.begin(), nodes_.end());
     nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
     return nodes_;
   }
 
-  /// The event that all of them have ended. If they are many, a node is added that joins them.
+  /// Returns the event that all nodes have ended. If they are many, a Join is added after them.
   Frontier frontier(WorkGraph& graph, LogicalId device, PartOf part) {
     const std::span<const WorkId> all = nodes();
     if (all.size() <= Frontier::kMost)
@@ -171,22 +171,22 @@ class Dependencies {
   std::vector<WorkId> nodes_;
 };
 
-/// Causes by what they are the cause of: a half of a step (the kinds of CauseKind), a moment of a
-/// list (List), or the end of a member.
+/// EdgeKind says what a cause is the cause of: a half of a step (the kinds of CauseKind), a moment
+/// of a list (List), or the end of a member.
 enum class EdgeKind : uint8_t { Enter, Order, After, Message, Credit, List, End };
 inline constexpr size_t kEdgeKinds = 7;
 
-/// The number-th cause of the kind, counted in the order of building.
+/// An OmittedCause is the number-th cause of its kind, counted in the order of building.
 struct OmittedCause {
   EdgeKind kind = EdgeKind::Message;
   uint64_t number = 0;
   friend bool operator==(const OmittedCause&, const OmittedCause&) = default;
 };
 
-/// How many causes of each kind there are.
+/// CauseCounts says how many causes of each kind there are.
 using CauseCounts = std::array<uint64_t, kEdgeKinds>;
 
-/// The causes that become edges: all but the one that a test leaves away on purpose.
+/// CauseEdges makes edges of causes: of all but the one that a test leaves out on purpose.
 class CauseEdges {
  public:
   explicit CauseEdges(std::optional<OmittedCause> omitted) : omitted_(omitted) {}

@@ -1,14 +1,14 @@
 #pragma once
 
-// cuBLASLt as we call it, declared as cuda_api.h declares the driver; cublaslt_h_check.cc compares
-// this with cublasLt.h.
+// This file declares cuBLASLt as we call it, as cuda_api.h declares the driver. cublaslt_h_check.cc
+// compares it with cublasLt.h.
 
 #include <cstddef>
 #include <cstdint>
 
 #include "simulator/values/cuda/driver/cuda_api.h"
 
-// The codes that cuBLASLt answers with, each with its name.
+// These are the codes that cuBLASLt answers with, each with its name.
 
 #define ORRERY_CUBLAS_STATUSES(X)       \
   X(CUBLAS_STATUS_SUCCESS, 0)           \
@@ -90,8 +90,8 @@ struct cublasLtMatmulHeuristicResult_t {
 
 // NOLINTEND(readability-identifier-naming)
 
-// Every entry point that we call, with its parameters. All of them are there since CUDA 12.0. The
-// mock (tests/support/mock_cuda) exports the same.
+// These are all entry points that we call, with their parameters. They are there since CUDA 12.0.
+// The mock (tests/support/mock_cuda) exports the same.
 
 // clang-format off: one entry point a line
 #define ORRERY_CUBLASLT_ENTRY_POINTS(X)                                                           \

@@ -1,4 +1,5 @@
-// Our declarations say what cublasLt.h says. Compiled where a toolkit is; nothing here runs.
+// This file checks that our declarations say what cublasLt.h says. It is compiled where there is a
+// toolkit; nothing here runs.
 
 #include <cublasLt.h>
 
@@ -28,17 +29,17 @@ struct Theirs<std::remove_pointer_t<CUstream>> {
   using Type = std::remove_pointer_t<::cudaStream_t>;
 };
 
-// The signatures.
+// This compares the signatures.
 #define ORRERY_SAME_SIGNATURE(name, parameters) \
   static_assert(std::is_same_v<TheirsOf<cublasStatus_t parameters>, decltype(::name)>);
 ORRERY_CUBLASLT_ENTRY_POINTS(ORRERY_SAME_SIGNATURE)
 
-// The members: each of its type, at its place.
+// These compare the members: each has its type and its place.
 ORRERY_SAME_MEMBER(cublasLtMatmulHeuristicResult_t, algo);
 ORRERY_SAME_MEMBER(cublasLtMatmulHeuristicResult_t, workspaceSize);
 ORRERY_SAME_MEMBER(cublasLtMatmulHeuristicResult_t, state);
 
-// The constants.
+// These compare the constants.
 #define ORRERY_SAME_CONSTANT(name) \
   static_assert(static_cast<long long>(name) == static_cast<long long>(::name))
 

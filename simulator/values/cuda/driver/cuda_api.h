@@ -1,14 +1,15 @@
 #pragma once
 
-// The driver of CUDA as we call it: its codes, what its entry points take, and the entry points.
-// The names are those of NVIDIA's documentation. The declarations are our own, so no toolkit is
-// needed to build; where one is, cuda_h_check.cc compares them with cuda.h.
+// This file declares the driver of CUDA as we call it: its codes, the types that its entry points
+// take, and the entry points. The names are those of NVIDIA's documentation. The declarations are
+// our own, so no toolkit is needed to build. If there is one, cuda_h_check.cc compares them with
+// cuda.h.
 
 #include <cstddef>
 #include <cstdint>
 
-// The codes that the driver of CUDA 13.0 answers with, each with its name. Names are our own, since
-// a stub of the driver names none.
+// These are the codes that the driver of CUDA 13.0 answers with, each with its name. We keep the
+// names ourselves, since a stub of the driver names none.
 
 #define ORRERY_CUDA_RESULTS(X)                      \
   X(CUDA_SUCCESS, 0)                                \
@@ -164,7 +165,7 @@ enum CUstream_flags : unsigned int { CU_STREAM_NON_BLOCKING = 1 };
 enum CUstreamCaptureMode : unsigned int { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum CUevent_flags : unsigned int { CU_EVENT_DEFAULT = 0 };
 
-// Virtual memory.
+// The next types describe virtual memory.
 
 enum CUmemAllocationType : unsigned int { CU_MEM_ALLOCATION_TYPE_PINNED = 1 };
 enum CUmemAllocationHandleType : unsigned int { CU_MEM_HANDLE_TYPE_NONE = 0 };
@@ -195,7 +196,7 @@ struct CUmemAccessDesc {
   CUmemAccess_flags flags;
 };
 
-// Nodes of graphs.
+// The next types describe nodes of graphs.
 
 enum CUmemorytype : unsigned int { CU_MEMORYTYPE_UNIFIED = 4 };
 
@@ -239,7 +240,7 @@ struct CUDA_KERNEL_NODE_PARAMS {
   CUcontext ctx;
 };
 
-// The tags of `extra`, as numbers: they are passed as pointers.
+// These are the tags of `extra`, as numbers: they are passed as pointers.
 inline constexpr uintptr_t kLaunchParamEnd = 0;
 inline constexpr uintptr_t kLaunchParamBuffer = 1;      // then the bytes of all arguments
 inline constexpr uintptr_t kLaunchParamBufferSize = 2;  // then a size_t* with their number
@@ -248,9 +249,9 @@ inline constexpr uintptr_t kLaunchParamBufferSize = 2;  // then a size_t* with t
 
 // NOLINTEND(readability-identifier-naming)
 
-// Every entry point that we call: its name in the documentation, the versioned name under which the
-// library exports it, and its parameters. All of them are there since CUDA 12.0. The mock driver
-// (tests/support/mock_cuda) exports the same.
+// These are all entry points that we call: each has its name in the documentation, the versioned
+// name under which the library exports it, and its parameters. They are there since CUDA 12.0. The
+// mock driver (tests/support/mock_cuda) exports the same.
 
 // clang-format off: one entry point a line
 #define ORRERY_CUDA_ENTRY_POINTS(X)                                                               \

@@ -1,4 +1,5 @@
-// Our declarations say what cuda.h says. Compiled where a toolkit is; nothing here runs.
+// This file checks that our declarations say what cuda.h says. It is compiled where there is a
+// toolkit; nothing here runs.
 
 #include <cuda.h>
 
@@ -43,12 +44,12 @@ static_assert(std::is_same_v<CUdevice, ::CUdevice>);
 static_assert(std::is_same_v<CUdeviceptr, ::CUdeviceptr>);
 static_assert(std::is_same_v<CUmemGenericAllocationHandle, ::CUmemGenericAllocationHandle>);
 
-// The signatures. cuda.h declares each under the name that the library exports.
+// This compares the signatures. cuda.h declares each one under the name that the library exports.
 #define ORRERY_SAME_SIGNATURE(name, exported, parameters) \
   static_assert(std::is_same_v<TheirsOf<CUresult parameters>, decltype(::exported)>);
 ORRERY_CUDA_ENTRY_POINTS(ORRERY_SAME_SIGNATURE)
 
-// The members: each of its type, at its place.
+// These compare the members: each has its type and its place.
 ORRERY_SAME_MEMBER(CUmemLocation, type);
 ORRERY_SAME_MEMBER(CUmemLocation, id);
 ORRERY_SAME_MEMBER(CUmemAllocationProp, type);
@@ -106,7 +107,7 @@ ORRERY_SAME_MEMBER(CUDA_KERNEL_NODE_PARAMS, extra);
 ORRERY_SAME_MEMBER(CUDA_KERNEL_NODE_PARAMS, kern);
 ORRERY_SAME_MEMBER(CUDA_KERNEL_NODE_PARAMS, ctx);
 
-// The constants.
+// These compare the constants.
 #define ORRERY_SAME_CONSTANT(name) \
   static_assert(static_cast<long long>(name) == static_cast<long long>(::name))
 

@@ -12,12 +12,12 @@ namespace orrery::cuda {
 
 namespace {
 
-/// "CUDA 12.4" of 12040.
+/// Returns "CUDA 12.4" for 12040.
 std::string version_text(int version) {
   return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
 }
 
-/// The meaning of a code of cuInit for the user; empty where the name says all.
+/// Returns what a code of cuInit means for the user; empty if its name says all.
 std::string_view advice(CUresult code) {
   switch (code) {
     case CUDA_ERROR_STUB_LIBRARY:
@@ -35,7 +35,7 @@ std::string_view advice(CUresult code) {
   }
 }
 
-/// The name of a code: ours, or the driver's where our list ends.
+/// Returns the name of a code: ours, or the driver's if our list lacks it.
 std::string name_of(const Driver& driver, CUresult code) {
   const std::string_view own = result_name(code);
   if (!own.empty())
@@ -54,7 +54,7 @@ std::string explained(const Driver& driver, CUresult code) {
   return why;
 }
 
-/// Finds every entry point. Gives the name of the first that the library lacks.
+/// Finds every entry point. Returns the name of the first that the library lacks.
 std::optional<std::string> bind_all(Driver& driver, void* library) {
   std::optional<std::string> lacking;
   const auto bind = [&](auto& entry, const char* exported) {
@@ -69,7 +69,7 @@ std::optional<std::string> bind_all(Driver& driver, void* library) {
   return lacking;
 }
 
-/// "of CUDA 11.4" as far as a library that may lack anything says so.
+/// Returns "of CUDA 11.4", as far as a library that may lack anything tells its version.
 std::string version_of(void* library) {
   EntryPoint<CUresult(int*)> get_version("cuDriverGetVersion");
   void* const symbol = dlsym(library, get_version.name());

@@ -1,13 +1,13 @@
 #pragma once
 
-// The driver of CUDA, and cuBLASLt: two libraries that are loaded while we run. Nothing is linked,
-// and nothing but a driver is needed.
+// This folder loads the driver of CUDA, and cuBLASLt, at run time. Neither is linked, and nothing
+// but a driver is needed.
 //
 // How this folder works: cuda_api.h and cublaslt_api.h declare what we call. entry_point.h makes
 // calls that throw. Every other class owns one kind of thing of the driver and gives it back at its
 // end: Gpu its primary context, DeviceArena and PinnedMemory memory, Stream, Event, KernelModule,
 // Graph and GraphExec what their names say, Matmul a product by cuBLASLt. Each keeps a pointer to
-// its Gpu, which ends after it. One host thread calls them all; the objects belong to that thread.
+// its Gpu, which must outlive it. One host thread makes all calls and owns the objects.
 
 #include <string>
 #include <variant>
@@ -18,8 +18,8 @@
 
 namespace orrery::cuda {
 
-/// The entry points of the driver, as `driver.cuStreamCreate.must("...", &stream, flags)`. The
-/// library stays loaded until the process ends.
+/// A Driver has the entry points of the driver, called as `driver.cuStreamCreate.must("...",
+/// &stream, flags)`. The library stays loaded until the process ends.
 struct Driver {
   // NOLINTBEGIN(bugprone-macro-parentheses): a declaration
 #define ORRERY_CUDA_MEMBER(name, exported, parameters) EntryPoint<CUresult parameters> name{#name};
@@ -27,24 +27,24 @@ struct Driver {
 #undef ORRERY_CUDA_MEMBER
   // NOLINTEND(bugprone-macro-parentheses)
 
-  int version = 0;  // 1000 times the major number of CUDA, and 10 times the minor one
+  int version = 0;  // 1000 times the major number of CUDA, plus 10 times the minor one
 };
 
-/// Why there is no driver to run on: one line.
+/// A MissingDriver says in one line why there is no driver to run on.
 struct MissingDriver {
   std::string reason;
 };
 
-/// The name that the dynamic linker looks for.
+/// The dynamic linker looks for this name.
 inline constexpr const char* kDriverLibrary = "libcuda.so.1";
-/// The environment variable that names another file; the terminal reads it.
+/// This environment variable names another file; the terminal reads it.
 inline constexpr const char* kDriverLibraryVariable = "ORRERY_LIBCUDA";
 
-/// Loads `library`, initialises it, and sees that it has a GPU.
+/// Loads `library`, initialises it, and checks that it has a GPU.
 std::variant<Driver, MissingDriver> load_driver(const std::string& library = kDriverLibrary);
 
-/// The entry points of cuBLASLt, NVIDIA's library of matrix products. The library stays loaded
-/// until the process ends.
+/// A CublasLt has the entry points of cuBLASLt, NVIDIA's library of matrix products. The library
+/// stays loaded until the process ends.
 struct CublasLt {
   // NOLINTBEGIN(bugprone-macro-parentheses): a declaration
 #define ORRERY_CUBLASLT_MEMBER(name, parameters) EntryPoint<cublasStatus_t parameters> name{#name};
@@ -53,17 +53,17 @@ struct CublasLt {
   // NOLINTEND(bugprone-macro-parentheses)
 };
 
-/// Why there is no cuBLASLt: one line.
+/// A MissingCublasLt says in one line why there is no cuBLASLt.
 struct MissingCublasLt {
   std::string reason;
 };
 
-/// The names of CUDA 13 and 12. The dynamic linker takes the first that is there.
+/// These are the names in CUDA 13 and 12. The dynamic linker takes the first that is there.
 inline constexpr const char* kCublasLtLibraries[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
-/// The environment variable that names another file; the terminal reads it.
+/// This environment variable names another file; the terminal reads it.
 inline constexpr const char* kCublasLtLibraryVariable = "ORRERY_LIBCUBLASLT";
 
-/// Loads `library`; if it is empty, the first of kCublasLtLibraries.
+/// Loads `library`; if that is empty, the first of kCublasLtLibraries that is there.
 std::variant<CublasLt, MissingCublasLt> load_cublaslt(const std::string& library = {});
 
 }  // namespace orrery::cuda

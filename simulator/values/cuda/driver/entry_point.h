@@ -1,8 +1,8 @@
 #pragma once
 
-// Calls of a library that is loaded while we run: the driver, or cuBLASLt. An EntryPoint is a
-// function under the name that errors tell; a call that fails throws the library's error; Owned
-// destroys what a call has made.
+// This file makes calls of a library that is loaded at run time: the driver, or cuBLASLt. An
+// EntryPoint is a function with the name that errors give. A call that fails throws the library's
+// error. Owned destroys what a call has made.
 
 #include <stdexcept>
 #include <string>
@@ -15,14 +15,14 @@
 
 namespace orrery::cuda {
 
-/// The name of a code, "CUDA_ERROR_OUT_OF_MEMORY"; empty for one that CUDA 13.0 does not have.
+/// Returns the name of a code, "CUDA_ERROR_OUT_OF_MEMORY"; empty for one unknown to CUDA 13.0.
 std::string_view result_name(CUresult code);
 
-/// A call of the driver that failed. what() is "cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY (2): 64 MiB
-/// of virtual device 3".
+/// A CudaError is a call of the driver that failed. what() is "cuMemCreate:
+/// CUDA_ERROR_OUT_OF_MEMORY (2): 64 MiB of virtual device 3".
 class CudaError : public std::runtime_error {
  public:
-  /// `call` lives as long as the program.
+  /// `call` must live as long as the program.
   CudaError(const char* call, CUresult code, const std::string& purpose);
 
   std::string_view call() const { return call_; }
@@ -34,8 +34,8 @@ class CudaError : public std::runtime_error {
   CUresult code_;
 };
 
-/// A call of cuBLASLt that failed. what() is "cublasLtMatmul: CUBLAS_STATUS_EXECUTION_FAILED (13):
-/// a product of f16".
+/// A CublasLtError is a call of cuBLASLt that failed. what() is "cublasLtMatmul:
+/// CUBLAS_STATUS_EXECUTION_FAILED (13): a product of f16".
 class CublasLtError : public std::runtime_error {
  public:
   CublasLtError(const char* call, cublasStatus_t code, const std::string& purpose);
@@ -46,7 +46,7 @@ class CublasLtError : public std::runtime_error {
   cublasStatus_t code_;
 };
 
-/// The error that is thrown where a library answers with such a code. In each, 0 is success.
+/// ErrorOf has the error that is thrown for a code of this type. In each type 0 is success.
 template <class Code>
 struct ErrorOf;
 template <>
@@ -69,7 +69,7 @@ class EntryPoint<Code(Parameters...)> {
   const char* name() const { return name_; }
   void bind(void* symbol) { function_ = reinterpret_cast<Code (*)(Parameters...)>(symbol); }
 
-  /// The library's answer.
+  /// Returns the library's answer.
   Code operator()(Parameters... arguments) const { return function_(arguments...); }
 
   /// Throws CudaError or CublasLtError unless the library answers with success. `purpose` says what
@@ -91,8 +91,8 @@ class EntryPoint<Code(Parameters...)> {
   Code (*function_)(Parameters...) = nullptr;
 };
 
-/// A handle of a library with the entry point that destroys it at the end. The answer of that is
-/// ignored: it tells of earlier failures, which a synchronisation has told already.
+/// An Owned is a handle of a library with the entry point that destroys it at the end. The answer
+/// of that call is ignored: it tells of earlier failures, which a synchronisation has thrown.
 template <class Handle, class Code = CUresult>
 class Owned {
  public:

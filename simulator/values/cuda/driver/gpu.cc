@@ -113,7 +113,7 @@ void Gpus::open_access(size_t reader, size_t owner) {
   if (can == 0)
     return;
   gpus_[reader]->make_current();
-  // The primary context may have it from an earlier run of this process.
+  // The primary context may have the access from an earlier run of this process.
   const CUresult code = driver.cuCtxEnablePeerAccess(gpus_[owner]->context(), 0);
   if (code != CUDA_SUCCESS && code != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
     throw CudaError(driver.cuCtxEnablePeerAccess.name(), code, purpose());

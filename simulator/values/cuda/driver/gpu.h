@@ -1,7 +1,7 @@
 #pragma once
 
-// The physical GPUs that a run uses: what each is, its primary context, in which everything on it
-// happens, and which of them see each other's memory.
+// Gpus are the physical GPUs that a run uses. Each Gpu has its properties and its primary context,
+// in which everything on it happens. Gpus also knows which GPUs see each other's memory.
 
 #include <memory>
 #include <stdexcept>
@@ -20,11 +20,11 @@ struct GpuMemory {
   Bytes total;
 };
 
-/// Holds the primary context from construction to destruction. Everything made on a GPU keeps a
-/// pointer to it, and ends before it does.
+/// A Gpu holds its primary context from construction to destruction. Everything made on a GPU keeps
+/// a pointer to it, and ends before it does.
 class Gpu {
  public:
-  /// `driver` outlives the GPU. Throws CudaError.
+  /// `driver` must outlive the GPU. Throws CudaError.
   Gpu(const Driver& driver, int ordinal);
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
@@ -33,16 +33,16 @@ class Gpu {
   const GpuInfo& info() const { return info_; }
   CUcontext context() const { return context_; }
 
-  /// Later calls of this thread act on this GPU. Throws CudaError.
+  /// Makes later calls of this thread act on this GPU. Throws CudaError.
   void make_current() const;
-  /// The same for destructors: never throws.
+  /// Does the same for destructors: it never throws.
   void try_make_current() const noexcept;
 
-  /// The memory as it is now. Throws CudaError.
+  /// Returns the memory as it is now. Throws CudaError.
   GpuMemory memory() const;
-  /// The properties of the memory that arenas are made of.
+  /// Returns the properties of the memory that arenas are made of.
   CUmemAllocationProp memory_properties() const;
-  /// The allocation granularity: the memory of an arena is a multiple of it. Throws CudaError.
+  /// Returns the allocation granularity. An arena's memory is a multiple of it. Throws CudaError.
   Bytes granule() const;
 
  private:
@@ -52,21 +52,21 @@ class Gpu {
   CUcontext context_ = nullptr;
 };
 
-/// How many GPUs are visible. Throws CudaError.
+/// Returns how many GPUs are visible. Throws CudaError.
 int gpu_count(const Driver& driver);
 
 class Gpus {
  public:
-  /// Opens the first `count` visible GPUs, and the access between each two that can. Requires count
-  /// > 0. Throws CudaError.
+  /// Opens the first `count` visible GPUs, and the access between each two that can see each
+  /// other's memory. Requires count > 0. Throws CudaError.
   Gpus(const Driver& driver, int count);
 
   size_t size() const { return gpus_.size(); }
   const Gpu& operator[](size_t index) const { return *gpus_[index]; }
 
-  /// Whether `reader` reads and writes the memory of `owner` itself; so does each its own.
+  /// Returns whether `reader` itself reads and writes the memory of `owner`, as each does its own.
   bool sees(size_t reader, size_t owner) const { return sees_[reader][owner]; }
-  /// The GPUs that see the memory of `owner`, by number.
+  /// Returns the GPUs that see the memory of `owner`, by number.
   std::vector<size_t> viewers(size_t owner) const;
 
  private:
@@ -76,19 +76,19 @@ class Gpus {
   std::vector<std::vector<bool>> sees_;
 };
 
-/// A GPU lacks what all programs need, or has too little memory for one. what() is one line.
+/// It is thrown if a GPU lacks what programs need, or has too little memory. what() is one line.
 class UnfitGpu : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-/// The memory of a GPU is too little for the program.
+/// It is thrown if the memory of a GPU is too little for the program.
 class TooLittleMemory : public UnfitGpu {
  public:
   using UnfitGpu::UnfitGpu;
 };
 
-/// Throws UnfitGpu where the kernels are not for a GPU, or it has no virtual memory management,
-/// which arenas need, or where one does not see another's memory.
+/// Throws UnfitGpu if the kernels are not for a GPU, if a GPU has no virtual memory management,
+/// which arenas need, or if one GPU does not see another's memory.
 void check_fit(const Gpus& gpus);
 
 }  // namespace orrery::cuda

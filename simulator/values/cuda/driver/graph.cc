@@ -14,7 +14,7 @@ Graph::Graph(const Driver& driver) : driver_(&driver) {
 
 Graph Graph::captured(const Stream& stream, const std::function<void()>& give) {
   const Driver& driver = stream.gpu().driver();
-  // Relaxed: what is given may also load a module, which other modes forbid.
+  // The mode is relaxed, since `give` may also load a module, which other modes forbid.
   driver.cuStreamBeginCapture.must("a stream whose work becomes a graph", stream.get(),
                                    CU_STREAM_CAPTURE_MODE_RELAXED);
   CUgraph graph = nullptr;

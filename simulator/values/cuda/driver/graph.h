@@ -1,6 +1,6 @@
 #pragma once
 
-// Work whose order is given by edges: built once, launched many times.
+// A Graph is work whose order is given by edges. It is built once and launched many times.
 
 #include <cstddef>
 #include <functional>
@@ -19,30 +19,30 @@ class Graph {
  public:
   /// Throws CudaError.
   explicit Graph(const Driver& driver);
-  /// The graph of what `give` gives to the stream, which does not run there. Requires that the
-  /// stream has nothing else to do. Throws CudaError, and what `give` throws.
+  /// Returns the graph of the work that `give` gives to the stream, where it does not run. Requires
+  /// that the stream has nothing else to do. Throws CudaError, and what `give` throws.
   static Graph captured(const Stream& stream, const std::function<void()>& give);
 
   CUgraph get() const { return graph_.get(); }
   const Driver& driver() const { return *driver_; }
-  /// How many nodes were added.
+  /// Returns how many nodes were added.
   size_t node_count() const { return node_count_; }
 
-  // Each node begins when all nodes of `after` have ended; none is named twice there. The data that
-  // the arguments point to are copied. They throw CudaError.
+  // Each of these adds a node, which begins when all nodes of `after` have ended. `after` must name
+  // each node once. The data that the arguments point to are copied. They throw CudaError.
 
   GraphNode add_kernel(const KernelLaunch& launch, std::span<const GraphNode> after);
-  /// Copies between any two arenas that `gpu` sees, which does the work. Requires size > 0.
+  /// Copies between any two arenas that `gpu` sees; `gpu` does the work. Requires size > 0.
   GraphNode add_copy(const Gpu& gpu, CUdeviceptr to, CUdeviceptr from, Bytes size,
                      std::span<const GraphNode> after);
   /// Sets every byte. Requires size > 0.
   GraphNode add_fill(const Gpu& gpu, CUdeviceptr to, Bytes size, std::byte value,
                      std::span<const GraphNode> after);
-  /// Does nothing: waits for several, so that others need to wait for one only.
+  /// Does nothing but wait for several nodes, so that others need to wait only for this one.
   GraphNode add_join(std::span<const GraphNode> after);
-  /// Takes the moment.
+  /// Records the moment in `event`.
   GraphNode add_record(const Event& event, std::span<const GraphNode> after);
-  /// Does all that `child` does, of which it is a copy, as one node.
+  /// Does all that `child` does, as one node. `child` is copied.
   GraphNode add_child(const Graph& child, std::span<const GraphNode> after);
 
  private:
@@ -54,7 +54,7 @@ class Graph {
   size_t node_count_ = 0;
 };
 
-/// A graph that can run. It needs what its nodes use, and not the Graph any more.
+/// A GraphExec is a graph that can run. It needs what its nodes use, but no longer the Graph.
 class GraphExec {
  public:
   /// Throws CudaError.
@@ -62,8 +62,8 @@ class GraphExec {
 
   CUgraphExec get() const { return exec_.get(); }
 
-  /// Runs the whole after what was given to `stream` before. The runs of one GraphExec do not
-  /// overlap. Throws CudaError; what fails later, the stream's synchronisation throws.
+  /// Runs the whole graph after what was given to `stream` before. The runs of one GraphExec do not
+  /// overlap. Throws CudaError; the stream's synchronisation throws later failures.
   void launch(const Stream& stream) const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// How our declarations are compared with a header of NVIDIA's, by cuda_h_check.cc and
-// cublaslt_h_check.cc. Those use it in orrery::cuda.
+// This file compares our declarations with a header of NVIDIA's, for cuda_h_check.cc and
+// cublaslt_h_check.cc. They use it in orrery::cuda.
 
 #include <cstddef>
 #include <type_traits>
@@ -9,7 +9,8 @@
 namespace orrery::cuda {
 namespace {
 
-/// The type of their header that one of ours stands for: itself, unless one of the lists says so.
+/// Theirs is the type of their header that one of our types stands for. It is our type itself,
+/// unless one of the lists names another.
 template <class Ours>
 struct Theirs {
   using Type = Ours;
@@ -40,14 +41,14 @@ struct Theirs<Result(Ours...)> {
   };                            \
   static_assert(sizeof(name) == sizeof(::name) && alignof(name) == alignof(::name))
 
-// Handles are pointers to what nobody sees.
+// Handles are pointers to types that are never defined.
 #define ORRERY_HANDLE(name)                     \
   template <>                                   \
   struct Theirs<std::remove_pointer_t<name>> {  \
     using Type = std::remove_pointer_t<::name>; \
   }
 
-// A member: of its type, at its place.
+// This checks that a member has its type and its place.
 #define ORRERY_SAME_MEMBER(type, member)                                                      \
   static_assert(std::is_same_v<TheirsOf<decltype(type::member)>, decltype(::type::member)> && \
                 offsetof(type, member) == offsetof(::type, member))

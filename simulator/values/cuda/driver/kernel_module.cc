@@ -9,7 +9,7 @@ namespace orrery::cuda {
 
 namespace {
 
-/// The answer to a load, and what the compiler of PTX said of its failure.
+/// Loaded is the answer to a load, and what the compiler of PTX said if it failed.
 struct Loaded {
   CUresult code = CUDA_SUCCESS;
   std::string log;
@@ -27,7 +27,7 @@ Loaded load(const Driver& driver, CUmodule& module, const void* image) {
   return {code, log.data()};
 }
 
-/// The log as one line after the purpose.
+/// Returns the purpose, followed by the log as one line.
 std::string with_log(const std::string& purpose, std::string log) {
   std::replace(log.begin(), log.end(), '\n', ' ');
   while (!log.empty() && log.back() == ' ')
@@ -35,7 +35,7 @@ std::string with_log(const std::string& purpose, std::string log) {
   return log.empty() ? purpose : purpose + ": " + log;
 }
 
-/// Whether another form of the same kernels may do.
+/// Returns whether another form of the same kernels may load.
 bool wants_other_form(CUresult code) {
   return code == CUDA_ERROR_NO_BINARY_FOR_GPU || code == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
 }

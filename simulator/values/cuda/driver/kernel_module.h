@@ -1,6 +1,6 @@
 #pragma once
 
-// The kernels, loaded on one GPU, and a launch of one.
+// A KernelModule has the kernels, loaded on one GPU. A KernelLaunch is a launch of one of them.
 
 #include <array>
 #include <cstddef>
@@ -19,8 +19,8 @@ enum class LoadedFrom { Fatbin, Ptx };
 
 class KernelModule {
  public:
-  /// Loads `fatbin`; where it is empty or has nothing for this GPU, the driver compiles `ptx`.
-  /// Throws CudaError, with what the compiler said.
+  /// Loads `fatbin`. If that is empty or has nothing for this GPU, the driver compiles `ptx`.
+  /// Throws CudaError, with the messages of the compiler.
   KernelModule(const Gpu& gpu, std::span<const std::byte> fatbin, std::string_view ptx);
   KernelModule(const KernelModule&) = delete;
   KernelModule& operator=(const KernelModule&) = delete;
@@ -28,7 +28,7 @@ class KernelModule {
 
   LoadedFrom loaded_from() const { return loaded_from_; }
 
-  /// The kernel of that name; looked up once. Throws CudaError where the module lacks it.
+  /// Returns the kernel of that name, looked up once. Throws CudaError if the module lacks it.
   CUfunction function(std::string_view entry_point);
 
  private:
@@ -38,8 +38,8 @@ class KernelModule {
   std::map<std::string, CUfunction, std::less<>> functions_;
 };
 
-/// A kernel that is to run, as a graph's node or in a stream by itself. It has one argument, a
-/// struct, and runs on the GPU of its module.
+/// A KernelLaunch is a kernel that is to run, as a graph's node or in a stream by itself. It has
+/// one argument, a struct, and runs on the GPU of its module.
 struct KernelLaunch {
   CUfunction function = nullptr;
   unsigned int blocks = 1;
@@ -51,15 +51,15 @@ struct KernelLaunch {
 /// CudaError, in which `purpose` says what the kernel is.
 void launch(const KernelLaunch& launch, const Stream& stream, std::string_view purpose);
 
-/// The argument of a kernel as the driver takes it: one buffer with its size, which a driver can
-/// compare with the kernel's parameter.
+/// A LaunchArgument is the argument of a kernel as the driver takes it: one buffer with its size,
+/// which a driver can compare with the kernel's parameter.
 class LaunchArgument {
  public:
   explicit LaunchArgument(const KernelLaunch& launch)
       : size_(launch.argument.size()),
         extra_{tag(kLaunchParamBuffer), const_cast<std::byte*>(launch.argument.data()),
                tag(kLaunchParamBufferSize), &size_, tag(kLaunchParamEnd)} {
-    // Drivers before CUDA 12.1 take no more, and some after it crash at more in a graph.
+    // Drivers before CUDA 12.1 take no more, and some later ones crash at more in a graph.
     ORRERY_CHECK(size_ <= 4096, "the argument of a kernel has at most 4 KiB");
   }
   LaunchArgument(const LaunchArgument&) = delete;

@@ -6,7 +6,7 @@ namespace orrery::cuda {
 
 namespace {
 
-/// The numbers by which sums and what D had before are multiplied, in the compute type.
+/// Scales has a factor of sums, or of the previous elements of D, for each compute type.
 struct Scales {
   double wide;
   float narrow;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Products of matrices by cuBLASLt.
+// A Matmul is a product of matrices by cuBLASLt.
 
 #include <compare>
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace orrery::cuda {
 
-/// cuBLASLt on one GPU.
+/// A CublasLtHandle is cuBLASLt on one GPU.
 class CublasLtHandle {
  public:
-  /// Both outlive it. Throws CudaError and CublasLtError.
+  /// The library and the GPU must outlive it. Throws CudaError and CublasLtError.
   CublasLtHandle(const CublasLt& library, const Gpu& gpu);
 
   const CublasLt& library() const { return library_; }
@@ -30,17 +30,17 @@ class CublasLtHandle {
   Owned<cublasLtHandle_t, cublasStatus_t> handle_;
 };
 
-/// An operand as cuBLASLt has matrices: column by column. op(X) is X, or X transposed.
+/// A MatmulOperand is an operand X, stored column by column. op(X) is X, or X transposed.
 struct MatmulOperand {
   bool transposed = false;
   int64_t leading = 0;       // elements from one column of X to the next
   int64_t batch_stride = 0;  // elements from one product's X to the next one's
-  uint32_t alignment = 0;    // bytes, of the address of the first
+  uint32_t alignment = 0;    // bytes, of the address of the first X
   friend auto operator<=>(const MatmulOperand&, const MatmulOperand&) = default;
 };
 
-/// D = op(A) op(B), `batch` times: D is m x n, and a sum has k products. Each D lies column by
-/// column without gaps, and one D after another.
+/// A MatmulShape is D = op(A) op(B), `batch` times. D is m x n, and a sum has k products. Each D
+/// lies column by column without gaps, and one D after another.
 struct MatmulShape {
   cudaDataType_t operands{};
   cudaDataType_t result{};
@@ -55,14 +55,14 @@ struct MatmulShape {
   friend auto operator<=>(const MatmulShape&, const MatmulShape&) = default;
 };
 
-/// A product with the algorithm that cuBLASLt takes for it, which needs no memory of its own. Parts
-/// of a sum are added in the compute type.
+/// A Matmul is a product with the algorithm that cuBLASLt takes for it. The algorithm needs no
+/// memory of its own. Parts of a sum are added in the compute type.
 class Matmul {
  public:
-  /// Empty where cuBLASLt has no such algorithm. Throws CudaError and CublasLtError.
+  /// Returns nothing if cuBLASLt has no such algorithm. Throws CudaError and CublasLtError.
   static std::optional<Matmul> find(const CublasLtHandle& handle, const MatmulShape& shape);
 
-  /// Gives it to a stream of the same GPU. Throws CudaError and CublasLtError.
+  /// Gives the product to a stream of the same GPU. Throws CudaError and CublasLtError.
   void give(const Stream& stream, CUdeviceptr d, CUdeviceptr a, CUdeviceptr b) const;
 
  private:

@@ -46,7 +46,7 @@ void DeviceArena::back(const Gpus& gpus, size_t owner) {
   CUmemGenericAllocationHandle handle = 0;
   driver.cuMemCreate.must(purpose, &handle, size_of(backed_), &properties, 0);
   {
-    // Mapped memory stays until it is unmapped; the handle is no longer needed then.
+    // Mapped memory stays until it is unmapped, so the handle is not needed after the mapping.
     const Owned<CUmemGenericAllocationHandle> created(driver.cuMemRelease, handle);
     driver.cuMemMap.must(purpose, base_, size_of(backed_), 0, handle, 0);
     mapped_ = true;
@@ -115,10 +115,10 @@ void DeviceArena::fill(ByteRange range, std::byte value) const {
 
 namespace {
 
-/// The most bytes on their way at once.
+/// At most this many bytes are copied at once.
 constexpr int64_t kPiece = 1 << 20;
 
-/// Calls visit(ByteRange) for the pieces of `range`, in order, until one says to stop.
+/// Calls visit(ByteRange) for the pieces of `range`, in order, until `visit` returns false.
 template <class Visit>
 void for_each_piece(ByteRange range, const Visit& visit) {
   const int64_t end = (range.first + range.size).count();
@@ -152,7 +152,7 @@ std::optional<CanaryDamage> damage_in(const DeviceArena& arena, ByteRange range,
 }  // namespace
 
 std::byte canary(uint64_t seed, Bytes offset) {
-  // The mixing steps of splitmix64.
+  // These are the mixing steps of splitmix64.
   uint64_t x = seed + 0x9e3779b97f4a7c15u * (static_cast<uint64_t>(offset.count()) + 1);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The memory of a run: arenas on the GPUs, known bytes that guard them, and memory of the host.
+// This file has the memory of a run: arenas on the GPUs, bytes that guard them, and host memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace orrery::cuda {
 
-/// Bytes of an arena, from its start.
+/// A ByteRange is bytes of an arena, counted from its start.
 struct ByteRange {
   Bytes first;
   Bytes size;
@@ -26,13 +26,13 @@ struct ArenaSize {
   Bytes used;   // memory; at most the limit
 };
 
-/// The memory of a virtual device: addresses for its whole limit, and memory behind the first of
-/// them. No memory is behind the others: an access ends the run.
+/// A DeviceArena is the memory of a virtual device. It has addresses for its whole limit, and
+/// memory behind the first of them. No memory is behind the others: an access there ends the run.
 class DeviceArena {
  public:
-  /// Lies on GPU `owner`, and is seen by its viewers. `name` is for errors: "virtual device 3". The
-  /// sizes are rounded up to what the driver gives at once. Requires 0 <= used <= limit. Throws
-  /// CudaError: out of memory where the GPU has less.
+  /// The arena lies on GPU `owner`, and the viewers of that GPU see it. `name` is for errors:
+  /// "virtual device 3". The sizes are rounded up to the granule of the driver. Requires 0 <= used
+  /// <= limit. Throws CudaError, which says out of memory if the GPU has less.
   DeviceArena(const Gpus& gpus, size_t owner, ArenaSize size, std::string name);
   DeviceArena(const DeviceArena&) = delete;
   DeviceArena& operator=(const DeviceArena&) = delete;
@@ -42,17 +42,17 @@ class DeviceArena {
   const std::string& name() const { return name_; }
   Bytes limit() const { return size_.limit; }
   Bytes used() const { return size_.used; }
-  /// The bytes with memory behind them: `used` rounded up.
+  /// Returns the bytes with memory behind them: `used` rounded up.
   Bytes backed() const { return backed_; }
-  /// The bytes beyond `used` that have memory all the same.
+  /// Returns the bytes beyond `used` that have memory all the same.
   ByteRange beyond() const { return {size_.used, backed_ - size_.used}; }
 
   CUdeviceptr address(Bytes offset = Bytes()) const {
     return base_ + static_cast<CUdeviceptr>(offset.count());
   }
 
-  // These run beside all streams: what uses the bytes must have been waited for. Each has ended
-  // when it returns, and stays inside what is backed. They throw CudaError.
+  // These do not wait for streams: the caller must have waited for work that uses the bytes. Each
+  // has ended when it returns. They require bytes that are backed. They throw CudaError.
   void write(Bytes offset, std::span<const std::byte> from) const;
   void read(Bytes offset, std::span<std::byte> to) const;
   void fill(ByteRange range, std::byte value) const;
@@ -60,8 +60,8 @@ class DeviceArena {
  private:
   void back(const Gpus& gpus, size_t owner);
   void release() noexcept;
-  /// Waits for the default stream: a write or a fill goes on after its call returns, and no other
-  /// stream waits for it.
+  /// Waits for the default stream, since a write or a fill goes on after its call returns and no
+  /// other stream waits for it.
   template <class Purpose>
   void settle(const Purpose& purpose) const {
     gpu_.driver().cuStreamSynchronize.must(purpose, nullptr);
@@ -77,15 +77,14 @@ class DeviceArena {
   bool mapped_ = false;
 };
 
-// Canaries: a known pattern in bytes of an arena that nothing may write, which are the padding
-// between tensors and what lies beyond the last. Whatever has changed there was written out of
-// bounds.
+// Canaries are a known pattern in bytes of an arena that nothing may write: the padding between
+// tensors, and what lies beyond the last one. A changed byte there was written out of bounds.
 
-/// The byte at `offset`. It differs between offsets and between seeds, so that a copy of one canary
-/// over another is seen too (of 255 wrong bytes in 256).
+/// Returns the byte at `offset`. It varies with the offset and with the seed, so that a copy of one
+/// canary over another is seen too (in 255 of 256 bytes).
 std::byte canary(uint64_t seed, Bytes offset);
 
-/// Throws CudaError.
+/// Writes the canaries. Throws CudaError.
 void write_canaries(const DeviceArena& arena, std::span<const ByteRange> ranges, uint64_t seed);
 
 struct CanaryDamage {
@@ -95,15 +94,15 @@ struct CanaryDamage {
   std::byte found;
 };
 
-/// The damage in the first of `ranges` that has any; empty if none has. Throws CudaError.
+/// Returns the damage in the first of `ranges` that has any; nothing if none has. Throws CudaError.
 std::optional<CanaryDamage> damaged_canary(const DeviceArena& arena,
                                            std::span<const ByteRange> ranges, uint64_t seed);
 
-/// "virtual device 3: the byte at offset 4096 was overwritten: expected 0x1f, got 0x00 (guards
-/// bytes 4096 to 4351)".
+/// Returns "virtual device 3: the byte at offset 4096 was overwritten: expected 0x1f, got 0x00
+/// (guards bytes 4096 to 4351)".
 std::string damage_text(const DeviceArena& arena, const CanaryDamage& damage);
 
-/// Memory of the host that the driver copies from and to without a detour.
+/// PinnedMemory is memory of the host that the driver copies from and to without a detour.
 class PinnedMemory {
  public:
   /// Requires size > 0. Throws CudaError.

@@ -1,6 +1,6 @@
 #pragma once
 
-// A queue of work on a GPU, and moments in it.
+// This file has streams of work on a GPU, and moments in them.
 
 #include <string_view>
 
@@ -9,12 +9,12 @@
 
 namespace orrery::cuda {
 
-/// A queue of work on a GPU.
+/// A Stream is a queue of work on a GPU.
 class Stream {
  public:
-  /// Does not wait for the default stream. Throws CudaError.
+  /// Makes a stream that does not wait for the default stream. Throws CudaError.
   explicit Stream(const Gpu& gpu);
-  /// Waits for what runs, so that what it uses may end after it.
+  /// Waits for the work that runs, so that what it uses may be destroyed afterwards.
   ~Stream();
   Stream(Stream&&) noexcept = default;
   Stream& operator=(Stream&&) noexcept = default;
@@ -22,8 +22,8 @@ class Stream {
   const Gpu& gpu() const { return *gpu_; }
   CUstream get() const { return stream_.get(); }
 
-  /// Returns when all that was given to the stream has ended. Throws CudaError where any of it
-  /// failed; `purpose` says what it was.
+  /// Returns when all that was given to the stream has ended. Throws CudaError if any of it failed;
+  /// `purpose` says what it was.
   void synchronize(std::string_view purpose) const;
 
  private:
@@ -31,7 +31,7 @@ class Stream {
   Owned<CUstream> stream_;
 };
 
-/// A moment on a GPU.
+/// An Event is a moment on a GPU.
 class Event {
  public:
   /// Throws CudaError.
@@ -39,13 +39,13 @@ class Event {
 
   CUevent get() const { return event_.get(); }
 
-  /// Takes the moment at which all that was given to `stream` before has ended. Throws CudaError.
+  /// Records the moment at which all that was given to `stream` before has ended. Throws CudaError.
   void record(const Stream& stream) const;
-  /// Returns when the moment has come. Throws CudaError where work before it failed.
+  /// Returns when the moment has come. Throws CudaError if work before it failed.
   void synchronize(std::string_view purpose) const;
 
-  /// The time from `start` to here, to the picosecond next to what the driver tells (it tells about
-  /// half a microsecond). Both have come, on the same GPU. Throws CudaError.
+  /// Returns the time from `start` to this event, rounded to a picosecond; the driver resolves
+  /// about half a microsecond. Requires that both have come, on the same GPU. Throws CudaError.
   Duration since(const Event& start) const;
 
  private:

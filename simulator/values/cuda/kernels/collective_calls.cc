@@ -16,7 +16,7 @@ const CollectiveForm& form_of(const Collective& collective) {
   return rules(collective.kind).form;
 }
 
-/// A sum of XLA on the CPU starts on the first rank.
+/// Returns whether the rank's elements begin a fold of XLA on the CPU; a sum begins on rank 0.
 bool starts(const Folding& folding, Rank rank) {
   return folding.numerics == Numerics::XlaCpu && is_inexact(folding.held.dtype) &&
          (folding.combine != Combine::Add || rank == Rank(0));

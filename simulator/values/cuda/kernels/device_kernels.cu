@@ -1,5 +1,5 @@
-// The entry points of the device: a kernel each, of the list. Compiled by nvcc, and by clang for
-// the PTX that is checked in (kernels.ptx).
+// This file has the entry points of the device, one for each kernel of the list. It is compiled by
+// nvcc, and by clang for the PTX that is checked in (kernels.ptx).
 
 #include "simulator/values/cuda/kernels/kernel_list.h"
 

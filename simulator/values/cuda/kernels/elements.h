@@ -1,8 +1,8 @@
 #pragma once
 
-// How kernels read elements, compute in them, and write them: a row of elements in packs, an
-// element that has a rank beside it, one that is computed in a wider type, and one whose dtype is
-// known at run time. Freestanding.
+// This file says how kernels read, compute and write elements: rows of elements in packs, elements
+// that have a rank beside them, elements that are computed in a wider type, and elements whose
+// dtype is known at run time. It is freestanding.
 
 #include "models/array/arith.h"
 #include "models/array/element_types.h"
@@ -12,22 +12,22 @@
 
 namespace orrery::cuda {
 
-// A row of elements is read and written in packs of up to 16 bytes at once, as fast as memory goes,
-// and the elements before and after them one by one.
+// A row of elements is read and written in packs of up to 16 bytes at once, as fast as memory goes.
+// The elements before and after the packs follow one by one.
 
-/// Bytes of a pack, which lies at a multiple of them. Four floats narrower than f32 make a pack,
-/// since their arithmetic is long, and is written out for each.
+/// A pack has this many bytes, and lies at a multiple of them. Floats narrower than f32 make packs
+/// of only four, since their arithmetic is long and is written out for each.
 template <class E>
 inline constexpr int64_t kPackSize = arith::Layout<E>::kIsNarrow ? 4 * int64_t{sizeof(E)} : 16;
 
-/// The items of a row of elements: the packs, and then each element before and after them.
+/// A Packing has the items of a row of elements: packs, then each element before and after them.
 struct Packing {
   int64_t head;  // elements before the first pack
   int64_t packs;
   int64_t items;
 };
 
-/// The words that one instruction loads or stores.
+/// PackWords are the words that one instruction loads or stores.
 template <int64_t kSize>
 struct PackWords;
 template <>
@@ -60,8 +60,8 @@ ORRERY_HOST_DEVICE void store_pack(E* to, const Pack<E>& pack) {
   *reinterpret_cast<Words*>(to) = __builtin_bit_cast(Words, pack);
 }
 
-/// For every item of first, first + stride, ...: calls pack(e) for a pack that begins with element
-/// e, one(e) for an element.
+/// Goes through the items first, first + stride, ... Calls pack(e) for a pack that begins with
+/// element e, and one(e) for a single element.
 template <class E, class OnPack, class OnElement>
 ORRERY_HOST_DEVICE void for_each_pack(const Packing& packing, int64_t first, int64_t stride,
                                       OnPack pack, OnElement one) {
@@ -79,7 +79,7 @@ ORRERY_HOST_DEVICE void for_each_pack(const Packing& packing, int64_t first, int
 // Elements that have a rank beside them, without padding, lie at addresses that are not multiples
 // of their size.
 
-/// The bytes of an element and its rank.
+/// An element and its rank have this many bytes.
 template <class E>
 inline constexpr int64_t kRankedSize = int64_t{sizeof(E)} + int64_t{sizeof(int32_t)};
 
@@ -116,15 +116,15 @@ struct ComputedIn<E, true> {
   using Type = arith::F32;
 };
 
-/// The type that E computes in: F32 for floats narrower than that, else E itself. A function of
-/// arith.h gives the same for E as for elements that are converted to this type, once the result is
-/// converted back.
+/// Computed is the type that E computes in: F32 for floats narrower than f32, else E itself. A
+/// function of arith.h gives the same for E as for elements that are converted to this type, once
+/// the result is converted back.
 template <class E>
 using Computed = typename ComputedIn<E, arith::Layout<E>::kIsNarrow>::Type;
 
-/// An element of a dtype known at run time. Every element is exactly an element of s64, u64, f32,
-/// f64, c64 or c128, and converts to any other dtype as that one does (arith::convert). So 17 ways
-/// in and 6 x 17 ways out do for 17 x 17 conversions.
+/// A Number is an element of a dtype known at run time. Every element is exactly an element of s64,
+/// u64, f32, f64, c64 or c128, and converts to any other dtype as that one does (arith::convert).
+/// So 17 ways in and 6 x 17 ways out are enough for 17 x 17 conversions.
 class Number {
  public:
   template <class E>
@@ -146,7 +146,8 @@ class Number {
     }
   }
 
-  /// Requires another dtype than the number came from: a conversion to the same keeps all bits.
+  /// Returns the number as an E. Requires another dtype than the number came from, since a
+  /// conversion to the same dtype keeps all bits.
   template <class E>
   ORRERY_HOST_DEVICE E as() const {
     switch (kind_) {
@@ -183,7 +184,7 @@ class Number {
   uint64_t second_;
 };
 
-/// Whether subnormals are taken as zeros (arith::xla_cpu::flushed).
+/// Flush says whether subnormals are taken as zeros (arith::xla_cpu::flushed).
 enum class Flush : uint8_t { No, Yes };
 
 ORRERY_HOST_DEVICE inline Number load_number(Dtype dtype, DevicePointer from, int64_t index,

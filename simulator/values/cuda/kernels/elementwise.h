@@ -1,7 +1,7 @@
 #pragma once
 
-// Kernels that make each element of its own: the elementwise ops, as models/array/element_ops.h has
-// their functions, conversions, and iota. A result may lie in an operand's place. Freestanding.
+// These kernels make each element by itself: the elementwise ops (models/array/element_ops.h),
+// conversions, and iota. A result may lie in an operand's place. The file is freestanding.
 
 #include "models/array/arith.h"
 #include "models/array/element_ops.h"
@@ -13,7 +13,7 @@
 
 namespace orrery::cuda {
 
-/// An operand: its element i is i steps from its first. A scalar has a step of 0.
+/// Element i of an Operand is i steps from its first. A scalar has a step of 0.
 struct Operand {
   DevicePointer first;
   int64_t step;
@@ -30,7 +30,7 @@ struct UnaryArgs {
 };
 
 /// Functions are computed in f64 or c128, to which elements convert exactly, and the result is
-/// converted back: that is how functions.h rounds. So one copy of them does for all element types.
+/// converted back, as functions.h rounds. So one copy of the functions is enough for all types.
 ORRERY_HOST_DEVICE inline void unary(const UnaryArgs& args, int64_t first, int64_t stride) {
   ORRERY_ROLLED
   for (int64_t i = first; i < args.items; i += stride) {
@@ -118,8 +118,8 @@ ORRERY_HOST_DEVICE inline void compare(const CompareArgs& args, int64_t first, i
   }
 }
 
-/// The cases of select_n from first_case on, as many as an argument can name. Elements for which
-/// another one is chosen are left alone.
+/// SelectArgs has the cases of select_n from first_case on, as many as an argument can name.
+/// Elements for which another case is chosen are left alone.
 template <int kMost>
 struct SelectArgs {
   DevicePointer to;
@@ -153,13 +153,13 @@ ORRERY_HOST_DEVICE void select(const SelectArgs<kMost>& args, int64_t first, int
 inline constexpr int kFewCases = 4;
 inline constexpr int kManyCases = 440;
 
-// Elements under another dtype, wherever they lie: convert_element_type, and what happens to
-// elements as they enter a collective and leave it (enter and leave of models/array/work.h).
+// The next kernels give elements another dtype, wherever they lie. They do convert_element_type,
+// and the entry and exit of a collective's elements (enter and leave of models/array/work.h).
 
-/// The change of an element after its conversion.
+/// Then is the change of an element after its conversion.
 enum class Then : uint8_t {
   Nothing,
-  Flush,  // before it too
+  Flush,  // before the conversion too
   Start,  // as the first of a fold of XLA on the CPU; of inexact dtypes
   Mean,   // of a sum over `ranks`; of inexact dtypes
 };
@@ -205,7 +205,7 @@ ORRERY_HOST_DEVICE inline void convert(const ConvertArgs& args, int64_t first, i
   }
 }
 
-/// Elements that get the rank that they come from.
+/// The kernel gives elements the rank that they come from.
 struct RankArgs {
   DevicePointer to;
   DevicePointer from;
@@ -230,7 +230,7 @@ ORRERY_HOST_DEVICE inline void rank(const RankArgs& args, int64_t first, int64_t
   }
 }
 
-/// The ranks of elements that have them.
+/// The kernel takes the ranks of elements that have them.
 struct ItsRankArgs {
   DevicePointer to;
   DevicePointer from;
@@ -248,7 +248,7 @@ ORRERY_HOST_DEVICE inline void its_rank(const ItsRankArgs& args, int64_t first, 
   }
 }
 
-/// Elements that are their own index along a dimension.
+/// The kernel makes elements that are their own index along a dimension.
 struct IotaArgs {
   DevicePointer to;
   int64_t items;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Kernels that fold: the steps of collectives, reductions along dimensions, and dot_general. Each
-// keeps the order and the roundings of the host's (models/array/work.h and kernels.h).
-// Freestanding.
+// These kernels fold: the steps of collectives, reductions along dimensions, and dot_general. Each
+// keeps the order and the roundings of the host (models/array/work.h and kernels.h). The file is
+// freestanding.
 
 #include "models/array/element_types.h"
 #include "models/array/folds.h"
@@ -11,8 +11,8 @@
 
 namespace orrery::cuda {
 
-/// target[i] = left[i] op right[i], as combine_into of models/array/work.h has it. The target may
-/// be left, right or both.
+/// The kernel computes target[i] = left[i] op right[i], as combine_into of models/array/work.h
+/// does. The target may be left, right or both.
 struct CombineArgs {
   DevicePointer target;
   DevicePointer left;
@@ -68,7 +68,7 @@ ORRERY_HOST_DEVICE inline void combine_ranked(const CombineRankedArgs& args, int
   });
 }
 
-/// A reduction along dimensions. An item is an element of the result.
+/// The kernel reduces along dimensions. An item is an element of the result.
 struct ReduceArgs {
   DevicePointer to;
   DevicePointer from;
@@ -78,8 +78,8 @@ struct ReduceArgs {
   Numerics numerics;
 };
 
-/// acc = step(acc, element) over one element of the result, in row-major order. Some elements are
-/// read ahead, since each step waits for the one before.
+/// Computes acc = step(acc, element) over the elements that one element of the result folds, in
+/// row-major order. Some elements are read ahead, since each step waits for the one before.
 template <class E, class Acc, class Step>
 ORRERY_HOST_DEVICE Acc folded(const ReduceArgs& args, const E* from, Acc acc, Step step) {
   constexpr int kAhead = 4;
@@ -126,8 +126,8 @@ ORRERY_HOST_DEVICE void reduce(const ReduceArgs& args, int64_t first, int64_t st
   }
 }
 
-/// dot_general. In each box `from` is in the left operand and `to` in the right one; a dimension
-/// that an operand does not have has a stride of 0 there.
+/// The kernel does dot_general. In each box `from` is in the left operand and `to` in the right
+/// one; a dimension that an operand does not have has a stride of 0 there.
 struct DotArgs {
   DevicePointer to;
   DevicePointer lhs;
@@ -142,7 +142,7 @@ struct DotArgs {
   Box depth;  // the products of a sum
 };
 
-/// sum + x y, both rounded. A NaN of a float is made canonical at the end alone.
+/// Returns sum + x y, both rounded. A NaN of a float is made canonical only at the end.
 template <class Sum>
 ORRERY_HOST_DEVICE Sum with_product(Sum sum, Sum x, Sum y) {
   if constexpr (arith::kIsFloat<Sum>)
@@ -158,9 +158,10 @@ ORRERY_HOST_DEVICE Sum canonical_sum(Sum sum) {
     return sum;
 }
 
-/// left(offset) and right(offset) are elements of the operands as Sum; store(place, sum) is called
-/// for each of the result. An item is kTile rows times kTile columns of it: those of one tile are
-/// far apart, so that threads side by side read columns side by side.
+/// left(offset) and right(offset) return elements of the operands as Sum. store(place, sum) is
+/// called for each element of the result. An item is a tile of kTile rows times kTile columns of
+/// the result. The rows and columns of a tile are far apart, so that neighbouring threads read
+/// neighbouring columns.
 template <class Sum, int kTile, class Left, class Right, class Store>
 ORRERY_HOST_DEVICE void dot_tiles(const DotArgs& args, int64_t first, int64_t stride, Left left,
                                   Right right, Store store) {
@@ -182,7 +183,7 @@ ORRERY_HOST_DEVICE void dot_tiles(const DotArgs& args, int64_t first, int64_t st
     Sum sums[kTile][kTile];
     ORRERY_UNROLLED
     for (int t = 0; t < kTile; ++t) {
-      // Beyond the last row and column they repeat the first of the tile.
+      // Rows and columns beyond the last one repeat the first of the tile.
       const int64_t row = down.rest + t * tile_rows;
       const int64_t column = across.rest + t * tile_columns;
       left_at[t] = batch.from + places_of(args.rows, row < rows ? row : down.rest).from;
@@ -226,7 +227,7 @@ ORRERY_HOST_DEVICE void dot_tiles(const DotArgs& args, int64_t first, int64_t st
   }
 }
 
-/// dot_sum_dtype of operands and a result of E.
+/// DotSum has the dot_sum_dtype of operands and a result of E.
 template <class E>
 struct DotSum {
   using Type = Computed<E>;
@@ -237,8 +238,7 @@ struct DotSum<arith::Integer<Int>> {
 };
 inline constexpr int kDotTile = 4;
 
-/// Operands of E, summed in DotSum<E>, in tiles of kDotTile. The result is of E, or has the sums'
-/// bits.
+/// Multiplies operands of E, summing in DotSum<E>. The result is of E, or has the sums' bits.
 template <class E>
 ORRERY_HOST_DEVICE void dot(const DotArgs& args, int64_t first, int64_t stride) {
   using Sum = typename DotSum<E>::Type;
@@ -256,7 +256,7 @@ ORRERY_HOST_DEVICE void dot(const DotArgs& args, int64_t first, int64_t stride) 
                            });
 }
 
-/// Operands of any dtype, and a result of any, element by element.
+/// Multiplies operands of any dtype and gives a result of any dtype, element by element.
 template <class Sum>
 ORRERY_HOST_DEVICE void any_dot(const DotArgs& args, int64_t first, int64_t stride) {
   const Dtype dtype = args.dtype;

@@ -43,8 +43,8 @@ KernelCalls reduce_calls(const LocalSite& site, Combine combine) {
 
 namespace {
 
-/// Some dimensions of the operands of dot_general. A dimension that an operand lacks has a stride
-/// of 0 there.
+/// A DotGroup is some dimensions of the operands of dot_general. A dimension that an operand lacks
+/// has a stride of 0 there.
 struct DotGroup {
   std::vector<int64_t> dims = {};
   std::vector<int64_t> left = {};
@@ -65,8 +65,8 @@ Dtype without_sign(Dtype dtype) {
   return dtype == Dtype::S32 ? Dtype::U32 : (dtype == Dtype::S64 ? Dtype::U64 : dtype);
 }
 
-/// The kernel made for the operands' dtype. Empty where it sums in another dtype than `sum`, or
-/// gives no such results.
+/// Returns the kernel made for the operands' dtype; nothing if it sums in another dtype than `sum`,
+/// or gives no such results.
 std::optional<KernelId> kernel_of(Dtype operands, Dtype sum, Dtype result) {
   if (sum != dot_sum_dtype(operands, operands, operands) || (result != sum && result != operands))
     return std::nullopt;

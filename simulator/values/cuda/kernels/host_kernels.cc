@@ -1,5 +1,5 @@
-// The kernels as functions of the host (kernels.h). Only tests and their mock driver link this: it
-// takes the compiler longer than the rest of the folder.
+// This file has the kernels as functions of the host (kernels.h). Only tests and their mock driver
+// link it, since it takes the compiler longer than the rest of the folder.
 
 #include <algorithm>
 #include <iterator>

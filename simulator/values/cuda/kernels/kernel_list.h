@@ -1,13 +1,13 @@
 #pragma once
 
-// Every kernel: its name, its argument and its body. The device's entry points and the host's table
-// are made of this list. Freestanding.
+// This file lists every kernel: its name, its argument and its body. The device's entry points and
+// the host's table are made of this list. It is freestanding.
 
 #include "simulator/values/cuda/kernels/elementwise.h"
 #include "simulator/values/cuda/kernels/fold.h"
 #include "simulator/values/cuda/kernels/move.h"
 
-/// ENTRY(name, argument, body) with the body of each element type: its dtype ends the name.
+/// These give ENTRY(name, argument, body) for each element type, whose dtype ends the name.
 #define ORRERY_KERNELS_OF_PRED(ENTRY, family, Args) ENTRY(family##_pred, Args, family<arith::Pred>)
 #define ORRERY_KERNELS_OF_NUMBERS(ENTRY, family, Args)    \
   ENTRY(family##_s8, Args, family<arith::S8>)             \

@@ -1,15 +1,15 @@
 #pragma once
 
-// The kernels as the host knows them: what a launch is (KernelCall), the kernels' code for the
-// device (Image), and the same kernels as functions of the host.
+// This file has the kernels as the host knows them: what a launch is (KernelCall), the kernels'
+// code for the device (Image), and the same kernels as functions of the host.
 //
 // How this folder works: a kernel is a freestanding function of its argument, the number of its
 // first item and its stride (fold.h, move.h, elementwise.h; places.h and elements.h have what they
 // share). kernel_list.h lists them all. From that list device_kernels.cu makes the device's entry
 // points. nvcc compiles it where there is an nvcc, and clang for kernels.ptx, which is checked in
 // (tools/build/device_ptx.py). host_kernels.cc makes functions of the host, which the mock driver
-// of the tests runs. local_calls.h and collective_calls.h say which calls an op or the end of a
-// collective is; move_calls.h is what both share.
+// of the tests runs. local_calls.h and collective_calls.h say which calls do an op, or a step or an
+// end of a collective; move_calls.h has what both share.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@
 
 namespace orrery::cuda {
 
-/// In the order of kFamilyNames (kernels.cc).
+/// The families are in the order of kFamilyNames (kernels.cc).
 enum class KernelFamily : uint8_t {
   Combine,  // per dtype
   CombineRanked,
@@ -56,15 +56,15 @@ struct KernelId {
   friend auto operator<=>(const KernelId&, const KernelId&) = default;
 };
 
-/// "orrery_combine_f32", "orrery_copy".
+/// Returns the name of the entry point, such as "orrery_combine_f32" or "orrery_copy".
 std::string entry_point(KernelId kernel);
 
-/// The most bytes that a kernel's argument has.
+/// A kernel's argument has at most this many bytes.
 inline constexpr size_t kMostArgumentBytes = 4096;
 
-/// A launch of a kernel: which, with which argument, on how many items of work.
-/// It does items first, first + stride, ... below `items`. They are independent of each
-/// other, so that any order of them gives the same bits.
+/// A KernelCall is a launch of a kernel with an argument, on a number of items of work. A thread
+/// does items first, first + stride, ... below `items`. Items are independent of each other, so any
+/// order of them gives the same bits.
 struct KernelCall {
   KernelId kernel;
   std::vector<std::byte> argument;  // one struct, which holds the number of items too
@@ -72,7 +72,7 @@ struct KernelCall {
   friend bool operator==(const KernelCall&, const KernelCall&) = default;
 };
 
-/// Requires the argument's type to be that of the kernel.
+/// Makes a call. Requires the argument's type to be that of the kernel.
 template <class Args>
 KernelCall call_of(KernelId kernel, const Args& args, int64_t items) {
   static_assert(std::is_trivially_copyable_v<Args> && sizeof(Args) <= kMostArgumentBytes);
@@ -81,26 +81,27 @@ KernelCall call_of(KernelId kernel, const Args& args, int64_t items) {
   return call;
 }
 
-/// A kernel as a function of the host, of the same text: for tests, and for the driver that stands
-/// for a GPU in them. It does items first, first + stride, ... of those that the argument says.
-/// Addresses in the argument are of the host.
+/// A HostKernel is a kernel as a function of the host, of the same text. It is for tests, and for
+/// the driver that stands for a GPU in them. It does items first, first + stride, ... of those that
+/// the argument says. Addresses in the argument are of the host.
 struct HostKernel {
   std::string_view entry_point;
   void (*run)(const void* argument, int64_t first, int64_t stride);
   size_t argument_size;
 };
 
-/// Every kernel. A target that calls this links `host_kernels`.
+/// Returns every kernel. A target that calls this links `host_kernels`.
 std::span<const HostKernel> host_kernels();
 
-/// Null where there is no such entry point.
+/// Returns the kernel of an entry point; null if there is none.
 const HostKernel* host_kernel(std::string_view entry_point);
 
-/// The kernels as code of the device. The build embeds it (tools/build/device_image.py).
+/// An Image is the kernels as code of the device. The build embeds it
+/// (tools/build/device_image.py).
 struct Image {
-  /// Code of some GPUs, and PTX for newer ones; empty where nvcc was not there.
+  /// It has code for some GPUs, and PTX for newer ones. It is empty if the build had no nvcc.
   std::span<const std::byte> fatbin;
-  /// PTX for every GPU since Ampere and every driver since 450. A zero follows.
+  /// It is PTX for every GPU since Ampere and every driver since 450. A zero follows it.
   std::string_view ptx;
 };
 

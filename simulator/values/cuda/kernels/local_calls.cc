@@ -126,7 +126,7 @@ std::vector<KernelCall> local_calls(const Program& program, const Op& op, Logica
 
 namespace {
 
-/// Makes every element of the result that of the scalar.
+/// Sets every element of the result to that of the scalar.
 KernelCalls filled(const LocalSite& site, const Tensor& scalar) {
   if (site.result().size() == Bytes())
     return {};
@@ -159,7 +159,7 @@ KernelCalls iota_calls(const LocalSite& site) {
   return {call_of({KernelFamily::Iota}, args, args.items)};
 }
 
-/// Gives the first operand, where it has the result's type; else zeros.
+/// Gives the first operand if it has the result's type; else zeros.
 KernelCalls stand_in_calls(const LocalSite& site) {
   if (site.op.results.empty() || site.result().size() == Bytes())
     return {};

@@ -1,7 +1,7 @@
 #pragma once
 
-// Kernels that move elements without a change, or fill memory: copies, boxes, and elements that
-// indices look up (and scatter_add, which adds where they point). Freestanding.
+// These kernels move elements without a change, or fill memory: copies, boxes, and elements that
+// indices look up. scatter_add is here too: it adds where indices point. The file is freestanding.
 
 #include "models/array/element_types.h"
 #include "models/array/folds.h"
@@ -41,8 +41,8 @@ ORRERY_HOST_DEVICE inline void copy(const CopyArgs& args, int64_t first, int64_t
   }
 }
 
-/// Elements are bytes. Byte k of a pack is byte k of the pattern, which elements before the first
-/// pack and after the last continue.
+/// Elements are bytes. Byte k of a pack is byte k of the pattern. Elements before the first pack
+/// and after the last continue the pattern.
 struct FillArgs {
   DevicePointer to;
   Packing packing;
@@ -70,12 +70,12 @@ struct MoveArgs {
   Box box;
 };
 
-/// 16 bytes that are aligned to 8, as elements of c128 may be.
+/// TwoWords is 16 bytes that are aligned to 8, as elements of c128 may be.
 struct TwoWords {
   uint64_t words[2];
 };
 
-/// Copies words of so many bytes. `aligned` says that words of 16 bytes lie at multiples of 16.
+/// It copies words of `size` bytes. `aligned` says that words of 16 bytes lie at multiples of 16.
 struct WordCopy {
   ORRERY_HOST_DEVICE void operator()(DevicePointer to, int64_t to_index, DevicePointer from,
                                      int64_t from_index) const {
@@ -84,7 +84,7 @@ struct WordCopy {
       at<Word>(to)[to_index] = at<const Word>(from)[from_index];
     });
   }
-  /// Stores the first word of `value`, 16 bytes at a multiple of 16.
+  /// Stores the first word of `value`, which has 16 bytes and lies at a multiple of 16.
   ORRERY_HOST_DEVICE void store(DevicePointer to, int64_t to_index, const uint8_t* value) const {
     with_word([&](auto word) {
       __builtin_memcpy(&word, value, sizeof(word));
@@ -127,10 +127,10 @@ ORRERY_HOST_DEVICE inline void move(const MoveArgs& args, int64_t first, int64_t
   move_words(args.box, args.to, args.from, args.word, first, stride);
 }
 
-// Lookups: dynamic_slice, dynamic_update_slice, take and scatter_add. The meaning of an index is in
-// models/array/rows.h.
+// The next kernels look up indices: dynamic_slice, dynamic_update_slice, take and scatter_add.
+// models/array/rows.h says what an index means.
 
-/// Integers that are indices.
+/// Indices are integers.
 struct Indices {
   DevicePointer first;
   Dtype dtype;
@@ -146,15 +146,15 @@ ORRERY_HOST_DEVICE inline int64_t index_at(const Indices& indices, int64_t place
   });
 }
 
-/// Where a part begins along a dimension of the whole.
+/// A Start says where a part begins along a dimension of the whole.
 struct Start {
   Indices index;
   int64_t extent;  // of the whole
-  int64_t most;    // that minus the part's
+  int64_t most;    // the whole's extent minus the part's
   int64_t stride;  // in words
 };
 
-/// A move of a part out of a whole, or into it, that begins where indices say.
+/// The kernel moves a part out of a whole, or into it. The part begins where indices say.
 struct PartArgs {
   MoveArgs move;
   bool into_whole;
@@ -176,7 +176,7 @@ ORRERY_HOST_DEVICE inline void part(const PartArgs& args, int64_t first, int64_t
   move_words(args.move.box, to, from, args.move.word, first, stride);
 }
 
-/// Rows of `row_words` words of `word` bytes.
+/// The kernel takes rows of `row_words` words of `word` bytes.
 struct TakeArgs {
   DevicePointer to;
   DevicePointer from;
@@ -206,8 +206,8 @@ ORRERY_HOST_DEVICE inline void take(const TakeArgs& args, int64_t first, int64_t
   }
 }
 
-/// Adds rows of `size` elements to `sums`. An item is a column of a block: its sums take their
-/// addends in the order of the indices.
+/// The kernel adds rows of `size` elements to `sums`. An item is a column of a block, and its sums
+/// take their addends in the order of the indices.
 struct ScatterArgs {
   DevicePointer sums;
   DevicePointer updates;

@@ -96,8 +96,8 @@ KernelCalls broadcast_calls(const LocalSite& site) {
 
 namespace {
 
-/// The start indices are the operands from `starts` on. Along a dimension of which the part has the
-/// whole it begins at 0, whatever the index.
+/// The start indices are the operands from `starts` on. If the part has the whole of a dimension,
+/// it begins at 0 there, whatever the index.
 PartArgs part_args(const LocalSite& site, const Shape& whole, const Shape& part, size_t starts) {
   PartArgs args{};
   args.move.word = itemsize(site.result().dtype).count();
@@ -158,7 +158,7 @@ KernelCalls dynamic_update_slice_calls(const LocalSite& site) {
 
 namespace {
 
-/// An element of what take gives for an index without a row.
+/// Returns the element that take gives for an index without a row.
 Tensor fill_of_take(Dtype dtype, const std::optional<NumberOrPair>& fill) {
   if (fill)
     return full(dtype, Shape(), *fill);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where kernels find elements: at addresses, and in a box, of which each element has a place in
-// what is read and in what is written. Freestanding.
+// This file says where kernels find elements: at addresses, and in boxes. Each element of a box has
+// a place where it is read, and one where it is written. The file is freestanding.
 
 #include <stdint.h>
 
@@ -9,8 +9,8 @@
 
 namespace orrery::cuda {
 
-/// An address in device memory, as libcuda has it; on the host, where the same kernels run in
-/// tests, an address in its memory.
+/// A DevicePointer is an address in device memory, as libcuda has it. On the host, where the same
+/// kernels run in tests, it is an address in the host's memory.
 using DevicePointer = uint64_t;
 
 template <class T>
@@ -18,7 +18,7 @@ ORRERY_HOST_DEVICE T* at(DevicePointer address) {
   return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// Enough: dimensions of one index are left out, and no GPU has memory of 2^40 elements.
+/// This is enough: dimensions of one index are left out, and no GPU has memory of 2^40 elements.
 inline constexpr int kMostBoxDims = 40;
 
 /// Element i has a row-major index over `dims`. Its place is the sum of coordinate x stride.
@@ -35,8 +35,8 @@ struct Places {
   int64_t to;
 };
 
-/// item / divisor and what is left; the divisor is not 0. Where all items are `small` it divides
-/// numbers of 32 bits, since GPUs have no instruction for more.
+/// A Division is item / divisor and the rest; the divisor is not 0. If all items are `small`,
+/// divide() uses numbers of 32 bits, since GPUs have no instruction for more.
 struct Division {
   int64_t quotient;
   int64_t rest;
@@ -56,7 +56,7 @@ ORRERY_HOST_DEVICE inline Places places_of(const Box& box, int64_t item) {
   Places places = {0, 0};
   ORRERY_ROLLED
   for (int d = box.rank - 1; d >= 0; --d) {
-    // The first dimension has all that is left.
+    // The first dimension gets all that is left.
     const Division division = d == 0 ? Division{0, item} : divide(item, box.dims[d], small);
     places.from += division.rest * box.from[d];
     places.to += division.rest * box.to[d];
