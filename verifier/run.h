@@ -6,7 +6,7 @@
 //  2. It finds the tables of ragged exchanges (ragged/ragged_tables.h).
 //  3. It lowers the program, and the stages (stages.h) answer how long it takes, how much memory it
 //     needs, what its values are, and where it stops if it does not end.
-//  4. Checks (check/), comparisons with definitions (oracle/) and proofs (prove/) judge these
+//  4. Checks (check/), comparisons with definitions (definition/) and proofs (prove/) judge these
 //     results. Each gives a verdict (verdict.h).
 //  5. The scenario's expectations are judged by the results and the checks (expect/).
 //  6. The report (report.h) gets its labels and rows (report/), and a fingerprint.

@@ -3,7 +3,8 @@
 // This file has the arithmetic of elements: how they convert and combine, and what their bits mean.
 //
 // This folder computes with arrays. Its lower half is freestanding: it needs no library, so that
-// the host executor, the oracle and the CUDA kernels compile the same text and agree bit for bit.
+// the host executor, the definitions and the CUDA kernels compile the same text and agree bit for
+// bit.
 //   element_types.h  the dtypes and the type of an element of each
 //   arith.h          IEEE arithmetic of elements; xla_cpu.h that of XLA on the CPU
 //   transcendental.h, functions.h   exp, log, ... of floats and of complex numbers

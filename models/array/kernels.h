@@ -1,6 +1,6 @@
 #pragma once
 
-// This file has the local ops on whole arrays. The host executor and the oracle share this one
+// This file has the local ops on whole arrays. The host executor and the definitions share this one
 // implementation. The rules of rounding, wrapping and NaN are in arith.h. Callers have checked the
 // operands, so a failed check here is a bug.
 

@@ -6,7 +6,7 @@
 // follow. It has a rule for each question that other code asks of an op: the types of its results
 // (builder), its cost (simulator/lower), where its results lie (simulator/memory), its values on
 // one device (simulator/values), its backward and its batched form (models/transform), and how
-// errors pass through it (verifier/oracle). Other code asks the entry rather than the kind. It
+// errors pass through it (verifier/definition). Other code asks the entry rather than the kind. It
 // tests the kind only to find one certain op (such as done), or if each kind needs other code above
 // this folder (CUDA kernels, algorithms of collectives). A rule is a function. But if the answer
 // needs code above this folder (error bounds, a collective's definition), the rule names the form
@@ -180,8 +180,8 @@ enum class Side : uint8_t { Both, Sends, Receives };
 
 /// A CollectiveForm says how a collective exchanges. Operands become work elements, which are
 /// folded or moved, and become the results. A tensor without a parts rule is whole: each rank has,
-/// or gets, all of it. The definition of a collective (verifier/oracle/definitions.h) follows from
-/// its form.
+/// or gets, all of it. The definition of a collective (verifier/definition/definitions.h) follows
+/// from its form.
 struct CollectiveForm {
   Combine combine = Combine::None;  // the reduction of the work elements; None: they are moved
   Entering entering = Entering::Same;
@@ -208,8 +208,8 @@ struct IndexOperands {
 };
 
 /// An Errors says how the errors of an op's operands pass into its results, and where its own
-/// roundings come from. Each is one rule of verifier/oracle/local_bounds.h, which ops of one form
-/// share.
+/// roundings come from. Each is one rule of verifier/definition/local_bounds.h, which ops of one
+/// form share.
 enum class Errors : uint8_t {
   /// The results depend on no element of an operand, and are exact: full, iota.
   Free,

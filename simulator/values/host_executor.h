@@ -39,7 +39,7 @@ HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arg
                 VisitEndedRun ended = {});
 
 /// Returns the results of one local op on one device, by the op's rules. The host executor and the
-/// oracle share it, since a local op is its own definition. `operands` are in the op's order.
+/// definitions share it, since a local op is its own definition. `operands` are in the op's order.
 std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
                                    std::span<const Tensor* const> operands, LogicalId device);
 

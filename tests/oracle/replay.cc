@@ -8,8 +8,8 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/scenario/reader.h"
-#include "verifier/oracle/bounds.h"
-#include "verifier/oracle/compare.h"
+#include "verifier/definition/bounds.h"
+#include "verifier/definition/compare.h"
 #include "verifier/run.h"
 
 namespace orrery::test {

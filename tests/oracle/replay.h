@@ -38,7 +38,7 @@ struct Replay {
 };
 
 /// Runs and compares one program. Where bits may differ, it compares by the bounds on the roundings
-/// of both sides: ours, and those of XLA on the CPU (verifier/oracle/bounds.h).
+/// of both sides: ours, and those of XLA on the CPU (verifier/definition/bounds.h).
 Replay replay(const Case& made);
 
 }  // namespace orrery::test

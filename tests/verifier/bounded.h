@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/simulator/values/host_rig.h"
-#include "verifier/oracle/bounds.h"
+#include "verifier/definition/bounds.h"
 
 namespace orrery::test {
 

@@ -1,6 +1,6 @@
 // Tests error bounds against bounds worked out by hand, and against results in long double.
 
-#include "verifier/oracle/bounds.h"
+#include "verifier/definition/bounds.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@
 #include "tests/simulator/values/host_rig.h"
 #include "tests/support/tries.h"
 #include "tests/verifier/bounded.h"
-#include "verifier/oracle/compare.h"
+#include "verifier/definition/compare.h"
 
 using namespace orrery;
 using namespace orrery::test;

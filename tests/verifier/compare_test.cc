@@ -1,6 +1,6 @@
 // Tests the comparison of results, with bounds worked out by hand.
 
-#include "verifier/oracle/compare.h"
+#include "verifier/definition/compare.h"
 
 #include <limits>
 #include <vector>

@@ -16,7 +16,7 @@
 #include "tests/simulator/values/host_rig.h"
 #include "tests/support/tries.h"
 #include "tests/verifier/bounded.h"
-#include "verifier/oracle/bounds.h"
+#include "verifier/definition/bounds.h"
 
 namespace orrery::test {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 // States the definitions of collectives a second time, slowly, element by element. Tests compare
-// the parts of verifier/oracle/definitions.h with it.
+// the parts of verifier/definition/definitions.h with it.
 
 #include <cstdint>
 #include <vector>

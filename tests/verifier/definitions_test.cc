@@ -1,6 +1,6 @@
 // Tests the definitions of collectives by hand, and against definition_by_element.h.
 
-#include "verifier/oracle/definitions.h"
+#include "verifier/definition/definitions.h"
 
 #include <limits>
 #include <string>

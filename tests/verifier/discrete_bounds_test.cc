@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/verifier/bounded.h"
-#include "verifier/oracle/bound_tensor.h"
-#include "verifier/oracle/compare.h"
+#include "verifier/definition/bound_tensor.h"
+#include "verifier/definition/compare.h"
 
 using namespace orrery;
 using namespace orrery::test;

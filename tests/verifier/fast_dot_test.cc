@@ -21,8 +21,8 @@
 #include "tests/simulator/values/host_rig.h"
 #include "tests/support/mock_cuda/mock_control.h"
 #include "tests/support/tries.h"
+#include "verifier/definition/bounds.h"
 #include "verifier/gpus/gpus.h"
-#include "verifier/oracle/bounds.h"
 
 namespace orrery::test {
 

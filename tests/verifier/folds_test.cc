@@ -2,7 +2,7 @@
 
 #include "tests/simulator/values/host_rig.h"
 #include "tests/verifier/scenario_rig.h"
-#include "verifier/oracle/sums.h"
+#include "verifier/definition/sums.h"
 
 using namespace orrery;
 using namespace orrery::test;

@@ -1,5 +1,7 @@
 // Tests that the checks of a run on GPUs find errors: values and facts are changed after a run.
 
+#include "verifier/gpus/gpus.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -15,7 +17,6 @@
 #include "simulator/memory/profile.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/support/mock_cuda/mock_control.h"
-#include "verifier/gpus/gpus.h"
 #include "verifier/run.h"
 
 namespace orrery::test {

@@ -11,7 +11,7 @@
 #include "models/base/random.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/support/tries.h"
-#include "verifier/oracle/bounds.h"
+#include "verifier/definition/bounds.h"
 
 namespace orrery::test {
 namespace {

@@ -14,7 +14,7 @@
 #include "models/program/builder.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
-#include "verifier/oracle/definitions.h"
+#include "verifier/definition/definitions.h"
 
 namespace orrery {
 namespace {

@@ -3,7 +3,7 @@
 // Defines the outputs of an imported algorithm in chunks, and finds outputs that differ.
 //
 // A definition says, for each output chunk, of which chunks of which gpus' inputs it is the sum. It
-// comes from the oracle for MSCCL's own collectives (definition_of()), or from a file
+// comes from definition_of() for MSCCL's own collectives, or from a file
 // (read_definition()). The proof compares it with the folds that provenance finds
 // (simulator/values/provenance.h) in chunks of one element, so it holds for all values.
 

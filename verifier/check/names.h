@@ -12,7 +12,7 @@
 //    many sends must be buffered).
 //  - step_races.h looks for races inside one schedule. prove/ uses it.
 //  - Others judge results of a run: resources.h (memory, digests) and values.h (collectives against
-//    the definitions of oracle/).
+//    the definitions of definition/).
 // More checks are in prove/, ragged/, gpus/ and expect/. run.cc calls them; RUNTIME.LIMITS alone is
 // of tools/import. To add a check, add a kind and its row in names.cc, and call its function there.
 

@@ -23,8 +23,8 @@
 #include "simulator/values/exchanged_operand.h"
 #include "simulator/values/fold_values.h"
 #include "verifier/check/names.h"
-#include "verifier/oracle/compare.h"
-#include "verifier/oracle/definitions.h"
+#include "verifier/definition/compare.h"
+#include "verifier/definition/definitions.h"
 
 namespace orrery {
 

@@ -43,8 +43,8 @@ class ValuesAgainstDefinitions {
   /// that fails names the first wrong iteration, member and element.
   ///
   /// Sums of floats are added in the order of the proved folds, so they too are equal bit for bit.
-  /// Without a proof they are compared by the bounds of oracle/compare.h, which may leave the check
-  /// undecided. Starts without a done are not compared. If no member was compared there is no
+  /// Without a proof they are compared by the bounds of definition/compare.h, which may leave the
+  /// check undecided. Starts without a done are not compared. If no member was compared there is no
   /// check. A ragged exchange must have the tables by which it was scheduled, unless they are
   /// assumed (TABLES.AGREED).
   std::optional<Check> check(SiteId site) const;

@@ -15,9 +15,9 @@
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/buffering.h"
 #include "verifier/check/names.h"
-#include "verifier/oracle/bounds.h"
-#include "verifier/oracle/compare.h"
-#include "verifier/oracle/sums.h"
+#include "verifier/definition/bounds.h"
+#include "verifier/definition/compare.h"
+#include "verifier/definition/sums.h"
 
 namespace orrery {
 

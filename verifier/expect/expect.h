@@ -3,7 +3,7 @@
 // Judges the scenario's expectations by the results of the run.
 //  - `equal` compares values bit for bit, and `values` compares one with a literal. If sums behind
 //    the values are exact in any order, the check says that other data may differ.
-//  - `close` compares values by the error bounds of both (oracle/bounds.h), which say how far
+//  - `close` compares values by the error bounds of both (definition/bounds.h), which say how far
 //    roundings can move each element. It is undecided where no bound is known.
 //  - `makespan`, `peak_memory` and `buffered_messages` compare a figure with its limits.
 //  - `holds` asks for properties. Each consists of checks that the run has made already.
@@ -21,7 +21,7 @@
 #include "simulator/time/completion.h"
 #include "simulator/values/values.h"
 #include "verifier/check/names.h"
-#include "verifier/oracle/rounding.h"
+#include "verifier/definition/rounding.h"
 #include "verifier/report.h"
 
 namespace orrery {

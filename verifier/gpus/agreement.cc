@@ -11,9 +11,9 @@
 #include "models/program/dependent_values.h"
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/names.h"
+#include "verifier/definition/bounds.h"
+#include "verifier/definition/compare.h"
 #include "verifier/gpus/gpus.h"
-#include "verifier/oracle/bounds.h"
-#include "verifier/oracle/compare.h"
 
 namespace orrery {
 namespace {

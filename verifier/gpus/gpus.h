@@ -52,10 +52,10 @@ cuda::GpuRun run_on_gpus(const Scenario& scenario, const Lowered& lowered,
 
 /// Checks that every value that an op makes on the GPUs is the host's, bit for bit, on every device
 /// (VALUES.GPUS). A value that depends on one of `products`, the ops that cuBLASLt did, may differ
-/// within the error bounds of both sides (verifier/oracle/bounds.h). A check that fails names the
-/// first value that differs, with the element. The check is undecided if an element without a known
-/// bound differs, such as a comparison of floats that are nearer to each other than their errors.
-/// It is also undecided if the bounds decide no element of a value that differs.
+/// within the error bounds of both sides (verifier/definition/bounds.h). A check that fails names
+/// the first value that differs, with the element. The check is undecided if an element without a
+/// known bound differs, such as a comparison of floats that are nearer to each other than their
+/// errors. It is also undecided if the bounds decide no element of a value that differs.
 Check gpu_values_agree(const Program& program, const Lowered& lowered, const DeviceValues& host,
                        const DeviceValues& gpus, std::span<const OpId> products = {});
 

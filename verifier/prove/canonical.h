@@ -8,7 +8,7 @@
 
 #include "models/base/callable.h"
 #include "simulator/schedule/view.h"
-#include "verifier/oracle/definitions.h"
+#include "verifier/definition/definitions.h"
 
 namespace orrery {
 

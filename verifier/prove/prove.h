@@ -3,7 +3,7 @@
 // Proves that a schedule computes what its collective is defined as, for all values of all dtypes.
 //  1. trace() walks the schedule with folds instead of numbers (simulator/values/provenance.h).
 //     Each result element becomes a tree of operand elements.
-//  2. The definition (verifier/oracle/definitions.h) names the operand elements of each result
+//  2. The definition (verifier/definition/definitions.h) names the operand elements of each result
 //     element, in parts by strides. canonical.h moves these parts to the offsets of schedules.
 //  3. prove() compares the two, piece by piece.
 // The walk is one of many orders that the causes allow. All orders make the same folds only if no
@@ -20,7 +20,7 @@
 #include "simulator/schedule/view.h"
 #include "simulator/values/provenance.h"
 #include "verifier/check/step_races.h"
-#include "verifier/oracle/definitions.h"
+#include "verifier/definition/definitions.h"
 
 namespace orrery {
 

@@ -11,7 +11,7 @@
 #include "models/scenario/data.h"
 #include "simulator/values/exchanged_operand.h"
 #include "simulator/values/host_executor.h"
-#include "verifier/oracle/definitions.h"
+#include "verifier/definition/definitions.h"
 
 namespace orrery {
 

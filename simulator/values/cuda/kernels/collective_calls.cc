@@ -30,7 +30,8 @@ std::vector<KernelCall> called(KernelCall call) {
 
 }  // namespace
 
-KernelCall combine_call(const Folding& folding, Combine combine, const Fold& fold, int64_t count) {
+KernelCall combine_call(const Folding& folding, Combine combine, const CombinePlaces& fold,
+                        int64_t count) {
   const Dtype dtype = folding.held.dtype;
   if (folding.held.ranked) {
     ORRERY_CHECK(combine == Combine::Max || combine == Combine::Min,

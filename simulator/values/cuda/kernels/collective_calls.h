@@ -13,16 +13,17 @@
 
 namespace orrery::cuda {
 
-/// A Fold has the places of a step of a fold. The target may be left, right or both, but overlaps
+/// It has the places of a step of a fold. The target may be left, right or both, but overlaps
 /// neither in part.
-struct Fold {
+struct CombinePlaces {
   DevicePointer target;
   DevicePointer left;
   DevicePointer right;
 };
 
 /// Returns the call that does combine_into of work.h.
-KernelCall combine_call(const Folding& folding, Combine combine, const Fold& fold, int64_t count);
+KernelCall combine_call(const Folding& folding, Combine combine, const CombinePlaces& fold,
+                        int64_t count);
 
 /// Returns the calls for the entry of the member of that rank. In one pass they fill the area with
 /// its operand's elements, converted and in canonical order. There are none if the area is the

@@ -5,9 +5,9 @@
 
 #include "models/array/kernels.h"
 #include "models/program/local_parameters.h"
-#include "verifier/oracle/bound_tensor.h"
-#include "verifier/oracle/local_bounds.h"
-#include "verifier/oracle/sums.h"
+#include "verifier/definition/bound_tensor.h"
+#include "verifier/definition/local_bounds.h"
+#include "verifier/definition/sums.h"
 
 namespace orrery {
 

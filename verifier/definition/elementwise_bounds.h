@@ -34,7 +34,7 @@
 
 #include "models/array/functions.h"
 #include "models/array/kernels.h"
-#include "verifier/oracle/rounding.h"
+#include "verifier/definition/rounding.h"
 
 namespace orrery {
 

@@ -1,4 +1,4 @@
-#include "verifier/oracle/definitions.h"
+#include "verifier/definition/definitions.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "verifier/oracle/local_bounds.h"
+#include "verifier/definition/local_bounds.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@
 #include "models/array/work.h"
 #include "models/base/check.h"
 #include "simulator/values/host_executor.h"
-#include "verifier/oracle/bound_tensor.h"
-#include "verifier/oracle/elementwise_bounds.h"
+#include "verifier/definition/bound_tensor.h"
+#include "verifier/definition/elementwise_bounds.h"
 
 namespace orrery {
 

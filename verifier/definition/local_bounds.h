@@ -18,7 +18,7 @@
 #include "models/base/id.h"
 #include "models/program/program.h"
 #include "models/program/rules.h"
-#include "verifier/oracle/rounding.h"
+#include "verifier/definition/rounding.h"
 
 namespace orrery {
 

@@ -20,7 +20,7 @@
 #include "models/program/program.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/values/values.h"
-#include "verifier/oracle/rounding.h"
+#include "verifier/definition/rounding.h"
 
 namespace orrery {
 

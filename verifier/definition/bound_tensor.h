@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "models/array/tensor.h"
-#include "verifier/oracle/rounding.h"
+#include "verifier/definition/rounding.h"
 
 namespace orrery {
 

@@ -1,4 +1,4 @@
-#include "verifier/oracle/bound_tensor.h"
+#include "verifier/definition/bound_tensor.h"
 
 #include "models/array/arith.h"
 #include "models/array/functions.h"

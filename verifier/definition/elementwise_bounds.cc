@@ -1,4 +1,4 @@
-#include "verifier/oracle/elementwise_bounds.h"
+#include "verifier/definition/elementwise_bounds.h"
 
 #include <algorithm>
 #include <cmath>

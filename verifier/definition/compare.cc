@@ -1,4 +1,4 @@
-#include "verifier/oracle/compare.h"
+#include "verifier/definition/compare.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@
 #include "models/array/arith.h"
 #include "models/array/dtype.h"
 #include "models/array/text.h"
-#include "verifier/oracle/bound_tensor.h"
-#include "verifier/oracle/rounding.h"
+#include "verifier/definition/bound_tensor.h"
+#include "verifier/definition/rounding.h"
 
 namespace orrery {
 

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "models/base/check.h"
-#include "verifier/oracle/elementwise_bounds.h"
+#include "verifier/definition/elementwise_bounds.h"
 
 namespace orrery {
 

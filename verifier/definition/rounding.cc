@@ -1,4 +1,4 @@
-#include "verifier/oracle/rounding.h"
+#include "verifier/definition/rounding.h"
 
 #include "models/array/work.h"
 

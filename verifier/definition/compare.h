@@ -26,7 +26,7 @@
 #include <string>
 
 #include "models/array/tensor.h"
-#include "verifier/oracle/definitions.h"
+#include "verifier/definition/definitions.h"
 #include "verifier/verdict.h"
 
 namespace orrery {

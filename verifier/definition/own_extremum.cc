@@ -9,8 +9,8 @@
 
 #include "models/array/arith.h"
 #include "models/array/kernels.h"
-#include "verifier/oracle/bound_tensor.h"
-#include "verifier/oracle/local_bounds.h"
+#include "verifier/definition/bound_tensor.h"
+#include "verifier/definition/local_bounds.h"
 
 namespace orrery {
 

@@ -1,4 +1,4 @@
-#include "verifier/oracle/sums.h"
+#include "verifier/definition/sums.h"
 
 #include <algorithm>
 #include <bit>
@@ -14,7 +14,7 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/program/rules.h"
-#include "verifier/oracle/rounding.h"
+#include "verifier/definition/rounding.h"
 
 namespace orrery {
 

@@ -1,4 +1,4 @@
-#include "verifier/oracle/bounds.h"
+#include "verifier/definition/bounds.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,10 +16,10 @@
 #include "simulator/schedule/program_walk.h"
 #include "simulator/schedule/walk.h"
 #include "simulator/values/exchanged_operand.h"
-#include "verifier/oracle/bound_tensor.h"
-#include "verifier/oracle/definitions.h"
-#include "verifier/oracle/local_bounds.h"
-#include "verifier/oracle/rounding.h"
+#include "verifier/definition/bound_tensor.h"
+#include "verifier/definition/definitions.h"
+#include "verifier/definition/local_bounds.h"
+#include "verifier/definition/rounding.h"
 
 namespace orrery {
 
