@@ -56,7 +56,7 @@ LoopedOrder::LoopedOrder(const Iterations& iterations, std::span<const LoopAroun
   for (uint32_t item = 0; item < places_.size(); ++item) {
     const uint32_t body = places_[item].body;
     place_body(body, item, place_body);
-    std::vector<Item>& parts = bodies_[body].parts;
+    std::vector<InBody>& parts = bodies_[body].parts;
     if (parts.empty() || parts.back().body)
       parts.push_back({filled[body], item, {}});
     places_[item].begin = filled[body]++;
@@ -75,12 +75,12 @@ uint32_t LoopedOrder::body_of(const Iterations& iterations, LoopAround loop) {
   return *body_of_[*loop];
 }
 
-const LoopedOrder::Item& LoopedOrder::part_at(uint32_t body, uint64_t index) const {
-  const std::vector<Item>& parts = bodies_[body].parts;
+const LoopedOrder::InBody& LoopedOrder::part_at(uint32_t body, uint64_t index) const {
+  const std::vector<InBody>& parts = bodies_[body].parts;
   if (parts.size() <= 2)
     return parts.back().begin <= index ? parts.back() : parts.front();
   return *(std::upper_bound(parts.begin(), parts.end(), index,
-                            [](uint64_t at, const Item& part) { return at < part.begin; }) -
+                            [](uint64_t at, const InBody& part) { return at < part.begin; }) -
            1);
 }
 
@@ -88,7 +88,7 @@ std::vector<LoopedOrder::LoopRun> LoopedOrder::loops_at(uint64_t index) const {
   std::vector<LoopRun> found;
   uint64_t begin = 0;  // of the iteration of `body`
   for (uint32_t body = 0; !places_.empty() && index < size();) {
-    const Item& part = part_at(body, index - begin);
+    const InBody& part = part_at(body, index - begin);
     if (!part.body)
       break;
     const Body& in = bodies_[*part.body];
@@ -106,7 +106,7 @@ uint64_t LoopedOrder::next_iteration(uint64_t index, Counts counts) const {
 /// Looks in the iteration of the body that begins at `begin`.
 std::optional<uint64_t> LoopedOrder::next_iteration(uint32_t body, uint64_t begin, uint64_t index,
                                                     Counts counts) const {
-  for (const Item& part : bodies_[body].parts) {
+  for (const InBody& part : bodies_[body].parts) {
     if (!part.body)
       continue;
     const Body& in = bodies_[*part.body];
@@ -131,7 +131,7 @@ LoopedOrder::Item LoopedOrder::item_at(uint64_t index) const {
   uint32_t body = 0;
   uint64_t iteration = 0;
   for (;;) {
-    const Item& part = part_at(body, index);
+    const InBody& part = part_at(body, index);
     index -= part.begin;
     if (!part.body)
       return {part.item + static_cast<uint32_t>(index), iteration};

@@ -55,8 +55,8 @@ class LoopedOrder {
   uint64_t next_iteration(uint64_t index, Counts counts) const;
 
  private:
-  /// A Item is a row of items, or a loop, in one iteration of a body.
-  struct Item {
+  /// An InBody is a row of items, or a loop, in one iteration of a body.
+  struct InBody {
     uint64_t begin = 0;  // counted from the beginning of the iteration
     uint32_t item = 0;
     std::optional<uint32_t> body = {};
@@ -70,7 +70,7 @@ class LoopedOrder {
     uint64_t length = 0;  // of one iteration
     /// It is 2^64 / length, rounded up, if a product with it divides every index exactly; else 0.
     uint64_t reciprocal = 0;
-    std::vector<Item> parts = {};
+    std::vector<InBody> parts = {};
 
     uint64_t iteration(uint64_t index) const {
       return reciprocal == 0 ? index / length
@@ -84,7 +84,7 @@ class LoopedOrder {
 
   Item item_at(uint64_t index) const;
   /// Returns the part that has this index of an iteration of the body.
-  const Item& part_at(uint32_t body, uint64_t index) const;
+  const InBody& part_at(uint32_t body, uint64_t index) const;
   std::optional<uint64_t> next_iteration(uint32_t body, uint64_t begin, uint64_t index,
                                          Counts counts) const;
   uint32_t body_of(const Iterations& iterations, LoopAround loop);

@@ -151,8 +151,8 @@ TEST_CASE("late start: the device begins later, and devices that need it wait") 
 }
 
 TEST_CASE("slow link: a message takes exactly so many times as long, whatever the factor") {
-  // One chunk of n x 4 B goes over the link, at 1 GB/s 4 ns per element, rounded up to whole ps. Of
-  // the two devices, device 1 gets one message over the link, and sends one that is not slow.
+  // One chunk of n x 4 B goes over the link, at 1 GB/s 4 ns per element, rounded up to whole ps.
+  // Device 1 gets one message over the link, and sends one that is not slow.
   const auto hop = [](const std::string& factor, int elements) {
     ScenarioParts parts;
     parts.mesh = R"({"x": 2})";

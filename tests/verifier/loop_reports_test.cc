@@ -127,7 +127,7 @@ TEST_CASE("loop reports: the fingerprint has every iteration, those that are not
   REQUIRE(program.ops.size() == 200);
   const OpId middle(101);
   REQUIRE(program.op(middle).name == "l[50].z");
-  REQUIRE_FALSE(shown_when_folded(program)[middle.index()]);
+  REQUIRE_FALSE(shown_when_shortened(program)[middle.index()]);
   for (OpSpan& span : report.completion->spans[middle.index()]) {
     const OpSpan was = span;
     span.end = span.end + Duration(1);
