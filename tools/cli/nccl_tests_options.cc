@@ -58,7 +58,7 @@ void add_perf(CLI::App& app, PerfCommand& perf) {
       .add_option("--data-budget", perf.data_budget,
                   "Values are checked where all of a call take at most so much (default: 256 MiB)")
       ->type_name("BYTES");
-  command.add_option("--seed", perf.seed, "Of the values")->type_name("N");
+  command.add_option("--seed", perf.seed, "Seed of the values")->type_name("N");
   add_choice<Backend>(command, "--backend", perf.backend,
                       {{"host", Backend::Host}, {"cuda", Backend::Cuda}},
                       "Where times come from; host: our model. cuda: the GPUs that are there, on "
@@ -131,9 +131,10 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CalibrateCudaComm
   command.add_option("-o,--output", calibrate.output, "Write the cluster to this file")
       ->required()
       ->type_name("FILE");
-  command.add_option("--collective", calibrate.collective, "Of tables that do not say it")
+  command
+      .add_option("--collective", calibrate.collective, "Collective of tables that do not say it")
       ->type_name("NAME");
-  command.add_option("--ranks", calibrate.ranks, "Of tables that do not say it")
+  command.add_option("--ranks", calibrate.ranks, "Ranks of tables that do not say them")
       ->check(whole_number(1, kMostPerfNumber))
       ->type_name("N");
   command

@@ -34,7 +34,7 @@ TEST_CASE("ratchet: headers, sentences without a subject and ARCHITECTURE.md do 
   const Launched figures = shell(kFigures);
   REQUIRE_MESSAGE(figures.status == 0, figures.said);
   const std::string sentences =
-      "comment sentences that begin with \"Of\", \"As of\" or \"Likewise\"";
+      "comment sentences that begin with \"Of\", \"As of\", \"What\" or \"Likewise\"";
   struct Row {
     std::string name;
     int at_most;
