@@ -2,7 +2,8 @@
 
 // This is the library's front door: one scenario in, one report out. run() takes these steps:
 //  1. It writes the iterations of loops: all of them where that is cheap (long_loops.h). Where some
-//     are left out, times and values are those of the program with regions.
+//     are left out, times and values are those of the program with regions, and expectations on
+//     values of first iterations are judged before, by a run of these iterations alone.
 //  2. It finds the tables of ragged exchanges (ragged/ragged_tables.h).
 //  3. It lowers the program, and the stages (stages.h) answer how long it takes, how much memory it
 //     needs, what its values are, and where it stops if it does not end.
@@ -61,8 +62,8 @@ std::string too_large(const Overflow& overflow);
 
 /// Runs the scenario. Throws InputError for a scenario that cannot be lowered (no route, unknown
 /// rate) or is too large (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws
-/// NoGpus where there are none or the driver fails, and TooLittleGpuMemory. With `fast_dot` it also
-/// throws NoFastDot.
+/// NoGpus where there are none, TooLittleGpuMemory, and GpuFailure. With `fast_dot` it also throws
+/// NoFastDot.
 Report run(Scenario scenario, const RunOptions& options);
 
 /// Does the same without a copy of the scenario, which may be run several times. `scenario` is not

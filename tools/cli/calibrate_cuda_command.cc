@@ -37,7 +37,7 @@ Outcome execute(const CalibrateCudaCommand& command, const Terminal& terminal) {
   } catch (const cuda::UnfitGpu& unfit) {
     throw NoGpus(unfit.what());
   } catch (const cuda::CudaError& error) {
-    throw NoGpus(driver_failed(error));
+    throw GpuFailure(driver_failed(error));
   }
   const std::vector<GpuFit> fits = fit_gpu_works(measured.works);
   write_file(command.output, cluster_text(gpu_cluster(measured, fits, date)).lines());

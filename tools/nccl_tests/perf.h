@@ -63,7 +63,7 @@ struct PerfTable {
 ///
 /// Throws InputError if the cluster has fewer devices than ranks, a call cannot be lowered, there
 /// are too many rows, a gather or scatter has too many ranks, or the ranks of a hypercube are not a
-/// power of 2. Measuring also throws the exceptions of run(): NoGpus.
+/// power of 2. Measuring also throws NoGpus and its subclasses, as run() does.
 PerfTable perf_table(const PerfRequest& request, const Cluster& cluster);
 
 }  // namespace orrery

@@ -78,9 +78,9 @@ struct Summands {
   using Float = E;
   static constexpr int64_t kCount = 1;
 };
-template <class Part>
-struct Summands<arith::Complex<Part>> {
-  using Float = Part;
+template <class Component>
+struct Summands<arith::Complex<Component>> {
+  using Float = Component;
   static constexpr int64_t kCount = 2;
 };
 

@@ -32,6 +32,12 @@ class TooLittleGpuMemory : public NoGpus {
   using NoGpus::NoGpus;
 };
 
+/// The driver failed while the scenario ran on the GPUs.
+class GpuFailure : public NoGpus {
+ public:
+  using NoGpus::NoGpus;
+};
+
 /// This exception says why GpuOptions::fast_dot is not possible, or what failed in cuBLASLt. what()
 /// is one line.
 class NoFastDot : public std::runtime_error {

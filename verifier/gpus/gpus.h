@@ -35,7 +35,7 @@ cuda::Driver loaded_driver(const std::string& library);
 /// is missing.
 cuda::CublasLt loaded_cublaslt(const std::string& library);
 
-/// Returns "the driver failed in cuMemCreate: ...", for NoGpus.
+/// Returns "the driver failed in cuMemCreate: ...", for GpuFailure.
 std::string driver_failed(const cuda::CudaError& error);
 
 /// Returns why the scenario does not run on GPUs though it runs here ("a device holds more than its

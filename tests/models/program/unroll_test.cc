@@ -114,17 +114,17 @@ TEST_CASE("unroll: where carries go round, iterations are left out in whole peri
       CAPTURE(trips);
       const Program region = going_round(trips, yields);
       const Lines all = listing(unrolled(region, LongLoops::WrittenOut).program);
-      const Program folded = unrolled(region, LongLoops::LeftOut).program;
-      const WrittenLoop& loop = folded.written_loops.at(0);
+      const Program shortened = unrolled(region, LongLoops::LeftOut).program;
+      const WrittenLoop& loop = shortened.written_loops.at(0);
       CHECK(loop.period == period);
       CHECK(loop.kept_last == period + 1);  // an iteration may have to read the one before
       CHECK(loop.left_out() % period == 0);
       CHECK(loop.left_out() > 80);
-      const Lines lines = listing(folded);
+      const Lines lines = listing(shortened);
       for (size_t line = 0; line < lines.lines.size(); ++line)
         CHECK(lines.lines[line] ==
               all.lines[line + (line < 3 + loop.kept_first ? 0 : loop.left_out())]);
-      const std::vector<uint64_t> times = repetitions(folded);
+      const std::vector<uint64_t> times = repetitions(shortened);
       for (size_t w = 0; w < loop.written.size(); ++w)
         CHECK(times[loop.written[w].ops.begin] ==
               (w + period < loop.written.size() ? 1 : 1 + loop.left_out() / period));
@@ -145,9 +145,10 @@ TEST_CASE("unroll: carries that go round in several circles come round together"
       yields.emplace_back(carries.back().first, fmt::format("l[].c{}_{}", size, (c + 1) % size));
     }
   l.begin("l", 0, 1'000'000, carries).with(op("l[].y", "neg", {"l[].c2_0"})).end(yields);
-  const Program folded = unrolled(l.finish(), LongLoops::LeftOut).program;
-  CHECK(folded.written_loops.at(0).period == 210);
-  CHECK(folded.value(folded.other_names.at("l.c7_0")).name == fmt::format("v7_{}", 1'000'000 % 7));
+  const Program shortened = unrolled(l.finish(), LongLoops::LeftOut).program;
+  CHECK(shortened.written_loops.at(0).period == 210);
+  CHECK(shortened.value(shortened.other_names.at("l.c7_0")).name ==
+        fmt::format("v7_{}", 1'000'000 % 7));
 }
 
 TEST_CASE("unroll: a value of the first iteration may be carried through all others") {
@@ -156,9 +157,9 @@ TEST_CASE("unroll: a value of the first iteration may be carried through all oth
   l.with(op("l[].r", "reshape", {"l[0].y"}, {{"new_sizes", std::vector<int64_t>{4, 1}}}));
   l.with(op("l[].t", "reshape", {"l[].r"}, {{"new_sizes", std::vector<int64_t>{4}}}));
   l.end({{"h", "l[].t"}, {"g", "l[0].y"}}).with(op("z", "sub", {"l.h", "l.g"}));
-  const Program folded = unrolled(l.finish(), LongLoops::LeftOut).program;
-  CHECK(folded.written_loops.at(0).left_out() > 980);
-  CHECK(listing(folded).lines.back() == "z = sub(l[999].t, l[0].y)");
+  const Program shortened = unrolled(l.finish(), LongLoops::LeftOut).program;
+  CHECK(shortened.written_loops.at(0).left_out() > 980);
+  CHECK(listing(shortened).lines.back() == "z = sub(l[999].t, l[0].y)");
 }
 
 TEST_CASE("unroll: without iterations a loop gives what it began with, and has no ops") {
@@ -427,21 +428,21 @@ TEST_CASE("unroll: random loops read in each iteration what the definition of a 
     const Program region = RandomLoops(seed).make();
     const auto [flat, runs, values] = unrolled(region, LongLoops::WrittenOut);
     REQUIRE(listing(flat) == Meaning(region).all());
-    const auto [folded, shown, shown_values] = unrolled(region, LongLoops::LeftOut);
-    left_out += leaves_out_iterations(folded) ? 1 : 0;
+    const auto [shortened, shown, shown_values] = unrolled(region, LongLoops::LeftOut);
+    left_out += leaves_out_iterations(shortened) ? 1 : 0;
     std::map<OpRun, size_t> op_of;
     for (size_t op = 0; op < runs.size(); ++op)
       REQUIRE(op_of.emplace(runs[op], op).second);
     for (size_t op = 0; op < shown.size(); ++op) {
       const Op& all = flat.ops[op_of.at(shown[op])];
-      REQUIRE(folded.ops[op].name == all.name);
+      REQUIRE(shortened.ops[op].name == all.name);
       // Operands from left-out iterations have the names of other iterations.
       for (size_t i = 0; i < all.operands.size(); ++i)
-        REQUIRE(without_indices(folded.value(folded.ops[op].operands[i]).name) ==
+        REQUIRE(without_indices(shortened.value(shortened.ops[op].operands[i]).name) ==
                 without_indices(flat.value(all.operands[i]).name));
     }
     REQUIRE(flat.value(values.back().value()).name ==
-            folded.value(shown_values.back().value()).name);
+            shortened.value(shown_values.back().value()).name);
   }
   CHECK(left_out > 30);
 }

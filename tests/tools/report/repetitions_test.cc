@@ -205,18 +205,18 @@ TEST_CASE("text report: 80 iterations of a loop are one screen, and --ops all ha
     CHECK(all.find(fmt::format("\n  layers[{}].act ", l)) != std::string::npos);
 }
 
-TEST_CASE("text report: a folded row goes from the first start to the last end") {
+TEST_CASE("text report: a grouped row goes from the first start to the last end") {
   const Report report = written_out_layers();
-  const GroupedEntries folded = grouped_entries(op_entries(report), report);
-  REQUIRE(folded.blocks.size() == 1);
-  CHECK(folded.blocks[0].times == kLayers);
-  REQUIRE(folded.entries.size() == kOps);
+  const GroupedEntries grouped = grouped_entries(op_entries(report), report);
+  REQUIRE(grouped.blocks.size() == 1);
+  CHECK(grouped.blocks[0].times == kLayers);
+  REQUIRE(grouped.entries.size() == kOps);
   uint64_t messages = 0;
   for (const OpReport& op : report.ops)
     messages += op.messages;
   uint64_t shown = 0;
   for (size_t k = 0; k < kOps; ++k) {
-    const OpEntry& entry = folded.entries[k];
+    const OpEntry& entry = grouped.entries[k];
     REQUIRE(entry.runs.size() == kLayers);
     CHECK(entry.first().op == report.ops[k].op);
     CHECK(entry.last().op == report.ops[(kLayers - 1) * kOps + k].op);

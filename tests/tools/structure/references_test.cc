@@ -1,7 +1,6 @@
 // Comments and documents name files that are there: a file that is moved or renamed takes what is
 // said of it along.
 
-#include <algorithm>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -10,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/tools/cli/files.h"
 #include "tests/tools/structure/source_tree.h"
 
 namespace orrery::test {
@@ -31,28 +31,27 @@ const std::set<std::string> kNotOurs = {"NAME_command.cc",
                                         "prims_simple.h",
                                         "reduce_scatter.h"};
 
-bool is_below_our_folders(const std::string& path) {
-  const std::vector<std::string> top = subdirs("meson.build");
-  return std::any_of(top.begin(), top.end(),
-                     [&](const std::string& folder) { return path.starts_with(folder + "/"); });
+/// The ends of the paths of all files, at slashes: "time/sweep.h" and "sweep.h" among them.
+std::set<std::string> ends_of_paths(const std::vector<std::string>& paths) {
+  std::set<std::string> ends;
+  for (const std::string& path : paths)
+    for (size_t at = 0; at != path.npos; at = path.find('/', at + 1))
+      ends.insert(path.substr(at == 0 ? 0 : at + 1));
+  return ends;
 }
 
-/// Whether the text names a file that is there, or one of others.
-bool is_right(const std::string& named, const std::set<std::string>& base_names) {
-  if (kNotOurs.contains(named))
-    return true;
-  if (named.find('/') != named.npos)
-    return !is_below_our_folders(named) || exists(named);
-  return base_names.contains(named);
+/// Returns whether the text names a file that is there, or one of others. NCCL's begin with "src/".
+bool is_right(const std::string& named, const std::set<std::string>& known) {
+  return known.contains(named) || kNotOurs.contains(named) || named.starts_with("src/");
 }
 
 /// Returns "FILE: NAME" for each name of a file in `text` that is wrong.
 std::string wrong_names(const std::string& file, const std::string& text,
-                        const std::set<std::string>& base_names) {
+                        const std::set<std::string>& known) {
   static const std::regex name("[A-Za-z0-9_/]*[A-Za-z0-9_]\\.(h|cc|cu|py)\\b");
   std::string wrong;
   for (std::sregex_iterator it(text.begin(), text.end(), name), end; it != end; ++it)
-    if (!is_right(it->str(), base_names))
+    if (!is_right(it->str(), known))
       wrong += file + ": " + it->str() + "\n";
   return wrong;
 }
@@ -66,27 +65,30 @@ std::string comments(const std::string& text) {
   return all;
 }
 
-TEST_CASE("references: a file that a comment or a README names is there") {
-  std::set<std::string> base_names;
+TEST_CASE("references: a file that a comment, a README or ARCHITECTURE.md names is there") {
+  std::vector<std::string> paths = {"orrery.h"};
   for (const SourceFile& file : source_files({".h", ".cc", ".cu", ".py"}))
-    base_names.insert(file.path.substr(file.path.rfind('/') + 1));
+    paths.push_back(file.path);
+  const std::set<std::string> known = ends_of_paths(paths);
   std::string wrong;
   for (const SourceFile& file : source_files({".h", ".cc"}))
     if (file.path != "tests/tools/structure/references_test.cc")
-      wrong += wrong_names(file.path, comments(file.text), base_names);
+      wrong += wrong_names(file.path, comments(file.text), known);
   for (const SourceFile& file : source_files({".md"}))
     // These say where tables of others are from, and of which tree a list is.
     if (!file.path.starts_with("tests/data/") && !file.path.starts_with("tests/mutation/"))
-      wrong += wrong_names(file.path, file.text, base_names);
+      wrong += wrong_names(file.path, file.text, known);
+  for (const std::string name : {"ARCHITECTURE.md", "README.md"})
+    wrong += wrong_names(name, text_of(std::string(ORRERY_SOURCE_ROOT) + "/" + name), known);
   CHECK(wrong == "");
 }
 
 TEST_CASE("references: a wrong name is found") {
-  const std::set<std::string> base_names = {"sweep.h"};
-  CHECK(wrong_names("f", "sweep.h, tests/tools/structure/source_tree.h, cuda.h, src/any.cc",
-                    base_names) == "");
-  CHECK(wrong_names("f", "(swept.h); simulator/time/swept.cc", base_names) ==
-        "f: swept.h\nf: simulator/time/swept.cc\n");
+  const std::set<std::string> known = ends_of_paths({"simulator/time/sweep.h"});
+  CHECK(wrong_names("f", "sweep.h, time/sweep.h, simulator/time/sweep.h, cuda.h, src/any.cc",
+                    known) == "");
+  CHECK(wrong_names("f", "(swept.h); space/sweep.h, imulator/time/sweep.h", known) ==
+        "f: swept.h\nf: space/sweep.h\nf: imulator/time/sweep.h\n");
 }
 
 }  // namespace
