@@ -28,8 +28,8 @@ void add_memory(Hasher& hash, const ThreadMemory& memory) {
   hash.add(memory.arena.count());
 }
 
-/// These are the runs of an op of a loop's body that the shortened program does not show. Sums are
-/// modulo 2^64.
+/// The runs of an op of a loop's body that the shortened program does not show. Sums are modulo
+/// 2^64.
 struct HiddenRuns {
   struct Time {
     uint64_t from_start = 0;

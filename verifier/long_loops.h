@@ -34,7 +34,8 @@ struct ScenarioToRun {
   std::shared_ptr<const Scenario> given;  // its loops may be regions
   std::shared_ptr<const Scenario> written;
   std::vector<OpRun> runs;  // per op of `written`: what it is a run of in `given`
-  /// Each value of `given` has its value in `written` here. It is empty if `given` has no loops.
+  /// Per value of `given`: the last value written for it, or nothing. The list is empty if `given`
+  /// has no loops.
   std::vector<std::optional<ValueId>> values = {};
   /// This is the program of `given`, with the groups of all sites. It is present if `written`
   /// leaves out iterations, and no op meets ops of another iteration.

@@ -27,7 +27,7 @@ namespace orrery {
 
 struct Lowered;
 
-/// These are one op's figures over all devices of its thread.
+/// One op's figures over all devices of its thread.
 struct OpReport {
   OpId op;
   std::optional<Choice> choice;   // of a collective; a precv has none, since its psend says it
@@ -39,9 +39,9 @@ struct OpReport {
   Duration exposed;               // of a collective, on the device where it took longest
   Duration hidden;                // the rest of its time on that device
   std::optional<Duration> slack;  // slack.h; absent without times, and above RunOptions' budget
-  /// These are for display only: the bandwidths of a collective that took time, as nccl-tests
-  /// counts them. They are over the time on the device where the op took longest, launch included.
-  /// A precv has none, since its time is a wait.
+  /// For display only: the bandwidths of a collective that took time, as nccl-tests counts them.
+  /// They are over the time on the device where the op took longest, launch included. A precv has
+  /// none, since its time is a wait.
   std::optional<double> algbw_GBps;
   std::optional<double> busbw_GBps;
 };

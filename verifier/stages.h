@@ -53,7 +53,7 @@ struct StageOptions {
 /// Says whether slack is computed, or why not.
 enum class SlackState : uint8_t { Computed, IterationsLeftOut, OverBudget };
 
-/// This is the program with loops as regions. Another program has some of its iterations written.
+/// A program with its loops as regions, beside the one that has some of their iterations written.
 struct LoopedProgram {
   const Program& program;          // its sites are complete (with_sites() of unroll.h)
   const std::vector<OpRun>& runs;  // per op of the other program: what it is a run of
@@ -92,12 +92,12 @@ class Stages {
 
   const MemoryProfile& memory();
 
-  /// Returns empty if the program does not end, or a route is lost. `added` is per loop of the
+  /// Returns nothing if the program does not end, or a route is lost. `added` is per loop of the
   /// looped program. The last written run of an op has the time of the runs that are left out.
   const std::optional<Completion>& times();
 
-  /// Returns where the program stops, by a walk without time. It is needed only if times() is
-  /// empty: one pass over the steps gives the times and says whether the program ends.
+  /// Returns where the program stops, by a walk without time. This call is needed only if times()
+  /// is empty: one pass over the steps gives the times and says whether the program ends.
   const Stop& stop();
 
   SlackState slack_state() const;
@@ -115,7 +115,7 @@ class Stages {
   /// (Prover::folds).
   const ProvenanceRun* folds_to_run(const Op& op, const Collective& collective);
 
-  /// These are the parts that a report keeps.
+  /// The parts that a report keeps.
   struct Kept {
     Lowered lowered;
     std::optional<Fabric> fabric;  // with the faults; empty if there are none

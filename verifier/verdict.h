@@ -25,14 +25,14 @@ constexpr Verdict both(Verdict a, Verdict b) {
 struct Check {
   std::string name;  // "DEADLOCK.FREE", "VALUES.CLOSE", "MEMORY.CAPACITY", ...
   Verdict verdict = Verdict::Holds;
-  /// It is the place of the checked thing, as a JSON pointer: "/expect/0", "/program/3". An op that
-  /// was not read from a file has its quoted name instead.
+  /// The place of the checked thing, as a JSON pointer: "/expect/0", "/program/3". An op that was
+  /// not read from a file has its quoted name instead.
   std::string of;
-  /// It is one sentence. If the check fails, it is the smallest witness in words; if it is
+  /// The outcome in one sentence. If the check fails, it is the smallest witness in words; if it is
   /// undecided, the reason.
   std::string message;
   std::vector<std::pair<std::string, std::string>> witness;  // the witness as keys and texts
-  /// It is a sentence on what a check that holds does not show; it may be empty.
+  /// A sentence on what a check that holds does not show; it may be empty.
   std::string caveat = {};
 
   /// Returns the message, followed by the caveat.

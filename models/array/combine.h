@@ -1,7 +1,8 @@
 #pragma once
 
 // Reductions and elementwise ops are told by these types how two elements become one, and by whose
-// arithmetic. arith.h has the arithmetic. work.h says how a collective uses it. It is freestanding.
+// arithmetic. arith.h has the arithmetic. work.h says how a collective uses it. This header is
+// freestanding.
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
 #pragma once
 
 // This file has the dtypes by number, the type of an element of each, and the kinds of numbers. It
-// has the only way from a dtype known at run time to an element type known at compile time. It is
-// freestanding, as is arith.h, which says what the bits of an element mean and how elements
-// combine. dtype.h says more about dtypes, for the host.
+// has the only way from a dtype known at run time to an element type known at compile time. This
+// header is freestanding, as is arith.h, which says what the bits of an element mean and how
+// elements combine. dtype.h says more about dtypes, for the host.
 
 #include <stdint.h>
 

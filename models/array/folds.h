@@ -1,7 +1,8 @@
 #pragma once
 
 // This file has the element functions of reductions, in both numerics: the start of a fold, a step
-// of it, and the mean of its sum. work.h says which collective uses which. It is freestanding.
+// of it, and the mean of its sum. work.h says which collective uses which. This header is
+// freestanding.
 
 #include <stdint.h>
 
@@ -90,7 +91,7 @@ struct Ranked {
   int32_t rank;
 };
 
-/// It is the rank reported with a NaN: JAX's answer if no operand equals the extremum.
+/// The rank reported with a NaN: JAX's answer if no operand equals the extremum.
 inline constexpr int32_t kNoRank = 2147483647;
 
 /// Returns an operand's element as it enters an extremum with ranks. A NaN belongs to no rank. With

@@ -2,9 +2,9 @@
 
 // This file has exp, log and similar functions of float and complex elements, and the quotient of
 // complex ones. Each is computed in f64 and each part is rounded once: floats by transcendental.h,
-// complex numbers by the functions of Wide here. It is freestanding, and made as transcendental.h
-// is, so that every compiler gives the same bits. (How std::complex computes is left to the
-// compiler.)
+// complex numbers by the functions of Wide here. This header is freestanding, and made as
+// transcendental.h is, so that every compiler gives the same bits. (How std::complex computes is
+// left to the compiler.)
 //
 // Complex functions in f64 have this accuracy. Let r be the exact result and u = 2^-53. The
 // computed number is at most this far from r in the plane:

@@ -19,7 +19,7 @@
 
 namespace orrery {
 
-// These are the elementwise ops. element_ops.h says which function of elements each applies.
+// The elementwise ops. element_ops.h says which function of elements each applies.
 
 Tensor elementwise(Unary op, const Tensor& operand);
 

@@ -40,7 +40,7 @@ ORRERY_HOST_DEVICE constexpr double power_of_two(int64_t n) {
   return double_of(static_cast<uint64_t>(n + 1023) << 52U);
 }
 
-// These are two parts of ln 2. k * kLn2High is exact for whole |k| < 2^21.
+// Two parts of ln 2. k * kLn2High is exact for whole |k| < 2^21.
 inline constexpr double kLn2High = 0x1.62e42feep-1;
 inline constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 

@@ -59,8 +59,8 @@ WorkType work_type(Entering entering, Dtype operand);
 ///  - A mean of f16, f32 and f64 multiplies by 1/n, rounded to the dtype. Others divide by n. A
 ///    complex number a + bi becomes ((a + 0 b) + (b - 0 a) i) 1/n, but stays as it is for n = 1.
 struct Folding {
-  /// It is the type of the values while they are folded. Time and memory are charged for the
-  /// WorkType of the collective, whatever its numerics.
+  /// The type of the values while they are folded. Time and memory are charged for the WorkType of
+  /// the collective, whatever its numerics.
   WorkType held;
   Numerics numerics = Numerics::Ieee;
   Combine combine = Combine::None;

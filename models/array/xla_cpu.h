@@ -1,7 +1,7 @@
 #pragma once
 
 // This file has the arithmetic of XLA on the CPU (Numerics::XlaCpu), as measured with jax 0.10.2.
-// It has x86's modes "denormals are zero" and "flush to zero" on. So an operation that computes in
+// XLA has x86's modes "denormals are zero" and "flush to zero" on. So an operation that computes in
 // f32 or f64 takes a subnormal operand as a zero of its sign. A subnormal result becomes such a
 // zero, too. bf16 computes in f32, where its subnormals are subnormal too. The subnormals of f16
 // and of the 8-bit floats are normal numbers of f32, and stay. The file is freestanding, as is

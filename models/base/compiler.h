@@ -4,7 +4,7 @@
 
 namespace orrery {
 
-// These are 128-bit integers under names that -Wpedantic accepts.
+// 128-bit integers under names that -Wpedantic accepts.
 // NOLINTBEGIN(modernize-use-using): __extension__ goes with typedef only
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 UInt128;

@@ -27,14 +27,14 @@ struct TextPosition {
 
 /// An Origin is the place in the input that a diagnostic is about.
 struct Origin {
-  /// It is a JSON pointer (RFC 6901), or a path of the same form for other formats. It is empty for
-  /// the whole input.
+  /// A JSON pointer (RFC 6901), or a path of the same form for other formats. The pointer is empty
+  /// for the whole input.
   std::string pointer = {};
-  /// It is empty if there is no text, as for an option, a file that cannot be read, or a program
-  /// built in memory.
+  /// The position in the text; empty if there is no text, as for an option, a file that cannot be
+  /// read, or a program built in memory.
   std::optional<TextPosition> at = {};
-  /// It tells several readings of one place apart, as by the loop iteration: " (in l[3])", with the
-  /// space. It is empty if there is one reading.
+  /// The text that tells several readings of one place apart, as by the loop iteration:
+  /// " (in l[3])", with the space. The text is empty if there is one reading.
   std::string note = {};
   friend bool operator==(const Origin&, const Origin&) = default;
 };

@@ -63,8 +63,8 @@ class Fabric {
   /// bytes per second.
   Fabric with_links(std::vector<Link> links, int64_t rate_parts) const;
 
-  /// Bandwidths are whole numbers of 1 / rate_parts() bytes per second. It is 1 at first, and 3 if
-  /// a fault divides a bandwidth by 3. So a divided bandwidth stays exact.
+  /// Bandwidths are whole numbers of 1 / rate_parts() bytes per second. rate_parts() is 1 at first,
+  /// and 3 if a fault divides a bandwidth by 3. So a divided bandwidth stays exact.
   int64_t rate_parts() const { return rate_parts_; }
 
   /// Returns the lowest link that is not cut and leads from `from` straight to `to`. Takes a binary
@@ -92,7 +92,7 @@ class Fabric {
   std::unique_ptr<Graph> graph_;
 };
 
-/// These are the figures of a device. One that was not given is absent, and a report says so.
+/// The figures of a device. One that was not given is absent, and a report says so.
 struct DeviceFigures {
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
@@ -103,7 +103,7 @@ struct DeviceFigures {
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };
 
-/// These are labels of figures. Reports name calibrated, extrapolated and overridden figures.
+/// Labels of figures. Reports name calibrated, extrapolated and overridden figures.
 inline constexpr std::string_view kCalibrated = "calibrated";      // fitted to measurements
 inline constexpr std::string_view kExtrapolated = "extrapolated";  // from another machine's
 inline constexpr std::string_view kDataSheet = "data sheet";       // what the vendor states

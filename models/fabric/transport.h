@@ -32,7 +32,7 @@ struct DataShare {
 /// Returns the bytes that a link carries for `data` bytes of data, rounded up. Throws Overflow.
 Bytes on_wire(Bytes data, DataShare share);
 
-/// These are the protocols of NCCL.
+/// The protocols of NCCL.
 enum class Protocol : uint8_t { Simple, LL, LL128 };
 
 /// Returns "Simple", "LL" or "LL128", as libraries and MSCCL files spell them.
@@ -48,7 +48,7 @@ std::vector<std::string_view> protocol_keys();
 /// the last 8 B of which are a flag (src/include/device.h, NCCL 2.30.7, 5067397c).
 DataShare data_share(Protocol protocol);
 
-/// These are the figures of a protocol. A figure that is absent takes no time, or does not limit.
+/// The figures of a protocol. A figure that is absent takes no time, or does not limit.
 struct ProtocolFigures {
   std::string name;                     // "ll", "simple", or a user's
   std::vector<std::string> algorithms;  // those whose messages it passes; empty: all
@@ -71,12 +71,12 @@ struct ProtocolFigures {
   std::optional<BytesPerSecond> channel_rate;  // a channel's most, flags included
   std::optional<BytesPerSecond> reduce_rate;   // in place of the device's
   std::optional<BytesPerSecond> store_rate;    // for a received message that is not sent on
-  /// It is the rate at which a received message that is also sent on is stored. Without it storing
-  /// takes no time.
+  /// The rate at which a received message that is also sent on is stored. Without it storing takes
+  /// no time.
   std::optional<BytesPerSecond> forward_rate = {};
-  /// It is the rate of a reduction that is sent on and not stored, in place of reduce_rate.
+  /// The rate of a reduction that is sent on and not stored, in place of reduce_rate.
   std::optional<BytesPerSecond> forward_reduce_rate = {};
-  /// It is the rate at which a rank copies its own operand, in place of the device's.
+  /// The rate at which a rank copies its own operand, in place of the device's.
   std::optional<BytesPerSecond> copy_rate = {};
   Origin slot_origin = {};  // for errors; figures that differ only in places are equal
   Origin algorithms_origin = {};
@@ -100,7 +100,7 @@ struct CalibratedRange {
 /// Ops go by the names of timed_ops() (rules.h): "psum" stands for all reductions to all ranks.
 struct TransportFigures {
   std::vector<ProtocolFigures> protocols;
-  /// It is the time a process takes to issue the op on one device. Only `orrery perf` counts it.
+  /// The time a process takes to issue the op on one device. Only `orrery perf` counts it.
   std::map<std::string, Duration, std::less<>> host_launch = {};
   std::map<std::string, CalibratedRange, std::less<>> calibrated = {};
   friend bool operator==(const TransportFigures&, const TransportFigures&) = default;

@@ -28,9 +28,8 @@ enum class ParameterKind : uint8_t {
   Names,         // std::vector<std::string>: one axis name of the mesh, or a list of them
   Integers,      // std::vector<int64_t>
   IntegerLists,  // std::vector<std::vector<int64_t>>: groups, permutations
-  /// It is std::vector<std::vector<int64_t>>, always of four lists: lhs contracting, rhs
-  /// contracting, lhs batch, rhs batch. It is written nested, as for jax.lax.dot_general:
-  /// [[[1],[0]],[[],[]]].
+  /// A std::vector<std::vector<int64_t>>, always of four lists: lhs contracting, rhs contracting,
+  /// lhs batch, rhs batch. It is written nested, as for jax.lax.dot_general: [[[1],[0]],[[],[]]].
   DimensionNumbers,
   DtypeName,  // Dtype
   FlopCount,  // Flops: "2 TFLOP"

@@ -50,7 +50,7 @@ class BackwardCall {
   /// Returns whether a cotangent of this operand is asked for.
   virtual bool wants(size_t operand) const = 0;
 
-  // These are the values that the op had. A rule must ask for no operand in which the op is linear.
+  // The values that the op had. A rule must ask for no operand in which the op is linear.
   virtual std::string operand(size_t operand) = 0;
   virtual std::string result(size_t result = 0) = 0;
 
@@ -67,10 +67,10 @@ class BackwardCall {
   virtual BackwardOps& ops() = 0;
 };
 
-/// Cotangents has the cotangent of each operand. It is empty if it is zero or was not asked for. If
-/// a scalar stood for an array, its cotangent may be an array. Then the sum of the array is meant.
-/// A cotangent may vary along an axis along which the operand is invarying or reduced. Then the sum
-/// of its copies is meant.
+/// Cotangents has the cotangent of each operand. A cotangent is empty if it is zero or was not
+/// asked for. If a scalar stood for an array, its cotangent may be an array. Then the sum of the
+/// array is meant. A cotangent may vary along an axis along which the operand is invarying or
+/// reduced. Then the sum of its copies is meant.
 using Cotangents = std::vector<std::optional<std::string>>;
 using BackwardRule = Cotangents (*)(BackwardCall&);
 

@@ -22,7 +22,7 @@ inline std::vector<int64_t> dims_of(const Shape& shape) {
   return {shape.dims().begin(), shape.dims().end()};
 }
 
-/// Adds a scalar, which stands for an array of any shape.
+/// Adds an op that makes a scalar, which stands for an array of any shape.
 inline std::string scalar(BackwardCall& call, Dtype dtype, double value) {
   return call.ops().op(
       OpKind::Full, {},
@@ -44,7 +44,7 @@ inline std::string reduced_beside(BackwardCall& call, const std::string& value) 
              : call.ops().op(OpKind::Preduced, {value}, with({{"axis_name", std::move(reduced)}}));
 }
 
-/// Adds a scalar that goes with copies of the op's result and with cotangents of it.
+/// Makes a scalar that goes with copies of the op's result and with cotangents of it.
 inline std::string factor(BackwardCall& call, Dtype dtype, double value) {
   return reduced_beside(call, scalar(call, dtype, value));
 }
@@ -72,8 +72,8 @@ inline std::string quotient(BackwardCall& call, const std::string& cotangent,
   return call.ops().op(OpKind::Mul, {cotangent, inverse});
 }
 
-/// Adds a scalar 0 that goes with a cotangent in an op that is linear in both together. It has the
-/// cotangent's states, except that it does not vary.
+/// Makes a scalar 0 that goes with a cotangent in an op that is linear in both together. The 0 has
+/// the cotangent's states, except that it does not vary.
 inline std::string zero_beside(BackwardCall& call, const std::string& cotangent) {
   ValueType type = call.ops().type(cotangent);
   type.shape = Shape();
@@ -85,7 +85,7 @@ inline std::string zero_beside(BackwardCall& call, const std::string& cotangent)
   return call.ops().zeros(type);
 }
 
-/// Adds zeros of this shape that go with the result's cotangent, in its dtype and states. The
+/// Makes zeros of this shape that go with the result's cotangent, in its dtype and states. The
 /// operand's type cannot be used for this, since it has the states before the implicit casts of the
 /// op.
 inline std::string zeros_beside(BackwardCall& call, Shape shape) {

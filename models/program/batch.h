@@ -44,7 +44,7 @@ class BatchCall {
 
   virtual size_t operands() const = 0;
   virtual const Batched& operand(size_t operand) const = 0;
-  // These are the types of the values of one element of the batch.
+  // The types of the values of one element of the batch.
   virtual const ValueType& operand_type(size_t operand) const = 0;
   virtual const ValueType& result_type(size_t result = 0) const = 0;
 

@@ -14,7 +14,7 @@ namespace orrery::batching {
 
 using Integers = std::vector<int64_t>;
 
-/// It is a value of the batched program, with its shape.
+/// A value of the batched program, with its shape.
 struct ShapedValue {
   std::string value;
   Shape shape;
@@ -67,11 +67,11 @@ ShapedValue joined(BatchCall& call, const std::vector<ShapedValue>& parts, size_
 /// Folds `dimension`. Requires a reduction as `kind`.
 ShapedValue folded(BatchCall& call, OpKind kind, const ShapedValue& part, size_t dimension);
 
-/// Adds a constant for an op whose other operand has the states of `type`. Along the axes along
+/// Makes a constant for an op whose other operand has the states of `type`. Along the axes along
 /// which that is reduced or unreduced, the constant must be reduced, and is cast.
 ShapedValue constant(BatchCall& call, Shape shape, Dtype dtype, double value,
                      const ValueType& type);
-/// Adds zeros with the reduced and unreduced states of `type`.
+/// Makes zeros with the reduced and unreduced states of `type`.
 ShapedValue zeros(BatchCall& call, Shape shape, const ValueType& type);
 
 /// Adds an op for each element by itself, with the results side by side along a new first

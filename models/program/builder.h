@@ -35,9 +35,9 @@ class ProgramBuilder {
   ProgramBuilder(const ProgramBuilder&) = delete;  // sites_ refers to program_
   ProgramBuilder& operator=(const ProgramBuilder&) = delete;
 
-  /// Adds a value that exists before the program begins. It varies over the `varying` axes. It is
-  /// on the devices `on`, which ascend, or by default on every device. Requires devices of the
-  /// mesh, each once.
+  /// Adds a value that exists before the program begins. The value varies over the `varying` axes,
+  /// and is on the devices `on`, which ascend, or by default on every device. Requires devices of
+  /// the mesh, each once.
   void argument(std::string name, Dtype dtype, Shape local, std::vector<std::string> varying,
                 std::optional<Origin> origin = std::nullopt,
                 std::optional<std::vector<LogicalId>> on = std::nullopt);

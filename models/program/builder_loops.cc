@@ -263,7 +263,7 @@ std::optional<ProgramBuilder::Taken> ProgramBuilder::taken_in_loops(
   if (in && in->found != defined)
     return Taken{defined->first, in->found->second.origin};
   for (std::optional<size_t> l = defined->second.loop; l; l = program_.loops[*l].around) {
-    // These are the names with an index of this loop. A number follows the bracket.
+    // The names with an index of this loop. A number follows the bracket.
     const std::string bracket = program_.loops[*l].name + "[";
     const auto past = defined_.lower_bound(bracket + ":");
     for (auto other = defined_.lower_bound(bracket + "-"); other != past; ++other)

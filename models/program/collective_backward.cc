@@ -64,7 +64,7 @@ std::string own_part(BackwardCall& call, int64_t dimension, bool tiled) {
   const Shape& whole = call.result_type().shape;
   const auto along = static_cast<size_t>(dimension);
   const int64_t extent = whole[along] / call.group_size();
-  // The last part begins before this number, so all starts fit the dtype.
+  // The last part begins before whole[along], so all starts fit the dtype.
   const Dtype index =
       has_exactly(Dtype::S32, static_cast<double>(whole[along])) ? Dtype::S32 : Dtype::S64;
   const std::string rank = converted(

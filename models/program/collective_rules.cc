@@ -128,8 +128,9 @@ OpRules collective(OpKind kind, std::string_view name, std::string_view summary,
   return rules;
 }
 
-/// Makes the half of a transfer in which a device sends or receives. It has no axis_index_groups,
-/// as in JAX. Only the sender has the last parameters, which say how messages are passed.
+/// Makes the half of a transfer in which a device sends or receives. That half has no
+/// axis_index_groups, as in JAX. Only the sender has the last parameters, which say how messages
+/// are passed.
 OpRules half_of_transfer(Side side, OpRules own) {
   std::erase_if(own.parameters, [&](const Parameter& parameter) {
     const auto is = [&](std::initializer_list<std::string_view> names) {

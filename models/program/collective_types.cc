@@ -22,7 +22,7 @@ TypeOutcome sum_type(const TypeContext& context, Exchange exchange) {
   return typed(summed_dtype(operand.dtype), operand.shape, exchanged_states(context, exchange));
 }
 
-/// Returns the dtype of a sum divided by a number. It is JAX's with 64-bit types enabled.
+/// Returns the dtype of a sum divided by a number. The dtype is JAX's with 64-bit types enabled.
 Dtype mean_dtype(Dtype dtype) {
   if (is_inexact(dtype))
     return dtype;

@@ -1,9 +1,8 @@
 #pragma once
 
-// These are the type rules of the collectives, by their names. They are in three files.
-// collective_types.cc has the collectives whose members all exchange with each other.
-// permutation_types.cc has those in which a member sends to at most one other, by "perm".
-// ragged_type.cc has the ragged exchange.
+// The type rules of the collectives, by their names. They are in three files. collective_types.cc
+// has the collectives whose members all exchange with each other. permutation_types.cc has those in
+// which a member sends to at most one other, by "perm". ragged_type.cc has the ragged exchange.
 
 #include <cstdint>
 #include <optional>
@@ -34,18 +33,18 @@ TypeOutcome all_to_all_type(const TypeContext& context);
 TypeOutcome pswapaxes_type(const TypeContext& context);
 TypeOutcome pbroadcast_type(const TypeContext& context);
 
-// These are in permutation_types.cc.
+// In permutation_types.cc:
 
 TypeOutcome ppermute_type(const TypeContext& context);
 TypeOutcome pshuffle_type(const TypeContext& context);
 TypeOutcome psend_type(const TypeContext& context);
 TypeOutcome precv_type(const TypeContext& context);
 
-// These are in ragged_type.cc.
+// In ragged_type.cc:
 
 /// These operands of a ragged_all_to_all are its tables.
 inline constexpr IndexOperands kRaggedTables = {2, 6};
-/// These are the names of the tables, in order.
+/// The names of the tables, in order.
 inline constexpr std::string_view kRaggedTableNames[] = {"input_offsets", "send_sizes",
                                                          "output_offsets", "recv_sizes"};
 

@@ -33,7 +33,7 @@ std::vector<OpRules> source_rules();
 
 namespace orrery::backward {
 
-// These are in elementwise_backward.cc.
+// In elementwise_backward.cc:
 Cotangents add(BackwardCall& call);
 Cotangents sub(BackwardCall& call);
 Cotangents mul(BackwardCall& call);
@@ -54,7 +54,7 @@ Cotangents complex(BackwardCall& call);
 Cotangents select_n(BackwardCall& call);
 Cotangents convert_element_type(BackwardCall& call);
 
-// These are in movement_backward.cc.
+// In movement_backward.cc:
 Cotangents reshape(BackwardCall& call);
 Cotangents transpose(BackwardCall& call);
 Cotangents slice(BackwardCall& call);
@@ -66,19 +66,19 @@ Cotangents dynamic_slice(BackwardCall& call);
 Cotangents dynamic_update_slice(BackwardCall& call);
 Cotangents optimization_barrier(BackwardCall& call);
 
-// These are in indexing_backward.cc.
+// In indexing_backward.cc:
 Cotangents take(BackwardCall& call);
 Cotangents scatter_add(BackwardCall& call);
 
-// This is in source_backward.cc.
+// In source_backward.cc:
 Cotangents compute(BackwardCall& call);
 
-// These are in reduction_backward.cc.
+// In reduction_backward.cc:
 Cotangents reduce_sum(BackwardCall& call);
 Cotangents reduce_extremum(BackwardCall& call);  // reduce_max, reduce_min
 Cotangents dot_general(BackwardCall& call);
 
-// These are in collective_backward.cc.
+// In collective_backward.cc:
 Cotangents psum(BackwardCall& call);
 Cotangents pmean(BackwardCall& call);
 Cotangents all_gather(BackwardCall& call);
@@ -92,17 +92,17 @@ Cotangents psend(BackwardCall& call);
 Cotangents precv(BackwardCall& call);
 Cotangents cast(BackwardCall& call);
 
-// This is in ragged_backward.cc.
+// In ragged_backward.cc:
 Cotangents ragged_all_to_all(BackwardCall& call);
 
 }  // namespace orrery::backward
 
 namespace orrery::batching {
 
-// This is in elementwise_batch.cc.
+// In elementwise_batch.cc:
 BatchOutcome elementwise(BatchCall& call);
 
-// These are in movement_batch.cc.
+// In movement_batch.cc:
 BatchOutcome reshape(BatchCall& call);
 BatchOutcome transpose(BatchCall& call);
 BatchOutcome slice(BatchCall& call);
@@ -112,23 +112,23 @@ BatchOutcome pad(BatchCall& call);
 BatchOutcome broadcast_in_dim(BatchCall& call);
 BatchOutcome optimization_barrier(BatchCall& call);
 
-// These are in indexing_batch.cc.
+// In indexing_batch.cc:
 BatchOutcome dynamic_slice(BatchCall& call);
 BatchOutcome dynamic_update_slice(BatchCall& call);
 BatchOutcome take(BatchCall& call);
 BatchOutcome scatter_add(BatchCall& call);
 
-// These are in reduction_batch.cc.
+// In reduction_batch.cc:
 BatchOutcome reduction(BatchCall& call);
 BatchOutcome dot_general(BatchCall& call);
 
-// These are in source_batch.cc.
+// In source_batch.cc:
 BatchOutcome cast(BatchCall& call);
 BatchOutcome axis_index(BatchCall& call);
 BatchOutcome axis_size(BatchCall& call);
 BatchOutcome compute(BatchCall& call);
 
-// These are in collective_batch.cc.
+// In collective_batch.cc:
 BatchOutcome psum(BatchCall& call);
 BatchOutcome pmean(BatchCall& call);
 BatchOutcome extremum(BatchCall& call);       // pmax, pmin
@@ -136,7 +136,7 @@ BatchOutcome extremal_rank(BatchCall& call);  // pargmax, pargmin
 BatchOutcome all_gather(BatchCall& call);
 BatchOutcome psum_scatter(BatchCall& call);
 
-// These are in exchange_batch.cc.
+// In exchange_batch.cc:
 BatchOutcome all_to_all(BatchCall& call);
 BatchOutcome pswapaxes(BatchCall& call);
 BatchOutcome ppermute(BatchCall& call);
@@ -145,7 +145,7 @@ BatchOutcome pbroadcast(BatchCall& call);
 BatchOutcome psend(BatchCall& call);
 BatchOutcome precv(BatchCall& call);
 
-// This is in ragged_batch.cc.
+// In ragged_batch.cc:
 BatchOutcome ragged_all_to_all(BatchCall& call);
 
 }  // namespace orrery::batching

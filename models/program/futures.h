@@ -12,7 +12,8 @@
 
 namespace orrery {
 
-/// It has the futures of a program, or of one of its threads. It keeps a reference to the program.
+/// Futures has the futures of a program, or of one of its threads. It keeps a reference to the
+/// program.
 class Futures {
  public:
   explicit Futures(const Program& program);

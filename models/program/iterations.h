@@ -82,8 +82,8 @@ class Iterations {
   }
 
   /// Returns whether anything may still read the value when its maker has reached iteration `now`.
-  /// Requires that `now` is not before the value's own iteration. It is true for few iterations of
-  /// a loop, however many the loop has.
+  /// Requires that `now` is not before the value's own iteration. The result is true for few
+  /// iterations of a loop, however many the loop has.
   bool is_read_from(ValueRun value, uint64_t now) const;
 
   /// Returns "l[3].m[40].y" for "l[].m[].y", which is in these loops.

@@ -73,10 +73,10 @@ struct LoopIteration {
 /// A WrittenLoop is a loop whose iterations are written. A loop of few iterations has them all. A
 /// loop of many iterations has the first ones and the last ones. Iterations between may be left
 /// out, in whole periods. Each of these is a copy of one of the last `period` iterations. If that
-/// one reads a value of the iteration before it, the copy reads the value of the iteration before
-/// itself. For example, a loop of 1,000,000 trips with `kept_first` 3, `kept_last` 2 and `period` 1
-/// has the iterations 0, 1, 2, 999,998 and 999,999. The 999,995 others are copies of 999,999, which
-/// may read values of 999,998. So iteration 5,000 reads those of 4,999.
+/// one reads a value k iterations back, the copy reads the value k iterations before itself. For
+/// example, a loop of 1,000,000 trips with `kept_first` 3, `kept_last` 2 and `period` 1 has the
+/// iterations 0, 1, 2, 999,998 and 999,999. The 999,995 others are copies of 999,999, which may
+/// read values of 999,998. So iteration 5,000 reads those of 4,999.
 ///
 /// The period is 1, or the number of iterations after which carries that change places are back. So
 /// the memory of a program does not grow with the trips. A program that leaves out all that it may
@@ -91,8 +91,8 @@ struct WrittenLoop {
   std::vector<LoopIteration> written;  // ascending; at least one
   /// If `kept_last` is 0, every iteration is written. Otherwise the iterations from number
   /// `kept_first` (counted from 0) to before the last `kept_last` repeat, and may be left out. Each
-  /// of these, and each of the last ones, is a copy of the iteration `period` before or after it.
-  /// It has the same ops and types. In the loop it reads values of at most the reach() iterations
+  /// of these, and each of the last ones, is a copy of the iteration `period` before or after it. A
+  /// copy has the same ops and types. In the loop it reads values of at most the reach() iterations
   /// before it, or of the first iteration if the body names that.
   uint32_t kept_first = 0;
   uint32_t kept_last = 0;

@@ -15,7 +15,8 @@ namespace orrery {
 /// Returns the parameters of an iteration's index, a "full", which is the iteration's first op.
 Attributes index_attributes(int64_t index);
 
-/// It has a call for each part of a program with regions. A call returns false to end the walk.
+/// Has a call for an op, one for the begin of a region, and one for its end. A call returns false
+/// to end the walk.
 struct ForEachPart {
   FunctionRef<bool(OpId op)> op;
   FunctionRef<bool(size_t loop)> begin;  // before the body, whose parts follow
@@ -29,8 +30,8 @@ bool for_each_part(const Program& program, ThreadId thread, const ForEachPart& v
 /// Returns whether iterations of any loop are left out.
 bool leaves_out_iterations(const Program& program);
 
-/// Returns how often each op runs on each of its devices. It is 1 for an op in no region and no
-/// repeated iteration, and at most 2^63 - 1.
+/// Returns how often each op runs on each of its devices. The number is 1 for an op in no region
+/// and no repeated iteration, and at most 2^63 - 1.
 std::vector<uint64_t> repetitions(const Program& program);
 
 /// Returns, per op, the loops that leave out copies of the iteration that it is in, inner loops
@@ -47,8 +48,8 @@ bool loops_meet_in_step(const Program& program);
 /// Returns whether iterations of any loop are left out or may be.
 bool has_long_loops(const Program& program);
 
-/// Returns, per op, whether the shortened program has it. It is true for all ops of a shortened
-/// program.
+/// Returns, per op, whether the shortened program has it. The result is true for all ops of a
+/// shortened program.
 std::vector<bool> shown_when_shortened(const Program& program);
 
 /// A NameInLoops has names without the indices of loops. Both are empty for ops outside loops,

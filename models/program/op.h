@@ -15,7 +15,7 @@
 namespace orrery {
 
 enum class OpKind : uint8_t {
-  // These are collectives.
+  // Collectives.
   Psum,
   Pmean,
   Pmax,
@@ -30,23 +30,23 @@ enum class OpKind : uint8_t {
   Pshuffle,
   Pbroadcast,
   RaggedAllToAll,
-  // These are one exchange that members enter as senders and as receivers.
+  // One exchange that members enter as senders and as receivers.
   Psend,
   Precv,
-  // These are the same exchanges between other states of values.
+  // The same exchanges between other states of values.
   UnreducedPsum,
   UnreducedPsumScatter,
   AllGatherInvariant,
   AllGatherReduced,
-  // This is the end of any started collective.
+  // The end of any started collective.
   Done,
-  // These are casts of states.
+  // Casts of states.
   Pvary,
   Preduced,
   VaryUnreducedCast,
   ReducedVaryCast,
   Pcast,
-  // These are local ops.
+  // Local ops.
   AxisIndex,
   AxisSize,
   Add,
@@ -121,8 +121,8 @@ struct Op {
   OpKind kind = OpKind::Compute;
   Issue issue = Issue::Sync;
   bool backward = false;  // it belongs to a backward pass; `origin` is the forward op's
-  /// It is the op that a backward op goes back through, or computes again. It is empty if the
-  /// program does not have that op, and for the cotangents of arguments.
+  /// The op that a backward op goes back through, or computes again. It is empty if the program
+  /// does not have that op, and for the cotangents of arguments.
   std::optional<OpId> forward = {};
   Attributes attributes;
   Hints hints;  // collectives only

@@ -17,7 +17,7 @@ struct OpRequest {
   std::string name;  // the op's, and its first result's
   OpKind kind = OpKind::Compute;
   Issue issue = Issue::Sync;
-  /// These are the parameters as given, hints included. Missing ones are filled in from the rules.
+  /// The parameters as given, hints included. Missing ones are filled in from the rules.
   Attributes attributes = {};
   std::vector<std::string> operands = {};       // names of values
   std::vector<std::string> donated = {};        // names among the operands
@@ -27,10 +27,11 @@ struct OpRequest {
   /// If the request is a part of a written op, this is how errors name that op: 'psum "s"'. If it
   /// is empty, errors use the request's own name.
   std::string title = {};
-  /// It is true in a backward pass. The `origin` is that of the op that this op goes back through.
+  /// Whether the op is one of a backward pass. The `origin` is that of the op that this op goes
+  /// back through.
   bool backward = false;
   std::string forward = {};  // the name of that op; empty, or the name of no op: there is none
-  /// These are the places of its keys ("of", "axis_name", ...), and of the ids in a list ("id/0").
+  /// The places of its keys ("of", "axis_name", ...), and of the ids in a list ("id/0").
   std::map<std::string, Origin, std::less<>> key_origins = {};
 
   const std::string& result_name(size_t result) const {

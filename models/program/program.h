@@ -75,9 +75,9 @@ struct Program {
   std::vector<Argument> arguments;
   std::vector<ValueId> outputs;
   std::vector<Loop> loops;  // outer ones before those in them, else as they come
-  /// These are the loops whose iterations are written. Inner loops come before outer ones.
+  /// The loops whose iterations are written. Inner loops come before outer ones.
   std::vector<WrittenLoop> written_loops;
-  /// These are the names of loops of which nothing is written: they have no iterations or no ops.
+  /// The names of loops of which nothing is written: they have no iterations or no ops.
   std::vector<std::string> empty_loops;
   std::map<std::string, ValueId, std::less<>>
       other_names;  // of values: other names, such as those of results of loops

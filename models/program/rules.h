@@ -42,8 +42,8 @@ struct TypeContext {
   Checks checks;
   const Attributes& attributes;
   std::span<const ValueType> operands;
-  /// It is the group size of a collective, or of its first group if axis_index_groups makes the
-  /// sizes unequal. It is 1 for other ops.
+  /// The group size of a collective, or of its first group if axis_index_groups makes the sizes
+  /// unequal. It is 1 for other ops.
   int64_t group_size;
 };
 
@@ -146,7 +146,7 @@ OpMemory results_in_operands(const Attributes&, std::span<const ValueType> opera
 OpMemory declared_scratch(const Attributes& attributes, std::span<const ValueType> operands,
                           std::span<const ValueType> results);
 
-/// These are the most "channels" and "slots" of a collective.
+/// The most "channels" and "slots" of a collective.
 inline constexpr int64_t kMostChannels = 1024;
 inline constexpr int64_t kMostSlots = 65'536;
 
@@ -162,9 +162,9 @@ struct Parameter {
 
 enum class Family : uint8_t { Local, Collective, Done };
 
-/// Returns whether a collective is over no axes (axis_name []). It is then over groups of one, and
-/// gives its operand. (Still, pmean converts to a float, and an untiled all_to_all moves the
-/// dimension that it splits, of extent 1. pargmax and pargmin require one axis.)
+/// Returns whether a collective is over no axes (axis_name []). The collective is then over groups
+/// of one, and gives its operand. (Still, pmean converts to a float, and an untiled all_to_all
+/// moves the dimension that it splits, of extent 1. pargmax and pargmin require one axis.)
 bool over_no_axes(const Attributes& given);
 
 /// A PartsRule returns the dimension along which a tensor has one part per rank. The tensor is the
@@ -207,7 +207,7 @@ struct IndexOperands {
   bool contain(size_t operand) const { return operand >= first && operand < end; }
 };
 
-/// An Errors says how the errors of an op's operands pass into its results, and where its own
+/// Errors says how the errors of an op's operands pass into its results, and where its own
 /// roundings come from. Each is one rule of verifier/definition/local_bounds.h, which ops of one
 /// form share.
 enum class Errors : uint8_t {
@@ -217,7 +217,7 @@ enum class Errors : uint8_t {
   /// operand fills. The index operands and the parameters alone say which one it is. The evaluate
   /// rule also takes the other operands in another dtype, to move their errors.
   Moved,
-  /// It is as Moved, and the index of an element decides about that element alone: select_n.
+  /// Like Moved, but the index of an element decides about that element alone: select_n.
   Selected,
   /// An element's error stays what it is: neg, real.
   Kept,
@@ -264,16 +264,16 @@ struct OpRules {
   IndexOperands index_operands;
   std::optional<Elementwise> elementwise;      // what the op computes of each element, if it is one
   GroupSizes group_sizes = GroupSizes::Equal;  // collectives only
-  /// It is the collective that exchanges alike, if this one differs from it only in the states of
-  /// its operand and result, or in the side (collectives only).
+  /// The collective that exchanges alike, if this one differs from it only in the states of its
+  /// operand and result, or in the side (collectives only).
   std::optional<OpKind> exchanges_as;
-  /// It is the collective whose row in tables of times this one uses, if it is not the one that it
+  /// The collective whose row in tables of times this one uses, if it is not the one that it
   /// exchanges as: psum for all reductions to all ranks (collectives only).
   std::optional<OpKind> timed_as;
   CollectiveForm form;        // collectives only
   bool takes_tokens = false;  // among its operands
-  /// It is true if the op stands for a computation that is not written out. The op has a cost and
-  /// result types. The values of its results are placeholders, and comparing them is meaningless.
+  /// Whether the op stands for a computation that is not written out. The op has a cost and result
+  /// types. The values of its results are placeholders, and comparing them is meaningless.
   bool opaque = false;
   Transforms transforms;
 };

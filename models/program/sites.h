@@ -35,8 +35,9 @@ class SiteBuilder {
   enum class In : uint8_t { Thread, Body };
   SiteId enter(const Op& op, const OpRequest& request, In in = In::Thread);
 
-  /// Notes to which psend the tokens among the op's results lead. It is the op itself, or the psend
-  /// of the token among its operands. Requires the program's newest op, not yet added to it.
+  /// Notes to which psend the tokens among the op's results lead. That psend is the op itself, or
+  /// the psend of the token among its operands. Requires the program's newest op, not yet added to
+  /// it.
   void follow_tokens(const Op& op);
 
   /// Notes that an op with this site name was refused, so that its site is not checked further.
@@ -55,7 +56,7 @@ class SiteBuilder {
     bool shared = false;
     bool invalid = false;
     bool in_body = false;
-    /// These are the devices of the ops of each side of a transfer. They grow with its ops.
+    /// The devices of the ops of each side of a transfer. They grow with its ops.
     std::map<Side, std::vector<LogicalId>> devices = {};
   };
 

@@ -41,8 +41,8 @@ using AllowedSize = FunctionRef<std::string(const WrittenSize& size)>;
 struct Unrolled {
   Program program;
   std::vector<OpRun> runs;  // per op: what it is a run of
-  /// It has, per value of the regions, the last value written for it, or nothing if there is none.
-  /// A value outside of all bodies is written once.
+  /// Per value of the regions: the last value written for it, or nothing if there is none. A value
+  /// outside of all bodies is written once.
   std::vector<std::optional<ValueId>> values;
 };
 

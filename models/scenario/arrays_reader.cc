@@ -220,7 +220,8 @@ class ArrayReader {
     return FillInit{value.value_or(0)};
   }
 
-  /// Returns the fill in words. For a pair it names the part that `dtype` cannot hold.
+  /// Returns the fill in words. For a pair it names the part that `dtype` cannot hold, or, for a
+  /// real `dtype`, says that only c64 and c128 have two parts.
   static std::string got_fill(DocumentNode node, const NumberOrPair& value, Dtype dtype) {
     if (node.kind() != DocumentNode::Kind::List)
       return got(node);

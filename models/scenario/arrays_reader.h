@@ -26,7 +26,7 @@ std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Me
                                                      const Limits& limits,
                                                      Diagnostics& diagnostics);
 
-/// It is an output as the file states it: by an id, or by an object with "id" and "spec".
+/// An output as the file states it: by an id, or by an object with "id" and "spec".
 struct OutputReading {
   std::string name;
   Origin origin;

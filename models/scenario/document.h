@@ -17,7 +17,8 @@ namespace orrery {
 
 class Document;
 
-/// A `DocumentNode` is one value of a document. The document must outlive it. It is cheap to copy.
+/// A `DocumentNode` is one value of a document. The node is cheap to copy, and the document must
+/// outlive it.
 class DocumentNode {
  public:
   enum class Kind : uint8_t { Null, Boolean, Number, Text, List, Object };

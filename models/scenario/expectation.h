@@ -22,7 +22,7 @@ namespace orrery {
 /// `Common` takes the devices that they have in common.
 enum class ComparedDevices : uint8_t { Same, Common };
 
-/// It is a value of an expectation. A value that a loop carries out may go by the loop's name.
+/// A value of an expectation. A value that a loop carries out may go by the loop's name.
 struct ComparedValue {
   std::string name;     // the value's own, in the scenario's program
   std::string written;  // as the scenario has it
@@ -33,7 +33,7 @@ struct ComparedValues {
   ComparedDevices devices = ComparedDevices::Same;
 };
 
-// These are the kinds of expectations.
+// The kinds of expectations.
 
 struct ExpectEqual : ComparedValues {};  // bitwise the same
 struct ExpectClose : ComparedValues {};  // within the bounds of their folds
@@ -48,7 +48,7 @@ struct ExpectMakespan {
 struct ExpectPeakMemory {
   std::optional<Bytes> at_least, at_most;
 };  // the largest over devices
-/// It bounds how many messages each list of a device may have sent whose precv is not reached yet.
+/// Bounds how many messages a device may have under way whose precv is not reached yet.
 struct ExpectBufferedMessages {
   int64_t at_most = 0;
 };

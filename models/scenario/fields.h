@@ -58,7 +58,7 @@ std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& diagnostics);
 /// Returns the end of the error about `text`, which is no dtype. It names a similar one, or is "".
 std::string dtype_hint(std::string_view text);
 
-/// It is a range in base units, ends included.
+/// A range in base units, ends included.
 struct QuantityRange {
   int64_t least = 0;
   int64_t most = std::numeric_limits<int64_t>::max();
@@ -109,7 +109,7 @@ class Fields {
   void finish();
 
  private:
-  /// It is a key that was asked for, alone or also with the suffix of each unit of a dimension.
+  /// A key that was asked for, alone or also with the suffix of each unit of a dimension.
   struct Known {
     std::string_view key;
     std::optional<Dimension> dimension;

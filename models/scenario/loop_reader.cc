@@ -83,7 +83,7 @@ std::string changed_type(const ValueType& first, const ValueType& next, const Me
 
 }  // namespace
 
-/// It is a name of the body whose value goes from one iteration to the next.
+/// A name of the body whose value goes from one iteration to the next.
 struct ProgramReader::LoopCarry {
   DocumentNode initial;  // whose key is the name
   DocumentNode yielded;

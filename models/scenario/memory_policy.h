@@ -15,8 +15,8 @@ namespace orrery {
 /// The data of a slot have room for a work element of any type.
 inline constexpr Bytes kSmallestSlot = Bytes(64);
 
-/// These are the most bytes that the runtime may reserve on a device, and the most of its transport
-/// buffers. So a device's memory leaves the 64-bit range only if its values do.
+/// The most bytes that the runtime may reserve on a device, and the most of its transport buffers.
+/// So a device's memory leaves the 64-bit range only if its values do.
 inline constexpr Bytes kMostReserved = Bytes(int64_t{1} << 60);
 
 /// The memory rules of a run.
@@ -29,7 +29,7 @@ struct MemoryPolicy {
   enum class Reuse : uint8_t { Never, Xla } reuse = Reuse::Never;
   Bytes alignment = Bytes(256);
   Bytes reserved;  // by the runtime, on every device
-  /// It is true if the buffers of the transport that applies are counted.
+  /// Whether the buffers of the transport that applies are counted.
   bool counts_transport = false;
   std::optional<ProtocolFigures> transport = {};  // in place of the cluster's transport
   friend bool operator==(const MemoryPolicy&, const MemoryPolicy&) = default;

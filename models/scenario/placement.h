@@ -23,7 +23,7 @@ namespace orrery {
 // Each reader returns nothing, or leaves something out, if it has added an error. The mesh is null
 // if it has errors itself; then names of axes are not checked.
 
-/// Reads the axes in the order of the file. It has at most `devices` devices, if known.
+/// Reads the axes in the order of the file. The mesh has at most `devices` devices, if known.
 std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices,
                               const Limits& limits, Diagnostics& diagnostics);
 

@@ -94,7 +94,7 @@ std::string_view noun(Dimension dimension) {
   return "a compute rate";
 }
 
-/// It is a decimal number. The point stands before the last `places` of its `digits`.
+/// A decimal number. The point stands before the last `places` of its `digits`.
 struct Decimal {
   std::string digits;
   size_t places = 0;

@@ -50,8 +50,8 @@ struct PerDeviceInit {
 };  // one local tensor per device that has the array, by logical id
 using Init = std::variant<IotaInit, FillInit, RandomInit, PerDeviceInit>;
 
-/// They are the states of an array along the axes that its spec does not name. The array is varying
-/// along the axes that the spec names.
+/// The states of an array along the axes that its spec does not name. The array is varying along
+/// the axes that the spec names.
 struct ArrayStates {
   /// Only an array given per device has this list. If it is empty, such an array varies over all
   /// axes that are not in the other lists.
@@ -61,7 +61,7 @@ struct ArrayStates {
   bool given() const { return varying || !unreduced.empty() || !reduced.empty(); }
 };
 
-/// It is an output that leaves the program as one array in parts over the mesh (JAX's out_specs).
+/// An output that leaves the program as one array in parts over the mesh (JAX's out_specs).
 struct Boundary {
   ValueId value;
   PartitionSpec spec;
@@ -94,13 +94,13 @@ struct Scenario {
   std::vector<Fault> faults = {};
 };
 
-/// It is a scenario as it is run, with the iterations of its loops written. Its outputs and
-/// expectations mean the values that they meant in the given scenario.
+/// A scenario as it is run, with the iterations of its loops written. Its outputs and expectations
+/// mean the values that they meant in the given scenario.
 struct WrittenScenario {
   Scenario scenario;
   std::vector<OpRun> runs;  // per op of its program: what it is a run of in the given one
-  /// For each value of the given program, it holds the value of this program that stands for it, as
-  /// Unrolled::values. It is empty if the given program has no loops.
+  /// Per value of the given program: the value of this program that stands for it, or nothing, as
+  /// in Unrolled::values. The list is empty if the given program has no loops.
   std::vector<std::optional<ValueId>> values = {};
 };
 

@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// These are the limits that the user may set (--limit NAME=VALUE); all_limits() has the names.
+/// The limits that the user may set (--limit NAME=VALUE); all_limits() has the names.
 struct Limits {
   int64_t file = int64_t{64} << 20;    // bytes of a file
   int64_t nesting = 64;                // of lists and objects

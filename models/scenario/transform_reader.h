@@ -31,11 +31,11 @@ std::optional<std::vector<Transform>> read_transforms(DocumentNode node, Diagnos
 /// Each name comes with the place that asks for it.
 std::map<std::string, Origin> brought_arrays(const std::vector<Transform>& transforms);
 
-/// It has the mesh and the arguments of the program that the file has, before the transforms.
+/// The mesh and the arguments of the program that the file has, before the transforms.
 struct Written {
-  /// It has the axes whose places batches take; the axis of the first transform is the last.
+  /// The mesh with the axes whose places batches take; the axis of the first transform is the last.
   Mesh mesh;
-  /// These are the types, by name, of the arrays that are valid and that no transform brings.
+  /// The types, by name, of the arrays that are valid and that no transform brings.
   std::map<std::string, ValueType> arguments;
 };
 

@@ -254,7 +254,7 @@ std::string BackwardPass::residual(ValueId value) {
   const std::optional<OpId> maker = recomputed_maker(value);
   if (!maker)
     return program_.value(value).name;
-  // These are all ops that must be computed again before, in program order.
+  // All ops that must be computed again before, in program order.
   std::set<OpId> needed;
   std::vector<OpId> open = {*maker};
   while (!open.empty()) {

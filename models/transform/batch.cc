@@ -193,7 +193,7 @@ class Batching {
   }
 
   /// Returns the place of a result. In a body, only a value that is yielded to a batched carry has
-  /// a place. If it is not batched, it stays so to the end of the body.
+  /// a place. Such a value, if it is not batched, stays so to the end of the body.
   std::optional<BatchPlace> place_of(ValueId result, std::optional<size_t> body) const {
     if (!body)
       return place_of(result);

@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// It says along which dimension a value has the batch. It is empty if the value is not batched.
+/// A value, and the dimension along which it has the batch; empty if the value is not batched.
 struct BatchAxis {
   NamedAt value;
   std::optional<int64_t> dimension;

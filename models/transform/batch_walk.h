@@ -43,7 +43,7 @@ struct BatchOf {
   int64_t most_ops = 0;  // that may do one op
 };
 
-/// It is thrown if one op needs more than BatchOf::most_ops.
+/// The error thrown if one op needs more than BatchOf::most_ops.
 struct TooManyOps {};
 
 class BatchedOp final : public BatchCall {
@@ -129,8 +129,9 @@ class BatchWalk {
 
   /// Makes `to`, a carry of a loop, the same future as `from`.
   void carry_future(ValueId from, ValueId to);
-  /// Returns whether one future may take the place of the other in the program: both have the batch
-  /// along the same dimension, and no ops arrange the result of either after its done.
+  /// Returns whether one future may take the place of the other in the program: their batch is in
+  /// the same dimension or in none, both or neither are awaited, and no ops arrange the result of
+  /// either after its done.
   bool same_future(ValueId a, ValueId b) const;
 
   /// Returns the name of the value with the batch at `place`. It is the value's own name if the

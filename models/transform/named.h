@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// It is a name in a scenario, with its place.
+/// A name in a scenario, with its place.
 struct NamedAt {
   std::string name;
   Origin origin;

@@ -21,8 +21,8 @@ bool can_be_recomputed(const Op& op) {
   return !op.results.empty() && op.issue == Issue::Sync;
 }
 
-/// It is the meaning of a name for an op that is in loops. An index that the name leaves out, or
-/// has as "[]", is any.
+/// The meaning of a name for an op that is in loops. An index that the name leaves out, or has as
+/// "[]", is any.
 struct Meaning {
   bool op = false;             // the op
   std::string_view iteration;  // "l[3]", if the name is that of loop "l" that the op is in; else ""

@@ -1,6 +1,6 @@
 #pragma once
 
-// The backward pass of a program (JAX's vjp). It is the first header to read in this folder.
+// This header, the first to read in this folder, has the backward pass of a program (JAX's vjp).
 //
 // A transform makes another program from one that all devices run. It passes the ops of the new
 // program to a ProgramBuilder, which checks and types them as it does the user's own;

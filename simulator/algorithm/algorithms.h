@@ -9,8 +9,9 @@
 //   make        makes the Schedule of a group that fits
 //   considered  says whether lowering times the algorithm if the scenario names none
 //
-// Each other header of the folder has a Schedule class. It computes each step from its node,
-// channel and number, so it stores no steps. It states
+// Each algorithm has a Schedule class in a header of its own; chunks.h has what they share, and
+// concrete.h lists the classes. A class computes each step from its node, channel and number, so it
+// stores no steps. The class states
 //   step           what a step reads and stores, and its sender and receiver
 //   peer           the step at the other end of a message
 //   takes_slot_of  the step that must free the slot of a message first
@@ -66,7 +67,7 @@ ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
 /// tables whose slices lie in their arrays.
 SharedList<ExchangedSlice> exchanged_slices(const RaggedGroup& group, int64_t row);
 
-/// It is a group on a fabric.
+/// A group on a fabric.
 struct PlacedGroup {
   const Fabric& fabric;
   std::span<const VertexId> ranks;  // where each rank is
@@ -77,10 +78,10 @@ struct PlacedGroup {
 /// is always used.
 enum class Considered : uint8_t {
   Always,
-  /// It is timed only with a protocol that cuts messages, to slots or into pieces. The algorithm
-  /// sends one piece on while the next arrives; with whole messages it would be slow.
+  /// Only with a protocol that cuts messages, to slots or into pieces. The algorithm sends one
+  /// piece on while the next arrives; with whole messages it would be slow.
   WithSlots,
-  /// It is never timed: it exists for the order in which it folds.
+  /// Only if the scenario names the algorithm: it exists for the order in which it folds.
   ByName,
 };
 
@@ -109,7 +110,8 @@ struct Algorithm {
   std::string_view name;     // the scenario's "algorithm"
   std::string_view summary;  // one line for `orrery show` and the documentation
   std::vector<OpKind> kinds;
-  /// Returns why the group cannot run it, as "expected ..., got ...". It is empty if the group can.
+  /// Returns why the group cannot run it, as "expected ..., got ...". The result is empty if the
+  /// group can.
   std::optional<std::string> (*misfit)(const PlacedGroup& group);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
   /// Returns the switch of the switch nodes, for a group that fits. Null if there are none.

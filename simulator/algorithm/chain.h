@@ -21,9 +21,9 @@
 
 namespace orrery {
 
-/// It has `count` elements in and out. Each channel is a chain for its part of the elements, and a
-/// node has one step on it: the source copies and sends, and the last rank only receives. With one
-/// node the input is copied to the output.
+/// A ChainSchedule has `count` elements in and out. Each channel is a chain for its part of the
+/// elements, and a node has one step on it: the source copies and sends, and the last rank only
+/// receives. With one node the input is copied to the output.
 class ChainSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;

@@ -17,8 +17,8 @@
 
 namespace orrery {
 
-/// It is a node's part in one round: the node sends `source` to `to`, and takes `target` from
-/// `from`. If both are the node itself, it copies.
+/// A node's part in one round: the node sends `source` to `to`, and takes `target` from `from`. If
+/// both are the node itself, it copies.
 struct DirectExchange {
   std::optional<Node> to;
   Slice source;
@@ -26,9 +26,10 @@ struct DirectExchange {
   Slice target;
 };
 
-/// It runs rounds of exchanges, all at the same time. Each round has its own Transport::channels
-/// channels, numbered round by round, and each channel carries one part of every slice of the
-/// round. On a channel a node first sends, then receives, so no node waits for another's order.
+/// A DirectSchedule runs rounds of exchanges, all at the same time. Each round has its own
+/// Transport::channels channels, numbered round by round, and each channel carries one part of
+/// every slice of the round. On a channel a node first sends, then receives, so no node waits for
+/// another's order.
 class DirectSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
@@ -147,7 +148,7 @@ class DirectSchedule final : public Schedule {
   Extent extent_;
 };
 
-/// It is a rank that sends and the rank that receives from it.
+/// A rank that sends and the rank that receives from it.
 struct SourceDestination {
   Node from;
   Node to;

@@ -150,7 +150,8 @@ class InSwitchSchedule final : public Schedule {
 
   Node switch_node(uint32_t owner) const { return Node(ranks_ + owner); }
   Node rank_of(uint32_t owner) const { return form_ == Form::Broadcast ? source_ : Node(owner); }
-  /// Returns a receiver of an owner's copies. These are the ranks after the owner, round the group.
+  /// Returns a receiver of an owner's copies. The receivers are the ranks after the owner, round
+  /// the group.
   Node receiver(uint32_t owner, uint32_t port) const {
     return Node((rank_of(owner).index() + 1 + port) % ranks_);
   }

@@ -17,8 +17,8 @@
 
 namespace orrery {
 
-/// It is a run of elements that one rank sends to another, or keeps. `source` is its place in the
-/// input of `from`, and `target` its place in the output of `to`.
+/// A run of elements that one rank sends to another, or keeps. `source` is its place in the input
+/// of `from`, and `target` its place in the output of `to`.
 struct ExchangedSlice {
   Node from;
   Node to;
@@ -75,8 +75,8 @@ class RaggedExchangeSchedule final : public Schedule {
     int64_t target = 0;
     int64_t count = 0;
   };
-  /// It is a step of a channel that is no copy: a send or a receive, and the number of its message
-  /// on its connection.
+  /// A step of a channel that is no copy: a send or a receive, and the number of its message on its
+  /// connection.
   struct Turn {
     bool sends = false;
     uint32_t message = 0;

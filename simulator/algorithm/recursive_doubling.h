@@ -22,9 +22,10 @@
 
 namespace orrery {
 
-/// It has `count` elements in and out. Each channel exchanges its own part of them. Ranks combine
-/// in pairs, so all get the same bits if the reduction is commutative. Step i of a rank below p
-/// receives in round i - 1 and sends in round i. A surplus rank has the steps s, r.
+/// A RecursiveDoublingSchedule has `count` elements in and out. Each channel exchanges its own part
+/// of them. Ranks combine in pairs, so all get the same bits if the reduction is commutative. Step
+/// i of a rank below p receives in round i - 1 and sends in round i. A surplus rank has the steps
+/// s, r.
 class RecursiveDoublingSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;

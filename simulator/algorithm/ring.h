@@ -26,10 +26,10 @@
 
 namespace orrery {
 
-/// It splits `count` canonical elements into one chunk per rank, and each chunk into one piece per
-/// channel. Every channel is a ring for its pieces. An all-reduce has `count` elements in and out.
-/// A reduce-scatter has `count` in and the node's own chunk out, an all-gather the reverse. With
-/// one node the input is copied to the output.
+/// A RingSchedule splits `count` canonical elements into one chunk per rank, and each chunk into
+/// one piece per channel. Every channel is a ring for its pieces. An all-reduce has `count`
+/// elements in and out. A reduce-scatter has `count` in and the node's own chunk out, an all-gather
+/// the reverse. With one node the input is copied to the output.
 ///
 /// The fold of chunk c is ((x[c'] + x[c'+1]) + x[c'+2]) + ..., around the ring, from the rank that
 /// sends it first: c' = c for an all-reduce, c + 1 for a reduce-scatter.

@@ -11,7 +11,7 @@ namespace orrery {
 
 namespace {
 
-/// It is a moment of one device.
+/// A moment of one device.
 struct At {
   ListId list;
   Moment moment;

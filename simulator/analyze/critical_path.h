@@ -29,9 +29,9 @@ struct Completion;
 struct Lowered;
 struct Program;
 
-/// It is a stretch of the critical path: a local op on its device, or a collective. The stretch of
-/// a collective begins when the member that held it up could enter (before its launch), and ends
-/// with the collective on the device where the path continues. `device` is that first member.
+/// A stretch of the critical path: a local op on its device, or a collective. The stretch of a
+/// collective begins when the member that held it up could enter (before its launch), and ends with
+/// the collective on the device where the path continues. `device` is that first member.
 struct PathEntry {
   OpId op;
   LogicalId device;

@@ -46,8 +46,8 @@ class ListRuns {
     return instant_of(completion_.spans, lists_, list, moment);
   }
 
-  /// Returns the cause that was met last. If several causes are met at one instant, it is the first
-  /// that for_each_cause names. It is empty for the first instruction of a list.
+  /// Returns the cause that was met last. If several causes are met at one instant, this is the
+  /// first that for_each_cause names. The result is empty for the first instruction of a list.
   std::optional<Moment> last_met(ListId list, Moment moment) const {
     LastMet<Instant, Moment> last;
     for_each_cause(tape(list), moment, [&](Moment cause) {

@@ -101,7 +101,7 @@ class Backwards {
     }
   };
 
-  /// It is a collective that is not yet completely undone.
+  /// A collective that is not yet completely undone.
   struct Running {
     std::unique_ptr<LatestSteps> steps;
     uint32_t entries_left = 0;

@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// It is a stretch of time on the chain.
+/// A stretch of time on the chain.
 struct Reason {
   enum class What : uint8_t {
     Compute,  // a local op
@@ -28,7 +28,7 @@ struct Reason {
     Flight,   // a message after it was sent, until it arrived
     Copy,     // inside the device: a step's own copy, or the result copied out at the end
   };
-  /// It is the last cause of the stretch, with which the stretch began.
+  /// The last cause of the stretch, with which the stretch began.
   enum class After : uint8_t {
     Beginning,   // of the device's list
     Computed,    // its compute stream had run `after`

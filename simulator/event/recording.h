@@ -29,7 +29,7 @@ class Recording {
   /// Keeps the events of the collectives in `wanted`, 40 bytes a step.
   Recording(const Lowered& lowered, std::span<const CollectiveId> wanted);
 
-  /// Adds a batch of events. It is the sink of an EventLog.
+  /// Adds a batch of events. This function is the sink of an EventLog.
   void add(std::span<const HalfEvent> events);
 
   /// Returns the record of a step. Requires a wanted collective, and that the step ran.
@@ -39,7 +39,8 @@ class Recording {
   std::vector<std::optional<AllSteps<StepRecord>>> tables_;  // per collective
 };
 
-/// It is a half and how long it took. It is packed, since a History has one for each half that ran.
+/// A half and how long it took. The struct is packed, since a History has one for each half that
+/// ran.
 struct HalfTook {
   StepRef step;
   uint32_t collective : 31;
@@ -48,12 +49,12 @@ struct HalfTook {
   Duration flight;  // of the message that a send half sends: from its retirement to the arrival
 };
 
-/// It has everything that was recorded, each record after its causes.
+/// Everything that was recorded, each record after its causes.
 struct History {
   ChunkedArray<HalfTook> halves;
   ChunkedArray<MomentEvent> moments;
 
-  /// Adds a batch of events. It is the sink of an EventLog.
+  /// Adds a batch of events. This function is the sink of an EventLog.
   void add(std::span<const HalfEvent> events);
 };
 

@@ -92,7 +92,7 @@ Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFi
 }
 
 /// Returns why the method cannot serve some group, with one channel or with as many as the method
-/// gives it. It is empty if the method serves all groups.
+/// gives it. The result is empty if the method serves all groups.
 std::optional<std::string> misfit_of_any(const Method& method, const SiteFigures& site,
                                          const Fabric& fabric, const ScheduleMaker& maker) {
   for (size_t g = 0; g < site.grouping.vertices.size(); ++g) {
@@ -120,7 +120,7 @@ struct Timed {
   QuietTime time;
 };
 
-/// It is a method that has not been timed, and a lower bound on its time.
+/// A method that has not been timed, and a lower bound on its time.
 struct Untimed {
   Method method;
   Duration at_least;

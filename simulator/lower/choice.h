@@ -29,12 +29,12 @@ inline constexpr uint32_t kMostTimedRanks = 64;
 
 struct QuietTime {
   Duration takes;
-  /// It is set for a larger group: the two group sizes that were timed instead.
+  /// For a larger group: the two group sizes that were timed instead.
   std::optional<std::pair<uint32_t, uint32_t>> extended_from;
 };
 
-/// It runs a collective that all ranks enter at once on a fabric without other messages, by the
-/// executor of whole programs (time_program).
+/// A QuietTimer runs a collective that all ranks enter at once on a fabric without other messages,
+/// by the executor of whole programs (time_program).
 ///
 /// A group of more than kMostTimedRanks ranks is timed in two smaller sizes. Its size is halved
 /// until it is at most kMostTimedRanks, and once more. The group's first ranks are timed in these
@@ -76,7 +76,7 @@ class QuietTimer {
   const Limits limits_;
 };
 
-/// It is all that the choice depends on.
+/// All that the choice depends on.
 struct SiteFigures {
   Hints asked;
   ScheduleRequest request;  // without a group size, slices and connections
@@ -102,11 +102,11 @@ struct Pick {
 /// At most so many groups of different shapes are timed.
 inline constexpr size_t kMostTimedShapes = 8;
 
-/// Returns the method that the op asks for, or the one whose slowest group is fastest. It is an
-/// algorithm that fits all groups, with a protocol of the transport that serves it. Among equal
-/// times it is the first algorithm in the table, with its first protocol. Groups of one shape
-/// (Grouping::shapes) are timed once; if groups have slices of their own, each is timed. Only the
-/// first kMostTimedShapes are timed. It is an error if there is no such method.
+/// Returns the method that the op asks for, or the one whose slowest group is fastest. The method
+/// has an algorithm that fits all groups, and a protocol of the transport that serves it. Among
+/// equal times the first algorithm in the table is taken, with its first protocol. Groups of one
+/// shape (Grouping::shapes) are timed once; if groups have slices of their own, each is timed. Only
+/// the first kMostTimedShapes are timed. If there is no such method, that is an error.
 std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
                                           const std::optional<TransportFigures>& transport,
                                           const ScheduleMaker& maker, QuietTimer& timer);

@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// It is what a run uses instead of the healthy cluster.
+/// The parts of the healthy cluster that faults replace in a run.
 struct FaultEffects {
   std::optional<Fabric> fabric;       // if some link changed; links keep their ids
   std::vector<Instant> device_start;  // per logical id; empty: all begin at 0

@@ -17,7 +17,7 @@ namespace orrery {
 /// Returns the vertices of the members. Logical id d runs on device d.
 SharedList<VertexId> vertices_of(const Group& members);
 
-/// It has a site's groups on the fabric.
+/// The groups of a site on the fabric.
 struct Grouping {
   std::vector<Group> groups;
   std::vector<TransferGroup> transfers;        // of a transfer: what each is; else empty

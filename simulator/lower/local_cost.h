@@ -12,12 +12,12 @@
 
 namespace orrery {
 
-/// It costs the ops of one program. A figure that the cluster lacks is an error or a label:
+/// LocalCosts says what the ops of one program cost. A figure that the cluster lacks is an error or
+/// a label:
 ///  - no peak rate for the dtype of flops: an error for dot_general and compute, which are mainly
 ///    flops. Other ops are bound by memory: only their bytes cost time, labelled.
 ///  - no memory bandwidth: only flops cost time, labelled. The label names ops that then take
-///  nothing
-///    but their launch.
+///    nothing but their launch.
 ///  - no launch time: 0, labelled.
 /// An op that runs nothing (reshape, a scalar constant) takes no time, and has no launch.
 class LocalCosts {

@@ -37,7 +37,7 @@ namespace {
 // The plan of a site has its method, schedules and views. It is computed once for all sites with
 // the same plan, for any number of layers.
 
-/// It is the plan of all groups with equal requests: of one size, and with the same slices.
+/// The plan of all groups with equal requests: of one size, and with the same slices.
 struct GroupPlan {
   const Schedule* schedule = nullptr;
   CollectiveFigures figures;
@@ -76,13 +76,13 @@ class SitePlans {
         groupings_(cluster.fabric),
         schedules_(schedules) {}
 
-  /// It is the plan, or the error in the op's algorithm. It is valid as long as this object.
+  /// The plan, or the error in the op's algorithm. It is valid as long as this object.
   using Outcome = std::variant<SitePlan, TypeError>;
   /// Returns the site's plan. `tables` are those of a site that exchanges by tables; else null.
   const Outcome& of(const Site& site, const SiteTables* tables);
 
  private:
-  /// It is all that a plan depends on. `request` has no group size, slices and connections.
+  /// All that a plan depends on. `request` has no group size, slices and connections.
   struct Key {
     const Grouping* grouping = nullptr;
     Hints asked;
@@ -115,7 +115,7 @@ class SitePlans {
   QuietTimer timer_;
   Groupings groupings_;
   std::vector<std::unique_ptr<const Schedule>>& schedules_;
-  /// They are found by algorithm, request and how messages are cut. The map is looked up only.
+  /// The schedules by algorithm, request and how messages are cut. The map is looked up only.
   std::map<std::tuple<const Algorithm*, ScheduleRequest, MessageCut>, SharedSchedule> by_request_;
   std::map<Key, Outcome> plans_;  // looked up only
 };

@@ -16,7 +16,7 @@
 namespace orrery {
 namespace {
 
-/// It is a program of one collective over all its devices, rank r on device r.
+/// A program of one collective over all its devices, rank r on device r.
 struct OneCollective {
   Program program;
   Lowered lowered;
@@ -60,7 +60,7 @@ ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) 
   return request;
 }
 
-/// It is the quantity by which the time of a group is extrapolated, for the three group sizes.
+/// The quantity by which the time of a group is extrapolated, for the three group sizes.
 struct Measure {
   Int128 half;
   Int128 size;

@@ -23,7 +23,7 @@
 
 namespace orrery {
 
-/// It is how a collective is carried out. Without a protocol, messages are passed whole.
+/// How a collective is carried out. Without a protocol, messages are passed whole.
 struct Method {
   const Algorithm* algorithm = nullptr;
   const ProtocolFigures* protocol = nullptr;
@@ -38,10 +38,11 @@ std::vector<const ProtocolFigures*> protocols_for(const Algorithm& algorithm, Op
                                                   const std::optional<TransportFigures>& transport);
 
 struct MadeSchedule {
-  /// It is not cut if it would have more steps than the limit. Then it must not be run.
+  /// The schedule. It is not cut if it would have more steps than the limit. Then it must not be
+  /// run.
   std::unique_ptr<const Schedule> schedule;
   uint64_t steps = 0;  // of all nodes, when cut; or some number above Limits::steps
-  /// It is true if a channel would have 2^31 steps or more. Then the schedule is not cut either.
+  /// Whether a channel would have 2^31 steps or more. Then the schedule is not cut either.
   bool too_long = false;
 };
 
@@ -52,7 +53,8 @@ struct MessageCut {
   int64_t least = 1;            // but into none of fewer elements for that
   friend auto operator<=>(const MessageCut&, const MessageCut&) = default;
 
-  /// Returns the most elements of a message of `whole`. It is empty if messages are not cut.
+  /// Returns the most elements of a message of `whole`. The result is empty if messages are not
+  /// cut.
   std::optional<int64_t> largest_message(const Schedule& whole) const;
 };
 MessageCut message_cut(const Method& method, WorkType work);

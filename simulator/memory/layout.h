@@ -21,7 +21,7 @@
 
 namespace orrery {
 
-/// It is where a buffer or the scratch of an op lies, from the start of a device's arena.
+/// The place of a buffer or of the scratch of an op, from the start of a device's arena.
 struct Place {
   Bytes begin;
   Bytes size;  // rounded up to the alignment
@@ -36,7 +36,7 @@ class ArenaLayout {
   /// Returns where the buffer lies as the list of `thread` uses it. Requires that the list has it.
   Place buffer(LogicalId device, ThreadId thread, BufferId buffer) const;
 
-  /// Returns where the op's scratch lies. It is empty if the op has none.
+  /// Returns where the op's scratch lies. The result is empty if the op has none.
   std::optional<Place> scratch(LogicalId device, ThreadId thread, OpId op) const;
 
   /// Returns each place in which an argument's elements are needed. A device may have several.
@@ -46,7 +46,7 @@ class ArenaLayout {
   Bytes arena(LogicalId device) const { return arenas_[device.index()]; }
 
  private:
-  /// It is the list of one thread.
+  /// The list of one thread.
   struct OfThread {
     std::map<BufferId, Place> buffers;
     std::map<OpId, Place> scratch;
@@ -54,7 +54,7 @@ class ArenaLayout {
     Bytes arena;
   };
 
-  /// It is the list of one thread on one device.
+  /// The list of one thread on one device.
   struct OfList {
     ThreadId thread;
     Bytes begin;                          // of its arena

@@ -175,8 +175,8 @@ class Ledger {
     }
   }
 
-  /// It is memory that left-out iterations of `loops` hold: `copies` of a buffer or of an op's
-  /// scratch. It is named by the buffer of the last iterations.
+  /// Memory that left-out iterations of `loops` hold: `copies` of a buffer or of an op's scratch.
+  /// It is named by the buffer of the last iterations.
   struct Leak {
     std::vector<size_t> loops;  // inner ones first
     std::optional<BufferId> buffer;

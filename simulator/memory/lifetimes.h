@@ -20,8 +20,8 @@
 
 namespace orrery {
 
-/// These are positions of an issue order, both included. kBeforeFirst comes before all positions;
-/// the number of ops stands for the end of the program.
+/// A range of positions of an issue order, both ends included. kBeforeFirst comes before all
+/// positions; the number of ops stands for the end of the program.
 struct Span {
   int64_t from = 0;
   int64_t to = 0;
@@ -56,7 +56,7 @@ struct Lifetime {
 /// It keeps references to its arguments.
 class Lifetimes {
  public:
-  /// They are the threads that donate a buffer.
+  /// The threads that donate a buffer.
   using Donors = std::map<BufferId, std::vector<ThreadId>>;
 
   Lifetimes(const Program& program, const Lowered& lowered, const MemoryPolicy& policy);

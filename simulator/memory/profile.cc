@@ -109,7 +109,7 @@ ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& 
   return memory;
 }
 
-/// It is an argument on a device that none of its threads counts.
+/// An argument on a device that none of its threads counts.
 struct Beside {
   LogicalId device;
   size_t argument;

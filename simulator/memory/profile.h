@@ -30,7 +30,7 @@ struct Lowered;
 /// or writes (its `start` and `done` included); others.
 enum class HeldAs : uint8_t { Argument, Output, Temporary, InFlight, Scratch };
 
-/// It is one buffer (or one op's scratch) that is held at a position.
+/// One buffer (or one op's scratch) that is held at a position.
 struct Held {
   std::string value;  // the first value of the buffer; for scratch the op's name
   Bytes size;         // rounded up to the alignment
@@ -38,8 +38,8 @@ struct Held {
   friend bool operator==(const Held&, const Held&) = default;
 };
 
-/// It is the memory of one thread, whose devices all hold the same. Only arguments that all these
-/// devices have count. If the devices are in groups with different scratch, the largest counts.
+/// The memory of one thread, whose devices all hold the same. Only arguments that all these devices
+/// have count. If the devices are in groups with different scratch, the largest counts.
 struct ThreadMemory {
   std::vector<Bytes> live;         // while each op of the issue order runs
   Bytes peak;                      // largest live, plus reserved
@@ -48,11 +48,11 @@ struct ThreadMemory {
   Bytes reserved;                  // with transport buffers: those of its device that has the most
   Bytes arena;                     // high water of the best-fit placement
   std::vector<Held> kept;          // arguments that are held to the end
-  /// These are the bytes of each kind in the live set at the peak.
+  /// The bytes of each kind in the live set at the peak.
   Bytes arguments, outputs, temporaries, in_flight, scratch;
 };
 
-/// It is the memory of all devices that run the same lists, if any, and have the same arguments and
+/// The memory of all devices that run the same lists, if any, and have the same arguments and
 /// transport buffers. The ops of several lists may run at the same time in any way. Then peak and
 /// arena are bounds: the sums over the lists. A buffer that several lists always hold counts once.
 struct DeviceMemory {
@@ -63,8 +63,8 @@ struct DeviceMemory {
   Bytes reserved;                  // by the runtime, transport buffers included
   Bytes transport;                 // the transport buffers (transport_buffers.h)
   Bytes arena;
-  /// It is the device's live bytes less those of its threads: positive for arguments that not all
-  /// devices of a thread have, and negative for arguments that several of its threads count.
+  /// The device's live bytes less those of its threads: positive for arguments that not all devices
+  /// of a thread have, and negative for arguments that several of its threads count.
   Bytes beside;
 };
 

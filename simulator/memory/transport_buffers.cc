@@ -20,9 +20,9 @@ namespace {
 /// number in the transport.
 using Communicator = std::tuple<std::vector<LogicalId>, StreamId, std::vector<ThreadId>, ptrdiff_t>;
 
-/// It is a channel's connection for the messages that a rank, or the switch with all its nodes,
-/// sends to a rank in one schedule. An algorithm may number its channels as it likes, so
-/// connections are told apart by their order.
+/// A channel's connection for the messages that a rank, or the switch with all its nodes, sends to
+/// a rank in one schedule. An algorithm may number its channels as it likes, so connections are
+/// told apart by their order.
 struct Connection {
   Node receiver;
   uint32_t order = 0;  // among the connections between the two
@@ -72,7 +72,7 @@ std::vector<int64_t> slots_of(const std::vector<const Schedule*>& schedules) {
   return slots;
 }
 
-/// It has the slots of connections to a device, by protocol.
+/// The slots of connections to a device, by protocol.
 using SlotsByProtocol = std::map<ptrdiff_t, int64_t>;
 
 Bytes buffers_of(LogicalId device, const SlotsByProtocol& slots,

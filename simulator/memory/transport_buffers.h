@@ -1,8 +1,8 @@
 #pragma once
 
-// These are the buffers through which the messages of collectives pass: each connection of a
-// communicator has slots, from the first use to the end. They are counted at the receiver; NCCL may
-// have them at the sender (P2P reads), or at both (networks).
+// The buffers through which the messages of collectives pass: each connection of a communicator has
+// slots, from the first use to the end. They are counted at the receiver; NCCL may have them at the
+// sender (P2P reads), or at both (networks).
 
 #include <vector>
 

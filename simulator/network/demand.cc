@@ -49,7 +49,7 @@ std::vector<Member> parts(const Lowered& lowered) {
   return result;
 }
 
-/// It handles one chain after another, so a link needs to store only the highest peak so far.
+/// Chains handles one chain after another, so a link needs to store only the highest peak so far.
 class Chains {
  public:
   Chains(const Lowered& lowered, Paths& paths) : lowered_(lowered), paths_(paths) {
@@ -82,7 +82,7 @@ class Chains {
   }
 
  private:
-  /// It is the highest demand of a chain on a link.
+  /// The highest demand of a chain on a link.
   struct Asked {
     uint64_t chain = 0;  // the last chain that used it; they are numbered from 1
     BytesPerSecond peak;

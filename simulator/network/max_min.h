@@ -20,8 +20,8 @@
 
 namespace orrery {
 
-/// It is a speed in units of 1/27,720 byte per second. 27,720 is the least common multiple of 1 to
-/// 12, so up to 12 flows share a link without a remainder.
+/// A speed in units of 1/27,720 byte per second. 27,720 is the least common multiple of 1 to 12, so
+/// up to 12 flows share a link without a remainder.
 using Rate = Quantity<struct RateUnit>;
 inline constexpr int64_t kRateUnits = 27'720;
 
@@ -30,8 +30,8 @@ constexpr Rate rate(BytesPerSecond speed) {
   return Rate(checked_multiply(speed.count(), kRateUnits));
 }
 
-/// It is the amount that is left to send, in rate units times picoseconds, so that rate x time is
-/// exact. If bandwidths are in parts of a byte per second, so are rates.
+/// The amount that is left to send, in rate units times picoseconds, so that rate x time is exact.
+/// If bandwidths are in parts of a byte per second, so are rates.
 using Remaining = Int128;
 constexpr Remaining unsent(Bytes size, int64_t parts) {
   return Remaining{size.count()} * (kRateUnits * kPicosecondsPerSecond * parts);
@@ -39,8 +39,8 @@ constexpr Remaining unsent(Bytes size, int64_t parts) {
 
 using FlowId = Id<struct FlowTag>;
 
-/// It has the flows of this instant on the links of a fabric, and the rate of each. Flows with the
-/// same route and cap always have the same rate: they are solved as one bundle.
+/// A MaxMin has the flows of this instant on the links of a fabric, and the rate of each. Flows
+/// with the same route and cap always have the same rate: they are solved as one bundle.
 ///
 /// A change is solved only as far as it has an effect: for the flows that binding links connect to
 /// it, and from the first share that it can affect. A link binds while the caps of its flows
@@ -52,7 +52,7 @@ class MaxMin {
   explicit MaxMin(std::span<const Link> links);
 
   /// Adds a flow over `route` (not empty, no link twice) with at most rate `cap`, as if it had one
-  /// more link of that capacity to itself. It has its rate after the next solve().
+  /// more link of that capacity to itself. The flow has its rate after the next solve().
   FlowId add(std::span<const LinkId> route, std::optional<Rate> cap);
 
   /// Removes the flow. Its id may be reused.
@@ -69,16 +69,16 @@ class MaxMin {
     return bundle == kNone ? Rate() : Rate(bundles_[bundle].rate);
   }
 
-  /// It is called with each flow whose rate is new, and the rate before. For a flow that was added
-  /// since the last solve, the rate before may be any.
+  /// A callback: called with each flow whose rate is new, and the rate before. For a flow that was
+  /// added since the last solve, the rate before may be any.
   using Changed = FunctionRef<void(FlowId, Rate)>;
 
   /// Brings the rates up to date with the flows. Throws Overflow if a share is less than one unit.
   void solve(Changed changed);
 
  private:
-  /// It has ids picked from a longer list. add_if() has no branch: which ids are picked follows no
-  /// pattern, so the processor would often mispredict it.
+  /// A Selection has ids picked from a longer list. add_if() has no branch: which ids are picked
+  /// follows no pattern, so the processor would often mispredict it.
   class Selection {
    public:
     void make_room(size_t more) {
@@ -117,7 +117,7 @@ class MaxMin {
   /// A bundle without flows can be found again until a link drops it from its list. It stays until
   /// no link lists it.
   struct Bundle {
-    /// It is each flow's declared cap, or the smallest capacity of its links if that is less.
+    /// Each flow's declared cap, or the smallest capacity of its links if that is less.
     int64_t cap = 0;
     int64_t rate = 0;
     uint32_t first_hop = 0;  // in hops_
@@ -158,7 +158,7 @@ class MaxMin {
   void grow_chains();
   void use(Bundle& bundle, bool begins);
 
-  /// It is a link with flows that are not fixed yet.
+  /// A link with flows that are not fixed yet.
   struct Open {
     int64_t residual;  // capacity not yet given out
     int64_t unfixed;   // flows without a rate
@@ -202,7 +202,7 @@ class MaxMin {
   int64_t least_changed_ = kMost;  // of the rates of flows removed and the caps of flows added
   bool all_touched_ = false;
 
-  // These are used during a solve.
+  // The members that a solve uses:
   int64_t from_ = 1;              // bundles with a smaller rate keep it
   Selection visited_;             // bundles, of all components so far
   size_t component_ = 0;          // where those of this component begin

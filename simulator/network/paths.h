@@ -31,7 +31,7 @@
 
 namespace orrery {
 
-/// It is the route of a message, with its figures.
+/// The route of a message, with its figures.
 struct Path {
   boost::container::small_vector<LinkId, 4> links;  // in order
   std::optional<BytesPerSecond> bottleneck;         // the least bandwidth; empty: no links
@@ -50,13 +50,13 @@ struct Path {
   }
 };
 
-/// It is a breadth-first search from one vertex that can stop and continue. It stores the vertices
+/// A breadth-first search from one vertex that can stop and continue. It stores the vertices
 /// reached, each with the link of its route that enters it.
 class RouteSearch {
  public:
   using Links = boost::container::small_vector<LinkId, 4>;
 
-  /// It is the graph that is searched: the links out of each vertex that are not cut, in id order.
+  /// The graph that is searched: the links out of each vertex that are not cut, in id order.
   struct Graph {
     const Fabric& fabric;
     std::vector<uint32_t> first;  // per vertex, where its links begin in `links`; and the end
@@ -111,8 +111,8 @@ class Paths {
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kSeveral = UINT32_MAX - 1;
 
-  /// It is the route of one pair from a source with several links. The table is a cache: pairs with
-  /// the same slot replace each other.
+  /// The route of one pair from a source with several links. The table is a cache: pairs with the
+  /// same slot replace each other.
   struct Found {
     VertexId from;
     VertexId to;
@@ -120,7 +120,7 @@ class Paths {
     bool is_route = false;
     Path path;
   };
-  /// It is the last search for one pair, in a cache of the same kind.
+  /// The last search for one pair, in a cache of the same kind.
   struct Kept {
     VertexId from;
     VertexId to;
@@ -167,19 +167,22 @@ class Reach {
   std::vector<size_t> component_;  // per vertex: its strongly connected component
 };
 
-/// It is the first member, by node and channel, that sends to a device without a route. The result
-/// is empty if every message has a route. `reach` is that of the fabric of `paths`.
+/// A member, and a device to which it sends without a route.
 struct Unrouted {
   VertexId sender, receiver;
 };
+/// Returns the first such member, by node and channel. The result is empty if every message has a
+/// route. `reach` is that of the fabric of `paths`.
 std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> vertices,
                                        Paths& paths, const Reach& reach);
 
-/// It is the same for a whole program: its first collective with such a member.
+/// A collective with such a member.
 struct LostRoute {
   CollectiveId collective;
   Unrouted ends;
 };
+/// Returns the first such collective of a program. The result is empty if every message has a
+/// route.
 std::optional<LostRoute> first_unrouted(const Lowered& lowered, Paths& paths);
 
 }  // namespace orrery

@@ -68,7 +68,7 @@ class LoopedOrder {
     uint32_t around = 0;
     uint64_t begin = 0;   // in an iteration of the body around
     uint64_t length = 0;  // of one iteration
-    /// It is 2^64 / length, rounded up, if a product with it divides every index exactly; else 0.
+    /// 2^64 / length, rounded up, if a product with it divides every index exactly; else 0.
     uint64_t reciprocal = 0;
     std::vector<InBody> parts = {};
 

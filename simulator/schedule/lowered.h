@@ -114,7 +114,7 @@ struct Collective {
   Duration pack;   // between launch and entry: the operand is packed into canonical work elements
   Duration leave;  // after the last step: the result is unpacked
   uint64_t times = 1;  // how often it runs
-  /// It has the thread of each member; it is empty if no device runs several lists.
+  /// The thread of each member; empty if no device runs several lists.
   std::vector<ThreadId> threads = {};
   std::optional<TransferGroup> transfer = {};    // which ends the group has, in a transfer
   std::optional<StreamId> receiver_stream = {};  // of a transfer
@@ -189,8 +189,8 @@ struct Lowered {
   std::vector<SiteMembers> members;  // per site
   RaggedTables tables;               // by which it was lowered
   uint64_t steps = 0;                // of all collectives, each as often as it runs
-  /// These are the assumptions behind the durations where the cluster lacks a figure, such as
-  /// "launch: 0 (not given)".
+  /// The assumptions behind the durations, such as "launch: 0 (not given)", where the cluster lacks
+  /// a figure.
   std::vector<std::string> labels;
 
   const Collective& collective(CollectiveId id) const { return collectives[id.index()]; }

@@ -100,7 +100,7 @@ class ProgramWalk {
     return stuck;
   }
 
-  // These are the callbacks of ListProgress.
+  // The callbacks of ListProgress.
 
   void passed(ListId list, uint64_t position) {
     const Tape& tape = lists_->tape(list);

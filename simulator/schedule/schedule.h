@@ -116,8 +116,8 @@ struct Extent {
   /// lower than the half's. The lookback is at most the window. An executor that goes row by row
   /// remembers this many rows and the current one.
   uint32_t lookback = 0;
-  /// It is true if row i (step i of every channel) can run once rows < i have. The sweep then goes
-  /// row by row without checking causes. Receive halves of a row come before its send halves.
+  /// Whether row i (step i of every channel) can run once rows < i have. The sweep then goes row by
+  /// row without checking causes. Receive halves of a row come before its send halves.
   bool lockstep = false;
   Entry entry = Entry::Eager;
   FusedStep fused = FusedStep::StoreAndForward;
@@ -127,7 +127,7 @@ struct Extent {
   int64_t switch_scratch = 0;  // of a switch node, which has no other area
   bool in_place = false;
   bool zero_output = false;  // the output area begins as zeros
-  /// It is true if the schedule computes the same when its output area is the input area.
+  /// Whether the schedule computes the same when its output area is the input area.
   bool works_in_place = false;
   bool copies = false;  // some step copies inside its device (TimedActions)
 

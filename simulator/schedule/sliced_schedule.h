@@ -51,7 +51,7 @@ class SlicedSchedule : public Schedule {
   /// connection carries one message.
   struct Connection {
     uint32_t messages = 0;
-    /// It has the receivers of the last `slots` messages; that of message m is at m % `slots`.
+    /// The receivers of the last `slots` messages; that of message m is at m % `slots`.
     std::vector<StepRef> receivers;
   };
   /// A First is one of the first `slots` messages of a connection in an iteration. Its slot was
@@ -91,8 +91,8 @@ struct FusedStepOf<Whole> {
 };
 
 /// If a channel of `whole` has n steps, step i of the channel here is step i % n in iteration i /
-/// n. Iteration k does the k-th `stretch` elements of each slice of `whole`. It is a template over
-/// the class of `whole`, so that the sweep makes no virtual call per step.
+/// n. Iteration k does the k-th `stretch` elements of each slice of `whole`. SlicedOver is a
+/// template over the class of `whole`, so that the sweep makes no virtual call per step.
 ///
 /// Slices of `whole` that share elements must begin and end together, and no copy may be larger
 /// than the largest message. Then each element is in the same iteration in all its steps, and

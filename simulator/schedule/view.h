@@ -34,7 +34,7 @@ struct View {
   void for_each_run(int64_t first, int64_t count, Run&& run) const;
 
   /// Returns how many successive canonical elements are contiguous in the tensor; such a run begins
-  /// at every multiple of that number. It is at least 1.
+  /// at every multiple of that number. The result is at least 1.
   int64_t inner_run() const;
   /// Returns the offset of a canonical element in the tensor.
   int64_t offset(int64_t canonical) const;

@@ -76,7 +76,7 @@ class CapacityCheck {
 };
 
 /// Returns whether the messages that the node sends as it enters fit the links that `capacity`
-/// looks at. It is an early test: nodes with many channels often ask for too much at once.
+/// looks at. This is an early test: nodes with many channels often ask for too much at once.
 bool first_messages_fit(const Collective& collective, Node node, Paths& paths,
                         const CapacityCheck& capacity);
 

@@ -223,9 +223,10 @@ class CollectiveEngine {
                    on_wire(size, messages_.share));
   }
 
-  /// Returns when a cause of a half that begins now was met. A message counts as met now: unless
-  /// the step is Atomic, it is the last of the causes, so if none before it was met now, it has
-  /// arrived now.
+  /// Returns when a cause of a half that begins now was met. A message counts as met now. Unless
+  /// the step is Atomic, the message is the last of the causes, so if none before it was met now,
+  /// it has arrived now. For an Atomic step a slot may be met last; then the message, which came
+  /// earlier, still counts as met now.
   Met met(const Cause& cause) const {
     if (cause.kind == CauseKind::Enter)
       return {entries_[cause.step.node.index()], cause.step.node};

@@ -46,7 +46,7 @@ struct SweptCollective {
 struct CollectiveTimes {
   uint64_t messages = 0;
   Digest digest;
-  /// It has, per rank, when the rank ended and whose entry held it up.
+  /// Per rank: when the rank ended and whose entry held it up.
   std::vector<Happened> exits;
 };
 
@@ -437,7 +437,7 @@ class CollectiveSweep {
   const size_t row_mask_;
   const size_t width_;     // steps of a row
   std::vector<Way> ways_;  // per channel, node
-  /// These are the links on the way of a channel's last message that capacity_ looks at.
+  /// The links on the way of a channel's last message that capacity_ looks at.
   std::vector<boost::container::small_vector<LinkId, 4>> shared_links_;
   std::vector<StepTimes> times_;
   Tally tally_;

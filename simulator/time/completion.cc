@@ -35,7 +35,7 @@ auto with_history(History* history, Timed&& timed) {
   return result;
 }
 
-/// Returns the reason if the sweep is not exact, which may show only in its timeline.
+/// Returns the sweep's completion, or why the sweep is not exact; its timeline may show that first.
 std::variant<Completion, std::string> time_by_sweep(const Program& program, const Lowered& lowered,
                                                     Paths& paths, const Demands& demands,
                                                     const TimeOptions& options) {

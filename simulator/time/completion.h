@@ -53,7 +53,7 @@ struct Completion {
   uint64_t messages = 0;
   Digest digest;
   std::vector<AddedIterations> added;  // per loop of the program
-  /// It has, per op and device, the time of runs without a span; it is empty if all have one.
+  /// Per op and device: the time of runs without a span; empty if all have one.
   std::vector<std::vector<OpTime>> without_spans;
   TimedBy by = TimedBy::Engine;
   std::string because;  // why this executor: for the engine, the link or the order that forced it

@@ -64,7 +64,7 @@ struct Entrance {
   Instant at;
 };
 
-/// It is thrown at the op with which the devices run more than Limits::runs ops one by one.
+/// The error thrown at the op with which the devices run more than Limits::runs ops one by one.
 class TooManyRuns : public BeyondLimit {
  public:
   using BeyondLimit::BeyondLimit;
@@ -124,7 +124,7 @@ class DeviceClocks {
   /// none.
   std::vector<std::vector<OpTime>> without_spans() const;
 
-  // These are the callbacks of ListProgress.
+  // The callbacks of ListProgress.
   void passed(ListId list, uint64_t position);
   void entered(EnterRef entry);
 

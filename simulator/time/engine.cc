@@ -235,8 +235,8 @@ class Engine {
     look_at_.reset();
   }
 
-  /// Lets a list go on that is held at the end of an iteration. It is held only in loops of local
-  /// ops, in which it meets no other list, so its iterations are skipped alone.
+  /// Lets a list go on that is held at the end of an iteration. The list is held only in loops of
+  /// local ops, in which it meets no other list, so its iterations are skipped alone.
   void go_on(ListId list) {
     while (clocks_.progress().is_held(list)) {
       skips_.skip(std::span(&list, 1), alone_[list.index()]);

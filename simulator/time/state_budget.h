@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// It is thrown for a collective for which there is no room any more.
+/// The error thrown for a collective for which there is no room any more.
 class TooMuchState : public BeyondLimit {
  public:
   using BeyondLimit::BeyondLimit;

@@ -28,9 +28,9 @@
 
 namespace orrery {
 
-/// Returns why the sweep is not known to be exact before it runs; nothing if it is. It is exact if
-/// no link's demand (demand.h) exceeds the link's bandwidth. The reason names the first link whose
-/// demand does, the demand and the bandwidth.
+/// Returns why the sweep is not known to be exact before it runs; nothing if it is. The sweep is
+/// exact if no link's demand (demand.h) exceeds the link's bandwidth. The reason names the first
+/// link whose demand does, the demand and the bandwidth.
 std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& fabric);
 
 struct SweepOptions {

@@ -56,7 +56,7 @@ class GroupOperands {
   const std::vector<const Tensor*>& tensors() const { return tensors_; }
 
  private:
-  // These are pointers, since `tensors_` refers to the objects.
+  // Pointers, since `tensors_` refers to the objects.
   std::vector<std::unique_ptr<const Tensor>> zeros_;
   std::vector<std::unique_ptr<const ExchangedOperand>> joined_;
   std::vector<const Tensor*> tensors_;

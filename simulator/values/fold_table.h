@@ -102,8 +102,8 @@ class FoldTable {
   std::vector<Fold> folds_;
   std::vector<Contribution> contributions_;  // of all folds, one list after the other
   std::vector<uint64_t> ends_;               // of the list of each fold
-  /// It is a hash table with open addressing. An entry is the index of a fold, or 0 if it is free.
-  /// (Fold 0 is not looked up.)
+  /// A hash table with open addressing. An entry is the index of a fold, or 0 if it is free. (Fold
+  /// 0 is not looked up.)
   std::vector<uint32_t> known_;
 };
 

@@ -82,7 +82,7 @@ struct CopyRates {
 struct Measurement {
   std::vector<Duration> runs;           // of the whole, one after another
   std::map<Timed, MeasuredSpan> spans;  // of one more run, if asked for
-  /// It has, per collective op, the bytes that its work reads and writes on all devices.
+  /// Per collective op: the bytes that its work reads and writes on all devices.
   std::map<OpId, Bytes> moved;
   std::optional<CopyRates> copies;  // of the same GPUs, after the runs
 };

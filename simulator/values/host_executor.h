@@ -26,8 +26,8 @@
 namespace orrery {
 
 struct HostRun {
-  /// It has every value that is not a future, on every device that has it; for a value in loops,
-  /// that of the last iteration. The result of a started collective is the value of its `done`.
+  /// Every value that is not a future, on every device that has it; for a value in loops, that of
+  /// the last iteration. The result of a started collective is the value of its `done`.
   DeviceValues values;
   WalkDigest digest;
   Stop stop;  // if not finished, the program hangs and later values are missing

@@ -86,7 +86,7 @@ class Visitor {
   uint64_t pieces() const { return moved_ + folds_.all_contributions(); }
   bool over_budget() const { return pieces() > budget_; }
 
-  /// It is flattened: proofs of large schedules take a sixth less time.
+  /// The function is flattened: proofs of large schedules take a sixth less time.
   [[gnu::flatten]] void run_half(StepRef ref, Half half, const Step& step) {
     if (over_budget())
       return;

@@ -39,19 +39,19 @@ struct Misread {
 
 struct ProvenanceRun {
   FoldTable folds;  // of all pieces
-  /// It has, per rank, the pieces of the rank's result, ascending and contiguous, with neighbours
-  /// of the same fold joined.
+  /// Per rank: the pieces of the rank's result, ascending and contiguous, with neighbours of the
+  /// same fold joined.
   std::vector<Pieces> outputs;
-  /// It has the reductions that steps made, each with the first step that made it, in step order.
+  /// The reductions that steps made, each with the first step that made it, in step order.
   std::map<Combine, StepRef> combines;
   WalkDigest digest;
   std::vector<Parked> stuck;  // channels that could not go on
-  /// It is the first misread. The pieces that the step should have made count as undefined.
+  /// The first misread. The pieces that the step should have made count as undefined.
   std::optional<Misread> misread;
-  /// It counts the pieces moved and the contributions added up: the cost of the walk.
+  /// The number of pieces moved and of contributions added up: the cost of the walk.
   uint64_t pieces = 0;
-  /// It is true if there were more pieces than the budget. The rest of the walk was then skipped,
-  /// and the other members are meaningless.
+  /// Whether there were more pieces than the budget. The rest of the walk was then skipped, and the
+  /// other members are meaningless.
   bool over_budget = false;
 };
 

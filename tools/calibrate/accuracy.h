@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// These are the tables of one file, and the cluster that stands for the machine they are from.
+/// The tables of one file, and the cluster that stands for the machine they are from.
 struct MeasuredFile {
   std::string name;  // "a100-nvswitch.json"
   std::string use;   // "calibrated on", "held out"; empty if not known
@@ -23,7 +23,7 @@ struct MeasuredFile {
   std::vector<NcclTable> tables;
 };
 
-/// These are the errors of one collective, number of ranks and size band of a file.
+/// The errors of one collective, number of ranks and size band of a file.
 struct AccuracyRow {
   std::string file;
   std::string cluster;

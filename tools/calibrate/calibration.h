@@ -49,7 +49,7 @@ struct FittedFigure {
   bool at_bound = false;  // whether the search ended at a bound
 };
 
-/// These are the errors for the calls of one number of ranks, after a fit to all other calls.
+/// The errors for the calls of one number of ranks, after a fit to all other calls.
 struct LeftOutRanks {
   uint32_t ranks = 0;
   std::vector<Residual> residuals;

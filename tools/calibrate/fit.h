@@ -44,8 +44,8 @@ struct Fit {
   Cluster cluster;               // with the fitted figures, rounded to three digits
   std::vector<FreeFigure> free;  // those that a call's time depends on; others keep their start
   std::vector<int64_t> fitted;   // the value of each of them
-  std::vector<bool>
-      at_bound;  // per figure: whether the search ended at its smallest or largest value
+  /// Per figure: whether the search ended at its smallest or largest value.
+  std::vector<bool> at_bound;
 };
 
 /// Minimises the mean of |log(modelled / measured)| over the calls, so that twice and half the time

@@ -24,7 +24,7 @@ using cuda::WorkKind;
 
 /// This is the rate of work that takes no time of its own, 1 EB/s.
 constexpr int64_t kNoTime = 1'000'000'000'000'000'000;
-// These are the names of the protocols.
+// The names of the protocols.
 constexpr const char* kInTurns = "graph";
 constexpr const char* kAtOnce = "graph_at_once";
 constexpr const char* kOfBroadcasts = "graph_broadcast";

@@ -25,7 +25,7 @@ struct GpuFit {
   int64_t rate = 1;   // amount per second of each virtual device; three digits
   int64_t least = 0;  // of the amounts that were measured
   int64_t most = 0;
-  /// It has modelled / measured - 1 for each amount, in their order.
+  /// The value of modelled / measured - 1 for each amount, in their order.
   std::vector<double> errors;
 
   double mean_error() const;   // the mean of absolute values

@@ -34,7 +34,7 @@ struct Residual {
 std::vector<Residual> residuals(std::span<const MeasuredCall> calls,
                                 std::span<const CallTime> modelled);
 
-/// These are the errors of some residuals, as fractions.
+/// The errors of some residuals, as fractions.
 struct ErrorSummary {
   size_t times = 0;
   double mean = 0;   // the mean of |error|

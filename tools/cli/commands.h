@@ -29,7 +29,7 @@
 
 namespace orrery {
 
-/// These are the exit codes. If there are several scenarios, the largest of their codes counts.
+/// The exit codes. If there are several scenarios, the largest of their codes counts.
 enum class Outcome : int {
   Holds = 0,
   Fails = 1,       // a verdict does not hold, or is undecided
@@ -89,7 +89,7 @@ struct ProveCommand {
   Limits limits;
 };
 
-/// It has the flags of nccl-tests' programs. Sizes, operations, types and roots are as written.
+/// The flags of nccl-tests' programs. Sizes, operations, types and roots are as written.
 struct PerfCommand {
   std::string collective;            // "all_reduce", or with "_perf"
   std::string cluster;               // of the catalog, or a file

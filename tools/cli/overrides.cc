@@ -44,7 +44,7 @@ OpKind collective_named(std::string_view name) {
 
 constexpr const char* kOption = "--cluster-figure";
 
-/// These are the keys of a protocol that are figures.
+/// The keys of a protocol that are figures.
 constexpr std::array<std::string_view, 17> kOfProtocol = {"slot",
                                                           "slots",
                                                           "channels",

@@ -96,8 +96,8 @@ std::vector<Named> chosen(std::string_view option, std::span<const Named> table,
                              did_you_mean(text, names)));
 }
 
-/// These are the kinds that are run. `left_out` has the other kinds by reason: each is a text such
-/// as "prod" or "avg of int8".
+/// The kinds that are run. `left_out` has the other kinds by reason: each is a text such as "prod"
+/// or "avg of int8".
 struct Kinds {
   std::vector<PerfKind> run;
   std::map<std::string, std::vector<std::string>> left_out;

@@ -1,7 +1,6 @@
 #pragma once
 
-// These are the flags of nccl-tests' programs, as data (NVIDIA/nccl-tests at a0b82b2, 2.19.6,
-// src/common.cu).
+// The flags of nccl-tests' programs, as data (NVIDIA/nccl-tests at a0b82b2, 2.19.6, src/common.cu).
 
 #include <cstdint>
 #include <span>
@@ -12,7 +11,7 @@
 
 namespace orrery {
 
-/// It is the target of a flag that says nothing about a simulation. The flag's value is not read.
+/// The target of a flag that says nothing about a simulation. The flag's value is not read.
 struct Unread {};
 
 struct PerfFlag {

@@ -262,7 +262,7 @@ class Runner {
   std::vector<std::string> reports_;
   std::vector<SummaryLine> summary_;
   Outcome outcome_ = Outcome::Holds;
-  /// These are the settings of --algorithm that set no op in any scenario so far.
+  /// The settings of --algorithm that set no op in any scenario so far.
   std::optional<std::map<std::string, std::string>> unused_;
 };
 

@@ -91,7 +91,8 @@ std::string other_names_text(const Program& program) {
 }
 
 /// Returns the name of an operand. After a gap of left-out iterations, an op may refer to a written
-/// iteration before the gap. It then gets the name that the value has in the left-out iteration.
+/// iteration before the gap. The operand then gets the name that the value has in the left-out
+/// iteration.
 std::string operand_name(const Program& program, OpId op, ValueId value) {
   std::string name = program.value(value).name;
   for (const WrittenLoop& loop : program.written_loops) {  // inner ones first

@@ -20,7 +20,7 @@
 namespace orrery {
 namespace {
 
-/// These are the notes on tables in a JSON file: {"cluster": "a100-sxm-8", "use": "held out"}.
+/// The notes on tables in a JSON file: {"cluster": "a100-sxm-8", "use": "held out"}.
 struct Notes {
   std::optional<std::string> cluster;
   std::string use;

@@ -21,8 +21,8 @@
 
 namespace orrery {
 
-/// These are output chunks [first, first + count) of a gpu. Chunk first + k is the sum of the input
-/// chunks `made_of`, each moved on by k chunks.
+/// Output chunks [first, first + count) of a gpu. Chunk first + k is the sum of the input chunks
+/// `made_of`, each moved on by k chunks.
 struct DefinedRun {
   int64_t first = 0;
   int64_t count = 0;

@@ -8,7 +8,7 @@
 namespace orrery {
 namespace {
 
-// These are as in MSCCL's interpreter (src/collectives/device/msccl_interpreter.h in
+// The types of steps, as in MSCCL's interpreter (src/collectives/device/msccl_interpreter.h in
 // microsoft/msccl).
 constexpr std::array<StepType, 9> kStepTypes = {{
     // name     receives reads  writes sends  combines
@@ -28,7 +28,7 @@ struct CollectiveName {
   MscclLayout layout;
 };
 
-/// These are in the order of MscclCollective.
+/// The collectives, in the order of MscclCollective.
 constexpr std::array kCollectives = {
     //             name              input is part, output is part, rooted, counts a part
     CollectiveName{"allreduce", {}},

@@ -59,7 +59,7 @@ MscclLayout layout_of(MscclCollective collective);
 /// there is none.
 std::optional<MscclCollective> collective_named(std::string_view text);
 
-/// These are the parts of Step that one type of step has.
+/// The parts of Step that one type of step has.
 struct StepType {
   std::string_view name;  // "rrcs"
   bool receives;
@@ -70,7 +70,7 @@ struct StepType {
 };
 const StepType* step_type_named(std::string_view text);  // null if there is none
 
-/// These are the facts about a step that its Step does not have: its place and text in the file.
+/// The facts about a step that its Step does not have: its place and text in the file.
 struct MscclStepText {
   uint32_t line = 0;
   uint32_t number = 0;    // s="1"
@@ -91,7 +91,7 @@ struct MscclBlock {
   std::vector<MscclStepText> steps;
 };
 
-/// These are the numbers of chunks that a gpu has of each buffer.
+/// The numbers of chunks that a gpu has of each buffer.
 struct MscclBuffers {
   int64_t input = 0;
   int64_t output = 0;
@@ -109,7 +109,7 @@ struct CertainHang {
   std::vector<std::pair<std::string, std::string>> witness;
 };
 
-/// These are the first hangs, and how many more there are.
+/// The first hangs, and how many more there are.
 struct CertainHangs {
   std::vector<CertainHang> first;
   size_t more = 0;
@@ -132,26 +132,26 @@ struct MscclAlgorithm {
   MscclCollective collective = MscclCollective::AllReduce;
   uint32_t gpus = 0;
   int64_t channels = 0;
-  /// It is nchunksperloop: the chunks of the whole buffer, or of a gpu's part if the layout counts
-  /// parts.
+  /// The value of nchunksperloop: the chunks of the whole buffer, or of a gpu's part if the layout
+  /// counts parts.
   int64_t chunks = 0;
   /// These say whether it may be called with one buffer, and with two. At least one of them is
   /// true.
   bool in_place = false;
   bool out_of_place = false;
-  /// These are the sizes of the whole buffer that the file is for, both included, as RCCL reads
-  /// minBytes and maxBytes. called_by() changes them to those of another runtime.
+  /// The sizes of the whole buffer that the file is for, both included, as RCCL reads minBytes and
+  /// maxBytes. called_by() changes them to those of another runtime.
   Bytes least_size;
   std::optional<Bytes> most_size;
   std::optional<Bytes> max_bytes;     // maxBytes as given, 0 too
   std::optional<int64_t> threads;     // nthreads
   std::vector<MscclBuffers> buffers;  // per gpu
-  /// These are the steps per gpu and thread block, in the order in which they run. That is the
-  /// file's order, except that nops within chains of re follow the chain (msccl_steps.h). Slices
-  /// are in the file's buffers: i, o and s are the input, the output and the scratch area.
+  /// The steps per gpu and thread block, in the order in which they run. That is the file's order,
+  /// except that nops within chains of re follow the chain (msccl_steps.h). Slices are in the
+  /// file's buffers: i, o and s are the input, the output and the scratch area.
   StoredSteps steps;
   std::vector<std::vector<MscclBlock>> blocks;  // per gpu, in the order of `steps`
-  /// It has every message once. A connection with unequal ends has no messages; it is in `hangs`.
+  /// Every message, once. A connection with unequal ends has no messages; it is in `hangs`.
   std::vector<StoredSchedule::Message> messages;
   CertainHangs hangs;
   CertainHangs hangs_of_last_nops;  // of waits that runtimes do not make (last_nops())
@@ -160,8 +160,7 @@ struct MscclAlgorithm {
   std::vector<std::string_view>
       absent;  // attributes of <algo> that are missing and some parsers need
   std::vector<MscclBuffers> declared;  // per gpu, as the file states them
-  /// These are the first thing of each kind that the parsers of all runtimes refuse, and where it
-  /// is.
+  /// The first thing of each kind that the parsers of all runtimes refuse, and where it is.
   std::vector<std::pair<std::string, std::string>> refused;
 
   /// Returns the chunks of the whole buffer, for example of all inputs of an all-gather together.

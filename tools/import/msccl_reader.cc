@@ -307,8 +307,8 @@ class Reader {
                                     peer, channel));
   }
 
-  /// These are the gpus of a thread block, with -1 for none. One that is empty was not readable,
-  /// which is an error already.
+  /// The gpus of a thread block, with -1 for none. One that is empty was not readable, which is an
+  /// error already.
   struct Peers {
     std::optional<int64_t> send;
     std::optional<int64_t> receive;

@@ -49,8 +49,7 @@ StoredSteps placed_steps(const MscclAlgorithm& algorithm, MscclPlacement placeme
 std::vector<StepRef> last_nops(const MscclAlgorithm& algorithm);
 void drop_waits_of(const std::vector<StepRef>& nops, StoredSteps& steps);
 
-/// These are steps cut into pieces that run one after the other. The messages of a step are cut
-/// with it.
+/// Steps cut into pieces that run one after the other. The messages of a step are cut with it.
 struct CutSteps {
   StoredSteps steps;
   std::vector<StoredSchedule::Message> messages;

@@ -36,7 +36,7 @@ void number(std::vector<Transfer>& transfers, const std::vector<ParsedStep>& ste
 
 using PeersOnChannel = std::tuple<uint32_t, uint32_t, int64_t>;  // from, to, chan
 
-/// These are the steps at the two ends of a connection, in order.
+/// The steps at the two ends of a connection, in order.
 struct Ends {
   std::vector<StepRef> sends;
   std::vector<StepRef> receives;

@@ -164,7 +164,7 @@ class Scan {
 
 XmlDocument::XmlDocument(std::string_view text, const TextLines& lines, Diagnostics& diagnostics)
     : lines_(lines), diagnostics_(diagnostics) {
-  // It is parsed as a fragment, so that text beside the element is kept and is an error.
+  // The document is parsed as a fragment, so that text beside the element is kept and is an error.
   const pugi::xml_parse_result parsed = document_.load_buffer(
       text.data(), text.size(), pugi::parse_default | pugi::parse_fragment, pugi::encoding_utf8);
   if (parsed)

@@ -25,7 +25,7 @@
 
 namespace orrery {
 
-/// These are the bounds of a whole number, both included.
+/// The bounds of a whole number, both included.
 struct WholeRange {
   int64_t least = 0;
   int64_t most = std::numeric_limits<int32_t>::max();

@@ -26,15 +26,14 @@ namespace orrery {
 
 struct ProofRequest {
   std::optional<uint32_t> slots = {};  // empty: those of the runtime for the protocol
-  /// It is the size of the whole buffer, which is the "size" of nccl-tests. If it is empty, the
-  /// file is judged for every size that it is for, and times are of 1 MiB or of the nearest such
-  /// size.
+  /// The size of the whole buffer, which is the "size" of nccl-tests. If it is empty, the file is
+  /// judged for every size that it is for, and times are of 1 MiB or of the nearest such size.
   std::optional<Bytes> size = {};
   const Cluster* cluster = nullptr;   // null: no time is computed; else it needs a device per gpu
   const Runtime* runtime = nullptr;   // null: runtime_of() the file
   std::optional<uint32_t> root = {};  // only for a rooted collective; empty: 0
-  /// These outputs are expected. It is null for the algorithm's own collective; a custom one needs
-  /// it.
+  /// The expected outputs; null for those of the algorithm's own collective. A custom one needs a
+  /// definition.
   const ChunkDefinition* definition = nullptr;
   Limits limits = {};
 };
@@ -46,12 +45,12 @@ struct AlgorithmTime {
 };
 
 struct AlgorithmProof {
-  /// It has RUNTIME.LIMITS unless the runtime has no limits, DEADLOCK.FREE, and for each placement
-  /// RACE.FREE and SCHEDULE.PROVED. The last two are left out if the algorithm hangs with any
-  /// number of slots. They hold for every number of slots with which it ends.
+  /// The checks: RUNTIME.LIMITS unless the runtime has no limits, DEADLOCK.FREE, and for each
+  /// placement RACE.FREE and SCHEDULE.PROVED. The last two are left out if the algorithm hangs with
+  /// any number of slots. They hold for every number of slots with which it ends.
   std::vector<Check> checks;
   bool holds = true;
-  /// The fewest slots with which it ends at every size. It is empty if it hangs with any number.
+  /// The fewest slots with which it ends at every size; empty if it hangs with any number.
   std::optional<uint32_t> least_slots;
   Bytes size;   // the one of times and texts, rounded up to whole f32 per chunk
   Bytes chunk;  // one chunk at that size

@@ -27,7 +27,7 @@ struct ConnectionFigures {
   DataShare share;            // how much of what links carry is data
 };
 
-/// These are the largest numbers that a runtime takes.
+/// The largest numbers that a runtime takes.
 struct RuntimeLimits {
   int64_t steps = 0;          // of a thread block
   int64_t count = 0;          // chunks of a step
@@ -55,13 +55,13 @@ enum class Calls : uint8_t {
 struct RuntimeFormat {
   std::span<const std::string_view> collectives;  // in the runtime's spelling
   std::span<const std::string_view> attributes;   // which it needs and others do not
-  /// It is true if each buffer of a custom collective must have nchunksperloop chunks, or none.
+  /// Whether each buffer of a custom collective must have nchunksperloop chunks, or none.
   bool whole_custom = false;
   Calls calls = Calls::Rccl;
-  /// It is true if it reads nthreads, a multiple of the 32 threads of a warp.
+  /// Whether the runtime reads nthreads, a multiple of the 32 threads of a warp.
   bool reads_threads = false;
-  /// It is true if its kernels are built without rcs, rrs, rrc and rrcs: it reads a file with such
-  /// steps and refuses its calls.
+  /// Whether the kernels of the runtime are built without rcs, rrs, rrc and rrcs: it reads a file
+  /// with such steps and refuses its calls.
   bool lacks_fused = false;
 };
 

@@ -1,9 +1,8 @@
 #pragma once
 
-// These are the programs of nccl-tests: how each turns a size into elements per rank, what its
-// algbw and busbw count, and the names of its element types and operations. Source:
-// NVIDIA/nccl-tests at a0b82b2 (2.19.6), src/<name>.cu and src/common.cu (test_typenames,
-// test_opnames).
+// The programs of nccl-tests: how each turns a size into elements per rank, what its algbw and
+// busbw count, and the names of its element types and operations. Source: NVIDIA/nccl-tests at
+// a0b82b2 (2.19.6), src/<name>.cu and src/common.cu (test_typenames, test_opnames).
 
 #include <cstdint>
 #include <optional>
@@ -55,10 +54,10 @@ bool may_print(NcclCollective collective, RedopColumn redop);
 /// column.
 bool has_root(NcclCollective collective);
 
-/// These are the elements of one rank for a size of `count` elements, as each program's
-/// GetCollByteCount gives them. If ranks have parts, a part is rounded down to 16 bytes. (alltoallv
-/// sends parts of several sizes; here it is as alltoall.) nccl_counts() requires count >= 0, an
-/// element of 1, 2, 4 or 8 bytes, and ranks > 0.
+/// The elements of one rank for a size of `count` elements, as each program's GetCollByteCount
+/// gives them. If ranks have parts, a part is rounded down to 16 bytes. (alltoallv sends parts of
+/// several sizes; here it is as alltoall.) nccl_counts() requires count >= 0, an element of 1, 2, 4
+/// or 8 bytes, and ranks > 0.
 struct NcclCounts {
   int64_t send = 0;
   int64_t receive = 0;

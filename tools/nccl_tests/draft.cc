@@ -12,7 +12,7 @@
 namespace orrery {
 namespace {
 
-/// These are the numbers of ranks from low to high. There are none if low > high.
+/// The numbers of ranks from low to high. There are none if low > high.
 struct RankRange {
   int64_t low = 1;
   int64_t high = kMostNcclRanks;
@@ -84,8 +84,7 @@ void narrow(NcclCollective collective, const NcclEvidence& row, RankRange& range
   narrow_by_bandwidths(collective, row, range);
 }
 
-/// These are the numbers of ranks for which every row may be true, and the first row that leaves
-/// none.
+/// The numbers of ranks for which every row may be true, and the first row that leaves none.
 struct Fitting {
   NcclCollective collective;
   RankRange ranks;

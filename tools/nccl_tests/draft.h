@@ -23,7 +23,7 @@
 
 namespace orrery {
 
-/// These are the facts that one row shows. Bandwidths are in bytes per second.
+/// The facts that one row shows. Bandwidths are in bytes per second.
 struct NcclEvidence {
   Bytes size;
   std::optional<int64_t> count;
@@ -33,7 +33,7 @@ struct NcclEvidence {
   std::vector<std::pair<PrintedDecimal, PrintedDecimal>> bandwidths;  // algbw, busbw
 };
 
-/// These are the facts about a table that are known without its rows.
+/// The facts about a table that are known without its rows.
 struct NcclKnown {
   std::optional<NcclCollective> collective;
   std::optional<uint32_t> ranks;
@@ -49,7 +49,7 @@ struct NcclIdentity {
 /// A table has at most this many ranks.
 inline constexpr uint32_t kMostNcclRanks = 1U << 20U;
 
-/// This says why there is no answer, and has the row that shows it. It has no row if the table as a
+/// The reason why there is no answer, and the row that shows it. There is no row if the table as a
 /// whole shows it.
 struct NcclUnidentified {
   std::string message;

@@ -17,7 +17,7 @@
 
 namespace orrery {
 
-/// These are the type and the operation of rows. Only collectives that reduce use the operation.
+/// The type and the operation of rows. Only collectives that reduce use the operation.
 struct PerfKind {
   NcclType type;
   NcclRedopName redop;

@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// These are facts about a file that it does not state itself.
+/// Facts about a file that it does not state itself.
 struct NcclReadOptions {
   std::optional<NcclCollective> collective;
   std::optional<uint32_t> ranks;  // from 1 to kMostNcclRanks

@@ -20,7 +20,7 @@
 
 namespace orrery {
 
-/// These are the figures of a row for one placement. Times and bandwidths are exactly as printed.
+/// The figures of a row for one placement. Times and bandwidths are exactly as printed.
 struct NcclFigures {
   Duration time;                        // of one call: the mean over the iterations
   std::optional<BytesPerSecond> algbw;  // empty: not printed, or no number ("nan")
@@ -42,7 +42,7 @@ struct NcclRow {
   friend bool operator==(const NcclRow&, const NcclRow&) = default;
 };
 
-/// These are the settings of the line "# nThread ..", in its order.
+/// The settings of the line "# nThread ..", in its order.
 struct NcclSettings {
   uint32_t threads = 1;                    // -t, per process
   uint32_t gpus = 1;                       // -g, per thread

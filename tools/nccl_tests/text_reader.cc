@@ -42,7 +42,7 @@ std::optional<Column> column_named(std::string_view word) {
   return found == kColumns.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// These are the columns of a table, as its header names them.
+/// The columns of a table, as its header names them.
 struct Columns {
   std::vector<Column> all;
   std::vector<std::string> names;

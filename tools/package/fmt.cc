@@ -1,6 +1,6 @@
 // This makes an archive of fmt, for executables that carry their libraries: Debian has only the
 // shared library. If every file had fmt's code (FMT_HEADER_ONLY), compiling would take many
-// minutes. These are the instances of char in fmt's own src/format.cc (version 9).
+// minutes. The instances here are those of char in fmt's own src/format.cc (version 9).
 
 #include <fmt/format-inl.h>
 

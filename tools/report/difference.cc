@@ -31,7 +31,7 @@ struct Key {
   friend auto operator<=>(const Key&, const Key&) = default;
 };
 
-/// These are the differences found in one aspect so far.
+/// The differences found in one aspect so far.
 struct Found {
   Key first_key;
   Difference first;

@@ -21,9 +21,8 @@ namespace orrery {
 struct TensorDifference {
   int64_t element = 0;  // row-major index of the first that differs
   int64_t count = 0;    // how many differ
-  /// These are for floats of one dtype: the distance in ulps of that element, and the largest
-  /// distance of all elements. They are empty if a NaN differs from a number. The distance between
-  /// 0 and -0 is 0.
+  /// For floats of one dtype: the distance in ulps of that element, and the largest distance of all
+  /// elements. They are empty if a NaN differs from a number. The distance between 0 and -0 is 0.
   std::optional<uint64_t> ulps, most_ulps;
 };
 
@@ -31,8 +30,8 @@ struct TensorDifference {
 /// result is empty if no element differs. Requires equal shapes.
 std::optional<TensorDifference> first_difference(const Tensor& a, const Tensor& b);
 
-/// These are the kinds of differences. If one op differs in several aspects, they are told in this
-/// order, the likelier cause first.
+/// The kinds of differences. If one op differs in several aspects, they are told in this order, the
+/// likelier cause first.
 enum class Aspect : uint8_t {
   Op,         // what the op is
   Type,       // of a value: dtype or shape
@@ -75,7 +74,7 @@ struct RunComparison {
   std::vector<Finding> findings;                  // one per aspect, ordered by where it begins
   std::vector<std::string> only_in_a, only_in_b;  // ops
   std::vector<std::string> not_compared;          // sentences about what a record lacks
-  /// It is true if the fingerprints differ and nothing else does that both records have.
+  /// Whether the fingerprints differ and nothing else does that both records have.
   bool unexplained = false;
 
   bool same() const {

@@ -40,7 +40,7 @@ std::string share_text(double share);
 /// Returns a number with commas between groups of three digits: "1,048,576".
 std::string grouped(uint64_t number);
 
-/// These are the least and the most of several times.
+/// The least and the most of several times.
 class Spread {
  public:
   /// Times are numbered from 0, in the order in which they are added.

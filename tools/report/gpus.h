@@ -17,7 +17,7 @@
 
 namespace orrery {
 
-/// These are the times of the measured runs of the whole program.
+/// The times of the measured runs of the whole program.
 struct RunTimes {
   Duration median;  // for an even number of runs the mean of the middle two, rounded down
   Duration least;
@@ -45,7 +45,7 @@ struct MovedBytes {
   std::optional<double> of_copies;  // as a fraction of the bytes per second of copies alone
 };
 
-/// Returns empty for an op that moves nothing, or whose span takes no time.
+/// Returns nothing for an op that moves nothing, or whose span takes no time.
 std::optional<MovedBytes> moved_bytes(const cuda::Measurement& measurement, OpId op,
                                       const MeasuredSpan& span);
 

@@ -94,8 +94,7 @@ size_t alike_from(Iterator a, Iterator a_end, Iterator b, Iterator b_end) {
   return static_cast<size_t>(std::mismatch(a, a_end, b, b_end).first - a);
 }
 
-/// These are the lengths of the common beginning and the common end of ids. They overlap in none of
-/// the ids.
+/// The lengths of the common beginning and the common end of ids. They overlap in none of the ids.
 struct CommonEnds {
   size_t begin = 0;  // in characters
   size_t end = 0;

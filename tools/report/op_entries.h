@@ -22,12 +22,11 @@ struct OpEntry {
   std::vector<const OpReport*> runs;  // at least one, in issue order
   std::string loop;                   // that it is in: "l[]"; empty outside loops
   uint64_t iterations = 1;            // with those that are left out
-  /// It is how much later the last iteration began than the one before it. It is empty without
-  /// times, and for one iteration.
+  /// How much later the last iteration began than the one before it; empty without times, and for
+  /// one iteration.
   std::optional<Duration> period;
   uint64_t messages = 0;  // of all iterations
-  /// These are the runs between the first and the last whose results are outputs or in an
-  /// expectation.
+  /// The runs between the first and the last whose results are outputs or in an expectation.
   std::vector<const OpReport*> named = {};
 
   const OpReport& first() const { return *runs.front(); }
@@ -56,10 +55,10 @@ std::vector<RepeatedBlock> repeated_blocks(std::span<const uint32_t> items);
 /// their common beginning and end: "w*.c" for "wa.c" and "wb.c". Requires at least one id.
 std::string common_id(std::span<const std::string_view> ids);
 
-/// These are the entries of a report with repeated blocks shown once. Ops are alike if they have
-/// the same kind, size and algorithm, and their ids differ in numbers only. Where there are no such
-/// blocks, ids may differ otherwise too, as long as they begin or end alike. Times may differ, and
-/// the texts say so.
+/// The entries of a report with repeated blocks shown once. Ops are alike if they have the same
+/// kind, size and algorithm, and their ids differ in numbers only. Where there are no such blocks,
+/// ids may differ otherwise too, as long as they begin or end alike. Times may differ, and the
+/// texts say so.
 struct GroupedEntries {
   struct Block {
     size_t begin = 0;   // in `entries`

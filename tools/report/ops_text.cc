@@ -73,8 +73,8 @@ class OpTable {
     return text;
   }
 
-  /// Returns how much later each run began than the one before, on each device. It is "" unless all
-  /// began in this order.
+  /// Returns how much later each run began than the one before, on each device. The text is ""
+  /// unless all began in this order.
   std::string periods(const OpEntry& entry) const {
     if (!report_.completion)
       return "";

@@ -31,7 +31,7 @@ struct RecordedOp {
   Bytes bytes;
   uint64_t messages = 0;
   std::optional<RecordedSpan> span;  // over all devices; empty if the program does not end
-  /// It is the span on each device, ascending. A saved report does not have them.
+  /// The span on each device, by ascending id. A saved report has none.
   std::vector<std::pair<LogicalId, RecordedSpan>> by_device;
 };
 

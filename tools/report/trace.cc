@@ -21,8 +21,8 @@
 namespace orrery {
 namespace {
 
-/// These are the rows of a communication stream of a list: one for its collectives, and after it
-/// one for each channel.
+/// The rows of a communication stream of a list: one for its collectives, and after it one for each
+/// channel.
 struct StreamRows {
   StreamId stream;
   uint32_t channels = 0;

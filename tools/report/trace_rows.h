@@ -1,7 +1,7 @@
 #pragma once
 
-// These are the parts of a Chrome trace that trace.h puts together: the file with its events, and
-// the rows of GPUs and of switches.
+// The parts of a Chrome trace that trace.h puts together: the file with its events, and the rows of
+// GPUs and of switches.
 //
 // Slices of one row must not overlap in the format. A virtual device on a GPU and a switch do
 // several things at once, so they have lanes, and each lane is a row. Each slice takes the first

@@ -37,7 +37,7 @@ class Unbuffered final : public Schedule {
   Extent extent_;
 };
 
-/// It maps the schedule of each transfer to the schedule that waits. It is only looked up.
+/// A map from the schedule of each transfer to the schedule that waits; only looked up.
 using UnbufferedSchedules = std::map<const Schedule*, Unbuffered>;
 
 UnbufferedSchedules unbuffered(const Lowered& lowered) {

@@ -23,9 +23,9 @@ struct Buffered {
 };
 
 struct BufferNeed {
-  /// It is the least k such that the program ends if each device may have k messages under way
-  /// whose precv is not reached yet. It is empty if the program ends for no k. A psend for which
-  /// there is no room waits for its precv, or for room.
+  /// The least k such that the program ends if each device may have k messages under way whose
+  /// precv is not reached yet. It is empty if the program ends for no k. A psend for which there is
+  /// no room waits for its precv, or for room.
   std::optional<uint32_t> messages;
   bool least = true;           // whether no choice of the sends that are kept needs fewer
   std::vector<Buffered> kept;  // in the order in which nothing else could go on

@@ -13,8 +13,8 @@
 //  - step_races.h looks for races inside one schedule. prove/ uses it.
 //  - Others judge results of a run: resources.h (memory, digests) and values.h (collectives against
 //    the definitions of definition/).
-// More checks are in prove/, ragged/, gpus/ and expect/. run.cc calls them; RUNTIME.LIMITS alone is
-// of tools/import. To add a check, add a kind and its row in names.cc, and call its function there.
+// More checks are in prove/, ragged/, gpus/ and expect/. run.cc calls them; only tools/import makes
+// RUNTIME.LIMITS. To add a check, add a kind here, its row in names.cc, and a call in run.cc.
 
 #include <cstddef>
 #include <cstdint>

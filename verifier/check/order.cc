@@ -17,8 +17,7 @@ namespace orrery {
 
 namespace {
 
-/// These are a thread's collectives at shared sites, per stream, in the order in which each device
-/// runs them.
+/// A thread's collectives at shared sites, per stream, in the order in which each device runs them.
 using SharedOps = std::map<StreamId, std::vector<OpId>>;
 
 /// Returns whether the op is at a shared site. Transfers are left out, since the order in which
@@ -84,8 +83,8 @@ class Precedence {
   std::vector<size_t> before_;                   // per collective: how many edges lead to it
 };
 
-/// Finds the first two threads that disagree. It is slow, and so is used only for programs without
-/// a common order.
+/// Finds the first two threads that disagree. This search is slow, and so is used only for programs
+/// without a common order.
 class Disagreement {
  public:
   Disagreement(const Program& program, const Lowered& lowered)
@@ -106,7 +105,7 @@ class Disagreement {
   }
 
  private:
-  /// These are the indices at which the two threads enter one site.
+  /// The indices at which the two threads enter one site.
   struct Meeting {
     size_t left;
     size_t right;

@@ -17,7 +17,7 @@ int64_t end_of(const Slice& slice) {
   return slice.first + slice.count;
 }
 
-/// These are two accesses of different channels that share elements, one of which is written.
+/// Two accesses of different channels that share elements, one of which is written.
 struct Conflict {
   StepAccess a;
   StepAccess b;

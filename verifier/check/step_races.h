@@ -29,8 +29,7 @@ struct StepAccess {
   bool writes = false;
 };
 
-/// These are two accesses of one node that nothing orders: of two steps, or a read and a write of
-/// one.
+/// Two accesses of one node that nothing orders: of two steps, or a read and a write of one.
 struct StepRace {
   StepAccess first;
   StepAccess second;

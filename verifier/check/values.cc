@@ -256,7 +256,7 @@ const Tensor* operand_of(const EndedMember& member, const Op& op, ValueId operan
 
 }  // namespace
 
-/// All runs of a collective have these in common.
+/// Has what all runs of a collective have in common.
 struct ValuesAgainstDefinitions::Group {
   const Collective& collective;
   const Op& named;  // any op of the site

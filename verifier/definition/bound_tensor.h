@@ -35,7 +35,7 @@ inline bool all_zero(const Tensor& bound) {
   return std::all_of(elements.begin(), elements.end(), [](double e) { return e == 0; });
 }
 
-/// Returns element i of a tensor of f64. A scalar has one element for every i.
+/// Returns element i of a tensor of f64. For a scalar it is its only element, whatever i is.
 inline double element(const Tensor& tensor, size_t i) {
   return tensor.as<double>()[tensor.shape().rank() == 0 ? 0 : i];
 }

@@ -10,7 +10,7 @@
 //  - Integers and preds have a bound of 0, so that they are compared bit for bit. The bound is
 //    infinite where errors of operands may change them.
 //  - A result that is not finite has an infinite bound, since in another order nothing may
-//    overflow. It is 0 where the result follows from exact infinities and NaNs.
+//    overflow. The bound is 0 where the result follows from exact infinities and NaNs.
 //  - The bound of a complex element is on the distance in the plane, |a - b|.
 // RoundedBy (rounding.h) says whose roundings are counted. Every bound is enlarged by 2^-20 of
 // itself, which covers the roundings of the bounds' own arithmetic in doubles.

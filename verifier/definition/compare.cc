@@ -98,8 +98,9 @@ class SumComparison {
         format_(float_format(summed_)),
         numerics_(numerics) {}
 
-  /// Compares number `at` of the results with the expected one. It is the sum of number `source` of
-  /// the operands. Each element has `count` such numbers: 2 if it is complex, else 1.
+  /// Compares number `at` of the results with the expected one. The expected number is the sum of
+  /// number `source` of the operands. Each element has `count` such numbers: 2 if it is complex,
+  /// else 1.
   void summand(const Part& part, int64_t at, int64_t source, int64_t count,
                Differences& found) const {
     const E want = expected_.as<E>()[static_cast<size_t>(at)];
@@ -141,7 +142,7 @@ Differences differences_of(const Definition& definition, std::span<const Tensor*
   const E* const want = expected.as<E>().data();
   const E* const have = got.as<E>().data();
   using Added = Summands<E>;
-  // It is made at the first difference.
+  // The comparison is made at the first difference.
   [[maybe_unused]] std::optional<SumComparison<typename Added::Float>> sums;
   for (const Part& part : definition.parts) {
     part.for_each_run([&](int64_t first, int64_t source, int64_t count) {

@@ -58,7 +58,7 @@ std::string allowed_text(Verdict verdict, double bound);
 std::optional<int64_t> first_different(Dtype dtype, const std::byte* a, const std::byte* b,
                                        int64_t count);
 
-/// These are the first elements that differ, row-major.
+/// The first elements that differ, row-major.
 struct Differences {
   std::optional<Mismatch> wrong;      // bit for bit, or by more than the bound
   std::optional<Mismatch> undecided;  // within a bound that decides nothing
@@ -80,7 +80,7 @@ struct Nearness {
   std::optional<int64_t> wrong;      // the first that differs by more than its bound
   std::optional<int64_t> undecided;  // the first whose bound decides nothing
   // The counts are of the elements up to the first wrong one:
-  int64_t decided = 0;    // its bound is 0 or less than its magnitude; it may be equal
+  int64_t decided = 0;    // bound is 0, or less than the larger magnitude; equal elements count too
   int64_t loose = 0;      // differs by no more than a bound that is as large as it is
   int64_t unbounded = 0;  // differs, and has no bound
   /// This is the largest difference of any element, and the bound there (at the first of several).

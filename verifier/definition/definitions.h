@@ -25,8 +25,8 @@
 
 namespace orrery {
 
-/// These are `count` elements. Each is `result` further on in the result, and `operand` in the
-/// operands, than the one before.
+/// A dimension of `count` elements. Each lies further on than the one before: by `result` elements
+/// in the result, and by `operand` elements in the operands.
 struct PartDim {
   int64_t count = 1;
   int64_t result = 1;

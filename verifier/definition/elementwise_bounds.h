@@ -16,7 +16,8 @@
 //  - sqrt: e / r, and sqrt(e);
 //  - rsqrt: r q / (2 (1 - q)) with q = e / |x|;
 //  - sin, cos: e, and 2.
-// It is infinite where the denominator is not positive: then the exact result may be anything.
+// The bound is infinite where the denominator is not positive: then the exact result may be
+// anything.
 //
 // The error of a complex number is a distance in the plane, not one of each part. (The functions of
 // complex numbers are in complex_bounds.cc.) Let x be the operand's computed value, e its bound,

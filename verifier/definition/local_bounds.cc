@@ -51,8 +51,8 @@ Tensor converts_exactly(const Tensor& value, const Tensor& result) {
   return exact;
 }
 
-/// Returns the bounds of a comparison of x and y. It is exact where they are further apart than
-/// their errors.
+/// Returns the bounds of a comparison of x and y. The comparison is exact where x and y are further
+/// apart than their errors.
 Tensor compared(const Tensor& x, const Tensor& x_error, const Tensor& y, const Tensor& y_error,
                 Tensor bound) {
   const Tensor apart = distances(x, y);
@@ -62,8 +62,9 @@ Tensor compared(const Tensor& x, const Tensor& x_error, const Tensor& y, const T
   });
 }
 
-/// Returns the bounds of a conversion of x. It is exact where all values within the error convert
-/// to the same. A complex number counts by its real part, which is off by no more than the number.
+/// Returns the bounds of a conversion of x. The conversion is exact where all values within the
+/// error convert to the same. A complex number counts by its real part, which is off by no more
+/// than the number.
 Tensor discretely_converted(const Tensor& x, const Tensor& x_error, Dtype to, Tensor bound) {
   const Tensor wide = convert(x, Dtype::F64);
   return each(std::move(bound), [&](double, size_t i) {

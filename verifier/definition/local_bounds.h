@@ -22,7 +22,7 @@
 
 namespace orrery {
 
-/// These are the operands and results of an op on a device, and the bounds of its operands.
+/// The operands and results of an op on a device, and the bounds of its operands.
 struct LocalValues {
   std::vector<const Tensor*> operands;
   std::vector<const Tensor*> errors;  // f64, one for each operand
@@ -41,7 +41,7 @@ class LocalBounds {
   std::vector<Tensor> moved(const Op& op, LogicalId device, const LocalValues& values) const;
   Tensor computed(const Op& op, const LocalValues& values, const Tensor& result) const;
 
-  // These are in own_extremum.cc.
+  // In own_extremum.cc:
 
   /// If `op` compares its first operand with that operand's own extremum, returns the dimensions
   /// along which the extremum was taken.

@@ -161,7 +161,7 @@ ErrorRule rule_of_scattered_sum() {
   return {inexact_scattered_sum, discrete_scattered_sum, flushes_always};
 }
 
-/// It flushes nothing: with xla-cpu, too, it is computed as with ieee.
+/// The products flush nothing: with xla-cpu, too, they are computed as with ieee.
 ErrorRule rule_of_products() {
   return {inexact_products, unknown_products};
 }

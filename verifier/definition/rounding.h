@@ -17,10 +17,10 @@ enum class RoundedBy : uint8_t {
   Orrery,    // those of our values, by the program's numerics
   CublasLt,  // the same, but for dot_general by cuBLASLt: it adds in any order, f16 and bf16 in
              // tensor cores
-  /// These are the roundings of XLA on the CPU, as jax 0.10.2 has it. Beside what Numerics::XlaCpu
-  /// says, XLA adds in any order. It leaves out roundings to narrow dtypes between ops that it
-  /// joins, or rounds to a wider dtype before. It multiplies by the rounded reciprocal of a
-  /// constant instead of dividing by the constant, and its functions are less exact.
+  /// The roundings of XLA on the CPU, as jax 0.10.2 has it. Beside what Numerics::XlaCpu says, XLA
+  /// adds in any order. It leaves out roundings to narrow dtypes between ops that it joins, or
+  /// rounds to a wider dtype before. It multiplies by the rounded reciprocal of a constant instead
+  /// of dividing by the constant, and its functions are less exact.
   Xla,
 };
 

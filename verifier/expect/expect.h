@@ -4,7 +4,7 @@
 //  - `equal` compares values bit for bit, and `values` compares one with a literal. If sums behind
 //    the values are exact in any order, the check says that other data may differ.
 //  - `close` compares values by the error bounds of both (definition/bounds.h), which say how far
-//    roundings can move each element. It is undecided where no bound is known.
+//    roundings can move each element. The expectation is undecided where no bound is known.
 //  - `makespan`, `peak_memory` and `buffered_messages` compare a figure with its limits.
 //  - `holds` asks for properties. Each consists of checks that the run has made already.
 
@@ -26,7 +26,7 @@
 
 namespace orrery {
 
-/// These are the results of a run, as far as it got.
+/// The results of a run, as far as it got.
 struct Evidence {
   const Scenario& scenario;
   const Lowered& lowered;

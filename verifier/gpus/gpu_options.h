@@ -10,12 +10,12 @@
 
 namespace orrery {
 
-/// These are the options of a run on GPUs, which is done beside the modelled run (docs/cuda.md).
+/// The options of a run on GPUs, which is done beside the modelled run (docs/cuda.md).
 struct GpuOptions {
   std::string library = {};    // the file of the driver; empty: that of the system
   uint32_t measured_runs = 5;  // after the one whose values are taken
   cuda::Measured measured = cuda::Measured::Ops;
-  /// It is true if cuBLASLt does each dot_general that it can, in any order of adding.
+  /// Whether cuBLASLt does each dot_general that it can, in any order of adding.
   bool fast_dot = false;
   std::string cublaslt = {};  // the file of cuBLASLt; empty: that of the system
 };

@@ -11,10 +11,11 @@
 //     executor (simulator/values/cuda/executor.h). It runs N virtual devices over the GPUs that are
 //     there.
 //  5. The checks in agreement.cc compare the two runs: values, bytes used in arenas, and guard
-//  bytes. Values of
-//     dot_general by cuBLASLt, and those that depend on them, are compared by error bounds.
+//     bytes. Values of dot_general by cuBLASLt, and those that depend on them, are compared by
+//     error bounds.
 //  6. The report then has the values and measurements of the GPUs. Its times stay the modelled
 //     ones.
+// run_on_gpus() throws the exceptions of the driver, and run() translates them.
 
 #include <optional>
 #include <span>

@@ -117,8 +117,8 @@ class RankComparison {
   }
 
  private:
-  /// These are canonical result elements [first, first + count). Each is the fold of one canonical
-  /// operand element of each of the ranks, from `source` on.
+  /// Canonical result elements [first, first + count). Each is the fold of one canonical operand
+  /// element of each of the ranks, from `source` on.
   struct Run {
     int64_t first;
     int64_t count;
@@ -127,7 +127,7 @@ class RankComparison {
     uint32_t ranks;
   };
 
-  /// These are canonical result elements that the definition covers.
+  /// Canonical result elements that the definition covers.
   struct Covered {
     int64_t first;
     int64_t count;

@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// These are the limits up to which a schedule is proved, or searched for races.
+/// The limits up to which a schedule is proved, or searched for races.
 struct ProofBudget {
   uint64_t steps = kUnlimited;
   /// A proof spends these on pieces that steps move, contributions that are added up, and stretches

@@ -105,9 +105,9 @@ class TableStage {
       find_reasons_one_by_one();
   }
 
-  /// Finds sites whose tables differ between iterations, as carries may do. If iterations are left
-  /// out, a site is timed with the same tables in all of them. So its tables must be the same
-  /// values in each iteration.
+  /// Finds sites whose tables are other values in other iterations, as carries may be. If
+  /// iterations are left out, a site is timed with the same tables in all of them. So its tables
+  /// must be the same values in each iteration.
   void find_different_iterations() {
     if (!leaves_out_iterations(program_))
       return;

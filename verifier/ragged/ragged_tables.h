@@ -24,7 +24,7 @@ namespace orrery {
 
 struct TableOptions {
   uint64_t seed = 0;  // of the initial values
-  /// These are the most bytes that all values on which tables depend may take together.
+  /// The most bytes that all values on which tables depend may take together.
   Bytes budget;
   /// Says whether the sizes of an op that has "assume_sizes" are assumed where they could be
   /// computed.

@@ -36,8 +36,8 @@
 namespace orrery::cuda {
 
 struct ExecutorOptions {
-  /// It is the memory of each virtual device; addresses are reserved for all of it. If it is empty,
-  /// they are reserved for the arena alone.
+  /// The memory of each virtual device; addresses are reserved for all of it. If it is empty, they
+  /// are reserved for the arena alone.
   std::optional<Bytes> limit;
   /// If it is true, every value is copied to the host as soon as it is there, and the bytes behind
   /// it are guarded. If not, only outputs are copied.
@@ -53,7 +53,7 @@ struct ExecutorOptions {
 };
 
 struct GpuRun {
-  /// It has the values of the host executor, as far as they were observed, and the arguments.
+  /// The values that the host executor has too, as far as they were observed, and the arguments.
   DeviceValues values;
   WalkDigest digest;
   CauseCounts causes = {};  // of the schedules and lists

@@ -80,8 +80,8 @@ struct MeasuredWork {
   WorkKind kind = WorkKind::Copy;
   Dtype dtype = Dtype::F32;
   uint32_t at_once = 1;  // this many virtual devices of one GPU do the same
-  /// It is what one node copies, packs or combines (of one operand); for Elementwise what the node
-  /// reads and writes; for Dot 0, since its flops count.
+  /// The bytes that one node copies, packs or combines (of one operand); for Elementwise those that
+  /// the node reads and writes; for Dot 0, since its flops count.
   Bytes bytes;
   Flops flops = {};
   Duration node;  // from the end of one to the end of the next (NodeTimer)

@@ -1,8 +1,8 @@
 #pragma once
 
 // A WorkGraph is what a run does on the GPUs. Its nodes are kernels, copies and products, and an
-// edge says that one node waits for another. It has addresses, but knows no driver: graph_builder.h
-// makes it from the schedules, and gpu_graph.h gives it to the driver.
+// edge says that one node waits for another. The graph has addresses, but knows no driver:
+// graph_builder.h makes it from the schedules, and gpu_graph.h gives it to the driver.
 //
 // An event of the schedule (a member has entered, a half has ended, a list has passed an op) is a
 // Frontier: a few nodes, after whose ends the event has happened. Work that waits for events
@@ -92,8 +92,8 @@ struct Work {
   Bytes of_kernel = {};  // what a kernel of a collective reads and writes
 };
 
-/// Returns the bytes that the work reads and writes; a copy does both with each of its bytes. It is
-/// 0 for the kernels and products of local ops, whose bytes are not known.
+/// Returns the bytes that the work reads and writes; a copy does both with each of its bytes. The
+/// result is 0 for the kernels and products of local ops, whose bytes are not known.
 inline Bytes bytes_of(const Work& work) {
   if (const auto* const copy = std::get_if<Copy>(&work.what))
     return copy->size * 2;

@@ -16,8 +16,8 @@ using mock_cuda::State;
 
 namespace {
 
-/// Is call() for cuBLASLt. A failure that a test sets is a cublasStatus_t; the driver's codes for a
-/// misuse are greater numbers, and become CUBLAS_STATUS_INVALID_VALUE.
+/// Does what call() does, for cuBLASLt. A failure that a test sets is a cublasStatus_t; the
+/// driver's codes for a misuse are greater numbers, and become CUBLAS_STATUS_INVALID_VALUE.
 template <class Body>
 cublasStatus_t blas_call(const char* entry_point, CallKind kind, const Body& body) {
   const auto code = static_cast<unsigned int>(mock_cuda::call(entry_point, kind, body));

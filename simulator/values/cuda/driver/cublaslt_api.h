@@ -8,7 +8,7 @@
 
 #include "simulator/values/cuda/driver/cuda_api.h"
 
-// These are the codes that cuBLASLt answers with, each with its name.
+// The codes that cuBLASLt answers with, each with its name.
 
 #define ORRERY_CUBLAS_STATUSES(X)       \
   X(CUBLAS_STATUS_SUCCESS, 0)           \
@@ -90,8 +90,8 @@ struct cublasLtMatmulHeuristicResult_t {
 
 // NOLINTEND(readability-identifier-naming)
 
-// These are all entry points that we call, with their parameters. They are there since CUDA 12.0.
-// The mock (tests/support/mock_cuda) exports the same.
+// All entry points that we call, with their parameters. They are there since CUDA 12.0. The mock
+// (tests/support/mock_cuda) exports the same.
 
 // clang-format off: one entry point a line
 #define ORRERY_CUBLASLT_ENTRY_POINTS(X)                                                           \

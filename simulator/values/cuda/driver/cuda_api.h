@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// These are the codes that the driver of CUDA 13.0 answers with, each with its name. We keep the
-// names ourselves, since a stub of the driver names none.
+// The codes that the driver of CUDA 13.0 answers with, each with its name. We keep the names
+// ourselves, since a stub of the driver names none.
 
 #define ORRERY_CUDA_RESULTS(X)                      \
   X(CUDA_SUCCESS, 0)                                \
@@ -240,7 +240,7 @@ struct CUDA_KERNEL_NODE_PARAMS {
   CUcontext ctx;
 };
 
-// These are the tags of `extra`, as numbers: they are passed as pointers.
+// The tags of `extra`, as numbers: they are passed as pointers.
 inline constexpr uintptr_t kLaunchParamEnd = 0;
 inline constexpr uintptr_t kLaunchParamBuffer = 1;      // then the bytes of all arguments
 inline constexpr uintptr_t kLaunchParamBufferSize = 2;  // then a size_t* with their number
@@ -249,9 +249,9 @@ inline constexpr uintptr_t kLaunchParamBufferSize = 2;  // then a size_t* with t
 
 // NOLINTEND(readability-identifier-naming)
 
-// These are all entry points that we call: each has its name in the documentation, the versioned
-// name under which the library exports it, and its parameters. They are there since CUDA 12.0. The
-// mock driver (tests/support/mock_cuda) exports the same.
+// All entry points that we call: each has its name in the documentation, the versioned name under
+// which the library exports it, and its parameters. They are there since CUDA 12.0. The mock driver
+// (tests/support/mock_cuda) exports the same.
 
 // clang-format off: one entry point a line
 #define ORRERY_CUDA_ENTRY_POINTS(X)                                                               \

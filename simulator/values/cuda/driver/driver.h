@@ -58,7 +58,7 @@ struct MissingCublasLt {
   std::string reason;
 };
 
-/// These are the names in CUDA 13 and 12. The dynamic linker takes the first that is there.
+/// The names in CUDA 13 and 12. The dynamic linker takes the first that is there.
 inline constexpr const char* kCublasLtLibraries[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
 /// This environment variable names another file; the terminal reads it.
 inline constexpr const char* kCublasLtLibraryVariable = "ORRERY_LIBCUBLASLT";

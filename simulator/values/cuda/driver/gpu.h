@@ -76,12 +76,13 @@ class Gpus {
   std::vector<std::vector<bool>> sees_;
 };
 
-/// It is thrown if a GPU lacks what programs need, or has too little memory. what() is one line.
+/// The error thrown if a GPU lacks what programs need, or has too little memory. what() is one
+/// line.
 class UnfitGpu : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-/// It is thrown if the memory of a GPU is too little for the program.
+/// The error thrown if the memory of a GPU is too little for the program.
 class TooLittleMemory : public UnfitGpu {
  public:
   using UnfitGpu::UnfitGpu;

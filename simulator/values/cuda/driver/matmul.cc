@@ -6,7 +6,7 @@ namespace orrery::cuda {
 
 namespace {
 
-/// Scales has a factor of sums, or of the previous elements of D, for each compute type.
+/// The factor of the sums (alpha), or of D's previous elements (beta), in each compute type.
 struct Scales {
   double wide;
   float narrow;

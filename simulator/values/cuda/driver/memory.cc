@@ -152,7 +152,7 @@ std::optional<CanaryDamage> damage_in(const DeviceArena& arena, ByteRange range,
 }  // namespace
 
 std::byte canary(uint64_t seed, Bytes offset) {
-  // These are the mixing steps of splitmix64.
+  // The mixing steps of splitmix64.
   uint64_t x = seed + 0x9e3779b97f4a7c15u * (static_cast<uint64_t>(offset.count()) + 1);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;

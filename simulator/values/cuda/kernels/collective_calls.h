@@ -13,8 +13,8 @@
 
 namespace orrery::cuda {
 
-/// It has the places of a step of a fold. The target may be left, right or both, but overlaps
-/// neither in part.
+/// The places of a step of a fold. The target may be left, right or both, but overlaps neither in
+/// part.
 struct CombinePlaces {
   DevicePointer target;
   DevicePointer left;

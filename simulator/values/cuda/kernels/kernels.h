@@ -99,9 +99,9 @@ const HostKernel* host_kernel(std::string_view entry_point);
 /// An Image is the kernels as code of the device. The build embeds it
 /// (tools/build/device_image.py).
 struct Image {
-  /// It has code for some GPUs, and PTX for newer ones. It is empty if the build had no nvcc.
+  /// Code for some GPUs, and PTX for newer ones; empty if the build had no nvcc.
   std::span<const std::byte> fatbin;
-  /// It is PTX for every GPU since Ampere and every driver since 450. A zero follows it.
+  /// PTX for every GPU since Ampere and every driver since 450. A zero follows it.
   std::string_view ptx;
 };
 

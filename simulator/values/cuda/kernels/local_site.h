@@ -25,7 +25,7 @@ struct LocalSite {
 
 using KernelCalls = std::vector<KernelCall>;
 
-// These are in elementwise_calls.cc.
+// In elementwise_calls.cc:
 KernelCalls elementwise_calls(const LocalSite& site);
 KernelCalls select_calls(const LocalSite& site);
 KernelCalls convert_calls(const LocalSite& site);
@@ -33,7 +33,7 @@ KernelCalls part_of_complex_calls(const LocalSite& site, size_t part);  // real 
 KernelCalls conj_calls(const LocalSite& site);
 KernelCalls complex_calls(const LocalSite& site);
 
-// These are in movement_calls.cc.
+// In movement_calls.cc:
 KernelCalls copies_of_operands(const LocalSite& site);
 KernelCalls transpose_calls(const LocalSite& site);
 KernelCalls slice_calls(const LocalSite& site);
@@ -46,11 +46,11 @@ KernelCalls dynamic_update_slice_calls(const LocalSite& site);
 KernelCalls take_calls(const LocalSite& site);
 KernelCalls scatter_add_calls(const LocalSite& site);
 
-// These are in fold_calls.cc.
+// In fold_calls.cc:
 KernelCalls reduce_calls(const LocalSite& site, Combine combine);
 KernelCalls dot_calls(const LocalSite& site);
 
-// These are in local_calls.cc.
+// In local_calls.cc:
 KernelCalls scalar_calls(const LocalSite& site, int64_t value);  // s32
 KernelCalls full_calls(const LocalSite& site);
 KernelCalls iota_calls(const LocalSite& site);
