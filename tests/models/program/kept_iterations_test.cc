@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "models/program/loops.h"
+#include "models/program/unroll.h"
 #include "tests/models/program/looping.h"
 #include "tests/support/tries.h"
 
