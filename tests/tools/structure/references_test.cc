@@ -48,7 +48,7 @@ bool is_right(const std::string& named, const std::set<std::string>& known) {
 /// Returns "FILE: NAME" for each name of a file in `text` that is wrong.
 std::string wrong_names(const std::string& file, const std::string& text,
                         const std::set<std::string>& known) {
-  static const std::regex name("[A-Za-z0-9_][A-Za-z0-9_/]*\\.(h|cc|cu|py)\\b");
+  static const std::regex name("[A-Za-z0-9][A-Za-z0-9_/]*\\.(h|cc|cu|py)\\b");
   std::string wrong;
   for (std::sregex_iterator it(text.begin(), text.end(), name), end; it != end; ++it)
     if (!is_right(it->str(), known))
