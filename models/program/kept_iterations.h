@@ -69,9 +69,9 @@ class KeptIterations {
  private:
   /// Keeps the innermost of `iterations`, and those around it up to the first without an index.
   void add(IterationsAround iterations);
-  /// Returns whether the exit's iteration must be kept. It must be if the loop or a part of it may
-  /// leave it out, or if it may be one of the `reach` iterations before those left out, whose
-  /// values stand for theirs.
+  /// Returns whether the exit's iteration must be kept. It must be if the loop, or a part of it,
+  /// may leave it out. It must also be if it may be one of the `reach` iterations before those left
+  /// out. Values of these stand for values of those.
   bool must_keep(size_t l, const Loop& loop, const Exit& exit) const;
 
   struct LoopIn {

@@ -34,8 +34,8 @@ bool leaves_out_iterations(const Program& program);
 /// and no repeated iteration, and at most 2^63 - 1.
 std::vector<uint64_t> repetitions(const Program& program);
 
-/// Returns, per op, the loops that leave out copies of the iteration that it is in, inner loops
-/// first.
+/// Returns the loops that leave out copies of each op's iteration. There is one list per op, with
+/// inner loops first.
 std::vector<std::vector<size_t>> repeated_in(const Program& program);
 
 /// Returns whether loops that meet at sites have the same iterations, and leave out the same ones.

@@ -28,8 +28,8 @@ std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices
                               const Limits& limits, Diagnostics& diagnostics);
 
 /// Reads "on": the devices of the mesh that a program or an array is on, ascending, each once. "on"
-/// is a list of device ids, or {"stage": 0, "x": [2, 4]}, which means the devices at that index of
-/// an axis or in that interval, which excludes its end.
+/// is a list of device ids, or an object such as {"stage": 0, "x": [2, 4]}. That means the devices
+/// with index 0 on axis "stage" and index 2 or 3 on axis "x".
 std::optional<std::vector<LogicalId>> read_devices(DocumentNode node, const Mesh& mesh,
                                                    Diagnostics& diagnostics);
 

@@ -129,9 +129,9 @@ class BatchWalk {
 
   /// Makes `to`, a carry of a loop, the same future as `from`.
   void carry_future(ValueId from, ValueId to);
-  /// Returns whether one future may take the place of the other in the program: their batch is in
-  /// the same dimension or in none, both or neither are awaited, and no ops arrange the result of
-  /// either after its done.
+  /// Returns whether one future may take the place of the other in the program. Then their batch is
+  /// in the same dimension or in none, and both or neither are awaited. No ops arrange the result
+  /// of either after its done.
   bool same_future(ValueId a, ValueId b) const;
 
   /// Returns the name of the value with the batch at `place`. It is the value's own name if the

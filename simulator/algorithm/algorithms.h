@@ -92,8 +92,8 @@ enum class ChannelUse : uint8_t {
   /// channel_bytes to each share of the largest message.
   EvenShares,
   /// The same, but a share has at least channel_bytes for each rank of the group. The message of a
-  /// chain is all of the data, while that of a ring is one rank's part, and libraries count by
-  /// parts in both (NCCL 2.30.7 src/graph/tuning.cc, the thread threshold of its ring).
+  /// chain is all of the data, and that of a ring is one rank's part. Libraries count by parts in
+  /// both (NCCL 2.30.7 src/graph/tuning.cc, the thread threshold of its ring).
   EvenSharesForEachRank,
   /// Each rank sends to each of its peers by itself. A channel takes channel_bytes of a message
   /// before the next channel takes any (Transport::whole_part).

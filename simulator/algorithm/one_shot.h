@@ -16,10 +16,10 @@
 namespace orrery {
 
 /// Each distance (q - r) mod n from 0 to n - 1 has its own Transport::channels channels, numbered
-/// by distance. On a channel of distance d >= 1, rank r first sends to rank r + d the part of its
-/// input that that rank needs, then receives from rank r - d. It keeps what it receives in its
-/// scratch area, which has room for each other rank. On a channel of distance 0 it copies x[0] to
-/// its output and then adds the others rank by rank, each once it is there.
+/// by distance. On a channel of distance d >= 1, rank r first sends to rank r + d, and then
+/// receives from rank r - d. It sends the part of its input that the receiver needs. It keeps what
+/// it receives in its scratch area, which has room for each other rank. On a channel of distance 0
+/// it copies x[0] to its output and then adds the others rank by rank, each once it is there.
 ///
 ///  - all-reduce: a rank needs every input whole.
 ///  - reduce-scatter: a rank needs its own part of every input.

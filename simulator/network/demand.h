@@ -17,8 +17,8 @@ namespace orrery {
 /// How much the chains of a program ask of a link. A chain is a sequence of messages, each sent
 /// after the one before. The messages of a member on one channel number, over all collectives of
 /// its stream, are a chain. At a switch, the messages of one channel in one run of a collective are
-/// a chain, since a switch's collectives, and runs of a collective in a loop, do not wait for each
-/// other. The peak rate of a chain on a link is the highest rate that one of its messages can have
+/// a chain. The collectives of a switch do not wait for each other, nor do the runs of one in a
+/// loop. The peak rate of a chain on a link is the highest rate that one of its messages can have
 /// there, given its route and its declared cap.
 struct Demand {
   Int128 peak = 0;  // bytes per second: the sum of the peaks of all chains of the program

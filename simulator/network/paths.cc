@@ -105,8 +105,8 @@ Paths::Paths(const Fabric& fabric, size_t most_held)
   for (uint32_t l = 0; l < links.size(); ++l)
     if (!links[l].cut)
       graph_.links[next[links[l].from.index()]++] = l;
-  // A search can leave out dead ends: it is never asked for a vertex with only one incoming link,
-  // and no route continues from a vertex without outgoing links, or with only the link back.
+  // A search can leave out dead ends. It is never asked for a vertex with only one incoming link.
+  // No route continues from a vertex without outgoing links, or with only the link back.
   for (size_t v = 0; v < vertices; ++v) {
     const uint32_t in = only_in_[v];
     const uint32_t out = only_out_[v];

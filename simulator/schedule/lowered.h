@@ -4,9 +4,9 @@
 // tape of instructions for each thread (tape.h), and a Collective for each group of each site, with
 // its schedule (schedule.h). Equal schedules are stored once.
 //
-// A Collective also says what surrounds its steps: its members and their devices in the fabric,
-// where the canonical elements lie in their operands and results (view.h), and how long the launch,
-// the packing of the operand and the unpacking of the result take (durations.h).
+// A Collective also says what surrounds its steps. It has the members and their devices in the
+// fabric. It says where the canonical elements lie in operands and results (view.h), and how long
+// launch, packing and unpacking take (durations.h).
 
 #include <cstdint>
 #include <memory>

@@ -1,9 +1,9 @@
 #pragma once
 
-// A Tape has the instructions of a thread, which each device of the thread runs. Local ops and
-// collectives overlap: the compute stream of a device passes the instructions in order, an Enter
-// only issues a collective to a communication stream, and a Wait holds the compute stream until the
-// collective has ended on the device.
+// A Tape has the instructions of a thread, which each device of the thread runs. The compute stream
+// of a device passes the instructions in order. An Enter only issues a collective to a
+// communication stream, so local ops and collectives overlap. A Wait holds the compute stream until
+// the collective has ended on the device.
 //
 // A Moment is one event of an instruction on a device. This file alone says which moments must come
 // before it (for_each_cause). The program walk, the clocks of the devices, the hang check, slack,

@@ -118,8 +118,9 @@ class CollectiveSweep {
     PayloadDurations durations;
   };
 
-  /// A Way is stored per channel, so that no message needs a search or a division: the route of its
-  /// last message, and the costs of two sizes, since algorithms split data into parts of two sizes.
+  /// A Way is stored per channel, so that no message needs a search or a division. It has the route
+  /// of the last message, and the costs of two sizes. Algorithms split data into parts of two
+  /// sizes.
   struct Way {
     std::optional<Node> to;
     Duration latency;
@@ -161,9 +162,9 @@ class CollectiveSweep {
     return {schedule, times, {id_, channel, Half::Receive}, {id_, channel, Half::Send}};
   }
 
-  /// Runs the schedule row by row, whole steps at a time. A row may be repeated. This is done if a
-  /// cost was unknown, after computing it, and if a send half waits for another node's receive half
-  /// of the same row, since all receive halves are right after the first pass.
+  /// Runs the schedule row by row, whole steps at a time. A row may be repeated. It is repeated
+  /// once an unknown cost has been computed. It is also repeated if a send half waits for another
+  /// node's receive half of the same row: all receive halves are right after the first pass.
   void run_rows() {
     uint32_t rows = 0;
     bool learn_first = false;  // the row before did not know its costs: this one will not either

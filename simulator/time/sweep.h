@@ -47,10 +47,10 @@ struct SweepOptions {
 };
 
 /// Runs one collective at a time, once the entries of all its members are known. Returns the reason
-/// if it cannot finish: no collective has all its entries, the steps of a collective wait for each
-/// other, a link's capacity is exceeded, or capacities cannot be checked since iterations may be
-/// skipped. Requires !sweep_refusal(), or check_capacity. Memory grows with ranks x channels x
-/// window. Throws TooMuchState and TooManyRuns.
+/// if it cannot finish. Either no collective has all its entries, or the steps of one wait for each
+/// other. Or a link's capacity is exceeded, or cannot be checked since iterations may be skipped.
+/// Requires !sweep_refusal(), or check_capacity. Memory grows with ranks x channels x window.
+/// Throws TooMuchState and TooManyRuns.
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options = {});
 

@@ -86,6 +86,25 @@ TEST_CASE("every scenario of little data has the same report on two GPUs of the 
   CHECK(compared >= 40);
 }
 
+TEST_CASE("a driver that fails is told apart from one that is missing") {
+  mock().reset();
+  mock().fail("cuGraphLaunch", 1, cuda::CUDA_ERROR_OUT_OF_MEMORY);
+  RunOptions options = of_little_data();
+  const auto scenario = loaded(ORRERY_SOURCE_ROOT "/scenarios/quickstart.json", options);
+  options.gpus = GpuOptions{MockControl::library()};
+  CHECK_THROWS_AS(run(scenario, options), GpuFailure);
+  CHECK(mock().alive() == "");
+
+  options.gpus->library = "/no/such/driver";
+  bool failed = true;
+  try {
+    run(scenario, options);
+  } catch (const NoGpus& missing) {
+    failed = dynamic_cast<const GpuFailure*>(&missing) != nullptr;
+  }
+  CHECK_FALSE(failed);
+}
+
 TEST_CASE("with --fast-dot every element of every scenario is compared, and none is wrong") {
   size_t products = 0;
   for (const std::string& file : scenarios()) {

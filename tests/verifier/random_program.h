@@ -21,7 +21,7 @@ namespace orrery::test {
 struct RandomOps {
   /// If true, all values that depend on x do so linearly.
   bool linear = true;
-  /// If set, a batch may take the place of this axis: there are no groups over it, and a
+  /// If set, a batch may take the place of this axis, and there are no groups over it. A
   /// permutation over it and another axis is the product of one permutation along each.
   std::optional<std::string_view> batched = {};
 };

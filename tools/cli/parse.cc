@@ -32,7 +32,7 @@ void add_run(CLI::App& app, RunCommand& run) {
   add_choice<Format>(command, "--format", run.format,
                      {{"text", Format::Text}, {"json", Format::Json}}, "The form of the report");
   add_choice<ShownOps>(command, "--ops", run.text.ops,
-                       {{"folded", ShownOps::Grouped}, {"all", ShownOps::All}},
+                       {{"grouped", ShownOps::Grouped}, {"all", ShownOps::All}},
                        "In text: ops of loops and of layers that repeat once, or one by one");
   command.add_flag_function(
       "--verbose", [&run](int64_t) { run.text.checks = ShownChecks::All; },

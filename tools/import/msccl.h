@@ -2,9 +2,9 @@
 
 // This is a collective algorithm in MSCCL's XML (Azure/msccl-scheduler, ROCm/rccl), and its reader.
 //
-// A file names, for each gpu, thread blocks; a thread block has at most one peer to send to and one
-// to receive from, on a channel, and a list of steps on chunks of the buffers i, o and s. We read a
-// thread block as a channel of a schedule and a step as a Step, so that the walkers of our own
+// A file lists the thread blocks of each gpu. A thread block has a channel, at most one peer to
+// send to, and at most one to receive from. Its steps work on chunks of the buffers i, o and s. We
+// read a thread block as a channel of a schedule, and a step as a Step. So the walkers of our own
 // schedules (hangs, races, provenance, times) judge imported algorithms too.
 //
 // A file takes this way:

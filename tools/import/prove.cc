@@ -203,8 +203,8 @@ class Prover {
   }
 
   /// Limits the pieces of steps. A file within the runtime's limits has at most 71 pieces per step,
-  /// but others could have any number, and the search for races keeps a clock of a gpu's thread
-  /// blocks for every piece.
+  /// but others could have any number. The search for races keeps a clock of a gpu's thread blocks
+  /// for every piece.
   void require_few_pieces(int64_t chunks) const {
     constexpr uint64_t kMost = uint64_t{1} << 21U;
     const uint64_t pieces = count_pieces(algorithm_.steps, chunks);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Makes the checks of an imported algorithm, as a runtime runs it: whether the runtime takes the
-// file, whether the algorithm ends with the slots of its connections, whether its steps race,
-// whether it computes its collective for all values, and how long it takes on a cluster.
+// Judges an imported algorithm as a runtime runs it. The checks say whether the runtime takes the
+// file, whether the algorithm ends with the slots of its connections, whether its steps race, and
+// whether it computes its collective for all values. It is also timed on a cluster.
 //
 // A file is for a range of sizes. Hangs are judged at the largest size, where a message has the
 // fewest chunks. Races are judged at each number of chunks that a message can have. Values are

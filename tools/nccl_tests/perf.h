@@ -61,9 +61,10 @@ struct PerfTable {
 /// The largest size is limited as in nccl-tests: to a third of a device's memory (a half without a
 /// check), less a part that stays free. The settings keep the size that was asked for.
 ///
-/// Throws InputError if the cluster has fewer devices than ranks, a call cannot be lowered, there
-/// are too many rows, a gather or scatter has too many ranks, or the ranks of a hypercube are not a
-/// power of 2. Measuring also throws NoGpus and its subclasses, as run() does.
+/// Throws InputError if the cluster has fewer devices than ranks, if a call cannot be lowered, or
+/// if there are too many rows. It also throws if a gather or scatter has too many ranks, or if the
+/// ranks of a hypercube are not a power of 2. Measuring also throws NoGpus and its subclasses, as
+/// run() does.
 PerfTable perf_table(const PerfRequest& request, const Cluster& cluster);
 
 }  // namespace orrery

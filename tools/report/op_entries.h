@@ -1,8 +1,8 @@
 #pragma once
 
-// Groups the ops of a report as it shows them. There is one entry for each op, one for all
-// iterations of an op of a loop's body, and one for ops that repeat in blocks, such as the layers
-// of a model that are written out.
+// Groups the ops of a report as it shows them. Each op has an entry, and an op of a loop's body has
+// one for all its iterations. Ops that repeat in blocks, such as layers that are written out, share
+// entries.
 
 #include <cstddef>
 #include <cstdint>

@@ -21,9 +21,10 @@ int64_t terms(const Program& program, const Op& op);
 /// Returns the ops that a value depends on; for a collective, those of all its threads.
 std::set<OpId> ops_behind(const Program& program, ValueId value);
 
-/// Compares the sums behind two values. Returns the ops behind one value whose sums have a length
-/// that no op of that kind behind the other has, in program order: ""o" (dot_general of 32 terms),
-/// "s" (psum_scatter of 8 terms)". Returns "" if there are none: then both fold the same sums.
+/// Compares the sums behind two values. An op behind one value is listed if no op of its kind
+/// behind the other sums so many terms. Returns the list in program order: ""o" (dot_general of 32
+/// terms), "s" (psum_scatter of 8 terms)". Returns "" if there are none: then both fold the same
+/// sums.
 std::string different_sums(const Program& program, ValueId a, ValueId b);
 
 /// Returns whether floats are summed behind these values, and all their terms have so few bits that

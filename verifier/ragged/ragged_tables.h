@@ -2,9 +2,9 @@
 
 // Finds the tables of ragged exchanges. Schedules depend on them, so this stage comes before
 // anything is lowered. It takes three steps:
-//  1. It finds the sites whose tables it does not compute: they depend on an opaque computation, on
-//     a loop of which iterations are left out, on sizes that are assumed themselves, or on values
-//     that take more memory than is allowed. The op's "assume_sizes" stand for their tables.
+//  1. It finds the sites whose tables it does not compute. These depend on an opaque computation,
+//     on a loop with iterations left out, on sizes that are assumed, or on values that take too
+//     much memory. The op's "assume_sizes" stand for their tables.
 //  2. It computes the values that all other tables depend on by the definitions of the ops
 //     (DefinedValues), collectives included. It needs no schedule for that.
 //  3. It checks each computed table (TABLES.AGREED). A site whose tables do not agree exchanges

@@ -267,7 +267,7 @@ TEST_CASE("run: diff compares a value once that a report has under several names
 }
 
 TEST_CASE(
-    "run: checks that hold are counted, ops of loops folded; --verbose and --ops all show each") {
+    "run: checks that hold are counted, ops of loops grouped; --verbose and --ops all show each") {
   const std::string file = in_tree("scenarios/fsdp-four-layers.json");
   const Ran in_short = ran({"run", file});
   const Ran in_full = ran({"run", file, "--verbose", "--ops", "all"});

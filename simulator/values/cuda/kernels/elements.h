@@ -1,8 +1,8 @@
 #pragma once
 
-// This file says how kernels read, compute and write elements: rows of elements in packs, elements
-// that have a rank beside them, elements that are computed in a wider type, and elements whose
-// dtype is known at run time. It is freestanding.
+// This file says how kernels read, compute and write elements. It has rows of elements in packs,
+// and elements with a rank beside them. Others are computed in a wider type, or have a dtype that
+// is known at run time only. It is freestanding.
 
 #include "models/array/arith.h"
 #include "models/array/element_types.h"
