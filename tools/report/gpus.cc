@@ -113,7 +113,7 @@ class GpusText {
     std::string text = line(runs());
     for (const std::string& gpu : gpus())
       text += line(gpu);
-    return text + line(devices()) + line(graph()) + line(copies()) + table();
+    return text + line(devices()) + line(graph()) + line(copies()) + line(events()) + table();
   }
 
  private:
@@ -196,6 +196,20 @@ class GpusText {
     return fmt::format("copies of {}: {}{}, so that they read and write {}: 100 %{}",
                        size_text(copies->size), rate_text(all),
                        gpus == 1 ? "" : fmt::format(" on {} GPUs", gpus), rate_text(all * 2), peer);
+  }
+
+  /// Says how long the run took in which ops were measured. Its graph records events, and each
+  /// takes as long as a small kernel.
+  std::string events() const {
+    if (!gpus_.measurement || gpus_.measurement->spans.empty())
+      return "";
+    MeasuredSpan run = gpus_.measurement->spans.begin()->second;
+    for (const auto& [timed, span] : gpus_.measurement->spans) {
+      run.begin = std::min(run.begin, span.begin);
+      run.end = std::max(run.end, span.end);
+    }
+    return fmt::format("ops are measured in one more run, with events in its graph: {}",
+                       time(run.end - run.begin));
   }
 
   /// Returns a rate for display: "1234.5 GB/s".

@@ -59,7 +59,7 @@ TEST_CASE("run on GPUs: the text report has a section of them") {
   //   r: three combinations, seven copies of 8 KiB    13.07 us
   // A copy of 127 x 64 KiB, the whole 64 KiB in 1/128 of the free memory, takes 1 us and 8.323 us:
   // 892.7 GB/s. For each 8 KiB, on each of eight devices, a copy reads and writes two and a
-  // combination three: s moves 11 x 64 KiB, g 14, and r 23.
+  // combination three: s moves 11 x 64 KiB, g 14, and r 23. The three ops run one after another.
   CHECK(
       between(run.out, "\nGPUS\n", "\nMEMORY") ==
       R"(  measured 32.15 µs, the median of 5 runs, which took 32.15 µs to 32.15 µs; simulated 42.96 µs
@@ -67,6 +67,7 @@ TEST_CASE("run on GPUs: the text report has a section of them") {
   8 virtual devices, arenas of 832 KiB in all, 384 KiB beside them
   168 nodes in 1 graph
   copies of 7.938 MiB: 892.7 GB/s, so that they read and write 1785.5 GB/s: 100 %
+  ops are measured in one more run, with events in its graph: 27.15 µs
   id  op                  simulated, µs  measured, µs   GB/s  of copies
   s   psum_scatter_start          10.05          7.02  102.6      5.7 %
   g   all_gather                  10.05          7.06  130.0      7.3 %

@@ -65,6 +65,7 @@ GPUS
   2 virtual devices, arenas of 1 KiB in all, 256 B beside them
   10 nodes in 1 graph
   copies of 256 MiB: 1250.0 GB/s, so that they read and write 2500.0 GB/s: 100 %
+  ops are measured in one more run, with events in its graph: 1.1 µs
   id  op                  simulated, µs  measured, µs    GB/s  of copies
   s   psum_scatter_start           1.50          1.10  2000.0     80.0 %
   not shown: 2 ops without kernels and copies
