@@ -51,6 +51,10 @@ std::set<std::string_view> in_parts(const Program& program) {
   return parts;
 }
 
+bool has_absent(const Program& program) {
+  return std::ranges::any_of(program.sites, [](const Site& site) { return !site.absent.empty(); });
+}
+
 /// Returns whether the program has ragged exchanges, whose tables are found in written iterations.
 bool has_ragged(const Program& program) {
   return std::any_of(program.ops.begin(), program.ops.end(),
@@ -183,7 +187,9 @@ ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Li
   const bool all = iterations.long_loops == LongLoops::WrittenOut;
   WrittenScenario made = written(*scenario, iterations.long_loops, all ? &limits : nullptr);
   std::optional<Program> looped;
-  if (leaves_out_iterations(made.scenario.program)) {
+  // Where a member is absent from a collective, the program cannot end: it has neither times nor
+  // values that all iterations would be needed for.
+  if (leaves_out_iterations(made.scenario.program) && !has_absent(made.scenario.program)) {
     looped = with_sites(scenario->program, made.scenario.program, made.runs);
     const std::string beyond = beyond_limits(scenario->program, limits);
     const bool for_values = iterations.for_values && (!looped || has_ragged(scenario->program));

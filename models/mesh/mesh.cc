@@ -114,11 +114,16 @@ std::vector<Seat> seats_of(const Mesh& mesh, std::span<const size_t> axes,
   return seats;
 }
 
+/// Returns the rank over the axes of the member at this place of a group.
+int64_t rank_at(const std::vector<int64_t>* list, size_t place) {
+  return list == nullptr ? static_cast<int64_t>(place) : (*list)[place];
+}
+
 }  // namespace
 
-std::variant<std::vector<Group>, CutGroup> groups_within(
-    const Mesh& mesh, std::span<const size_t> axes, std::span<const std::vector<int64_t>> lists,
-    std::span<const LogicalId> devices) {
+std::vector<Group> groups_of(const Mesh& mesh, std::span<const size_t> axes,
+                             std::span<const std::vector<int64_t>> lists,
+                             std::span<const LogicalId> devices) {
   const std::vector<Seat> seats = seats_of(mesh, axes, lists, devices);
   std::vector<Group> result;
   for (size_t first = 0; first < seats.size();) {
@@ -126,20 +131,44 @@ std::variant<std::vector<Group>, CutGroup> groups_within(
     const std::vector<int64_t>* const list =
         lists.empty() ? nullptr : &lists[static_cast<size_t>(number) % lists.size()];
     const size_t size = list == nullptr ? static_cast<size_t>(mesh.size(axes)) : list->size();
+    const LogicalId one = seats[first].device;
     Group group;
-    for (size_t i = first; i < seats.size() && seats[i].group == number; ++i)
-      group.push_back(seats[i].device);
-    if (group.size() != size) {
-      size_t missing = 0;
-      while (missing < group.size() && seats[first + missing].rank == static_cast<int64_t>(missing))
-        ++missing;
-      const int64_t rank = list == nullptr ? static_cast<int64_t>(missing) : (*list)[missing];
-      return CutGroup{group.front(), mesh.with_index(group.front(), axes, rank)};
+    for (; first < seats.size() && seats[first].group == number; ++first) {
+      // The members before this one that are not among the devices.
+      while (static_cast<int64_t>(group.size()) < seats[first].rank)
+        group.push_back(mesh.with_index(one, axes, rank_at(list, group.size())));
+      group.push_back(seats[first].device);
     }
-    first += size;
+    while (group.size() < size)
+      group.push_back(mesh.with_index(one, axes, rank_at(list, group.size())));
     result.push_back(std::move(group));
   }
   return result;
+}
+
+std::optional<LogicalId> missing_member(const Group& group, std::span<const LogicalId> devices) {
+  const auto missing = std::find_if(
+      group.begin(), group.end(), [&](LogicalId member) { return !index_among(devices, member); });
+  return missing == group.end() ? std::nullopt : std::optional(*missing);
+}
+
+std::string ranges_text(std::span<const LogicalId> ids) {
+  std::string text;
+  for (size_t first = 0; first < ids.size();) {
+    size_t last = first;
+    while (last + 1 < ids.size() && ids[last + 1].index() == ids[last].index() + 1)
+      ++last;
+    text += text.empty() ? "" : ", ";
+    text += std::to_string(ids[first].index());
+    if (last > first)
+      text += "-" + std::to_string(ids[last].index());
+    first = last + 1;
+  }
+  return text;
+}
+
+std::string devices_text(std::span<const LogicalId> ids) {
+  return (ids.size() == 1 ? "device " : "devices ") + ranges_text(ids);
 }
 
 std::optional<size_t> index_among(std::span<const LogicalId> devices, LogicalId device) {

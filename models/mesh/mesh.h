@@ -9,14 +9,13 @@
 // and so on. A device's rank is its index over the axes of the collective, in the order in which
 // the op names them. The same arithmetic cuts arrays: with the spec P(y, x) a device holds row
 // block y and column block x. A program on a part of the mesh has groups within that part
-// (groups_within).
+// (groups_of).
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "models/array/shape.h"
@@ -66,21 +65,23 @@ class Mesh {
 /// A Group is one replica group: logical ids in rank order.
 using Group = std::vector<LogicalId>;
 
-/// A CutGroup names two members of one group: one inside a set of devices, and one outside.
-struct CutGroup {
-  LogicalId inside;
-  LogicalId outside;
-};
-
-/// Returns the replica groups over `axes` that lie within `devices` (ascending, each once), or the
-/// first group that is only partly within. There is a group for each setting of the other axes,
+/// Returns the replica groups over `axes` that have at least one of `devices` (ascending, each
+/// once). A group may have other members too. There is a group for each setting of the other axes,
 /// row-major. A device's rank is its index over `axes`, in the order given. With `lists` (JAX's
 /// axis_index_groups), which have each rank once, each group is split into one per list: the
-/// members of the list's ranks, in its order. Takes time and memory by the devices and the lists,
-/// not by the mesh.
-std::variant<std::vector<Group>, CutGroup> groups_within(
-    const Mesh& mesh, std::span<const size_t> axes, std::span<const std::vector<int64_t>> lists,
-    std::span<const LogicalId> devices);
+/// members of the list's ranks, in its order. Takes time and memory by the groups returned and the
+/// lists, not by the mesh.
+std::vector<Group> groups_of(const Mesh& mesh, std::span<const size_t> axes,
+                             std::span<const std::vector<int64_t>> lists,
+                             std::span<const LogicalId> devices);
+
+/// Returns the first member of `group` that is not among `devices` (ascending), if there is one.
+std::optional<LogicalId> missing_member(const Group& group, std::span<const LogicalId> devices);
+
+/// Returns ascending ids as ranges: "0-3, 8".
+std::string ranges_text(std::span<const LogicalId> ids);
+/// Returns the same with the noun: "device 8", "devices 0-3, 8".
+std::string devices_text(std::span<const LogicalId> ids);
 
 /// Returns the index of `device` among ascending devices, or nothing if it is not among them.
 std::optional<size_t> index_among(std::span<const LogicalId> devices, LogicalId device);

@@ -83,13 +83,12 @@ int64_t group_size(const Mesh& mesh, const Attributes& attributes) {
   return mesh.size(axis_positions(mesh, attributes.names("axis_name")));
 }
 
-std::variant<std::vector<Group>, CutGroup> replica_groups(const Mesh& mesh,
-                                                          const Attributes& attributes,
-                                                          std::span<const LogicalId> devices) {
+std::vector<Group> replica_groups(const Mesh& mesh, const Attributes& attributes,
+                                  std::span<const LogicalId> devices) {
   std::span<const std::vector<int64_t>> lists;
   if (attributes.has("axis_index_groups"))
     lists = attributes.lists("axis_index_groups");
-  return groups_within(mesh, axis_positions(mesh, attributes.names("axis_name")), lists, devices);
+  return groups_of(mesh, axis_positions(mesh, attributes.names("axis_name")), lists, devices);
 }
 
 }  // namespace orrery

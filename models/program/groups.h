@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "models/mesh/mesh.h"
@@ -34,10 +33,8 @@ std::optional<TypeError> groups_error(const Mesh& mesh, const Attributes& attrib
 /// unequal. Requires groups without errors, as does replica_groups.
 int64_t group_size(const Mesh& mesh, const Attributes& attributes);
 
-/// Returns the replica groups of a collective within `devices` (ascending), or a group that is only
-/// partly inside.
-std::variant<std::vector<Group>, CutGroup> replica_groups(const Mesh& mesh,
-                                                          const Attributes& attributes,
-                                                          std::span<const LogicalId> devices);
+/// Returns the replica groups of a collective that have at least one of `devices` (ascending).
+std::vector<Group> replica_groups(const Mesh& mesh, const Attributes& attributes,
+                                  std::span<const LogicalId> devices);
 
 }  // namespace orrery

@@ -224,19 +224,54 @@ std::vector<WrittenIterations> repeating_iterations(const Program& regions) {
   return repeating;
 }
 
+namespace {
+
+/// Returns any iterations of the loops around this one.
+IterationsAround any_around(const Program& regions, const Loop& loop) {
+  IterationsAround around;
+  for (std::optional<size_t> l = loop.around; l; l = regions.loops[*l].around)
+    around.insert(around.begin(), {regions.loops[*l].lower, regions.loops[*l].upper, {}});
+  return around;
+}
+
+/// Returns the loops that meet: those around the ops of one site that are equally deep, ascending.
+/// Ops in different numbers of loops never meet.
+std::set<std::vector<size_t>> meeting_loops(const Program& regions) {
+  std::vector<std::optional<size_t>> innermost(regions.ops.size());
+  for (size_t l = 0; l < regions.loops.size(); ++l)
+    for (uint32_t op = regions.loops[l].ops.begin; op < regions.loops[l].ops.end; ++op)
+      innermost[op] = l;  // inner loops come later and overwrite this
+  std::set<std::vector<size_t>> meeting;
+  for (const Site& site : regions.sites) {
+    std::map<size_t, std::set<std::vector<size_t>>> nests;  // by depth; the innermost loop first
+    for (const OpId op : site.ops) {
+      std::vector<size_t> nest;
+      for (auto l = innermost[op.index()]; l; l = regions.loops[*l].around)
+        nest.push_back(*l);
+      nests[nest.size()].insert(std::move(nest));
+    }
+    for (const auto& [depth, alike] : nests)
+      for (size_t at = 0; alike.size() > 1 && at < depth; ++at) {
+        std::set<size_t> loops;
+        for (const std::vector<size_t>& nest : alike)
+          loops.insert(nest[at]);
+        meeting.emplace(loops.begin(), loops.end());
+      }
+  }
+  return meeting;
+}
+
+}  // namespace
+
 KeptIterations::KeptIterations(const Program& regions) : repeating_(repeating_iterations(regions)) {
-  std::map<std::pair<int64_t, int64_t>, WrittenIterations> by_bounds;
-  // In a program of one thread no loops meet.
-  for (size_t l = 0; regions.threads.size() > 1 && l < regions.loops.size(); ++l)
-    by_bounds[{regions.loops[l].lower, regions.loops[l].upper}].include(repeating_[l]);
+  if (regions.threads.size() > 1) {  // in a program of one thread no loops meet
+    repeat_alike(regions);
+    part_where_others_end(regions);
+  }
   std::map<ValueId, std::pair<const Loop*, const Exit*>> exits;  // by what is read outside
-  for (size_t l = 0; l < regions.loops.size(); ++l) {
-    const Loop& loop = regions.loops[l];
-    if (regions.threads.size() > 1)
-      repeating_[l] = by_bounds[{loop.lower, loop.upper}];
+  for (const Loop& loop : regions.loops)
     for (const Exit& exit : loop.exits)
       exits.emplace(exit.outside, std::pair(&loop, &exit));
-  }
   std::set<ValueId> read;  // in any body
   for (const Op& op : regions.ops)
     read.insert(op.operands.begin(), op.operands.end());
@@ -244,9 +279,7 @@ KeptIterations::KeptIterations(const Program& regions) : repeating_(repeating_it
     for (const Carry& carry : loop.carries)
       read.insert({carry.initial, carry.yielded});
   for (const Loop& loop : regions.loops) {
-    IterationsAround around;
-    for (std::optional<size_t> l = loop.around; l; l = regions.loops[*l].around)
-      around.insert(around.begin(), {regions.loops[*l].lower, regions.loops[*l].upper, {}});
+    const IterationsAround around = any_around(regions, loop);
     for (const Exit& outer : loop.exits) {
       if (loop.around && !read.contains(outer.outside))
         continue;
@@ -258,6 +291,52 @@ KeptIterations::KeptIterations(const Program& regions) : repeating_(repeating_it
         if (must_keep(static_cast<size_t>(in - regions.loops.data()), *in, *of))
           add(iterations);
       }
+    }
+  }
+}
+
+void KeptIterations::repeat_alike(const Program& regions) {
+  std::vector<size_t> alike(regions.loops.size());  // per loop: one that is alike, at last itself
+  const auto least = [&](size_t l) {
+    while (alike[l] != l)
+      l = alike[l];
+    return l;
+  };
+  const auto join = [&](size_t a, size_t b) {
+    const auto [lesser, greater] = std::minmax({least(a), least(b)});
+    alike[greater] = lesser;
+  };
+  std::map<std::pair<int64_t, int64_t>, size_t> by_bounds;
+  for (size_t l = 0; l < regions.loops.size(); ++l) {
+    alike[l] = l;
+    join(l,
+         by_bounds.try_emplace({regions.loops[l].lower, regions.loops[l].upper}, l).first->second);
+  }
+  for (const std::vector<size_t>& meeting : meeting_loops(regions))
+    for (const size_t l : meeting)
+      join(meeting.front(), l);
+  for (size_t l = 0; l < regions.loops.size(); ++l)
+    repeating_[least(l)].include(repeating_[l]);
+  for (size_t l = 0; l < regions.loops.size(); ++l)
+    repeating_[l] = repeating_[least(l)];
+}
+
+void KeptIterations::part_where_others_end(const Program& regions) {
+  for (const std::vector<size_t>& meeting : meeting_loops(regions)) {
+    std::set<int64_t> bounds;
+    for (const size_t l : meeting)
+      bounds.insert({regions.loops[l].lower, regions.loops[l].upper});
+    for (const size_t l : meeting) {
+      const Loop& loop = regions.loops[l];
+      WrittenLoop whole;
+      whole.lower = loop.lower;
+      whole.upper = loop.upper;
+      repeating_[l].set_in(whole);
+      if (whole.kept_last == 0)
+        continue;  // all of its iterations are written
+      for (const int64_t bound : bounds)
+        if (loop.lower < bound && bound < loop.upper)
+          kept_[{any_around(regions, loop), loop.lower, loop.upper}].emplace(bound - 1, false);
     }
   }
 }

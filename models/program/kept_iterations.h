@@ -45,9 +45,10 @@ struct IterationOf {
 /// bounds alone, so loops that meet are the same here.
 using IterationsAround = std::vector<IterationOf>;
 
-/// Loops that meet must have the same iterations. So loops with equal bounds, in the same
+/// Loops that meet must leave out the same iterations. So loops with equal bounds, in the same
 /// iterations of the loops around them, get the same parts. In a program of several threads they
-/// also get the same period, and leave out the same iterations.
+/// also get the same period, and leave out the same iterations. If loops that meet have different
+/// bounds, the iterations that both have are parts of their own.
 ///
 /// An iteration must be kept if an exit reads a value of it. A loop with such exits is written in
 /// parts, one after the other. Each part is a loop like any other, and may leave out iterations. A
@@ -67,6 +68,10 @@ class KeptIterations {
   const WrittenIterations& repeating(size_t loop) const { return repeating_[loop]; }
 
  private:
+  /// Gives loops that meet, and loops with equal bounds, the same `repeating_`.
+  void repeat_alike(const Program& regions);
+  /// Makes parts of the iterations that loops which meet have in common.
+  void part_where_others_end(const Program& regions);
   /// Keeps the innermost of `iterations`, and those around it up to the first without an index.
   void add(IterationsAround iterations);
   /// Returns whether the exit's iteration must be kept. It must be if the loop, or a part of it,

@@ -4,7 +4,7 @@
 // ProgramBuilder (builder.h), which checks every rule. Users of a Program may rely on the
 // following. Every op satisfies its type rule. Every operand is defined earlier in its thread or is
 // an argument. A collective's replica groups are those of its site, and every member's thread
-// issues the site once.
+// issues the site once, or the site says that it does not.
 // A scenario's program has its loops as regions (Program::loops). Lowering, times and the host
 // executor take this form. Memory, checks and reports take the program with iterations written
 // (unroll.h). Other functions say which form they take. The verifier finds errors in time (a future
@@ -41,8 +41,13 @@ enum class TransferGroup : uint8_t {
   Pair,         // a source, and its destination
   Source,       // one that issues psend, and sends to nobody
   Destination,  // one that issues precv, and gets zeros from nobody
-  Unreceived,   // a source, and its destination, of which no precv takes what it sends
-  Unsent,       // a source that does not send, and its destination
+};
+
+/// A GroupMember is a member of one of a site's groups.
+struct GroupMember {
+  uint32_t group = 0;
+  uint32_t rank = 0;
+  friend auto operator<=>(const GroupMember&, const GroupMember&) = default;
 };
 
 /// A Site is where one collective happens. It has the ops of the meeting threads, and the groups
@@ -55,6 +60,8 @@ struct Site {
   std::vector<Group> groups;  // disjoint; each device of the threads that take part is in exactly
                               // one, and no device is of two of these threads
   std::vector<TransferGroup> transfers = {};  // of a transfer: what each group is; else empty
+  std::vector<GroupMember> absent = {};       // ascending; members by which no op enters: their
+                                              // groups wait for them, and the program cannot end
   bool named = false;                         // ops meet there by its name, not by a token
 };
 

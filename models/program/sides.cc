@@ -9,32 +9,30 @@ Side side_of(const Op& op) {
   return rules(op.kind).form.side;
 }
 
-std::optional<Side> side_of(std::optional<TransferGroup> group, size_t rank) {
+Side side_of(std::optional<TransferGroup> group, size_t rank) {
   if (!group)
     return Side::Both;
-  switch (*group) {
-    case TransferGroup::Pair:
-      return rank == 0 ? Side::Sends : Side::Receives;
-    case TransferGroup::Source:
-      return Side::Sends;
-    case TransferGroup::Destination:
-      return Side::Receives;
-    case TransferGroup::Unreceived:
-      return rank == 0 ? std::optional(Side::Sends) : std::nullopt;
-    case TransferGroup::Unsent:
-      break;
-  }
-  return rank == 1 ? std::optional(Side::Receives) : std::nullopt;
+  if (*group == TransferGroup::Pair)
+    return rank == 0 ? Side::Sends : Side::Receives;
+  return *group == TransferGroup::Source ? Side::Sends : Side::Receives;
+}
+
+std::optional<Side> side_of(const Site& site, GroupMember member) {
+  if (std::ranges::binary_search(site.absent, member))
+    return std::nullopt;
+  return side_of(transfer_of(site, member.group), member.rank);
 }
 
 std::optional<TransferGroup> transfer_of(const Site& site, size_t group) {
   return site.transfers.empty() ? std::nullopt : std::optional(site.transfers[group]);
 }
 
-bool lacks_half(const Site& site) {
-  return std::any_of(site.transfers.begin(), site.transfers.end(), [](TransferGroup group) {
-    return group == TransferGroup::Unreceived || group == TransferGroup::Unsent;
-  });
+std::vector<uint32_t> absent_ranks(const Site& site, size_t group) {
+  std::vector<uint32_t> ranks;
+  for (const GroupMember& member : site.absent)
+    if (member.group == group)
+      ranks.push_back(member.rank);
+  return ranks;
 }
 
 std::span<const ValueId> given_by(const Op& op) {

@@ -16,15 +16,16 @@ namespace orrery {
 /// Returns the side by which the op enters. Requires a collective.
 Side side_of(const Op& op);
 
-/// Returns the side by which the member of this rank enters, or nothing if no op of the program
-/// enters as this member.
-std::optional<Side> side_of(std::optional<TransferGroup> group, size_t rank);
+/// Returns the side by which the member of this rank enters. In a pair the first sends.
+Side side_of(std::optional<TransferGroup> group, size_t rank);
+/// Returns the same, or nothing if no op of the program enters as this member.
+std::optional<Side> side_of(const Site& site, GroupMember member);
 
 /// Returns which ends a group has, or nothing if the site is not a psend/precv transfer.
 std::optional<TransferGroup> transfer_of(const Site& site, size_t group);
 
-/// Returns whether a message of a transfer is sent but never received, or received but never sent.
-bool lacks_half(const Site& site);
+/// Returns the ranks of a group by which no op of the program enters, ascending.
+std::vector<uint32_t> absent_ranks(const Site& site, size_t group);
 
 /// Returns the operands that a device gives by this op (CollectiveForm::exchanged_operands). An op
 /// that only receives gives none.

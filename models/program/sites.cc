@@ -75,7 +75,6 @@ SiteId SiteBuilder::meet(const Op& op, const OpRequest& request, In in) {
   }
   Meeting meeting{{shared ? request.site : op.name, {op_id}, {}},
                   {thread},
-                  diagnostics_.noted(request.key_origin("axis_name")),
                   diagnostics_.noted(request.key_origin("site")),
                   shared,
                   known != shared_.end()};
@@ -187,12 +186,12 @@ void SiteBuilder::refuse(std::string_view name) {
     return;
   const auto [known, added] = shared_.emplace(name, SiteId(meetings_.size()));
   if (added)
-    meetings_.push_back({{std::string(name), {}, {}}, {}, {}, {}, true, true});
+    meetings_.push_back({{std::string(name), {}, {}}, {}, {}, true, true});
   else
     meetings_[known->second.index()].invalid = true;
 }
 
-/// Finds the groups of the meeting threads. Reports a group that reaches beyond them.
+/// Finds the groups of the meeting threads, and the members of other threads, which are absent.
 void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
   std::vector<LogicalId> devices;
   for (const ThreadId thread : meeting.threads) {
@@ -203,27 +202,18 @@ void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
     std::sort(devices.begin(), devices.end());
   if (!meet_once(meeting, devices, Side::Both))
     return;
-  auto outcome = replica_groups(program_.mesh, attributes, devices);
-  if (const auto* cut = std::get_if<CutGroup>(&outcome)) {
-    diagnostics_.add(
-        meeting.at,
-        meeting.shared
-            ? fmt::format("expected each group to lie within the threads that issue site \"{}\", "
-                          "got one of device {}, which is theirs, and device {}, which is not",
-                          meeting.site.name, cut->inside.index(), cut->outside.index())
-            : fmt::format("expected each group to lie within thread \"{}\", got one of device {}, "
-                          "which is its own, and device {}, which is not; ops of several threads "
-                          "meet if they name the same \"site\"",
-                          program_.thread(meeting.threads.front()).name, cut->inside.index(),
-                          cut->outside.index()));
-    return;
+  meeting.site.groups = replica_groups(program_.mesh, attributes, devices);
+  for (uint32_t g = 0; g < meeting.site.groups.size(); ++g) {
+    const Group& group = meeting.site.groups[g];
+    for (uint32_t rank = 0; rank < group.size(); ++rank)
+      if (!index_among(devices, group[rank]))
+        meeting.site.absent.push_back({g, rank});
   }
-  meeting.site.groups = std::get<std::vector<Group>>(std::move(outcome));
 }
 
 /// Finds the groups of a transfer. A source and its destination are a group if both issue their
-/// half and name each other. Every other device that issues a half is in a group that says what it
-/// lacks.
+/// half and name each other. Otherwise each that names the other is in a group of its own with it,
+/// from which the other is absent.
 void SiteBuilder::find_transfers(Meeting& meeting) {
   std::map<Side, std::map<LogicalId, LogicalId>> peer;  // of each device that sends or receives
   for (auto& [side, devices] : meeting.devices) {
@@ -252,20 +242,25 @@ void SiteBuilder::find_transfers(Meeting& meeting) {
     meeting.site.groups.push_back(std::move(group));
     meeting.site.transfers.push_back(what);
   };
+  const auto add_without = [&](uint32_t rank, Group pair) {
+    meeting.site.absent.push_back({static_cast<uint32_t>(meeting.site.groups.size()), rank});
+    add(std::move(pair), TransferGroup::Pair);
+  };
   for (const LogicalId source : meeting.devices[Side::Sends]) {
     const auto to = peer_of(Side::Sends, source);
     if (!to)
       add({source}, TransferGroup::Source);
+    else if (peer_of(Side::Receives, *to) == source)
+      add({source, *to}, TransferGroup::Pair);
     else
-      add({source, *to},
-          peer_of(Side::Receives, *to) == source ? TransferGroup::Pair : TransferGroup::Unreceived);
+      add_without(1, {source, *to});
   }
   for (const LogicalId destination : meeting.devices[Side::Receives]) {
     const auto from = peer_of(Side::Receives, destination);
     if (!from)
       add({destination}, TransferGroup::Destination);
     else if (peer_of(Side::Sends, *from) != destination)
-      add({*from, destination}, TransferGroup::Unsent);
+      add_without(0, {*from, destination});
   }
 }
 

@@ -28,8 +28,8 @@ class SiteBuilder {
       : program_(program), diagnostics_(diagnostics) {}
 
   /// Returns the site of `op`, a collective, which is about to become the next op of the program's
-  /// last thread. Reports groups that reach beyond the thread (for a site of its own), an op that
-  /// does not match the site's other ops, and a second op of the same thread. In the body of a loop
+  /// last thread. Reports an op that does not match the site's other ops, and a second op of the
+  /// same thread. In the body of a loop
   /// a site that ops share by its name is not checked, since it depends on the trip counts which
   /// ops meet.
   enum class In : uint8_t { Thread, Body };
@@ -43,15 +43,14 @@ class SiteBuilder {
   /// Notes that an op with this site name was refused, so that its site is not checked further.
   void refuse(std::string_view name);
 
-  /// Returns all sites, by id. Reports shared sites whose groups reach beyond their threads, and
-  /// sites at which a device would meet itself. Sites that are not checked have no groups.
+  /// Returns all sites, by id. Reports sites at which a device would meet itself. Sites that are
+  /// not checked have no groups.
   std::vector<Site> finish();
 
  private:
   struct Meeting {
     Site site;  // groups of a shared one are filled in by finish()
     std::vector<ThreadId> threads;
-    Origin at;     // where the first op has its axes
     Origin named;  // where the site has its name
     bool shared = false;
     bool invalid = false;

@@ -33,10 +33,12 @@ std::optional<Program> with_sites(const Program& regions, const Program& written
     }
     Site& site = complete.sites[id.index()];
     if (ops != site.ops ||
-        (known[id.index()] && (site.groups != met.groups || site.transfers != met.transfers)))
+        (known[id.index()] && (site.groups != met.groups || site.transfers != met.transfers ||
+                               site.absent != met.absent)))
       return std::nullopt;
     site.groups = met.groups;
     site.transfers = met.transfers;
+    site.absent = met.absent;
     known[id.index()] = true;
   }
   return complete;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 
 #include "models/base/check.h"
 #include "models/program/iteration_name.h"
+#include "models/program/iterations.h"
 #include "models/program/kept_iterations.h"
 #include "models/program/loops.h"
 #include "models/program/sides.h"
@@ -71,8 +73,8 @@ class Unrolling {
         to_.other_names.emplace(name, now(value));
     written_ = true;
     to_.sites = sites_.finish();
-    if (leaves_out_ && diagnostics_.empty() && !loops_meet_in_step(to_))
-      diagnostics_.add("the loops that meet have different iterations");
+    if (leaves_out_ && diagnostics_.empty() && (!loops_meet_in_step(to_) || misses_left_out()))
+diagnostics_.add("the loops that meet have different iterations");
   }
 
   /// Returns the written program, or nothing after an error. May be called once.
@@ -112,6 +114,46 @@ class Unrolling {
         set(exit->second.second->outside, now);
   }
 
+  /// Returns whether an op lacks at a site because its iteration is left out.
+  bool misses_left_out() const {
+    std::optional<Iterations> iterations;
+    return std::ranges::any_of(to_.sites, [&](const Site& site) {
+      if (site.absent.empty())
+        return false;
+      if (!iterations)
+        iterations.emplace(from_);
+      const OpRun& met = runs_[site.ops.front().index()];
+      const std::vector<int64_t> indices = indices_of(*iterations, met);
+      return std::ranges::any_of(from_.site(*from_.op(met.op).site).ops, [&](OpId other) {
+        return has_iteration(*iterations, other, indices) &&
+               std::ranges::none_of(site.ops,
+                                    [&](OpId op) { return runs_[op.index()].op == other; });
+      });
+    });
+  }
+
+  /// Returns the indices of the loops around a run, the innermost first.
+  std::vector<int64_t> indices_of(const Iterations& iterations, OpRun run) const {
+    std::vector<int64_t> indices;
+    for (LoopAround l = iterations.loop_of(run.op); l; l = iterations.around(*l)) {
+      indices.push_back(from_.loops[*l].lower +
+                        static_cast<int64_t>(run.iteration % iterations.trips(*l)));
+      run.iteration /= iterations.trips(*l);
+    }
+    return indices;
+  }
+
+  bool has_iteration(const Iterations& iterations, OpId op,
+                     std::span<const int64_t> indices) const {
+    for (LoopAround l = iterations.loop_of(op); l; l = iterations.around(*l)) {
+      if (indices.empty() || indices.front() < from_.loops[*l].lower ||
+          indices.front() >= from_.loops[*l].upper)
+        return false;
+      indices = indices.subspan(1);
+    }
+    return indices.empty();
+  }
+
   /// Returns the name in this iteration for a name in the body.
   std::string renamed(const std::string& name) const {
     return around_.empty() ? name : around_.back().name + name.substr(around_.back().body.size());
@@ -144,8 +186,12 @@ class Unrolling {
   }
 
   IdRange ops_of(const Thread& thread) const {
-    if (thread.issue_order.empty())
-      return {};
+    if (thread.issue_order.empty()) {
+      // Its loops have no ops either, and say where it stands.
+      const std::vector<size_t> loops =
+          loops_of(ThreadId(static_cast<size_t>(&thread - from_.threads.data())));
+      return loops.empty() ? IdRange() : from_.loops[loops.front()].ops;
+    }
     const IdRange ops{thread.issue_order.front().index(), thread.issue_order.back().index() + 1};
     ORRERY_CHECK(ops.size() == thread.issue_order.size(), "a thread's ops have ids in a row");
     return ops;

@@ -165,13 +165,17 @@ class ArrayReader {
                      const std::vector<LogicalId>& on) {
     for (const std::string& axis : axes) {
       const std::array position = {*mesh_->axis(axis)};
-      const auto groups = groups_within(*mesh_, position, {}, on);
-      if (const auto* cut = std::get_if<CutGroup>(&groups))
-        diagnostics_.add(
-            entry.origin(),
-            fmt::format("expected an axis that the array's devices span whole, got {}: "
-                        "device {} has the array, device {} does not",
-                        in_quotes(axis), cut->inside.index(), cut->outside.index()));
+      for (const Group& group : groups_of(*mesh_, position, {}, on)) {
+        const std::optional<LogicalId> missing = missing_member(group, on);
+        if (!missing)
+          continue;
+        const LogicalId has = *std::find_first_of(group.begin(), group.end(), on.begin(), on.end());
+        diagnostics_.add(entry.origin(),
+                         fmt::format("expected an axis that the array's devices span whole, got "
+                                     "{}: device {} has the array, device {} does not",
+                                     in_quotes(axis), has.index(), missing->index()));
+        break;
+      }
     }
   }
 

@@ -78,6 +78,7 @@ class ScenarioReader {
     std::vector<Fault> hardware_faults;
     if (const auto node = fields_.optional("faults"); node && cluster && mesh)
       hardware_faults = read_faults(*node, cluster->cluster.fabric, *mesh, diagnostics_);
+    const bool concurrent_streams = read_concurrent_streams();
     fields_.finish();
     diagnostics_.throw_if_any();
     ORRERY_CHECK(cluster && program && arrays, "what is missing was reported");
@@ -92,7 +93,8 @@ class ScenarioReader {
                       .arrays = {},
                       .boundaries = std::move(boundaries),
                       .expectations = std::move(expectations),
-                      .faults = std::move(hardware_faults)};
+                      .faults = std::move(hardware_faults),
+                      .concurrent_streams = concurrent_streams};
     // The arrays go in the order of the program's arguments. A transform may bring new ones.
     std::map<std::string_view, Array*> by_name;
     for (ArrayReading& reading : *arrays)
@@ -155,6 +157,11 @@ class ScenarioReader {
     const std::optional<DocumentNode> node = fields_.optional("numerics");
     const bool xla = node && read_word(*node, {"ieee", "xla-cpu"}, diagnostics_) == "xla-cpu";
     return xla ? Numerics::XlaCpu : Numerics::Ieee;
+  }
+
+  bool read_concurrent_streams() {
+    const std::optional<DocumentNode> node = fields_.optional("concurrent_streams");
+    return node && read_boolean(*node, diagnostics_).value_or(false);
   }
 
   Checks read_checks(const std::optional<std::vector<ArrayReading>>& arrays) {

@@ -92,6 +92,9 @@ struct Scenario {
   std::vector<Boundary> boundaries = {};  // one for each output that has one
   std::vector<Expectation> expectations;
   std::vector<Fault> faults = {};
+  /// Collectives on two streams of a device make progress at the same time, in whatever order they
+  /// were issued. Otherwise STREAMS.ORDERED checks that nothing depends on it.
+  bool concurrent_streams = false;
 };
 
 /// A scenario as it is run, with the iterations of its loops written. Its outputs and expectations

@@ -440,6 +440,8 @@ std::string write_scenario(const Scenario& scenario) {
                        JsonText::raw(scenario.checks == Checks::States ? "true" : "false"));
   if (program.numerics == Numerics::XlaCpu)
     members.emplace_back("numerics", JsonText::text("xla-cpu"));
+  if (scenario.concurrent_streams)
+    members.emplace_back("concurrent_streams", JsonText::raw("true"));
   if (scenario.memory != MemoryPolicy{})
     members.emplace_back("memory", memory_text(scenario.memory));
   if (!scenario.faults.empty())

@@ -138,7 +138,8 @@ std::optional<std::string> BatchWalk::add_op(const Op& op,
   else if (op.attributes.has("axis_index_groups") && batching::axes_of(call).batched)
     return fmt::format("{}: axis_index_groups over \"{}\", whose place the batch takes", name,
                        *batch_.axis);
-  else if (op.site && lacks_half(batch_.program.site(*op.site)) && batching::axes_of(call).batched)
+  else if (op.site && !batch_.program.site(*op.site).absent.empty() &&
+           batching::axes_of(call).batched)
     return fmt::format(
         "{}: over \"{}\", whose place the batch takes, without a half of other "
         "devices that matches it",

@@ -78,9 +78,6 @@ struct PlacedGroup {
 /// is always used.
 enum class Considered : uint8_t {
   Always,
-  /// Only with a protocol that cuts messages, to slots or into pieces. The algorithm sends one
-  /// piece on while the next arrives; with whole messages it would be slow.
-  WithSlots,
   /// Only if the scenario names the algorithm: it exists for the order in which it folds.
   ByName,
 };
@@ -116,6 +113,9 @@ struct Algorithm {
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
   /// Returns the switch of the switch nodes, for a group that fits. Null if there are none.
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
+  /// Nodes send one piece of a message on while the next arrives. If no protocol cuts messages, the
+  /// schedule maker does (kUncutPieces).
+  bool pipelined = false;
   Considered considered = Considered::Always;
   ChannelUse channel_use = ChannelUse::EvenShares;
   Cutting cutting = Cutting::InIterations;

@@ -67,7 +67,7 @@ void label(const ProtocolFigures& protocol, std::vector<std::string>& labels) {
   const DataShare share = protocol.share;
   const bool all_data = share.data == share.wire;
   if (!protocol.slot)
-    add("messages are not cut (no slot given)");
+    add("messages are not cut to slots (no slot given)");
   else if (all_data)
     add(fmt::format("messages are cut to slots of {}", quantity_text(*protocol.slot)));
   else

@@ -58,27 +58,13 @@ std::optional<TypeError> protocol_error(const SiteFigures& site,
   return unknown("protocol", *site.asked.protocol, names);
 }
 
-/// Returns whether the method is considered if the op names no algorithm.
-bool is_considered(const Method& method) {
-  switch (method.algorithm->considered) {
-    case Considered::Always:
-      return true;
-    case Considered::WithSlots:
-      return method.protocol != nullptr && (method.protocol->slot || method.protocol->pieces);
-    case Considered::ByName:
-      return false;
-  }
-  fail_check("considered is an enumerator", "an algorithm is considered as one of the enumeration",
-             __FILE__, __LINE__);
-}
-
 /// Returns each algorithm with the protocols that serve it and that the op allows. If there are no
 /// such pairs, messages are passed whole, unless the op asks for a protocol.
 Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFigures& site,
                    const std::optional<TransportFigures>& transport) {
   Methods methods;
   const auto add = [&](const Method& method) {
-    if (site.asked.algorithm || is_considered(method))
+    if (site.asked.algorithm || method.algorithm->considered == Considered::Always)
       methods.push_back(method);
   };
   for (const Algorithm* algorithm : algorithms)
@@ -193,12 +179,34 @@ Pick by_time(std::vector<Timed> timed, size_t shapes) {
                              choice_of(second).method(), reason_text(next.takes), model)};
 }
 
-/// Returns why the only method that fits is taken.
-std::string only_reason(const SiteFigures& site, const Methods& methods) {
+/// Returns why an algorithm is not taken if the op names none.
+std::string reason_against(const Algorithm& algorithm, const SiteFigures& site,
+                           const Methods& methods, const Fabric& fabric,
+                           const ScheduleMaker& maker) {
+  if (!algorithm.offered_on(fabric))
+    return "no switch reduces";
+  if (algorithm.considered == Considered::ByName)
+    return "only if asked for";
+  for (const Method& method : methods)
+    if (method.algorithm == &algorithm)
+      return *misfit_of_any(method, site, fabric, maker);
+  return "no protocol serves it";
+}
+
+/// Returns why the only method that fits is taken, and why each other algorithm is not.
+std::string only_reason(const Method& only, const SiteFigures& site, const Methods& methods,
+                        const Fabric& fabric, const ScheduleMaker& maker) {
   if (site.asked.algorithm)
     return "asked for";
-  return fmt::format("the only algorithm {}for {}", methods.size() > 1 ? "that fits " : "",
-                     rules(site.request.kind).name);
+  const std::string_view kind = rules(site.request.kind).name;
+  std::vector<std::string> others;
+  for (const Algorithm* const algorithm : algorithms_for(site.request.kind))
+    if (algorithm != only.algorithm)
+      others.push_back(fmt::format("{}: {}", algorithm->name,
+                                   reason_against(*algorithm, site, methods, fabric, maker)));
+  return others.empty() ? fmt::format("the only algorithm for {}", kind)
+                        : fmt::format("the only algorithm considered for {} ({})", kind,
+                                      fmt::join(others, "; "));
 }
 
 size_t place_of(const Method& method, const Methods& methods) {
@@ -283,7 +291,7 @@ std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
   if (fitting.empty())
     return does_not_fit(methods.front(), *misfit_of_any(methods.front(), site, fabric, maker));
   if (fitting.size() == 1)
-    return Pick{fitting.front(), only_reason(site, methods)};
+    return Pick{fitting.front(), only_reason(fitting.front(), site, methods, fabric, maker)};
   return fastest(fitting, site, timer);
 }
 

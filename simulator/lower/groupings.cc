@@ -28,15 +28,18 @@ SharedList<VertexId> vertices_of(const Group& members) {
 }
 
 const Grouping& Groupings::of(const std::vector<Group>& groups,
-                              const std::vector<TransferGroup>& transfers) {
+                              const std::vector<TransferGroup>& transfers,
+                              const std::vector<GroupMember>& absent) {
   std::vector<std::unique_ptr<Grouping>>& alike = known_[hash(groups)];
   for (const auto& grouping : alike)
-    if (grouping->groups == groups && grouping->transfers == transfers)
+    if (grouping->groups == groups && grouping->transfers == transfers &&
+        grouping->absent == absent)
       return *grouping;
   auto made = std::make_unique<Grouping>();
   made->groups = groups;
   made->transfers = transfers;
-  made->table = GroupTable(groups, transfers);
+  made->absent = absent;
+  made->table = GroupTable(groups, transfers, absent);
   for (const Group& group : groups) {
     made->members.emplace_back(group);
     made->vertices.push_back(vertices_of(group));

@@ -21,6 +21,7 @@ SharedList<VertexId> vertices_of(const Group& members);
 struct Grouping {
   std::vector<Group> groups;
   std::vector<TransferGroup> transfers;        // of a transfer: what each is; else empty
+  std::vector<GroupMember> absent;             // members by which no op enters
   std::vector<SharedList<LogicalId>> members;  // per group
   std::vector<SharedList<VertexId>> vertices;  // per group
   GroupTable table;
@@ -36,7 +37,8 @@ class Groupings {
 
   /// Returns the grouping of these groups, which equal lists share. The reference stays valid.
   const Grouping& of(const std::vector<Group>& groups,
-                     const std::vector<TransferGroup>& transfers = {});
+                     const std::vector<TransferGroup>& transfers = {},
+                     const std::vector<GroupMember>& absent = {});
 
  private:
   uint64_t links_hash(VertexId vertex);

@@ -4,6 +4,8 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -11,7 +13,9 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "models/base/amount_text.h"
 #include "models/base/compiler.h"
 #include "models/program/did_you_mean.h"
 #include "models/program/loops.h"
@@ -123,7 +127,8 @@ class SitePlans {
 /// Returns the hints of the op for this group. A message that nobody takes is not sent, since it
 /// would wait for ever; a rendezvous sees to that.
 Hints asked_in(const Grouping& grouping, size_t group, Hints asked) {
-  if (!grouping.transfers.empty() && grouping.transfers[group] == TransferGroup::Unreceived)
+  if (std::ranges::any_of(grouping.absent,
+                          [&](const GroupMember& member) { return member.group == group; }))
     asked.entry = Entry::Rendezvous;
   return asked;
 }
@@ -141,7 +146,7 @@ SitePlans::Key SitePlans::key_of(const Site& site, const SiteTables* tables) {
   const Op& op = program_.op(site.ops.front());
   const auto [operand, result] = exchanged_types(program_, op);
   Key key;
-  key.grouping = &groupings_.of(site.groups, site.transfers);
+  key.grouping = &groupings_.of(site.groups, site.transfers, site.absent);
   key.asked = asked_by(op);
   key.request = schedule_request(op, 0, operand.shape.elements(), Transport());
   key.operand = operand.dtype;
@@ -331,6 +336,8 @@ class Lowering {
     const SitePlan& plan = std::get<SitePlan>(outcome);
     lowered_.choices.push_back(plan.choice);
     copies_ |= plan.copies;
+    if (cut_by_rule(plan.method) && !plan.grouping->shapes.empty())
+      cut_by_rule_.insert(fmt::format("{} by {}", rules(op.kind).name, plan.choice.algorithm));
     add_collectives(id, op, plan);
     if (count_steps(id, op, plan) && plan.unrouted)
       refuse_unrouted(op, plan);
@@ -375,7 +382,8 @@ class Lowering {
                                       {},
                                       transfer,
                                       transfer ? std::optional(receiver_stream) : std::nullopt,
-                                      g});
+                                      g,
+                                      absent_ranks(program_.site(site), g)});
     }
   }
 
@@ -410,6 +418,11 @@ class Lowering {
       lowered_.labels.push_back(std::move(label));
     for (std::string& label : transport_labels(*transport_, lowered_.collectives))
       lowered_.labels.push_back(std::move(label));
+    if (!cut_by_rule_.empty())
+      lowered_.labels.push_back(fmt::format(
+          "pieces: {}: a message is passed on in up to {} pieces, each of {} or more "
+          "(modelled)",
+          fmt::join(cut_by_rule_, ", "), kUncutPieces, size_text(Bytes(kLeastUncutPiece))));
   }
 
   const Program& program_;
@@ -423,8 +436,9 @@ class Lowering {
   LocalCosts costs_;
   Lowered lowered_;
   SitePlans plans_;
-  uint64_t steps_ = 0;   // of the collectives so far
-  bool copies_ = false;  // inside devices
+  uint64_t steps_ = 0;                 // of the collectives so far
+  bool copies_ = false;                // inside devices
+  std::set<std::string> cut_by_rule_;  // "pbroadcast by ring"
 };
 
 }  // namespace

@@ -92,11 +92,21 @@ std::optional<int64_t> MessageCut::largest_message(const Schedule& whole) const 
   return slot ? std::min(*slot, piece) : piece;
 }
 
+bool cut_by_rule(const Method& method) {
+  return method.algorithm->pipelined &&
+         (method.protocol == nullptr || !(method.protocol->slot || method.protocol->pieces));
+}
+
 MessageCut message_cut(const Method& method, WorkType work) {
   MessageCut cut;
+  const int64_t element = itemsize(work).count();
+  if (cut_by_rule(method)) {
+    cut.pieces = kUncutPieces;
+    cut.least = std::max<int64_t>(1, kLeastUncutPiece / element);
+    return cut;
+  }
   if (method.protocol == nullptr)
     return cut;
-  const int64_t element = itemsize(work).count();
   if (const std::optional<Bytes> most = method.protocol->largest_message())
     cut.slot = most->count() / element;
   cut.pieces = method.protocol->pieces.value_or(1);
@@ -114,6 +124,8 @@ ScheduleRequest ScheduleMaker::with_connections(const Method& method, const Hint
     request.transport.slots = *asked.slots;
   else if (protocol != nullptr && protocol->slots)
     request.transport.slots = static_cast<uint32_t>(*protocol->slots);
+  else if (cut_by_rule(method))
+    request.transport.slots = kUncutSlots;
   if (asked.channels)
     request.transport.channels = *asked.channels;
   else if (protocol != nullptr)

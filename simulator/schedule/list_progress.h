@@ -79,7 +79,7 @@ class ProgramLists {
     return lowered_->collective(collective).is_member(node);
   }
   /// Returns whether an op of the program enters as the node. None enters as a switch node or as
-  /// the missing end of an unmatched transfer.
+  /// an absent member.
   bool is_entered(CollectiveId collective, Node node) const {
     const Collective& of = lowered_->collective(collective);
     return of.is_member(node) && of.side_of(node);

@@ -31,15 +31,17 @@ Duration Lowered::local_time(const Program& program, OpRun run, size_t device_in
              device);
 }
 
-GroupTable::GroupTable(std::span<const Group> groups, std::span<const TransferGroup> transfers) {
+GroupTable::GroupTable(std::span<const Group> groups, std::span<const TransferGroup> transfers,
+                       std::span<const GroupMember> absent) {
   using Place = std::pair<LogicalId, GroupRank>;
   const auto of_side = [&](bool receivers) {
     std::vector<Place> all;
     for (uint32_t g = 0; g < groups.size(); ++g)
-      for (size_t rank = 0; rank < groups[g].size(); ++rank) {
-        const auto side =
+      for (uint32_t rank = 0; rank < groups[g].size(); ++rank) {
+        const Side side =
             side_of(transfers.empty() ? std::nullopt : std::optional(transfers[g]), rank);
-        if (side && (*side == Side::Receives) == receivers)
+        if ((side == Side::Receives) == receivers &&
+            (absent.empty() || !std::ranges::binary_search(absent, GroupMember{g, rank})))
           all.push_back({groups[g][rank], {g, Node(rank)}});
       }
     const auto before = [](const Place& a, const Place& b) { return a.first < b.first; };
@@ -73,6 +75,7 @@ std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites) {
   std::vector<CollectiveId> first(sites);
   std::vector<std::vector<Group>> groups(sites);
   std::vector<std::vector<TransferGroup>> transfers(sites);
+  std::vector<std::vector<GroupMember>> absent(sites);
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
     const size_t site = collective.site.index();
@@ -80,13 +83,15 @@ std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites) {
       first[site] = CollectiveId(c);
     ORRERY_CHECK(first[site].index() + groups[site].size() == c,
                  "the collectives of a site stand together");
+    for (const uint32_t rank : collective.absent)
+      absent[site].push_back({static_cast<uint32_t>(groups[site].size()), rank});
     groups[site].emplace_back(collective.members.begin(), collective.members.end());
     if (collective.transfer)
       transfers[site].push_back(*collective.transfer);
   }
   std::vector<SiteMembers> result;
   for (size_t site = 0; site < sites; ++site)
-    result.emplace_back(first[site], GroupTable(groups[site], transfers[site]));
+    result.emplace_back(first[site], GroupTable(groups[site], transfers[site], absent[site]));
   return result;
 }
 

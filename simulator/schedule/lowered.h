@@ -8,6 +8,7 @@
 // fabric. It says where the canonical elements lie in operands and results (view.h), and how long
 // launch, packing and unpacking take (durations.h).
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -51,9 +52,10 @@ class GroupTable {
   };
 
   GroupTable() = default;
-  /// For a transfer, `transfers` says which ends each group has; else it is empty. Requires that no
-  /// device enters two groups on one side.
-  explicit GroupTable(std::span<const Group> groups, std::span<const TransferGroup> transfers = {});
+  /// For a transfer, `transfers` says which ends each group has; else it is empty. Members that are
+  /// absent do not enter. Requires that no device enters two groups on one side.
+  explicit GroupTable(std::span<const Group> groups, std::span<const TransferGroup> transfers = {},
+                      std::span<const GroupMember> absent = {});
 
   /// Returns the group and the rank of the device; nothing if it enters no group on this side.
   std::optional<GroupRank> find(LogicalId device, Side side) const {
@@ -119,9 +121,14 @@ struct Collective {
   std::optional<TransferGroup> transfer = {};    // which ends the group has, in a transfer
   std::optional<StreamId> receiver_stream = {};  // of a transfer
   size_t group = 0;                              // which group of the site
+  std::vector<uint32_t> absent = {};  // ascending ranks; no op of the program enters as these
 
   /// Returns the side on which the member enters; nothing if no op of the program enters as it.
-  std::optional<Side> side_of(Node node) const { return orrery::side_of(transfer, node.index()); }
+  std::optional<Side> side_of(Node node) const {
+    if (std::ranges::binary_search(absent, node.index()))
+      return std::nullopt;
+    return orrery::side_of(transfer, node.index());
+  }
   StreamId stream_of(Node node) const {
     return receiver_stream && side_of(node) == Side::Receives ? *receiver_stream : stream;
   }

@@ -293,7 +293,7 @@ TEST_CASE("protocols: what a protocol lacks is named") {
   const auto has = [&](const std::string& label) {
     return std::find(labels.begin(), labels.end(), label) != labels.end();
   };
-  CHECK(has("transport: p: messages are not cut (no slot given)"));
+  CHECK(has("transport: p: messages are not cut to slots (no slot given)"));
   CHECK(
       has("transport: p: no launch, overhead, channel_rate, store_rate given: these take no time"));
 }

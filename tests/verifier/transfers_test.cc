@@ -293,13 +293,12 @@ TEST_CASE(
     "transfers: a pair is sent as its op says, also where another of its pairs is not taken") {
   const Ran ran =
       run_parts(parts_of({send("t", "a", {{0, 1}, {2, 3}}), receive("y", "t", {{0, 1}})}));
-  std::vector<std::pair<TransferGroup, Entry>> entries;
+  std::vector<std::pair<size_t, Entry>> entries;  // with the number of absent members
   for (const Collective& collective : ran.report.lowered->collectives)
     if (collective.members.size() == 2)
-      entries.emplace_back(*collective.transfer, collective.schedule->extent().entry);
+      entries.emplace_back(collective.absent.size(), collective.schedule->extent().entry);
   CHECK(entries ==
-        std::vector<std::pair<TransferGroup, Entry>>{
-            {TransferGroup::Pair, Entry::Eager}, {TransferGroup::Unreceived, Entry::Rendezvous}});
+        std::vector<std::pair<size_t, Entry>>{{0, Entry::Eager}, {1, Entry::Rendezvous}});
 }
 
 TEST_CASE("transfers: of started sends that wait together others may need less") {

@@ -217,8 +217,7 @@ std::string sentence(const Report& report, const ValueLife& life, const Style& s
   const Program& program = report.scenario->program;
   const std::vector<LogicalId>& devices = program.thread(life.thread).devices;
   std::string text = fmt::format(
-      "{} {}: {} held from {} {}", devices.size() == 1 ? "device" : "devices", ranges_text(devices),
-      size_text(life.size),
+      "{}: {} held from {} {}", devices_text(devices), size_text(life.size),
       life.from ? name_of(report, *life.from) + ", which makes it," : "before the first op",
       until(report, life));
   if (report.completion && (life.from || life.to)) {

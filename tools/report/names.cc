@@ -48,19 +48,4 @@ std::string cuda_version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-std::string ranges_text(std::span<const LogicalId> ids) {
-  std::string text;
-  for (size_t first = 0; first < ids.size();) {
-    size_t last = first;
-    while (last + 1 < ids.size() && ids[last + 1].index() == ids[last].index() + 1)
-      ++last;
-    text += text.empty() ? "" : ", ";
-    text += std::to_string(ids[first].index());
-    if (last > first)
-      text += "-" + std::to_string(ids[last].index());
-    first = last + 1;
-  }
-  return text;
-}
-
 }  // namespace orrery

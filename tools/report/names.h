@@ -32,7 +32,4 @@ std::string digest_text(uint64_t digest);  // 16 hexadecimal digits
 /// Returns the version of CUDA that the driver counts as 13000: "13.0".
 std::string cuda_version_text(int version);
 
-/// Returns ascending ids as ranges: "0-3, 8".
-std::string ranges_text(std::span<const LogicalId> ids);
-
 }  // namespace orrery

@@ -152,17 +152,20 @@ class OpTable {
                  timed && run.hidden.count() > 0 ? time(run.hidden) : "",
                  run.slack ? time(*run.slack) : ""});
     };
+    const auto note = [&](const std::string& said) {
+      table.note(style_.dim(wrapped_words(words_of(fmt::format("{} {}", style_.corner(), said)),
+                                          kReportColumns - 2, 4)));
+    };
     for (const OpEntry& entry : grouped_.entries) {
       const OpReport& last = entry.last();
       row(entry.id, entry.first().start, last);
       if (last.choice)
-        table.note(style_.dim(fmt::format(
-            "{} {}: {}; {} message{}", style_.corner(), last.choice->method(), last.choice->because,
-            grouped(entry.messages), entry.messages == 1 ? "" : "s")));
+        note(fmt::format("{}: {}; {} message{}", last.choice->method(), last.choice->because,
+                         grouped(entry.messages), entry.messages == 1 ? "" : "s"));
       // The times of left-out iterations are not known here.
       const bool complete = entry.loop.empty() || entry.iterations == entry.runs.size();
       if (const std::string said = differing(entry); complete && !said.empty())
-        table.note(style_.dim(fmt::format("{} {}", style_.corner(), said)));
+        note(said);
       for (const OpReport* run : entry.named)
         row(program_.op(run->op).name, run->start, *run);
     }
@@ -244,7 +247,7 @@ class PathText {
     word += before;
     if (shown.devices != devices_) {
       const std::vector<LogicalId> ids(shown.devices.begin(), shown.devices.end());
-      word += fmt::format("device{} {}: ", ids.size() == 1 ? "" : "s", ranges_text(ids));
+      word += devices_text(ids) + ": ";
       devices_ = shown.devices;
     }
     words_.push_back(word + id + " " + style_.dim(shown.took.text(style_.ascii())));

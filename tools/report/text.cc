@@ -55,10 +55,6 @@ std::vector<DeviceGroup> groups_of(const Report& report) {
   return groups;
 }
 
-std::string devices_text(const std::vector<LogicalId>& devices) {
-  return (devices.size() == 1 ? "device " : "devices ") + ranges_text(devices);
-}
-
 /// Returns a count with its verb: "1 is undecided", "2 are undecided".
 std::string undecided_text(size_t count) {
   return fmt::format("{} {} undecided", count, count == 1 ? "is" : "are");

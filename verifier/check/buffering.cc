@@ -91,7 +91,8 @@ class Need {
           std::any_of(stuck.parked.begin(), stuck.parked.end(), [&](const Parked& at) {
             return at.cause.kind == CauseKind::Enter && at.cause.step.node != at.half.step.node;
           });
-      if (waits && lowered_.collective(stuck.run.collective).transfer == TransferGroup::Pair)
+      const Collective& collective = lowered_.collective(stuck.run.collective);
+      if (waits && collective.transfer == TransferGroup::Pair && collective.absent.empty())
         waiting.push_back(stuck.run);
     }
     return waiting;

@@ -34,7 +34,8 @@ class WaitFor {
     for (;;) {
       const Visit visit = look(at);
       if (visit.misses)
-        return unmatched(visit, *visit.misses);
+        return side_of(op_of(visit.entry)) == Side::Both ? member_absent(visit)
+                                                         : unmatched(visit, *visit.misses);
       if (!visit.needs)
         return schedule_stuck(visit);
       const auto again = std::find_if(path.begin(), path.end(), [&](const Visit& earlier) {
@@ -67,7 +68,7 @@ class WaitFor {
     EnterRef entry;
     CollectiveRun run;
     std::optional<EnterRef> needs;  // who has not entered it; empty if all have
-    std::optional<Node> misses;     // the other end of a transfer, if no op enters as it
+    std::optional<Node> misses;     // the member that it waits for, if no op enters as that one
   };
 
   /// Returns the first device that is stuck. If all came to the end of their lists, it is the first
@@ -140,6 +141,75 @@ class WaitFor {
 
   const Op& op_of(EnterRef entry) const { return program_.op(lists_.op(entry)); }
   const List& list_of(EnterRef entry) const { return lists_[entry.list]; }
+
+  /// Describes a collective that some members have entered, while no op enters as others.
+  Check member_absent(const Visit& visit) const {
+    const Op& op = op_of(visit.entry);
+    const Collective& collective = lowered_.collective(visit.run.collective);
+    std::vector<LogicalId> waiting;
+    std::vector<LogicalId> absent;
+    for (uint32_t rank = 0; rank < collective.members.size(); ++rank)
+      if (!lists_.is_entered(visit.run.collective, Node(rank)))
+        absent.push_back(collective.members[rank]);
+      else if (has_entered(visit.run, Node(rank)))
+        waiting.push_back(collective.members[rank]);
+    std::sort(waiting.begin(), waiting.end());
+    std::sort(absent.begin(), absent.end());
+    Witness witness = {{devices_text(waiting),
+                        fmt::format("{} in {} for {}", waiting.size() == 1 ? "waits" : "wait",
+                                    quoted(op.name), devices_text(absent))}};
+    add_places(witness, absent);
+    const Site& site = program_.site(*op.site);
+    const bool one = absent.size() == 1;
+    const std::string missing =
+        site.named ? fmt::format("{} at site {}.",
+                                 one ? "which issues no op" : "none of which issues an op",
+                                 quoted(site.name))
+                   : fmt::format("{}. Ops of several programs meet if they name the same \"site\".",
+                                 one ? "which does not issue it" : "none of which issues it");
+    return failed(
+        CheckKind::DeadlockFree, pointer_of(op),
+        fmt::format("The program cannot end: {} {} on {} needs {}, {}", rules(op.kind).name,
+                    quoted(op.name), devices_text(waiting), devices_text(absent), missing),
+        std::move(witness));
+  }
+
+  /// Adds where these devices are, in one row for all that are at one place.
+  void add_places(Witness& witness, const std::vector<LogicalId>& devices) const {
+    std::vector<std::pair<std::string, std::vector<LogicalId>>> places;
+    std::map<std::string, size_t> known;  // by place: its index among `places`
+    for (const LogicalId device : devices) {
+      const auto [at, is_new] = known.try_emplace(place_text(device), places.size());
+      if (is_new)
+        places.push_back({at->first, {}});
+      places[at->second].second.push_back(device);
+    }
+    for (size_t i = 0; i < rows_shown(places.size()); ++i)
+      witness.emplace_back(devices_text(places[i].second), places[i].first);
+    add_row_of_rest(witness, places.size());
+  }
+
+  /// Says where a device is that does not take part in a collective.
+  std::string place_text(LogicalId device) const {
+    std::vector<std::string> places;
+    for (uint32_t l = 0; l < lists_.size(); ++l) {
+      const ListId list(l);
+      if (lists_[list].device != device)
+        continue;
+      const Tape& tape = lists_.tape(list);
+      const std::string thread = quoted(program_.thread(lists_[list].thread).name);
+      const uint64_t next = stop_.progress.next(list);
+      if (next < tape.size())
+        places.push_back(fmt::format(
+            "waiting in {}", quoted(op_of(blocked_in({list, {MomentKind::Passed, next}})).name)));
+      else if (tape.size() == 0)
+        places.push_back(fmt::format("in {}, which has no ops", thread));
+      else
+        places.push_back(fmt::format("at the end of {}, after {}", thread,
+                                     quoted(program_.op(tape.run_at(next - 1).op).name)));
+    }
+    return places.empty() ? "in no program" : fmt::format("{}", fmt::join(places, " and "));
+  }
 
   /// Describes a message that one end waits for, while the other end's op is missing or names other
   /// devices.

@@ -25,7 +25,9 @@ Check deadlock_free();
 ///  - the wait-for cycle, device by device, and the conflicting orders of issue;
 ///  - or, if all devices entered a collective that cannot continue, the cycle of its steps;
 ///  - or, if a psend or precv waits for a partner that does not exist, the missing op, and the
-///    pairs of the ops that it does not agree with.
+///    pairs of the ops that it does not agree with;
+///  - or, if another collective waits for members that never enter it, who waits, for whom, and
+///    where those are instead.
 Check deadlock_free(const Program& program, const Lowered& lowered, const Stop& stop);
 
 /// Returns a cycle of channels of one schedule: each waits for the next, and the last for the

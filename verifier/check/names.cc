@@ -20,6 +20,9 @@ constexpr std::array kChecks = {
               "receives yet as are expected."},
     CheckInfo{CheckKind::OrderAgreed, "ORDER.AGREED",
               "Devices that share collectives on one stream issue them in one order."},
+    CheckInfo{CheckKind::StreamsOrdered, "STREAMS.ORDERED",
+              "Devices issue collectives that are in flight together on two streams in one "
+              "order."},
     CheckInfo{CheckKind::RouteLeft, "ROUTE.LEFT",
               "Every message has a route over the links that are not cut."},
     CheckInfo{CheckKind::TablesAgreed, "TABLES.AGREED",

@@ -33,6 +33,7 @@ enum class CheckKind : uint8_t {
   SendsUnbuffered,
   SendsBuffered,
   OrderAgreed,
+  StreamsOrdered,
   RouteLeft,
   TablesAgreed,
   RaceFree,

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,20 @@ namespace orrery {
 
 namespace {
 
-/// A thread's collectives at shared sites, per stream, in the order in which each device runs them.
-using SharedOps = std::map<StreamId, std::vector<OpId>>;
+/// Says which collectives of a device are compared: those on the same stream, or those on any.
+enum class Across : uint8_t { OneStream, AllStreams };
+
+/// An Issued is a collective of a thread at a shared site.
+struct Issued {
+  OpId op;
+  StreamId stream;
+  uint32_t enter = 0;            // its Enter, an instruction of the thread's tape
+  std::optional<uint32_t> wait;  // the first instruction that waits for its end
+};
+
+/// A thread's collectives at shared sites, per stream, in the order in which each device issues
+/// them. Across all streams there is one list.
+using SharedOps = std::map<StreamId, std::vector<Issued>>;
 
 /// Returns whether the op is at a shared site. Transfers are left out, since the order in which
 /// they must be issued depends on the messages that are buffered (buffering.h).
@@ -26,28 +39,32 @@ bool is_shared(const Op& op, const Program& program) {
   return program.site(*op.site).ops.size() > 1 && side_of(op) == Side::Both;
 }
 
-SharedOps shared_ops(const Program& program, const Tape& tape) {
+SharedOps shared_ops(const Program& program, const Tape& tape, Across across) {
   SharedOps shared;
-  for (const Instruction& instruction : tape.instructions())
-    if (instruction.kind == Instruction::Kind::Enter &&
-        is_shared(program.op(instruction.op), program))
-      shared[instruction.stream].push_back(instruction.op);
+  const std::vector<std::optional<uint32_t>> waits = first_waits(tape);
+  const std::span<const Instruction> instructions = tape.instructions();
+  for (uint32_t i = 0; i < instructions.size(); ++i) {
+    const auto& [kind, op, stream] = instructions[i];
+    if (kind == Instruction::Kind::Enter && is_shared(program.op(op), program))
+      shared[across == Across::OneStream ? stream : StreamId()].push_back(
+          {op, stream, i, waits[i]});
+  }
   return shared;
 }
 
-/// This is the graph of shared collectives. An edge leads from each collective to the next one on
-/// the same stream of a device.
+/// This is the graph of shared collectives. An edge leads from each collective to the next one of a
+/// device, on the same stream or on any.
 class Precedence {
  public:
-  Precedence(const Program& program, const Lowered& lowered)
+  Precedence(const Program& program, const Lowered& lowered, Across across)
       : next_(lowered.collectives.size()), before_(lowered.collectives.size(), 0) {
     for (size_t t = 0; t < lowered.tapes.size(); ++t) {
       const std::vector<LogicalId>& devices = program.threads[t].devices;
-      for (const auto& [stream, ops] : shared_ops(program, lowered.tapes[t])) {
+      for (const auto& [stream, ops] : shared_ops(program, lowered.tapes[t], across)) {
         std::vector<std::optional<CollectiveId>> last(devices.size());
-        for (const OpId op : ops) {
+        for (const Issued& issued : ops) {
           for (size_t index = 0; index < devices.size(); ++index) {
-            const CollectiveId id = lowered.member(program, op, devices[index]).collective;
+            const CollectiveId id = lowered.member(program, issued.op, devices[index]).collective;
             if (const auto& earlier = last[index]) {
               next_[earlier->index()].push_back(id);
               ++before_[id.index()];
@@ -87,10 +104,10 @@ class Precedence {
 /// without a common order.
 class Disagreement {
  public:
-  Disagreement(const Program& program, const Lowered& lowered)
-      : program_(program), lowered_(lowered) {
+  Disagreement(const Program& program, const Lowered& lowered, Across across)
+      : program_(program), lowered_(lowered), across_(across) {
     for (const Tape& tape : lowered.tapes)
-      shared_.push_back(shared_ops(program, tape));
+      shared_.push_back(shared_ops(program, tape, across));
   }
 
   /// Returns nothing if only a cycle of more than two threads keeps the program from ending.
@@ -99,7 +116,7 @@ class Disagreement {
       for (size_t b = a + 1; b < shared_.size(); ++b)
         for (const auto& [stream, theirs] : shared_[b])
           if (const auto ours = shared_[a].find(stream); ours != shared_[a].end())
-            if (auto found = between(a, ours->second, b, theirs, stream))
+            if (auto found = between(a, ours->second, b, theirs))
               return found;
     return std::nullopt;
   }
@@ -111,28 +128,42 @@ class Disagreement {
     size_t right;
   };
 
-  std::optional<Check> between(size_t a, const std::vector<OpId>& left, size_t b,
-                               const std::vector<OpId>& right, StreamId stream) const {
+  std::optional<Check> between(size_t a, const std::vector<Issued>& left, size_t b,
+                               const std::vector<Issued>& right) const {
     std::map<SiteId, size_t> index_of;
     for (size_t i = 0; i < left.size(); ++i)
-      index_of.emplace(site_of(left[i]), i);
+      index_of.emplace(site_of(left[i].op), i);
     std::vector<Meeting> met;
     for (size_t i = 0; i < right.size(); ++i)
-      if (const auto at = index_of.find(site_of(right[i])); at != index_of.end())
+      if (const auto at = index_of.find(site_of(right[i].op)); at != index_of.end())
         met.push_back({at->second, i});
     for (size_t later = 1; later < met.size(); ++later) {
       for (size_t earlier = 0; earlier < later; ++earlier) {
         const auto& [left_second, right_first] = met[earlier];
         const auto& [left_first, right_second] = met[later];
         if (left_first > left_second ||
-            !share_both(program_.threads[a], program_.threads[b], site_of(right[right_first]),
-                        site_of(right[right_second])))
+            !matters(left[left_first], left[left_second], right[right_first],
+                     right[right_second]) ||
+            !share_both(program_.threads[a], program_.threads[b], site_of(right[right_first].op),
+                        site_of(right[right_second].op)))
           continue;
         return conflict(a, left[left_first], left[left_second], b, right[right_first],
-                        right[right_second], stream);
+                        right[right_second]);
       }
     }
     return std::nullopt;
+  }
+
+  /// Returns whether opposite orders of these collectives are an error of this check. Across
+  /// streams, both must be in flight together on a device.
+  bool matters(const Issued& left_first, const Issued& left_second, const Issued& right_first,
+               const Issued& right_second) const {
+    const auto together = [](const Issued& first, const Issued& second) {
+      return !first.wait || second.enter < *first.wait;
+    };
+    return across_ == Across::OneStream ||
+           (left_first.stream != left_second.stream &&
+            (together(left_first, left_second) || together(right_first, right_second)));
   }
 
   SiteId site_of(OpId op) const { return *program_.op(op).site; }
@@ -159,34 +190,57 @@ class Disagreement {
     return std::pair(in_x->collective, in_y->collective);
   }
 
-  Check conflict(size_t a, OpId left_first, OpId left_second, size_t b, OpId right_first,
-                 OpId right_second, StreamId stream) const {
-    const Op& first = program_.op(left_first);
-    const Op& second = program_.op(left_second);
-    const Op& other_first = program_.op(right_first);
-    const Op& other_second = program_.op(right_second);
+  Check conflict(size_t a, const Issued& left_first, const Issued& left_second, size_t b,
+                 const Issued& right_first, const Issued& right_second) const {
     const std::string& left_name = program_.threads[a].name;
     const std::string& right_name = program_.threads[b].name;
+    const auto order = [&](const Issued& first, const Issued& second) {
+      return fmt::format("{} before {}", program_.op(first.op).name, program_.op(second.op).name);
+    };
+    Witness witness = {{left_name, order(left_first, left_second)},
+                       {right_name, order(right_first, right_second)}};
+    const std::string where = pointer_of(program_.op(right_second.op));
+    if (across_ == Across::OneStream)
+      return failed(
+          CheckKind::OrderAgreed, where,
+          fmt::format("On stream {}, threads {} and {} issue two collectives in opposite orders.",
+                      left_first.stream.index(), quoted(left_name), quoted(right_name)),
+          std::move(witness));
     return failed(
-        CheckKind::OrderAgreed, pointer_of(other_second),
-        fmt::format("On stream {}, threads {} and {} issue two collectives in opposite orders.",
-                    stream.index(), quoted(left_name), quoted(right_name)),
-        {{left_name, fmt::format("{} before {}", first.name, second.name)},
-         {right_name, fmt::format("{} before {}", other_first.name, other_second.name)}});
+        CheckKind::StreamsOrdered, where,
+        fmt::format("On streams {} and {}, threads {} and {} issue two collectives in opposite "
+                    "orders. The program ends only if both make progress at the same time on one "
+                    "device, which communication libraries do not promise.",
+                    left_first.stream.index(), left_second.stream.index(), quoted(left_name),
+                    quoted(right_name)),
+        std::move(witness));
   }
 
   const Program& program_;
   const Lowered& lowered_;
+  const Across across_;
   std::vector<SharedOps> shared_;  // per thread
 };
 
 }  // namespace
 
 Check order_agreed(const Program& program, const Lowered& lowered) {
-  if (!Precedence(program, lowered).has_order())
-    if (auto found = Disagreement(program, lowered).find())
+  if (!Precedence(program, lowered, Across::OneStream).has_order())
+    if (auto found = Disagreement(program, lowered, Across::OneStream).find())
       return *found;
   return passed(CheckKind::OrderAgreed, "/program");
+}
+
+std::optional<Check> streams_ordered(const Program& program, const Lowered& lowered) {
+  const bool several = std::ranges::any_of(lowered.tapes, [&](const Tape& tape) {
+    return shared_ops(program, tape, Across::OneStream).size() > 1;
+  });
+  if (!several)
+    return std::nullopt;
+  if (!Precedence(program, lowered, Across::AllStreams).has_order())
+    if (auto found = Disagreement(program, lowered, Across::AllStreams).find())
+      return found;
+  return passed(CheckKind::StreamsOrdered, "/program");
 }
 
 }  // namespace orrery

@@ -109,7 +109,7 @@ std::vector<CheckKind> checks_of(Property property) {
   switch (property) {
     case Property::DeadlockFree:
       return {CheckKind::TablesAgreed, CheckKind::DeadlockFree, CheckKind::OrderAgreed,
-              CheckKind::RouteLeft};
+              CheckKind::StreamsOrdered, CheckKind::RouteLeft};
     case Property::RaceFree:
       return {CheckKind::RaceFree, CheckKind::DonationUse};
     case Property::NoLeak:

@@ -158,7 +158,8 @@ void DefinedValues::run_site(SiteId id) {
   for (size_t g = 0; g < site.groups.size(); ++g) {
     const Group& group = site.groups[g];
     const auto op_by = [&](size_t rank) -> const Op* {
-      const std::optional<Side> side = side_of(transfer_of(site, g), rank);
+      const std::optional<Side> side =
+          side_of(site, {static_cast<uint32_t>(g), static_cast<uint32_t>(rank)});
       return side ? &program_.op(op_of.at({group[rank], *side})) : nullptr;
     };
     const auto given = [&](size_t rank, ValueId operand) { return &at(operand, group[rank]); };

@@ -29,7 +29,7 @@ using Lists = std::vector<std::vector<int64_t>>;
 
 /// Returns the groups over `axes` on the whole mesh.
 std::vector<Group> groups(const Mesh& mesh, std::vector<size_t> axes, const Lists& lists = {}) {
-  return std::get<std::vector<Group>>(groups_within(mesh, axes, lists, all_devices(mesh)));
+  return groups_of(mesh, axes, lists, all_devices(mesh));
 }
 
 /// Returns a mesh of one to four axes of one to four devices.
@@ -141,26 +141,17 @@ TEST_CASE("groups: strided lists of an axis are the outer axis of a finer mesh")
   CHECK(groups(coarse, {0}, {{0, 3}, {1, 4}, {2, 5}}) == groups(fine, {0}));
 }
 
-/// This is the slow definition, which looks at every group of the mesh. It returns the groups that
-/// lie within the devices, or the first group that is only partly inside.
-std::variant<std::vector<Group>, CutGroup> chosen(const std::vector<Group>& all,
-                                                  const std::vector<LogicalId>& devices) {
-  const auto inside = [&](LogicalId id) {
-    return std::find(devices.begin(), devices.end(), id) != devices.end();
-  };
+/// This is the slow definition, which looks at every group of the mesh.
+std::vector<Group> chosen(const std::vector<Group>& all, const std::vector<LogicalId>& devices) {
   std::vector<Group> kept;
-  for (const Group& group : all) {
-    const bool first = inside(group.front());
-    for (const LogicalId member : group)
-      if (inside(member) != first)
-        return first ? CutGroup{group.front(), member} : CutGroup{member, group.front()};
-    if (first)
+  for (const Group& group : all)
+    if (std::find_first_of(group.begin(), group.end(), devices.begin(), devices.end()) !=
+        group.end())
       kept.push_back(group);
-  }
   return kept;
 }
 
-TEST_CASE("groups: within some devices they are the groups of the mesh that lie inside") {
+TEST_CASE("groups: those of some devices are the groups of the mesh that have one of them") {
   test::holds_for_all("chosen groups", [] {
     const Mesh mesh = any_mesh();
     const std::vector<size_t> axes = some_axes(mesh);
@@ -185,27 +176,28 @@ TEST_CASE("groups: within some devices they are the groups of the mesh that lie 
     if (!devices.empty() && test::in_range(0, 3) == 0)
       devices.erase(devices.begin() + test::in_range<std::ptrdiff_t>(0, std::ssize(devices)));
     std::sort(devices.begin(), devices.end());
-    const auto got = groups_within(mesh, axes, lists, devices);
-    const auto want = chosen(all, devices);
-    RC_ASSERT(got.index() == want.index());
-    if (const auto* cut = std::get_if<CutGroup>(&want)) {
-      RC_ASSERT(std::get<CutGroup>(got).inside == cut->inside);
-      RC_ASSERT(std::get<CutGroup>(got).outside == cut->outside);
-    } else {
-      RC_ASSERT(std::get<std::vector<Group>>(got) == std::get<std::vector<Group>>(want));
+    const std::vector<Group> got = groups_of(mesh, axes, lists, devices);
+    RC_ASSERT(got == chosen(all, devices));
+    for (const Group& group : got) {
+      std::optional<LogicalId> missing;  // the first member that is not among the devices
+      for (size_t rank = group.size(); rank-- > 0;)
+        if (std::find(devices.begin(), devices.end(), group[rank]) == devices.end())
+          missing = group[rank];
+      RC_ASSERT(missing_member(group, devices) == missing);
     }
   });
 }
 
-TEST_CASE("groups: takes time by the devices asked for, not by the mesh") {
+TEST_CASE("groups: takes time by the groups of the devices asked for, not by the mesh") {
   const Mesh mesh({{"i", int64_t{1} << 15}, {"j", int64_t{1} << 15}});
   const std::vector<LogicalId> devices = {LogicalId(6), LogicalId(7), LogicalId(1U << 29U)};
   const std::vector<size_t> none;
-  const std::vector<size_t> whole = {0, 1};
-  CHECK(std::get<std::vector<Group>>(groups_within(mesh, none, {}, devices)).size() == 3);
-  const auto cut = std::get<CutGroup>(groups_within(mesh, whole, {}, devices));
-  CHECK(cut.inside == LogicalId(6));
-  CHECK(cut.outside == LogicalId(0));
+  CHECK(groups_of(mesh, none, {}, devices).size() == 3);
+  const std::vector<size_t> inner = {1};
+  const std::vector<Group> rows = groups_of(mesh, inner, {}, devices);
+  REQUIRE(rows.size() == 2);  // the first two devices are in one row
+  CHECK(rows[0].size() == size_t{1} << 15);
+  CHECK(rows[1].front() == LogicalId(1U << 29U));
 }
 
 TEST_CASE("with_index: moves a device along some axes, and keeps its position on the others") {

@@ -284,8 +284,7 @@ TEST_CASE("unroll: loops that meet may have different iterations") {
   CHECK(flat.sites[3].groups == std::vector<Group>{devices(2, 4)});
 }
 
-TEST_CASE(
-    "unroll: a site that threads issue in unlike iterations is refused where it is not whole") {
+TEST_CASE("unroll: members are absent in the iterations that only some threads have") {
   Building two(Mesh({{"stage", 2}, {"x", 2}}), Checks::Shapes);
   for (const auto& [name, first, trips] :
        {std::tuple("p", 0U, int64_t{2}), std::tuple("q", 2U, int64_t{3})}) {
@@ -296,12 +295,11 @@ TEST_CASE(
         "all[]"));
     two.builder.end_loop({}, {});
   }
-  const Program region = two.finish();
-  Diagnostics diagnostics("f");
-  const auto allow = [](const WrittenSize&) { return std::string(); };
-  CHECK_FALSE(unrolled(region, LongLoops::LeftOut, {}, allow, diagnostics).has_value());
-  CHECK_THROWS_WITH_AS(diagnostics.throw_if_any(),
-                       doctest::Contains("the threads that issue site \"all[2]\""), InputError);
+  const Program flat = unrolled(two.finish(), LongLoops::LeftOut).program;
+  REQUIRE(flat.sites.size() == 3);
+  CHECK(flat.sites[1].absent.empty());
+  CHECK(flat.sites[2].name == "all[2]");
+  CHECK(flat.sites[2].absent == std::vector<GroupMember>{{0, 0}, {0, 1}});
 }
 
 TEST_CASE("unroll: a size that is not allowed is told before it is reached") {

@@ -53,7 +53,7 @@ TEST_CASE("bad input: a scenario and its keys") {
        "\"$schema\", \"name\", \"cluster\", \"mesh\", \"memory\", \"arrays\", "
        "\"check_types\", \"program\", \"programs\", \"outputs\", \"then\", \"transform\", "
        "\"numerics\", "
-       "\"expect\", \"faults\""},
+       "\"expect\", \"faults\", \"concurrent_streams\""},
   };
   refuse_all(wrong, "run", "bad.json");
 }
