@@ -73,7 +73,9 @@ const StepType* step_type_named(std::string_view text);  // null if there is non
 /// The facts about a step that its Step does not have: its place and text in the file.
 struct MscclStepText {
   uint32_t line = 0;
-  uint32_t number = 0;    // s="1"
+  /// The place in the thread block, by which runtimes number the step. Waits name it.
+  uint32_t number = 0;
+  int64_t stated = 0;     // s="1", usually the same; runtimes only compare it with their limit
   std::string_view type;  // "rrcs"
   /// The step waits for this step of a thread block, as the file names it: the block's id and the
   /// step's number. Step::after is the step that ends the wait: the first that sets the flag to

@@ -60,6 +60,8 @@ class Reader {
     if (diagnostics_.empty())
       algorithm_.messages = join_messages(algorithm_, blocks_);
     note_calls();
+    if (std::optional<std::string> note = order_note(algorithm_))
+      algorithm_.notes.push_back(std::move(*note));
     return std::move(algorithm_);
   }
 
@@ -322,9 +324,7 @@ class Reader {
           "step",
           fmt::format("gpu {} tb {} step {} (line {}) has an element in it", ref.node.index(),
                       algorithm_.blocks[ref.node.index()].back().id, ref.index, element.line()));
-    const std::optional<int64_t> number = element.whole("s", {});
-    if (number && *number != ref.index)
-      element.add_error("s", fmt::format("expected {}: steps are listed in order", ref.index));
+    text.stated = element.whole("s", {}).value_or(ref.index);
     const int64_t on = element.whole("depid", {-1}).value_or(-1);
     const int64_t step = element.whole("deps", {-1}).value_or(-1);
     if (on >= 0)

@@ -336,6 +336,28 @@ std::vector<StoredSchedule::Message> join_messages(
   return messages;
 }
 
+std::optional<std::string> order_note(const MscclAlgorithm& algorithm) {
+  std::string first;
+  int64_t count = 0;
+  for (uint32_t gpu = 0; gpu < algorithm.blocks.size(); ++gpu) {
+    for (const MscclBlock& block : algorithm.blocks[gpu]) {
+      for (const MscclStepText& text : block.steps) {
+        if (text.stated == text.number)
+          continue;
+        if (count++ == 0)
+          first = fmt::format("gpu {} tb {} step {} (line {}) has s=\"{}\"", gpu, block.id,
+                              text.number, text.line, text.stated);
+      }
+    }
+  }
+  if (count == 0)
+    return std::nullopt;
+  return fmt::format(
+      "{}: runtimes run the steps of a thread block in the order of the file and number them so, "
+      "and deps names that number ({} with another s)",
+      first, counted(count, "step"));
+}
+
 void resolve_waits(MscclAlgorithm& algorithm, const std::vector<std::vector<ThreadBlock>>& blocks) {
   for (uint32_t gpu = 0; gpu < blocks.size(); ++gpu)
     Waits(algorithm, blocks[gpu], gpu).resolve();

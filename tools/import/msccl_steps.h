@@ -11,11 +11,15 @@
 //  3. join_messages() pairs the k-th send of a connection (gpu, peer, channel) with the peer's k-th
 //     receive.
 //
+// The steps of a thread block are in the order of the file: the parsers compare s="1" with their
+// limit and do not read it otherwise.
+//
 // Passes 2 and 3 fill in the steps and the messages of an MscclAlgorithm. A wait that never ends,
 // with any number of slots, becomes one of its hangs.
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -73,6 +77,10 @@ void make_transfers(ThreadBlock& block, MscclBlock& read, std::vector<Step>& ste
 /// algorithm's hangs and has no messages.
 std::vector<StoredSchedule::Message> join_messages(
     MscclAlgorithm& algorithm, const std::vector<std::vector<ThreadBlock>>& blocks);
+
+/// Returns how runtimes number steps, if some steps state another number (MscclStepText::stated),
+/// with the first of them.
+std::optional<std::string> order_note(const MscclAlgorithm& algorithm);
 
 /// Sets Step::after of each step that waits for another thread block, also of nops. A wait that no
 /// step ends is added to the algorithm's hangs. Adds an error for each wait for a step that does

@@ -145,6 +145,8 @@ class Refusals {
       const MscclStepText& text = algorithm_.text(ref);
       const Step& step = algorithm_.step(ref);
       const std::string who = fmt::format("{} step {} (line {})", where, text.number, text.line);
+      if (text.stated != text.number && text.stated >= limits_.steps)
+        add("s", fmt::format("{} has {}, at most {}", who, text.stated, limits_.steps - 1));
       if (step.count() > limits_.count)
         add("cnt", fmt::format("{} has {} chunks, at most {}", who, step.count(), limits_.count));
       check_numbers(who, step, text);

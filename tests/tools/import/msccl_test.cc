@@ -109,6 +109,23 @@ TEST_CASE("MSCCL: a dependency on an earlier step of the same thread block adds 
   CHECK_FALSE(read_msccl(xml, "a.xml").steps[0][0][1].after.has_value());
 }
 
+TEST_CASE("MSCCL: steps are numbered in the order of the file, whatever number they state") {
+  const MscclAlgorithm algorithm =
+      read_msccl(with(two_gather().text(), "<step s=\"0\"", "<step s=\"7\""), "a.xml");
+  CHECK(algorithm.steps[0][0][0].to == Node(1));  // still the send
+  const std::vector<MscclStepText>& steps = algorithm.blocks[0][0].steps;
+  CHECK(steps[0].number == 0);
+  CHECK(steps[0].stated == 7);
+  CHECK(steps[1].stated == 1);
+  REQUIRE(algorithm.notes.size() == 1);
+  CHECK(algorithm.notes[0] ==
+        "gpu 0 tb 0 step 0 (line 4) has s=\"7\": runtimes run the steps of a thread block in the "
+        "order of the file and number them so, and deps names that number (1 step with another s)");
+  CHECK(errors(with(two_gather().text(), "<step s=\"0\"", "<step s=\"-1\"")) ==
+        "a.xml:4:1: /algo/gpu/0/tb/0/step/0/s: expected a whole number from 0 to 2147483647, got "
+        "\"-1\"");
+}
+
 TEST_CASE("MSCCL: errors name their position") {
   const std::string good = two_gather().text();
   CHECK(errors(good) == "none");

@@ -64,6 +64,15 @@ Check limits_of(const std::string& from, const std::string& to, const char* runt
 
 using Row = std::pair<std::string, std::string>;
 
+TEST_CASE("runtimes: a step states any number below the most steps of a thread block") {
+  CHECK(limits_of("<step s=\"0\"", "<step s=\"63\"").holds());
+  CHECK(limits_of("<step s=\"0\"", "<step s=\"64\"").witness.front() ==
+        Row("s", "gpu 0 tb 0 step 0 (line 4) has 64, at most 63"));
+  CHECK(limits_of("<step s=\"0\"", "<step s=\"255\"", "msccl").holds());
+  CHECK(limits_of("<step s=\"0\"", "<step s=\"256\"", "msccl").witness.front() ==
+        Row("s", "gpu 0 tb 0 step 0 (line 4) has 256, at most 255"));
+}
+
 TEST_CASE("runtimes: what a parser does not read of <algo> is named") {
   CHECK(limits_of("small", "small").holds());
   CHECK(limits_of("small", "small", "msccl").holds());
