@@ -68,7 +68,7 @@ Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFi
       methods.push_back(method);
   };
   for (const Algorithm* algorithm : algorithms)
-    for (const ProtocolFigures* protocol : protocols_for(*algorithm, site.request.kind, transport))
+    for (const ProtocolFigures* protocol : protocols_for(algorithm, site.request.kind, transport))
       if (!site.asked.protocol || protocol->name == *site.asked.protocol)
         add({algorithm, protocol});
   if (methods.empty() && !site.asked.protocol)

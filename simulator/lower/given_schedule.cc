@@ -6,7 +6,7 @@
 #include "simulator/lower/assumptions.h"
 #include "simulator/lower/groupings.h"
 #include "simulator/lower/lower.h"
-#include "simulator/schedule/end_copies.h"
+#include "simulator/lower/schedule_maker.h"
 #include "simulator/schedule/tape.h"
 #include "simulator/schedule/view.h"
 
@@ -27,10 +27,11 @@ Lowered lowered_alone(const Program& program, Collective collective) {
 
 Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorithm,
                    const Program& program, const DeviceFigures& device,
-                   const MessageFigures& messages) {
+                   std::optional<TransportFigures> transport) {
   ORRERY_CHECK(program.ops.size() == 1 && program.sites.size() == 1 &&
                    program.sites.front().groups.size() == 1,
                "a program of one collective over one group");
+  ORRERY_CHECK(!transport || transport->protocols.size() == 1, "one protocol passes the messages");
   const Op& op = program.ops.front();
   const Group& group = program.sites.front().groups.front();
   const auto [exchanged, result] = exchanged_types(program, op);
@@ -38,6 +39,8 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
   ORRERY_CHECK(work_type(rules(op.kind).form.entering, operand) == WorkType{operand} &&
                    operand == result.dtype,
                "work elements are operand elements");
+  const auto shared = std::make_shared<const std::optional<TransportFigures>>(std::move(transport));
+  const Method method{nullptr, *shared ? &(*shared)->protocols.front() : nullptr};
 
   Collective collective;
   collective.kind = op.kind;
@@ -48,22 +51,26 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
       collective_views(op, exchanged.shape, result.shape, static_cast<int64_t>(group.size()));
   collective.input = std::move(views.input);
   collective.output = std::move(views.output);
-  collective.figures = collective_figures(device);
-  collective.figures.messages = messages;
-  const MemberCosts costs =
-      member_costs(op.kind, schedule->extent(),
-                   {collective.work, operand, result.dtype, collective.input, collective.output},
-                   collective.figures.rates);
-  collective.scratch = costs.scratch;
-  collective.pack = costs.pack;
-  collective.leave = costs.leave;
+  collective.protocol = method.protocol;
+  const MemberFigures member = ScheduleMaker(device, {})
+                                   .member_figures(method, op.kind, *schedule,
+                                                   {collective.work, operand, result.dtype,
+                                                    collective.input, collective.output});
+  collective.figures = member.collective;
+  collective.scratch = member.costs.scratch;
+  collective.pack = member.costs.pack;
+  collective.leave = member.costs.leave;
   collective.vertices = vertices_of(group);
 
   Lowered lowered = lowered_alone(program, std::move(collective));
-  const bool schedule_copies = schedule->extent().copies;
   lowered.schedules.push_back(std::move(schedule));
-  lowered.choices = {{std::move(algorithm), "it was given"}};
-  lowered.labels = missing_figures(device, lowered.collectives, costs.copies || schedule_copies);
+  lowered.transport = shared;
+  lowered.choices = {{std::move(algorithm), "it was given",
+                      method.protocol == nullptr ? std::string() : method.protocol->name}};
+  lowered.labels = missing_figures(device, lowered.collectives, member.copies);
+  if (*shared)
+    for (std::string& label : transport_labels(*shared, lowered.collectives))
+      lowered.labels.push_back(std::move(label));
   return lowered;
 }
 

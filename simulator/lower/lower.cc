@@ -30,7 +30,6 @@
 #include "simulator/lower/groupings.h"
 #include "simulator/lower/local_cost.h"
 #include "simulator/lower/schedule_maker.h"
-#include "simulator/schedule/end_copies.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/tape.h"
 #include "simulator/schedule/view.h"
@@ -207,14 +206,11 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
 }
 
 GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const {
-  const MemberTensors tensors = {plan.work, key.operand, key.result, plan.input, plan.output};
-  GroupPlan group;
-  group.schedule = &schedule;
-  group.figures = maker_.figures(plan.method, schedule);
-  group.costs = member_costs(key.request.kind, schedule.extent(), tensors, maker_.device_rates());
-  plan.copies |=
-      group.costs.copies || (schedule.extent().copies && !group.figures.rates.copy.has_value());
-  return group;
+  const MemberFigures member =
+      maker_.member_figures(plan.method, key.request.kind, schedule,
+                            {plan.work, key.operand, key.result, plan.input, plan.output});
+  plan.copies |= member.copies;
+  return {&schedule, member.collective, member.costs};
 }
 
 const SitePlans::SharedSchedule& SitePlans::schedule_of(const Method& method,

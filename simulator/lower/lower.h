@@ -52,8 +52,12 @@ Lowered lowered_alone(const Program& program, Collective collective);
 /// The program's only op is a sync collective of all devices of its mesh, in one group. Node r of
 /// the schedule is rank r; logical id d runs on device d. Requires a collective that works on its
 /// operand's elements as they are.
+///
+/// Messages are passed by the only protocol of `transport`, with the figures that lower() gives a
+/// collective of that protocol. The caller cuts them. Without a transport they take their links
+/// alone.
 Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorithm,
                    const Program& program, const DeviceFigures& device,
-                   const MessageFigures& messages = {});
+                   std::optional<TransportFigures> transport = std::nullopt);
 
 }  // namespace orrery

@@ -22,14 +22,14 @@ Hints asked_by(const Op& op) {
 }
 
 std::vector<const ProtocolFigures*> protocols_for(
-    const Algorithm& algorithm, OpKind kind, const std::optional<TransportFigures>& transport) {
+    const Algorithm* algorithm, OpKind kind, const std::optional<TransportFigures>& transport) {
   const auto among = [](const std::vector<std::string>& names, std::string_view name) {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
   };
   std::vector<const ProtocolFigures*> serving;
   if (transport)
     for (const ProtocolFigures& protocol : transport->protocols)
-      if (among(protocol.algorithms, algorithm.name) &&
+      if ((algorithm == nullptr || among(protocol.algorithms, algorithm->name)) &&
           among(protocol.ops, rules(timed_as(kind)).name))
         serving.push_back(&protocol);
   return serving;
@@ -185,6 +185,17 @@ CollectiveFigures ScheduleMaker::figures(const Method& method, const Schedule& s
   figures.messages = {protocol->share, protocol->overhead.value_or(Duration()),
                       protocol->latency.value_or(Duration()), protocol->channel_rate};
   return figures;
+}
+
+MemberFigures ScheduleMaker::member_figures(const Method& method, OpKind kind,
+                                            const Schedule& schedule,
+                                            const MemberTensors& tensors) const {
+  MemberFigures member;
+  member.collective = figures(method, schedule);
+  member.costs = member_costs(kind, schedule.extent(), tensors, data_rates(device_));
+  member.copies = member.costs.copies ||
+                  (schedule.extent().copies && !member.collective.rates.copy.has_value());
+  return member;
 }
 
 }  // namespace orrery

@@ -18,6 +18,7 @@
 #include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/schedule/durations.h"
+#include "simulator/schedule/end_copies.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/schedule.h"
 
@@ -25,7 +26,7 @@ namespace orrery {
 
 /// How a collective is carried out. Without a protocol, messages are passed whole.
 struct Method {
-  const Algorithm* algorithm = nullptr;
+  const Algorithm* algorithm = nullptr;  // null: a schedule that was given, as by a file
   const ProtocolFigures* protocol = nullptr;
 };
 Choice choice_of(const Method& method, std::string because = {});
@@ -33,8 +34,10 @@ Choice choice_of(const Method& method, std::string because = {});
 /// Returns an op's hints except its stream, on which no method depends. The rest is chosen.
 Hints asked_by(const Op& op);
 
-/// Returns the protocols that serve the algorithm for this op, in the order of the transport.
-std::vector<const ProtocolFigures*> protocols_for(const Algorithm& algorithm, OpKind kind,
+/// Returns the protocols that serve the algorithm for this op, in the order of the transport. A
+/// null algorithm is one of a file: no protocol can name it, so each one that serves the op serves
+/// it.
+std::vector<const ProtocolFigures*> protocols_for(const Algorithm* algorithm, OpKind kind,
                                                   const std::optional<TransportFigures>& transport);
 
 struct MadeSchedule {
@@ -70,6 +73,13 @@ inline constexpr int64_t kUncutPieces = 512;
 inline constexpr int64_t kLeastUncutPiece = int64_t{64} << 10;  // bytes
 inline constexpr uint32_t kUncutSlots = 32;  // of a connection, so that pieces do not wait for it
 
+/// The figures of a collective on a member: of its steps and messages, and of its end copies.
+struct MemberFigures {
+  CollectiveFigures collective;
+  MemberCosts costs;
+  bool copies = false;  // whether it copies inside a device at no rate but the device's
+};
+
 class ScheduleMaker {
  public:
   ScheduleMaker(const DeviceFigures& device, const Limits& limits)
@@ -88,8 +98,10 @@ class ScheduleMaker {
 
   CollectiveFigures figures(const Method& method, const Schedule& schedule) const;
 
-  /// Returns the rates at which members copy before and after their steps.
-  DataRates device_rates() const { return data_rates(device_); }
+  /// Returns figures() with the costs of a member, which copies before and after its steps at the
+  /// device's rates.
+  MemberFigures member_figures(const Method& method, OpKind kind, const Schedule& schedule,
+                               const MemberTensors& tensors) const;
 
  private:
   const DeviceFigures device_;

@@ -166,7 +166,7 @@ bool competes(const ProtocolFigures& protocol, std::span<const MeasuredCall> cal
         kinds.insert(op.kind);
   for (const OpKind kind : kinds)
     for (const Algorithm* const algorithm : algorithms_for(kind))
-      for (const ProtocolFigures* const serving : protocols_for(*algorithm, kind, transport))
+      for (const ProtocolFigures* const serving : protocols_for(algorithm, kind, transport))
         if (serving->name == protocol.name)
           return true;
   return false;

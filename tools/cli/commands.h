@@ -80,7 +80,8 @@ struct DiffCommand {
 
 struct ProveCommand {
   std::string file;
-  std::optional<std::string> cluster;     // of the catalog
+  std::optional<std::string> cluster;     // of the catalog, or a file
+  std::vector<std::string> figures;       // of the cluster, each NAME=VALUE
   std::optional<std::string> definition;  // a file
   std::optional<uint32_t> slots;
   std::optional<uint32_t> root;

@@ -140,8 +140,11 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
   CLI::App* const command = app.add_subcommand(
       "prove", "Prove an MSCCL algorithm: right for all values, hang-free, timed");
   command->add_option("FILE", prove.file, "The algorithm, MSCCL XML")->required();
-  command->add_option("--cluster", prove.cluster, "A cluster of the catalog, to time it on")
-      ->type_name("NAME");
+  command
+      ->add_option("--cluster", prove.cluster,
+                   "To time it on: a cluster of the catalog, or a file with one")
+      ->type_name("NAME|FILE");
+  add_figures(*command, prove.figures);
   command
       ->add_option("--slots", prove.slots,
                    "Messages that a connection holds (default: the runtime's; Simple 2, LL and "
@@ -173,6 +176,7 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
       "Examples:\n"
       "  orrery prove algorithm.xml\n"
       "  orrery prove algorithm.xml --slots 1 --cluster a100-sxm-8 --size \"16 MiB\"\n"
+      "  orrery prove algorithm.xml --cluster cluster.json --cluster-figure latency=\"2 us\"\n"
       "  orrery prove custom.xml --definition outputs.json --runtime msccl\n" +
       std::string(kExitCodes));
 }

@@ -7,6 +7,7 @@
 #include "models/scenario/document.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
+#include "tools/cli/overrides.h"
 #include "tools/import/msccl.h"
 #include "tools/import/prove.h"
 #include "tools/report/checks_text.h"
@@ -50,9 +51,9 @@ std::string notes_text(const AlgorithmProof& proof) {
 
 std::string time_line(const AlgorithmProof& proof, const Cluster& cluster, const Style& style) {
   const AlgorithmTime& time = *proof.time;
-  std::string line =
-      fmt::format("  {} on {}: {} in {}", style.bold("TIME"), cluster.name, size_text(proof.size),
-                  time_text(time.completion.makespan - Instant(), style.ascii()));
+  std::string line = fmt::format("  {} on {} ({}): {} in {}", style.bold("TIME"), cluster.name,
+                                 time.protocol, size_text(proof.size),
+                                 time_text(time.completion.makespan - Instant(), style.ascii()));
   if (time.bandwidths)
     line += fmt::format(", algbw {:.2f} GB/s, busbw {:.2f} GB/s", time.bandwidths->algbw_GBps,
                         time.bandwidths->busbw_GBps);
@@ -76,8 +77,11 @@ Outcome execute(const ProveCommand& command, const Terminal& terminal) {
     request.size = size_named("--size", *command.size);
   std::optional<Cluster> cluster;
   if (command.cluster) {
-    cluster = cluster_named("--cluster", *command.cluster);
+    cluster = with_figures(cluster_given("--cluster", *command.cluster, command.limits),
+                           command.figures, command.limits);
     request.cluster = &*cluster;
+  } else if (!command.figures.empty()) {
+    refuse("--cluster-figure", "expected --cluster too, which names the cluster of the figure");
   }
   std::optional<ChunkDefinition> definition;
   if (command.definition) {
@@ -98,7 +102,7 @@ Outcome execute(const ProveCommand& command, const Terminal& terminal) {
     terminal.out << "\n"
                  << time_line(proof, *cluster, style) << style.dim(assumed_text(*proof.time));
   else if (!cluster)
-    terminal.out << "\n  " << style.dim("give --cluster NAME for its time") << "\n";
+    terminal.out << "\n  " << style.dim("give --cluster NAME or FILE for its time") << "\n";
   return proof.holds ? Outcome::Holds : Outcome::Fails;
 }
 

@@ -153,7 +153,7 @@ std::vector<std::string> JudgedSizes::notes() const {
                                 name(algorithm_.protocol), runtime_.name, size_text(*figures.slot),
                                 cut_text(), runtime_.source));
   else
-    notes.emplace_back("messages are not cut to slots, and have no flags (--runtime none)");
+    notes.emplace_back("messages are judged whole, not cut to slots (--runtime none)");
   return notes;
 }
 

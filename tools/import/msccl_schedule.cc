@@ -9,6 +9,7 @@
 #include "models/base/check.h"
 #include "models/base/quantity.h"
 #include "simulator/schedule/sliced_schedule.h"
+#include "simulator/schedule/walk.h"
 
 namespace orrery {
 namespace {
@@ -182,6 +183,14 @@ CutSteps cut_steps(const StoredSteps& steps, const std::vector<StoredSchedule::M
   return result;
 }
 
+CutSteps cut_steps(const MscclAlgorithm& algorithm, MscclPlacement placement, int64_t most,
+                   bool makes_last_waits) {
+  StoredSteps steps = placed_steps(algorithm, placement);
+  if (!makes_last_waits)
+    drop_waits_of(last_nops(algorithm), steps);
+  return cut_steps(steps, algorithm.messages, most);
+}
+
 uint32_t most_messages(const CutSteps& cut) {
   std::map<std::tuple<Node, Channel, Node, Channel>, uint32_t> count;
   uint32_t most = 1;
@@ -211,6 +220,18 @@ std::unique_ptr<const Schedule> in_elements(Extent areas, const CutSteps& steps,
   if (stretch >= chunk)
     return whole;
   return std::make_unique<const SlicedOver<>>(std::move(whole), stretch);
+}
+
+std::unique_ptr<const Schedule> one_iteration(const MscclAlgorithm& algorithm,
+                                              MscclPlacement placement, const CutSteps& cut,
+                                              uint32_t slots) {
+  return in_elements(areas_of(algorithm, placement, slots), cut, 1, 1);
+}
+
+std::vector<Parked> stuck(const MscclAlgorithm& algorithm, MscclPlacement placement,
+                          const CutSteps& cut, uint32_t slots) {
+  NoVisitor visitor;
+  return walk(*one_iteration(algorithm, placement, cut, slots), visitor);
 }
 
 }  // namespace orrery

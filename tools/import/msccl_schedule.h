@@ -5,7 +5,8 @@
 //
 //   placed_steps()   places the steps' slices: in one area if the algorithm is called in place
 //   drop_waits_of()  takes away the waits that runtimes do not make
-//   cut_steps()      cuts steps into pieces, each with as many chunks as fit a slot
+//   cut_steps()      cuts steps into pieces, each with as many chunks as fit a slot; its second
+//                    form does all three
 //   in_elements()    makes the Schedule; if one chunk exceeds a slot, all steps run once for each
 //                    stretch of the chunk that fits
 //
@@ -17,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "simulator/schedule/progress.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/stored_schedule.h"
 #include "simulator/values/provenance.h"
@@ -71,6 +73,11 @@ uint64_t count_pieces(const StoredSteps& steps, int64_t most);
 CutSteps cut_steps(const StoredSteps& steps, const std::vector<StoredSchedule::Message>& messages,
                    int64_t most);
 
+/// Returns the algorithm's steps as they run, placed and cut to messages of at most `most` chunks.
+/// `makes_last_waits` says whether the waits of last_nops() are made: runtimes do not make them.
+CutSteps cut_steps(const MscclAlgorithm& algorithm, MscclPlacement placement, int64_t most,
+                   bool makes_last_waits);
+
 /// Returns the most messages on one connection. With as many slots, no send waits for one.
 uint32_t most_messages(const CutSteps& cut);
 
@@ -80,5 +87,16 @@ uint32_t most_messages(const CutSteps& cut);
 /// bits.
 std::unique_ptr<const Schedule> in_elements(Extent areas, const CutSteps& steps, int64_t chunk,
                                             int64_t stretch);
+
+/// Returns the schedule on which hangs, races and values are judged: one iteration with chunks of
+/// one element. They do not depend on the number of iterations. Steps that wait for each other are
+/// in one iteration, as no cause of a step is in a later one, and iterations share no elements.
+std::unique_ptr<const Schedule> one_iteration(const MscclAlgorithm& algorithm,
+                                              MscclPlacement placement, const CutSteps& cut,
+                                              uint32_t slots);
+
+/// Returns the channels of that schedule that wait for ever; none if it ends.
+std::vector<Parked> stuck(const MscclAlgorithm& algorithm, MscclPlacement placement,
+                          const CutSteps& cut, uint32_t slots);
 
 }  // namespace orrery

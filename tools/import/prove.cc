@@ -11,11 +11,7 @@
 #include <fmt/format.h>
 
 #include "models/base/amount_text.h"
-#include "models/fabric/transport.h"
-#include "simulator/lower/assumptions.h"
-#include "simulator/lower/lower.h"
-#include "simulator/network/paths.h"
-#include "simulator/schedule/walk.h"
+#include "models/base/diagnostics.h"
 #include "tools/import/chunk_definition.h"
 #include "tools/import/judged_sizes.h"
 #include "tools/import/msccl_schedule.h"
@@ -30,52 +26,7 @@ namespace {
 
 [[noreturn]] void refuse(const MscclAlgorithm& algorithm, std::string pointer,
                          std::string message) {
-  Diagnostics diagnostics(algorithm.file);
-  diagnostics.add({std::move(pointer), {}}, std::move(message));
-  diagnostics.throw_if_any();
-  fail_check("thrown", "an error was added", __FILE__, __LINE__);
-}
-
-std::vector<Parked> stuck(const Schedule& schedule) {
-  NoVisitor visitor;
-  return walk(schedule, visitor);
-}
-
-/// Returns the bandwidths as nccl-tests counts them. A custom collective has none.
-std::optional<Bandwidths> bandwidths_of(const MscclAlgorithm& algorithm, const Op& op, Bytes size,
-                                        Duration took) {
-  if (took.count() == 0 || algorithm.collective == MscclCollective::Custom)
-    return std::nullopt;
-  Bandwidths result = bandwidths(op.kind, size, algorithm.gpus, took);
-  // Each byte crosses the root's links once.
-  if (algorithm.collective == MscclCollective::Broadcast ||
-      algorithm.collective == MscclCollective::Reduce)
-    result.busbw_GBps = result.algbw_GBps;
-  return result;
-}
-
-/// Returns the time of a schedule that ends and has its routes. `program` is the algorithm's, as
-/// program_of() makes it. The flags of a protocol take their share of every link.
-AlgorithmTime algorithm_time(const MscclAlgorithm& algorithm,
-                             std::unique_ptr<const Schedule> schedule, const Program& program,
-                             const Cluster& cluster, const Runtime& runtime) {
-  const ConnectionFigures& figures = runtime.figures(algorithm.protocol);
-  MessageFigures messages;
-  messages.share = figures.share;
-  const Lowered lowered =
-      lower_with(std::move(schedule), algorithm.name, program, cluster.device, messages);
-  AlgorithmTime time{run_time(program, lowered, cluster.fabric), std::nullopt, lowered.labels};
-  for (std::string& figure : fitted_figures(cluster))
-    time.labels.push_back(std::move(figure));
-  if (figures.share.data != figures.share.wire)
-    time.labels.push_back(fmt::format(
-        "{}: links carry data at {}/{} of their rate, the rest is flags ({})",
-        name(algorithm.protocol), figures.share.data, figures.share.wire, runtime.source));
-  const Op& op = program.ops.front();
-  const Bytes size =
-      nccl_size(op.kind, program.value(op.operands.front()).type.size(), algorithm.gpus);
-  time.bandwidths = bandwidths_of(algorithm, op, size, time.completion.makespan - Instant());
-  return time;
+  throw InputError(algorithm.file, {{{std::move(pointer), {}}, std::move(message)}});
 }
 
 /// Judges an algorithm as one runtime runs it.
@@ -193,13 +144,9 @@ class Prover {
           failed(CheckKind::DeadlockFree, "", fmt::format("... {} more", hangs.more)));
   }
 
-  /// Returns the schedule on which hangs, races and values are judged: one iteration with chunks of
-  /// one element. They do not depend on the number of iterations. Steps that wait for each other
-  /// are in one iteration, as no cause of a step is in a later one, and iterations share no
-  /// elements.
   std::unique_ptr<const Schedule> one_iteration(MscclPlacement placement, const CutSteps& cut,
                                                 uint32_t slots) const {
-    return in_elements(areas_of(algorithm_, placement, slots), cut, 1, 1);
+    return orrery::one_iteration(algorithm_, placement, cut, slots);
   }
 
   /// Limits the pieces of steps. A file within the runtime's limits has at most 71 pieces per step,
@@ -224,12 +171,8 @@ class Prover {
                                 counted(chunks, "chunk"))));
   }
 
-  /// Returns the algorithm's steps, cut to messages of at most `chunks` chunks.
   CutSteps cut(MscclPlacement placement, int64_t chunks) const {
-    StoredSteps steps = placed_steps(algorithm_, placement);
-    if (runtime_.limits)
-      drop_waits_of(last_nops(algorithm_), steps);
-    return cut_steps(steps, algorithm_.messages, chunks);
+    return cut_steps(algorithm_, placement, chunks, !runtime_.limits);
   }
 
   void check_steps() {
@@ -265,7 +208,7 @@ class Prover {
   }
 
   bool hangs(MscclPlacement placement, const CutSteps& cut, uint32_t slots) const {
-    return !stuck(*one_iteration(placement, cut, slots)).empty();
+    return !stuck(algorithm_, placement, cut, slots).empty();
   }
 
   /// Adds the check DEADLOCK.FREE. `worst` is the cut at which most slots are needed.
@@ -279,7 +222,7 @@ class Prover {
                  fmt::format("ends with {} {}; {}", slots, sizes_.text(), need)));
       return;
     }
-    const std::vector<Parked> parked = stuck(*one_iteration(placement, worst, slots_));
+    const std::vector<Parked> parked = stuck(algorithm_, placement, worst, slots_);
     result_.checks.push_back(
         failed(CheckKind::DeadlockFree, "",
                fmt::format("hangs with {} {}; {}", slots,
@@ -342,8 +285,7 @@ class Prover {
   /// Returns an addition to the text of a race: whether the wait for one of the slots asked for
   /// orders the steps.
   std::string race_with_slots(MscclPlacement placement, const CutSteps& cut) const {
-    const std::unique_ptr<const Schedule> schedule = one_iteration(placement, cut, slots_);
-    if (!stuck(*schedule).empty() || !step_races(*schedule).none())
+    if (hangs(placement, cut, slots_) || !step_races(*one_iteration(placement, cut, slots_)).none())
       return "";
     return fmt::format(" but the wait for one of {}: with more they race", counted(slots_, "slot"));
   }
@@ -387,43 +329,13 @@ class Prover {
         rooted ? fmt::format(" (root {}; --root names another)", request_.root.value_or(0)) : ""));
   }
 
-  void require_routes(const Cluster& cluster, const Schedule& schedule) const {
-    std::vector<VertexId> vertices;
-    for (uint32_t gpu = 0; gpu < algorithm_.gpus; ++gpu)
-      vertices.emplace_back(gpu);
-    Paths paths(cluster.fabric);
-    if (const auto ends = first_unrouted(schedule, vertices, paths, Reach(cluster.fabric)))
-      refuse(algorithm_, "/algo",
-             fmt::format("cluster {} has no route from {} to {}", cluster.name,
-                         cluster.fabric.vertex_text(ends->sender),
-                         cluster.fabric.vertex_text(ends->receiver)));
-  }
-
-  /// Adds the time at the size of times, if the algorithm ends at that size.
+  /// Adds the time at the size of times, or a note if the algorithm hangs there.
   void add_time(const Cluster& cluster, MscclPlacement placement) {
-    const MscclCut how = sizes_.cut();
-    const CutSteps cut = this->cut(placement, how.chunks);
-    if (hangs(placement, cut, slots_))
-      return;
-    require_routes(cluster, *one_iteration(placement, cut, slots_));
-    size_t longest = 0;
-    size_t steps = 0;
-    for (const auto& gpu : cut.steps) {
-      for (const std::vector<Step>& channel : gpu) {
-        longest = std::max(longest, channel.size());
-        steps += channel.size();
-      }
-    }
-    const int64_t chunk = sizes_.elements();
-    const int64_t iterations = ceil_divide(chunk, how.elements);
-    if (Int128{iterations} * Int128{longest} >= Int128{1} << 31U ||
-        Int128{iterations} * Int128{steps} > request_.limits.steps)
-      refuse(algorithm_, "/algo",
-             beyond(request_.limits, &Limits::steps,
-                    fmt::format("{} in each of {} iterations", steps, iterations)));
-    result_.time = algorithm_time(
-        algorithm_, in_elements(areas_of(algorithm_, placement, slots_), cut, chunk, how.elements),
-        program_of(algorithm_, chunk), cluster, runtime_);
+    result_.time =
+        time_on(cluster, {algorithm_, runtime_, sizes_, placement, slots_}, request_.limits);
+    if (!result_.time)
+      result_.notes.push_back(fmt::format("no time: with messages as they are cut at {} it hangs",
+                                          size_text(sizes_.size())));
   }
 
   const ProofRequest& request_;

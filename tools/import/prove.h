@@ -2,7 +2,8 @@
 
 // Judges an imported algorithm as a runtime runs it. The checks say whether the runtime takes the
 // file, whether the algorithm ends with the slots of its connections, whether its steps race, and
-// whether it computes its collective for all values. It is also timed on a cluster.
+// whether it computes its collective for all values. It is also timed on a cluster (prove_time.cc),
+// by the rules of our own collectives: a protocol of the cluster's transport passes its messages.
 //
 // A file is for a range of sizes. Hangs are judged at the largest size, where a message has the
 // fewest chunks. Races are judged at each number of chunks that a message can have. Values are
@@ -18,7 +19,9 @@
 #include "simulator/analyze/collective_figures.h"
 #include "simulator/time/completion.h"
 #include "tools/import/chunk_definition.h"
+#include "tools/import/judged_sizes.h"
 #include "tools/import/msccl.h"
+#include "tools/import/msccl_schedule.h"
 #include "tools/import/runtime.h"
 #include "verifier/report.h"
 
@@ -42,7 +45,29 @@ struct AlgorithmTime {
   Completion completion;
   std::optional<Bandwidths> bandwidths;  // empty for a custom collective, and if it takes no time
   std::vector<std::string> labels;       // what it assumes
+  std::string protocol;                  // that passes the messages: "ll"
 };
+
+/// All that the time of an algorithm depends on, besides the cluster.
+struct TimedCall {
+  const MscclAlgorithm& algorithm;
+  const Runtime& runtime;
+  const JudgedSizes& sizes;
+  MscclPlacement placement;
+  uint32_t slots;
+};
+
+/// Returns the time at the size of times (JudgedSizes::size). Each thread block is a channel.
+///
+/// The protocol that the file names passes the messages, with the figures that it gives a
+/// collective of ours. If the cluster has none of that name for the collective, the fastest of
+/// those that it has for it does. Without any, messages have the runtime's flags and take their
+/// links alone. A runtime with slots cuts messages; without one, the protocol does.
+///
+/// The result is empty if the algorithm hangs with its messages cut so. Throws InputError if the
+/// cluster lacks a route or a limit is exceeded.
+std::optional<AlgorithmTime> time_on(const Cluster& cluster, const TimedCall& call,
+                                     const Limits& limits);
 
 struct AlgorithmProof {
   /// The checks: RUNTIME.LIMITS unless the runtime has no limits, DEADLOCK.FREE, and for each

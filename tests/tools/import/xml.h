@@ -86,27 +86,69 @@ inline AlgoText two_gather() {
   return algo;
 }
 
-/// Returns an in-place all-reduce around a ring of three gpus. Each chunk goes round twice; in the
-/// first round it is added up without being stored on the way.
-inline AlgoText three_ring() {
+/// Returns an in-place all-reduce around a ring. Each chunk goes round twice; in the first round it
+/// is added up without being stored on the way.
+inline AlgoText ring_all_reduce(int gpus) {
   AlgoText algo;
   algo.coll = "allreduce";
-  algo.chunks = 3;
-  algo.input = 3;
+  algo.chunks = gpus;
+  algo.input = gpus;
   algo.output = 0;
-  for (int g = 0; g < 3; ++g) {
-    const auto chunk = [&](int back) { return "i" + std::to_string((g - back + 3) % 3); };
-    const auto step = [&](int number, const char* type, const std::string& at) {
-      return StepText{number, type, at, at}.text();
+  for (int g = 0; g < gpus; ++g) {
+    std::vector<std::string> steps;
+    const auto add = [&](const char* type, int back) {
+      const std::string chunk = "i" + std::to_string((g - back + 2 * gpus) % gpus);
+      steps.push_back(StepText{static_cast<int>(steps.size()), type, chunk, chunk}.text());
     };
-    algo.gpus.push_back(BlockText{
-        0,
-        (g + 1) % 3,
-        (g + 2) % 3,
-        {step(0, "s", chunk(0)), step(1, "rrs", chunk(1)), step(2, "rrcs", chunk(2)),
-         step(3, "rcs", chunk(0)),
-         step(4, "r",
-              chunk(1))}}.text());
+    add("s", 0);
+    for (int back = 1; back + 1 < gpus; ++back)
+      add("rrs", back);
+    add("rrcs", gpus - 1);
+    for (int back = gpus; back + 2 < 2 * gpus; ++back)
+      add("rcs", back);
+    add("r", 2 * gpus - 2);
+    algo.gpus.push_back(BlockText{0, (g + 1) % gpus, (g + gpus - 1) % gpus, steps}.text());
+  }
+  return algo;
+}
+
+inline AlgoText three_ring() {
+  return ring_all_reduce(3);
+}
+
+/// Returns an in-place all-reduce in which each gpu adds one chunk up and sends it to all others,
+/// with a thread block for each peer. The first thread block adds, after the waits of nops for the
+/// messages of the others.
+inline AlgoText nop_all_reduce(int gpus) {
+  AlgoText algo;
+  algo.coll = "allreduce";
+  algo.chunks = algo.input = algo.output = algo.scratch = gpus;
+  const int peers = gpus - 1;
+  // The first thread block sends, receives, waits for the others but the last by nops, and adds.
+  const int sum = 2 + (peers - 2) + peers - 1;
+  for (int g = 0; g < gpus; ++g) {
+    std::string& gpu = algo.gpus.emplace_back();
+    for (int b = 0; b < peers; ++b) {
+      const int peer = (g + 1 + b) % gpus;
+      BlockText block{b, peer, peer, {}};
+      const auto add = [&](StepText step) {
+        step.number = static_cast<int>(block.steps.size());
+        block.steps.push_back(step.text());
+      };
+      const std::string own = "i" + std::to_string(g);
+      const std::string theirs = "i" + std::to_string(peer);
+      const std::string arrives = "s" + std::to_string(b);
+      add({0, "s", theirs, "s0", 1, -1, -1, false});
+      add({0, "r", arrives, arrives, 1, -1, -1, b > 0});
+      for (int other = 1; b == 0 && other + 1 < peers; ++other)
+        add({0, "nop", "i0", "i0", 0, other, 1, false});
+      for (int from = 0; b == 0 && from < peers; ++from)
+        add({0, "re", "s" + std::to_string(from), own, 1, from == 0 ? peers - 1 : -1,
+             from == 0 ? 1 : -1, from + 1 == peers});
+      add({0, "s", own, own, 1, b == 0 ? -1 : 0, b == 0 ? -1 : sum, false});
+      add({0, "r", theirs, theirs, 1, -1, -1, false});
+      gpu += block.text();
+    }
   }
   return algo;
 }
