@@ -61,8 +61,8 @@ struct TimedCall {
 ///
 /// The protocol that the file names passes the messages, with the figures that it gives a
 /// collective of ours. If the cluster has none of that name for the collective, the fastest of
-/// those that it has for it does. Without any, messages have the runtime's flags and take their
-/// links alone. A runtime with slots cuts messages; without one, the protocol does.
+/// those that serve our algorithms for it does. Without any, messages have the runtime's flags and
+/// take their links alone. A runtime with slots cuts messages; without one, the protocol does.
 ///
 /// The result is empty if the algorithm hangs with its messages cut so. Throws InputError if the
 /// cluster lacks a route or a limit is exceeded.

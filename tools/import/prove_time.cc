@@ -11,6 +11,7 @@
 #include "models/base/check.h"
 #include "models/fabric/transport.h"
 #include "models/program/rules.h"
+#include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/assumptions.h"
 #include "simulator/lower/lower.h"
 #include "simulator/lower/schedule_maker.h"
@@ -57,16 +58,26 @@ struct Candidates {
   std::vector<std::string> labels;  // why these
 };
 
+/// Returns whether the protocol may pass the messages of one of our algorithms for the op.
+bool serves_ours(const ProtocolFigures& protocol, OpKind kind, const Cluster& cluster) {
+  for (const Algorithm* const algorithm : algorithms_for(kind))
+    for (const ProtocolFigures* const serving : protocols_for(algorithm, kind, cluster.transport))
+      if (serving == &protocol)
+        return true;
+  return false;
+}
+
 /// Returns the cluster's protocol that the file names. If the cluster has none of that name for
-/// this op, it returns those that the cluster has for the op, and without any of them the runtime's
-/// flags alone.
+/// this op, it returns those by which our algorithms for the op pass messages, and without any of
+/// them the runtime's flags alone.
 Candidates candidates(const TimedCall& call, const Cluster& cluster, OpKind kind) {
   const Protocol named = call.algorithm.protocol;
   Candidates found;
   for (const ProtocolFigures* protocol : protocols_for(nullptr, kind, cluster.transport)) {
     if (protocol->name == key_of(named))
       return {{*protocol}, {}};
-    found.protocols.push_back(*protocol);
+    if (serves_ours(*protocol, kind, cluster))
+      found.protocols.push_back(*protocol);
   }
   const std::string_view op = rules(timed_as(kind)).name;
   if (!found.protocols.empty()) {
