@@ -57,6 +57,7 @@ class CollectiveEngine {
         log_(log),
         progress_(schedule_, Arrival::Told),
         marks_(extent_, Marks{}),
+        arrivals_(extent_.fused == FusedStep::Atomic ? extent_ : Extent{}, InstantNumber()),
         entries_(extent_.ranks()),
         begun_(log == nullptr ? 0 : size_t{extent_.nodes} * extent_.channels),
         nodes_left_(extent_.nodes) {}
@@ -64,7 +65,9 @@ class CollectiveEngine {
   /// Returns the memory of a run, with what the event engine holds for its messages under way.
   static Int128 bytes(const Extent& extent) {
     const Int128 channels = Int128{extent.nodes} * extent.channels;
-    return StepTable<Marks>::bytes(extent) + StepTable<bool>::bytes(extent) +
+    const Int128 arrivals =
+        extent.fused == FusedStep::Atomic ? StepTable<InstantNumber>::bytes(extent) : Int128{0};
+    return StepTable<Marks>::bytes(extent) + StepTable<bool>::bytes(extent) + arrivals +
            channels * Int128{sizeof(Way) + kBytesUnderWay};
   }
   Int128 bytes() const { return bytes(extent_); }
@@ -110,6 +113,8 @@ class CollectiveEngine {
 
   /// Handles the arrival of the message for this receiving step.
   State arrive(StepRef receiver) {
+    if (extent_.fused == FusedStep::Atomic)
+      arrivals_.at(receiver) = host_.number();
     progress_.arrive(receiver, ready_);
     return begin_ready();
   }
@@ -150,7 +155,7 @@ class CollectiveEngine {
     const Step& step = step_at(ref);
     LastMet<InstantNumber> last;
     for_each_cause(schedule_, extent_, ref, half, step, [&](const Cause& cause) {
-      last.add(met(cause));
+      last.add(met(ref, cause));
       return true;
     });
     ORRERY_CHECK(last.any() && last.get().at == host_.number(),
@@ -223,16 +228,17 @@ class CollectiveEngine {
                    on_wire(size, messages_.share));
   }
 
-  /// Returns when a cause of a half that begins now was met. A message counts as met now. Unless
-  /// the step is Atomic, the message is the last of the causes, so if none before it was met now,
-  /// it has arrived now. For an Atomic step a slot may be met last; then the message, which came
-  /// earlier, still counts as met now.
-  Met met(const Cause& cause) const {
+  /// Returns when a cause of a half of `ref` that begins now was met. Only Atomic steps wait for
+  /// anything after their message: a slot. A message of another step counts as met now, since it is
+  /// the last of the causes: if none before it was met now, it has arrived now.
+  Met met(StepRef ref, const Cause& cause) const {
     if (cause.kind == CauseKind::Enter)
       return {entries_[cause.step.node.index()], cause.step.node};
+    const bool remembered = extent_.fused == FusedStep::Atomic && cause.kind == CauseKind::Message;
+    const InstantNumber arrived = remembered ? arrivals_.at(ref) : host_.number();
     const Marks& marks = marks_.at(cause.step);
     return StepHappened<InstantNumber>{
-        {marks.received, marks.sent, host_.number()}, marks.received_origin, marks.sent_origin}
+        {marks.received, marks.sent, arrived}, marks.received_origin, marks.sent_origin}
         .of(cause);
   }
 
@@ -279,7 +285,7 @@ class CollectiveEngine {
       return;
     LastMet<InstantNumber> last;
     for_each_cause_of_end(schedule_, extent_, node,
-                          [&](const Cause& cause) { last.add(met(cause)); });
+                          [&](const Cause& cause) { last.add(met(cause.step, cause)); });
     host_.end(slot_, node, last.any() ? last.get().origin : node);
   }
 
@@ -315,6 +321,7 @@ class CollectiveEngine {
   std::optional<StepRef> last_ref_;  // of step_at()
   Step last_step_;
   StepTable<Marks> marks_;
+  StepTable<InstantNumber> arrivals_;   // of the messages for Atomic steps; else empty
   std::vector<InstantNumber> entries_;  // per rank
   std::vector<Way> ways_;               // per node and channel, once one remembers
   std::vector<LinkId> shared_;          // of the way of a message that is about to be sent

@@ -72,6 +72,12 @@ TEST_CASE("imported times: sweep and engine agree to the picosecond") {
                                       {BytesPerSecond(1'000'000'000), Duration(latency)});
     DeviceFigures device;
     device.copy_rate = BytesPerSecond(3'000'000'000);
+    // Payloads that take long to pass on hold their slots, so that slots hold steps up, too.
+    ProtocolFigures slow = protocol("slow", Duration(), Duration());
+    slow.store_rate = slow.forward_rate = BytesPerSecond(in_range<int64_t>(1, 40) * 100'000'000);
+    std::vector<Instant> starts;
+    for (int g = 0; g < gpus; ++g)
+      starts.push_back(Instant(in_range<int64_t>(0, 2'000'000)));
     const Program program = program_of(algorithm, chunk);
     const Lowered lowered = lower_with(
         in_elements(
@@ -79,9 +85,11 @@ TEST_CASE("imported times: sweep and engine agree to the picosecond") {
                      static_cast<uint32_t>(own) + more_slots),
             cut_steps(placed_steps(algorithm, MscclPlacement::OutOfPlace), algorithm.messages, 1),
             chunk, stretch),
-        "ring", program, device);
-    const Completion by_engine = simulate(program, lowered, fabric);
-    const Completion chosen = run_time(program, lowered, fabric);
+        "ring", program, device, TransportFigures{{slow}});
+    EngineOptions options;
+    options.device_start = starts;
+    const Completion by_engine = simulate(program, lowered, fabric, options);
+    const Completion chosen = run_time(program, lowered, fabric, starts);
     RC_ASSERT(chosen.by == TimedBy::Sweep);
     RC_ASSERT(chosen.makespan == by_engine.makespan);
     RC_ASSERT(chosen.spans == by_engine.spans);
