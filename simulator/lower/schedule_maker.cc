@@ -93,7 +93,7 @@ std::optional<int64_t> MessageCut::largest_message(const Schedule& whole) const 
 }
 
 bool cut_by_rule(const Method& method) {
-  return method.algorithm->pipelined &&
+  return method.algorithm != nullptr && method.algorithm->pipelined &&
          (method.protocol == nullptr || !(method.protocol->slot || method.protocol->pieces));
 }
 
