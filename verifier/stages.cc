@@ -59,6 +59,7 @@ TimeOptions Stages::time_options() const {
   options.device_start = fault_effects_.device_start;
   options.most_state = options_.limits.state;
   options.most_runs = options_.limits.runs;
+  options.only_times = options_.only_times;
   return options;
 }
 

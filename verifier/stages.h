@@ -48,6 +48,8 @@ struct StageOptions {
   uint64_t slack_budget = kStepsLookedAt;
   ProofBudget proof;
   ProofBudget race_search;
+  /// Whether times() may lack what TimeOptions::only_times leaves out. With slack it lacks nothing.
+  bool only_times = false;
 };
 
 /// Says whether slack is computed, or why not.

@@ -140,6 +140,7 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
   try {
     TimeOptions options;
     options.most_state = limits_.state;
+    options.only_times = true;
     const std::optional<Completion> completion =
         time_program(alone.program, alone.lowered, paths_, demands(alone.lowered, paths_), options);
     if (!completion)

@@ -1,8 +1,11 @@
 #include "simulator/schedule/progress.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "models/base/check.h"
+#include "simulator/schedule/sliced_schedule.h"
 
 namespace orrery {
 
@@ -103,6 +106,49 @@ void Progress::append_state(std::vector<uint64_t>& words) const {
     words.push_back(uint64_t{cursor.index} << 1U | (cursor.received ? 1U : 0U));
   append_bits(entered_, words);
   append_bits(arrived_.entries(), words);
+}
+
+void Progress::append_state(const SlicedSchedule& cut, uint32_t iteration,
+                            std::vector<uint64_t>& words) const {
+  append_bits(entered_, words);
+  for (uint32_t id = 0; id < cursors_.size(); ++id) {
+    const StepRef step = next_half(id).step;
+    if (is_over(step)) {
+      words.push_back(std::numeric_limits<uint64_t>::max());
+      continue;
+    }
+    const uint64_t begin = uint64_t{iteration} * cut.length(step.node, step.channel);
+    words.push_back((step.index - begin) << 1U | (cursors_[id].received ? 1U : 0U));
+    uint64_t bits = 0;
+    uint32_t count = 0;
+    arrived_.for_each_from(step, [&](uint8_t arrived) {
+      bits |= uint64_t{arrived} << (count++ % 64);
+      if (count % 64 == 0)
+        words.push_back(std::exchange(bits, 0));
+    });
+    words.push_back(bits);
+  }
+}
+
+uint32_t Progress::last_iteration(const SlicedSchedule& cut) const {
+  uint32_t last = 0;
+  for (uint32_t id = 0; id < cursors_.size(); ++id) {
+    const StepRef step = next_half(id).step;
+    if (!is_over(step))
+      last = std::max(last, step.index / cut.length(step.node, step.channel));
+  }
+  return last;
+}
+
+void Progress::skip(const SlicedSchedule& cut, uint32_t iterations) {
+  for (uint32_t id = 0; id < cursors_.size(); ++id) {
+    const StepRef step = next_half(id).step;
+    if (is_over(step))
+      continue;
+    const uint32_t steps = iterations * cut.length(step.node, step.channel);
+    cursors_[id].index += steps;
+    arrived_.move(step, steps);
+  }
 }
 
 std::vector<Parked> Progress::parked() const {

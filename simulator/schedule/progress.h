@@ -14,6 +14,8 @@
 
 namespace orrery {
 
+class SlicedSchedule;
+
 /// Arrival says when a message counts as arrived: when its send half retires (walks without time),
 /// or when arrive() says so (walks with time).
 enum class Arrival : uint8_t { WithSend, Told };
@@ -67,6 +69,18 @@ class Progress {
   /// taken. Which channels are parked, and how many have steps left, follows from this.
   void append_state(std::vector<uint64_t>& words) const;
 
+  /// Appends the state of a cut schedule, counted from an iteration. Two states are equal if the
+  /// same follows in as many iterations of the same sizes. Requires that the schedule is `cut`.
+  void append_state(const SlicedSchedule& cut, uint32_t iteration,
+                    std::vector<uint64_t>& words) const;
+  /// Returns the last iteration that a channel of a cut schedule is at which has not ended.
+  uint32_t last_iteration(const SlicedSchedule& cut) const;
+  /// Moves the step's channel there. Requires that the channel has not begun, and that its steps
+  /// exchange nothing.
+  void go_to(StepRef ref) { cursors_[cursor_of(ref.node, ref.channel)].index = ref.index; }
+  /// Moves all channels of a cut schedule that have not ended to later iterations.
+  void skip(const SlicedSchedule& cut, uint32_t iterations);
+
   /// Returns every channel of an entered node that cannot continue, in (node, channel) order.
   std::vector<Parked> parked() const;
 
@@ -98,6 +112,10 @@ class Progress {
     if (told_ && cause.kind == CauseKind::Message)
       return arrived_.at(half.step);
     return retired(cause.step, cause.half);
+  }
+  /// Returns whether a channel that comes to this step has ended.
+  bool is_over(StepRef next) const {
+    return next.index >= schedule_.steps(next.node, next.channel);
   }
   std::optional<Cause> first_unmet(const HalfRef& half) const;
   void examine_first_steps(Node node, std::vector<HalfRef>& ready);

@@ -1,6 +1,7 @@
 #include "simulator/schedule/sliced_schedule.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "models/base/check.h"
@@ -35,7 +36,8 @@ int64_t SlicedSchedule::iterations_for(const Schedule& whole, int64_t stretch) {
 
 void SlicedSchedule::visit_steps() {
   const bool one_message = whole_->one_message_a_connection();
-  int64_t largest = 0;  // of the copies too
+  int64_t largest = 0;                                  // of the copies too
+  int64_t least = std::numeric_limits<int64_t>::max();  // of those with elements
   for (size_t number = 0; number < extent_.all_channels(); ++number) {
     const Node node = extent_.node_of(number);
     const Channel channel = extent_.channel_of(number);
@@ -47,6 +49,7 @@ void SlicedSchedule::visit_steps() {
       const StepRef ref{node, channel, i};
       const Step step = whole_->step(ref);
       largest = std::max(largest, step.count());
+      least = step.count() > 0 ? std::min(least, step.count()) : least;
       waits_for_channels_ |= step.after.has_value();
       if (!step.to)
         continue;
@@ -58,6 +61,7 @@ void SlicedSchedule::visit_steps() {
     }
   }
   first_begins_.push_back(firsts_.size());
+  alike_ = static_cast<uint32_t>(std::min<int64_t>(iterations_, least / stretch_));
   ORRERY_CHECK(iterations_ == 1 || ceil_divide(largest, stretch_) <= iterations_,
                "no copy is larger than the largest message");
 }
@@ -89,6 +93,7 @@ void SlicedSchedule::find_window() {
     uint64_t ahead = whole_->one_message_a_connection() ? extent_.slots : 1;  // iterations
     for (const Connection& connection : connections_)
       ahead = std::max<uint64_t>(ahead, iterations_of(extent_.slots, connection.messages));
+    back_ = static_cast<uint32_t>(ahead);
     extent_.window =
         static_cast<uint32_t>(std::min(all, std::max<uint64_t>(extent_.window, ahead * longest_)));
   }

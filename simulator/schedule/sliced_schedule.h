@@ -29,6 +29,16 @@ class SlicedSchedule : public Schedule {
   int64_t largest_message() const override { return std::min(whole_->largest_message(), stretch_); }
 
   uint32_t iterations() const { return iterations_; }
+  /// Returns how many iterations, from the first on, have messages and copies of the same sizes.
+  uint32_t alike_iterations() const { return alike_; }
+  /// Returns how many iterations back the causes of a step reach, at most. Requires
+  /// knows_iterations_back().
+  uint32_t iterations_back() const { return back_; }
+  /// Returns whether iterations_back() is known. It is not if steps are `after` those of other
+  /// channels.
+  bool knows_iterations_back() const { return !waits_for_channels_; }
+  /// Returns the steps of the channel in one iteration.
+  uint32_t length(Node node, Channel channel) const { return whole_->steps(node, channel); }
   int64_t stretch() const { return stretch_; }
   const Schedule& whole() const { return *whole_; }
 
@@ -71,6 +81,8 @@ class SlicedSchedule : public Schedule {
   std::unique_ptr<const Schedule> whole_;
   int64_t stretch_;
   uint32_t iterations_;
+  uint32_t alike_ = 0;
+  uint32_t back_ = 1;
   Extent extent_;
   uint64_t longest_ = 0;             // steps of a channel of `whole`
   bool waits_for_channels_ = false;  // some step is `after` one of another channel

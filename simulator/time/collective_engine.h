@@ -4,6 +4,7 @@
 // The event engine has the clock and the network: it is told when transfers and reductions begin,
 // and says when they have ended.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,6 +18,7 @@
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/progress.h"
+#include "simulator/schedule/sliced_schedule.h"
 #include "simulator/time/origins.h"
 
 namespace orrery {
@@ -24,9 +26,9 @@ namespace orrery {
 /// An InstantNumber numbers an instant at which something happens, in half the instant's memory.
 using InstantNumber = Id<struct InstantNumberTag>;
 
-/// The Host has now(), the number() of this instant, is_shared(LinkId), and
-/// take(std::vector<HalfRef>&), which chooses the half that begins next. It gets the following
-/// calls; `slot` is the number by which it knows the run of the collective:
+/// The Host has now(), the number() of this instant, elapsed() (now, with what was skipped),
+/// is_shared(LinkId), and take(std::vector<HalfRef>&), which chooses the half that begins next. It
+/// gets the following calls; `slot` is the number by which it knows the run of the collective:
 ///
 ///   receive(slot, StepRef, Duration)     a receive half that takes this long
 ///   prepare(slot, StepRef, Duration)     the overhead of a sender that then shares links
@@ -34,6 +36,7 @@ using InstantNumber = Id<struct InstantNumberTag>;
 ///   transmit(slot, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak, Bytes)
 ///                                        a send half that shares links of its route
 ///   deliver(slot, StepRef receiver, Instant)    a message in flight
+///   copy(slot, Node, Duration)          the copies of a node that has nothing else to do
 ///   end(slot, Node, Node origin)         a rank whose steps have all retired
 ///   tally(CollectiveId, StepRef, Half, Bytes, bool sends)    every half
 template <class Host>
@@ -42,9 +45,10 @@ class CollectiveEngine {
   enum class State : uint8_t { Running, Over };
 
   /// `log`, if not null, gets every half.
-  /// `slot` is how the host knows this run of the collective.
+  /// `slot` is how the host knows this run of the collective. With `only_times`, copies that
+  /// nothing waits for are done apart.
   CollectiveEngine(const Collective& collective, CollectiveId id, uint32_t slot, Paths& paths,
-                   Host& host, EventLog* log)
+                   Host& host, EventLog* log, bool only_times = false)
       : schedule_(*collective.schedule),
         extent_(schedule_.extent()),
         collective_(collective),
@@ -60,7 +64,11 @@ class CollectiveEngine {
         arrivals_(extent_.fused == FusedStep::Atomic ? extent_ : Extent{}, InstantNumber()),
         entries_(extent_.ranks()),
         begun_(log == nullptr ? 0 : size_t{extent_.nodes} * extent_.channels),
-        nodes_left_(extent_.nodes) {}
+        nodes_left_(extent_.nodes),
+        only_times_(only_times) {
+    if (only_times_ && cut_ != nullptr && extent_.fused != FusedStep::Atomic)
+      watched_ = first_that_exchanges();
+  }
 
   /// Returns the memory of a run, with what the event engine holds for its messages under way.
   static Int128 bytes(const Extent& extent) {
@@ -75,6 +83,35 @@ class CollectiveEngine {
   /// Appends the progress, at the end of an instant. Nothing else is needed: halves that run are
   /// among the engine's events and flows, origins do not change times, and ways save work.
   void append_state(std::vector<uint64_t>& words) const { progress_.append_state(words); }
+
+  // These serve schedules whose messages are cut, so that iterations repeat.
+
+  /// Returns the schedule if iterations may be added up.
+  const SlicedSchedule* cut() const { return watched_ ? cut_ : nullptr; }
+  /// Returns the iteration that the channel is at which is the first to exchange messages.
+  uint32_t iteration() const {
+    const StepRef at = progress_.at_work(*watched_);
+    return at.index / cut_->length(at.node, at.channel);
+  }
+  uint32_t last_iteration() const { return progress_.last_iteration(*cut_); }
+  /// Returns the step counted from an iteration. The result of an earlier step is very large.
+  uint32_t index_from(uint32_t iteration, StepRef ref) const {
+    return ref.index - iteration * cut_->length(ref.node, ref.channel);
+  }
+  /// Appends the state as append_state(words) does, with steps counted from an iteration.
+  void append_state(uint32_t iteration, std::vector<uint64_t>& words) const {
+    progress_.append_state(*cut_, iteration, words);
+  }
+  /// Goes ahead by some iterations.
+  void skip(uint32_t iterations) {
+    for (uint32_t number = 0; number < extent_.all_channels(); ++number) {
+      const StepRef at = progress_.at_work(number);
+      if (at.index < schedule_.steps(at.node, at.channel))
+        marks_.move(at, iterations * cut_->length(at.node, at.channel));
+    }
+    progress_.skip(*cut_, iterations);
+    last_ref_.reset();
+  }
 
   // Each function handles one event of the current instant and starts every half that it allows. It
   // returns Over once all nodes, switch nodes included, have ended.
@@ -110,6 +147,12 @@ class CollectiveEngine {
 
   /// Handles the end of the send half that the channel with this number is at.
   State sent_by(uint32_t channel) { return sent(progress_.at_work(channel)); }
+
+  /// Handles the end of a node's copies.
+  State copied(Node node) {
+    end(node);
+    return begin_ready();
+  }
 
   /// Handles the arrival of the message for this receiving step.
   State arrive(StepRef receiver) {
@@ -168,15 +211,52 @@ class CollectiveEngine {
     host_.tally(id_, ref, half, bytes_moved(step, half, itemsize_), actions.sends);
     if (actions.sends)
       return transmit(ref, *step.to, itemsize_ * step.count());
-    const DataRates rates = rates_of(collective_, ref.node);
-    const Duration duration =
-        take_time(actions, rates)
-            ? half_duration(actions, payload_durations(itemsize_ * step.count(), rates))
-            : Duration();
+    if (begins_copies(ref, half, step))
+      return copy_apart(ref, actions);
+    const Duration duration = time_of(ref.node, step, actions);
     if (duration > Duration())
       host_.receive(slot_, ref, duration);
     else
       retire({ref, half}, step, host_.now());
+  }
+
+  /// Returns how long a half takes that sends nothing.
+  Duration time_of(Node node, const Step& step, TimedActions actions) const {
+    const DataRates rates = rates_of(collective_, node);
+    return take_time(actions, rates)
+               ? half_duration(actions, payload_durations(itemsize_ * step.count(), rates))
+               : Duration();
+  }
+
+  /// Returns whether the step is the first of a channel of a cut schedule whose steps only copy, so
+  /// that nothing waits for them but the node's end.
+  bool begins_copies(StepRef ref, Half half, const Step& step) const {
+    return only_times_ && cut_ != nullptr && half == Half::Receive && ref.index == 0 &&
+           !step.from && !step.to && cut_->knows_iterations_back() &&
+           cut_->length(ref.node, ref.channel) == 1;
+  }
+
+  /// Runs all halves of such a channel up to the last send half, and remembers when its copies are
+  /// done. The channel goes at its own pace, so it would keep the states of iterations from being
+  /// equal.
+  void copy_apart(StepRef ref, TimedActions actions) {
+    const auto in_iteration = [&](uint32_t iteration) {
+      return time_of(ref.node, schedule_.step({ref.node, ref.channel, iteration}), actions);
+    };
+    const int64_t elements = cut_->whole().step({ref.node, ref.channel, 0}).count();
+    const auto full = static_cast<uint32_t>(elements / cut_->stretch());
+    Duration all = full > 0 ? in_iteration(0) * int64_t{full} : Duration();
+    if (full < cut_->iterations())
+      all += in_iteration(full);
+    const StepRef last{ref.node, ref.channel, cut_->iterations() - 1};
+    const Node origin = marks_.at(ref).received_origin;
+    copies_.resize(extent_.nodes);
+    Happened& copied = copies_[ref.node.index()];
+    if (host_.elapsed() + all > copied.at)
+      copied = {host_.elapsed() + all, origin};
+    marks_.at(last).received_origin = origin;
+    progress_.go_to(last);
+    retire({last, Half::Receive}, step_at(last), host_.now());
   }
 
   /// Returns the step, valid until the next call. It is remembered, since the halves of a step
@@ -226,6 +306,20 @@ class CollectiveEngine {
   void share_links(StepRef ref, const Path& path, Bytes size) {
     host_.transmit(slot_, channel_of(ref), shared_, path.peak(messages_.channel_rate),
                    on_wire(size, messages_.share));
+  }
+
+  /// Returns the first channel that exchanges messages. The result is empty if there is none.
+  std::optional<uint32_t> first_that_exchanges() const {
+    for (size_t number = 0; number < extent_.all_channels(); ++number) {
+      const Node node = extent_.node_of(number);
+      const Channel channel = extent_.channel_of(number);
+      for (uint32_t i = 0; i < cut_->length(node, channel); ++i) {
+        const Step step = cut_->whole().step({node, channel, i});
+        if (step.to || step.from)
+          return static_cast<uint32_t>(number);
+      }
+    }
+    return std::nullopt;
   }
 
   /// Returns when a cause of a half of `ref` that begins now was met. Only Atomic steps wait for
@@ -278,15 +372,22 @@ class CollectiveEngine {
     log_->add({id_, half.step, half.half, begun_[channel_of(half.step)], host_.now(), arrival});
   }
 
-  /// Ends a node. Its channel that ended last held it up; among equal ones, the first.
+  /// Ends a node, once its copies are done. Its channel that ended last held it up; among equal
+  /// ones, the first.
   void end(Node node) {
+    const bool copies = !copies_.empty() && copies_[node.index()].at >= host_.elapsed();
+    if (copies && copies_[node.index()].at > host_.elapsed())
+      return host_.copy(slot_, node, copies_[node.index()].at - host_.elapsed());
     --nodes_left_;
     if (!extent_.is_rank(node))
       return;
     LastMet<InstantNumber> last;
     for_each_cause_of_end(schedule_, extent_, node,
                           [&](const Cause& cause) { last.add(met(cause.step, cause)); });
-    host_.end(slot_, node, last.any() ? last.get().origin : node);
+    host_.end(slot_, node,
+              copies       ? copies_[node.index()].origin
+              : last.any() ? last.get().origin
+                           : node);
   }
 
   uint32_t channel_of(StepRef ref) const {
@@ -308,6 +409,7 @@ class CollectiveEngine {
   }
 
   const Schedule& schedule_;
+  const SlicedSchedule* const cut_ = dynamic_cast<const SlicedSchedule*>(&schedule_);
   const Extent extent_;
   const Collective& collective_;
   const CollectiveId id_;
@@ -328,6 +430,10 @@ class CollectiveEngine {
   std::vector<Instant> begun_;          // with a log, per node and channel: its half at work
   std::vector<HalfRef> ready_;          // halves whose causes are met
   uint32_t nodes_left_;
+  const bool only_times_;
+  std::optional<uint32_t>
+      watched_;                   // the channel by which iterations are told, if any are added up
+  std::vector<Happened> copies_;  // per node, if any are apart: when they are done
 };
 
 }  // namespace orrery

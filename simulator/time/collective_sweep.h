@@ -55,6 +55,12 @@ struct CollectiveTimes {
 std::optional<CollectiveTimes> sweep_whole(const Schedule& schedule, const SweptCollective& of);
 std::optional<CollectiveTimes> sweep_cut(const SlicedSchedule& schedule, const SweptCollective& of);
 
+/// Sweeps a collective without a log and a check, and adds up the iterations that repeat. Messages
+/// and digest are left out. The result is empty if nothing would be gained: sweep_cut() must sweep
+/// it.
+std::optional<CollectiveTimes> sweep_repeating(const SlicedSchedule& schedule,
+                                               const SweptCollective& of);
+
 template <class S>
 class CollectiveSweep {
  public:

@@ -70,6 +70,9 @@ struct TimeOptions {
   /// These runs get spans, ascending; null means all. Iterations without any may be skipped.
   const std::vector<OpRun>* kept = nullptr;
   int64_t most_runs = Limits().runs;  // with `kept`: the most runs of ops that are run one by one
+  /// Whether only times are asked for. Then iterations of cut schedules that repeat are added up.
+  /// They are missing in the number of messages, in the digest and in OpSpan::held_up_by.
+  bool only_times = false;
 };
 
 /// Times a program by the sweep if it is exact (contract of sweep.h), else by the event engine.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -43,6 +44,8 @@ class Engine {
       shuffle_.emplace(*options.shuffle_seed);
     for (uint32_t l = 0; l < clocks_.lists().size(); ++l)
       all_lists_.emplace_back(l);
+    only_times_ = options.only_times && options.log == nullptr && options.extra_updates.empty() &&
+                  lowered.collectives.size() == 1;
     skips_any_ = skips_.any() && options.extra_updates.empty();  // these are no part of a state
     alone_.resize(skips_any_ ? all_lists_.size() : 0);
     for (const Instant at : options.extra_updates)
@@ -72,6 +75,7 @@ class Engine {
   bool is_shared(LinkId link) const { return shared_[link.index()]; }
 
   Instant now() const { return now_; }
+  Instant elapsed() const { return now_ + skipped_; }
   InstantNumber number() const { return number_; }
 
   /// Takes any one of the halves that can begin.
@@ -102,6 +106,10 @@ class Engine {
       transfers_.resize(flow.index() + 1);
     transfers_[flow.index()] = {unsent(size, paths_.fabric().rate_parts()), now_, slot,
                                 channel & ((1U << 30U) - 1U)};
+  }
+
+  void copy(uint32_t slot, Node node, Duration duration) {
+    events_.push(now_ + duration, {Event::Kind::Copied, slot, {node, {}, 0}});
   }
 
   void deliver(uint32_t slot, StepRef receiver, Instant arrival) {
@@ -135,6 +143,8 @@ class Engine {
       share_links();
       if (skips_any_)
         skip_periods();
+      if (only_times_)
+        skip_iterations();
     }
     if (!clocks_.finished())
       return std::nullopt;
@@ -146,10 +156,20 @@ class Engine {
     return std::move(completion_);
   }
 
-  /// An Event is an event of a step (for Entry only its node counts), or of a flow (FlowSent). Kind
-  /// is as wide as the other members, so the structure has no padding and is copied whole.
+  /// An Event is an event of a step (for Entry and Copied only its node counts), or of a flow
+  /// (FlowSent). Kind is as wide as the other members, so the structure has no padding and is
+  /// copied whole.
   struct Event {
-    enum class Kind : uint32_t { Entry, Received, Prepared, Sent, FlowSent, Arrival, Update };
+    enum class Kind : uint32_t {
+      Entry,
+      Received,
+      Prepared,
+      Sent,
+      FlowSent,
+      Arrival,
+      Copied,
+      Update
+    };
     Kind kind = Kind::Update;
     uint32_t subject = 0;  // the slot of the run of a collective; of FlowSent the flow
     StepRef step;
@@ -175,10 +195,19 @@ class Engine {
     }
   };
 
+  /// A LookedAt is the state of a collective whose schedule is cut, as it was when its first
+  /// channel came to this iteration.
+  struct LookedAt {
+    uint32_t iteration = 0;
+    Instant at;
+    std::vector<uint64_t> words;
+  };
+
   /// A Running is a run of a collective, from the first known entry until its last end.
   struct Running {
     std::unique_ptr<Run> run;                 // from the first entry
     std::vector<std::optional<EnterRef>> by;  // per rank that is known to enter
+    std::deque<LookedAt> looks;               // the last first
 
     /// Returns the Enter of the lowest rank known so far, whatever the order in which ranks enter.
     const EnterRef& first() const {
@@ -233,6 +262,49 @@ class Engine {
     completion_.digest.add(completion_.digest.since(before->digest).repeated(times));
     skipped_ += later * static_cast<int64_t>(times);
     look_at_.reset();
+  }
+
+  /// Looks, at the end of an instant, whether the only collective under way has come to its next
+  /// iteration, and its state equals that at an earlier one. If so, goes ahead by as many periods
+  /// as have messages of the same sizes.
+  void skip_iterations() {
+    std::optional<uint32_t> only;
+    size_t slots = 0;
+    running_.for_each_slot([&](uint32_t slot) {
+      only = slot;
+      ++slots;
+    });
+    if (slots != 1 || !running_[*only].run || running_[*only].run->cut() == nullptr)
+      return;
+    Running& running = running_[*only];
+    Run& run = *running.run;
+    const uint32_t iteration = run.iteration();
+    const uint32_t alike = run.cut()->alike_iterations();
+    if (iteration >= alike || iteration <= (running.looks.empty() ? 0 : running.looks[0].iteration))
+      return;
+    LookedAt look{iteration, now_ + skipped_, {}};
+    append_running(look.words, iteration);
+    const auto same = std::find_if(running.looks.begin(), running.looks.end(),
+                                   [&](const LookedAt& each) { return each.words == look.words; });
+    if (same == running.looks.end()) {
+      constexpr size_t kLongestPeriod = 16;
+      running.looks.push_front(std::move(look));
+      if (running.looks.size() > kLongestPeriod)
+        running.looks.pop_back();
+      return;
+    }
+    const uint32_t period = iteration - same->iteration;
+    const uint32_t last = run.last_iteration() + 1;  // of a step that may be under way
+    const uint32_t times = last < alike ? (alike - last) / period : 0;
+    only_times_ = false;  // what is left has other sizes
+    if (times == 0)
+      return;
+    run.skip(times * period);
+    events_.change_each([&](Event& event) {
+      if (event.kind != Event::Kind::FlowSent)
+        event.step.index += times * period * run.cut()->length(event.step.node, event.step.channel);
+    });
+    skipped_ += (look.at - same->at) * int64_t{times};
   }
 
   /// Lets a list go on that is held at the end of an iteration. The list is held only in loops of
@@ -307,8 +379,8 @@ class Engine {
   /// Appends the running collectives, the events and the transfers at the end of an instant. They
   /// are sorted, so that the order of insertion does not matter. Events of flows are left out,
   /// since the end of a flow follows from its rate and what is left to send. Messages and digest
-  /// are left out, since they are sums.
-  void append_running(std::vector<uint64_t>& words) const {
+  /// are left out, since they are sums. With an iteration, steps are counted from there.
+  void append_running(std::vector<uint64_t>& words, std::optional<uint32_t> iteration = {}) const {
     std::vector<Place> places;  // of the runs, to tell them apart
     running_.for_each_slot([&](uint32_t slot) { places.push_back({place(slot), slot}); });
     std::sort(places.begin(), places.end());
@@ -317,17 +389,20 @@ class Engine {
     for (const auto& [place, slot] : places) {
       number_of_slot.emplace(slot, number_of_slot.size());
       words.insert(words.end(), place.begin(), place.end());
-      if (running_[slot].run)
+      if (running_[slot].run && iteration)
+        running_[slot].run->append_state(*iteration, words);
+      else if (running_[slot].run)
         running_[slot].run->append_state(words);
     }
     std::vector<std::array<uint64_t, 5>> pending;
     events_.for_each([&](Instant at, const Event& event) {
       if (event.kind != Event::Kind::FlowSent)
-        pending.push_back({number_of_slot.at(event.subject),
-                           static_cast<uint64_t>((at - now_).count()),
-                           static_cast<uint64_t>(event.kind),
-                           uint64_t{event.step.node.index()} << 32U | event.step.channel.index(),
-                           event.step.index});
+        pending.push_back(
+            {number_of_slot.at(event.subject), static_cast<uint64_t>((at - now_).count()),
+             static_cast<uint64_t>(event.kind),
+             uint64_t{event.step.node.index()} << 32U | event.step.channel.index(),
+             iteration ? running_[event.subject].run->index_from(*iteration, event.step)
+                       : event.step.index});
     });
     append(std::move(pending), words);
     std::vector<std::array<uint64_t, 5>> sending;
@@ -440,6 +515,8 @@ class Engine {
       return running.received(step);
     if (kind == Event::Kind::Prepared)
       return running.prepared(step);
+    if (kind == Event::Kind::Copied)
+      return running.copied(step.node);
     return kind == Event::Kind::Arrival ? running.arrive(step) : running.sent(step);
   }
 
@@ -447,7 +524,7 @@ class Engine {
     const Collective& collective = lowered_.collective(id);
     state_.take(program_.site(collective.site).ops.front(),
                 Run::bytes(collective.schedule->extent()));
-    return std::make_unique<Run>(collective, id, slot, paths_, *this, log_);
+    return std::make_unique<Run>(collective, id, slot, paths_, *this, log_, only_times_);
   }
 
   void share_links() {
@@ -489,6 +566,7 @@ class Engine {
   Duration skipped_;  // by which the iterations that were skipped make everything later
   std::vector<ListId> all_lists_;
   bool skips_any_ = false;
+  bool only_times_ = false;  // whether the iterations of the only collective may be added up
   std::map<uint32_t, PeriodFinder<Before>> finders_;  // by the loop at whose ends they look
   std::vector<PeriodFinder<ListsBefore>> alone_;      // per list
   /// LookAt is the end of an iteration of a list at which the state is looked at next.

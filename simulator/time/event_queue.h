@@ -157,6 +157,12 @@ class EventQueue {
       in_slot(id);
   }
 
+  /// Changes the payloads of all events, in no order.
+  template <class Change>
+  void change_each(Change&& change) {
+    for_each([&](Instant, const Payload& payload) { change(const_cast<Payload&>(payload)); });
+  }
+
   /// Takes the earliest event out. Requires that there is one.
   Event pop() {
     const Instant time = next();

@@ -98,6 +98,7 @@ class ProgramSweep {
                 options.most_runs),
         skips_(program, lowered, clocks_, options.kept),
         log_(options.log),
+        only_times_(options.only_times),
         state_(options.most_state),
         gathering_(lowered.collectives.size()),
         once_(lowered.collectives.size()) {
@@ -191,8 +192,11 @@ class ProgramSweep {
                              capacity_ ? &*capacity_ : nullptr,
                              state_};
     const auto* const cut = dynamic_cast<const SlicedSchedule*>(&schedule);
-    const std::optional<CollectiveTimes> times =
-        cut != nullptr ? sweep_cut(*cut, of) : sweep_whole(schedule, of);
+    std::optional<CollectiveTimes> times;
+    if (cut != nullptr && only_times_ && of.log == nullptr && of.capacity == nullptr)
+      times = sweep_repeating(*cut, of);
+    if (!times)
+      times = cut != nullptr ? sweep_cut(*cut, of) : sweep_whole(schedule, of);
     if (!times)
       return false;
     once_[id.index()] = {times->messages, times->digest};
@@ -240,6 +244,7 @@ class ProgramSweep {
   LoopSkips skips_;
   std::optional<LoopMeetings> meetings_;  // where iterations may be skipped
   EventLog* log_;
+  const bool only_times_;
   StateBudget state_;
   RunTable<Gathering> gathering_;
   std::vector<Once> once_;          // per collective

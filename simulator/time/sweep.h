@@ -44,6 +44,7 @@ struct SweepOptions {
   /// These runs get spans, ascending; null means all. Iterations without any may be skipped.
   const std::vector<OpRun>* kept = nullptr;
   int64_t most_runs = Limits().runs;  // with `kept`: the most runs of ops that are run one by one
+  bool only_times = false;            // as in TimeOptions
 };
 
 /// Runs one collective at a time, once the entries of all its members are known. Returns the reason

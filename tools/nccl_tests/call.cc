@@ -252,6 +252,7 @@ DeviceTime device_time(const std::string& called, const Program& program, const 
   StageOptions options;
   options.limits = limits;
   options.slack_budget = 0;
+  options.only_times = true;
   Stages stages(program, cluster, std::move(options), diagnostics);
   diagnostics.throw_if_any();
   const std::optional<Completion>& times = stages.times();

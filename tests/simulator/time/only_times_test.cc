@@ -1,0 +1,131 @@
+// Compares runs that add up the iterations of cut schedules with runs of all iterations.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/base/random.h"
+#include "simulator/algorithm/algorithms.h"
+#include "simulator/algorithm/concrete.h"
+#include "simulator/network/demand.h"
+#include "tests/simulator/time/sketch.h"
+#include "tests/support/tries.h"
+
+namespace orrery::test {
+namespace {
+
+/// A collective whose messages are cut, on a switch that every rank has one link to.
+struct CutCollective {
+  Fabric fabric;
+  Sketch sketch;
+  std::vector<Instant> device_start;
+};
+
+int64_t between(Random& random, int64_t least, int64_t most) {
+  return least + static_cast<int64_t>(random.below(static_cast<uint64_t>(most - least + 1)));
+}
+
+std::optional<BytesPerSecond> maybe_rate(Random& random) {
+  if (random.below(2) == 0)
+    return std::nullopt;
+  return BytesPerSecond(between(random, 1, 40) * 700'000'001);
+}
+
+/// Returns a cut schedule of some algorithm; null if the algorithm does not fit, or sends nothing.
+std::unique_ptr<const Schedule> cut_schedule(Random& random, const Fabric& fabric, OpKind kind,
+                                             uint32_t ranks) {
+  std::vector<const Algorithm*> all = algorithms_for(kind);
+  std::erase_if(all, [](const Algorithm* each) { return each->cutting == Cutting::ByItself; });
+  const Algorithm& algorithm = *all[random.below(all.size())];
+  Transport transport;
+  transport.channels = static_cast<uint32_t>(between(random, 1, 5));
+  transport.slots = static_cast<uint32_t>(between(random, 1, 4));
+  std::vector<VertexId> vertices;
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    vertices.emplace_back(rank);
+  if (algorithm.misfit({fabric, vertices, transport.channels}))
+    return nullptr;
+  ScheduleRequest request;
+  request.kind = kind;
+  request.nodes = ranks;
+  request.elements = ranks * between(random, 1, 30'000);
+  request.transport = transport;
+  request.source = Node(random.below(ranks));
+  std::unique_ptr<const Schedule> whole = algorithm.make(request);
+  const int64_t largest = whole->largest_message();
+  return largest == 0
+             ? nullptr
+             : cut(std::move(whole), std::max<int64_t>(1, largest / between(random, 1, 70)));
+}
+
+std::optional<CutCollective> cut_collective(Random& random) {
+  const std::vector<OpKind> kinds = {OpKind::Psum, OpKind::AllGather, OpKind::PsumScatter,
+                                     OpKind::AllToAll, OpKind::Pbroadcast};
+  const auto ranks = static_cast<uint32_t>(between(random, 2, 6));
+  // The links are slow or fast beside channels, so that channels share them or do not.
+  const BytesPerSecond bandwidth(between(random, 1, 100) * 1'000'000'007);
+  Fabric fabric = switch_fabric(ranks, {bandwidth, Duration(between(random, 0, 900'000))});
+  std::unique_ptr<const Schedule> schedule =
+      cut_schedule(random, fabric, kinds[random.below(kinds.size())], ranks);
+  if (!schedule)
+    return std::nullopt;
+  Sketch sketch(ranks);
+  CollectiveFigures figures;
+  figures.rates = {maybe_rate(random), maybe_rate(random), maybe_rate(random), maybe_rate(random),
+                   maybe_rate(random)};
+  figures.messages.overhead = Duration(between(random, 0, 2) * 1'001);
+  figures.messages.latency = Duration(between(random, 0, 2) * 99'999);
+  figures.messages.channel_rate = maybe_rate(random);
+  const SiteId site = sketch.site(std::move(schedule));
+  sketch.figures(site, figures);
+  sketch.sync(site);
+  std::vector<Instant> start;
+  const bool together = random.below(2) == 0;
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    start.emplace_back(together ? 0 : between(random, 0, 3'000'000));
+  return CutCollective{std::move(fabric), std::move(sketch), std::move(start)};
+}
+
+TEST_CASE("only times: where iterations are added up, all ends are those of a whole run") {
+  Random random(7);
+  uint64_t compared = 0;
+  uint64_t by_sweep = 0;
+  uint64_t by_engine = 0;
+  while (compared < tries(400)) {
+    const std::optional<CutCollective> made = cut_collective(random);
+    if (!made)
+      continue;
+    const auto timed = [&](bool only_times) {
+      Paths paths(made->fabric);
+      TimeOptions options;
+      options.device_start = made->device_start;
+      options.only_times = only_times;
+      return time_program(made->sketch.program, made->sketch.lowered, paths,
+                          demands(made->sketch.lowered, paths), options);
+    };
+    const std::optional<Completion> whole = timed(false);
+    const std::optional<Completion> added = timed(true);
+    CAPTURE(compared);
+    REQUIRE(whole.has_value() == added.has_value());
+    if (!whole)  // too few slots for what the algorithm sends before it receives
+      continue;
+    REQUIRE(whole->makespan == added->makespan);
+    for (size_t rank = 0; rank < made->device_start.size(); ++rank) {
+      CAPTURE(rank);
+      REQUIRE(whole->spans[0][rank].end == added->spans[0][rank].end);
+    }
+    // Messages that are added up are not counted.
+    const bool fewer = added->messages < whole->messages;
+    by_sweep += fewer && added->by == TimedBy::Sweep ? 1 : 0;
+    by_engine += fewer && added->by == TimedBy::Engine ? 1 : 0;
+    ++compared;
+  }
+  CHECK(by_sweep > compared / 10);
+  CHECK(by_engine > compared / 10);
+}
+
+}  // namespace
+}  // namespace orrery::test
