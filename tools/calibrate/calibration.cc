@@ -9,11 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/program/rules.h"
 #include "models/scenario/document.h"
 #include "models/scenario/figure_reader.h"
-#include "simulator/algorithm/algorithms.h"
-#include "simulator/lower/schedule_maker.h"
 
 namespace orrery {
 namespace {
@@ -90,14 +87,6 @@ Fabric without_latency(const Fabric& fabric) {
   return fabric.with_links(std::move(links), fabric.rate_parts());
 }
 
-/// Returns the op as which a call is timed.
-std::string_view op_of(const MeasuredCall& call) {
-  for (const Op& op : call.program->ops)
-    if (op.site)
-      return rules(timed_as(op.kind)).name;
-  fail_check("op_of", "a program with a collective", __FILE__, __LINE__);
-}
-
 /// Returns, per op, the least time per GPU, over the calls whose processes have several GPUs.
 std::map<std::string, Duration, std::less<>> least_host_launch(
     std::span<const MeasuredCall> calls) {
@@ -159,17 +148,9 @@ std::map<std::string, CalibratedRange, std::less<>> ranges_of(std::span<const Me
 /// Returns whether the protocol may carry out an op that was measured.
 bool competes(const ProtocolFigures& protocol, std::span<const MeasuredCall> calls,
               const std::optional<TransportFigures>& transport) {
-  std::set<OpKind> kinds;
-  for (const MeasuredCall& call : calls)
-    for (const Op& op : call.program->ops)
-      if (op.site)
-        kinds.insert(op.kind);
-  for (const OpKind kind : kinds)
-    for (const Algorithm* const algorithm : algorithms_for(kind))
-      for (const ProtocolFigures* const serving : protocols_for(algorithm, kind, transport))
-        if (serving->name == protocol.name)
-          return true;
-  return false;
+  return std::any_of(calls.begin(), calls.end(), [&](const MeasuredCall& call) {
+    return may_carry_out(protocol, call, transport);
+  });
 }
 
 bool is_kept(const FigureSource& source, const ProtocolFigures& protocol) {

@@ -126,7 +126,13 @@ class Objective {
  public:
   Objective(const Cluster& start, std::span<const MeasuredCall> calls, const Limits& limits,
             std::vector<FreeFigure> free)
-      : cluster_(start), calls_(calls), limits_(limits), free_(std::move(free)) {}
+      : cluster_(start), calls_(calls), limits_(limits), free_(std::move(free)) {
+    for (const FreeFigure& figure : free_) {
+      concerns_.emplace_back();
+      for (const MeasuredCall& call : calls_)
+        concerns_.back().push_back(may_concern(figure, call));
+    }
+  }
 
   const std::vector<FreeFigure>& free() const { return free_; }
 
@@ -139,10 +145,28 @@ class Objective {
                : std::log(kWidestFactor);
   }
 
-  std::vector<CallTime> times(std::span<const double> logs) {
+  /// Returns the times of all calls. Only those that a changed figure may concern are worked out.
+  const std::vector<CallTime>& times(std::span<const double> logs) {
+    std::vector<bool> stale(calls_.size(), times_.empty());
+    for (size_t f = 0; f < free_.size(); ++f) {
+      const int64_t now = value(f, logs[f]);
+      for (size_t c = 0; !times_.empty() && c < calls_.size() && values_[f] != now; ++c)
+        stale[c] = stale[c] || concerns_[f][c];
+      free_[f].set(cluster_, now);
+    }
+    values_.resize(free_.size());
     for (size_t f = 0; f < free_.size(); ++f)
-      free_[f].set(cluster_, value(f, logs[f]));
-    return modelled_times(calls_, cluster_, limits_);
+      values_[f] = value(f, logs[f]);
+    std::vector<MeasuredCall> changed;
+    for (size_t c = 0; c < calls_.size(); ++c)
+      if (stale[c])
+        changed.push_back(calls_[c]);
+    std::vector<CallTime> made = modelled_times(changed, cluster_, limits_);
+    times_.resize(calls_.size());
+    for (size_t c = 0, next = 0; c < calls_.size(); ++c)
+      if (stale[c])
+        times_[c] = std::move(made[next++]);
+    return times_;
   }
 
   /// Returns the sum of
@@ -154,7 +178,7 @@ class Objective {
   double error(std::span<const double> logs) {
     constexpr double kWeightOfBias = 0.5;
     constexpr double kWeightOfSource = 0.01;
-    const std::vector<CallTime> modelled = times(logs);
+    const std::vector<CallTime>& modelled = times(logs);
     struct Sum {
       double errors = 0;
       double count = 0;
@@ -190,10 +214,29 @@ class Objective {
   const Cluster& cluster() const { return cluster_; }
 
  private:
+  /// Returns whether a time of the call may depend on the figure. Those of protocols and of
+  /// host_launch serve some ops only.
+  bool may_concern(const FreeFigure& figure, const MeasuredCall& call) const {
+    constexpr std::string_view kOfTransport = "transport/";
+    constexpr std::string_view kOfHost = "transport/host_launch/";
+    if (figure.name.starts_with(kOfHost))
+      return figure.name.substr(kOfHost.size()) == op_of(call);
+    if (!figure.name.starts_with(kOfTransport))
+      return true;
+    const std::string protocol = figure.name.substr(kOfTransport.size());
+    for (const ProtocolFigures& each : cluster_.transport->protocols)
+      if (protocol.starts_with(each.name + "/") && may_carry_out(each, call, cluster_.transport))
+        return true;
+    return false;
+  }
+
   Cluster cluster_;
   const std::span<const MeasuredCall> calls_;
   const Limits& limits_;
   std::vector<FreeFigure> free_;
+  std::vector<std::vector<bool>> concerns_;  // per figure, per call
+  std::vector<int64_t> values_;              // per figure: with which the times were worked out
+  std::vector<CallTime> times_;              // per call; none before the first time
 };
 
 /// Returns the figures that change some time at a tenth or ten times their start. The search would
@@ -209,7 +252,7 @@ std::vector<FreeFigure> felt(const Cluster& start, std::span<const MeasuredCall>
     for (const double factor : {0.1, 10.0}) {
       std::vector<double> logs(all.size(), 0.0);
       logs[f] = std::log(factor);
-      const std::vector<CallTime> changed = objective.times(logs);
+      const std::vector<CallTime>& changed = objective.times(logs);
       for (size_t c = 0; c < calls.size() && !changes; ++c)
         changes = changed[c].out_of_place != at_start[c].out_of_place ||
                   changed[c].in_place != at_start[c].in_place;

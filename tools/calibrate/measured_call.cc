@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -13,6 +14,10 @@
 #include <fmt/format.h>
 
 #include "models/base/amount_text.h"
+#include "models/base/check.h"
+#include "models/program/rules.h"
+#include "simulator/algorithm/algorithms.h"
+#include "simulator/lower/schedule_maker.h"
 
 namespace orrery {
 namespace {
@@ -33,8 +38,6 @@ std::vector<MeasuredTime> times_of(const NcclRow& row) {
 
 /// Returns why a whole table is left out.
 std::optional<std::string> unfit(const NcclTable& table, uint32_t devices) {
-  if (table.hosts.value_or(1) != 1)
-    return fmt::format("on {} hosts", *table.hosts);
   if (table.ranks > devices)
     return fmt::format("the cluster has {}", counted(devices, "device"));
   if (table.ranks == 1)
@@ -106,6 +109,27 @@ MeasuredCalls measured_calls(std::span<const NcclTable> tables, uint32_t devices
           fmt::format("{}: left out {}: {}", called(table), counted(rows, "row"), why));
   }
   return measured;
+}
+
+std::string_view op_of(const MeasuredCall& call) {
+  for (const Op& op : call.program->ops)
+    if (op.site)
+      return rules(timed_as(op.kind)).name;
+  fail_check("op_of", "a program with a collective", __FILE__, __LINE__);
+}
+
+bool may_carry_out(const ProtocolFigures& protocol, const MeasuredCall& call,
+                   const std::optional<TransportFigures>& transport) {
+  std::set<OpKind> kinds;
+  for (const Op& op : call.program->ops)
+    if (op.site)
+      kinds.insert(op.kind);
+  for (const OpKind kind : kinds)
+    for (const Algorithm* const algorithm : algorithms_for(kind))
+      for (const ProtocolFigures* const serving : protocols_for(*algorithm, kind, transport))
+        if (serving->name == protocol.name)
+          return true;
+  return false;
 }
 
 Duration modelled_as(const MeasuredTime& measured, const CallTime& modelled) {

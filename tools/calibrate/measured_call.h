@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/base/quantity.h"
@@ -36,10 +38,17 @@ struct MeasuredCalls {
   std::vector<std::string> left_out;  // tables and rows that are not calls, each with its reason
 };
 
-/// Returns the rows that our model can time on a cluster of so many devices. Tables of several
-/// hosts and rows without elements or times are left out. A row without a type counts as one of
-/// floats.
+/// Returns the rows that our model can time on a cluster of so many devices. Ranks are its first
+/// devices, whatever the number of hosts. Rows without elements or times are left out. A row
+/// without a type counts as one of floats.
 MeasuredCalls measured_calls(std::span<const NcclTable> tables, uint32_t devices);
+
+/// Returns the op as which a call is timed: "psum".
+std::string_view op_of(const MeasuredCall& call);
+
+/// Returns whether the protocol may carry out the call with some algorithm.
+bool may_carry_out(const ProtocolFigures& protocol, const MeasuredCall& call,
+                   const std::optional<TransportFigures>& transport);
 
 /// Returns the modelled time that a measured one is compared with.
 Duration modelled_as(const MeasuredTime& measured, const CallTime& modelled);
