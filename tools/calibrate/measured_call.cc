@@ -126,7 +126,7 @@ bool may_carry_out(const ProtocolFigures& protocol, const MeasuredCall& call,
       kinds.insert(op.kind);
   for (const OpKind kind : kinds)
     for (const Algorithm* const algorithm : algorithms_for(kind))
-      for (const ProtocolFigures* const serving : protocols_for(*algorithm, kind, transport))
+      for (const ProtocolFigures* const serving : protocols_for(algorithm, kind, transport))
         if (serving->name == protocol.name)
           return true;
   return false;

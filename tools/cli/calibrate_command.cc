@@ -13,24 +13,15 @@
 #include "tools/cli/calibrated_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
-#include "tools/nccl_tests/reader.h"
 
 namespace orrery {
 namespace {
 
-std::vector<NcclTable> tables_given(const CalibrateCommand& command) {
-  NcclReadOptions options;
-  if (command.collective) {
-    options.collective = nccl_collective_named(*command.collective);
-    if (!options.collective)
-      refuse("--collective",
-             fmt::format("expected a collective of nccl-tests, got \"{}\"", *command.collective));
-  }
-  options.ranks = command.ranks;
-  options.limits = command.limits;
+std::vector<NcclTable> all_tables(const CalibrateCommand& command, const Terminal& terminal) {
   std::vector<NcclTable> tables;
   for (const std::string& file : command.tables)
-    for (NcclTable& table : read_nccl_tables(load_text(file, command.limits), file, options))
+    for (NcclTable& table : tables_given(file, load_text(file, command.limits), command.facts,
+                                         command.limits, terminal.err))
       tables.push_back(std::move(table));
   return tables;
 }
@@ -46,13 +37,13 @@ Outcome execute(const CalibrateCommand& command, const Terminal& terminal) {
   const std::string date = calibration_date(command.date);
   require_writable(command.output);
   const Cluster base = cluster_given("--base", command.base, command.limits);
-  const std::vector<NcclTable> tables = tables_given(command);
+  const std::vector<NcclTable> tables = all_tables(command, terminal);
   const MeasuredCalls measured = measured_calls(tables, base.fabric.devices());
   for (const std::string& reason : measured.left_out)
     terminal.err << "orrery: " << reason << "\n";
   if (measured.calls.empty())
-    refuse("TABLE", fmt::format("expected times of 2 to {} ranks on one host, got none",
-                                base.fabric.devices()));
+    refuse("TABLE",
+           fmt::format("expected times of 2 to {} ranks, got none", base.fabric.devices()));
   CalibrationOptions options;
   options.leave_out_ranks = command.validates;
   options.evaluations = command.evaluations;

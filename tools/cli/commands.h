@@ -21,6 +21,7 @@
 #include <variant>
 #include <vector>
 
+#include "tools/cli/inputs.h"
 #include "tools/cli/terminal.h"
 #include "tools/report/json.h"
 #include "tools/report/text.h"
@@ -122,12 +123,11 @@ struct CalibrateCommand {
   std::vector<std::string> tables;  // files
   std::string base;                 // a cluster of the catalog, or a file with one
   std::string output;
-  std::optional<std::string> collective;  // for tables that do not say it
-  std::optional<uint32_t> ranks;          // for tables that do not say it
-  std::optional<std::string> date;        // of the figures' sources; empty: the day of the run
-  std::optional<std::string> source;      // of the figures; empty: the names of the tables' files
-  bool validates = true;                  // by leaving out each number of ranks
-  int evaluations = 500;                  // the most of one fit
+  TableFacts facts;
+  std::optional<std::string> date;    // of the figures' sources; empty: the day of the run
+  std::optional<std::string> source;  // of the figures; empty: the names of the tables' files
+  bool validates = true;              // by leaving out each number of ranks
+  int evaluations = 500;              // the most of one fit
   Limits limits;
 };
 
@@ -143,6 +143,7 @@ struct ValidateCommand {
   std::optional<std::string> cluster;  // of all of them, in place of what they say
   std::optional<std::string> output;   // a file for the mean errors as JSON
   std::optional<std::string> against;  // such a file, from before
+  TableFacts facts;
   Limits limits;
 };
 

@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
 #include "models/scenario/quantity_text.h"
+#include "tools/nccl_tests/reader.h"
 
 namespace orrery {
 namespace {
@@ -112,6 +114,31 @@ Cluster cluster_given(std::string_view option, const std::string& name_or_file,
     read = read_cluster(*root, limits, diagnostics);
   diagnostics.throw_if_any();
   return std::move(read->cluster);
+}
+
+std::vector<NcclTable> tables_given(const std::string& file, const std::string& text,
+                                    const TableFacts& facts, const Limits& limits,
+                                    std::ostream& err) {
+  NcclReadOptions options;
+  if (facts.collective) {
+    options.collective = nccl_collective_named(*facts.collective);
+    if (!options.collective)
+      refuse("--collective",
+             fmt::format("expected a collective of nccl-tests, got \"{}\"", *facts.collective));
+  }
+  options.ranks = facts.ranks;
+  options.limits = limits;
+  std::vector<NcclTable> tables = read_nccl_tables(text, file, options);
+  for (const NcclTable& table : tables) {
+    for (const std::string& note : table.notes)
+      err << "orrery: " << file << ": " << note << "\n";
+    if (table.hosts.value_or(1) > 1)
+      err << "orrery: " << file
+          << fmt::format(
+                 ": line {}: {} on {} hosts are taken as the first devices of the cluster\n",
+                 table.line, counted(table.ranks, "rank"), *table.hosts);
+  }
+  return tables;
 }
 
 Bytes size_named(std::string_view option, std::string_view text) {

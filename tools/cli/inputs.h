@@ -2,7 +2,9 @@
 
 // Reads the inputs of commands: files, folders, names. Every error is an InputError.
 
+#include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "models/base/quantity.h"
 #include "models/fabric/fabric.h"
 #include "models/scenario/size_limits.h"
+#include "tools/nccl_tests/table.h"
 
 namespace orrery {
 
@@ -43,6 +46,18 @@ Cluster cluster_named(std::string_view option, const std::string& name);
 /// Returns a cluster of the catalog, or of a file in the catalog's format.
 Cluster cluster_given(std::string_view option, const std::string& name_or_file,
                       const Limits& limits);
+
+/// Facts about tables of nccl-tests that do not state them.
+struct TableFacts {
+  std::optional<std::string> collective;
+  std::optional<uint32_t> ranks;
+};
+
+/// Returns the tables in a file's text. Each note on what was inferred or not read, and each table
+/// of several hosts, is a line of `err`.
+std::vector<NcclTable> tables_given(const std::string& file, const std::string& text,
+                                    const TableFacts& facts, const Limits& limits,
+                                    std::ostream& err);
 
 /// Returns the size that `option` was given: "4 MiB", or a whole number of bytes. It must be
 /// positive.

@@ -87,6 +87,14 @@ void add_perf(CLI::App& app, PerfCommand& perf) {
 
 namespace {
 
+void add_table_facts(CLI::App& command, TableFacts& facts) {
+  command.add_option("--collective", facts.collective, "Collective of tables that do not say it")
+      ->type_name("NAME");
+  command.add_option("--ranks", facts.ranks, "Ranks of tables that do not say them")
+      ->check(whole_number(1, kMostPerfNumber))
+      ->type_name("N");
+}
+
 void add_calibrate_cuda(CLI::App& parent, CalibrateCudaCommand& calibrate) {
   CLI::App& command = *parent.add_subcommand(
       "cuda", "To what is measured on the GPUs that are there, for run --backend cuda");
@@ -131,12 +139,7 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CalibrateCudaComm
   command.add_option("-o,--output", calibrate.output, "Write the cluster to this file")
       ->required()
       ->type_name("FILE");
-  command
-      .add_option("--collective", calibrate.collective, "Collective of tables that do not say it")
-      ->type_name("NAME");
-  command.add_option("--ranks", calibrate.ranks, "Ranks of tables that do not say them")
-      ->check(whole_number(1, kMostPerfNumber))
-      ->type_name("N");
+  add_table_facts(command, calibrate.facts);
   command
       .add_option("--date", calibrate.date,
                   "The date of the figures, which the file tells (default: today, in UTC)")
@@ -170,6 +173,7 @@ void add_validate(CLI::App& app, ValidateCommand& validate) {
       .add_option("--cluster", validate.cluster,
                   "The cluster they are from: of the catalog, or a file with one")
       ->type_name("NAME|FILE");
+  add_table_facts(command, validate.facts);
   command.add_option("--json", validate.output, "Write the mean errors to this file")
       ->type_name("FILE");
   command

@@ -15,7 +15,6 @@
 #include "tools/calibrate/accuracy.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
-#include "tools/nccl_tests/reader.h"
 
 namespace orrery {
 namespace {
@@ -44,16 +43,15 @@ Notes notes_of(const std::string& text, const std::string& file, const Limits& l
   return notes;
 }
 
-MeasuredFile measured_file(const std::string& file, const ValidateCommand& command) {
+MeasuredFile measured_file(const std::string& file, const ValidateCommand& command,
+                           std::ostream& err) {
   const std::string text = load_text(file, command.limits);
   const Notes notes = notes_of(text, file, command.limits);
   const std::optional<std::string> cluster = command.cluster ? command.cluster : notes.cluster;
   if (!cluster)
     refuse(file, "expected a \"cluster\" in it, or --cluster");
-  NcclReadOptions options;
-  options.limits = command.limits;
   const std::string called = std::filesystem::path(file).filename().string();
-  std::vector<NcclTable> tables = read_nccl_tables(text, file, options);
+  std::vector<NcclTable> tables = tables_given(file, text, command.facts, command.limits, err);
   for (NcclTable& table : tables)
     table.file = called;
   return {called, notes.use,
@@ -80,13 +78,13 @@ Outcome execute(const ValidateCommand& command, const Terminal& terminal) {
   std::vector<MeasuredFile> files;
   std::set<std::string> names;
   for (const std::string& path : paths) {
-    files.push_back(measured_file(path, command));
+    files.push_back(measured_file(path, command, terminal.err));
     if (!names.insert(files.back().name).second)
       refuse(path, "expected files of different names");
   }
   const Accuracy made = accuracy(files, command.limits);
   if (made.rows.empty())
-    refuse("PATH", "expected tables with times that can be modelled, of one host, got none");
+    refuse("PATH", "expected tables with times that can be modelled, got none");
   terminal.out << accuracy_markdown(made);
   if (command.output)
     write_file(*command.output, accuracy_json(made));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "models/base/check.h"
 
@@ -112,6 +114,31 @@ std::optional<NcclCollective> nccl_collective_named(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<NcclCollective> nccl_collective_of_file(std::string_view file) {
+  std::string rest;
+  for (const char c : file.substr(file.find_last_of("/\\") + 1))
+    if (c != '_' && c != '-')
+      rest += ('A' <= c && c <= 'Z') ? static_cast<char>(c - 'A' + 'a') : c;
+  std::vector<std::pair<std::string, NcclCollective>> names;
+  for (const ProgramFacts& program : kPrograms) {
+    std::string name(program.name);
+    std::erase(name, '_');
+    names.emplace_back(std::move(name), program.collective);
+  }
+  // "reducescatter" also has "reduce" and "scatter", so long names are taken out first.
+  std::sort(names.begin(), names.end(),
+            [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  std::optional<NcclCollective> found;
+  for (const auto& [name, collective] : names)
+    for (size_t at = 0; (at = rest.find(name)) != std::string::npos;) {
+      if (found && *found != collective)
+        return std::nullopt;
+      found = collective;
+      rest.replace(at, name.size(), " ");
+    }
+  return found;
+}
+
 RedopColumn redop_column(NcclCollective collective) {
   return facts(collective).redop;
 }
@@ -128,6 +155,11 @@ bool may_print(NcclCollective collective, RedopColumn redop) {
 
 bool has_root(NcclCollective collective) {
   return facts(collective).root;
+}
+
+bool is_checked_in_place(NcclCollective collective) {
+  return collective != NcclCollective::Alltoall && collective != NcclCollective::Alltoallv &&
+         collective != NcclCollective::SendRecv;
 }
 
 bool has_parts(NcclCollective collective) {

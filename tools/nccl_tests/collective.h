@@ -42,6 +42,10 @@ std::string program_name(NcclCollective collective);
 /// suffix of a build after it ("build/all_reduce_perf_mpi"). The result is empty if there is none.
 std::optional<NcclCollective> nccl_collective_named(std::string_view text);
 
+/// Returns the collective whose name, also without underscores, is part of a file's name:
+/// "nccl-allgather-8.log". The result is empty if there is none, or if there are several.
+std::optional<NcclCollective> nccl_collective_of_file(std::string_view file);
+
 /// This is the text in the column redop: the operation, "none", or nothing. Before 2.13 some
 /// programs have no such column.
 enum class RedopColumn : uint8_t { Operation, None, Blank, Absent };
@@ -67,6 +71,10 @@ NcclCounts nccl_counts(NcclCollective collective, int64_t count, Bytes element, 
 
 /// Returns the column size: the larger of what a rank sends and what it receives.
 Bytes nccl_row_size(const NcclCounts& counts, Bytes element);
+
+/// Returns whether results in place are compared with what is expected. Those of the others have
+/// N/A in the column #wrong.
+bool is_checked_in_place(NcclCollective collective);
 
 /// Returns whether the column size counts the elements of all ranks and the column count those of
 /// one. If not, both count the same.

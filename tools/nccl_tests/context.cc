@@ -163,14 +163,16 @@ void NcclContext::read_comment(std::string_view comment, const Origin& origin,
   }
 }
 
-void NcclContext::read_log(std::string_view line) {
+bool NcclContext::read_log(std::string_view line) {
   constexpr std::string_view kSays = "NCCL version ";
   const size_t at = line.find(kSays);
   if (at == std::string_view::npos || nccl_version_)
-    return;
+    return false;
   std::string version = version_at(line.substr(at + kSays.size()));
-  if (!version.empty())
-    nccl_version_ = std::move(version);
+  if (version.empty())
+    return false;
+  nccl_version_ = std::move(version);
+  return true;
 }
 
 std::optional<NcclContext::RankLine> NcclContext::read_rank(

@@ -144,6 +144,11 @@ NcclEvidence evidence_of(const PrintedRow& row) {
   for (const auto& figures : {row.out_of_place, row.in_place})
     if (figures && figures->algbw && figures->busbw)
       evidence.bandwidths.emplace_back(*figures->algbw, *figures->busbw);
+  const auto checked = [](const std::optional<PrintedFigures>& figures) {
+    return figures && figures->wrong.has_value();
+  };
+  if (row.in_place && (checked(row.in_place) || checked(row.out_of_place)))
+    evidence.checked_in_place = checked(row.in_place);
   return evidence;
 }
 
@@ -222,6 +227,37 @@ void note_disagreements(const std::vector<PrintedRow>& rows, NcclTable& table) {
   table.notes.push_back(std::move(first));
 }
 
+/// Leaves fewer of several collectives that print such rows. Returns why those that are left.
+std::string choose(std::vector<Fitting>& fits, const NcclKnown& known,
+                   const std::vector<NcclEvidence>& rows) {
+  std::string because;
+  std::vector<Fitting> checked_alike;
+  const auto shows = std::find_if(rows.begin(), rows.end(), [](const NcclEvidence& row) {
+    return row.checked_in_place.has_value();
+  });
+  for (const Fitting& fit : fits)
+    if (shows != rows.end() && is_checked_in_place(fit.collective) == *shows->checked_in_place)
+      checked_alike.push_back(fit);
+  if (!checked_alike.empty()) {
+    because = *shows->checked_in_place ? "its values in place are checked"
+                                       : "its values in place are not checked";
+    fits = std::move(checked_alike);
+  }
+  if (fits.size() == 1)
+    return because;
+  for (const NcclHint& hint : known.hints)
+    for (const Fitting& fit : fits)
+      if (fit.collective == hint.collective) {
+        fits = {Fitting(fit)};
+        return hint.where;
+      }
+  if (known.hints.empty())
+    std::erase_if(fits, [&](const Fitting& fit) {
+      return fits.size() > 1 && fit.collective == NcclCollective::Alltoallv;
+    });
+  return because;
+}
+
 }  // namespace
 
 std::variant<NcclIdentity, NcclUnidentified> identify(const NcclKnown& known,
@@ -239,21 +275,23 @@ std::variant<NcclIdentity, NcclUnidentified> identify(const NcclKnown& known,
   if (fits.empty())
     return NcclUnidentified{
         "expected rows of one collective, got rows that no program of nccl-tests prints together"};
+  const std::string because = fits.size() > 1 ? choose(fits, known, rows) : "";
   if (fits.size() > 1) {
     std::vector<std::string_view> names;
     for (const Fitting& fit : fits)
       names.push_back(name(fit.collective));
-    return NcclUnidentified{fmt::format(
-        "expected its collective to be named, since the rows fit {}", fmt::join(names, ", "))};
+    return NcclUnidentified{
+        fmt::format("expected its collective to be named (--collective), since the rows fit {}",
+                    fmt::join(names, ", "))};
   }
   const Fitting& fit = fits.front();
   const int64_t ranks = fit.ranks.low;
   if (ranks == fit.ranks.high)
-    return NcclIdentity{fit.collective, static_cast<uint32_t>(ranks)};
+    return NcclIdentity{fit.collective, static_cast<uint32_t>(ranks), false, because};
   if (known.per_process > 1 && ranks == known.per_process)
-    return NcclIdentity{fit.collective, known.per_process, true};
+    return NcclIdentity{fit.collective, known.per_process, true, because};
   return NcclUnidentified{
-      fmt::format("expected its number of ranks to be given, since the rows fit {}",
+      fmt::format("expected its number of ranks to be given (--ranks), since the rows fit {}",
                   fit.ranks.high > kMostNcclRanks / 2
                       ? fmt::format("{} or more", counted(ranks, "rank"))
                       : fmt::format("{} to {}", ranks, counted(fit.ranks.high, "rank")))};
@@ -287,6 +325,7 @@ std::optional<NcclTable> completed(NcclDraft draft, Diagnostics& diagnostics) {
   NcclTable& table = draft.table;
   if (table.settings)
     known.per_process = table.settings->threads * table.settings->gpus;
+  known.hints = std::move(draft.hints);
   if (draft.rows.empty()) {
     diagnostics.add(draft.origin, "expected rows below the header of a table, got none");
     return std::nullopt;
@@ -302,6 +341,10 @@ std::optional<NcclTable> completed(NcclDraft draft, Diagnostics& diagnostics) {
   table.collective = identity.collective;
   table.ranks = identity.ranks;
   table.line = draft.origin.at ? draft.origin.at->line : 0;
+  if (!identity.because.empty())
+    table.notes.push_back(fmt::format("{}: the table is taken for one of {}, since {}",
+                                      place(draft.origin), name(identity.collective),
+                                      identity.because));
   if (identity.one_process)
     table.notes.push_back(fmt::format("line {}: {} taken, those of one process (nThread and nGpus)",
                                       table.line, counted(identity.ranks, "rank")));

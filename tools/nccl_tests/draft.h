@@ -6,7 +6,8 @@
 // A draft has figures with the digits that were printed, and the facts that were stated about the
 // whole table. Many tables do not name their collective or their number of ranks. identify() infers
 // both: it takes those for which every row can be true. Rows show the operation, the root, sizes
-// beside counts, and busbw beside algbw, whose ratio depends on the collective and the ranks.
+// beside counts, and busbw beside algbw, whose ratio depends on the collective and the ranks. Where
+// several collectives print such rows, #wrong decides, and then what is said beside the table.
 
 #include <cstdint>
 #include <optional>
@@ -31,19 +32,29 @@ struct NcclEvidence {
   std::optional<RedopColumn> redop;                                   // empty: not stated
   std::optional<int64_t> root;                                        // empty: not stated; -1: none
   std::vector<std::pair<PrintedDecimal, PrintedDecimal>> bandwidths;  // algbw, busbw
+  /// Whether the result in place was compared. It is empty if nothing was, or nothing in place.
+  std::optional<bool> checked_in_place = {};
+};
+
+/// A hint names a collective beside the table, in a place that may be about something else.
+struct NcclHint {
+  NcclCollective collective;
+  std::string where;  // "the file's name has it"
 };
 
 /// The facts about a table that are known without its rows.
 struct NcclKnown {
   std::optional<NcclCollective> collective;
   std::optional<uint32_t> ranks;
-  uint32_t per_process = 1;  // threads times gpus, which divides the ranks
+  uint32_t per_process = 1;          // threads times gpus, which divides the ranks
+  std::vector<NcclHint> hints = {};  // the most credible first
 };
 
 struct NcclIdentity {
   NcclCollective collective;
   uint32_t ranks;
   bool one_process = false;  // whether one process was assumed, as nothing shows the ranks
+  std::string because = {};  // why this collective, where the rows fit several
 };
 
 /// A table has at most this many ranks.
@@ -56,8 +67,10 @@ struct NcclUnidentified {
   std::optional<size_t> row = {};
 };
 
-/// Infers the collective and the ranks. Rows of alltoallv are not compared with their counts, as
-/// its parts differ in size. Requires that per_process and the ranks are from 1 to kMostNcclRanks.
+/// Infers the collective and the ranks. If the rows fit several collectives, it takes those that
+/// are checked in place as the rows are, then the first hint that is among them. alltoallv is only
+/// taken if something names it. Rows of alltoallv are not compared with their counts, as its parts
+/// differ in size. Requires that per_process and the ranks are from 1 to kMostNcclRanks.
 std::variant<NcclIdentity, NcclUnidentified> identify(const NcclKnown& known,
                                                       const std::vector<NcclEvidence>& rows);
 
@@ -90,6 +103,7 @@ struct NcclDraft {
   NcclTable table;                    // without rows, collective and ranks
   std::vector<NcclCollective> named;  // all collectives that were named for it
   std::vector<uint32_t> ranks;        // all numbers of ranks that were stated
+  std::vector<NcclHint> hints;        // the most credible first
   bool times_are_cpu_times = false;
   std::vector<PrintedRow> rows;
 };

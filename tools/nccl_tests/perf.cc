@@ -23,11 +23,6 @@ namespace {
   throw InputError(program_name(collective), {{{}, std::move(message)}});
 }
 
-/// Returns whether nccl-tests checks the collective in place.
-bool checked_in_place(NcclCollective collective) {
-  return collective != NcclCollective::Alltoall && collective != NcclCollective::SendRecv;
-}
-
 std::vector<Bytes> sizes_of(const NcclSettings& settings, Bytes most) {
   std::vector<Bytes> sizes;
   for (Bytes size = std::min(settings.least, most); size <= most;) {
@@ -139,7 +134,7 @@ class Perf {
       if (settings_.checks > 0)
         row.out_of_place->wrong = row.in_place->wrong = wrong_of(std::move(made));
     }
-    if (!checked_in_place(call.collective))
+    if (!is_checked_in_place(call.collective))
       row.in_place->wrong.reset();
     result_.table.rows.push_back(std::move(row));
   }

@@ -36,6 +36,8 @@ std::vector<NcclTable> read_nccl_tables(std::string_view text, const std::string
   std::vector<NcclTable> tables;
   for (NcclDraft& draft : drafts) {
     draft.table.file = file;
+    if (const auto collective = nccl_collective_of_file(file))
+      draft.hints.push_back({*collective, "the file's name has it"});
     if (options.collective)
       draft.named.push_back(*options.collective);
     if (options.ranks)

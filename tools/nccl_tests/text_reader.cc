@@ -31,12 +31,12 @@ enum class Column : uint8_t {
 
 std::optional<Column> column_named(std::string_view word) {
   static const std::map<std::string_view, Column> kColumns = {
-      {"size", Column::Size},       {"count", Column::Count}, {"type", Column::Type},
-      {"redop", Column::Redop},     {"root", Column::Root},   {"time", Column::Time},
-      {"cputime", Column::Time},    {"algbw", Column::Algbw}, {"busbw", Column::Busbw},
-      {"#wrong", Column::Wrong},    {"error", Column::Other}, {"i_min", Column::Other},
-      {"i_max", Column::Other},     {"i_p99", Column::Other}, {"i_cv%", Column::Other},
-      {"timestamp", Column::Clock},
+      {"size", Column::Size},    {"count", Column::Count},     {"type", Column::Type},
+      {"redop", Column::Redop},  {"root", Column::Root},       {"time", Column::Time},
+      {"cputime", Column::Time}, {"algbw", Column::Algbw},     {"busbw", Column::Busbw},
+      {"#wrong", Column::Wrong}, {"wrong", Column::Wrong},     {"error", Column::Other},
+      {"i_min", Column::Other},  {"i_max", Column::Other},     {"i_p99", Column::Other},
+      {"i_cv%", Column::Other},  {"timestamp", Column::Clock},
   };
   const auto found = kColumns.find(word);
   return found == kColumns.end() ? std::nullopt : std::optional(found->second);
@@ -50,6 +50,7 @@ struct Columns {
   size_t figures = 0;  // how many each placement has
   size_t placements = 0;
   bool cpu_times = false;
+  bool only_in_place = false;  // whether the one placement is in place
 
   /// Returns the number of words of a row that has all columns.
   size_t words() const {
@@ -57,10 +58,6 @@ struct Columns {
   }
   bool has(Column column) const { return std::find(all.begin(), all.end(), column) != all.end(); }
 };
-
-bool is_header(const std::vector<std::string_view>& words) {
-  return words.size() > 3 && words[0] == "size" && words[1] == "count" && words[2] == "type";
-}
 
 /// Reads a header. The result is empty, with an error, if a column is unknown or a placement lacks
 /// one.
@@ -98,18 +95,6 @@ std::optional<Columns> read_header(const std::vector<std::string_view>& words, c
   return columns;
 }
 
-bool is_number(std::string_view word) {
-  if (!word.empty() && (word.front() == '-' || word.front() == '+'))
-    word.remove_prefix(1);
-  return !word.empty() && is_digit(word.front()) &&
-         word.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
-}
-
-/// Returns whether the line is a table's row. Any other line is a log.
-bool is_row(const std::vector<std::string_view>& words) {
-  return !words.empty() && is_number(words[0]) && (words.size() == 1 || is_number(words[1]));
-}
-
 /// A launcher has at most this many processes. The lines of each are read by themselves.
 constexpr size_t kMostProcesses = size_t{1} << 16U;
 
@@ -133,7 +118,9 @@ class RowReader {
     const bool only_in_place = columns_.placements == 2 &&
                                there + columns_.figures == columns_.words() &&
                                gap_before_figures(blank_redop);
-    if (there != columns_.words() && !only_in_place) {
+    const bool only_out_of_place =
+        columns_.placements == 2 && !only_in_place && there + columns_.figures == columns_.words();
+    if (there != columns_.words() && !only_in_place && !only_out_of_place) {
       refuse(fmt::format("expected {} ({}), got {}", counted_columns(columns_.words()),
                          fmt::join(columns_.names, " "), counted_columns(words_.size())));
       return std::nullopt;
@@ -151,13 +138,17 @@ class RowReader {
       }
       if (c >= columns_.placed && column == Column::Time)
         ++placement;
-      if (c >= columns_.placed && placement == 1 && only_in_place)
+      if (placement == 1 && only_in_place)
+        continue;
+      if (placement == 2 && only_out_of_place && column != Column::Clock)
         continue;
       read(column, words_[word++], placement);
     }
-    if (!only_in_place)
+    if (columns_.only_in_place)
+      row_.in_place = figures_[0];
+    else if (!only_in_place)
       row_.out_of_place = figures_[0];
-    if (columns_.placements == 2)
+    if (columns_.placements == 2 && !only_out_of_place)
       row_.in_place = figures_[1];
     return diagnostics_.size() == errors ? std::optional(std::move(row_)) : std::nullopt;
   }
@@ -243,27 +234,57 @@ class RowReader {
   PrintedFigures figures_[2];
 };
 
+/// Returns the program that the line runs: "mpirun -np 8 build/all_reduce_perf -b 8". The result is
+/// empty if it names none or several.
+std::optional<NcclCollective> program_run_by(const std::vector<std::string_view>& words) {
+  std::optional<NcclCollective> found;
+  for (std::string_view word : words) {
+    while (!word.empty() &&
+           std::string_view(";,\"'`)&").find(word.back()) != std::string_view::npos)
+      word.remove_suffix(1);
+    while (!word.empty() && std::string_view("\"'`($").find(word.front()) != std::string_view::npos)
+      word.remove_prefix(1);
+    const std::optional<NcclCollective> named =
+        word.find("_perf") == std::string_view::npos ? std::nullopt : nccl_collective_named(word);
+    if (named && found && *named != *found)
+      return std::nullopt;
+    found = named ? named : found;
+  }
+  return found;
+}
+
+/// All streams of a file share these facts.
+struct FileFacts {
+  std::vector<std::pair<uint32_t, NcclDraft>> tables;  // by the line of their header
+  std::optional<NcclHint> command;  // the last line that runs a program of nccl-tests
+};
+
 /// Reads the lines of one rank.
 class Stream {
  public:
-  Stream(std::vector<std::pair<uint32_t, NcclDraft>>& tables, Diagnostics& diagnostics)
-      : tables_(tables), diagnostics_(diagnostics) {}
+  Stream(FileFacts& facts, Diagnostics& diagnostics) : facts_(facts), diagnostics_(diagnostics) {}
 
-  void line(std::string_view line, TextPosition at) {
+  /// `prefixed` says whether text before the line was taken away.
+  void line(std::string_view line, bool prefixed, TextPosition at) {
     const Origin origin{"", at};
     const std::vector<std::string_view> words = words_between_spaces(line);
+    prefixes_ += prefixed ? 1 : 0;
     if (words.empty())
       return;
     if (words[0].front() == '#') {
       comment(line.substr(static_cast<size_t>(words[0].data() - line.data()) + 1), origin);
-    } else if (open_ && is_row(words)) {
+    } else if (open_ && is_nccl_row(words)) {
       require_room(draft_->rows.size(), origin, diagnostics_);
       if (auto row = RowReader(*columns_, words, origin, diagnostics_).read())
         draft_->rows.push_back(std::move(*row));
       else
         broken_ = true;
-    } else {
-      context_.read_log(line);
+    } else if (NcclContext::is_comment(words)) {
+      comment(line, origin);
+    } else if (const auto program = program_run_by(words)) {
+      facts_.command = {*program, fmt::format("the command in line {} runs it", at.line)};
+    } else if (!context_.read_log(line)) {
+      ++others_;
     }
   }
 
@@ -275,16 +296,21 @@ class Stream {
     std::vector<std::string_view> words = words_between_spaces(comment);
     if (words.empty())
       return;
-    if (is_header(words)) {
+    if (is_nccl_header(words)) {
       close();
       columns_ = read_header(words, origin, diagnostics_);
       if (columns_) {
         draft_ = context_.draft(origin);
         draft_->times_are_cpu_times = columns_->cpu_times;
+        if (facts_.command)
+          draft_->hints.push_back(*facts_.command);
+        columns_->only_in_place = columns_->placements == 1 && only_in_place_;
         open_ = true;
       }
       return;
     }
+    if (words[0] == "in-place" || words[0] == "out-of-place")
+      only_in_place_ = words[0] == "in-place";
     if (words[0] == "Out" || words[0] == "Avg")
       open_ = false;
     if (NcclContext::begins_run(comment))
@@ -305,62 +331,67 @@ class Stream {
       return;
     // Facts about this run say nothing about the next one.
     context_ = NcclContext();
+    only_in_place_ = false;
+    note_dropped();
     if (!broken_)
-      tables_.emplace_back(draft_->origin.at->line, std::move(*draft_));
+      facts_.tables.emplace_back(draft_->origin.at->line, std::move(*draft_));
     draft_.reset();
     broken_ = false;
   }
 
-  std::vector<std::pair<uint32_t, NcclDraft>>& tables_;  // by the line of their header
+  /// Notes how much of the file is no part of the table.
+  void note_dropped() {
+    std::vector<std::string> dropped;
+    if (prefixes_ > 0)
+      dropped.push_back(fmt::format("the text before {}", counted(prefixes_, "line")));
+    if (others_ > 0)
+      dropped.push_back(fmt::format("{} of other text", counted(others_, "line")));
+    if (!dropped.empty())
+      draft_->table.notes.push_back(fmt::format("line {}: dropped: {}", draft_->origin.at->line,
+                                                fmt::join(dropped, ", and ")));
+    prefixes_ = others_ = 0;
+  }
+
+  FileFacts& facts_;
   Diagnostics& diagnostics_;
   NcclContext context_;
   std::optional<Columns> columns_;
   std::optional<NcclDraft> draft_;
-  bool open_ = false;    // rows may follow
-  bool broken_ = false;  // a row was refused, so the table would not be whole
+  bool open_ = false;           // rows may follow
+  bool broken_ = false;         // a row was refused, so the table would not be whole
+  bool only_in_place_ = false;  // the line above the header names no other placement first
+  int64_t prefixes_ = 0;        // lines since the last table before which text was taken away
+  int64_t others_ = 0;          // lines since the last table that say nothing
 };
 
 }  // namespace
 
-LaunchedLine launched_line(std::string_view line) {
-  const size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
-  if (begin == line.size())
-    return {{}, line};
-  if (line[begin] == '[') {
-    for (const std::string_view stream : {"]<stdout>:", "]<stderr>:"})
-      if (const size_t at = line.find(stream, begin); at != std::string_view::npos)
-        return {line.substr(begin, at + 1 - begin), line.substr(at + stream.size())};
-  } else {
-    size_t digits = begin;
-    while (digits < line.size() && is_digit(line[digits]))
-      ++digits;
-    if (digits > begin && digits < line.size() && line[digits] == ':' &&
-        (digits + 1 == line.size() || line[digits + 1] == ' '))
-      return {line.substr(begin, digits - begin), line.substr(digits + 1)};
-  }
-  return {{}, line};
-}
-
 std::vector<NcclDraft> read_text_tables(std::string_view text, Diagnostics& diagnostics) {
-  std::vector<std::pair<uint32_t, NcclDraft>> found;
-  std::map<std::string_view, Stream> streams;
-  uint32_t number = 0;
+  std::vector<std::string_view> lines;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line = text.substr(begin, end - begin);
-    if (!line.empty() && line.back() == '\r')
-      line.remove_suffix(1);
-    ++number;
-    begin = end + 1;
-    if (const size_t nul = line.find('\0'); nul != std::string_view::npos) {
-      diagnostics.add({"", TextPosition{number, static_cast<uint32_t>(nul) + 1}},
-                      "expected text, got a byte of 0");
+    lines.push_back(text.substr(begin, end - begin));
+    if (!lines.back().empty() && lines.back().back() == '\r')
+      lines.back().remove_suffix(1);
+    if (const size_t nul = lines.back().find('\0'); nul != std::string_view::npos) {
+      diagnostics.add(
+          {"", TextPosition{static_cast<uint32_t>(lines.size()), static_cast<uint32_t>(nul) + 1}},
+          "expected text, got a byte of 0");
       return {};
     }
-    const LaunchedLine launched = launched_line(line);
-    const auto column = static_cast<uint32_t>(launched.line.data() - line.data()) + 1;
-    const TextPosition at{number, column};
-    streams.try_emplace(launched.process, found, diagnostics).first->second.line(launched.line, at);
+    begin = end + 1;
+  }
+  LogPrefixes prefixes;
+  for (const std::string_view line : lines)
+    prefixes.split(line);  // so that they are known before the first comment
+  FileFacts facts;
+  std::map<std::string, Stream> streams;
+  for (size_t l = 0; l < lines.size(); ++l) {
+    LoggedLine logged = prefixes.split(lines[l]);
+    const auto before = static_cast<uint32_t>(logged.line.data() - lines[l].data());
+    const TextPosition at{static_cast<uint32_t>(l) + 1, before + 1};
+    streams.try_emplace(std::move(logged.process), facts, diagnostics)
+        .first->second.line(logged.line, before > 0, at);
     if (streams.size() > kMostProcesses) {
       diagnostics.add({"", at}, fmt::format("expected lines of at most {} processes, got more",
                                             kMostProcesses));
@@ -369,10 +400,10 @@ std::vector<NcclDraft> read_text_tables(std::string_view text, Diagnostics& diag
   }
   for (auto& [process, stream] : streams)
     stream.end();
-  std::stable_sort(found.begin(), found.end(),
+  std::stable_sort(facts.tables.begin(), facts.tables.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<NcclDraft> drafts;
-  for (auto& [line, draft] : found)
+  for (auto& [line, draft] : facts.tables)
     drafts.push_back(std::move(draft));
   return drafts;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,8 +39,13 @@ class NcclContext {
   /// Reads a comment without its "#". Unknown comments say nothing.
   void read_comment(std::string_view comment, const Origin& origin, Diagnostics& diagnostics);
 
-  /// Reads any other line that is not a row. NCCL prints its version in one.
-  void read_log(std::string_view line);
+  /// Reads any other line that is not a row. NCCL prints its version in one. Returns whether the
+  /// line says anything about the table.
+  bool read_log(std::string_view line);
+
+  /// Returns whether the words begin a line that nccl-tests prints behind a "#". Such a line is
+  /// also known where the "#" was lost.
+  static bool is_comment(std::span<const std::string_view> words);
 
   /// Returns whether a run begins with this comment.
   static bool begins_run(std::string_view comment);
@@ -70,12 +76,32 @@ class NcclContext {
 /// each line that should be a row and is not.
 std::vector<NcclDraft> read_text_tables(std::string_view text, Diagnostics& diagnostics);
 
-/// This is a line without the text that a launcher put before it: "[1,0]<stdout>:" (mpirun) or "0:
-/// " (srun).
-struct LaunchedLine {
-  std::string_view process;  // "[1,0]" or "0"; empty without a launcher
-  std::string_view line;
+/// Returns whether the word looks like a number of a table: "-1", "12.5", "1e+07".
+bool is_number(std::string_view word);
+/// Returns whether the words begin the header of a table: "size count type ..".
+bool is_nccl_header(std::span<const std::string_view> words);
+/// Returns whether the words are a row of a table. Any other line is a log.
+bool is_nccl_row(std::span<const std::string_view> words);
+
+/// This is a line without the text that a launcher or a log put before it.
+struct LoggedLine {
+  std::string process;    // the part of that text that tells processes apart; it may be empty
+  std::string_view line;  // the rest
 };
-LaunchedLine launched_line(std::string_view line);
+
+/// Returns the line without "[1,0]<stdout>:" (mpirun) or "0: " (srun), which is the process.
+LoggedLine launched_line(std::string_view line);
+
+/// Takes away what logs put before lines: clocks (`kubectl logs --timestamps`), names of containers
+/// and hosts. The text before a comment of nccl-tests, such as the header, shows how many words it
+/// has. The rows have as many. Words with a clock differ from line to line; the others are the
+/// process.
+class LogPrefixes {
+ public:
+  LoggedLine split(std::string_view line);
+
+ private:
+  std::set<std::pair<size_t, std::string>> known_;  // the number of words, and the process
+};
 
 }  // namespace orrery

@@ -52,12 +52,14 @@ TEST_CASE("identify: what several collectives print alike must be named") {
   const std::vector<NcclEvidence> gather = {
       row_of(NcclCollective::AllGather, 8, 1 << 20, 100'000'000)};
   CHECK(text(identify({}, gather)) ==
-        "expected its collective to be named, since the rows fit all_gather, alltoall, alltoallv");
+        "expected its collective to be named (--collective), since the rows fit all_gather, "
+        "alltoall");
   CHECK(text(identify({NcclCollective::AllGather, {}, 1}, gather)) == "all_gather 8");
   // Over two ranks, busbw is algbw for both collectives.
   const std::vector<NcclEvidence> two = {row_of(NcclCollective::SendRecv, 2, 1 << 20, 100'000'000)};
   CHECK(text(identify({{}, 2, 1}, two)) ==
-        "expected its collective to be named, since the rows fit all_reduce, sendrecv");
+        "expected its collective to be named (--collective), since the rows fit all_reduce, "
+        "sendrecv");
 }
 
 TEST_CASE("identify: ranks that nothing shows must be given") {
@@ -65,7 +67,7 @@ TEST_CASE("identify: ranks that nothing shows must be given") {
       row_of(NcclCollective::Broadcast, 8, 1 << 20, 100'000'000)};
   const NcclKnown named{NcclCollective::Broadcast, {}, 1};
   CHECK(text(identify(named, rows)) ==
-        "expected its number of ranks to be given, since the rows fit 1 rank or more");
+        "expected its number of ranks to be given (--ranks), since the rows fit 1 rank or more");
   CHECK(text(identify({NcclCollective::Broadcast, {}, 8}, rows)) == "broadcast 8 of one process");
   CHECK(text(identify({NcclCollective::Broadcast, 16, 8}, rows)) == "broadcast 16");
 }

@@ -267,12 +267,12 @@ TEST_CASE("text reader: the caller says what the table does not, and may not say
   TableText table;
   table.before = "";
   table.rows = {
-      "     1048576         32768     float    none      -1    100.0   10.49    9.18      0    "
+      "     1048576         32768     float    none      -1    100.0   10.49    9.18    N/A    "
       "100.0  "
-      " 10.49    9.18      0\n"};
+      " 10.49    9.18    N/A\n"};
   CHECK(refusal_of(table.text()) ==
-        "t:1:1: expected its collective to be named, since the rows fit all_gather, alltoall, "
-        "alltoallv");
+        "t:1:1: expected its collective to be named (--collective), since the rows fit all_gather, "
+        "alltoall");
   NcclReadOptions options;
   options.collective = NcclCollective::Alltoall;
   CHECK(only(table.text(), options).substr(0, 10) == "alltoall 8");
