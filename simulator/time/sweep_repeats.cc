@@ -16,6 +16,8 @@ namespace {
 constexpr size_t kMostHalves = size_t{1} << 18U;
 /// And so is one of whose steps more times would be kept.
 constexpr size_t kMostTimes = size_t{1} << 20U;
+/// A lockstep schedule of fewer iterations is swept row by row, which takes less for each step.
+constexpr uint32_t kFewIterations = 4;
 /// An iteration is compared with those at most so many iterations earlier.
 constexpr uint32_t kLongestPeriod = 8;
 
@@ -78,7 +80,7 @@ class Bundles {
   /// as far from its first.
   bool is_like(uint32_t bundle, uint32_t earlier) const {
     const uint32_t far = bundle - earlier;
-    for (uint32_t c = 0; c + far < extent_.channels; ++c) {
+    for (uint32_t c = earlier; c + far < extent_.channels; ++c) {
       const bool of_earlier = bundle_of_[c] == earlier;
       if (of_earlier != (bundle_of_[c + far] == bundle))
         return false;
@@ -417,7 +419,8 @@ class RepeatingSweep {
 std::optional<CollectiveTimes> sweep_repeating(const SlicedSchedule& schedule,
                                                const SweptCollective& of) {
   return on_behalf_of(of.op, [&]() -> std::optional<CollectiveTimes> {
-    if (!schedule.knows_iterations_back())
+    if (!schedule.knows_iterations_back() ||
+        (schedule.extent().lockstep && schedule.iterations() < kFewIterations))
       return std::nullopt;
     RepeatingSweep sweep(schedule, of);
     return sweep.prepare() ? std::optional(sweep.run()) : std::nullopt;
