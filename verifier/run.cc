@@ -169,7 +169,7 @@ class Run {
     if (tables_.agree) {
       check_end();
       if (!relies_on_buffering())
-        if (auto buffered = sends_unbuffered(program_, lowered()))
+        if (auto buffered = sends_unbuffered(program_, lowered(), report_.completion.has_value()))
           check(std::move(*buffered));
     }
     check(order_agreed(program_, lowered()));

@@ -407,8 +407,8 @@ Origin DocumentNode::key_origin() const {
 
 std::string load_text(const std::string& path, const Limits& limits) {
   const auto refuse = [&](const std::string& why) { throw InputError(path, {{{}, why}}); };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             &std::fclose);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      std::fopen(path == "-" ? "/dev/stdin" : path.c_str(), "rb"), &std::fclose);
   if (file == nullptr)
     refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
   // One byte more than the limit tells that the file is too large.

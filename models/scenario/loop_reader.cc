@@ -148,7 +148,7 @@ std::optional<ProgramReader::LoopText> ProgramReader::read_loop_head(DocumentNod
     return given ? read_integer(*given, "a whole number", kIndex, diagnostics_).value_or(0) : 0;
   };
   const int64_t lower = bound("lower");
-  const int64_t upper = bound("upper");
+  const int64_t upper = std::max(lower, bound("upper"));  // as in JAX, it then runs no times
   const std::optional<DocumentNode> index = fields.optional("index");
   const std::optional<DocumentNode> carry = fields.optional("carry");
   const std::optional<DocumentNode> yield = fields.optional("yield");
@@ -163,13 +163,6 @@ std::optional<ProgramReader::LoopText> ProgramReader::read_loop_head(DocumentNod
     (void)read_id(*index, scope);
   if (!body || !is_list(*body, "a list of ops", diagnostics_) || diagnostics_.size() != before)
     return std::nullopt;
-  if (upper < lower) {
-    diagnostics_.add(node.origin(),
-                     fmt::format("fori_loop: expected \"upper\" to be at least \"lower\" "
-                                 "{}, got {}",
-                                 lower, upper));
-    return std::nullopt;
-  }
   LoopText loop{node, id, scope.prefix + id, lower, upper, index, std::move(carries), *body};
   for (const DocumentNode op : *body) {
     const auto name = op.kind() == DocumentNode::Kind::Object ? op.find("id") : std::nullopt;

@@ -28,7 +28,8 @@ const char* const kExitCodes =
 
 void add_run(CLI::App& app, RunCommand& run) {
   CLI::App& command = *app.add_subcommand("run", "Run scenarios: values, time, memory, verdicts");
-  command.add_option("FILE", run.paths, "Scenario files, or folders of them")->required();
+  command.add_option("FILE", run.paths, "Scenario files, or folders of them; - is standard input")
+      ->required();
   add_choice<Format>(command, "--format", run.format,
                      {{"text", Format::Text}, {"json", Format::Json}}, "The form of the report");
   add_choice<ShownOps>(command, "--ops", run.text.ops,

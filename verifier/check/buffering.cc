@@ -165,10 +165,13 @@ Witness witness_of(const Program& program, const BufferNeed& need) {
 }
 
 /// Returns the sentence on a need. Requires that `need.messages` has a number, and not 0.
-std::string text_of(const Program& program, const BufferNeed& need) {
+/// `ends` says whether the program ends with the buffers that it has.
+std::string text_of(const Program& program, const BufferNeed& need, bool ends) {
   const std::string messages = fmt::format("{}{} message{} under way that nobody receives yet",
                                            leaves_out_iterations(program) ? "at least " : "",
                                            *need.messages, *need.messages == 1 ? "" : "s");
+  if (!ends)
+    return fmt::format("The program would end only if a device could have {}.", messages);
   return need.least ? fmt::format(
                           "The program is safe only by buffering: a device must be able to "
                           "have {}.",
@@ -182,7 +185,7 @@ std::string text_of(const Program& program, const BufferNeed& need) {
 
 }  // namespace
 
-std::optional<Check> sends_unbuffered(const Program& program, const Lowered& lowered) {
+std::optional<Check> sends_unbuffered(const Program& program, const Lowered& lowered, bool ends) {
   const Op* const first = first_half(program);
   if (first == nullptr)
     return std::nullopt;
@@ -192,10 +195,10 @@ std::optional<Check> sends_unbuffered(const Program& program, const Lowered& low
   if (*need.messages == 0)
     return passed(CheckKind::SendsUnbuffered, pointer_of(*first));
   return failed(CheckKind::SendsUnbuffered, pointer_of(program.op(need.kept.front().send)),
-                text_of(program, need), witness_of(program, need));
+                text_of(program, need, ends), witness_of(program, need));
 }
 
-Check sends_buffered(const Program& program, const Lowered& lowered, int64_t most,
+Check sends_buffered(const Program& program, const Lowered& lowered, bool ends, int64_t most,
                      const std::string& of) {
   constexpr CheckKind kKind = CheckKind::SendsBuffered;
   if (first_half(program) == nullptr)
@@ -205,7 +208,7 @@ Check sends_buffered(const Program& program, const Lowered& lowered, int64_t mos
     return failed(kKind, of, kNoEnd);
   if (*need.messages == 0)
     return passed(kKind, of, std::string(info(CheckKind::SendsUnbuffered).promises));
-  const std::string text = text_of(program, need);
+  const std::string text = text_of(program, need, ends);
   if (leaves_out_iterations(program) && *need.messages <= most)
     return undecided(kKind, of, text, witness_of(program, need));
   if (*need.messages <= most)

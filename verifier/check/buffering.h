@@ -37,12 +37,13 @@ struct BufferNeed {
 BufferNeed buffer_need(const Program& program, const Lowered& lowered);
 
 /// Checks that no message must be buffered (SENDS.UNBUFFERED). Returns nothing for a program
-/// without psend and precv. A check that fails has the number and the messages.
-std::optional<Check> sends_unbuffered(const Program& program, const Lowered& lowered);
+/// without psend and precv. A check that fails has the number and the messages. `ends` says whether
+/// the program ends with the buffers of its transport, here and below.
+std::optional<Check> sends_unbuffered(const Program& program, const Lowered& lowered, bool ends);
 
 /// Checks that at most `most` messages must be buffered (SENDS.BUFFERED), for the expectation `of`.
 /// The message has the number in any case.
-Check sends_buffered(const Program& program, const Lowered& lowered, int64_t most,
+Check sends_buffered(const Program& program, const Lowered& lowered, bool ends, int64_t most,
                      const std::string& of);
 
 }  // namespace orrery

@@ -384,7 +384,8 @@ Check Expectations::buffered_messages(const std::string& of,
   const auto tables = verdicts_.find(info(CheckKind::TablesAgreed).name);
   if (tables != verdicts_.end() && !tables->second->holds())
     return undecided(CheckKind::SendsBuffered, of, evidence_.undecided);
-  return sends_buffered(evidence_.scenario.program, evidence_.lowered, expected.at_most, of);
+  return sends_buffered(evidence_.scenario.program, evidence_.lowered,
+                        evidence_.completion.has_value(), expected.at_most, of);
 }
 
 Check Expectations::holds_all(const std::string& of, const ExpectHolds& expected) const {

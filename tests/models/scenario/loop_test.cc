@@ -71,9 +71,12 @@ TEST_CASE("loop: the index is an s32 scalar from lower to before upper, and cost
 }
 
 TEST_CASE("loop: without iterations its results are its initial values") {
-  const Scenario scenario = looping("[" + loop(kAddOfBody, "y", R"("lower": 3, "upper": 3)") +
-                                    R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])");
-  CHECK(listing(scenario.program) == Lines{"z = add(a, a)"});
+  // As in JAX, an end before the beginning is no iteration.
+  for (const char* const bounds : {R"("lower": 3, "upper": 3)", R"("lower": 3, "upper": -2)"}) {
+    const Scenario scenario = looping("[" + loop(kAddOfBody, "y", bounds) +
+                                      R"(, {"id": "z", "op": "add", "of": ["l", "a"]}])");
+    CHECK(listing(scenario.program) == Lines{"z = add(a, a)"});
+  }
 }
 
 TEST_CASE("loop: carries change at the end of an iteration, all at once") {
@@ -289,8 +292,6 @@ TEST_CASE("loop: keys that do not fit are refused") {
     return refused(R"([{"id": "l", "op": "fori_loop", )" + given + "}]");
   };
   CHECK(keys(R"("lower": 0, "upper": 2)") == "f:5:13: /program/0: missing key \"body\"");
-  CHECK(keys(R"("lower": 2, "upper": 1, "body": [])") ==
-        "f:5:13: /program/0: fori_loop: expected \"upper\" to be at least \"lower\" 2, got 1");
   CHECK(keys(R"("lower": 0, "upper": 2, "body": [], "carry": {"h": "a"})") ==
         "f:5:90: /program/0/carry/h: expected \"yield\" to say what \"h\" is in the next "
         "iteration");

@@ -398,13 +398,15 @@ TEST_CASE("run: a device that is cut off fails with the collective, the devices 
         std::string::npos);
 }
 
-TEST_CASE("the executable: exit codes reach the shell") {
+TEST_CASE("the executable: exit codes reach the shell, also of standard input") {
   const auto exit_code = [](const std::string& arguments) {
     const std::string command = std::string(ORRERY_BINARY) + " " + arguments + " >/dev/null 2>&1";
     return WEXITSTATUS(std::system(command.c_str()));
   };
   CHECK(exit_code("run " + in_tree("scenarios/quickstart.json")) == 0);
   CHECK(exit_code("run " + in_tree("scenarios/fsdp-two-layers-too-small.json")) == 1);
+  CHECK(exit_code("run - <" + in_tree("scenarios/fsdp-two-layers-too-small.json")) == 1);
+  CHECK(exit_code("run - </dev/null") == 2);
   CHECK(exit_code("run no-such-file.json") == 2);
   CHECK(exit_code("--no-such-option") == 2);
   CHECK(exit_code("--version") == 0);
