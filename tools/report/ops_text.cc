@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
+#include "simulator/schedule/lowered.h"
 #include "tools/report/figures.h"
 #include "tools/report/names.h"
 #include "tools/report/op_entries.h"
