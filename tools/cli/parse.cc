@@ -32,12 +32,12 @@ void add_run(CLI::App& app, RunCommand& run) {
       ->required();
   add_choice<Format>(command, "--format", run.format,
                      {{"text", Format::Text}, {"json", Format::Json}}, "The form of the report");
-  add_choice<ShownOps>(command, "--ops", run.text.ops,
-                       {{"grouped", ShownOps::Grouped}, {"all", ShownOps::All}},
-                       "In text: ops of loops and of layers that repeat once, or one by one");
+  add_choice<ShownOps>(
+      command, "--ops", run.text.ops, {{"grouped", ShownOps::Grouped}, {"all", ShownOps::All}},
+      "In text: ops of loops and of layers that repeat once, or one by one and sections whole");
   command.add_flag_function(
       "--verbose", [&run](int64_t) { run.text.checks = ShownChecks::All; },
-      "In text: checks that hold one by one, not counted");
+      "In text: checks that hold one by one, and sections whole, however long");
   command.add_option("-o,--output", run.output, "Write the report to this file")->type_name("FILE");
   command
       .add_option_function<std::string>(

@@ -22,9 +22,25 @@ class ChecksText {
     return text;
   }
 
-  /// Returns one line per name, in the order in which the names first come.
-  std::string counted() const {
+  std::string not_holding() const {
     const size_t width = of_width([](const Check& check) { return !check.holds(); });
+    std::string text;
+    for (const Check& check : checks_)
+      if (!check.holds())
+        text += in_full(check, width);
+    return text;
+  }
+
+  std::string holding() const {
+    std::string text;
+    for (const Check& check : checks_)
+      if (check.holds())
+        text += in_full(check, of_width([](const Check& each) { return each.holds(); }));
+    return text;
+  }
+
+  /// Returns one line per name, in the order in which the names first come.
+  std::string holding_counted() const {
     std::string text;
     std::vector<std::string_view> names;
     for (const Check& first : checks_) {
@@ -39,8 +55,6 @@ class ChecksText {
         ++count;
         if (check.holds())
           held.push_back(&check);
-        else
-          text += in_full(check, width);
       }
       if (!held.empty())
         text += count == 1 ? one_line(*held.front(), held.front()->message, caveats(held))
@@ -127,9 +141,18 @@ class ChecksText {
 
 }  // namespace
 
-std::string checks_text(const std::vector<Check>& checks, const Style& style, ShownChecks shown) {
+std::string checks_text(const std::vector<Check>& checks, const Style& style) {
+  return ChecksText(checks, style).all();
+}
+
+std::string checks_that_do_not_hold(const std::vector<Check>& checks, const Style& style) {
+  return ChecksText(checks, style).not_holding();
+}
+
+std::string checks_that_hold(const std::vector<Check>& checks, const Style& style,
+                             ShownChecks shown) {
   const ChecksText text(checks, style);
-  return shown == ShownChecks::All ? text.all() : text.counted();
+  return shown == ShownChecks::All ? text.holding() : text.holding_counted();
 }
 
 }  // namespace orrery

@@ -250,7 +250,7 @@ std::string explanation_text(const Report& report, const Explanation& explanatio
     text += "\n" + chain_text(report, explanation, style);
   if (explanation.value)
     text += "\n" + lives_text(report, explanation, style);
-  return text;
+  return with_units(text, style);
 }
 
 }  // namespace orrery

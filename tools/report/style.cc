@@ -1,6 +1,9 @@
 #include "tools/report/style.h"
 
 #include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
 
 #include "models/base/compiler.h"
 
@@ -133,6 +136,54 @@ std::string shortened(std::string_view text, size_t width, const Style& style) {
       break;
   }
   return std::string(text.substr(0, at)) + std::string(ellipsis);
+}
+
+std::string with_units(std::string text, const Style& style) {
+  static constexpr std::string_view kUnit = "us";
+  if (style.ascii())
+    return text;
+  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (size_t at = text.find(kUnit); at != std::string::npos; at = text.find(kUnit, at + 1)) {
+    const size_t past = at + kUnit.size();
+    if (at == 0 || (past < text.size() && in_word(text[past])))
+      continue;
+    const size_t number = text.find_last_not_of(" \n", at - 1);  // a line may end before the unit
+    if (number != std::string::npos && number + 1 < at && text[number] >= '0' &&
+        text[number] <= '9')
+      text.replace(at, 1, "µ");
+  }
+  return text;
+}
+
+std::string fitted(const std::vector<std::string>& sections, size_t most, std::string_view all,
+                   const Style& style) {
+  std::vector<size_t> lines;
+  for (const std::string& section : sections)
+    lines.push_back(static_cast<size_t>(std::count(section.begin(), section.end(), '\n')));
+  const auto together = [&](size_t limit) {
+    size_t sum = 0;
+    for (const size_t count : lines)
+      sum += std::min(count, limit);
+    return sum;
+  };
+  size_t limit = lines.empty() ? 0 : *std::max_element(lines.begin(), lines.end());
+  // A cut section has its heading, a line and the line that says what is left out.
+  constexpr size_t kLeast = 4;
+  while (limit > kLeast && together(limit) > most)
+    --limit;
+  std::string text;
+  for (size_t s = 0; s < sections.size(); ++s) {
+    if (lines[s] <= limit) {
+      text += sections[s];
+      continue;
+    }
+    size_t end = 0;
+    for (size_t line = 0; line + 1 < limit; ++line)
+      end = sections[s].find('\n', end) + 1;
+    text += sections[s].substr(0, end) +
+            style.dim(fmt::format("  and {} more lines ({})", lines[s] + 1 - limit, all)) + "\n";
+  }
+  return text;
 }
 
 std::vector<std::string> words_of(const std::string& text) {

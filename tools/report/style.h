@@ -90,6 +90,15 @@ class Table {
 /// Returns `text` cut to `width` columns, with an ellipsis if something was cut.
 std::string shortened(std::string_view text, size_t width, const Style& style);
 
+/// Returns `text` with microseconds as the style's letters write them. Messages are written once
+/// for text and JSON reports and say "1 us", which Unicode letters turn into "1 µs".
+std::string with_units(std::string text, const Style& style);
+
+/// Returns the sections in at most `most` lines together. If they have more, the longest are cut to
+/// equally many lines, and their last line says how many are left out and how to see them.
+std::string fitted(const std::vector<std::string>& sections, size_t most, std::string_view all,
+                   const Style& style);
+
 /// Returns the parts of a text between single spaces.
 std::vector<std::string> words_of(const std::string& text);
 

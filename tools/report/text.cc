@@ -1,15 +1,15 @@
 #include "tools/report/text.h"
 
 #include <algorithm>
-#include <map>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "models/base/compiler.h"
-#include "models/program/rules.h"
 #include "tools/report/figures.h"
 #include "tools/report/gpus.h"
 #include "tools/report/names.h"
@@ -20,7 +20,6 @@
 namespace orrery {
 namespace {
 
-constexpr size_t kLiveShown = 6;
 constexpr size_t kLinkKindsShown = 4;
 constexpr size_t kTimelineRows = 48;  // more would not fit a screen
 constexpr size_t kTimelineRuns = 32;
@@ -34,25 +33,6 @@ std::string mesh_text(const Mesh& mesh) {
   for (const Axis& axis : mesh.axes())
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", axis.name, axis.size);
   return text;
-}
-
-/// These devices hold the same, since they have one thread and one capacity.
-struct DeviceGroup {
-  std::vector<LogicalId> devices;
-  std::optional<Bytes> capacity;
-};
-
-std::vector<DeviceGroup> groups_of(const Report& report) {
-  std::vector<DeviceGroup> groups;
-  std::map<std::pair<size_t, std::optional<Bytes>>, size_t> known;  // by what they hold
-  for (const DeviceReport& device : report.devices) {
-    const size_t kind = *report.memory.kind_of[device.device.index()];
-    const auto [at, added] = known.emplace(std::pair(kind, device.capacity), groups.size());
-    if (added)
-      groups.push_back({{}, device.capacity});
-    groups[at->second].devices.push_back(device.device);
-  }
-  return groups;
 }
 
 /// Returns a count with its verb: "1 is undecided", "2 are undecided".
@@ -89,10 +69,14 @@ class TextReport {
         options_(options) {}
 
   std::string text() const {
-    std::string text = header() + faults() + ops();
+    std::vector<std::string> sections = {header(), checks_not_holding(), faults(), ops()};
     if (report_.completion)
-      text += timeline() + critical_path() + links() + gpus();
-    return text + memory() + checks() + assumptions() + footer();
+      for (std::string& section : std::vector{timeline(), critical_path(), links(), gpus()})
+        sections.push_back(std::move(section));
+    for (std::string& section : std::vector{memory(), checks_holding(), assumptions(), footer()})
+      sections.push_back(std::move(section));
+    const size_t most = options_.is_whole() ? std::numeric_limits<size_t>::max() : kReportLines;
+    return with_units(fitted(sections, most, "all: --verbose", style_), style_);
   }
 
  private:
@@ -288,53 +272,18 @@ class TextReport {
   std::string memory() const {
     if (report_.devices.empty())
       return "";
-    std::string text = heading(style_, "MEMORY  live bytes at the peak");
-    for (const DeviceGroup& group : groups_of(report_))
-      text += group_memory(group);
-    return text;
+    return heading(style_, "MEMORY  live bytes at the peak") + memory_text(report_, style_);
   }
 
-  std::string group_memory(const DeviceGroup& group) const {
-    const DeviceMemory& memory = report_.memory.of(group.devices.front());
-    const std::string at =
-        memory.peak_at ? fmt::format(", at {}", program_.op(*memory.peak_at).name) : "";
-    std::string text = "  " + devices_text(group.devices) + "  ";
-    if (group.capacity && group.capacity->count() > 0)
-      text += fmt::format("{}  {} of {} ({}){}\n",
-                          style_.bar(memory.peak.count(), group.capacity->count(), 24),
-                          size_text(memory.peak), size_text(*group.capacity),
-                          percent_text(memory.peak, *group.capacity), at);
-    else
-      text += fmt::format("{}{}  {}\n", size_text(memory.peak), at,
-                          style_.dim("no capacity was given"));
-    std::vector<std::string> words;
-    Bytes rest;
-    for (size_t h = 0; h < memory.live_at_peak.size(); ++h) {
-      const Held& held = memory.live_at_peak[h];
-      if (h >= kLiveShown)
-        rest += held.size;
-      else
-        words.push_back(
-            fmt::format("{} {} {}", held.value, size_text(held.size), style_.dim(name(held.kind))));
-    }
-    if (rest.count() > 0)
-      words.push_back(
-          fmt::format("and {} more, {}", memory.live_at_peak.size() - kLiveShown, size_text(rest)));
-    if (memory.reserved.count() > 0)
-      words.push_back(
-          fmt::format("reserved {}{}", size_text(memory.reserved), transport_note(memory)));
-    for (size_t w = 0; w + 1 < words.size(); ++w)
-      words[w] += fmt::format(" {}", style_.dot());
-    if (!words.empty())
-      text += "    " + wrapped_words(words, kReportColumns - 4, 4) + "\n";
-    text += style_.dim(fmt::format("    placed in an arena of {}", size_text(memory.arena))) + "\n";
-    return text;
+  std::string checks_not_holding() const {
+    const std::string text = checks_that_do_not_hold(report_.checks, style_);
+    return text.empty() ? "" : heading(style_, "CHECKS that do not hold") + text;
   }
 
-  std::string checks() const {
-    if (report_.checks.empty())
-      return "";
-    return heading(style_, "CHECKS") + checks_text(report_.checks, style_, options_.checks);
+  std::string checks_holding() const {
+    const std::string text = checks_that_hold(report_.checks, style_, options_.checks);
+    const bool all = report_.verdict == Verdict::Holds;
+    return text.empty() ? "" : heading(style_, all ? "CHECKS" : "CHECKS that hold") + text;
   }
 
   std::string faults() const { return listed("FAULTS", report_.faults); }
@@ -415,7 +364,7 @@ std::string summary_text(const std::vector<SummaryLine>& lines, const Style& sty
   }
   const std::string count = fmt::format("{} of {} scenarios hold{}", holding, lines.size(),
                                         open > 0 ? ", " + undecided_text(open) : std::string());
-  return table.text(style, 0) + "\n" +
+  return with_units(table.text(style, 0), style) + "\n" +
          (holding == lines.size() ? style.good(count) : style.bad(count)) + "\n";
 }
 

@@ -4,7 +4,8 @@
 // holds.
 //
 // This folder shows a Report (verifier/report.h) and works out nothing that the report lacks:
-//   text.h        the whole report; ops_text.h, checks_text.h and gpus.h make its larger parts
+//   text.h        the whole report; ops_text.h, checks_text.h, gpus.h and memory_text.cc make its
+//                 larger parts
 //   op_entries.h  which ops are shown as one: iterations of a loop, and blocks that repeat
 //   json.h        the same report for programs; run_record.h reads it back
 //   difference.h  the first differences of two runs
@@ -12,6 +13,7 @@
 //   trace.h       a Chrome trace of the run
 // Words, numbers and looks that these share are in names.h, figures.h and style.h.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,11 +30,21 @@ enum class ShownOps : uint8_t { Grouped, All };
 struct TextOptions {
   ShownOps ops = ShownOps::Grouped;
   ShownChecks checks = ShownChecks::Counted;
+
+  /// Returns whether nothing is left out, however long the report is.
+  bool is_whole() const { return ops == ShownOps::All || checks == ShownChecks::All; }
 };
 
-/// Returns the whole report of one scenario. Its first line is the answer in short. Only names and
-/// messages exceed 100 columns.
+/// A report that is not whole has at most this many lines.
+inline constexpr size_t kReportLines = 120;
+
+/// Returns the report of one scenario. Its first line is the answer in short, and checks that do
+/// not hold come next. Only names and messages exceed 100 columns.
 std::string report_text(const Report& report, const Style& style, const TextOptions& options = {});
+
+/// Returns what the devices hold at their peaks. Devices that differ in names only share their
+/// lines, where "*" stands for what differs in a name.
+std::string memory_text(const Report& report, const Style& style);
 
 /// Returns "HOLDS", "UNDECIDED" or "DOES NOT HOLD".
 std::string headline(Verdict verdict, const Style& style);

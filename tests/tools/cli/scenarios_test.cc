@@ -1,8 +1,10 @@
 // Tests that the expectations of the project's scenarios hold.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,22 @@ namespace {
 /// Returns whether the file's first line says that it fails on purpose.
 bool fails_on_purpose(const std::string& file) {
   return text_of(file).find("// Fails on purpose: ") == 0;
+}
+
+/// Returns whether a number is followed by "us", on its line or on the next.
+bool has_ascii_unit(const std::string& text) {
+  static const std::regex kMicroseconds("[0-9][ \n]+us\\b");
+  return std::regex_search(text, kMicroseconds);
+}
+
+/// Checks that a report is short, says in its first 30 lines what does not hold, and has one form
+/// of each unit.
+void check_report(const std::string& text) {
+  CHECK(std::count(text.begin(), text.end(), '\n') <= 120);
+  CHECK_FALSE(has_ascii_unit(text));
+  const size_t failing = text.find("\n  ✗ ");
+  if (failing != std::string::npos)
+    CHECK(std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(failing), '\n') < 30);
 }
 
 // Below 100 % a share of them: .ci/run also runs all of them with the sanitizers.
@@ -38,6 +56,7 @@ TEST_CASE("run: every scenario of the project holds, but for those that fail on 
     const Ran run = ran({"run", file});
     INFO(file << "\n" << run.out << run.err);
     CHECK(run.outcome == (fails ? Outcome::Fails : Outcome::Holds));
+    check_report(run.out);
   }
   CHECK(tried > 0);
   CHECK((failing > 0 || !is_all_tried()));

@@ -15,7 +15,7 @@ Check held(const std::string& message, const std::string& caveat = "") {
 }
 
 std::string counted(const std::vector<Check>& checks) {
-  return checks_text(checks, Style(), ShownChecks::Counted);
+  return checks_that_hold(checks, Style(), ShownChecks::Counted);
 }
 
 const std::string kLong =
@@ -52,6 +52,22 @@ TEST_CASE("checks: of several that are counted, each caveat is said with how man
 TEST_CASE("checks: in full, the caveat comes after the message") {
   CHECK(checks_text({held("They are equal.", "They sum whole numbers.")}, Style()) ==
         "  ✓ VALUES.EQUAL  /expect/0  They are equal. They sum whole numbers.\n");
+}
+
+TEST_CASE("checks: those that do not hold are apart from those that hold, and count with these") {
+  const std::vector<Check> checks = {
+      held("1"),
+      {"VALUES.EQUAL", Verdict::Fails, "/expect/1", "They differ.", {{"device", "1"}}},
+      {"LEAK.FREE", Verdict::Undecided, "", "It is not known.", {}},
+      held("2")};
+  CHECK(checks_that_do_not_hold(checks, Style()) ==
+        "  ✗ VALUES.EQUAL  /expect/1  They differ.\n"
+        "      device: 1\n"
+        "  ? LEAK.FREE                It is not known.\n");
+  CHECK(counted(checks) == "  ✓ VALUES.EQUAL  2 of 3 hold\n");
+  CHECK(checks_that_hold(checks, Style(), ShownChecks::All) ==
+        "  ✓ VALUES.EQUAL  /expect/0  1\n"
+        "  ✓ VALUES.EQUAL  /expect/0  2\n");
 }
 
 }  // namespace

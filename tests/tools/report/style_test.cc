@@ -60,5 +60,31 @@ TEST_CASE("table: a column that is left out takes no room") {
   CHECK(table.text(Style(), 0) == "id  b\nx   5\n");
 }
 
+TEST_CASE("units: messages have the letters of the style, and words that end in us stay") {
+  const std::string message =
+      "It takes 10.05 us, or 3\n    us; 4 usual buses and \"us\" stay: 5 us";
+  CHECK(with_units(message, Style()) ==
+        "It takes 10.05 µs, or 3\n    µs; 4 usual buses and \"us\" stay: 5 µs");
+  CHECK(with_units(message, Style(Colours::Plain, Letters::Ascii)) == message);
+  CHECK(with_units("us", Style()) == "us");
+}
+
+std::string lines(const std::string& letter, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i)
+    text += letter + "\n";
+  return text;
+}
+
+TEST_CASE("fitted sections: the longest are cut to equally many lines") {
+  const std::vector<std::string> sections = {lines("a", 5), lines("b", 20), lines("c", 30)};
+  CHECK(fitted(sections, 55, "all", Style()) == lines("a", 5) + lines("b", 20) + lines("c", 30));
+  // 5 lines stay, and 18 of each of the others make 41; of 18 lines, one says what is left out.
+  CHECK(fitted(sections, 42, "all", Style()) == lines("a", 5) + lines("b", 17) +
+                                                    "  and 3 more lines (all)\n" + lines("c", 17) +
+                                                    "  and 13 more lines (all)\n");
+  CHECK(fitted({}, 10, "all", Style()).empty());
+}
+
 }  // namespace
 }  // namespace orrery::test

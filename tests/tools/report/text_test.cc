@@ -165,9 +165,34 @@ TEST_CASE("text report: faults are listed before their effects") {
   CHECK(report_text(sample, Style()).find(R"text( 3 ops
 
 FAULTS
-  · Device 1 starts late, at 5 us.
+  · Device 1 starts late, at 5 µs.
 
 TIME )text") != std::string::npos);
+}
+
+/// Returns two devices of which each has its own thread, and values of these names.
+std::string memory_of_two(const std::vector<Held>& first, const std::vector<Held>& second) {
+  Report report = sample_report();
+  report.memory.kinds.resize(1, report.memory.kinds.front());
+  report.memory.kinds.push_back(report.memory.kinds.front());
+  report.memory.kinds[0].live_at_peak = first;
+  report.memory.kinds[1].live_at_peak = second;
+  report.memory.kind_of = {0, 1};
+  return memory_text(report, Style());
+}
+
+TEST_CASE("text report: devices whose memory differs in names only share their lines") {
+  const std::vector<Held> own = {{"s0_f", Bytes(256), HeldAs::Argument},
+                                 {"first", Bytes(256), HeldAs::InFlight}};
+  const std::string text = memory_of_two(
+      own, {{"s1_f", Bytes(256), HeldAs::Argument}, {"other", Bytes(256), HeldAs::InFlight}});
+  CHECK(text.find("devices 0-1  ") != std::string::npos);
+  CHECK(text.find("s*_f 256 B argument · its own value 256 B in_flight\n") != std::string::npos);
+  // A size that differs keeps them apart.
+  const std::string apart = memory_of_two(
+      own, {{"s1_f", Bytes(256), HeldAs::Argument}, {"other", Bytes(255), HeldAs::InFlight}});
+  CHECK(apart.find("  device 0  ") != std::string::npos);
+  CHECK(apart.find("  device 1  ") != std::string::npos);
 }
 
 TEST_CASE("text report: plain letters for terminals without Unicode") {
