@@ -308,9 +308,8 @@ TEST_CASE("streams: collectives in opposite orders fail where some interleaving 
     if (!search.always_ends())
       continue;  // DEADLOCK.FREE says so
     const Report report = run(read_scenario("f", text), without_data());
-    const auto check =
-        std::ranges::find(report.checks, std::string(info(CheckKind::StreamsOrdered).name),
-                          &Check::name);
+    const auto check = std::ranges::find(
+        report.checks, std::string(info(CheckKind::StreamsOrdered).name), &Check::name);
     const bool fails = check != report.checks.end() && !check->holds();
     REQUIRE(fails == in_opposite_orders(calls, search.together()));
     fail += fails ? 1 : 0;
@@ -509,6 +508,16 @@ TEST_CASE("absent members: those at several places are shown by place, with the 
                                  {"device 2", "in no program"},
                                  {"device 3", "waiting in \"t\""},
                                  {"device 4", "in \"p4\", which has no ops"}});
+}
+
+TEST_CASE("absent members: nine places that differ in numbers only are one row") {
+  std::vector<std::string> programs = {
+      program(0, {R"({"id": "s", "op": "psum", "of": "a", "axis_name": "x"})"})};
+  for (int d = 1; d < 10; ++d)
+    programs.push_back(program(d, {fmt::format(R"({{"id": "b{}", "op": "neg", "of": "a"}})", d)}));
+  const Check check = deadlock_check(run(read_scenario("f", scenario(10, programs)), RunOptions()));
+  CHECK(check.witness == Witness{{"device 0", "waits in \"s\" for devices 1-9"},
+                                 {"devices 1-9", "at the end of \"p*\", after \"b*\""}});
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "models/base/characters.h"
 #include "tools/report/figures.h"
 #include "tools/report/names.h"
-#include "tools/report/op_entries.h"
 #include "tools/report/text.h"
 #include "verifier/check/names.h"
 

@@ -49,26 +49,6 @@ constexpr size_t kLongestBlock = 256;
 constexpr size_t kLeastTimes = 3;
 constexpr size_t kLeastSaved = 8;
 
-/// Takes the number, or the text up to the next number, off the front.
-std::string_view take_part(std::string_view& text) {
-  size_t size = 1;
-  while (size < text.size() && is_digit(text[size]) == is_digit(text[0]))
-    ++size;
-  const std::string_view part = text.substr(0, size);
-  text.remove_prefix(size);
-  return part;
-}
-
-/// Returns the parts of an id, with "*" for each number.
-std::vector<std::string_view> shape_of(std::string_view id) {
-  std::vector<std::string_view> shape;
-  while (!id.empty()) {
-    const std::string_view part = take_part(id);
-    shape.push_back(is_digit(part[0]) ? "*" : part);
-  }
-  return shape;
-}
-
 /// Says whether ids of ops that are shown together differ in numbers only.
 enum class Ids : uint8_t { DifferInNumbers, Differ };
 
@@ -85,32 +65,6 @@ std::string likeness(const OpEntry& entry, const Program& program, Ids ids) {
     for (const std::string_view part : shape_of(entry.id))
       text += part;
   return text;
-}
-
-/// Returns how many characters two ids have in common, from the front, or with reverse iterators
-/// from the back.
-template <class Iterator>
-size_t alike_from(Iterator a, Iterator a_end, Iterator b, Iterator b_end) {
-  return static_cast<size_t>(std::mismatch(a, a_end, b, b_end).first - a);
-}
-
-/// The lengths of the common beginning and the common end of ids. They overlap in none of the ids.
-struct CommonEnds {
-  size_t begin = 0;  // in characters
-  size_t end = 0;
-};
-
-CommonEnds common_ends(std::span<const std::string_view> ids) {
-  const std::string_view first = ids.front();
-  CommonEnds ends{first.size(), first.size()};
-  size_t shortest = first.size();
-  for (const std::string_view id : ids) {
-    ends.begin = std::min(ends.begin, alike_from(first.begin(), first.end(), id.begin(), id.end()));
-    ends.end = std::min(ends.end, alike_from(first.rbegin(), first.rend(), id.rbegin(), id.rend()));
-    shortest = std::min(shortest, id.size());
-  }
-  ends.end = std::min(ends.end, shortest - ends.begin);
-  return ends;
 }
 
 /// Finds blocks among the entries [begin, end).
@@ -157,8 +111,7 @@ class Blocks {
       std::vector<std::string_view> ids;
       for (size_t time = 0; time < block.times; ++time)
         ids.push_back(entries_[block.begin + time * block.length + k].id);
-      const CommonEnds ends = common_ends(ids);
-      if (ends.begin + ends.end == 0)
+      if (common_id(ids) == "*")
         return false;
     }
     return true;
@@ -226,27 +179,6 @@ std::vector<RepeatedBlock> repeated_blocks(std::span<const uint32_t> items) {
     i = best[i].times > 0 ? best[i].end() : i + 1;
   }
   return blocks;
-}
-
-std::string common_id(std::span<const std::string_view> ids) {
-  const std::string_view first = ids.front();
-  const std::vector<std::string_view> shape = shape_of(first);
-  if (std::any_of(ids.begin(), ids.end(),
-                  [&](std::string_view id) { return shape_of(id) != shape; })) {
-    const CommonEnds ends = common_ends(ids);
-    return std::string(first.substr(0, ends.begin)) + "*" +
-           std::string(first.substr(first.size() - ends.end));
-  }
-  std::vector<std::string_view> rest(ids.begin(), ids.end());
-  std::string id;
-  while (!rest.front().empty()) {
-    const std::string_view part = take_part(rest.front());
-    bool same = true;
-    for (size_t i = 1; i < rest.size(); ++i)
-      same = (take_part(rest[i]) == part) && same;
-    id += same ? part : std::string_view("*");
-  }
-  return id;
 }
 
 GroupedEntries grouped_entries(std::vector<OpEntry> entries, const Report& report) {

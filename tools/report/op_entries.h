@@ -50,11 +50,6 @@ struct RepeatedBlock {
 /// They are chosen from the front: the one that covers most, and the shortest on a tie.
 std::vector<RepeatedBlock> repeated_blocks(std::span<const uint32_t> items);
 
-/// Returns one name for several ids. If the ids differ in numbers only, "*" stands for each number
-/// that differs: "layer*.w1" for "layer0.w1" and "layer79.w1". Otherwise "*" stands for all between
-/// their common beginning and end: "w*.c" for "wa.c" and "wb.c". Requires at least one id.
-std::string common_id(std::span<const std::string_view> ids);
-
 /// The entries of a report with repeated blocks shown once. Ops are alike if they have the same
 /// kind, size and algorithm, and their ids differ in numbers only. Where there are no such blocks,
 /// ids may differ otherwise too, as long as they begin or end alike. Times may differ, and the

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "models/base/characters.h"
 #include "models/program/loops.h"
 #include "models/program/sides.h"
 #include "simulator/schedule/program_walk.h"
@@ -153,14 +155,35 @@ const Op* first_half(const Program& program) {
 
 constexpr const char* kNoEnd = "The program cannot end, however many messages are buffered.";
 
+/// Returns a row for each message that is kept. If there are too many, psends whose names differ in
+/// numbers only share one.
 Witness witness_of(const Program& program, const BufferNeed& need) {
   Witness witness;
-  for (size_t i = 0; i < rows_shown(need.kept.size()); ++i)
+  if (rows_shown(need.kept.size()) == need.kept.size()) {
+    for (const auto& kept : need.kept)
+      witness.emplace_back(fmt::format("device {}", kept.from.index()),
+                           fmt::format("goes on from {} before device {} is at its precv",
+                                       quoted(program.op(kept.send).name), kept.to.index()));
+    return witness;
+  }
+  std::vector<std::string> sends;
+  for (const auto& kept : need.kept)
+    sends.push_back(program.op(kept.send).name);
+  const std::vector<std::vector<size_t>> groups = alike_but_for_numbers(sends);
+  for (size_t g = 0; g < rows_shown(groups.size()); ++g) {
+    std::vector<std::string_view> names;
+    std::set<LogicalId> from;
+    for (const size_t k : groups[g]) {
+      names.push_back(sends[k]);
+      from.insert(need.kept[k].from);
+    }
     witness.emplace_back(
-        fmt::format("device {}", need.kept[i].from.index()),
-        fmt::format("goes on from {} before device {} is at its precv",
-                    quoted(program.op(need.kept[i].send).name), need.kept[i].to.index()));
-  add_row_of_rest(witness, need.kept.size());
+        devices_text(std::vector<LogicalId>(from.begin(), from.end())),
+        fmt::format("{} on from {} before {} at its precv", from.size() == 1 ? "goes" : "go",
+                    quoted(common_id(names)),
+                    from.size() == 1 ? "a receiver is" : "the receiver of each is"));
+  }
+  add_row_of_rest(witness, groups.size());
   return witness;
 }
 

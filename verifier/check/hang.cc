@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/base/characters.h"
 #include "models/base/check.h"
 #include "models/program/sides.h"
 #include "simulator/network/paths.h"
@@ -174,18 +175,34 @@ class WaitFor {
         std::move(witness));
   }
 
-  /// Adds where these devices are, in one row for all that are at one place.
+  /// Adds where these devices are, in one row for all that are at one place. If there are too many
+  /// rows, places that differ in numbers only share one.
   void add_places(Witness& witness, const std::vector<LogicalId>& devices) const {
-    std::vector<std::pair<std::string, std::vector<LogicalId>>> places;
-    std::map<std::string, size_t> known;  // by place: its index among `places`
+    std::map<std::string, std::vector<LogicalId>> at;
+    std::vector<std::string> places;
     for (const LogicalId device : devices) {
-      const auto [at, is_new] = known.try_emplace(place_text(device), places.size());
-      if (is_new)
-        places.push_back({at->first, {}});
-      places[at->second].second.push_back(device);
+      const std::string place = place_text(device);
+      if (at[place].empty())
+        places.push_back(place);
+      at[place].push_back(device);
+    }
+    if (rows_shown(places.size()) < places.size()) {
+      std::vector<std::string> together;
+      for (const std::vector<size_t>& group : alike_but_for_numbers(places)) {
+        std::vector<std::string_view> names;
+        std::vector<LogicalId> there;
+        for (const size_t p : group) {
+          names.push_back(places[p]);
+          there.insert(there.end(), at[places[p]].begin(), at[places[p]].end());
+        }
+        std::sort(there.begin(), there.end());
+        together.push_back(common_id(names));
+        at[together.back()] = std::move(there);
+      }
+      places = std::move(together);
     }
     for (size_t i = 0; i < rows_shown(places.size()); ++i)
-      witness.emplace_back(devices_text(places[i].second), places[i].first);
+      witness.emplace_back(devices_text(at[places[i]]), places[i]);
     add_row_of_rest(witness, places.size());
   }
 

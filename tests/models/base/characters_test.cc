@@ -1,6 +1,8 @@
 #include "models/base/characters.h"
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -39,6 +41,29 @@ TEST_CASE("utf8: characters that control a terminal, and their neighbours that d
   CHECK(has_control_character("\x7f"));
   CHECK(has_control_character("\xc2\x9b"));  // U+009B, an escape and its bracket in one
   CHECK_FALSE(has_control_character("\xc2\xa0 \xe2\x82\xac"));  // U+00A0 and up
+}
+
+TEST_CASE("common id: a star stands for each number in which ids differ") {
+  using Ids = std::vector<std::string_view>;
+  CHECK(common_id(Ids{"layer0.w1", "layer79.w1"}) == "layer*.w1");
+  CHECK(common_id(Ids{"h9", "h10"}) == "h*");
+  CHECK(common_id(Ids{"a1b2", "a1b3"}) == "a1b*");
+  CHECK(common_id(Ids{"same", "same"}) == "same");
+  CHECK(common_id(Ids{"a1b7", "a2b8", "a1b9"}) == "a*b*");  // also one between the ends
+}
+
+TEST_CASE("common id: other ids have one star between what they begin and end with alike") {
+  using Ids = std::vector<std::string_view>;
+  CHECK(common_id(Ids{"wa.c", "wb.c"}) == "w*.c");
+  CHECK(common_id(Ids{"first.c", "second.c", "third.c"}) == "*.c");
+  CHECK(common_id(Ids{"up_a", "up_bb"}) == "up_*");
+  CHECK(common_id(Ids{"aa", "aaa"}) == "aa*");
+  CHECK(common_id(Ids{"one", "two"}) == "*");
+}
+
+TEST_CASE("alike but for numbers: groups in the order of their first texts") {
+  const std::vector<std::string> texts = {"a1", "b", "a20", "a1b", "b"};
+  CHECK(alike_but_for_numbers(texts) == std::vector<std::vector<size_t>>{{0, 2}, {1, 4}, {3}});
 }
 
 }  // namespace

@@ -373,6 +373,10 @@ TEST_CASE("run: of 512 stages that wait for each other, the cause is on the firs
   CHECK(std::count(hang.out.begin(), hang.out.begin() + static_cast<ptrdiff_t>(message), '\n') <
         30);
   CHECK(std::count(hang.out.begin(), hang.out.end(), '\n') <= 120);
+  // Each stage but the last sends to the next before that one receives.
+  CHECK(
+      hang.out.find("\n      devices 0-510: go on from \"send_next*\" before the receiver of each "
+                    "is at its precv\n") != std::string::npos);
   // One line of memory, and the two below it: the first stage receives from the next one only.
   CHECK(hang.out.find("\n  devices 0-511  512 B, at recv_*  no capacity was given\n"
                       "    a 256 B argument · recv_* 256 B temporary\n") != std::string::npos);

@@ -94,24 +94,6 @@ TEST_CASE("repeated blocks: as by their definition, of random lists of few lette
   CHECK(found > test::tries(300));
 }
 
-TEST_CASE("repeated blocks: their ids have a star for each number in which they differ") {
-  using Ids = std::vector<std::string_view>;
-  CHECK(common_id(Ids{"layer0.w1", "layer79.w1"}) == "layer*.w1");
-  CHECK(common_id(Ids{"h9", "h10"}) == "h*");
-  CHECK(common_id(Ids{"a1b2", "a1b3"}) == "a1b*");
-  CHECK(common_id(Ids{"same", "same"}) == "same");
-  CHECK(common_id(Ids{"a1b7", "a2b8", "a1b9"}) == "a*b*");  // also one between the ends
-}
-
-TEST_CASE("repeated blocks: other ids have one star between what they begin and end with alike") {
-  using Ids = std::vector<std::string_view>;
-  CHECK(common_id(Ids{"wa.c", "wb.c"}) == "w*.c");
-  CHECK(common_id(Ids{"first.c", "second.c", "third.c"}) == "*.c");
-  CHECK(common_id(Ids{"up_a", "up_bb"}) == "up_*");
-  CHECK(common_id(Ids{"aa", "aaa"}) == "aa*");
-  CHECK(common_id(Ids{"one", "two"}) == "*");
-}
-
 constexpr int kLayers = 80;
 constexpr int kOps = 12;
 
