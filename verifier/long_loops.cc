@@ -51,10 +51,6 @@ std::set<std::string_view> in_parts(const Program& program) {
   return parts;
 }
 
-bool has_absent(const Program& program) {
-  return std::ranges::any_of(program.sites, [](const Site& site) { return !site.absent.empty(); });
-}
-
 /// Returns whether the program has ragged exchanges, whose tables are found in written iterations.
 bool has_ragged(const Program& program) {
   return std::any_of(program.ops.begin(), program.ops.end(),
@@ -158,6 +154,10 @@ int64_t at_most_63_bits(UInt128 count) {
 }
 
 }  // namespace
+
+bool has_absent(const Program& program) {
+  return std::ranges::any_of(program.sites, [](const Site& site) { return !site.absent.empty(); });
+}
 
 bool has_jitter_of_ops(std::span<const Fault> faults) {
   return std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {

@@ -64,6 +64,9 @@ struct FirstIterations {
 std::optional<FirstIterations> first_iterations(const Scenario& given, uint64_t budget,
                                                 const Limits& limits);
 
+/// Returns whether some member never comes to a collective. Then the program cannot end.
+bool has_absent(const Program& program);
+
 /// Returns whether jitter gives a local op another time in each iteration.
 bool has_jitter_of_ops(std::span<const Fault> faults);
 

@@ -188,8 +188,9 @@ class Run {
   void check_streams() {
     auto streams = streams_ordered(program_, lowered());
     if (streams && scenario_.concurrent_streams && !streams->holds())
-      label("streams: collectives on two streams of a device make progress at the same time "
-            "(concurrent_streams)");
+      label(
+          "streams: collectives on two streams of a device make progress at the same time "
+          "(concurrent_streams)");
     else if (streams)
       check(std::move(*streams));
   }

@@ -66,7 +66,9 @@ TimeOptions Stages::time_options() const {
 const std::optional<Completion>& Stages::times() {
   if (!times_) {
     std::optional<Completion> times;
-    if (has_routes() && leaves_out_) {
+    if (has_absent(program_)) {
+      times = std::nullopt;  // it cannot end, even where nobody waits for the member
+    } else if (has_routes() && leaves_out_) {
       times = time_looped();
     } else if (has_routes()) {
       TimeOptions options = time_options();

@@ -74,7 +74,7 @@ class Unrolling {
     written_ = true;
     to_.sites = sites_.finish();
     if (leaves_out_ && diagnostics_.empty() && (!loops_meet_in_step(to_) || misses_left_out()))
-diagnostics_.add("the loops that meet have different iterations");
+      diagnostics_.add("the loops that meet have different iterations");
   }
 
   /// Returns the written program, or nothing after an error. May be called once.

@@ -71,7 +71,7 @@ bool cut_by_rule(const Method& method);
 /// KiB takes about as long as a message's latency.
 inline constexpr int64_t kUncutPieces = 512;
 inline constexpr int64_t kLeastUncutPiece = int64_t{64} << 10;  // bytes
-inline constexpr uint32_t kUncutSlots = 32;  // of a connection, so that pieces do not wait for it
+inline constexpr uint32_t kUncutSlots = 512;  // of a connection: no piece waits for one
 
 /// The figures of a collective on a member: of its steps and messages, and of its end copies.
 struct MemberFigures {

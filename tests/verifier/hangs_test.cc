@@ -493,6 +493,34 @@ TEST_CASE("absent members: 300,000 iterations against 299,999 end in the last on
                                  {"device 1", "at the end of \"p1\", after \"l1[299998].n1\""}});
 }
 
+TEST_CASE("absent members: the program fails, too, where nobody waits for the member") {
+  // Device 2 neither sends nor receives.
+  const std::string text = scenario(3, {R"({"name": "both", "on": {"x": [0, 2]}, "do": [
+        {"id": "p", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, 1]], "site": "s"}]})",
+                                        program(2, {})});
+  const Report report = run(read_scenario("f", text), RunOptions());
+  const Check check = deadlock_check(report);
+  CHECK_FALSE(report.completion.has_value());
+  CHECK(check.message ==
+        "The program cannot end: ppermute \"p\" on devices 0-1 needs device 2, which issues no op "
+        "at site \"s\".");
+  CHECK(check.witness == Witness{{"device 2", "in \"p2\", which has no ops"}});
+}
+
+TEST_CASE("absent members: of a ragged exchange no tables are read") {
+  const std::string text = R"({"orrery": 1, "mesh": {"x": 2}, "check_types": false,
+    "cluster": {"devices": 2, "topology": "switch", "bandwidth": "50 GB/s", "latency": "1 us"},
+    "arrays": {"a": {"local_shape": [2], "dtype": "s32", "per_device": [[1, 2], [3, 4]]},
+               "t": {"local_shape": [2], "dtype": "s32", "per_device": [[0, 0], [0, 0]]}},
+    "programs": [{"name": "p", "on": [0], "do": [
+      {"id": "r", "op": "ragged_all_to_all", "of": ["a", "a", "t", "t", "t", "t"],
+       "axis_name": "x", "site": "s"}]}]})";
+  const Check check = deadlock_check(run(read_scenario("f", text), RunOptions()));
+  CHECK(check.verdict == Verdict::Fails);
+  CHECK(check.message.find("ragged_all_to_all \"r\" on device 0 needs device 1, which issues no") !=
+        std::string::npos);
+}
+
 TEST_CASE("absent members: those at several places are shown by place, with the hint of a site") {
   const std::string text =
       scenario(5, {program(0, {R"({"id": "s", "op": "psum", "of": "a", "axis_name": "x"})"}),
@@ -513,7 +541,7 @@ TEST_CASE("absent members: those at several places are shown by place, with the 
 TEST_CASE("absent members: nine places that differ in numbers only are one row") {
   std::vector<std::string> programs = {
       program(0, {R"({"id": "s", "op": "psum", "of": "a", "axis_name": "x"})"})};
-  for (int d = 1; d < 10; ++d)
+  for (uint32_t d = 1; d < 10; ++d)
     programs.push_back(program(d, {fmt::format(R"({{"id": "b{}", "op": "neg", "of": "a"}})", d)}));
   const Check check = deadlock_check(run(read_scenario("f", scenario(10, programs)), RunOptions()));
   CHECK(check.witness == Witness{{"device 0", "waits in \"s\" for devices 1-9"},

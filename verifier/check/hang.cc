@@ -29,6 +29,22 @@ class WaitFor {
       stuck_.emplace(stuck.run, &stuck);
   }
 
+  /// Explains a program whose lists all came to their ends, though some member never came to a
+  /// collective. Returns nothing if there is no such member.
+  std::optional<Check> absent_from_ended() const {
+    for (uint32_t c = 0; c < lowered_.collectives.size(); ++c) {
+      const Collective& collective = lowered_.collectives[c];
+      if (collective.absent.empty())
+        continue;
+      uint32_t entered = 0;
+      while (!lists_.is_entered(CollectiveId(c), Node(entered)))
+        ++entered;
+      const CollectiveRun run{CollectiveId(c), 0};
+      return member_absent({enter_of(run, Node(entered)), run, {}, {}});
+    }
+    return std::nullopt;
+  }
+
   Check explain() {
     std::vector<Visit> path;
     EnterRef at = blocked_in(first_stuck());
@@ -147,18 +163,27 @@ class WaitFor {
   Check member_absent(const Visit& visit) const {
     const Op& op = op_of(visit.entry);
     const Collective& collective = lowered_.collective(visit.run.collective);
+    std::vector<LogicalId> entered;
     std::vector<LogicalId> waiting;
     std::vector<LogicalId> absent;
-    for (uint32_t rank = 0; rank < collective.members.size(); ++rank)
-      if (!lists_.is_entered(visit.run.collective, Node(rank)))
-        absent.push_back(collective.members[rank]);
-      else if (has_entered(visit.run, Node(rank)))
-        waiting.push_back(collective.members[rank]);
-    std::sort(waiting.begin(), waiting.end());
-    std::sort(absent.begin(), absent.end());
-    Witness witness = {{devices_text(waiting),
-                        fmt::format("{} in {} for {}", waiting.size() == 1 ? "waits" : "wait",
-                                    quoted(op.name), devices_text(absent))}};
+    for (uint32_t rank = 0; rank < collective.members.size(); ++rank) {
+      const LogicalId device = collective.members[rank];
+      if (!lists_.is_entered(visit.run.collective, Node(rank))) {
+        absent.push_back(device);
+      } else if (has_entered(visit.run, Node(rank))) {
+        entered.push_back(device);
+        const EnterRef entry = enter_of(visit.run, Node(rank));
+        if (!stop_.progress.happened(entry.list, {MomentKind::Ended, entry.enter}))
+          waiting.push_back(device);
+      }
+    }
+    for (std::vector<LogicalId>* const devices : {&entered, &waiting, &absent})
+      std::sort(devices->begin(), devices->end());
+    Witness witness;
+    if (!waiting.empty())
+      witness.emplace_back(devices_text(waiting),
+                           fmt::format("{} in {} for {}", waiting.size() == 1 ? "waits" : "wait",
+                                       quoted(op.name), devices_text(absent)));
     add_places(witness, absent);
     const Site& site = program_.site(*op.site);
     const bool one = absent.size() == 1;
@@ -171,7 +196,7 @@ class WaitFor {
     return failed(
         CheckKind::DeadlockFree, pointer_of(op),
         fmt::format("The program cannot end: {} {} on {} needs {}, {}", rules(op.kind).name,
-                    quoted(op.name), devices_text(waiting), devices_text(absent), missing),
+                    quoted(op.name), devices_text(entered), devices_text(absent), missing),
         std::move(witness));
   }
 
@@ -376,9 +401,9 @@ Check deadlock_free() {
 }
 
 Check deadlock_free(const Program& program, const Lowered& lowered, const Stop& stop) {
-  if (stop.finished())
-    return deadlock_free();
-  return WaitFor(program, lowered, stop).explain();
+  WaitFor wait_for(program, lowered, stop);
+  return stop.finished() ? wait_for.absent_from_ended().value_or(deadlock_free())
+                         : wait_for.explain();
 }
 
 std::vector<Parked> waiting_cycle(const std::vector<Parked>& parked, size_t from) {

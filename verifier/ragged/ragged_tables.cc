@@ -253,6 +253,11 @@ class TableStage {
     }
     const RaggedExtent extent = extent_of(program_, site);
     SiteTables tables;
+    if (!site.absent.empty()) {  // the program cannot end: nothing is exchanged
+      tables.groups.assign(site.groups.size(), without_slices(extent));
+      found_.tables[id] = shared(std::move(tables));
+      return true;
+    }
     for (const Group& group : site.groups) {
       RaggedGroup& own =
           tables.groups.emplace_back(RaggedGroup{extent.operand_rows, extent.output_rows, {}});
