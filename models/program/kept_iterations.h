@@ -20,7 +20,7 @@ namespace orrery {
 /// the last `reach` + `period`. A multiple of `period` is left out between them.
 struct WrittenIterations {
   uint32_t first = 0;
-  /// How many iterations back the maker of a carried value may lie, and at least 1.
+  /// How many iterations back the maker of a carried value may lie; at least 1 in a result.
   uint32_t reach = 0;
   uint32_t period = 1;
 

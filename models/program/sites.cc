@@ -191,7 +191,8 @@ void SiteBuilder::refuse(std::string_view name) {
     meetings_[known->second.index()].invalid = true;
 }
 
-/// Finds the groups of the meeting threads, and the members of other threads, which are absent.
+/// Finds the groups of the meeting threads, and their members that are in none of these threads.
+/// Those are absent.
 void SiteBuilder::find_groups(Meeting& meeting, const Attributes& attributes) {
   std::vector<LogicalId> devices;
   for (const ThreadId thread : meeting.threads) {

@@ -23,16 +23,16 @@ using SiteRequests = std::map<OpId, OpRequest>;
 
 class SiteBuilder {
  public:
+  enum class In : uint8_t { Thread, Body };  // of a loop
+
   /// `program` is the one being built. It must outlive this object.
   SiteBuilder(const Program& program, Diagnostics& diagnostics)
       : program_(program), diagnostics_(diagnostics) {}
 
   /// Returns the site of `op`, a collective, which is about to become the next op of the program's
   /// last thread. Reports an op that does not match the site's other ops, and a second op of the
-  /// same thread. In the body of a loop
-  /// a site that ops share by its name is not checked, since it depends on the trip counts which
-  /// ops meet.
-  enum class In : uint8_t { Thread, Body };
+  /// same thread. In the body of a loop a site that ops share by its name is not checked, since it
+  /// depends on the trip counts which ops meet.
   SiteId enter(const Op& op, const OpRequest& request, In in = In::Thread);
 
   /// Notes to which psend the tokens among the op's results lead. That psend is the op itself, or

@@ -113,12 +113,12 @@ struct Algorithm {
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
   /// Returns the switch of the switch nodes, for a group that fits. Null if there are none.
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
-  /// Nodes send one piece of a message on while the next arrives. If no protocol cuts messages, the
-  /// schedule maker does (kUncutPieces).
-  bool pipelined = false;
   Considered considered = Considered::Always;
   ChannelUse channel_use = ChannelUse::EvenShares;
   Cutting cutting = Cutting::InIterations;
+  /// Nodes send one piece of a message on while the next arrives. If no protocol cuts messages, the
+  /// schedule maker does (kUncutPieces).
+  bool pipelined = false;
 
   /// Returns whether some group of the fabric may fit, as far as its switches go.
   bool offered_on(const Fabric& fabric) const {

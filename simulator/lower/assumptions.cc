@@ -105,7 +105,9 @@ std::vector<std::string> transport_labels(const std::optional<TransportFigures>&
     slots |= protocol.slot.has_value();
   }
   if (used.count(nullptr) > 0)
-    labels.emplace_back("transport: some collectives are served by no protocol: passed whole");
+    labels.emplace_back(
+        "transport: some collectives are served by no protocol: their messages take their links "
+        "alone");
   for (std::string& text : extrapolated_labels(*transport, collectives))
     labels.push_back(std::move(text));
   if (slots)

@@ -123,8 +123,8 @@ class SitePlans {
   std::map<Key, Outcome> plans_;  // looked up only
 };
 
-/// Returns the hints of the op for this group. A message that nobody takes is not sent, since it
-/// would wait for ever; a rendezvous sees to that.
+/// Returns the hints of the op for this group. If a member never comes, all messages of the group
+/// are rendezvous, so that nothing is sent to it.
 Hints asked_in(const Grouping& grouping, size_t group, Hints asked) {
   if (std::ranges::any_of(grouping.absent,
                           [&](const GroupMember& member) { return member.group == group; }))

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,7 +16,7 @@ namespace {
 
 /// A schedule with more halves in an iteration than this is swept step by step.
 constexpr size_t kMostHalves = size_t{1} << 18U;
-/// And so is one of whose steps more times would be kept.
+/// The same holds if more times of steps than this would be kept.
 constexpr size_t kMostTimes = size_t{1} << 20U;
 /// A lockstep schedule of fewer iterations is swept row by row, which takes less for each step.
 constexpr uint32_t kFewIterations = 4;
@@ -71,9 +73,8 @@ class Bundles {
   }
 
   bool is_like_an_earlier(uint32_t bundle) const {
-    return std::any_of(counted_.begin(), counted_.end(), [&](uint32_t earlier) {
-      return is_like(bundle, earlier) && bundle != earlier;
-    });
+    return std::any_of(counted_.begin(), counted_.end(),
+                       [&](uint32_t earlier) { return is_like(bundle, earlier); });
   }
 
   /// Returns whether each channel of the bundle does what that of the earlier one does which lies
@@ -152,10 +153,10 @@ class CountedChannels final : public Schedule {
 /// then. Causes and durations are found once, since they are the same in all iterations with
 /// messages of the same sizes.
 ///
-/// The times of an iteration follow from those of as many iterations before it as causes reach
-/// back. Once so many iterations in a row are each later than the one a period earlier by the same
-/// duration, in all steps of a bundle, all that follow are so too (a max-plus system is periodic).
-/// They are not run.
+/// The times of an iteration follow from those of the `back` iterations before it, to which causes
+/// reach. An iteration repeats if every step of a bundle is later by one duration than it was a
+/// period earlier. After `back` iterations in a row that repeat, all later ones do (a max-plus
+/// system is periodic), and are not run.
 class RepeatingSweep {
  public:
   RepeatingSweep(const SlicedSchedule& schedule, const SweptCollective& of)

@@ -355,6 +355,35 @@ TEST_CASE("streams: a failing check names both collectives and orders, and may b
   CHECK(assumed.completion->makespan == report.completion->makespan);
 }
 
+TEST_CASE("streams: a cycle over three devices, two of which share each collective, is undecided") {
+  // x is of devices 0 and 1, y of 1 and 2, z of 0 and 2. Each device starts one of its two before
+  // the device with which it shares the other one does.
+  const auto started = [](uint32_t d, const std::vector<std::pair<std::string, int>>& starts) {
+    std::vector<std::string> ops;
+    for (const auto& [site, stream] : starts)
+      ops.push_back(fmt::format(R"({{"id": "{0}{1}", "op": "psum_start", "of": "a", "site": "{0}",
+          "axis_name": "x", "axis_index_groups": {2}, "stream": {3}}})",
+                                site, d,
+                                site == "x"   ? "[[0, 1], [2]]"
+                                : site == "y" ? "[[1, 2], [0]]"
+                                              : "[[0, 2], [1]]",
+                                stream));
+    for (const auto& [site, stream] : starts)
+      ops.push_back(fmt::format(R"({{"id": "{0}{1}d", "op": "done", "of": "{0}{1}"}})", site, d));
+    return program(d, ops);
+  };
+  const Report report = run(read_scenario("f", scenario(3, {started(0, {{"x", 1}, {"z", 3}}),
+                                                            started(1, {{"y", 2}, {"x", 1}}),
+                                                            started(2, {{"z", 3}, {"y", 2}})})),
+                            RunOptions());
+  CHECK(deadlock_check(report).holds());
+  const auto check = std::ranges::find(report.checks, std::string("STREAMS.ORDERED"), &Check::name);
+  REQUIRE(check != report.checks.end());
+  CHECK(check->verdict == Verdict::Undecided);
+  const std::string where = "is in the cycle, or comes after it";
+  CHECK(check->witness == Witness{{"x", where}, {"z", where}, {"y", where}});
+}
+
 TEST_CASE("streams: alike on all devices they hold, and on one stream there is nothing to check") {
   const auto started = [](uint32_t d, int stream) {
     return program(d, {fmt::format(R"({{"id": "A{0}", "op": "psum_start", "of": "a",

@@ -279,8 +279,8 @@ TEST_CASE("protocols: a protocol serves the algorithms that it names") {
   CHECK(whole.lowered->choices[0].protocol.empty());
   const std::vector<std::string>& labels = whole.labels;
   CHECK(std::find(labels.begin(), labels.end(),
-                  "transport: some collectives are served by no protocol: passed whole") !=
-        labels.end());
+                  "transport: some collectives are served by no protocol: their messages take "
+                  "their links alone") != labels.end());
   one.protocols = R"("p": {"algorithms": ["ring", "rings"]})";
   CHECK(one.error().find("/cluster/transport/protocols/p/algorithms: expected names of algorithms, "
                          "got \"rings\"; did you mean \"ring\"?") != std::string::npos);

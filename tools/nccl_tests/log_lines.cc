@@ -10,9 +10,12 @@ namespace {
 /// Logs put at most this many words before a line: "Tue Jun 3 10:11:12 2025 host app[7]:".
 constexpr size_t kMostWords = 8;
 
-/// Returns whether the word tells a time or a date: "10:11:12.5", "2025-06-03T10:11:12Z", or
-/// seconds since 1970.
+/// Returns whether the word tells a time or a date: "10:11:12.5", "[2025-06-03T10:11:12Z]", or
+/// seconds since 1970. A host's name, such as "node-1-2-3:", begins with a letter.
 bool is_clock(std::string_view word) {
+  word.remove_prefix(std::min(word.find_first_not_of("[(<\"'"), word.size()));
+  if (word.empty() || !is_digit(word.front()))
+    return false;
   size_t digits = 0;
   while (digits < word.size() && is_digit(word[digits]))
     ++digits;

@@ -76,23 +76,25 @@ class Precedence {
     }
   }
 
-  /// Returns whether one order of all collectives is the order on every device, that is, whether
-  /// the graph has no cycle. If so, any two threads agree.
-  bool has_order() && {
+  /// Returns the collectives that are in a cycle of the graph, or behind one. There are none if one
+  /// order of all collectives is the order on every device. Then any two threads agree.
+  std::vector<CollectiveId> without_order() && {
     std::vector<CollectiveId> ready;
     for (size_t c = 0; c < before_.size(); ++c)
       if (before_[c] == 0)
         ready.emplace_back(c);
-    size_t ordered = 0;
     while (!ready.empty()) {
       const CollectiveId id = ready.back();
       ready.pop_back();
-      ++ordered;
       for (const CollectiveId next : next_[id.index()])
         if (--before_[next.index()] == 0)
           ready.push_back(next);
     }
-    return ordered == before_.size();
+    std::vector<CollectiveId> left;
+    for (size_t c = 0; c < before_.size(); ++c)
+      if (before_[c] > 0)
+        left.emplace_back(c);
+    return left;
   }
 
  private:
@@ -110,7 +112,7 @@ class Disagreement {
       shared_.push_back(shared_ops(program, tape, across));
   }
 
-  /// Returns nothing if only a cycle of more than two threads keeps the program from ending.
+  /// Returns nothing if there is only a cycle of more than two threads.
   std::optional<Check> find() const {
     for (size_t a = 0; a < shared_.size(); ++a)
       for (size_t b = a + 1; b < shared_.size(); ++b)
@@ -225,7 +227,7 @@ class Disagreement {
 }  // namespace
 
 Check order_agreed(const Program& program, const Lowered& lowered) {
-  if (!Precedence(program, lowered, Across::OneStream).has_order())
+  if (!Precedence(program, lowered, Across::OneStream).without_order().empty())
     if (auto found = Disagreement(program, lowered, Across::OneStream).find())
       return *found;
   return passed(CheckKind::OrderAgreed, "/program");
@@ -237,10 +239,25 @@ std::optional<Check> streams_ordered(const Program& program, const Lowered& lowe
   });
   if (!several)
     return std::nullopt;
-  if (!Precedence(program, lowered, Across::AllStreams).has_order())
-    if (auto found = Disagreement(program, lowered, Across::AllStreams).find())
-      return found;
-  return passed(CheckKind::StreamsOrdered, "/program");
+  const std::vector<CollectiveId> left =
+      Precedence(program, lowered, Across::AllStreams).without_order();
+  if (left.empty())
+    return passed(CheckKind::StreamsOrdered, "/program");
+  if (auto found = Disagreement(program, lowered, Across::AllStreams).find())
+    return found;
+  std::set<SiteId> sites;
+  for (const CollectiveId id : left)
+    sites.insert(lowered.collective(id).site);
+  Witness witness;
+  for (const SiteId site : sites)
+    if (witness.size() < rows_shown(sites.size()))
+      witness.emplace_back(program.site(site).name, "is in the cycle, or comes after it");
+  add_row_of_rest(witness, sites.size());
+  return undecided(CheckKind::StreamsOrdered, "/program",
+                   "Three or more devices issue collectives on several streams in orders that form "
+                   "a cycle. The program may need collectives of two streams to make progress at "
+                   "the same time on one device.",
+                   std::move(witness));
 }
 
 }  // namespace orrery

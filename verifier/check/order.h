@@ -17,8 +17,9 @@ Check order_agreed(const Program& program, const Lowered& lowered);
 /// Checks the same across streams (STREAMS.ORDERED): if two collectives share two devices, and may
 /// be in flight together on one of them on two streams, both devices must issue them in one order.
 /// Otherwise each device may be busy with the collective that the other one has not begun. NCCL
-/// promises no progress then, and XLA's scheduler refuses such a pair. Returns nothing if no thread
-/// has shared collectives on several streams.
+/// promises no progress then, and XLA's scheduler refuses such a pair. The check is undecided
+/// if only three or more devices form such a cycle. Returns nothing if no thread has shared
+/// collectives on several streams.
 std::optional<Check> streams_ordered(const Program& program, const Lowered& lowered);
 
 }  // namespace orrery

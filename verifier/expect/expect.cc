@@ -121,9 +121,11 @@ std::vector<CheckKind> checks_of(Property property) {
 }
 
 /// Returns why a run has none of a property's checks.
-std::string_view nothing_to_check(Property property, bool tables_agree) {
+std::string_view nothing_to_check(Property property, bool tables_agree, bool ends) {
   if (!tables_agree)
     return "the tables of a ragged exchange do not agree";
+  if (!ends)
+    return "the program cannot end";
   return property == Property::Proved
              ? "the program has no collectives, so there is nothing to prove"
              : "nothing of it was checked";
@@ -411,9 +413,10 @@ Check Expectations::holds_all(const std::string& of, const ExpectHolds& expected
                          check.witness);
     }
     if (!checked && !open)
-      open = undecided(CheckKind::PropertyHolds, of,
-                       fmt::format("{} is undecided: {}.", property_name(property),
-                                   nothing_to_check(property, tables_agree)));
+      open = undecided(
+          CheckKind::PropertyHolds, of,
+          fmt::format("{} is undecided: {}.", property_name(property),
+                      nothing_to_check(property, tables_agree, evidence_.completion.has_value())));
     properties += fmt::format("{}{}", properties.empty() ? "" : ", ", property_name(property));
   }
   if (open)

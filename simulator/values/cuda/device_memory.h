@@ -5,8 +5,8 @@
 // A device has two pieces of memory. Its arena is laid out as the memory profile counts it
 // (simulator/memory/layout.h), so values, results and scratch lie at places that are known before
 // the graph is made. The program is not charged for what lies beside the arena. There are the slots
-// of messages in flight, work elements of xla-cpu that are wider than the program's, and several
-// operands that are exchanged as one. A ReusePool gives this memory out in the order in which the
+// of messages in flight, and wider work elements of xla-cpu. Several operands that are exchanged as
+// one lie there too. A ReusePool gives this memory out in the order in which the
 // graph is built. Work that gets memory which was used before waits for the last use. That is an
 // edge to a node that is there already, so no cycle can arise.
 

@@ -4,10 +4,10 @@
 // each. cuBLASLt adds the products of a sum in any order, so values may differ from the host
 // executor's.
 //
-// A dot_general is a product of matrices for cuBLASLt if, in each operand, the batch, free and
-// contracting dimensions each lie as one dimension would. The three groups may come in any order.
-// The free or the contracting group must have its elements side by side. Nothing is transposed or
-// copied for cuBLASLt.
+// A dot_general can be a product of matrices for cuBLASLt. In each operand, the batch, the free and
+// the contracting dimensions must each lie as one dimension would. The three groups may come in any
+// order. The free or the contracting group must have its elements side by side. Nothing is
+// transposed or copied for cuBLASLt.
 
 #include <cstdint>
 #include <map>

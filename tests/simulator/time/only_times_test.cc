@@ -123,8 +123,10 @@ TEST_CASE("only times: where iterations are added up, all ends are those of a wh
     by_engine += fewer && added->by == TimedBy::Engine ? 1 : 0;
     ++compared;
   }
-  CHECK(by_sweep > compared / 20);
-  CHECK(by_engine > compared / 20);
+  if (!is_all_tried())
+    return;  // a share is too small to count
+  CHECK(by_sweep > compared / 10);
+  CHECK(by_engine > compared / 10);
 }
 
 }  // namespace

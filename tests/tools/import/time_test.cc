@@ -1,6 +1,6 @@
-// Tests that imported algorithms take the times of our own schedules with the same protocol, that
-// sweep and engine agree on them where fused steps are atomic and messages are cut, and which
-// protocol passes their messages.
+// Tests the times of imported algorithms: they are those of our own schedules with the same
+// protocol. Sweep and engine agree on them, also where fused steps are atomic and messages are cut.
+// The last cases test which protocol passes the messages.
 
 #include <algorithm>
 #include <optional>

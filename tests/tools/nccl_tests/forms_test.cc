@@ -178,14 +178,18 @@ TEST_CASE("forms: a row that ends after the figures out of place has only these"
 }
 
 TEST_CASE("forms: containers that print tables of their own do not mix") {
-  const Lines lines = lines_of(TableText().text());
-  std::string mixed;
-  for (const std::string& line : lines)
-    mixed += "worker-0 | " + line + "\nworker-1 | " + line + "\n";
-  const std::vector<NcclTable> tables = read_nccl_tables(mixed, "t");
-  REQUIRE(tables.size() == 2);
-  CHECK(tables[0].rows.size() == 1);
-  CHECK(tables[1].rows.size() == 1);
+  // A name with as many hyphens as a date is none.
+  for (const std::string host : {"worker-", "node-1-2-"}) {
+    const Lines lines = lines_of(TableText().text());
+    std::string mixed;
+    for (const std::string& line : lines)
+      for (const char* const number : {"0 | ", "1 | "})
+        mixed += host + number + line + "\n";
+    const std::vector<NcclTable> tables = read_nccl_tables(mixed, "t");
+    REQUIRE(tables.size() == 2);
+    CHECK(tables[0].rows.size() == 1);
+    CHECK(tables[1].rows.size() == 1);
+  }
 }
 
 TEST_CASE("forms: one note counts what was dropped") {
