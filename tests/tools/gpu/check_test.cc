@@ -16,14 +16,16 @@ std::string root() {
   return ORRERY_SOURCE_ROOT;
 }
 
-/// A `Carried` is the folder that tools/gpu/carry makes, with two scenarios.
+/// A `Carried` is the folder that tools/gpu/carry makes, with three scenarios.
 class Carried {
  public:
   Carried() {
     std::filesystem::create_symlink(ORRERY_BINARY, path("orrery"));
     std::filesystem::create_symlink(ORRERY_GPU_PROGRAMS_BINARY, path("gpu_programs"));
     std::filesystem::create_directory(path("scenarios"));
-    for (const char* const scenario : {"quickstart.json", "two-programs-hang.json"})
+    std::filesystem::create_directory(path("scenarios/hangs"));
+    for (const char* const scenario :
+         {"quickstart.json", "two-programs-hang.json", "hangs/other-dtype.json"})
       std::filesystem::copy(root() + "/scenarios/" + scenario,
                             path(std::string("scenarios/") + scenario));
     folder_.file("commit", "0123\n");
@@ -56,7 +58,8 @@ TEST_CASE("tools/gpu/check: a record of what holds") {
   };
   has("| commit | 0123 |\n");
   has("| two-programs-hang.json | left out:  (the program cannot end) |\n");
-  has("| scenarios | passed: 1 have the host's values, bit for bit; 1 left out |\n");
+  has("| hangs/other-dtype.json | left out:  (the input is wrong on purpose) |\n");
+  has("| scenarios | passed: 1 have the host's values, bit for bit; 2 left out |\n");
   has("| random programs | passed: 4 random programs, and collectives and local ops of every "
       "dtype; ");
   has("| 2 MiB on virtual devices of 1 MiB | passed: ");
