@@ -68,6 +68,8 @@ const std::optional<Completion>& Stages::times() {
     std::optional<Completion> times;
     if (has_absent(program_)) {
       times = std::nullopt;  // it cannot end, even where nobody waits for the member
+    } else if (has_groups(program_) && !stop().finished()) {
+      times = std::nullopt;  // times follow each message by itself, and groups begin together
     } else if (has_routes() && leaves_out_) {
       times = time_looped();
     } else if (has_routes()) {

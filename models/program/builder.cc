@@ -11,6 +11,7 @@
 #include "models/base/check.h"
 #include "models/program/did_you_mean.h"
 #include "models/program/groups.h"
+#include "models/program/iteration_name.h"
 #include "models/program/op_rules.h"
 #include "models/program/rules.h"
 
@@ -364,6 +365,7 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
   op.attributes = request.attributes;
   if (collective)
     op.hints = take_hints(op.attributes);
+  op.group = request.group;
   op.operands = operands;
   op.donated = *donated;
   if (request.origin)
@@ -412,6 +414,49 @@ void ProgramBuilder::op(OpRequest request) {
     if (!results.empty())
       definitions[r]->value = results[r];
   }
+}
+
+void ProgramBuilder::group(const std::string& name, std::vector<OpRequest> parts) {
+  std::vector<OpRequest> dones;
+  std::map<std::string, OpRequest*> sends;  // by the names of their tokens
+  auto stream = kMostStream;
+  for (OpRequest& part : parts) {
+    if (orrery::rules(part.kind).form.side == Side::Sends)
+      sends.emplace(part.name, &part);
+    else if (const auto sent = part.operands.empty() ? sends.end() : sends.find(part.operands[0]);
+             sent != sends.end()) {
+      OpRequest& send = *sent->second;
+      if (send.site.empty())
+        send.site = site_of_token(sent->first);
+      part.site = send.site;
+      part.operands.clear();
+    }
+    OpRequest done;
+    done.kind = OpKind::Done;
+    done.name = part.name;
+    done.title = op_title(part.kind, part.issue, part.name);
+    done.origin = part.origin;
+    done.key_origins = part.key_origins;
+    part.title = done.title;
+    part.name += kStartInGroup;
+    part.issue = Issue::Start;
+    part.group = name;
+    part.attributes.set("stream", stream--);
+    done.operands = {part.name};
+    dones.push_back(std::move(done));
+  }
+  for (std::vector<OpRequest>* const requests : {&parts, &dones})
+    for (OpRequest& request : *requests)
+      op(std::move(request));
+}
+
+/// Returns the name of a site for the psend of this token, in the body of the open loops.
+std::string ProgramBuilder::site_of_token(std::string token) const {
+  for (size_t at = token.find(kAnyIndex); at != token.npos; at = token.find(kAnyIndex))
+    token.erase(at, kAnyIndex.size());
+  for (size_t loop = 0; loop < open_loops_.size(); ++loop)
+    token += kAnyIndex;
+  return token;
 }
 
 std::optional<ValueId> ProgramBuilder::value_of(const std::string& name, const Origin& at) {

@@ -52,6 +52,12 @@ class ProgramBuilder {
   /// Adds an op. Requires that a thread has begun.
   void op(OpRequest request);
 
+  /// Adds a group of psends and precvs: a start of each, called "NAME.start", on a stream of its
+  /// own, and then a done of each, with the given name. So all begin before the first is waited
+  /// for, and the group ends when all have ended. A precv may take the token of a psend before it
+  /// in the group. These two then meet by a site. Requires sync psends and precvs.
+  void group(const std::string& name, std::vector<OpRequest> parts);
+
   /// Returns the type of the value `name` in the thread begun last. Requires that there is a
   /// thread. Returns nothing if `name` is not a value. Then the use of the name at `at` is
   /// reported, unless its op was invalid.
@@ -176,6 +182,7 @@ class ProgramBuilder {
   bool check_names(const OpRequest& request, size_t results);
   std::optional<OpId> make_op(const OpRequest& request, const OpRules& rules,
                               const std::vector<ValueId>& operands);
+  std::string site_of_token(std::string token) const;
   ValueId add_value(std::string name, ValueType type, Location location);
   void add_error(const OpRequest& request, std::string_view key, std::string_view message);
 

@@ -31,7 +31,7 @@ std::vector<Parameter> collective_parameters(std::vector<Parameter> own) {
       {"algorithm", ParameterKind::Text, Need::Optional, {}, {}, {}, {}},
       {"channels", ParameterKind::Integer, Need::Optional, {}, 1, kMostChannels, {}},
       {"protocol", ParameterKind::Text, Need::Optional, {}, {}, {}, {}},
-      {"stream", ParameterKind::Integer, Need::Optional, int64_t{0}, 0, 1023, {}},
+      {"stream", ParameterKind::Integer, Need::Optional, int64_t{0}, 0, kMostStream, {}},
       {"slots", ParameterKind::Integer, Need::Optional, {}, 1, kMostSlots, {}},
       {"entry",
        ParameterKind::Text,

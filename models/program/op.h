@@ -103,6 +103,9 @@ enum class Issue : uint8_t { Sync, Start };
 /// An Entry says whether a sender waits until its peer has entered the collective.
 enum class Entry : uint8_t { Eager, Rendezvous };
 
+/// The start of a psend or precv "x" of a group is called "x.start", since its done is called "x".
+inline constexpr std::string_view kStartInGroup = ".start";
+
 /// Hints say how a collective is to be carried out. Its meaning does not depend on them. Lowering
 /// chooses the hints that are empty. A receive has no hints but the stream, since the sender says
 /// how messages are passed.
@@ -126,6 +129,9 @@ struct Op {
   std::optional<OpId> forward = {};
   Attributes attributes;
   Hints hints;  // collectives only
+  /// The group (ncclGroupStart) in which a started psend or precv is issued. It has a name of its
+  /// own in its thread and iteration. It is empty for all other ops.
+  std::string group = {};
   std::vector<ValueId> operands;
   std::vector<ValueId> results;  // any number of a local op, one of the others
   std::vector<ValueId> donated;  // operands whose storage this op may take at its end

@@ -16,6 +16,10 @@ bool all_have(const Argument& argument, std::span<const LogicalId> devices) {
          std::includes(argument.on->begin(), argument.on->end(), devices.begin(), devices.end());
 }
 
+bool has_groups(const Program& program) {
+  return std::ranges::any_of(program.ops, [](const Op& op) { return !op.group.empty(); });
+}
+
 std::vector<ThreadId> issued_by(const Program& program) {
   std::vector<ThreadId> result(program.ops.size());
   for (size_t t = 0; t < program.threads.size(); ++t)

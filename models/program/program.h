@@ -105,6 +105,9 @@ bool all_have(const Argument& argument, std::span<const LogicalId> devices);
 /// Returns, per device (logical id), the threads whose lists it runs, ascending.
 std::vector<std::vector<ThreadId>> threads_by_device(const Program& program);
 
+/// Returns whether psends and precvs are issued in groups (Op::group).
+bool has_groups(const Program& program);
+
 /// Returns, per op, the thread that issues it.
 std::vector<ThreadId> issued_by(const Program& program);
 

@@ -146,7 +146,8 @@ OpMemory results_in_operands(const Attributes&, std::span<const ValueType> opera
 OpMemory declared_scratch(const Attributes& attributes, std::span<const ValueType> operands,
                           std::span<const ValueType> results);
 
-/// The most "channels" and "slots" of a collective.
+/// The most "channels" and "slots" of a collective, and its last "stream".
+inline constexpr int64_t kMostStream = 65'535;
 inline constexpr int64_t kMostChannels = 1024;
 inline constexpr int64_t kMostSlots = 65'536;
 

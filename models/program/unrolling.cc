@@ -261,6 +261,8 @@ class Unrolling {
     const Op& from = from_.op(id);
     Op op = from;
     op.name = renamed(from.name);
+    if (!op.group.empty())
+      op.group = renamed(from.group);
     for (ValueId& operand : op.operands)
       operand = now(operand);
     for (ValueId& donated : op.donated)

@@ -87,6 +87,8 @@ constexpr std::array kOtherNames = {
     OtherName{"while", kLoopOp},
     OtherName{"while_loop", kLoopOp},
     OtherName{"scan", kLoopOp},
+    OtherName{"batch_isend_irecv", kGroupOp},
+    OtherName{"ncclgroupstart", kGroupOp},
 };
 
 // These names stand for several ops together. "compute" replaces them if only the cost counts.

@@ -46,7 +46,7 @@ std::optional<OpName> read_op_name(DocumentNode node, Diagnostics& diagnostics) 
     diagnostics.add(node.origin(), fmt::format("unknown op {}; {}", in_quotes(*word), answer));
     return std::nullopt;
   }
-  std::vector<std::string> names = {std::string(kLoopOp)};
+  std::vector<std::string> names = {std::string(kLoopOp), std::string(kGroupOp)};
   for (const OpRules& rules : all_rules()) {
     names.emplace_back(rules.name);
     if (rules.family == Family::Collective)
@@ -149,6 +149,8 @@ void ProgramReader::read_ops(DocumentNode list, Scope& scope) {
     const std::optional<DocumentNode> op = node.find("op");
     if (op && op->kind() == DocumentNode::Kind::Text && op->text() == kLoopOp)
       read_loop(node, scope);
+    else if (op && op->kind() == DocumentNode::Kind::Text && op->text() == kGroupOp)
+      read_group(node, scope);
     else
       read_op(node, scope);
   }
@@ -224,7 +226,7 @@ std::vector<std::string> ProgramReader::resolved(const std::vector<std::string>&
   return all;
 }
 
-void ProgramReader::read_op(DocumentNode node, Scope& scope) {
+void ProgramReader::read_op(DocumentNode node, Scope& scope, std::vector<OpRequest>* parts) {
   const size_t before = diagnostics_.size();
   Fields fields(node, diagnostics_);
   OpRequest request;
@@ -319,7 +321,63 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope) {
          reduced_first(request, type ? type->dtype : Dtype::F32, std::move(dimensions)))
       builder_.op(std::move(first));
   }
-  builder_.op(std::move(request));
+  if (parts != nullptr)
+    parts->push_back(std::move(request));
+  else
+    builder_.op(std::move(request));
+}
+
+namespace {
+
+/// Returns whether the op may be a part of a group. Adds an error otherwise.
+bool is_part_of_group(DocumentNode node, Diagnostics& diagnostics) {
+  if (!is_object(node, "a psend or a precv", diagnostics))
+    return false;
+  const std::optional<DocumentNode> op = node.find("op");
+  const bool transfer =
+      op && op->kind() == DocumentNode::Kind::Text &&
+      (op->text() == rules(OpKind::Psend).name || op->text() == rules(OpKind::Precv).name);
+  if (!transfer)
+    diagnostics.add((op ? *op : node).origin(),
+                    fmt::format("expected \"psend\" or \"precv\" in a group, got {}",
+                                op ? got(*op) : "no \"op\""));
+  const std::optional<DocumentNode> stream = node.find(kStreamKey);
+  if (stream)
+    diagnostics.add(stream->origin(),
+                    "expected no stream in a group, where each message has one "
+                    "of its own");
+  return transfer && !stream;
+}
+
+}  // namespace
+
+void ProgramReader::read_group(DocumentNode node, Scope& scope) {
+  Fields fields(node, diagnostics_);
+  const std::optional<DocumentNode> id = fields.required("id");
+  (void)fields.required("op");
+  const std::optional<DocumentNode> list = fields.required("do");
+  fields.finish();
+  const std::string name = id ? scope.prefix + read_id(*id, scope) : "";
+  if (id && !groups_.insert(name).second)
+    diagnostics_.add(id->origin(), fmt::format("expected an unused id, got {}, which another group "
+                                               "has",
+                                               in_quotes(name)));
+  if (list && list->kind() == DocumentNode::Kind::List && list->size() == 0)
+    diagnostics_.add(list->origin(), "expected at least one psend or precv, got []");
+  std::vector<OpRequest> parts;
+  size_t read = 0;
+  if (list && is_list(*list, "a list of psends and precvs", diagnostics_) &&
+      fits(node, 2 * list->size(), 0))
+    for (const DocumentNode part : *list) {
+      ++read;
+      if (is_part_of_group(part, diagnostics_))
+        read_op(part, scope, &parts);
+    }
+  if (id && list && read > 0 && parts.size() == read)
+    return builder_.group(name, std::move(parts));
+  complete_ = false;
+  for (const OpRequest& part : parts)
+    invalid_.insert(part.name);
 }
 
 }  // namespace orrery

@@ -34,6 +34,16 @@ inline constexpr std::string_view kLoopSummary =
     "first, yield what they are next";
 inline constexpr std::string_view kLoopKeys = "lower upper [index] [carry] body [yield]";
 
+/// This "op" stands for the starts and dones of its psends and precvs (ProgramBuilder::group).
+inline constexpr std::string_view kGroupOp = "group";
+inline constexpr std::string_view kGroupSummary =
+    "psends and precvs that are issued together, as by ncclGroupStart or batch_isend_irecv; it "
+    "ends "
+    "when all have ended";
+inline constexpr std::string_view kGroupKeys = "do";
+/// No op of a group may have this key: each message has a stream of its own.
+inline constexpr std::string_view kStreamKey = "stream";
+
 class ProgramReader {
  public:
   /// `invalid` names the arrays that could not be read. An op that uses one of them, or the result
@@ -74,7 +84,9 @@ class ProgramReader {
   struct LoopCarry;
 
   void read_ops(DocumentNode list, Scope& scope);
-  void read_op(DocumentNode node, Scope& scope);
+  /// Reads an op, and adds it to the builder, or to `parts` if that is given.
+  void read_op(DocumentNode node, Scope& scope, std::vector<OpRequest>* parts = nullptr);
+  void read_group(DocumentNode node, Scope& scope);
   std::string read_id(DocumentNode node, const Scope& scope);
   std::vector<std::string> read_ids(DocumentNode node, const Scope& scope, OpRequest& request);
   std::vector<std::string> read_ids(DocumentNode node, const Scope& scope);
@@ -100,8 +112,9 @@ class ProgramReader {
   const Limits& limits_;
   Diagnostics& diagnostics_;
   bool complete_ = true;
-  WrittenSize size_;     // so far, with each body once
-  int64_t devices_ = 0;  // of the program that is being read
+  std::set<std::string> groups_;  // names of groups
+  WrittenSize size_;              // so far, with each body once
+  int64_t devices_ = 0;           // of the program that is being read
 };
 
 /// Returns the error of a program of this size, on all these devices, or "".

@@ -237,7 +237,7 @@ class OpsText {
     for_each_part(program_, thread,
                   {[&](OpId op) {
                      if (open_.empty() || program_.loops[open_.back()].index != op)
-                       lists_.back().push_back(op_text(program_.op(op)));
+                       add(program_.op(op));
                      return true;
                    },
                    [&](size_t loop) {
@@ -278,12 +278,39 @@ class OpsText {
     return name_in_body(open_.empty() ? std::nullopt : std::optional(open_.back()), op.name);
   }
 
-  JsonText op_text(const Op& op) const {
+  /// Adds an op to the list that is written. A group is added with its last done, which names the
+  /// last of its parts (ProgramBuilder::group).
+  void add(const Op& op) {
+    if (!op.group.empty()) {
+      grouped_.push_back(&op);
+      return;
+    }
+    if (grouped_.empty()) {
+      lists_.back().push_back(op_text(op, op, op.issue));
+      return;
+    }
+    named_.push_back(&op);
+    if (named_.size() < grouped_.size())
+      return;
+    std::vector<JsonText> parts;
+    for (size_t p = 0; p < grouped_.size(); ++p)
+      parts.push_back(op_text(*grouped_[p], *named_[p], Issue::Sync));
+    const std::string group = name_in_body(
+        open_.empty() ? std::nullopt : std::optional(open_.back()), grouped_.front()->group);
+    lists_.back().push_back(JsonText::object({{"id", JsonText::text(group)},
+                                              {"op", JsonText::text(std::string(kGroupOp))},
+                                              {"do", JsonText::list(std::move(parts))}}));
+    grouped_.clear();
+    named_.clear();
+  }
+
+  /// Returns the text of an op which has the name of `named`.
+  JsonText op_text(const Op& op, const Op& named, Issue issue) const {
     const OpRules& rules = orrery::rules(op.kind);
     Members members;
-    members.emplace_back(
-        "id", op.results.size() > 1 ? value_names(op.results) : JsonText::text(op_name_here(op)));
-    members.emplace_back("op", JsonText::text(op_name(op.kind, op.issue)));
+    members.emplace_back("id", op.results.size() > 1 ? value_names(op.results)
+                                                     : JsonText::text(op_name_here(named)));
+    members.emplace_back("op", JsonText::text(op_name(op.kind, issue)));
     if (!op.operands.empty())
       members.emplace_back("of", value_names(op.operands));
     if (!op.donated.empty())
@@ -298,7 +325,8 @@ class OpsText {
     const Attributes attributes = written_attributes(op);
     for (const Parameter& parameter : rules.parameters) {
       const auto given = attributes.all().find(parameter.name);
-      if (given == attributes.all().end() || parameter.otherwise == given->second)
+      if (given == attributes.all().end() || parameter.otherwise == given->second ||
+          (!op.group.empty() && parameter.name == kStreamKey))
         continue;
       members.emplace_back(std::string(parameter.name),
                            attribute_text(given->second, parameter.kind));
@@ -334,6 +362,8 @@ class OpsText {
   std::vector<std::optional<size_t>> body_of_;  // per value: the loop in whose body it is
   std::vector<size_t> open_;                    // the loops around what is written now
   std::vector<std::vector<JsonText>> lists_;    // of the program, and of their bodies so far
+  std::vector<const Op*> grouped_;              // the starts of the group that is written now
+  std::vector<const Op*> named_;                // the dones of these, as far as they came
 };
 
 JsonText programs_text(const Program& program) {

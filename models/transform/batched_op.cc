@@ -140,6 +140,7 @@ std::optional<BatchedOp::Started> BatchedOp::take_started() {
   Started started;
   started.made = std::exchange(collective->name, op_.name);
   collective->issue = Issue::Start;
+  collective->group = op_.group;
   started.after.assign(collective + 1, ops_.end());
   started.ops.assign(ops_.begin(), collective + 1);
   pass_on_donations(started.ops);

@@ -1,5 +1,6 @@
 #include "models/transform/program_copy.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "models/base/check.h"
 #include "models/base/compiler.h"
 #include "models/program/loops.h"
+#include "models/program/sides.h"
 #include "models/program/unroll.h"
 
 namespace orrery {
@@ -17,6 +19,7 @@ OpRequest request_of(const Program& program, const Op& op) {
   request.name = op.name;
   request.kind = op.kind;
   request.issue = op.issue;
+  request.group = op.group;
   request.attributes = written_attributes(op);
   for (const ValueId operand : op.operands)
     request.operands.push_back(program.value(operand).name);
@@ -131,8 +134,18 @@ void copy_program(const Program& program, ProgramBuilder& builder) {
 }
 
 bool is_one_program(const Program& program, const Origin& origin, Diagnostics& diagnostics) {
-  if (program.threads.size() == 1 && program.threads[0].devices.size() == program.mesh.devices())
-    return true;
+  if (program.threads.size() == 1 && program.threads[0].devices.size() == program.mesh.devices()) {
+    const auto by_site = std::ranges::find_if(program.ops, [](const Op& op) {
+      return op.site && side_of(op) == Side::Receives && op.operands.empty();
+    });
+    if (by_site == program.ops.end())
+      return true;
+    diagnostics.add(origin, fmt::format("expected precvs that take the tokens of their psends, got "
+                                        "\"{}\", which meets its psend by a site{}",
+                                        by_site->name,
+                                        by_site->group.empty() ? "" : ", since both are in a group"));
+    return false;
+  }
   diagnostics.add(origin,
                   fmt::format("expected one program on all devices, got {}",
                               program.threads.size() == 1

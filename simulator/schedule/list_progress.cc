@@ -1,6 +1,8 @@
 #include "simulator/schedule/list_progress.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <tuple>
 
 namespace orrery {
@@ -60,6 +62,119 @@ OpId ProgramLists::op_at(SiteId site, LogicalId device, Side side) const {
   ORRERY_CHECK(at != known.end() && at->device == device && at->side == side,
                "a member's thread issues its collective");
   return at->op;
+}
+
+BeginTogether::BeginTogether(const Program& program, const ProgramLists& lists,
+                             const Lowered& lowered, std::vector<bool> waits)
+    : lists_(&lists),
+      lowered_(&lowered),
+      waits_(std::move(waits)),
+      is_grouped_(program.ops.size(), false),
+      together_(program.ops.size()) {
+  for (const Thread& thread : program.threads) {
+    std::map<std::string_view, std::vector<OpId>> groups;
+    for (const OpId op : thread.issue_order)
+      if (const std::string& group = program.op(op).group; !group.empty())
+        groups[group].push_back(op);
+    for (const auto& [name, ops] : groups)
+      for (const OpId op : ops) {
+        together_[op.index()] = ops;
+        for (const OpId other : program.site(*program.op(op).site).ops)
+          is_grouped_[other.index()] = true;
+      }
+  }
+}
+
+bool BeginTogether::holds(EnterRef entry) const {
+  const CollectiveRun run = lists_->run(entry);
+  return is_grouped_[lists_->op(entry).index()] && waits_[run.collective.index()] &&
+         !let_go_.contains(run);
+}
+
+/// Finds the members that begin together with this one, as far as all have entered.
+BeginTogether::Connected BeginTogether::connected(EnterRef entry) const {
+  Connected found;
+  std::set<Place> seen = {{entry.list, entry.enter}};
+  found.all.push_back(entry);
+  found.before.push_back(0);
+  for (size_t i = 0; i < found.all.size(); ++i) {
+    const EnterRef at = found.all[i];
+    const CollectiveRun run = lists_->run(at);
+    const auto add = [&](EnterRef next, Node node) {
+      if (!holds(next) || !seen.insert({next.list, next.enter}).second)
+        return;
+      if (!is_waiting(next) && !found.missing)
+        found.missing = Hop{at, next, node};
+      found.all.push_back(next);
+      found.before.push_back(i);
+    };
+    for (uint32_t n = 0; n < lowered_->collective(run.collective).members.size(); ++n)
+      if (lists_->is_entered(run.collective, Node(n)))
+        add(lists_->enter_of(run.collective, Node(n), run.iteration), Node(n));
+      else
+        found.missing = Hop{at, std::nullopt, Node(n)};
+    for (const OpId op : together_[lists_->op(at).index()])
+      add({at.list, lists_->position({op, run.iteration})}, lists_->member(at).node);
+    if (found.missing)
+      break;
+  }
+  return found;
+}
+
+std::vector<EnterRef> BeginTogether::begin(const std::vector<EnterRef>& members) {
+  for (const EnterRef& member : members)
+    waiting_.erase({member.list, member.enter});
+  return members;
+}
+
+std::vector<EnterRef> BeginTogether::enter(EnterRef entry) {
+  waiting_.insert({entry.list, entry.enter});
+  const Connected found = connected(entry);
+  return found.missing ? std::vector<EnterRef>() : begin(found.all);
+}
+
+std::vector<EnterRef> BeginTogether::let_go(CollectiveRun run) {
+  std::vector<EnterRef> all;
+  const auto add = [&](const std::vector<EnterRef>& members) {
+    all.insert(all.end(), members.begin(), members.end());
+  };
+  let_go_.insert(run);
+  for (const EnterRef& entry : waiting())
+    if (lists_->run(entry) == run)
+      add(begin({entry}));
+  for (const EnterRef& entry : waiting())
+    if (is_waiting(entry))
+      if (const Connected found = connected(entry); !found.missing)
+        add(begin(found.all));
+  return all;
+}
+
+std::vector<EnterRef> BeginTogether::waiting() const {
+  std::vector<EnterRef> all;
+  for (const auto& [list, enter] : waiting_)
+    all.push_back({list, enter});
+  return all;
+}
+
+std::optional<BeginTogether::Hop> BeginTogether::hop(EnterRef entry) const {
+  if (!is_waiting(entry))
+    return std::nullopt;
+  const Connected found = connected(entry);
+  std::optional<Hop> hop = found.missing;
+  const auto index_of = [&](EnterRef member) {
+    size_t i = 0;
+    while (found.all[i].list != member.list || found.all[i].enter != member.enter)
+      ++i;
+    return i;
+  };
+  // The way back to the entry; the last hop out of its list is the first of the way.
+  for (size_t i = hop ? index_of(hop->from) : 0; i > 0; i = found.before[i]) {
+    const EnterRef to = found.all[i];
+    const EnterRef from = found.all[found.before[i]];
+    if (from.list == entry.list && to.list != entry.list)
+      hop = Hop{from, to, lists_->member(to).node};
+  }
+  return hop;
 }
 
 ListProgress::ListProgress(const ProgramLists& lists) : lists_(&lists), next_(lists.size(), 0) {

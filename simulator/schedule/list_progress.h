@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "models/base/check.h"
@@ -114,6 +116,56 @@ class ProgramLists {
   std::vector<uint32_t> number_of_;                   // per op: its first instruction
   /// For a site of several ops it has the op of each device and side, ascending, once used.
   mutable std::vector<std::vector<DeviceOp>> ops_at_;
+};
+
+/// BeginTogether says which psends and precvs begin together. No rendezvous of a group (Op::group)
+/// begins before the other side of each one has entered. If that side is in a group, the same holds
+/// there, and so on. NCCL's maintainers say that the calls of a group may block each other
+/// (NVIDIA/nccl issue 1279, 2024-05-13).
+class BeginTogether {
+ public:
+  /// `waits` says, for each collective, whether its sender waits for its receiver. `lists` must
+  /// outlive this object.
+  BeginTogether(const Program& program, const ProgramLists& lists, const Lowered& lowered,
+                std::vector<bool> waits);
+
+  /// Returns whether the member waits for others beside those of its own collective.
+  bool holds(EnterRef entry) const;
+  /// Records that a member which holds() has entered. Returns those that begin now.
+  std::vector<EnterRef> enter(EnterRef entry);
+  /// Lets the message of a run go without waiting. Returns the members that begin now.
+  std::vector<EnterRef> let_go(CollectiveRun run);
+
+  /// Returns the members that wait for others, by list and position.
+  std::vector<EnterRef> waiting() const;
+  /// A Hop leads from a member that waits to the next one on the way to a member that has not
+  /// entered.
+  struct Hop {
+    EnterRef from;               // the member, or another one of its group
+    std::optional<EnterRef> to;  // in another list if there is one; nothing: no op enters as `node`
+    Node node;                   // of the collective of `from`
+  };
+  /// Returns the first hop; nothing if the member does not wait.
+  std::optional<Hop> hop(EnterRef entry) const;
+  bool is_waiting(EnterRef entry) const { return waiting_.contains({entry.list, entry.enter}); }
+
+ private:
+  using Place = std::pair<ListId, uint64_t>;
+  struct Connected {
+    std::vector<EnterRef> all;
+    std::vector<size_t> before;  // per member: through which of `all` it was found
+    std::optional<Hop> missing;  // the last hop to a member that has not entered
+  };
+  Connected connected(EnterRef entry) const;
+  std::vector<EnterRef> begin(const std::vector<EnterRef>& members);
+
+  const ProgramLists* lists_;
+  const Lowered* lowered_;
+  std::vector<bool> waits_;                  // per collective
+  std::vector<bool> is_grouped_;             // per op: it, or one at its site, is in a group
+  std::vector<std::vector<OpId>> together_;  // per op of a group: the ops of the group
+  std::set<Place> waiting_;
+  std::set<CollectiveRun> let_go_;
 };
 
 /// Calls the host in an order that respects the causes. The host must not call back, and has:

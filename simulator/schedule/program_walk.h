@@ -4,10 +4,10 @@
 // its schedule, each half after its causes. No cause leaves a choice, so one order stands for all
 // timings: a program that does not end here cannot end at all.
 //
-// Halves run as soon as they may. In loops, however, a collective waits until all its members have
-// entered. Then its halves run in an order that is found once for its schedule, and no causes are
-// checked. When nothing else can go on, collectives that some members have entered run half by
-// half.
+// Halves run as soon as they may, but the rendezvous of a group begin together. In loops, however,
+// a collective waits until all its members have entered. Then its halves run in an order that is
+// found once for its schedule, and no causes are checked. When nothing else can go on, collectives
+// that some members have entered run half by half.
 
 #include <cstdint>
 #include <functional>
@@ -34,6 +34,7 @@ struct Stop {
   std::shared_ptr<const ProgramLists> lists;  // of the program that was walked
   ListProgress progress;                      // how far each list came
   std::vector<StuckCollective> collectives;   // entered by some members and not ended
+  std::optional<BeginTogether> groups;        // of psends and precvs, if there are any
 
   bool finished() const { return progress.finished(); }
   /// Returns the lists that are not at their ends, by device.
@@ -67,7 +68,15 @@ class ProgramWalk {
         visitor_(visitor),
         schedule_of_(std::move(schedule_of)),
         progress_(*lists_),
-        running_(lowered.collectives.size()) {}
+        running_(lowered.collectives.size()) {
+    if (!has_groups(program))
+      return;
+    std::vector<bool> waits;
+    for (const Collective& collective : lowered.collectives)
+      waits.push_back(collective.transfer &&
+                      schedule_of_(collective).extent().entry == Entry::Rendezvous);
+    groups_.emplace(program, *lists_, lowered, std::move(waits));
+  }
 
   Stop run() {
     begin();
@@ -85,11 +94,14 @@ class ProgramWalk {
     const uint32_t slot = running_.slot(run);
     running_[slot].progress->let_send_to(node, halves_);
     take_ready(slot);
+    if (groups_)
+      begin_members(groups_->let_go(run));
     go_on();
   }
 
   const ProgramLists& lists() const { return *lists_; }
   const ListProgress& progress() const { return progress_; }
+  const std::optional<BeginTogether>& groups() const { return groups_; }
 
   /// Returns the collectives that some members have entered and that have not ended, by id.
   std::vector<Stop::StuckCollective> stuck() const {
@@ -125,11 +137,12 @@ class ProgramWalk {
     const auto [id, node] = lists_->member(entry.list, op.op);
     const uint32_t slot = running_.slot({id, op.iteration});
     Running& running = running_[slot];
+    const bool held = groups_ && groups_->holds(entry);
     if (running.schedule == nullptr) {
       running.schedule = &schedule_of_(lowered_.collective(id));
       running.nodes_left = running.schedule->extent().nodes;
       running.entries.resize(running.schedule->extent().ranks());
-      if (lists_->tape(entry.list).iterations().runs(op.op) > 1)
+      if (lists_->tape(entry.list).iterations().runs(op.op) > 1 && !held)
         running.order = order(*running.schedule);
       if (running.order == nullptr)
         running.progress = std::make_unique<Progress>(*running.schedule);
@@ -138,7 +151,9 @@ class ProgramWalk {
     }
     running.entries[node.index()] = entry;
     visitor_.enter(running_.run(slot), node, op);
-    if (running.progress) {
+    if (held) {
+      begin_members(groups_->enter(entry));
+    } else if (running.progress) {
       begin_member(slot, node);
     } else if (++running.entered == running.entries.size()) {
       std::erase(incomplete_, slot);
@@ -199,6 +214,11 @@ class ProgramWalk {
         if (running.entries[n])
           begin_member(slot, Node(n));
     }
+  }
+
+  void begin_members(const std::vector<EnterRef>& entries) {
+    for (const EnterRef& entry : entries)
+      begin_member(running_.slot(lists_->run(entry)), lists_->member(entry).node);
   }
 
   /// Lets the steps run of a member that has entered.
@@ -262,13 +282,14 @@ class ProgramWalk {
       progress_.end(*entry, *this);
   }
 
-  Stop stop() { return {lists_, std::move(progress_), stuck()}; }
+  Stop stop() { return {lists_, std::move(progress_), stuck(), std::move(groups_)}; }
 
   std::shared_ptr<const ProgramLists> lists_;
   const Lowered& lowered_;
   Visitor& visitor_;
   ScheduleOf schedule_of_;
   ListProgress progress_;
+  std::optional<BeginTogether> groups_;
   RunTable<Running> running_;
   std::map<const Schedule*, std::vector<OrderedHalf>> orders_;  // only looked up
   size_t halves_to_remember_ = size_t{1} << 16U;                // about 10 MiB

@@ -58,6 +58,8 @@ std::string show_ops(const Style& style) {
     if (!parameters.empty())
       table.note(style.dim("  " + parameters));
   }
+  table.row({std::string(kGroupOp), std::string(kGroupSummary)});
+  table.note(style.dim(fmt::format("  {}", kGroupKeys)));
   table.row({std::string(kLoopOp), std::string(kLoopSummary)});
   table.note(style.dim(fmt::format("  {}", kLoopKeys)));
   return table.text(style, 0);

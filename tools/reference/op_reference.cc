@@ -236,6 +236,8 @@ std::string op_reference() {
           common += row(parameter);
     (op.family == Family::Local ? locals : collectives) += section(op);
   }
+  collectives += fmt::format("\n### {}\n\n{}. Its keys are in {}.\n", kGroupOp, kGroupSummary,
+                             "[scenario.md](scenario.md#groups-of-sends-and-receives)");
   const std::string loop = fmt::format("\n## Loops\n\n### {}\n\n{}. Its keys are in {}.\n", kLoopOp,
                                        kLoopSummary, "[scenario.md](scenario.md#loops)");
   return fmt::format("{}\n{}{}{}{}\n{}{}{}{}{}", kHead, kCollectives, kTableHead, common,

@@ -223,8 +223,8 @@ Json op_schema(const OpRules& op) {
 }
 
 void define_ops(Json& definitions) {
-  Json names = Json::array({kLoopOp});
-  Json cases = Json::array({op_case(names, "loop")});
+  Json names = Json::array({kLoopOp, kGroupOp});
+  Json cases = Json::array({op_case({kLoopOp}, "loop"), op_case({kGroupOp}, "group")});
   for (const OpRules& op : all_rules()) {
     const std::string definition = fmt::format("op_{}", op.name);
     definitions[definition] = op_schema(op);

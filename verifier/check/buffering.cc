@@ -85,7 +85,8 @@ class Need {
     return walk_.lists().enter_of(run.collective, Node(end), run.iteration);
   }
 
-  /// Returns the transfers whose senders wait only for the receiver, whether or not it ever comes.
+  /// Returns the transfers whose senders wait only for the receiver, whether or not it ever comes,
+  /// or for others that begin together with them.
   std::vector<CollectiveRun> waiting_sends() const {
     std::vector<CollectiveRun> waiting;
     for (const Stop::StuckCollective& stuck : walk_.stuck()) {
@@ -97,6 +98,11 @@ class Need {
       if (waits && collective.transfer == TransferGroup::Pair && collective.absent.empty())
         waiting.push_back(stuck.run);
     }
+    if (walk_.groups())
+      for (const EnterRef& held : walk_.groups()->waiting())
+        if (walk_.lists().member(held).node == Node(kSender) &&
+            walk_.lists().collective(held).absent.empty())
+          waiting.push_back(walk_.lists().run(held));
     return waiting;
   }
 
@@ -163,12 +169,12 @@ Witness witness_of(const Program& program, const BufferNeed& need) {
     for (const auto& kept : need.kept)
       witness.emplace_back(fmt::format("device {}", kept.from.index()),
                            fmt::format("goes on from {} before device {} is at its precv",
-                                       quoted(program.op(kept.send).name), kept.to.index()));
+                                       quoted_name(program.op(kept.send)), kept.to.index()));
     return witness;
   }
   std::vector<std::string> sends;
   for (const auto& kept : need.kept)
-    sends.push_back(program.op(kept.send).name);
+    sends.emplace_back(given_name(program.op(kept.send)));
   const std::vector<std::vector<size_t>> groups = alike_but_for_numbers(sends);
   for (size_t g = 0; g < rows_shown(groups.size()); ++g) {
     std::vector<std::string_view> names;

@@ -68,7 +68,9 @@ class WaitFor {
         return cycle(path);
       }
       path.push_back(visit);
-      at = blocked_in({visit.needs->list, {MomentKind::Entered, visit.needs->enter}});
+      at = is_held(*visit.needs)
+               ? *visit.needs
+               : blocked_in({visit.needs->list, {MomentKind::Entered, visit.needs->enter}});
     }
   }
 
@@ -102,6 +104,9 @@ class WaitFor {
       const EnterRef entry = enter_of(stuck.run, node);
       return {entry.list, {MomentKind::Ended, entry.enter}};
     }
+    if (stop_.groups)
+      if (const std::vector<EnterRef> held = stop_.groups->waiting(); !held.empty())
+        return {held.front().list, {MomentKind::Ended, held.front().enter}};
     fail_check("found", "a program that stopped has a channel that cannot go on", __FILE__,
                __LINE__);
   }
@@ -141,6 +146,10 @@ class WaitFor {
   /// Returns why the device's steps in its blocking collective do not continue.
   Visit look(EnterRef entry) const {
     const CollectiveRun run = lists_.run(entry);
+    if (stop_.groups)
+      if (const auto hop = stop_.groups->hop(entry))
+        return {hop->from, lists_.run(hop->from), hop->to,
+                hop->to ? std::nullopt : std::optional(hop->node)};
     const Parked* at = parked(run, lists_.member(entry).node, std::nullopt);
     std::vector<StepRef> seen;
     for (;;) {
@@ -155,6 +164,9 @@ class WaitFor {
       at = parked(run, cause.step.node, cause.step.channel);
     }
   }
+
+  /// Returns whether the member has entered, but waits for others that begin together with it.
+  bool is_held(EnterRef entry) const { return stop_.groups && stop_.groups->is_waiting(entry); }
 
   const Op& op_of(EnterRef entry) const { return program_.op(lists_.op(entry)); }
   const List& list_of(EnterRef entry) const { return lists_[entry.list]; }
@@ -183,7 +195,7 @@ class WaitFor {
     if (!waiting.empty())
       witness.emplace_back(devices_text(waiting),
                            fmt::format("{} in {} for {}", waiting.size() == 1 ? "waits" : "wait",
-                                       quoted(op.name), devices_text(absent)));
+                                       quoted_name(op), devices_text(absent)));
     add_places(witness, absent);
     const Site& site = program_.site(*op.site);
     const bool one = absent.size() == 1;
@@ -196,7 +208,7 @@ class WaitFor {
     return failed(
         CheckKind::DeadlockFree, pointer_of(op),
         fmt::format("The program cannot end: {} {} on {} needs {}, {}", rules(op.kind).name,
-                    quoted(op.name), devices_text(entered), devices_text(absent), missing),
+                    quoted_name(op), devices_text(entered), devices_text(absent), missing),
         std::move(witness));
   }
 
@@ -243,12 +255,12 @@ class WaitFor {
       const uint64_t next = stop_.progress.next(list);
       if (next < tape.size())
         places.push_back(fmt::format(
-            "waiting in {}", quoted(op_of(blocked_in({list, {MomentKind::Passed, next}})).name)));
+            "waiting in {}", quoted_name(op_of(blocked_in({list, {MomentKind::Passed, next}})))));
       else if (tape.size() == 0)
         places.push_back(fmt::format("in {}, which has no ops", thread));
       else
         places.push_back(fmt::format("at the end of {}, after {}", thread,
-                                     quoted(program_.op(tape.run_at(next - 1).op).name)));
+                                     quoted_name(program_.op(tape.run_at(next - 1).op))));
     }
     return places.empty() ? "in no program" : fmt::format("{}", fmt::join(places, " and "));
   }
@@ -264,16 +276,16 @@ class WaitFor {
     const size_t elsewhere = collective.members[other.index()].index();
     Witness witness = {
         {fmt::format("device {}", device),
-         fmt::format("waits in {} for a {} on device {}", quoted(op.name), missing, elsewhere)}};
+         fmt::format("waits in {} for a {} on device {}", quoted_name(op), missing, elsewhere)}};
     for (const OpId id : program_.site(*op.site).ops)
       if (const Op& at_site = program_.op(id); side_of(at_site) != side_of(op))
         witness.emplace_back(at_site.name,
                              fmt::format("has the pairs {}, and {} has {}", pairs_text(at_site),
-                                         quoted(op.name), pairs_text(op)));
+                                         quoted_name(op), pairs_text(op)));
     return failed(CheckKind::DeadlockFree, pointer_of(op),
                   fmt::format("The program cannot end: {} {} device {} {} device {}, where no {} "
                               "{} it.{}",
-                              quoted(op.name), sends ? "sends from" : "receives on", device,
+                              quoted_name(op), sends ? "sends from" : "receives on", device,
                               sends ? "to" : "from", elsewhere, missing, sends ? "takes" : "sends",
                               sends ? "" : token_text(op)),
                   std::move(witness));
@@ -326,18 +338,26 @@ class WaitFor {
       const Visit& visit = path[i];
       const Visit& next = path[(i + 1) % path.size()];  // of the device that this one waits for
       const List& other = list_of(next.entry);
-      witness.emplace_back(
-          fmt::format("device {}", list_of(visit.entry).device.index()),
-          fmt::format("waits in {} for device {} to enter {}, which {} issues after {}",
-                      quoted(op_of(visit.entry).name), other.device.index(),
-                      quoted(op_of(*visit.needs).name), quoted(program_.thread(other.thread).name),
-                      quoted(op_of(next.entry).name)));
+      const Op& needed = op_of(*visit.needs);
+      const std::string how =
+          !is_held(*visit.needs)
+              ? fmt::format(" to enter {}, which {} issues after {}", quoted_name(needed),
+                            quoted(program_.thread(other.thread).name),
+                            quoted_name(op_of(next.entry)))
+          : needed.group.empty()
+              ? fmt::format(", whose {} has not begun", quoted_name(needed))
+              : fmt::format(", whose group {} has not begun", quoted(needed.group));
+      witness.emplace_back(fmt::format("device {}", list_of(visit.entry).device.index()),
+                           fmt::format("waits in {} for device {}{}",
+                                       quoted_name(op_of(visit.entry)), other.device.index(), how));
     }
     add_row_of_rest(witness, path.size());
+    const bool together =
+        std::ranges::any_of(path, [&](const Visit& visit) { return is_held(*visit.needs); });
     return failed(
         CheckKind::DeadlockFree, pointer_of(op_of(path.front().entry)),
-        fmt::format("The program cannot end: devices wait for each other, in a cycle of {}.",
-                    path.size()),
+        fmt::format("The program cannot end: devices wait for each other, in a cycle of {}.{}",
+                    path.size(), together ? " The messages of a group begin together." : ""),
         std::move(witness));
   }
 
@@ -356,7 +376,7 @@ class WaitFor {
         CheckKind::DeadlockFree, pointer_of(op),
         fmt::format("The schedule of {} cannot end: its steps wait for each other, in a cycle "
                     "of {}.",
-                    quoted(op.name), cycle.size()),
+                    quoted_name(op), cycle.size()),
         std::move(witness));
   }
 
@@ -447,7 +467,7 @@ Check routes_left(const Program& program, const Lowered& lowered, Paths& healthy
   return failed(CheckKind::RouteLeft, pointer_of(op),
                 fmt::format("{} cannot end: {} sends to {}, and no route is left since the link "
                             "{} is cut.",
-                            quoted(op.name), sender, receiver, links),
+                            quoted_name(op), sender, receiver, links),
                 std::move(witness));
 }
 

@@ -14,6 +14,7 @@ namespace {
 using test::batched;
 using test::error_of;
 using test::refusal;
+using test::Small;
 using test::transfer;
 using test::with_batch;
 
@@ -102,6 +103,20 @@ TEST_CASE("transforms: they take one program on all devices") {
         "/transform/batch: expected one program on all devices, got one on 1");
   CHECK(said(R"([{"on": [0], "do": []}, {"on": [1], "do": []}])") ==
         "/transform/batch: expected one program on all devices, got 2 programs");
+}
+
+TEST_CASE("transforms: they take no precv that meets its psend by a site") {
+  const std::string program =
+      R"([{"id": "g", "op": "group", "do": [)"
+      R"({"id": "t", "op": "psend", "of": "a", "axis_name": "x", "perm": [[0, 1]]}, )"
+      R"({"id": "r", "op": "precv", "of": "t", "shape": [], "dtype": "f32", "axis_name": "x", )"
+      R"("perm": [[0, 1]]}]}])";
+  Small s;
+  s.program = program;
+  s.more = R"("transform": {"batch": {"in_axes": {"a": 0}}})";
+  CHECK(error_of(s.text()) ==
+        "/transform/batch: expected precvs that take the tokens of their psends, got \"r.start\", "
+        "which meets its psend by a site, since both are in a group");
 }
 
 TEST_CASE("batch: an argument that is the same along the axis has no batch") {

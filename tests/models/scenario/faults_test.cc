@@ -266,6 +266,36 @@ TEST_CASE("errors: several programs") {
   }
 }
 
+TEST_CASE("errors: groups of psends and precvs") {
+  const auto refused = [](const std::string& group) {
+    Small s;
+    s.program = "[" + group + "]";
+    const std::string message = refusal(s.text());
+    return message.substr(std::min(message.find("/program"), message.size()));
+  };
+  const std::string send =
+      R"({"id": "t", "op": "psend", "of": "a", "axis_name": "x", "perm": [[0, 1]])";
+  const auto group = [](const std::string& parts) {
+    return R"({"id": "g", "op": "group", "do": [)" + parts + "]}";
+  };
+  CHECK(refused(group("")) == "/program/0/do: expected at least one psend or precv, got []");
+  CHECK(refused(group(R"({"id": "r", "op": "psum", "of": "a", "axis_name": "x"})")) ==
+        "/program/0/do/0/op: expected \"psend\" or \"precv\" in a group, got \"psum\"");
+  CHECK(refused(group(R"({"id": "r"})")) ==
+        "/program/0/do/0: expected \"psend\" or \"precv\" in a group, got no \"op\"");
+  CHECK(refused(group("1")) == "/program/0/do/0: expected a psend or a precv, got 1");
+  CHECK(refused(group(send + R"(, "stream": 1})")) ==
+        "/program/0/do/0/stream: expected no stream in a group, where each message has one of its "
+        "own");
+  CHECK(refused(group(send + "}") + ", " + R"({"id": "g", "op": "group", "do": [)" +
+                std::string(send).replace(8, 1, "u") + "}]}") ==
+        "/program/1/id: expected an unused id, got \"g\", which another group has");
+  CHECK(refused(R"({"id": "g", "op": "group"})") == "/program/0: missing key \"do\"");
+  CHECK(refused(R"({"id": "r", "op": "batch_isend_irecv"})") ==
+        "/program/0/op: unknown op \"batch_isend_irecv\"; did you mean \"group\"?");
+  CHECK(refused(group(send + "}")).empty());
+}
+
 TEST_CASE("errors: a number that the dtype has not, with what to write instead") {
   const auto of = [](const std::string& dtype, const std::string& element) {
     Small s;

@@ -40,7 +40,11 @@ TEST_CASE("writer: every scenario of the repository reads back as it was written
   REQUIRE(files.size() >= 7);
   for (const std::string& file : files) {
     CAPTURE(file);
-    round_trip(load_scenario(file));
+    std::ifstream in(file);
+    std::string first;
+    std::getline(in, first);
+    if (!first.starts_with("// Fails on purpose, exit 2: "))  // it cannot be read
+      round_trip(load_scenario(file));
   }
 }
 
