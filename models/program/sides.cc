@@ -60,6 +60,14 @@ ExchangedTypes exchanged_types(const Program& program, const Op& op) {
   return {std::move(operand), std::move(result)};
 }
 
+bool is_discarded(OpKind kind, int64_t elements) {
+  return elements == 0 && rules(kind).form.side == Side::Both;
+}
+
+bool is_discarded(const Program& program, const Op& op) {
+  return is_discarded(op.kind, exchanged_types(program, op).operand.shape.elements());
+}
+
 void add_op(Site& site, const Program& program, OpId op, Side side) {
   auto at = site.ops.end();
   if (side == Side::Sends)

@@ -5,6 +5,7 @@
 // may be a member twice: it sends by a psend, and receives by a precv.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -42,6 +43,14 @@ struct ExchangedTypes {
   ValueType result;
 };
 ExchangedTypes exchanged_types(const Program& program, const Op& op);
+
+/// Returns whether a communication library discards a collective whose operand has so many
+/// elements, as NCCL does with none (taskAppend, src/enqueue.cc). Its members neither wait nor
+/// send, and nothing is launched. A psend and its precv are carried out without elements too:
+/// libraries pass such messages, and they order the two ends.
+bool is_discarded(OpKind kind, int64_t elements);
+/// Returns the same for the exchanged elements of an op. Requires a collective.
+bool is_discarded(const Program& program, const Op& op);
 
 /// Adds the op, which is or will be one of `program`, to the site. Sends stand before receives.
 void add_op(Site& site, const Program& program, OpId op, Side side);

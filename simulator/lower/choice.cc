@@ -11,6 +11,7 @@
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
+#include "models/program/sides.h"
 #include "models/scenario/quantity_text.h"
 
 namespace orrery {
@@ -290,6 +291,8 @@ std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
       fitting.push_back(method);
   if (fitting.empty())
     return does_not_fit(methods.front(), *misfit_of_any(methods.front(), site, fabric, maker));
+  if (is_discarded(site.request.kind, site.request.elements))
+    return Pick{fitting.front(), "without elements it is discarded"};
   if (fitting.size() == 1)
     return Pick{fitting.front(), only_reason(fitting.front(), site, methods, fabric, maker)};
   return fastest(fitting, site, timer);

@@ -332,7 +332,7 @@ class Lowering {
     const SitePlan& plan = std::get<SitePlan>(outcome);
     lowered_.choices.push_back(plan.choice);
     copies_ |= plan.copies;
-    if (cut_by_rule(plan.method) && !plan.grouping->shapes.empty())
+    if (cut_by_rule(plan.method) && !plan.grouping->shapes.empty() && plan.steps > 0)
       cut_by_rule_.insert(fmt::format("{} by {}", rules(op.kind).name, plan.choice.algorithm));
     add_collectives(id, op, plan);
     if (count_steps(id, op, plan) && plan.unrouted)

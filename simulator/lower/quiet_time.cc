@@ -97,7 +97,7 @@ Duration QuietTimer::at_least(const Method& method, const Hints& asked,
     return {};
   const std::unique_ptr<const Schedule> whole =
       method.algorithm->make(maker_.with_connections(method, asked, request, work));
-  const CollectiveFigures figures = maker_.figures(method, *whole);
+  const CollectiveFigures figures = maker_.figures(method, request.kind, *whole);
   std::vector<Int128> rates(paths_.fabric().devices());
   for (const Link& link : paths_.fabric().links())
     if (!link.cut && link.from.index() < rates.size())
@@ -136,7 +136,8 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
       *method.algorithm, schedule, {paths_.fabric(), vertices, request.transport.channels});
   if (first_unrouted(schedule, nodes, paths_, reach_))
     return "has no route for some message";
-  const OneCollective alone(request.kind, schedule, work, nodes, maker_.figures(method, schedule));
+  const OneCollective alone(request.kind, schedule, work, nodes,
+                            maker_.figures(method, request.kind, schedule));
   try {
     TimeOptions options;
     options.most_state = limits_.state;

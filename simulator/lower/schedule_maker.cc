@@ -6,7 +6,9 @@
 
 #include "models/base/compiler.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 #include "simulator/algorithm/concrete.h"
+#include "simulator/schedule/stored_schedule.h"
 
 namespace orrery {
 
@@ -82,6 +84,13 @@ void set_channels(const Method& method, WorkType work, ScheduleRequest& request)
   request.transport.channels = static_cast<uint32_t>(std::max<int64_t>(1, channels));
 }
 
+/// Returns a schedule in which each rank has one channel without steps.
+std::unique_ptr<const Schedule> without_steps(uint32_t ranks) {
+  return std::make_unique<StoredSchedule>(Extent(),
+                                          StoredSteps(ranks, std::vector<std::vector<Step>>(1)),
+                                          std::vector<StoredSchedule::Message>());
+}
+
 }  // namespace
 
 std::optional<int64_t> MessageCut::largest_message(const Schedule& whole) const {
@@ -142,6 +151,8 @@ int64_t ScheduleMaker::iterations(const Method& method, const Schedule& whole, W
 
 MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& request,
                                  WorkType work) const {
+  if (is_discarded(request.kind, request.elements))
+    return {without_steps(request.nodes), 0};
   MadeSchedule made{method.algorithm->make(request), 0};
   if (method.algorithm->cutting == Cutting::ByItself) {
     ScheduleRequest cut = request;
@@ -164,7 +175,10 @@ MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& re
   return made;
 }
 
-CollectiveFigures ScheduleMaker::figures(const Method& method, const Schedule& schedule) const {
+CollectiveFigures ScheduleMaker::figures(const Method& method, OpKind kind,
+                                         const Schedule& schedule) const {
+  if (is_discarded(kind, schedule.extent().input))
+    return {};
   CollectiveFigures figures = collective_figures(device_);
   const ProtocolFigures* const protocol = method.protocol;
   if (protocol == nullptr)
@@ -191,7 +205,7 @@ MemberFigures ScheduleMaker::member_figures(const Method& method, OpKind kind,
                                             const Schedule& schedule,
                                             const MemberTensors& tensors) const {
   MemberFigures member;
-  member.collective = figures(method, schedule);
+  member.collective = figures(method, kind, schedule);
   member.costs = member_costs(kind, schedule.extent(), tensors, data_rates(device_));
   member.copies = member.costs.copies ||
                   (schedule.extent().copies && !member.collective.rates.copy.has_value());

@@ -96,7 +96,9 @@ class ScheduleMaker {
   /// Returns how often the steps of `whole` run, so that its messages are cut.
   static int64_t iterations(const Method& method, const Schedule& whole, WorkType work);
 
-  CollectiveFigures figures(const Method& method, const Schedule& schedule) const;
+  /// Returns the figures of a collective of this kind. One that is discarded (sides.h) takes no
+  /// time, not even a launch; make() gives it no steps.
+  CollectiveFigures figures(const Method& method, OpKind kind, const Schedule& schedule) const;
 
   /// Returns figures() with the costs of a member, which copies before and after its steps at the
   /// device's rates.

@@ -12,6 +12,7 @@
 #include "models/base/diagnostics.h"
 #include "models/program/builder.h"
 #include "models/program/rules.h"
+#include "models/program/sides.h"
 #include "simulator/lower/assumptions.h"
 #include "verifier/stages.h"
 
@@ -193,7 +194,7 @@ Duration issue_time(const Program& program, const Cluster& cluster) {
     return {};
   Duration time;
   for (const Op& op : program.ops) {
-    if (!op.site)
+    if (!op.site || is_discarded(program, op))
       continue;
     const auto& launches = cluster.transport->host_launch;
     const auto launch = launches.find(rules(timed_as(op.kind)).name);

@@ -21,7 +21,7 @@ namespace orrery {
 struct NcclCall {
   NcclCollective collective = NcclCollective::AllReduce;
   uint32_t ranks = 1;
-  NcclCounts counts;  // by nccl_counts(); not zero
+  NcclCounts counts;  // by nccl_counts()
   Dtype dtype = Dtype::F32;
   NcclRedop redop = NcclRedop::Sum;  // only used by collectives that reduce
   uint32_t root = 0;                 // only used by collectives with a root

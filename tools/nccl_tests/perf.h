@@ -46,8 +46,8 @@ struct PerfTable {
   std::vector<std::string> wrong;     // a sentence for each row with wrong elements
 };
 
-/// Makes the table. Modelled times are those of call_time(). A call without elements takes no time,
-/// since NCCL discards it.
+/// Makes the table. Modelled times are those of call_time(). A call without elements takes no time
+/// (is_discarded, sides.h).
 ///
 /// `#wrong` is 0 if every result equals its definition, and 1 if one or more do not. It is N/A if
 /// the settings ask for no check, if values are above the budget or undecided, and in place for the

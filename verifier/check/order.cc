@@ -33,10 +33,12 @@ struct Issued {
 /// them. Across all streams there is one list.
 using SharedOps = std::map<StreamId, std::vector<Issued>>;
 
-/// Returns whether the op is at a shared site. Transfers are left out, since the order in which
-/// they must be issued depends on the messages that are buffered (buffering.h).
+/// Returns whether the op is at a shared site, where its members wait for each other. Transfers are
+/// left out, since the order in which they must be issued depends on the messages that are buffered
+/// (buffering.h).
 bool is_shared(const Op& op, const Program& program) {
-  return program.site(*op.site).ops.size() > 1 && side_of(op) == Side::Both;
+  return program.site(*op.site).ops.size() > 1 && side_of(op) == Side::Both &&
+         !is_discarded(program, op);
 }
 
 SharedOps shared_ops(const Program& program, const Tape& tape, Across across) {

@@ -155,8 +155,13 @@ TEST_CASE("choice: reductions take time where the device's rate is given") {
 }
 
 TEST_CASE("choice: equal times go to the first of the table") {
-  CHECK(ChoiceSite(OpKind::Psum, fully_connected_fabric(8, {kLink.bandwidth, Duration()}), 0)
-            .pick() == "ring: ring 0 ps = recursive_doubling 0 ps (model)");
+  // Two messages of one element each way, or one of two, without a latency.
+  CHECK(ChoiceSite(OpKind::Psum, fully_connected_fabric(2, {kLink.bandwidth, Duration()}), 2)
+            .pick() == "ring: ring 160 ps = recursive_doubling 160 ps (model)");
+}
+
+TEST_CASE("choice: without elements nothing is timed") {
+  CHECK(pick(OpKind::Psum, 8, 0) == "ring: without elements it is discarded");
 }
 
 TEST_CASE("choice: the slowest group decides, and groups of one do not count") {
