@@ -1,15 +1,20 @@
 // Tests ragged_all_to_all: the messages where its tables do not agree, and how long the rows take
 // that the tables name.
 
+#include "verifier/ragged/ragged_tables.h"
+
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "models/base/random.h"
 #include "models/program/ragged.h"
 #include "tests/models/program/lists.h"
+#include "tests/support/property.h"
 #include "tests/verifier/ragged_example.h"
+#include "tests/verifier/ragged_rig.h"
 
 namespace orrery::test {
 namespace {
@@ -69,6 +74,57 @@ TEST_CASE("ragged: slices that overlap in a result are named, with the rows and 
   tables.output_offsets = "[[0, 1], [1, 0]]";
   tables.send_sizes = "[[1, 2], [1, 1]]";
   CHECK(run_parts(example(tables)).broken() == Names{});
+}
+
+const char* const kOtherView =
+    " The tables would agree if output_offsets were in the receiver's view, but it is in the "
+    "sender's: each entry says where the slice begins in the result of its receiver. An all_to_all "
+    "of the receivers' offsets gives it.";
+
+TEST_CASE("ragged: output_offsets in the receiver's view are told, where they would be right") {
+  // Device 0 stores its own row first and the one of device 1 behind it; device 1 stores two rows
+  // of device 0, and one of its own behind them.
+  Tables tables;
+  tables.output_offsets = "[[0, 1], [0, 2]]";
+  CHECK(disagreement(tables) ==
+        std::string("\"r\": slice 0 of device 0 and slice 0 of device 1 overlap in row 0 of the "
+                    "result of device 0.") +
+            kOtherView);
+  // Other errors stay, whatever the view.
+  tables.send_sizes = "[[1, 2], [2, 1]]";
+  CHECK(disagreement(tables).find("view") == std::string::npos);
+}
+
+TEST_CASE("ragged: random tables with offsets in the receiver's view say so where they fail") {
+  int64_t failed = 0;
+  holds_for_all("the message says so", [&](uint64_t seed) {
+    Random random(seed);
+    const auto ranks = static_cast<size_t>(random.between(2, 4));
+    const auto slices = static_cast<size_t>(random.between(1, 2));
+    const int64_t rows = 40;
+    std::vector<std::vector<int64_t>> sizes(ranks);
+    for (std::vector<int64_t>& list : sizes)
+      for (size_t entry = 0; entry < ranks * slices; ++entry)
+        list.push_back(random.between(0, 3));
+    const RaggedGroup right = AssumedSizes(sizes, {ranks, ranks * slices, rows, rows}).group();
+    SiteTables given{false, {right}};
+    for (size_t from = 0; from < ranks; ++from)
+      for (size_t to = 0; to < ranks; ++to)
+        for (size_t s = 0; s < slices; ++s)
+          given.groups[0].ranks[to].output_offsets[right.entry(from, s)] =
+              right.ranks[from].output_offsets[right.entry(to, s)];
+    Random data(1);
+    RaggedRig rig({.ranks = static_cast<uint32_t>(ranks)}, Dtype::S32, Shape{}, {right}, data);
+    const Program program = rig.program();
+    RC_ASSERT(tables_agreed(program, SiteId(0), {false, {right}}).holds());
+    const Check check = tables_agreed(program, SiteId(0), given);
+    failed += check.holds() ? 0 : 1;
+    RC_ASSERT(check.holds() == (check.message.find(kOtherView) == std::string::npos));
+    // With another error besides, nothing is said of the view.
+    given.groups[0].ranks[0].recv_sizes[0] += 1;
+    RC_ASSERT(tables_agreed(program, SiteId(0), given).message.find("view") == std::string::npos);
+  });
+  CHECK(failed > 0);
 }
 
 TEST_CASE("ragged: slices that read a row twice are named where disjoint_reads says they do not") {

@@ -176,18 +176,41 @@ class GroupTables {
   const Reads reads_;
 };
 
+/// Returns the tables whose output_offsets are those that the other rank of each exchange has for
+/// it. So offsets in the receiver's view, where a rank lists where it stores the slices that it
+/// gets, become offsets in the sender's view.
+RaggedGroup from_view_of_receivers(const RaggedGroup& tables) {
+  RaggedGroup turned = tables;
+  for (size_t from = 0; from < tables.ranks.size(); ++from)
+    for (size_t to = 0; to < tables.ranks.size(); ++to)
+      for (size_t s = 0; s < tables.slices_for_each(); ++s)
+        turned.ranks[from].output_offsets[tables.entry(to, s)] =
+            tables.ranks[to].output_offsets[tables.entry(from, s)];
+  return turned;
+}
+
 }  // namespace
 
 Check tables_agreed(const Program& program, SiteId site, const SiteTables& tables) {
   const Op& op = program.op(program.site(site).ops.front());
   const Reads reads = op.attributes.boolean("disjoint_reads") ? Reads::Disjoint : Reads::Any;
   for (size_t g = 0; g < tables.groups.size(); ++g) {
-    auto wrong = GroupTables(tables.groups[g], program.site(site).groups[g], reads).wrong();
+    const Group& group = program.site(site).groups[g];
+    auto wrong = GroupTables(tables.groups[g], group, reads).wrong();
     if (!wrong)
       continue;
     wrong->witness.emplace(wrong->witness.begin(), "op", op.name);
-    return failed(CheckKind::TablesAgreed, pointer_of(op),
-                  fmt::format("{}: {}.", quoted(op.name), wrong->text), std::move(wrong->witness));
+    const bool turned =
+        !GroupTables(from_view_of_receivers(tables.groups[g]), group, reads).wrong();
+    return failed(
+        CheckKind::TablesAgreed, pointer_of(op),
+        fmt::format("{}: {}.{}", quoted(op.name), wrong->text,
+                    turned ? " The tables would agree if output_offsets were in the receiver's "
+                             "view, but it is in the sender's: each entry says where the slice "
+                             "begins in the result of its receiver. An all_to_all of the "
+                             "receivers' offsets gives it."
+                           : ""),
+        std::move(wrong->witness));
   }
   return passed(
       CheckKind::TablesAgreed, pointer_of(op),

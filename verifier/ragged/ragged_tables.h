@@ -46,7 +46,8 @@ FoundTables find_tables(const Scenario& scenario, const TableOptions& options);
 /// receiver's result, and is as large as the receiver's recv_sizes say. No two slices may overlap
 /// in a result. Offsets of slices without rows do not matter. JAX leaves open what happens where
 /// this does not hold. A check that fails names the first wrong entry, by group, sender and table.
-/// For overlaps it names the lowest rows of the first receiver.
+/// For overlaps it names the lowest rows of the first receiver. The message says so if the tables
+/// would agree with output_offsets in the receiver's view.
 Check tables_agreed(const Program& program, SiteId site, const SiteTables& tables);
 
 }  // namespace orrery
