@@ -334,11 +334,14 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
     add_error(request, "site", "expected no site: only collectives meet");
     return std::nullopt;
   }
-  if (rules.form.side == Side::Receives && request.operands.empty() == request.site.empty()) {
-    add_error(request, operands.empty() ? "" : "site",
-              operands.empty() ? "expected a token in \"of\", or a \"site\" where a psend of "
-                                 "another program meets it, got neither"
-                               : "expected no site: it receives from the psend of its token");
+  if (rules.form.side == Side::Receives && operands.empty() && request.site.empty()) {
+    add_error(request, "",
+              "expected a token in \"of\", or a \"site\" where a psend meets it, got neither");
+    return std::nullopt;
+  }
+  if (rules.form.side == Side::Receives && !operands.empty() && !request.site.empty() &&
+      sites_.is_sent(operands.front())) {
+    add_error(request, "site", "expected no site: it receives from the psend of its token");
     return std::nullopt;
   }
   if (collective) {

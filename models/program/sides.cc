@@ -45,6 +45,32 @@ bool takes_result(const Op& op) {
   return side_of(op) != Side::Sends;
 }
 
+std::optional<ValueId> token_handed_on(const Op& op, size_t result) {
+  return result < op.operands.size() ? std::optional(op.operands[result]) : std::nullopt;
+}
+
+std::optional<SiteId> sent_site(const Program& program, ValueId token) {
+  for (size_t i = program.ops.size(); i-- > 0;) {
+    const Op& op = program.ops[i];
+    const auto made = std::find(op.results.begin(), op.results.end(), token);
+    if (made == op.results.end())
+      continue;
+    if (side_of(op) == Side::Sends)
+      return op.site;
+    const std::optional<ValueId> before =
+        token_handed_on(op, static_cast<size_t>(made - op.results.begin()));
+    if (!before)
+      return std::nullopt;
+    token = *before;
+  }
+  return std::nullopt;
+}
+
+bool receives_by_site(const Program& program, const Op& op) {
+  return side_of(op) == Side::Receives && program.site(*op.site).named &&
+         (op.operands.empty() || !sent_site(program, op.operands.front()));
+}
+
 ExchangedTypes exchanged_types(const Program& program, const Op& op) {
   const std::span<const ValueId> given = given_by(op);
   if (given.empty()) {

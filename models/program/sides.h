@@ -35,6 +35,16 @@ std::span<const ValueId> given_by(const Op& op);
 /// Returns whether a device takes a result by this op. A psend gives a token, which is no data.
 bool takes_result(const Op& op);
 
+/// Returns the operand that the op hands on as this result, if it is a token: an
+/// optimization_barrier gives each of its operands as a result. The message of a token is the one
+/// of the psend that gave it, also through such ops. Requires an op that sends nothing.
+std::optional<ValueId> token_handed_on(const Op& op, size_t result);
+
+/// Returns the site at which the message of a token is sent; nothing if it leads to no psend.
+std::optional<SiteId> sent_site(const Program& program, ValueId token);
+/// Returns whether the op is a precv that meets its psend by the name of a site, not by a token.
+bool receives_by_site(const Program& program, const Op& op);
+
 /// ExchangedTypes are the types of the exchanged tensors. If an op has only one side, the type of
 /// that side stands for both. Several exchanged operands count as one: they lie one after another
 /// along their first dimension.

@@ -92,12 +92,12 @@ void SiteBuilder::follow_tokens(const Op& op) {
   for (size_t r = 0; r < op.results.size(); ++r) {
     if (!program_.value(op.results[r]).type.token)
       continue;
-    if (side_of(op) == Side::Sends)
+    if (side_of(op) == Side::Sends) {
       sent_at_.emplace(op.results[r], *op.site);
-    else if (const auto known =
-                 r < op.operands.size() ? sent_at_.find(op.operands[r]) : sent_at_.end();
-             known != sent_at_.end())
-      sent_at_.emplace(op.results[r], known->second);
+    } else if (const std::optional<ValueId> before = token_handed_on(op, r)) {
+      if (const auto known = sent_at_.find(*before); known != sent_at_.end())
+        sent_at_.emplace(op.results[r], known->second);
+    }
   }
 }
 

@@ -39,6 +39,8 @@ class SiteBuilder {
   /// the psend of the token among its operands. Requires the program's newest op, not yet added to
   /// it.
   void follow_tokens(const Op& op);
+  /// Returns whether the token leads to a psend.
+  bool is_sent(ValueId token) const { return sent_at_.contains(token); }
 
   /// Notes that an op with this site name was refused, so that its site is not checked further.
   void refuse(std::string_view name);

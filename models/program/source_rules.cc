@@ -145,9 +145,10 @@ Tensor stand_in(const LocalCall& call) {
   return Tensor(call.result().dtype, call.result().shape);
 }
 
+/// A precv of this token meets its psend by a site's name, so its result may vary over any axis.
 TypeOutcome token(const TypeContext& context) {
-  return std::vector<ValueType>{
-      {Dtype::Pred, Shape({0}), invarying(context.mesh), false, /*token=*/true}};
+  const AxisStates varying(context.mesh.axes().size(), AxisState::Varying);
+  return std::vector<ValueType>{{Dtype::Pred, Shape({0}), varying, false, /*token=*/true}};
 }
 
 Tensor token_value(const LocalCall& call) {

@@ -241,8 +241,8 @@ class Unrolling {
     OpRequest request;
     request.origin = op.origin;
     const Site& site = from_.site(*op.site);
-    // A precv with a token enters the site to which the token leads.
-    if (site.named && !(side_of(op) == Side::Receives && !op.operands.empty()))
+    // A precv with the token of a psend enters the site of that.
+    if (site.named && (side_of(op) != Side::Receives || receives_by_site(from_, op)))
       request.site = site.name;
     return request;
   }

@@ -315,9 +315,9 @@ class OpsText {
       members.emplace_back("of", value_names(op.operands));
     if (!op.donated.empty())
       members.emplace_back("donate", value_names(op.donated));
-    // A precv meets at the site of its token, so it does not name a site.
+    // A precv with the token of a psend meets at the site of that, so it does not name a site.
     if (op.site && program_.site(*op.site).named &&
-        !(side_of(op) == Side::Receives && !op.operands.empty())) {
+        (side_of(op) != Side::Receives || receives_by_site(program_, op))) {
       const std::string& site = program_.site(*op.site).name;
       members.emplace_back(
           "site", JsonText::text(site.substr(0, site.size() - kAnyIndex.size() * open_.size())));

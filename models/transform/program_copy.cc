@@ -135,16 +135,15 @@ void copy_program(const Program& program, ProgramBuilder& builder) {
 
 bool is_one_program(const Program& program, const Origin& origin, Diagnostics& diagnostics) {
   if (program.threads.size() == 1 && program.threads[0].devices.size() == program.mesh.devices()) {
-    const auto by_site = std::ranges::find_if(program.ops, [](const Op& op) {
-      return op.site && side_of(op) == Side::Receives && op.operands.empty();
-    });
-    if (by_site == program.ops.end())
-      return true;
-    diagnostics.add(origin, fmt::format("expected precvs that take the tokens of their psends, got "
-                                        "\"{}\", which meets its psend by a site{}",
-                                        by_site->name,
-                                        by_site->group.empty() ? "" : ", since both are in a group"));
-    return false;
+    const auto by_site = std::ranges::find_if(
+        program.ops, [&](const Op& op) { return op.site && receives_by_site(program, op); });
+    if (by_site != program.ops.end())
+      diagnostics.add(by_site->origin.value_or(origin),
+                      fmt::format("{}: expected a token of its psend in \"of\", as transforms "
+                                  "follow tokens, got {}",
+                                  op_title(*by_site),
+                                  by_site->group.empty() ? "a \"site\"" : "a group"));
+    return by_site == program.ops.end();
   }
   diagnostics.add(origin,
                   fmt::format("expected one program on all devices, got {}",

@@ -264,7 +264,8 @@ TEST_CASE("transfers: what nobody receives, or nobody sends, ends in no way and 
       run_parts(parts_of({R"({"id": "t", "op": "create_token"})", receive("y", "t", {{0, 1}})}));
   CHECK(unsent.check("DEADLOCK.FREE").message ==
         "The program cannot end: \"y\" receives on device 1 from device 0, where no psend sends "
-        "it. Its token \"t\" comes of no psend.");
+        "it. Its token \"t\" comes of no psend. A precv that is issued before its psend names a "
+        "\"site\", which the psend names too.");
   // Only the first precv of a token gets the message.
   const Ran twice = run_parts(parts_of(
       {send("t", "a", {{0, 1}}), receive("y", "t", {{0, 1}}), receive("z", "t", {{0, 1}})}));
@@ -288,6 +289,58 @@ TEST_CASE("transfers: what nobody receives, or nobody sends, ends in no way and 
   CHECK(barred.check("DEADLOCK.FREE").message ==
         "The program cannot end: \"z\" receives on device 1 from device 0, where no psend sends "
         "it. \"y\" has taken what its token \"u\" leads to.");
+}
+
+const std::string kToken = R"({"id": "k", "op": "create_token"})";
+
+TEST_CASE("transfers: a precv may come before its psend in one program, by a site") {
+  // The message takes 4 us and the latency, whatever comes first: device 0 only sends.
+  for (const char* const token : {"k", "", "l"}) {
+    INFO(token);
+    ScenarioParts parts =
+        parts_of({kToken, R"({"id": ["b", "l"], "op": "optimization_barrier", "of": ["a", "k"]})",
+                  receive("y", token, {{0, 1}}, at("s")), send("t", "a", {{0, 1}}, at("s"))});
+    parts.outputs = R"(["y"])";
+    parts.expect = R"([{"holds": ["deadlock_free", "proved", "race_free"]}])";
+    const Ran ran = run_parts(parts);
+    CHECK(ran.broken().empty());
+    CHECK(makespan(ran) == Duration(5 * kUs));
+    // The result may vary over every axis, as the psend is not known when the precv is typed.
+    parts.mesh = R"({"x": 2, "y": 2})";
+    parts.arrays = R"({"a": {"shape": [2000], "dtype": "f32", "spec": ["x"], "init": "iota"}})";
+    const Ran two_axes = run_parts(parts);
+    CHECK(two_axes.broken().empty());
+    const Program& program = two_axes.report.scenario->program;
+    CHECK(program.value(program.ops[2].results[0]).type.axes == AxisStates(2, AxisState::Varying));
+  }
+  // In a ring of sends, device 0 receives before it sends, and so does each other one.
+  const Ran cycle = run_parts(
+      parts_of({kToken, receive("y", "k", {{0, 1}}, at("s")), receive("z", "k", {{1, 0}}, at("u")),
+                send("t", "a", {{0, 1}}, at("s")), send("v", "a", {{1, 0}}, at("u"))}));
+  CHECK(cycle.check("DEADLOCK.FREE").verdict == Verdict::Fails);
+}
+
+TEST_CASE(
+    "transfers: a precv before its psend meets it in each iteration, written and read again") {
+  ScenarioParts parts = parts_of({});
+  parts.program = fmt::format(
+      R"([{}, {{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "body": [{}, {}]}}])", kToken,
+      receive("y", "k", {{0, 1}}, at("s")), send("t", "a", {{0, 1}}, at("s")));
+  const Ran ran = run_parts(parts);
+  CHECK(ran.broken().empty());
+  // Device 0 sends each message when the one before is on its way.
+  CHECK(makespan(ran) == Duration((3 * 4 + 1) * kUs));
+  const Scenario again = read_scenario("f", write_scenario(*ran.report.scenario));
+  CHECK(again.program.sites.size() == ran.report.scenario->program.sites.size());
+}
+
+TEST_CASE("transfers: transforms refuse a precv that meets its psend by a site") {
+  ScenarioParts parts =
+      parts_of({kToken, receive("y", "k", {{0, 1}}, at("s")), send("t", "a", {{0, 1}}, at("s"))});
+  parts.program += R"(, "transform": {"vjp": {"of": ["y"], "with_respect_to": ["a"]}})";
+  CHECK(refusal(parts) ==
+        "/program/1: precv \"y\": expected a token of its psend in \"of\", as transforms follow "
+        "tokens, got a \"site\"");
 }
 
 TEST_CASE(
@@ -371,9 +424,8 @@ TEST_CASE("transfers: pairs, types and tokens that cannot be are refused") {
         "/program/1/of: precv \"y\": expected a token, as psend gives, got f32[1000]{V:x}");
   CHECK(
       received(receive("y", "", {{0, 1}})) ==
-      "/program/1: precv \"y\": expected a token in \"of\", or a \"site\" where a psend of another "
-      "program "
-      "meets it, got neither");
+      "/program/1: precv \"y\": expected a token in \"of\", or a \"site\" where a psend meets it, "
+      "got neither");
   CHECK(received(receive("y", "t", {{0, 1}}, at("s"))) ==
         "/program/1/site: precv \"y\": expected no site: it receives from the psend of its token");
   CHECK(received(R"({"id": "y", "op": "neg", "of": "t"})") ==

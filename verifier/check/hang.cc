@@ -296,31 +296,18 @@ class WaitFor {
     if (receive.operands.empty())
       return "";
     const std::string token = quoted(program_.value(receive.operands.front()).name);
-    const std::optional<SiteId> sent = sent_at(receive.operands.front());
+    const std::optional<SiteId> sent = sent_site(program_, receive.operands.front());
+    if (!sent && program_.site(*receive.site).named)
+      return "";
     if (!sent)
-      return fmt::format(" Its token {} comes of no psend.", token);
+      return fmt::format(
+          " Its token {} comes of no psend. A precv that is issued before its psend names a "
+          "\"site\", which the psend names too.",
+          token);
     for (const OpId id : program_.site(*sent).ops)
       if (const Op& taker = program_.op(id); side_of(taker) == Side::Receives && &taker != &receive)
         return fmt::format(" {} has taken what its token {} leads to.", quoted(taker.name), token);
     return "";
-  }
-
-  /// Returns the site at which the message of a token is sent, by the rule of
-  /// SiteBuilder::follow_tokens.
-  std::optional<SiteId> sent_at(ValueId token) const {
-    for (size_t i = program_.ops.size(); i-- > 0;) {
-      const Op& op = program_.ops[i];
-      const auto made = std::find(op.results.begin(), op.results.end(), token);
-      if (made == op.results.end())
-        continue;
-      if (side_of(op) == Side::Sends)
-        return op.site;
-      const auto place = static_cast<size_t>(made - op.results.begin());
-      if (place >= op.operands.size())
-        return std::nullopt;
-      token = op.operands[place];
-    }
-    return std::nullopt;
   }
 
   /// Returns "[[0,1],[1,2]] over x".

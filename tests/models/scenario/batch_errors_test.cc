@@ -115,8 +115,8 @@ TEST_CASE("transforms: they take no precv that meets its psend by a site") {
   s.program = program;
   s.more = R"("transform": {"batch": {"in_axes": {"a": 0}}})";
   CHECK(error_of(s.text()) ==
-        "/transform/batch: expected precvs that take the tokens of their psends, got \"r.start\", "
-        "which meets its psend by a site, since both are in a group");
+        "/program/0/do/1: precv_start \"r.start\": expected a token of its psend in \"of\", as "
+        "transforms follow tokens, got a group");
 }
 
 TEST_CASE("batch: an argument that is the same along the axis has no batch") {

@@ -30,7 +30,7 @@ TEST_CASE("future errors: done is of a future") {
   CHECK(said_after(R"({"id": "d", "op": "done", "of": "a"})") ==
         "/program/2/of: done \"d\": expected a future, the result of a start, got f32[2]{V:x}");
   CHECK(said_after(R"({"id": "d", "op": "done", "of": "k"})") ==
-        "/program/2/of: done \"d\": expected a future, the result of a start, got token");
+        "/program/2/of: done \"d\": expected a future, the result of a start, got token{V:x}");
   // "s" is the result of a sync op over no axes, where even JAX's start gives a plain value.
   CHECK(said_after(R"({"id": "s", "op": "psum", "of": "a", "axis_name": []},
 {"id": "d", "op": "done", "of": "s"})") ==
