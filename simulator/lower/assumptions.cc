@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -218,6 +219,100 @@ std::vector<std::string> extrapolated_labels(const TransportFigures& transport,
                                      : "calibrated for " + text(calibrated->second)));
   }
   return labels;
+}
+
+namespace {
+
+/// Where the devices are, and which of them have a NIC. Without nodes both lists are empty.
+struct Nodes {
+  std::vector<size_t> of;     // of each device; a number for each node
+  std::vector<bool> has_nic;  // of each device
+};
+
+Nodes nodes_of(const Fabric& fabric) {
+  const auto device_of = [&](const Link& link) {
+    return std::min(link.from.index(), link.to.index());
+  };
+  std::optional<BytesPerSecond> slowest;
+  for (const Link& link : fabric.links())
+    if (device_of(link) < fabric.devices())
+      slowest = slowest ? std::min(*slowest, link.bandwidth) : link.bandwidth;
+  std::vector<size_t> part(fabric.devices() + fabric.switches().size());
+  std::iota(part.begin(), part.end(), size_t{0});
+  const auto part_of = [&](size_t vertex) {
+    while (part[vertex] != vertex)
+      vertex = part[vertex] = part[part[vertex]];
+    return vertex;
+  };
+  bool joined = false;
+  Nodes nodes;
+  nodes.has_nic.resize(fabric.devices());
+  for (const Link& link : fabric.links()) {
+    if (link.bandwidth > *slowest) {
+      part[part_of(link.from.index())] = part_of(link.to.index());
+      joined = true;
+    } else if (device_of(link) < fabric.devices()) {
+      for (const VertexId end : {link.from, link.to})
+        if (end.index() < fabric.devices())
+          nodes.has_nic[end.index()] = true;
+    }
+  }
+  if (!joined)
+    return {};
+  for (size_t device = 0; device < fabric.devices(); ++device)
+    nodes.of.push_back(part_of(device));
+  return nodes;
+}
+
+/// The NICs of one node, among the ranks of a group, and how many a ring in rank order sends over.
+struct UsedNics {
+  int64_t used = 0;
+  int64_t there = 0;
+  friend auto operator<=>(const UsedNics&, const UsedNics&) = default;
+};
+
+/// Returns it for each node, if the ranks are on several.
+std::map<size_t, UsedNics> used_nics(const Nodes& nodes, std::span<const VertexId> ranks) {
+  std::map<size_t, UsedNics> nics;
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    const size_t device = ranks[r].index();
+    const size_t next = ranks[(r + 1) % ranks.size()].index();
+    UsedNics& own = nics[nodes.of[device]];
+    own.used += nodes.of[device] != nodes.of[next] ? 1 : 0;
+    own.there += nodes.has_nic[device] ? 1 : 0;
+  }
+  return nics.size() > 1 ? nics : std::map<size_t, UsedNics>();
+}
+
+}  // namespace
+
+std::optional<std::string> nodes_label(const Fabric& fabric,
+                                       std::span<const Collective> collectives,
+                                       std::span<const Choice> choices) {
+  const Nodes nodes = nodes_of(fabric);
+  if (nodes.of.empty())
+    return std::nullopt;
+  std::set<std::string_view> ops;
+  std::set<UsedNics> idle;  // of nodes with NICs over which nothing is sent
+  std::set<std::pair<OpKind, const VertexId*>> seen;
+  for (const Collective& collective : collectives) {
+    if (choices[collective.site.index()].algorithm != "ring" ||
+        largest_tensor(collective) == Bytes() ||
+        !seen.emplace(collective.kind, collective.vertices.begin()).second)
+      continue;
+    const std::span<const VertexId> ranks = collective.vertices;
+    for (const auto& [node, nics] : used_nics(nodes, ranks.first(collective.members.size())))
+      if (nics.used < nics.there) {
+        ops.insert(rules(collective.kind).name);
+        idle.insert(nics);
+      }
+  }
+  if (idle.empty())
+    return std::nullopt;
+  return fmt::format(
+      "nodes: {} by ring: one ring in rank order, so {} of each node", fmt::join(ops, ", "),
+      idle.size() > 1 ? "not all NICs"
+                      : fmt::format("{} of the {} NICs", idle.begin()->used, idle.begin()->there));
 }
 
 }  // namespace orrery

@@ -414,6 +414,9 @@ class Lowering {
       lowered_.labels.push_back(std::move(label));
     for (std::string& label : transport_labels(*transport_, lowered_.collectives))
       lowered_.labels.push_back(std::move(label));
+    if (std::optional<std::string> label =
+            nodes_label(cluster_.fabric, lowered_.collectives, lowered_.choices))
+      lowered_.labels.push_back(std::move(*label));
     if (!cut_by_rule_.empty())
       lowered_.labels.push_back(fmt::format(
           "pieces: {}: a message is passed on in up to {} pieces, each of {} or more "

@@ -57,5 +57,57 @@ TEST_CASE("fitted figures: none without sources") {
   CHECK(labels_of({}) == Labels{});
 }
 
+/// Returns two nodes of three devices. Each node has a switch, and each device a NIC to another
+/// one, of `nic` B/s.
+Fabric two_nodes(int64_t nic) {
+  std::vector<Link> links;
+  const auto join = [&](uint32_t device, uint32_t hub, int64_t rate) {
+    links.push_back({VertexId(device), VertexId(hub), BytesPerSecond(rate), Duration(1)});
+    links.push_back({VertexId(hub), VertexId(device), BytesPerSecond(rate), Duration(1)});
+  };
+  for (uint32_t device = 0; device < 6; ++device) {
+    join(device, 6 + device / 3, 300);
+    join(device, 8, nic);
+  }
+  return Fabric(6, {"n0", "n1", "ib"}, std::move(links));
+}
+
+std::string nodes_of(std::vector<uint32_t> ranks, const std::string& algorithm = "ring",
+                     int64_t nic = 50, int64_t elements = 8) {
+  Collective collective;
+  collective.site = SiteId(0);
+  std::vector<LogicalId> members;
+  std::vector<VertexId> vertices;
+  for (const uint32_t rank : ranks) {
+    members.emplace_back(rank);
+    vertices.emplace_back(rank);
+  }
+  collective.members = members;
+  collective.vertices = vertices;
+  collective.input = collective.output = View::whole(elements);
+  const std::vector<Collective> all = {collective};
+  const std::vector<Choice> choices = {{algorithm, "", ""}};
+  return nodes_label(two_nodes(nic), all, choices).value_or("none");
+}
+
+TEST_CASE("nodes: a ring in rank order sends over one NIC of each node, which is said") {
+  CHECK(nodes_of({0, 1, 2, 3, 4, 5}) ==
+        "nodes: psum by ring: one ring in rank order, so 1 of the 3 NICs of each node");
+  CHECK(nodes_of({0, 1, 3, 4}) ==
+        "nodes: psum by ring: one ring in rank order, so 1 of the 2 NICs of each node");
+  // Three NICs of the group's first node, two of the other.
+  CHECK(nodes_of({0, 1, 2, 3, 4}) ==
+        "nodes: psum by ring: one ring in rank order, so not all NICs of each node");
+}
+
+TEST_CASE("nodes: nothing is said where all NICs are used, or no group crosses nodes by a ring") {
+  CHECK(nodes_of({0, 1, 2}) == "none");           // in one node
+  CHECK(nodes_of({0, 3, 1, 4, 2, 5}) == "none");  // each rank sends to the other node
+  CHECK(nodes_of({0, 3}) == "none");              // one NIC of each node is in the group
+  CHECK(nodes_of({0, 1, 2, 3, 4, 5}, "direct") == "none");
+  CHECK(nodes_of({0, 1, 2, 3, 4, 5}, "ring", 300) == "none");    // all links are alike
+  CHECK(nodes_of({0, 1, 2, 3, 4, 5}, "ring", 50, 0) == "none");  // it is discarded
+}
+
 }  // namespace
 }  // namespace orrery
