@@ -10,6 +10,7 @@
 #include "simulator/lower/lower.h"
 #include "simulator/network/demand.h"
 #include "simulator/schedule/lowered.h"
+#include "simulator/time/collective_sweep.h"
 #include "simulator/time/completion.h"
 #include "simulator/time/state_budget.h"
 
@@ -159,6 +160,10 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
                                          std::span<const VertexId> vertices) {
   if (!reach_.mutual(vertices))
     return "has ranks that cannot reach each other";
+  const ScheduleRequest of_all = maker_.with_connections(method, asked, request, work);
+  if (CollectiveSweep<Schedule>::least_bytes(method.algorithm->make(of_all)->extent()) >
+      limits_.state)
+    return "takes more memory than the limit allows";
   uint32_t size = request.nodes;
   while (size > kMostTimedRanks)
     size /= 2;
@@ -189,7 +194,7 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
     takes[i] = std::get<Duration>(outcome);
     steps[i] = steps_with(smaller);
   }
-  Measure by{steps[0], steps[1], steps_with(maker_.with_connections(method, asked, request, work))};
+  Measure by{steps[0], steps[1], steps_with(of_all)};
   if (by.size <= by.half)  // each rank has as many steps in any group, as in a chain
     by = {half, size, request.nodes};
   return QuietTime{extend(takes[0], takes[1], by), std::pair(half, size)};

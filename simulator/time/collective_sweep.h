@@ -76,15 +76,19 @@ class CollectiveSweep {
         paths_(of.paths),
         log_(of.log),
         capacity_(of.capacity),
-        row_mask_(std::bit_ceil(size_t{extent_.lockstep ? extent_.lookback : extent_.window} + 1) -
-                  1),
+        row_mask_(rows(extent_) - 1),
         width_(size_t{extent_.nodes} * extent_.channels) {}
 
   /// Returns the memory that the sweep takes while it runs.
   Int128 bytes() const {
     const size_t links = capacity_ == nullptr ? 0 : sizeof(shared_links_[0]);
-    return Int128{width_} * Int128{sizeof(Way) + links + kProgressBytes} +
-           Int128{width_} * Int128{row_mask_ + 1} * Int128{sizeof(StepTimes)};
+    return least_bytes(extent_) + Int128{width_} * Int128{links};
+  }
+  /// Returns the same for any sweep over a schedule of this extent, where no link can be asked for
+  /// too much.
+  static Int128 least_bytes(const Extent& extent) {
+    return Int128{extent.nodes} * Int128{extent.channels} *
+           Int128{sizeof(Way) + kProgressBytes + rows(extent) * sizeof(StepTimes)};
   }
 
   /// Stops early if a link's capacity is exceeded. Returns whether all steps ran.
@@ -424,6 +428,11 @@ class CollectiveSweep {
     const Bytes size = itemsize_ * count;
     return {count, payload_durations(size, rates_of(collective_, node),
                                      message_duration(size, way.rate, rate_parts_, messages_))};
+  }
+
+  /// Returns how many rows of steps are remembered, a power of two.
+  static size_t rows(const Extent& extent) {
+    return std::bit_ceil(size_t{extent.lockstep ? extent.lookback : extent.window} + 1);
   }
 
   /// A channel takes this many bytes when steps run in any order.

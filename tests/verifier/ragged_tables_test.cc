@@ -11,6 +11,7 @@
 
 #include "models/base/random.h"
 #include "models/program/ragged.h"
+#include "simulator/schedule/lowered.h"
 #include "tests/models/program/lists.h"
 #include "tests/support/property.h"
 #include "tests/verifier/ragged_example.h"

@@ -281,6 +281,14 @@ TEST_CASE("choice: more than 64 ranks in a switch are extrapolated, which is exa
   CHECK(contains(text, "(model, extended from 22 and 45 ranks)"));
 }
 
+TEST_CASE("choice: what would take more memory than the limit in a run is not chosen") {
+  // A switch node of each rank has a port to each rank, and each port remembers the messages of
+  // all.
+  CHECK(ChoiceSite(OpKind::AllGather, reducing_star(600), 100).pick() ==
+        "ring: in_switch takes more memory than the limit allows");
+  CHECK(!contains(ChoiceSite(OpKind::Psum, reducing_star(600), 100).pick(), "in_switch"));
+}
+
 TEST_CASE("choice: without a switch that reduces, in_switch is no algorithm of the fabric") {
   ChoiceSite none(OpKind::AllGather, switch_fabric(4, kLink), 8);
   CHECK(none.pick() ==
