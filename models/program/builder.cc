@@ -115,7 +115,7 @@ void ProgramBuilder::thread(std::string name, std::vector<LogicalId> devices,
   std::sort(devices.begin(), devices.end());
   const Origin at = origin_of(name, origin);
   if (devices.empty())
-    diagnostics_.add(at, fmt::format("expected a device for thread \"{}\", got none", name));
+    diagnostics_.add(at, fmt::format("expected a device for program \"{}\", got none", name));
   for (size_t i = 0; i < devices.size(); ++i) {
     ORRERY_CHECK(devices[i].index() < program_.mesh.devices(), "a thread runs on the mesh");
     ORRERY_CHECK(i == 0 || devices[i] != devices[i - 1], "a thread names each device once");
@@ -139,7 +139,7 @@ std::optional<ValueId> ProgramBuilder::value_named(const std::string& name, cons
   const Definition& definition = exit ? *exit : found->second;
   if (thread && definition.thread && definition.thread != thread) {
     diagnostics_.add(at, fmt::format("expected the id of an array or of an earlier op of the same "
-                                     "thread, got \"{}\", which is of thread \"{}\"",
+                                     "program, got \"{}\", which is of program \"{}\"",
                                      shown(name), program_.thread(*definition.thread).name));
     return std::nullopt;
   }

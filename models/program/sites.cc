@@ -124,7 +124,7 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
   });
   if (twice) {
     add_error(op, request, "site",
-              fmt::format("expected each thread to issue {} once, got it twice in thread \"{}\"",
+              fmt::format("expected each program to issue {} once, got it twice in program \"{}\"",
                           where, program_.thread(thread).name));
   } else if (op.kind != first.kind && !(is_transfer(op) && is_transfer(first))) {
     add_error(op, request, "op",
@@ -283,7 +283,7 @@ bool SiteBuilder::meet_once(const Meeting& meeting, std::span<const LogicalId> d
   }
   diagnostics_.add(
       meeting.named,
-      fmt::format("expected each device to issue site \"{}\" in one of its threads, got "
+      fmt::format("expected each device to issue site \"{}\" in one of its programs, got "
                   "device {} in \"{}\" and \"{}\"",
                   meeting.site.name, twice->index(), names[0], names[1]));
   return false;

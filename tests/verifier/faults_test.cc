@@ -70,7 +70,7 @@ TEST_CASE("order mismatch: the two orders are named") {
   const Ran ran = run_parts(
       two_stages(psum("a1", "A") + "," + psum("b1", "B"), psum("b2", "B") + "," + psum("a2", "A")));
   CHECK(ran.check("ORDER.AGREED").message ==
-        "On stream 0, threads \"left\" and \"right\" issue two collectives in opposite orders.");
+        "On stream 0, programs \"left\" and \"right\" issue two collectives in opposite orders.");
   CHECK(ran.check("ORDER.AGREED").witness ==
         Witness{{"left", "a1 before b1"}, {"right", "b2 before a2"}});
 }

@@ -337,7 +337,7 @@ TEST_CASE("streams: a failing check names both collectives and orders, and may b
   REQUIRE(check != report.checks.end());
   CHECK(check->verdict == Verdict::Fails);
   CHECK(check->message ==
-        "On streams 1 and 2, threads \"p0\" and \"p1\" issue two collectives in opposite orders. "
+        "On streams 1 and 2, programs \"p0\" and \"p1\" issue two collectives in opposite orders. "
         "The program ends only if both make progress at the same time on one device, which "
         "communication libraries do not promise.");
   CHECK(check->witness == Witness{{"p0", "A0 before B0"}, {"p1", "B1 before A1"}});

@@ -138,7 +138,7 @@ std::string show_program(const ShowCommand& command, const Style& style) {
   }
   out += arguments.text(style, 0);
   for (const Thread& thread : program.threads) {
-    out += fmt::format("\n{}\n", style.dim(fmt::format("thread {} on devices {}", thread.name,
+    out += fmt::format("\n{}\n", style.dim(fmt::format("program {} on devices {}", thread.name,
                                                        ranges_text(thread.devices))));
     Table ops({Align::Left, Align::Left, Align::Left, Align::Left});
     ops.row({"id", "op", "of", "type"});

@@ -207,12 +207,12 @@ class Disagreement {
     if (across_ == Across::OneStream)
       return failed(
           CheckKind::OrderAgreed, where,
-          fmt::format("On stream {}, threads {} and {} issue two collectives in opposite orders.",
+          fmt::format("On stream {}, programs {} and {} issue two collectives in opposite orders.",
                       left_first.stream.index(), quoted(left_name), quoted(right_name)),
           std::move(witness));
     return failed(
         CheckKind::StreamsOrdered, where,
-        fmt::format("On streams {} and {}, threads {} and {} issue two collectives in opposite "
+        fmt::format("On streams {} and {}, programs {} and {} issue two collectives in opposite "
                     "orders. The program ends only if both make progress at the same time on one "
                     "device, which communication libraries do not promise.",
                     left_first.stream.index(), left_second.stream.index(), quoted(left_name),

@@ -459,7 +459,7 @@ TEST_CASE("builder: an argument's axes are the mesh's") {
 TEST_CASE("threads: each has a device") {
   Building building;
   building.thread("none", {});
-  CHECK(building.errors() == Errors{"/none: expected a device for thread \"none\", got none"});
+  CHECK(building.errors() == Errors{"/none: expected a device for program \"none\", got none"});
 }
 
 TEST_CASE("threads: an op reads values of its own thread only") {
@@ -469,8 +469,8 @@ TEST_CASE("threads: an op reads values of its own thread only") {
       .thread("back", devices(2, 4))
       .add(op("q", "add", {"a", "p"}));
   CHECK(building.errors() ==
-        Errors{"/q/of: expected the id of an array or of an earlier op of the same thread, got "
-               "\"p\", which is of thread \"front\""});
+        Errors{"/q/of: expected the id of an array or of an earlier op of the same program, got "
+               "\"p\", which is of program \"front\""});
 }
 
 TEST_CASE("threads: an op reads only arguments that all devices of its thread have") {

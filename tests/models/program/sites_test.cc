@@ -81,9 +81,10 @@ TEST_CASE("shared site: members of threads that do not issue it are absent") {
 TEST_CASE("shared site: a thread issues it once") {
   Stages stages;
   stages.front({meeting("p"), meeting("q")}).back({meeting("r")});
-  CHECK(stages.errors() ==
-        Errors{"/q/site: psum \"q\": expected each thread to issue site \"all\" once, got it twice "
-               "in thread \"front\""});
+  CHECK(
+      stages.errors() ==
+      Errors{"/q/site: psum \"q\": expected each program to issue site \"all\" once, got it twice "
+             "in program \"front\""});
 }
 
 TEST_CASE("shared site: a device of two threads takes part through one of them") {
@@ -91,7 +92,7 @@ TEST_CASE("shared site: a device of two threads takes part through one of them")
   stages.front({meeting("p")}).back({meeting("q")});
   stages.thread("both", devices(1, 3)).add(meeting("r"));
   CHECK(stages.errors() ==
-        Errors{"/p/site: expected each device to issue site \"all\" in one of its threads, got "
+        Errors{"/p/site: expected each device to issue site \"all\" in one of its programs, got "
                "device 1 in \"front\" and \"both\""});
 }
 
@@ -142,9 +143,10 @@ TEST_CASE("shared site: the ops have operands of one dtype and shape") {
 TEST_CASE("shared site: groups are not checked where the ops do not match") {
   Stages stages;
   stages.front({meeting("p"), meeting("q")}).back({});
-  CHECK(stages.errors() ==
-        Errors{"/q/site: psum \"q\": expected each thread to issue site \"all\" once, got it twice "
-               "in thread \"front\""});
+  CHECK(
+      stages.errors() ==
+      Errors{"/q/site: psum \"q\": expected each program to issue site \"all\" once, got it twice "
+             "in program \"front\""});
 }
 
 TEST_CASE("shared site: no further errors after one of its ops was refused") {

@@ -82,8 +82,8 @@ TEST_CASE("future errors: a future of another program") {
 [{"id": "f", "op": "psum_start", "of": "a", "axis_name": []}]},
 {"on": [2, 3], "do": [{"id": "d", "op": "done", "of": "f"}]}])");
   CHECK(refusal(text).ends_with(
-      "/programs/1/do/0/of: expected the id of an array or of an earlier op of the same thread, "
-      "got \"f\", which is of thread \"program 0\""));
+      "/programs/1/do/0/of: expected the id of an array or of an earlier op of the same program, "
+      "got \"f\", which is of program \"program 0\""));
 }
 
 TEST_CASE("future errors: a loop may carry a future, as one in every iteration, but no token") {

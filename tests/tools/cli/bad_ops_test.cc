@@ -139,7 +139,7 @@ TEST_CASE("bad input: loops and several programs") {
            R"([{"on": [0, 1], "do": [{"id": "p", "op": "psum", "of": "a", "axis_name": [], "site": "s"}]},
 {"on": [1, 2, 3], "do": [{"id": "q", "op": "psum", "of": "a", "axis_name": [], "site": "s"}]}])"),
        "bad.json:5:98: /programs/0/do/0/site: expected each device to issue site \"s\" in one of "
-       "its threads, got device 1 in \"program 0\" and \"program 1\""},
+       "its programs, got device 1 in \"program 0\" and \"program 1\""},
       {"an array that a device of the program lacks",
        with_programs(R"([{"on": [0, 1], "do": [{"id": "p", "op": "neg", "of": "b"}]}])",
                      R"({"b": {"shape": [8], "dtype": "f32", "on": [1, 2]}})"),
@@ -155,7 +155,7 @@ TEST_CASE("bad input: loops and several programs") {
        with_programs(R"([{"on": [0, 1], "do": [{"id": "p", "op": "neg", "of": "a"}]},
 {"on": [2, 3], "do": [{"id": "q", "op": "neg", "of": "p"}]}])"),
        "bad.json:6:54: /programs/1/do/0/of: expected the id of an array or of an earlier op "
-       "of the same thread, got \"p\", which is of thread \"program 0\""},
+       "of the same program, got \"p\", which is of program \"program 0\""},
       {"ops of two kinds at one site",
        with_programs(
            R"([{"on": [0, 1], "do": [{"id": "p", "op": "psum", "of": "a", "axis_name": "x", "site": "s"}]},

@@ -328,7 +328,7 @@ TEST_CASE("run: the report of a hang says each wait and each order once") {
                                         cycle of 2.
       device 0: waits in "p0" for device 2 to enter "p1", which "program 1" issues after "q1"
       device 2: waits in "q1" for device 0 to enter "q0", which "program 0" issues after "p0"
-  ✗ ORDER.AGREED      /programs/1/do/1  On stream 0, threads "program 0" and "program 1" issue two
+  ✗ ORDER.AGREED      /programs/1/do/1  On stream 0, programs "program 0" and "program 1" issue two
                                         collectives in opposite orders.
       program 0: p0 before q0
       program 1: q1 before p1
