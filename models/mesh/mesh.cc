@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/base/check.h"
 #include "models/base/quantity.h"
@@ -152,19 +157,34 @@ std::optional<LogicalId> missing_member(const Group& group, std::span<const Logi
   return missing == group.end() ? std::nullopt : std::optional(*missing);
 }
 
+// Ids that are equally far apart are "0, 2, ..., 14". If there are more than kMostPieces parts,
+// some in the middle are left out, so that the text stays short: "0-2, 5-6, ..., 90-92 (40 in
+// all)".
 std::string ranges_text(std::span<const LogicalId> ids) {
-  std::string text;
+  constexpr size_t kLeastStrided = 4;  // fewer are written out
+  constexpr size_t kMostPieces = 8;
+  std::vector<std::string> pieces;
+  const auto stride_at = [&](size_t i) { return ids[i + 1].index() - ids[i].index(); };
   for (size_t first = 0; first < ids.size();) {
     size_t last = first;
-    while (last + 1 < ids.size() && ids[last + 1].index() == ids[last].index() + 1)
+    while (last + 1 < ids.size() && stride_at(last) == stride_at(first))
       ++last;
-    text += text.empty() ? "" : ", ";
-    text += std::to_string(ids[first].index());
-    if (last > first)
-      text += "-" + std::to_string(ids[last].index());
+    const auto id = [&](size_t i) { return std::to_string(ids[i].index()); };
+    if (last > first && stride_at(first) == 1) {
+      pieces.push_back(id(first) + "-" + id(last));
+    } else if (last - first + 1 >= kLeastStrided) {
+      pieces.push_back(fmt::format("{}, {}, ..., {}", id(first), id(first + 1), id(last)));
+    } else {
+      last = first;
+      pieces.push_back(id(first));
+    }
     first = last + 1;
   }
-  return text;
+  if (pieces.size() <= kMostPieces)
+    return fmt::format("{}", fmt::join(pieces, ", "));
+  const std::string last = pieces.back();
+  pieces.resize(kMostPieces - 1);
+  return fmt::format("{}, ..., {} ({} in all)", fmt::join(pieces, ", "), last, ids.size());
 }
 
 std::string devices_text(std::span<const LogicalId> ids) {

@@ -222,6 +222,34 @@ TEST_CASE("devices_in: the devices whose positions lie in the intervals, ascendi
   CHECK(ids({devices_in(Mesh(), {})}) == Ids{{0}});
 }
 
+std::string ranges(const std::vector<uint32_t>& numbers) {
+  std::vector<LogicalId> devices;
+  for (const uint32_t number : numbers)
+    devices.emplace_back(number);
+  return ranges_text(devices);
+}
+
+TEST_CASE("ranges_text: ranges, strides of four or more, and eight parts at most") {
+  CHECK(ranges({}).empty());
+  CHECK(ranges({5}) == "5");
+  CHECK(ranges({0, 1, 2, 3, 8}) == "0-3, 8");
+  CHECK(ranges({0, 2, 4}) == "0, 2, 4");
+  CHECK(ranges({0, 2, 4, 6}) == "0, 2, ..., 6");
+  CHECK(ranges({0, 1, 3, 5, 7, 9, 20}) == "0-1, 3, 5, ..., 9, 20");
+  CHECK(ranges({0, 3, 4, 5, 9}) == "0, 3-5, 9");
+  std::vector<uint32_t> pairs;
+  std::vector<uint32_t> even;
+  for (uint32_t i = 0; i < 512; ++i) {
+    even.push_back(2 * i);
+    if (i < 8)
+      pairs.insert(pairs.end(), {10 * i, 10 * i + 1});
+  }
+  CHECK(ranges(even) == "0, 2, ..., 1022");
+  CHECK(ranges(pairs) == "0-1, 10-11, 20-21, 30-31, 40-41, 50-51, 60-61, 70-71");
+  pairs.insert(pairs.end(), {80, 81});
+  CHECK(ranges(pairs) == "0-1, 10-11, 20-21, 30-31, 40-41, 50-51, 60-61, ..., 80-81 (18 in all)");
+}
+
 TEST_CASE("index_among: in consecutive devices, in a list with gaps, in an empty list") {
   const std::vector<LogicalId> gaps = {LogicalId(3), LogicalId(4), LogicalId(9)};
   CHECK(index_among(gaps, LogicalId(4)) == 1);
