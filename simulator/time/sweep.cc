@@ -252,12 +252,23 @@ class ProgramSweep {
   Completion completion_;
 };
 
-/// Returns count / parts as text, such as "333 1/3".
-std::string mixed_number(Int128 count, int64_t parts) {
+/// Returns the rate count / parts as text: "12.5 GB/s", or "333 1/3 B/s" if it is not whole.
+std::string exact_rate(Int128 count, int64_t parts) {
+  const int64_t whole = checked_narrow(count / parts);
   const auto rest = static_cast<int64_t>(count % parts);
   const int64_t common = std::gcd(rest, parts);
-  return fmt::format("{}{}", checked_narrow(count / parts),
-                     rest > 0 ? fmt::format(" {}/{}", rest / common, parts / common) : "");
+  if (rest > 0)
+    return fmt::format("{} {}/{} B/s", whole, rest / common, parts / common);
+  for (const auto& [unit, digits] : {std::pair("GB/s", 9), {"MB/s", 6}, {"kB/s", 3}}) {
+    const std::string all = fmt::format("{:0{}}", whole, digits + 1);
+    const size_t point = all.size() - static_cast<size_t>(digits);
+    if (all.front() == '0')
+      continue;
+    const size_t end = std::max(all.find_last_not_of('0') + 1, point);
+    return fmt::format("{}{}{} {}", all.substr(0, point), end > point ? "." : "",
+                       all.substr(point, end - point), unit);
+  }
+  return fmt::format("{} B/s", whole);
 }
 
 }  // namespace
@@ -268,10 +279,10 @@ std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& f
     const LinkId id(static_cast<uint32_t>(l));
     const Link& link = fabric.link(id);
     if (asked[l].exceeds(link))
-      return fmt::format("link {} has {} B/s, and {} chains of messages may ask it for {} B/s",
+      return fmt::format("link {} has {}, and {} chains of messages may ask it for {}",
                          fabric.link_text(id),
-                         mixed_number(link.bandwidth.count(), fabric.rate_parts()), asked[l].chains,
-                         mixed_number(asked[l].peak, fabric.rate_parts()));
+                         exact_rate(link.bandwidth.count(), fabric.rate_parts()), asked[l].chains,
+                         exact_rate(asked[l].peak, fabric.rate_parts()));
   }
   return std::nullopt;
 }

@@ -284,8 +284,7 @@ TEST_CASE("run_time: reports why it used the executor it used") {
     const Completion completion = run_time(sketch.program, sketch.lowered, two_devices());
     CHECK(completion.by == TimedBy::Engine);
     CHECK(completion.because ==
-          "link device 0 -> device 1 has 1000000000 B/s, and 2 chains of messages may ask it for "
-          "2000000000 B/s");
+          "link device 0 -> device 1 has 1 GB/s, and 2 chains of messages may ask it for 2 GB/s");
   }
 }
 
