@@ -1,5 +1,7 @@
 // orrery validate tells how far the model is from measured tables.
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <ostream>
@@ -10,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
 #include "tools/calibrate/accuracy.h"
@@ -59,6 +62,17 @@ MeasuredFile measured_file(const std::string& file, const ValidateCommand& comma
           std::move(tables)};
 }
 
+/// Returns why nothing was modelled: "; a.txt:3: all_reduce of 1 rank: left out: ..".
+std::string reasons(const Accuracy& made) {
+  constexpr size_t kMostReasons = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(made.left_out.size(), kMostReasons); ++i)
+    text += "; " + made.left_out[i];
+  if (made.left_out.size() > kMostReasons)
+    text += fmt::format("; and {} more", made.left_out.size() - kMostReasons);
+  return text;
+}
+
 }  // namespace
 
 Outcome execute(const ValidateCommand& command, const Terminal& terminal) {
@@ -84,7 +98,8 @@ Outcome execute(const ValidateCommand& command, const Terminal& terminal) {
   }
   const Accuracy made = accuracy(files, command.limits);
   if (made.rows.empty())
-    refuse("PATH", "expected tables with times that can be modelled, got none");
+    refuse(paths.size() == 1 ? paths.front() : counted(static_cast<int64_t>(paths.size()), "file"),
+           "expected tables with times that can be modelled, got none" + reasons(made));
   terminal.out << accuracy_markdown(made);
   if (command.output)
     write_file(*command.output, accuracy_json(made));

@@ -21,9 +21,9 @@ struct NcclReadOptions {
 };
 
 /// Returns the file's tables in their order, at least one. Text that begins with "{" is JSON.
-/// Throws InputError with every error of the file: wrong rows, a table without rows, one that
-/// contradicts itself or the options, and one whose collective or ranks neither it nor the options
-/// tell.
+/// UTF-16 after its byte order mark is read too, and codes for colours are left out. Throws
+/// InputError with every error of the file: wrong rows, a table without rows, one that contradicts
+/// itself or the options, and one whose collective or ranks neither it nor the options tell.
 std::vector<NcclTable> read_nccl_tables(std::string_view text, const std::string& file,
                                         const NcclReadOptions& options = {});
 

@@ -262,7 +262,9 @@ struct FileFacts {
 /// Reads the lines of one rank.
 class Stream {
  public:
-  Stream(FileFacts& facts, Diagnostics& diagnostics) : facts_(facts), diagnostics_(diagnostics) {}
+  /// `process` is the text before the stream's lines, but for clocks.
+  Stream(FileFacts& facts, std::string process, Diagnostics& diagnostics)
+      : facts_(facts), process_(std::move(process)), diagnostics_(diagnostics) {}
 
   /// `prefixed` says whether text before the line was taken away.
   void line(std::string_view line, bool prefixed, TextPosition at) {
@@ -333,6 +335,13 @@ class Stream {
     context_ = NcclContext();
     only_in_place_ = false;
     note_dropped();
+    if (!broken_ && draft_->rows.empty() && !process_.empty()) {
+      diagnostics_.add(draft_->origin,
+                       fmt::format("expected rows below the header of a table, with {} before "
+                                   "them as before it, got none; only clocks may change there",
+                                   in_quotes(process_)));
+      broken_ = true;
+    }
     if (!broken_)
       facts_.tables.emplace_back(draft_->origin.at->line, std::move(*draft_));
     draft_.reset();
@@ -353,6 +362,7 @@ class Stream {
   }
 
   FileFacts& facts_;
+  const std::string process_;
   Diagnostics& diagnostics_;
   NcclContext context_;
   std::optional<Columns> columns_;
@@ -390,7 +400,7 @@ std::vector<NcclDraft> read_text_tables(std::string_view text, Diagnostics& diag
     LoggedLine logged = prefixes.split(lines[l]);
     const auto before = static_cast<uint32_t>(logged.line.data() - lines[l].data());
     const TextPosition at{static_cast<uint32_t>(l) + 1, before + 1};
-    streams.try_emplace(std::move(logged.process), facts, diagnostics)
+    streams.try_emplace(logged.process, facts, logged.process, diagnostics)
         .first->second.line(logged.line, before > 0, at);
     if (streams.size() > kMostProcesses) {
       diagnostics.add({"", at}, fmt::format("expected lines of at most {} processes, got more",

@@ -65,6 +65,19 @@ TEST_CASE("tables: ranks of several hosts are timed, and a line says so") {
   CHECK(lines_with("| scatter | 16 |", run.out) != "");
 }
 
+TEST_CASE("tables: validate says why nothing of its files can be modelled") {
+  const TemporaryFolder folder;
+  const std::string cluster = folder.file(
+      "one.json",
+      R"({"devices": 4, "topology": "switch", "bandwidth": "50 GB/s", "latency": "1 us"})");
+  const Ran run = ran({"validate", table("h20.txt"), "--cluster", cluster});
+  CHECK(run.outcome == Outcome::WrongInput);
+  CHECK(lines_with("expected tables with times that can be modelled, got none", run.err)
+            .find("h20.txt: expected tables with times that can be modelled, got none; h20.txt:") !=
+        std::string::npos);
+  CHECK(lines_with("alltoall of 8 ranks: left out: the cluster has 4 devices", run.err) != "");
+}
+
 TEST_CASE("tables: calibrate makes the same cluster of a table in a log") {
   const TemporaryFolder folder;
   const auto calibrated = [&](const std::string& name) {

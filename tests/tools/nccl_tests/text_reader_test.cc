@@ -335,6 +335,41 @@ TEST_CASE("text reader: bad rows are refused by line, with what was expected") {
         "t:6:1: expected a time in us, got \"1e30\"");
 }
 
+/// Returns ASCII text in UTF-16, after its byte order mark.
+std::string utf16(const std::string& text, bool low_byte_first) {
+  std::string units = low_byte_first ? "\xFF\xFE" : "\xFE\xFF";
+  for (const char c : text) {
+    units += low_byte_first ? c : '\0';
+    units += low_byte_first ? '\0' : c;
+  }
+  return units;
+}
+
+TEST_CASE("text reader: UTF-16, byte order marks and colours are read as what was printed") {
+  const std::string text = TableText().text();
+  CHECK(only(utf16(text, true)) == kWhole);
+  CHECK(only(utf16(text, false)) == kWhole);
+  CHECK(only("\xEF\xBB\xBF" + text) == kWhole);
+  CHECK(only(with_prefix(text, "\x1b[1;32mnode-1\x1b[0m \x1b[K")) == kWhole);
+  // Each unit of a letter that is no ASCII takes two or three bytes of UTF-8.
+  CHECK(only(utf16("#\n", true) + std::string("\xE9\x00\xAC\x20\n\x00", 6) +
+             utf16(text, true).substr(2)) == kWhole);
+}
+
+TEST_CASE("text reader: text before lines that changes and is no clock is named") {
+  const TableText table;
+  std::string all;
+  int64_t number = 100;
+  for (size_t begin = 0; begin < table.text().size(); ++number) {
+    const size_t end = table.text().find('\n', begin) + 1;
+    all += fmt::format("pod {} {}", number, table.text().substr(begin, end - begin));
+    begin = end;
+  }
+  CHECK(refusal_of(all) ==
+        "t:4:9: expected rows below the header of a table, with \"pod 103\" before them as before "
+        "it, got none; only clocks may change there");
+}
+
 TEST_CASE("text reader: bad headers, comments and files") {
   TableText table;
   table.header = "# size count type redop root time algbw busbw #wrong speed\n";
