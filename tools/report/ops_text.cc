@@ -28,10 +28,14 @@ constexpr std::string_view kWhose = "start of the first, messages of all, the re
 
 class OpTable {
  public:
-  OpTable(const Report& report, const GroupedEntries& grouped, const Style& style)
-      : report_(report), program_(report.scenario->program), grouped_(grouped), style_(style) {}
+  OpTable(const Report& report, const GroupedEntries& grouped, size_t most, const Style& style)
+      : report_(report),
+        program_(report.scenario->program),
+        grouped_(grouped),
+        most_(most),
+        style_(style) {}
 
-  std::string text() const { return loops() + blocks() + table_text(); }
+  std::string text() const { return loops() + blocks() + left_out() + table_text(); }
 
  private:
   std::string time(Duration duration) const { return time_text(duration, style_.ascii()); }
@@ -56,6 +60,48 @@ class OpTable {
               "\n";
     }
     return text;
+  }
+
+  std::string left_out() const {
+    if (grouped_.entries.size() <= most_)
+      return "";
+    return "  " +
+           style_.dim(
+               fmt::format("the {} of {} ops that matter most: on the critical path, then by "
+                           "their time (all: --verbose)",
+                           most_, grouped_.entries.size())) +
+           "\n";
+  }
+
+  /// Returns which entries are shown: all, or as many as may be. Those on the critical path come
+  /// first, and those that take longest.
+  std::vector<bool> shown() const {
+    const std::vector<OpEntry>& entries = grouped_.entries;
+    if (entries.size() <= most_)
+      return std::vector<bool>(entries.size(), true);
+    std::set<OpId> on_path;
+    for (const PathEntry& entry : report_.critical_path)
+      on_path.insert(entry.op);
+    struct Candidate {
+      size_t entry;
+      bool off_path = true;
+      Duration takes = {};
+    };
+    std::vector<Candidate> order;  // the first ones are shown
+    for (size_t e = 0; e < entries.size(); ++e) {
+      Candidate& of = order.emplace_back(Candidate{e});
+      for (const OpReport* run : entries[e].runs) {
+        of.off_path = of.off_path && !on_path.contains(run->op);
+        of.takes = std::max(of.takes, longest(*run));
+      }
+    }
+    std::stable_sort(order.begin(), order.end(), [](const Candidate& a, const Candidate& b) {
+      return a.off_path != b.off_path ? !a.off_path : a.takes > b.takes;
+    });
+    std::vector<bool> shown(entries.size());
+    for (size_t i = 0; i < most_; ++i)
+      shown[order[i].entry] = true;
+    return shown;
   }
 
   /// Returns one line for each block of ops that comes several times in a row.
@@ -157,7 +203,11 @@ class OpTable {
       table.note(style_.dim(wrapped_words(words_of(fmt::format("{} {}", style_.corner(), said)),
                                           kReportColumns - 2, 4)));
     };
-    for (const OpEntry& entry : grouped_.entries) {
+    const std::vector<bool> shown = this->shown();
+    for (size_t e = 0; e < shown.size(); ++e) {
+      if (!shown[e])
+        continue;
+      const OpEntry& entry = grouped_.entries[e];
       const OpReport& last = entry.last();
       row(entry.id, entry.first().start, last);
       if (last.choice)
@@ -176,6 +226,7 @@ class OpTable {
   const Report& report_;
   const Program& program_;
   const GroupedEntries& grouped_;
+  const size_t most_;  // entries
   const Style& style_;
 };
 
@@ -307,8 +358,9 @@ std::string slack_table(const Report& report, const Style& style) {
 
 }  // namespace
 
-std::string op_table(const Report& report, const GroupedEntries& grouped, const Style& style) {
-  return OpTable(report, grouped, style).text();
+std::string op_table(const Report& report, const GroupedEntries& grouped, size_t most,
+                     const Style& style) {
+  return OpTable(report, grouped, most, style).text();
 }
 
 std::string path_text(const Report& report, std::span<const OpEntry> entries, PathBlocks blocks,

@@ -155,11 +155,14 @@ std::string with_units(std::string text, const Style& style) {
   return text;
 }
 
-std::string fitted(const std::vector<std::string>& sections, size_t most, std::string_view all,
-                   const Style& style) {
+size_t lines_of(const std::string& section) {
+  return static_cast<size_t>(std::count(section.begin(), section.end(), '\n'));
+}
+
+size_t lines_each(const std::vector<std::string>& sections, size_t most) {
   std::vector<size_t> lines;
   for (const std::string& section : sections)
-    lines.push_back(static_cast<size_t>(std::count(section.begin(), section.end(), '\n')));
+    lines.push_back(lines_of(section));
   const auto together = [&](size_t limit) {
     size_t sum = 0;
     for (const size_t count : lines)
@@ -171,9 +174,16 @@ std::string fitted(const std::vector<std::string>& sections, size_t most, std::s
   constexpr size_t kLeast = 4;
   while (limit > kLeast && together(limit) > most)
     --limit;
+  return limit;
+}
+
+std::string fitted(const std::vector<std::string>& sections, size_t most, std::string_view all,
+                   const Style& style) {
+  const size_t limit = lines_each(sections, most);
   std::string text;
   for (size_t s = 0; s < sections.size(); ++s) {
-    if (lines[s] <= limit) {
+    const size_t lines = lines_of(sections[s]);
+    if (lines <= limit) {
       text += sections[s];
       continue;
     }
@@ -181,7 +191,7 @@ std::string fitted(const std::vector<std::string>& sections, size_t most, std::s
     for (size_t line = 0; line + 1 < limit; ++line)
       end = sections[s].find('\n', end) + 1;
     text += sections[s].substr(0, end) +
-            style.dim(fmt::format("  and {} more lines ({})", lines[s] + 1 - limit, all)) + "\n";
+            style.dim(fmt::format("  and {} more lines ({})", lines + 1 - limit, all)) + "\n";
   }
   return text;
 }

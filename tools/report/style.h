@@ -94,6 +94,12 @@ std::string shortened(std::string_view text, size_t width, const Style& style);
 /// for text and JSON reports and say "1 us", which Unicode letters turn into "1 µs".
 std::string with_units(std::string text, const Style& style);
 
+/// Returns the number of lines.
+size_t lines_of(const std::string& section);
+/// Returns how many lines each section may have, so that all have at most `most` together: the
+/// longest are cut to equally many. It is 4 or more.
+size_t lines_each(const std::vector<std::string>& sections, size_t most);
+
 /// Returns the sections in at most `most` lines together. If they have more, the longest are cut to
 /// equally many lines, and their last line says how many are left out and how to see them.
 std::string fitted(const std::vector<std::string>& sections, size_t most, std::string_view all,

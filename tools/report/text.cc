@@ -69,13 +69,18 @@ class TextReport {
         options_(options) {}
 
   std::string text() const {
-    std::vector<std::string> sections = {header(), checks_not_holding(), faults(), ops()};
+    constexpr size_t kAll = std::numeric_limits<size_t>::max();
+    std::vector<std::string> sections = {header(), checks_not_holding(), faults(), ops(kAll)};
     if (report_.completion)
       for (std::string& section : std::vector{timeline(), critical_path(), links(), gpus()})
         sections.push_back(std::move(section));
     for (std::string& section : std::vector{memory(), checks_holding(), assumptions(), footer()})
       sections.push_back(std::move(section));
-    const size_t most = options_.is_whole() ? std::numeric_limits<size_t>::max() : kReportLines;
+    const size_t most = options_.is_whole() ? kAll : kReportLines;
+    std::string& ops_section = sections[3];
+    for (const size_t shown : {size_t{32}, size_t{16}, size_t{8}})
+      if (report_.completion && lines_of(ops_section) > lines_each(sections, most))
+        ops_section = ops(shown);
     return with_units(fitted(sections, most, "all: --verbose", style_), style_);
   }
 
@@ -143,7 +148,8 @@ class TextReport {
                        percent_text(most, *fullest->capacity));
   }
 
-  std::string ops() const {
+  /// Returns the ops, at most so many entries.
+  std::string ops(size_t most_shown) const {
     if (report_.ops.empty())
       return "";
     std::string title = "OPS";
@@ -162,7 +168,7 @@ class TextReport {
                   most->lists == 1 ? std::string()
                                    : fmt::format(" of each of its {} programs", most->lists))) +
               "\n";
-    text += op_table(report_, grouped_, style_);
+    text += op_table(report_, grouped_, most_shown, style_);
     return text;
   }
 

@@ -382,6 +382,33 @@ TEST_CASE("run: of 512 stages that wait for each other, the cause is on the firs
                       "    a 256 B argument · recv_* 256 B temporary\n") != std::string::npos);
 }
 
+TEST_CASE("run: a report that is cut shows the ops that take longest, and says so") {
+  // The i-th op writes i kB at 1 GB/s, and all are on the critical path. Ops of one type would be
+  // one entry.
+  const TemporaryFolder folder;
+  const auto id = [](int64_t i) {
+    return std::string{'c', static_cast<char>('a' + i / 16), static_cast<char>('a' + i % 16)};
+  };
+  std::string ops;
+  for (int64_t i = 1; i <= 150; ++i)
+    ops += fmt::format(
+        R"({}{{"id": "{}", "op": "iota", "shape": [{}], "dtype": "f32", "dimension": 0}})",
+        i > 1 ? ", " : "", id(i), 250 * i);
+  const std::string file = folder.file("many.json", fmt::format(R"({{"orrery": 1,
+    "cluster": {{"devices": 1, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
+                 "memory_bandwidth": "1 GB/s"}},
+    "mesh": {{"x": 1}}, "arrays": {{"a": {{"shape": [4], "dtype": "f32"}}}}, "program": [{}]}})",
+                                                                ops));
+  const Ran cut = ran({"run", file});
+  CHECK(std::count(cut.out.begin(), cut.out.end(), '\n') <= 120);
+  CHECK(cut.out.find("the 32 of 150 ops that matter most") != std::string::npos);
+  CHECK(cut.out.find("\n  " + id(119) + "  iota") != std::string::npos);
+  CHECK(cut.out.find("\n  " + id(118) + "  iota") == std::string::npos);
+  const Ran whole = ran({"run", file, "--verbose"});
+  CHECK(whole.out.find("matter most") == std::string::npos);
+  CHECK(whole.out.find("\n  " + id(118) + "  iota") != std::string::npos);
+}
+
 TEST_CASE("run: printing values needs JSON, and data") {
   const TemporaryFolder folder;
   const std::string file = folder.file("small.json", small_scenario());

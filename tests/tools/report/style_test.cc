@@ -84,6 +84,9 @@ TEST_CASE("fitted sections: the longest are cut to equally many lines") {
                                                     "  and 3 more lines (all)\n" + lines("c", 17) +
                                                     "  and 13 more lines (all)\n");
   CHECK(fitted({}, 10, "all", Style()).empty());
+  CHECK(lines_each(sections, 55) == 30);
+  CHECK(lines_each(sections, 42) == 18);
+  CHECK(lines_each(sections, 1) == 4);
 }
 
 }  // namespace
