@@ -122,6 +122,7 @@ class Run {
     label(labels_of_figures(scenario_, lowered()));
     label(tables_.labels);
     report_.memory = stages_.memory();
+    label(labels_of_connections(scenario_, report_.memory));
     if (tables_.agree)
       report_.completion = stages_.times();
     diagnostics_.throw_if_any();

@@ -103,12 +103,14 @@ struct DeviceFigures {
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };
 
-/// Labels of figures. Reports name calibrated, extrapolated and overridden figures.
-inline constexpr std::string_view kCalibrated = "calibrated";      // fitted to measurements
-inline constexpr std::string_view kExtrapolated = "extrapolated";  // from another machine's
-inline constexpr std::string_view kDataSheet = "data sheet";       // what the vendor states
-inline constexpr std::string_view kMeasured = "measured";          // read off a machine
-inline constexpr std::string_view kOverridden = "overridden";      // by the command line
+/// Labels of figures. Reports name calibrated, extrapolated and overridden figures, and all that
+/// say what connections take, where they are counted.
+inline constexpr std::string_view kCalibrated = "calibrated";           // fitted to measurements
+inline constexpr std::string_view kExtrapolated = "extrapolated";       // from another machine's
+inline constexpr std::string_view kDataSheet = "data sheet";            // what the vendor states
+inline constexpr std::string_view kMeasured = "measured";               // read off a machine
+inline constexpr std::string_view kLibraryDefault = "library default";  // what its code or log says
+inline constexpr std::string_view kOverridden = "overridden";           // by the command line
 
 /// A FigureSource says where a figure of a cluster comes from.
 struct FigureSource {

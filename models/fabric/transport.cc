@@ -1,5 +1,6 @@
 #include "models/fabric/transport.h"
 
+#include <algorithm>
 #include <array>
 #include <tuple>
 
@@ -21,6 +22,12 @@ std::optional<Protocol> with(std::string_view NamedProtocol::*spelling, std::str
     if (kProtocols[i].*spelling == text)
       return static_cast<Protocol>(i);
   return std::nullopt;
+}
+
+constexpr std::array<std::string_view, 3> kConnectionKeys = {"collectives", "sends", "in_switch"};
+
+bool among(const std::vector<std::string>& names, std::string_view name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
 /// Returns everything but the places in the file.
@@ -74,6 +81,18 @@ std::optional<Bytes> ProtocolFigures::largest_message() const {
   if (!slot)
     return std::nullopt;
   return Bytes(slot->count() / share.wire * share.data);
+}
+
+bool ProtocolFigures::serves(std::optional<std::string_view> algorithm, std::string_view op) const {
+  return (!algorithm || among(algorithms, *algorithm)) && among(ops, op);
+}
+
+std::string_view key_of(ConnectionKind kind) {
+  return kConnectionKeys[static_cast<size_t>(kind)];
+}
+
+bool operator==(const ConnectionFigures& a, const ConnectionFigures& b) {
+  return std::tie(a.channels, a.receiver, a.sender) == std::tie(b.channels, b.receiver, b.sender);
 }
 
 }  // namespace orrery

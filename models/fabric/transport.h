@@ -8,6 +8,10 @@
 // its slot. lower() takes memory.transport in place of the cluster's if it is given
 // (models/scenario/memory_policy.h). docs/scenario.md, "Transport", says what each figure is in
 // NCCL.
+//
+// The time of a message depends on the slots and channels that it uses. The memory does not: a
+// library connects two ranks in all of its channels at once, and allocates the buffers of all of
+// its protocols then. ConnectionFigures has what that takes.
 
 #include <cstdint>
 #include <functional>
@@ -85,6 +89,33 @@ struct ProtocolFigures {
 
   /// Returns the most data of one message, or nothing without slots. Larger messages are cut.
   std::optional<Bytes> largest_message() const;
+
+  /// Returns whether it passes the messages of an op of timed_ops() by the algorithm, or by some
+  /// algorithm if none is given.
+  bool serves(std::optional<std::string_view> algorithm, std::string_view op) const;
+};
+
+/// A library connects ranks for each of these apart. Sends and receives are all_to_all, ppermute,
+/// psend and precv. Reductions in a switch connect a rank with the switch, whatever the op. All
+/// other messages are of Collectives.
+enum class ConnectionKind : uint8_t { Collectives, Sends, InSwitch };
+inline constexpr ConnectionKind kConnectionKinds[] = {
+    ConnectionKind::Collectives, ConnectionKind::Sends, ConnectionKind::InSwitch};
+/// Returns "collectives", "sends" or "in_switch".
+std::string_view key_of(ConnectionKind kind);
+
+/// ConnectionFigures says what connections take of the memory of devices, in one communicator.
+struct ConnectionFigures {
+  /// The channels in which two ranks are connected. If it is absent, they are the most that a
+  /// protocol of the exchange may use.
+  std::optional<int64_t> channels = {};
+  /// The bytes of the receiver, for a connection in one channel. If it is absent, they are the
+  /// slots of all protocols of the exchange.
+  std::optional<Bytes> receiver = {};
+  std::optional<Bytes> sender = {};  // the same for the sender; none when absent
+  Origin origin = {};                // for errors; figures that differ only in places are equal
+
+  friend bool operator==(const ConnectionFigures& a, const ConnectionFigures& b);
 };
 
 /// A CalibratedRange bounds the collectives of one op to whose measured times a transport's figures
@@ -103,6 +134,7 @@ struct TransportFigures {
   /// The time a process takes to issue the op on one device. Only `orrery perf` counts it.
   std::map<std::string, Duration, std::less<>> host_launch = {};
   std::map<std::string, CalibratedRange, std::less<>> calibrated = {};
+  std::map<ConnectionKind, ConnectionFigures> connections = {};  // of memory alone
   friend bool operator==(const TransportFigures&, const TransportFigures&) = default;
 };
 

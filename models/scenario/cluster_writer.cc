@@ -110,6 +110,27 @@ class ClusterWriter {
       ranges.emplace_back(op, range_text(range));
     if (!ranges.empty())
       members.emplace_back("calibrated", JsonText::object(std::move(ranges)));
+    Members connections;
+    for (const auto& [kind, figures] : transport.connections)
+      connections.emplace_back(key_of(kind), connection_text(kind, figures));
+    if (!connections.empty())
+      members.emplace_back("connections", JsonText::object(std::move(connections)));
+    return JsonText::object(std::move(members));
+  }
+
+  JsonText connection_text(ConnectionKind kind, const ConnectionFigures& figures) {
+    Members members;
+    const auto add_text = [&](std::string_view key, JsonText value) {
+      members.emplace_back(
+          key,
+          figure(fmt::format("transport/connections/{}/{}", key_of(kind), key), std::move(value)));
+    };
+    if (figures.channels)
+      add_text("channels", JsonText::raw(fmt::format("{}", *figures.channels)));
+    if (figures.receiver)
+      add_text("receiver", JsonText::text(quantity_text(*figures.receiver)));
+    if (figures.sender)
+      add_text("sender", JsonText::text(quantity_text(*figures.sender)));
     return JsonText::object(std::move(members));
   }
 

@@ -48,6 +48,10 @@ void keep_origins(const Cluster& from, const std::vector<std::string>& set, Clus
     now.algorithms_origin = before.algorithms_origin;
     now.slot_origin = set == slot ? Origin() : before.slot_origin;
   }
+  for (auto& [kind, now] : to.transport->connections)
+    if (const auto before = from.transport->connections.find(kind);
+        before != from.transport->connections.end())
+      now.origin = before->second.origin;
 }
 
 }  // namespace

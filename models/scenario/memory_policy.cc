@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 
+#include "models/program/rules.h"
 #include "models/scenario/fields.h"
 
 namespace orrery {
@@ -11,28 +13,54 @@ namespace {
 
 constexpr int64_t kLargestAlignment = int64_t{1} << 40;
 
-bool has_slots(const Cluster& cluster) {
-  return cluster.transport &&
+/// Returns whether the cluster says what each connection takes of memory.
+bool has_buffers(const Cluster& cluster) {
+  if (!cluster.transport)
+    return false;
+  const auto& connections = cluster.transport->connections;
+  const bool given = std::all_of(
+      std::begin(kConnectionKinds), std::end(kConnectionKinds), [&](ConnectionKind kind) {
+        const auto found = connections.find(kind);
+        return (found != connections.end() && found->second.receiver) ||
+               (kind == ConnectionKind::InSwitch && cluster.fabric.reducing_switches().empty());
+      });
+  return given ||
          std::all_of(cluster.transport->protocols.begin(), cluster.transport->protocols.end(),
                      [](const ProtocolFigures& protocol) { return protocol.slot.has_value(); });
 }
 
-/// Reads "transport": true means the cluster's; an object has a protocol and its slot.
+void require_buffers(DocumentNode node, const Cluster* cluster, Diagnostics& diagnostics) {
+  if (cluster != nullptr && !has_buffers(*cluster))
+    expected(node,
+             "a cluster with a \"transport\" that has \"connections\" or whose protocols have "
+             "slots, or \"protocol\" and \"slot\" here",
+             diagnostics);
+}
+
+/// Reads "transport": true means the cluster's. An object has channels in place of the cluster's,
+/// or a protocol and its slot in place of the cluster's transport.
 void read_transport_of(DocumentNode node, const Cluster* cluster, MemoryPolicy& policy,
                        Diagnostics& diagnostics) {
   if (node.kind() == DocumentNode::Kind::Boolean) {
     policy.counts_transport = node.boolean();
-    if (policy.counts_transport && cluster != nullptr && !has_slots(*cluster))
-      expected(node,
-               "a cluster with a \"transport\" whose protocols have slots, or \"protocol\" and "
-               "\"slot\" here",
-               diagnostics);
+    if (policy.counts_transport)
+      require_buffers(node, cluster, diagnostics);
     return;
   }
-  if (!is_object(node, "true, or an object with \"protocol\", \"slot\"", diagnostics))
+  if (!is_object(node, "true, or an object with \"channels\", or with \"protocol\", \"slot\"",
+                 diagnostics))
     return;
   policy.counts_transport = true;
   Fields fields(node, diagnostics);
+  if (const auto channels = fields.optional("channels")) {
+    policy.channels =
+        read_integer(*channels, "a number of channels", {1, kMostChannels}, diagnostics);
+    if (!node.find("protocol") && !fields.find_quantity("slot", Dimension::Size)) {
+      require_buffers(node, cluster, diagnostics);
+      fields.finish();
+      return;
+    }
+  }
   ProtocolFigures transport;
   if (const auto protocol = fields.required("protocol")) {
     if (const auto word = read_word(*protocol, protocol_keys(), diagnostics)) {

@@ -31,6 +31,8 @@ struct MemoryPolicy {
   Bytes reserved;  // by the runtime, on every device
   /// Whether the buffers of the transport that applies are counted.
   bool counts_transport = false;
+  /// The channels of each connection, in place of the transport's. An op's own come first.
+  std::optional<int64_t> channels = {};
   std::optional<ProtocolFigures> transport = {};  // in place of the cluster's transport
   friend bool operator==(const MemoryPolicy&, const MemoryPolicy&) = default;
 };

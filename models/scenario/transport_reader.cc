@@ -111,16 +111,17 @@ class ProtocolReader {
 
 constexpr std::string_view kProtocol = "an object with the figures of a protocol";
 
-/// Returns whether the member's key may name a protocol. Figures are called transport/PROTOCOL/..
-/// and transport/host_launch/.., so these must differ.
+/// Returns whether the member's key may name a protocol. Figures are called transport/PROTOCOL/..,
+/// transport/host_launch/.. and transport/connections/.., so these must differ.
 bool is_protocol_name(DocumentNode member, Diagnostics& diagnostics) {
   const std::string& name = member.key();
-  if (!name.empty() && name != "host_launch" && name.find('/') == std::string::npos)
+  if (!name.empty() && name != "host_launch" && name != "connections" &&
+      name.find('/') == std::string::npos)
     return true;
   diagnostics.add(
       member.key_origin(),
       fmt::format("expected a name of one or more characters, without \"/\", other than "
-                  "\"host_launch\", got {}",
+                  "\"host_launch\" and \"connections\", got {}",
                   in_quotes(name)));
   return false;
 }
@@ -155,6 +156,39 @@ std::map<std::string, Duration, std::less<>> read_host_launch(DocumentNode node,
       launch.emplace(op, *time);
   }
   return launch;
+}
+
+std::map<ConnectionKind, ConnectionFigures> read_connections(DocumentNode node,
+                                                             FigureReader& figures,
+                                                             Diagnostics& diagnostics) {
+  std::map<ConnectionKind, ConnectionFigures> connections;
+  if (!is_object(node, "an object with \"collectives\", \"sends\", \"in_switch\"", diagnostics))
+    return connections;
+  Fields kinds(node, diagnostics);
+  for (const ConnectionKind kind : kConnectionKinds) {
+    const std::optional<DocumentNode> member = kinds.optional(key_of(kind));
+    if (!member ||
+        !is_object(*member, "an object with \"channels\", \"receiver\", \"sender\"", diagnostics))
+      continue;
+    Fields fields(*member, diagnostics);
+    const auto called = [&](std::string_view key) {
+      return fmt::format("transport/connections/{}/{}", key_of(kind), key);
+    };
+    const auto bytes = [&](std::string_view key) -> std::optional<Bytes> {
+      const auto amount = figures.quantity(fields, key, Dimension::Size,
+                                           {.most = kMostReserved.count()}, called(key));
+      return amount ? std::optional(Bytes(*amount)) : std::nullopt;
+    };
+    ConnectionFigures& read = connections[kind];
+    read.channels = figures.integer(fields, "channels", "a number of channels", {1, kMostChannels},
+                                    called("channels"));
+    read.receiver = bytes("receiver");
+    read.sender = bytes("sender");
+    read.origin = member->origin();
+    fields.finish();
+  }
+  kinds.finish();
+  return connections;
 }
 
 std::optional<CalibratedRange> read_range(DocumentNode node, Diagnostics& diagnostics) {
@@ -210,6 +244,8 @@ std::optional<TransportFigures> read_transport(DocumentNode node, FigureReader& 
     transport.host_launch = read_host_launch(*launch, figures, diagnostics);
   if (const auto calibrated = fields.optional("calibrated"))
     transport.calibrated = read_calibrated(*calibrated, diagnostics);
+  if (const auto connections = fields.optional("connections"))
+    transport.connections = read_connections(*connections, figures, diagnostics);
   fields.finish();
   return transport;
 }

@@ -442,13 +442,16 @@ JsonText memory_text(const MemoryPolicy& policy) {
     members.emplace_back("alignment", JsonText::text(quantity_text(policy.alignment)));
   if (policy.reserved != otherwise.reserved)
     members.emplace_back("reserved", JsonText::text(quantity_text(policy.reserved)));
-  if (policy.transport)
-    members.emplace_back(
-        "transport",
-        JsonText::object({{"protocol", JsonText::text(policy.transport->name)},
-                          {"slot", JsonText::text(quantity_text(*policy.transport->slot))}}));
-  else if (policy.counts_transport)
-    members.emplace_back("transport", JsonText::raw("true"));
+  Members transport;
+  if (policy.channels)
+    transport.emplace_back("channels", integer_text(*policy.channels));
+  if (policy.transport) {
+    transport.emplace_back("protocol", JsonText::text(policy.transport->name));
+    transport.emplace_back("slot", JsonText::text(quantity_text(*policy.transport->slot)));
+  }
+  if (policy.counts_transport)
+    members.emplace_back("transport", transport.empty() ? JsonText::raw("true")
+                                                        : JsonText::object(std::move(transport)));
   return JsonText::object(std::move(members));
 }
 

@@ -137,13 +137,15 @@ std::string listed(const std::vector<std::string>& figures) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-}  // namespace
+constexpr std::string_view kOfConnections = "transport/connections/";
 
-std::vector<std::string> fitted_figures(const Cluster& cluster) {
+/// Returns one label for each label, source and date of those figures that are named.
+template <class IsNamed>
+std::vector<std::string> source_labels(const Cluster& cluster, IsNamed is_named) {
   using Fit = std::tuple<std::string, std::string, std::string>;  // label, source, date
   std::vector<std::pair<Fit, std::vector<std::string>>> fits;
   for (const FigureSource& figure : cluster.sources) {
-    if (figure.label != kCalibrated && figure.label != kExtrapolated && figure.label != kOverridden)
+    if (!is_named(figure))
       continue;
     const Fit fit(figure.label, figure.source, figure.date);
     auto found = std::find_if(fits.begin(), fits.end(),
@@ -158,6 +160,27 @@ std::vector<std::string> fitted_figures(const Cluster& cluster) {
     labels.push_back(fmt::format("{}: {} ({}, {})", listed(figures), label, source, date));
   }
   return labels;
+}
+
+}  // namespace
+
+std::vector<std::string> fitted_figures(const Cluster& cluster) {
+  return source_labels(cluster, [](const FigureSource& figure) {
+    return !figure.figure.starts_with(kOfConnections) &&
+           (figure.label == kCalibrated || figure.label == kExtrapolated ||
+            figure.label == kOverridden);
+  });
+}
+
+std::vector<std::string> connection_labels(const Cluster& cluster, const MemoryPolicy& policy,
+                                           const std::set<ConnectionKind>& kinds) {
+  return source_labels(cluster, [&](const FigureSource& figure) {
+    if (policy.transport || (policy.channels && figure.figure.ends_with("/channels")))
+      return false;
+    return std::any_of(kinds.begin(), kinds.end(), [&](ConnectionKind kind) {
+      return figure.figure.starts_with(fmt::format("{}{}/", kOfConnections, key_of(kind)));
+    });
+  });
 }
 
 namespace {

@@ -4,6 +4,7 @@
 // and which collectives lie outside of the range for which its transport was calibrated.
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,11 @@ std::vector<std::string> transport_labels(const std::optional<TransportFigures>&
 /// command line. Figures of one source are in one label. A figure that a maker states or a tool
 /// reports needs no label.
 std::vector<std::string> fitted_figures(const Cluster& cluster);
+
+/// Returns the figures by which connections of these kinds take memory, by label and source as
+/// above. Those that the policy replaces are left out.
+std::vector<std::string> connection_labels(const Cluster& cluster, const MemoryPolicy& policy,
+                                           const std::set<ConnectionKind>& kinds);
 
 /// Returns one label for each op with the ranks and sizes of its collectives that lie outside:
 /// "transport: extrapolated to psum of 16 ranks, 1 GiB (calibrated for 2 to 8 ranks, 96 B to 384

@@ -25,14 +25,11 @@ Hints asked_by(const Op& op) {
 
 std::vector<const ProtocolFigures*> protocols_for(
     const Algorithm* algorithm, OpKind kind, const std::optional<TransportFigures>& transport) {
-  const auto among = [](const std::vector<std::string>& names, std::string_view name) {
-    return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
-  };
+  const auto named = algorithm == nullptr ? std::nullopt : std::optional(algorithm->name);
   std::vector<const ProtocolFigures*> serving;
   if (transport)
     for (const ProtocolFigures& protocol : transport->protocols)
-      if ((algorithm == nullptr || among(protocol.algorithms, algorithm->name)) &&
-          among(protocol.ops, rules(timed_as(kind)).name))
+      if (protocol.serves(named, rules(timed_as(kind)).name))
         serving.push_back(&protocol);
   return serving;
 }

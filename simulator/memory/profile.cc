@@ -13,7 +13,6 @@
 #include "models/program/op_overflow.h"
 #include "simulator/memory/lifetimes.h"
 #include "simulator/memory/placement.h"
-#include "simulator/memory/transport_buffers.h"
 
 namespace orrery {
 
@@ -154,13 +153,22 @@ std::vector<Held> held_again(const MemoryProfile& profile, const std::vector<Thr
   return again;
 }
 
+Bytes total(const std::vector<ConnectionBuffers>& connections) {
+  Bytes all;
+  for (const ConnectionBuffers& buffers : connections)
+    all += buffers.total();
+  return all;
+}
+
 DeviceMemory of_device(const Program& program, const MemoryPolicy& policy,
                        const MemoryProfile& profile, const std::vector<ThreadId>& threads,
-                       const std::vector<size_t>& arguments, Bytes transport) {
+                       const std::vector<size_t>& arguments,
+                       const std::vector<ConnectionBuffers>& connections) {
   DeviceMemory memory;
   memory.threads = threads;
-  memory.transport = transport;
-  memory.reserved = policy.reserved + transport;
+  memory.connections = connections;
+  memory.transport = total(connections);
+  memory.reserved = policy.reserved + memory.transport;
   memory.peak = memory.reserved;
   for (const ThreadId thread : threads) {
     const ThreadMemory& counted = profile.threads[thread.index()];
@@ -198,12 +206,15 @@ DeviceMemory of_device(const Program& program, const MemoryPolicy& policy,
   return memory;
 }
 
-/// Finds the kinds of devices. `transport` is per device, and empty if it is not counted.
+/// Finds the kinds of devices. `connections` are those of each device.
 void find_devices(const Program& program, const MemoryPolicy& policy,
-                  const std::vector<Bytes>& transport, MemoryProfile& profile) {
+                  const std::vector<std::vector<ConnectionBuffers>>& connections,
+                  MemoryProfile& profile) {
   const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program);
   const std::vector<Beside> beside = arguments_beside(program, threads_of);
-  std::map<std::tuple<std::vector<ThreadId>, std::vector<size_t>, Bytes>, size_t> known;
+  std::map<std::tuple<std::vector<ThreadId>, std::vector<size_t>, std::vector<ConnectionBuffers>>,
+           size_t>
+      known;
   auto next = beside.begin();
   for (size_t d = 0; d < threads_of.size(); ++d) {
     std::vector<size_t> arguments;
@@ -212,12 +223,11 @@ void find_devices(const Program& program, const MemoryPolicy& policy,
     std::optional<size_t>& kind = profile.kind_of.emplace_back();
     if (threads_of[d].empty() && arguments.empty())
       continue;
-    const Bytes buffers = transport.empty() ? Bytes() : transport[d];
     const auto [at, added] =
-        known.emplace(std::tuple(threads_of[d], arguments, buffers), profile.kinds.size());
+        known.emplace(std::tuple(threads_of[d], arguments, connections[d]), profile.kinds.size());
     if (added)
       profile.kinds.push_back(
-          of_device(program, policy, profile, threads_of[d], arguments, buffers));
+          of_device(program, policy, profile, threads_of[d], arguments, connections[d]));
     kind = at->second;
   }
 }
@@ -242,19 +252,18 @@ Bytes MemoryProfile::largest_peak() const {
 MemoryProfile profile(const Program& program, const Lowered& lowered, const MemoryPolicy& policy) {
   MemoryProfile result;
   const Lifetimes lifetimes(program, lowered, policy);
-  std::vector<Bytes> transport;
+  std::vector<std::vector<ConnectionBuffers>> connections(program.mesh.devices());
   if (policy.counts_transport)
-    transport = transport_buffers(program, lowered);
+    connections = transport_buffers(program, lowered, policy.channels);
   for (size_t t = 0; t < program.threads.size(); ++t) {
     const Thread& thread = program.threads[t];
     Bytes most;
-    if (!transport.empty())
-      for (const LogicalId device : thread.devices)
-        most = std::max(most, transport[device.index()]);
+    for (const LogicalId device : thread.devices)
+      most = std::max(most, total(connections[device.index()]));
     result.threads.push_back(
         profile(thread.issue_order, lifetimes.of(ThreadId(t)), policy.reserved + most));
   }
-  find_devices(program, policy, transport, result);
+  find_devices(program, policy, connections, result);
   return result;
 }
 

@@ -20,6 +20,7 @@
 
 #include "models/program/program.h"
 #include "models/scenario/scenario.h"
+#include "simulator/memory/transport_buffers.h"
 
 namespace orrery {
 
@@ -61,7 +62,8 @@ struct DeviceMemory {
   std::optional<OpId> peak_at;     // as of the thread; empty if there are several threads
   std::vector<Held> live_at_peak;  // largest first, then by name; without empty ones
   Bytes reserved;                  // by the runtime, transport buffers included
-  Bytes transport;                 // the transport buffers (transport_buffers.h)
+  Bytes transport;                 // the transport buffers
+  std::vector<ConnectionBuffers> connections;  // which are the transport buffers
   Bytes arena;
   /// The device's live bytes less those of its threads: positive for arguments that not all devices
   /// of a thread have, and negative for arguments that several of its threads count.

@@ -221,8 +221,8 @@ TEST_CASE("in switch: a switch takes no memory of a device") {
   const Ran plain = run_in_switch("psum");
   // Memory has the operand, whose place the result could take with reuse, and the result.
   CHECK(plain.report.memory.largest_peak() == Bytes(2 * 256));
-  // A rank gets its chunk from the fold and three from ports: 4 connections of 2 slots. The
-  // messages that it sends wait in the switch.
+  // The group has 4 ranks, so each has 4 connections of 2 slots. The messages that it sends wait in
+  // the switch.
   const Ran buffers =
       run_in_switch("psum", R"({"transport": {"protocol": "simple", "slot": "1000 B"}})");
   CHECK(buffers.broken().empty());
@@ -230,8 +230,7 @@ TEST_CASE("in switch: a switch takes no memory of a device") {
 }
 
 TEST_CASE("in switch: sites of one group share the connections of the switch") {
-  // There are a psum and an all_gather. The 3 connections of each rank in the all_gather are also
-  // in the psum.
+  // Each rank has as many connections as the group has ranks, for both ops.
   ScenarioParts parts;
   parts.fabric = kFabric;
   parts.program = R"([

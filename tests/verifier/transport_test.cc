@@ -136,19 +136,80 @@ TEST_CASE("transport: buffers beyond 2^60 bytes are an error of the slot's key")
     CHECK(error.diagnostics()[0].origin.pointer == "/memory/transport/slot");
     CHECK(error.diagnostics()[0].origin.at.has_value());
     CHECK(error.diagnostics()[0].message ==
-          "expected at most 524288 TiB for the 2 slots of the connections to device 0, got "
-          "576460752303423489 B");
+          "expected at most 1048576 TiB of transport buffers on device 0, got more");
   }
+}
+
+/// Returns the first all-to-all of NVIDIA/nccl issue 1685, on eight H100. `size` is the length of a
+/// row, of which there are eight.
+Report first_all_to_all(const std::string& memory, int64_t size = 1 << 20,
+                        const std::string& hints = "") {
+  const std::string text =
+      fmt::format(R"({{"orrery": 1, "cluster": "h100-sxm-8", "mesh": {{"x": 8}},
+"check_types": false, "arrays": {{"a": {{"shape": [8, {}], "dtype": "f32"}}}}, "memory": {},
+"program": [{{"id": "r", "op": "all_to_all", "of": "a", "axis_name": "x", "split_axis": 0,
+"concat_axis": 0, "tiled": true{}}}]}})",
+                  size, memory, hints);
+  return orrery::run(read_scenario("f", text), RunOptions());
+}
+
+TEST_CASE("transport: a first all-to-all on eight H100 takes what its user measured") {
+  const Report report = first_all_to_all(R"({"transport": true})");
+  // Each GPU is connected with 7 others in 32 channels. The receiver has 10 MiB (a header of 4 KiB,
+  // and the buffers of LL, LL128 and Simple: 512, 4,800 and 4,096 KiB, in whole 2 MiB), the sender
+  // 2 MiB: 32 x 7 x 12 MiB = 2,688 MiB. The operand and the result have 32 MiB each. The user
+  // measured 4.34 - 1.06 = 3.28 GB.
+  CHECK(report.memory.largest_peak() == Bytes(int64_t{2688 + 2 * 32} << 20));
+  CHECK(report.memory.largest_peak() >= Bytes(2'000'000'000));
+  CHECK(report.memory.largest_peak() <= Bytes(3'300'000'000));
+}
+
+TEST_CASE("transport: the figures of connections that count are labelled") {
+  const auto labelled = [](const Report& report, const std::string& text) {
+    return std::any_of(report.labels.begin(), report.labels.end(),
+                       [&](const std::string& each) { return each.starts_with(text); });
+  };
+  const std::string sends = "transport/connections/sends";
+  const Report counted = first_all_to_all(R"({"transport": true})", 8);
+  CHECK(labelled(counted, sends + " (2 figures): library default (NCCL 2.30.7 "));
+  CHECK(labelled(counted, sends + "/channels: library default (NCCL's log "));
+  CHECK_FALSE(labelled(counted, "transport/connections/collectives"));
+  const Report own = first_all_to_all(R"({"transport": {"channels": 16}})", 8);
+  CHECK(labelled(own, sends + " (2 figures): library default (NCCL 2.30.7 "));
+  CHECK_FALSE(labelled(own, sends + "/channels"));
+  CHECK_FALSE(labelled(first_all_to_all("{}", 8), sends));
+}
+
+TEST_CASE(
+    "transport: buffers of the catalog do not depend on the size, but on channels asked for") {
+  const auto buffers = [](const Report& report) {
+    return report.memory.of(LogicalId(0)).transport;
+  };
+  constexpr int64_t kPair = int64_t{12} << 20;
+  CHECK(buffers(first_all_to_all(R"({"transport": true})", 8)) == Bytes(32 * 7 * kPair));
+  CHECK(buffers(first_all_to_all(R"({"transport": {"channels": 16}})")) == Bytes(16 * 7 * kPair));
+  CHECK(buffers(first_all_to_all(R"({"transport": true})", 8, R"(, "channels": 5)")) ==
+        Bytes(5 * 7 * kPair));
+}
+
+TEST_CASE("transport: on H100 a reduction in the switch takes 2 MiB a channel for each rank") {
+  const Report report = orrery::run(read_scenario("f", R"({"orrery": 1, "cluster": "h100-sxm-8",
+"mesh": {"x": 8}, "arrays": {"a": {"shape": [64], "dtype": "f32", "spec": ["x"]}},
+"memory": {"transport": true}, "program": [{"id": "r", "op": "psum_scatter", "of": "a",
+"axis_name": "x", "scatter_dimension": 0, "tiled": true, "algorithm": "in_switch"}]})"),
+                                    RunOptions());
+  // There are 16 channels and 8 ranks.
+  CHECK(report.memory.of(LogicalId(7)).transport == Bytes(16 * 8 * (int64_t{2} << 20)));
 }
 
 TEST_CASE("transport: a slot of any size is an error of its key where it is too large") {
   CHECK_THROWS_WITH_AS(
       run_op(kGather, R"({"transport": {"protocol": "ll", "slot_TiB": 8388607}})"),
-      doctest::Contains("/memory/transport/slot_TiB: expected at most 524288 TiB for the 2 slots"),
+      doctest::Contains("/memory/transport/slot_TiB: expected at most 1048576 TiB of transport"),
       InputError);
   CHECK_THROWS_WITH_AS(
       run_op(kGather, transport("simple", "9223372036854775807 B")),
-      doctest::Contains("/memory/transport/slot: expected at most 524288 TiB for the 2 slots"),
+      doctest::Contains("/memory/transport/slot: expected at most 1048576 TiB of transport"),
       InputError);
 }
 

@@ -62,6 +62,7 @@ constexpr std::array<std::string_view, 17> kOfProtocol = {"slot",
                                                           "efficiency",
                                                           "forward_rate",
                                                           "forward_reduce_rate"};
+constexpr std::array<std::string_view, 3> kOfConnections = {"channels", "receiver", "sender"};
 constexpr std::array<std::string_view, 7> kOfCluster = {
     "bandwidth", "latency", "memory", "memory_bandwidth", "launch", "reduce_rate", "copy_rate"};
 
@@ -94,6 +95,17 @@ std::string flops_key(const std::string& called, const std::string& dtype) {
   return std::string(name(*known));
 }
 
+/// Returns the place of a figure of connections, which is its name in parts.
+std::vector<std::string> connections_place(const std::string& name,
+                                           std::vector<std::string> parts) {
+  std::vector<std::string_view> kinds;
+  for (const ConnectionKind kind : kConnectionKinds)
+    kinds.push_back(key_of(kind));
+  require_name(name, parts[2], kinds);
+  require_name(name, parts[3], kOfConnections);
+  return parts;
+}
+
 /// Returns the place of a figure in a cluster's file.
 std::vector<std::string> place_of(const std::string& name, const Cluster& cluster) {
   std::vector<std::string> parts = parts_of(name);
@@ -102,13 +114,18 @@ std::vector<std::string> place_of(const std::string& name, const Cluster& cluste
     return parts;
   if (parts.size() == 2 && parts[0] == "flops")
     return {parts[0], flops_key(name, parts[1])};
-  if (parts.size() != 3 || parts[0] != "transport")
-    refuse(kOption, fmt::format("expected {}, flops/DTYPE, transport/PROTOCOL/FIGURE or "
-                                "transport/host_launch/OP, got \"{}\"{}",
-                                fmt::join(kOfCluster, ", "), name,
-                                did_you_mean(name, {kOfCluster.begin(), kOfCluster.end()})));
+  const bool of_connections = parts.size() == 4 && parts[1] == "connections";
+  if ((parts.size() != 3 && !of_connections) || parts[0] != "transport")
+    refuse(kOption,
+           fmt::format("expected {}, flops/DTYPE, transport/PROTOCOL/FIGURE, "
+                       "transport/host_launch/OP or transport/connections/KIND/FIGURE, got "
+                       "\"{}\"{}",
+                       fmt::join(kOfCluster, ", "), name,
+                       did_you_mean(name, {kOfCluster.begin(), kOfCluster.end()})));
   if (!cluster.transport)
     refuse(kOption, fmt::format("{}: the cluster has no transport", name));
+  if (of_connections)
+    return connections_place(name, std::move(parts));
   if (parts[1] == "host_launch") {
     require_name(name, parts[2], timed_ops());
     return parts;

@@ -147,7 +147,7 @@ std::vector<std::string> JudgedSizes::notes() const {
   if (given != size())
     notes.push_back(fmt::format("{} is rounded up to {}: {} of whole f32 elements",
                                 exact_text(given), exact_text(size()), counted(chunks, "chunk")));
-  const ConnectionFigures& figures = runtime_.figures(algorithm_.protocol);
+  const RuntimeSlots& figures = runtime_.figures(algorithm_.protocol);
   if (figures.slot)
     notes.push_back(fmt::format("{} in {}: a slot holds {} of data{} ({})",
                                 name(algorithm_.protocol), runtime_.name, size_text(*figures.slot),

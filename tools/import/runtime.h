@@ -21,7 +21,7 @@
 namespace orrery {
 
 /// This says how a connection carries messages.
-struct ConnectionFigures {
+struct RuntimeSlots {
   std::optional<Bytes> slot;  // data in one slot; empty: a message of any size fits one
   uint32_t slots = 2;         // that a connection has
   DataShare share;            // how much of what links carry is data
@@ -72,9 +72,9 @@ struct Runtime {
   std::string_view source;              // where the figures are from
   std::optional<RuntimeLimits> limits;  // empty for the runtime "none"
   RuntimeFormat format;
-  ConnectionFigures by_protocol[3];  // in the order of Protocol
+  RuntimeSlots by_protocol[3];  // in the order of Protocol
 
-  const ConnectionFigures& figures(Protocol protocol) const {
+  const RuntimeSlots& figures(Protocol protocol) const {
     return by_protocol[static_cast<size_t>(protocol)];
   }
 };

@@ -159,6 +159,18 @@ void write_device(JsonWriter& json, const Report& report, const DeviceReport& en
     json.key("arena_bytes").value(memory.arena.count());
     json.key("reserved_bytes").value(memory.reserved.count());
     json.key("transport_bytes").value(memory.transport.count());
+    if (!memory.connections.empty())
+      json.key("connections").array([&] {
+        for (const ConnectionBuffers& buffers : memory.connections)
+          json.object([&] {
+            json.key("kind").value(key_of(buffers.kind));
+            json.key("channels").value(buffers.channels);
+            json.key("incoming").value(buffers.incoming);
+            json.key("receiver_bytes").value(buffers.receiver.count());
+            json.key("outgoing").value(buffers.outgoing);
+            json.key("sender_bytes").value(buffers.sender.count());
+          });
+      });
     json.key("capacity_bytes");
     entry.capacity ? json.value(entry.capacity->count()) : json.value(nullptr);
     json.key("live_at_peak").array([&] {

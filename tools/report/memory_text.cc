@@ -34,6 +34,8 @@ std::string unnamed(const DeviceReport& device, const DeviceMemory& memory) {
   text += memory.peak_at ? " at" : "";
   for (const Held& held : memory.live_at_peak)
     text += fmt::format(" {} {}", held.size.count(), name(held.kind));
+  for (const ConnectionBuffers& buffers : memory.connections)
+    text += fmt::format(" {} {}", key_of(buffers.kind), worked_out(buffers));
   return text;
 }
 
@@ -64,10 +66,29 @@ std::string shared_name(const std::vector<std::string_view>& names, std::string_
   return shared == "*" ? fmt::format("its own {}", noun) : shared;
 }
 
+/// Returns where the bytes of a kind's connections come from: "library default", say.
+std::string source_of(const Scenario& scenario, ConnectionKind kind) {
+  const auto& transport = scenario.cluster.transport;
+  if (scenario.memory.transport || !transport)
+    return "the protocols' slots";
+  const auto given = transport->connections.find(kind);
+  if (given == transport->connections.end() || !given->second.receiver)
+    return "the protocols' slots";
+  const std::string figure = fmt::format("transport/connections/{}/receiver", key_of(kind));
+  for (const FigureSource& source : scenario.cluster.sources)
+    if (source.figure == figure)
+      return source.label;
+  return "given";
+}
+
 class GroupText {
  public:
-  GroupText(const DeviceGroup& group, const Program& program, const Style& style)
-      : group_(group), program_(program), style_(style), memory_(*group.memories.front()) {}
+  GroupText(const DeviceGroup& group, const Scenario& scenario, const Style& style)
+      : group_(group),
+        scenario_(scenario),
+        program_(scenario.program),
+        style_(style),
+        memory_(*group.memories.front()) {}
 
   std::string text() const {
     std::string text = "  " + devices_text(group_.devices) + "  " + peak();
@@ -76,6 +97,14 @@ class GroupText {
       words[w] += fmt::format(" {}", style_.dot());
     if (!words.empty())
       text += "    " + wrapped_words(words, kReportColumns - 4, 4) + "\n";
+    for (const ConnectionBuffers& buffers : memory_.connections)
+      text += "    " +
+              wrapped_words({fmt::format("transport buffers of {}:", key_of(buffers.kind)),
+                             worked_out(buffers),
+                             fmt::format("= {} ({})", size_text(buffers.total()),
+                                         source_of(scenario_, buffers.kind))},
+                            kReportColumns - 4, 4) +
+              "\n";
     return text +
            style_.dim(fmt::format("    placed in an arena of {}", size_text(memory_.arena))) + "\n";
   }
@@ -123,6 +152,7 @@ class GroupText {
   }
 
   const DeviceGroup& group_;
+  const Scenario& scenario_;
   const Program& program_;
   const Style& style_;
   const DeviceMemory& memory_;  // has the sizes of all of the group
@@ -133,7 +163,7 @@ class GroupText {
 std::string memory_text(const Report& report, const Style& style) {
   std::string text;
   for (const DeviceGroup& group : groups_of(report))
-    text += GroupText(group, report.scenario->program, style).text();
+    text += GroupText(group, *report.scenario, style).text();
   return text;
 }
 

@@ -21,11 +21,13 @@ std::vector<RecordedSetting> settings_of(const MemoryPolicy& memory) {
   const std::string absent = "not given";
   const std::optional<ProtocolFigures>& transport = memory.transport;
   const std::string counted = memory.counts_transport ? "the cluster's" : absent;
-  return {{"memory.reuse", memory.reuse == MemoryPolicy::Reuse::Xla ? "xla" : "none"},
-          {"memory.alignment", quantity_text(memory.alignment)},
-          {"memory.reserved", quantity_text(memory.reserved)},
-          {"memory.transport.protocol", transport ? transport->name : counted},
-          {"memory.transport.slot", transport ? quantity_text(*transport->slot) : counted}};
+  return {
+      {"memory.reuse", memory.reuse == MemoryPolicy::Reuse::Xla ? "xla" : "none"},
+      {"memory.alignment", quantity_text(memory.alignment)},
+      {"memory.reserved", quantity_text(memory.reserved)},
+      {"memory.transport.channels", memory.channels ? std::to_string(*memory.channels) : absent},
+      {"memory.transport.protocol", transport ? transport->name : counted},
+      {"memory.transport.slot", transport ? quantity_text(*transport->slot) : counted}};
 }
 
 /// Returns the record of an op. For an op in a loop it is from the beginning of the first run to

@@ -38,6 +38,10 @@ std::vector<std::string> labels_of_faults(const Scenario& scenario, const FaultE
 /// programs without outputs.
 std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lowered& lowered);
 
+/// Returns labels of the cluster's figures by which the memory has transport buffers.
+std::vector<std::string> labels_of_connections(const Scenario& scenario,
+                                               const MemoryProfile& memory);
+
 /// Returns labels of a run that leaves out iterations: the figures that it lacks, and the
 /// iterations that it added up. `given` has all loops as regions; `iterations_budget` is that of
 /// the run (RunOptions).

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -98,6 +99,15 @@ std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lower
   for (std::string& figure : fitted_figures(scenario.cluster))
     labels.push_back(std::move(figure));
   return labels;
+}
+
+std::vector<std::string> labels_of_connections(const Scenario& scenario,
+                                               const MemoryProfile& memory) {
+  std::set<ConnectionKind> kinds;
+  for (const DeviceMemory& device : memory.kinds)
+    for (const ConnectionBuffers& buffers : device.connections)
+      kinds.insert(buffers.kind);
+  return connection_labels(scenario.cluster, scenario.memory, kinds);
 }
 
 std::vector<std::string> labels_of_loops(const Scenario& given, const Scenario& scenario,

@@ -30,8 +30,13 @@ TEST_CASE("errors: the scenario as a whole") {
        "f:6:11: /memory: expected an object with \"reuse\", \"alignment\", "
        "\"reserved\", \"transport\", got \"xla\""},
       {R"("memory": {"transport": "simple"})",
-       "f:6:25: /memory/transport: expected true, or an object with \"protocol\", \"slot\", got "
-       "\"simple\""},
+       "f:6:25: /memory/transport: expected true, or an object with \"channels\", or with "
+       "\"protocol\", \"slot\", got \"simple\""},
+      {R"("memory": {"transport": {"channels": 0}})",
+       "f:6:25: /memory/transport: expected a cluster with a \"transport\" that has "
+       "\"connections\" or whose protocols have slots, or \"protocol\" and \"slot\" here, got an "
+       "object\n"
+       "f:6:38: /memory/transport/channels: expected a number of channels from 1 to 1024, got 0"},
       {R"("memory": {"transport": {"protocol": "Simple", "slot": "1 MiB"}})",
        "f:6:38: /memory/transport/protocol: expected \"simple\", \"ll\" or \"ll128\", got "
        "\"Simple\"; did you mean \"simple\"?"},

@@ -160,12 +160,12 @@ TEST_CASE("transport: what is refused") {
 }
 
 TEST_CASE("transport: names of protocols that figures could not be told by") {
-  for (const std::string name : {"", "host_launch", "a/b"}) {
+  for (const std::string name : {"", "host_launch", "connections", "a/b"}) {
     const std::string got =
         refusal(with_transport("{\"protocols\": {\"" + name + "\": {}}}").text());
     CAPTURE(got);
     CHECK(got.find("expected a name of one or more characters, without \"/\", other than "
-                   "\"host_launch\", got \"" +
+                   "\"host_launch\" and \"connections\", got \"" +
                    name + "\"") != std::string::npos);
   }
 }
@@ -298,10 +298,84 @@ TEST_CASE("transport: calibrated ranges that are refused") {
   }
 }
 
+TEST_CASE("transport: connections that are refused") {
+  // The key's value begins in column 54, that of its first key in 63.
+  struct Row {
+    const char* value;
+    const char* expected;
+  };
+  const Row rows[] = {
+      {"1", "54 : expected an object with \"collectives\", \"sends\", \"in_switch\", got 1"},
+      {R"({"rings": {}})",
+       "55 /rings: unknown key \"rings\"; expected one of \"collectives\", \"sends\", "
+       "\"in_switch\""},
+      {R"({"sends": 1})",
+       "64 /sends: expected an object with \"channels\", \"receiver\", \"sender\", got 1"},
+      {R"({"sends": {"channels": 0}})",
+       "77 /sends/channels: expected a number of channels from 1 to 1024, got 0"},
+      {R"({"sends": {"receiver": "1152921504606846977 B"}})",
+       "77 /sends/receiver: expected at most 1048576 TiB, got \"1152921504606846977 B\""},
+      {R"({"sends": {"slot": "1 B"}})",
+       "65 /sends/slot: unknown key \"slot\"; expected one of \"channels\", \"receiver\", "
+       "\"sender\""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.value);
+    CHECK(refusal_under("connections", row.value) == row.expected);
+  }
+}
+
+TEST_CASE("transport: connections are read, written and read back") {
+  const Scenario scenario = read_scenario("f", with_transport(R"({"protocols": {"ll": {}},
+"connections": {"sends": {"channels": 5, "receiver": "10 MiB", "sender": "0 B"}, "collectives": {
+"receiver": {"value": "3 B", "label": "library default", "source": "code", "date": "2026-01-01"}},
+"in_switch": {}}})")
+                                                   .text());
+  const std::map<ConnectionKind, ConnectionFigures> expected = {
+      {ConnectionKind::Collectives, {{}, Bytes(3), {}}},
+      {ConnectionKind::Sends, {5, Bytes(10 << 20), Bytes(0)}},
+      {ConnectionKind::InSwitch, {}}};
+  CHECK(scenario.cluster.transport->connections == expected);
+  REQUIRE(scenario.cluster.sources.size() == 1);
+  CHECK(scenario.cluster.sources[0].figure == "transport/connections/collectives/receiver");
+  const std::string text = write_scenario(scenario);
+  const Scenario again = read_scenario("f", text);
+  CHECK(again.cluster.transport == scenario.cluster.transport);
+  CHECK(again.cluster.sources == scenario.cluster.sources);
+  CHECK(write_scenario(again) == text);
+}
+
+TEST_CASE("transport: memory may give channels, alone or with a protocol and its slot") {
+  Small s = with_protocol(R"({"slot": "1 KiB"})");
+  s.more = R"("memory": {"transport": {"channels": 16}})";
+  const Scenario alone = read_scenario("f", s.text());
+  CHECK(alone.memory.counts_transport);
+  CHECK(alone.memory.channels == 16);
+  CHECK_FALSE(alone.memory.transport.has_value());
+  CHECK(read_scenario("f", write_scenario(alone)).memory == alone.memory);
+  s.more = R"("memory": {"transport": {"channels": 3, "protocol": "ll", "slot": "1 KiB"}})";
+  const Scenario both = read_scenario("f", s.text());
+  CHECK(both.memory.channels == 3);
+  REQUIRE(both.memory.transport.has_value());
+  CHECK(read_scenario("f", write_scenario(both)).memory == both.memory);
+}
+
+TEST_CASE("transport: memory counts connections where protocols have no slots") {
+  const std::string begin = R"({"protocols": {"a": {}}, "connections": {)";
+  Small given = with_transport(begin + R"("collectives": {"receiver": "1 B"},
+"sends": {"receiver": "1 B"}}})");
+  given.more = R"("memory": {"transport": true})";
+  CHECK(read_scenario("f", given.text()).memory.counts_transport);
+  Small without_sends = with_transport(begin + R"("collectives": {"receiver": "1 B"}}})");
+  without_sends.more = given.more;
+  CHECK(refusal(without_sends.text()).find("/memory/transport: expected a cluster") !=
+        std::string::npos);
+}
+
 TEST_CASE("transport: memory cannot count a transport that has no slots") {
   const char* const kExpected =
-      "/memory/transport: expected a cluster with a \"transport\" whose protocols have slots, or "
-      "\"protocol\" and \"slot\" here, got true";
+      "/memory/transport: expected a cluster with a \"transport\" that has \"connections\" or "
+      "whose protocols have slots, or \"protocol\" and \"slot\" here, got true";
   Small without;
   without.more = R"("memory": {"transport": true})";
   CHECK(refusal(without.text()) == std::string("f:6:25: ") + kExpected);

@@ -252,6 +252,19 @@ TEST_CASE("cluster figure: every figure of a transport") {
   CHECK(made.transport == expected);
 }
 
+TEST_CASE("cluster figure: what connections of a kind take") {
+  Cluster cluster = ring_with({});
+  cluster.transport.emplace();
+  cluster.transport->protocols.emplace_back().name = "mine";
+  const Cluster made = with_figures(
+      cluster,
+      {"transport/connections/sends/channels=14", "transport/connections/sends/receiver=15 B",
+       "transport/connections/sends/sender=16 B"},
+      {});
+  cluster.transport->connections = {{ConnectionKind::Sends, {14, Bytes(15), Bytes(16)}}};
+  CHECK(made.transport == cluster.transport);
+}
+
 TEST_CASE("cluster figure: links that are equal are one, others have their own figures") {
   const std::string begin =
       R"({"devices": 2, "bandwidth": "1 GB/s", "latency": "1 us", "links": [)";
@@ -268,7 +281,8 @@ TEST_CASE("cluster figure: links that are equal are one, others have their own f
 
 const std::string kNames =
     "expected bandwidth, latency, memory, memory_bandwidth, launch, reduce_rate, copy_rate, "
-    "flops/DTYPE, transport/PROTOCOL/FIGURE or transport/host_launch/OP, got ";
+    "flops/DTYPE, transport/PROTOCOL/FIGURE, transport/host_launch/OP or "
+    "transport/connections/KIND/FIGURE, got ";
 
 TEST_CASE("cluster figure: names that are none") {
   CHECK(refused("latencyy=2 us") == kNames + "\"latencyy\"; did you mean \"latency\"?");
@@ -329,6 +343,12 @@ TEST_CASE("cluster figure: of a transport, what is refused") {
   CHECK(refused("transport/host_launch/psums=1 us", kTransport) ==
         "transport/host_launch/psums: expected one of psum, all_gather, psum_scatter, all_to_all, "
         "ppermute, pbroadcast, got \"psums\"; did you mean \"psum\"?");
+  CHECK(refused("transport/connections/send/sender=1 B", kTransport) ==
+        "transport/connections/send/sender: expected one of collectives, sends, in_switch, got "
+        "\"send\"; did you mean \"sends\"?");
+  CHECK(refused("transport/connections/sends/slots=1", kTransport) ==
+        "transport/connections/sends/slots: expected one of channels, receiver, sender, got "
+        "\"slots\"");
 }
 
 TEST_CASE("cluster figure: values of a protocol that are refused") {

@@ -102,6 +102,8 @@ TEST_CASE("diff: each key of memory that differs, with both values") {
        "memory.transport.protocol: ll in A, simple in B\n"},
       {transport, R"({"transport": {"protocol": "ll", "slot": "2 KiB"}})",
        "memory.transport.slot: 1 KiB in A, 2 KiB in B\n"},
+      {transport, R"({"transport": {"channels": 3, "protocol": "ll", "slot": "1 KiB"}})",
+       "memory.transport.channels: not given in A, 3 in B\n"},
       {"{}", transport,
        "memory.transport.protocol: not given in A, ll in B\n"
        "  settings  memory.transport.slot: not given in A, 1 KiB in B\n"}};

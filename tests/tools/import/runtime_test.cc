@@ -134,7 +134,7 @@ TEST_CASE("runtimes: the iterations of cut messages come one after another") {
       "ring of 2", ring_fabric(2, {BytesPerSecond(1'000'000'000), Duration(10'000'000)}), {}};
   Runtime small = *runtime_named("none");
   small.limits = runtime_named("rccl")->limits;
-  for (ConnectionFigures& figures : small.by_protocol)
+  for (RuntimeSlots& figures : small.by_protocol)
     figures.slot = Bytes(1000);
   const MscclAlgorithm algorithm = read_msccl(two_gather().text(), "a.xml");
   const auto took = [&](uint32_t slots, const Runtime& runtime) {

@@ -277,6 +277,16 @@ TEST_CASE("JSON report: a key that a witness has twice becomes a list") {
   CHECK(text.find("\"waits\": [\"a\",\"c\",\"d\"],\n") != std::string::npos);
 }
 
+TEST_CASE("JSON report: connections say how transport buffers are worked out") {
+  Report sample = sample_report();
+  sample.memory.kinds[0].connections = {{ConnectionKind::Sends, 32, Bytes(10), Bytes(2), 7, 6}};
+  CHECK(json_text(sample, {}).find(R"json(
+      "connections": [
+        {"kind":"sends","channels":32,"incoming":7,"receiver_bytes":10,"outgoing":6,"sender_bytes":2}
+      ],
+)json") != std::string::npos);
+}
+
 TEST_CASE("JSON list: the reports and their common verdict") {
   CHECK(json_list({"{\n}\n", "{\n}\n"}, Verdict::Undecided) ==
         "{\"reports\": [\n{\n},\n{\n}\n], \"holds\": false, \"verdict\": \"undecided\"}\n");

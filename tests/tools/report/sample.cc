@@ -91,6 +91,7 @@ Report sample_report() {
                           held.live_at_peak,
                           held.reserved,
                           Bytes(),
+                          {},
                           held.arena,
                           Bytes()}};
   report.memory.kind_of = {0, 0};

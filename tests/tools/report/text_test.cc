@@ -1,5 +1,8 @@
 #include "tools/report/text.h"
 
+#include <memory>
+#include <utility>
+
 #include <doctest/doctest.h>
 
 #include "tests/tools/report/sample.h"
@@ -193,6 +196,29 @@ TEST_CASE("text report: devices whose memory differs in names only share their l
       own, {{"s1_f", Bytes(256), HeldAs::Argument}, {"other", Bytes(255), HeldAs::InFlight}});
   CHECK(apart.find("  device 0  ") != std::string::npos);
   CHECK(apart.find("  device 1  ") != std::string::npos);
+}
+
+TEST_CASE("text report: transport buffers are worked out, with the source of their figures") {
+  Report report = sample_report();
+  DeviceMemory& memory = report.memory.kinds[0];
+  memory.connections = {{ConnectionKind::Collectives, 3, Bytes(1024), Bytes(), 1, 0},
+                        {ConnectionKind::Sends, 32, Bytes(10 << 20), Bytes(2 << 20), 7, 7}};
+  memory.transport = Bytes(3072) + Bytes(int64_t{2688} << 20);
+  memory.reserved = memory.transport;
+  Scenario scenario = *report.scenario;
+  scenario.cluster.transport.emplace().connections = {{ConnectionKind::Sends, {{}, Bytes(1), {}}}};
+  scenario.cluster.sources = {
+      {"transport/connections/sends/receiver", "library default", "code", "2026-01-01"}};
+  report.scenario = std::make_shared<const Scenario>(std::move(scenario));
+  const std::string text = memory_text(report, Style());
+  CHECK(text.find(
+            "reserved 2.625 GiB (transport buffers)\n"
+            "    transport buffers of collectives: 3 channels x 1 connection in x 1 KiB\n"
+            "    = 3 KiB (the protocols' slots)\n"
+            "    transport buffers of sends: 32 channels x (7 connections in x 10 MiB + 7 out x "
+            "2 MiB)\n"
+            "    = 2.625 GiB (library default)\n"
+            "    placed in an arena of 512 B\n") != std::string::npos);
 }
 
 TEST_CASE("text report: plain letters for terminals without Unicode") {
