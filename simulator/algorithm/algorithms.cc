@@ -39,6 +39,10 @@ std::optional<std::string> misfit(const PlacedGroup& group) {
   return too_many_channels(uint64_t{group.ranks.size()} * group.channels);
 }
 
+std::optional<std::string> misfit_bidirectional(const PlacedGroup& group) {
+  return too_many_channels(2 * uint64_t{group.ranks.size()} * group.channels);
+}
+
 std::optional<std::string> misfit_direct(const PlacedGroup& group) {
   const uint64_t ranks = group.ranks.size();
   if (ranks > kMostDirectRanks)
@@ -69,25 +73,53 @@ std::optional<std::string> misfit_in_switch(const PlacedGroup& group) {
   return too_many_channels(2 * ranks * 2 * ranks * group.channels);
 }
 
+// Each of these returns why an algorithm is not considered for a group unless it is named.
+
+/// The algorithm exists for the order in which it folds.
+std::optional<std::string> only_by_name(const PlacedGroup& /*group*/) {
+  return "only if asked for";
+}
+
+/// A ring gains by going back only over links that the way on leaves idle. Behind a switch, both
+/// ways share each rank's links.
+std::optional<std::string> gains_nothing_both_ways(const PlacedGroup& group) {
+  const size_t ranks = group.ranks.size();
+  if (ranks <= 2)
+    return "two ranks have one link each way";
+  for (size_t r = 0; r < ranks; ++r) {
+    const VertexId rank = group.ranks[r];
+    const VertexId next = group.ranks[(r + 1) % ranks];
+    if (!group.fabric.direct_link(rank, next) || !group.fabric.direct_link(next, rank))
+      return "neighbours have no links both ways";
+  }
+  return std::nullopt;
+}
+
 Combine combine_of(const ScheduleRequest& request) {
   return rules(request.kind).form.combine;
 }
 
-OwnedSchedule make_ring(const ScheduleRequest& request) {
+OwnedSchedule make_ring(const ScheduleRequest& request, RingSchedule::Ways ways) {
+  const auto make = [&](RingSchedule::Form form, int64_t count) {
+    return std::make_unique<RingSchedule>(form, request.nodes, count, combine_of(request),
+                                          request.transport, ways);
+  };
   switch (request.kind) {
     case OpKind::AllGather:
-      return std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, request.nodes,
-                                            request.nodes * request.elements, combine_of(request),
-                                            request.transport);
+      return make(RingSchedule::Form::AllGather, request.nodes * request.elements);
     case OpKind::PsumScatter:
-      return std::make_unique<RingSchedule>(RingSchedule::Form::ReduceScatter, request.nodes,
-                                            request.elements, combine_of(request),
-                                            request.transport);
+      return make(RingSchedule::Form::ReduceScatter, request.elements);
     default:
-      return std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, request.nodes,
-                                            request.elements, combine_of(request),
-                                            request.transport);
+      return make(RingSchedule::Form::AllReduce, request.elements);
   }
+}
+
+OwnedSchedule make_one_way(const ScheduleRequest& request) {
+  return make_ring(request, RingSchedule::Ways::One);
+}
+
+OwnedSchedule make_bidirectional(const ScheduleRequest& request) {
+  return make_ring(request, RingSchedule::Ways::Both);
 }
 
 OwnedSchedule make_recursive_doubling(const ScheduleRequest& request) {
@@ -219,21 +251,29 @@ std::span<const Algorithm> algorithms() {
   static const std::vector<OpKind> kReductions = {OpKind::Psum, OpKind::Pmean,   OpKind::Pmax,
                                                   OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin};
   static const std::vector<Algorithm> kTable = {
-      {"ring", "each rank sends to the next, chunk by chunk", kReductions, misfit, make_ring},
+      {"ring", "each rank sends to the next, chunk by chunk", kReductions, misfit, make_one_way},
       {"recursive_doubling", "ranks that differ in one bit exchange all they have, bit by bit",
        kReductions, misfit, make_recursive_doubling},
       {"ring",
        "each rank sends to the next, chunk by chunk",
        {OpKind::AllGather, OpKind::PsumScatter},
        misfit,
-       make_ring},
+       make_one_way},
+      {"bidirectional",
+       "half of each chunk goes each way round the ring",
+       {OpKind::Psum, OpKind::Pmean, OpKind::Pmax, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin,
+        OpKind::AllGather, OpKind::PsumScatter},
+       misfit_bidirectional,
+       make_bidirectional,
+       nullptr,
+       gains_nothing_both_ways},
       {"direct",
        "each rank sends to every other at once",
        {OpKind::AllToAll, OpKind::Pswapaxes},
        misfit_direct,
        make_direct,
        nullptr,
-       Considered::Always,
+       nullptr,
        ChannelUse::WholeParts},
       {"pairwise",
        "each rank sends to one other at a time, in turns",
@@ -241,7 +281,7 @@ std::span<const Algorithm> algorithms() {
        misfit,
        make_pairwise,
        nullptr,
-       Considered::Always,
+       nullptr,
        ChannelUse::WholeParts},
       {"direct",
        "each source sends to its destination",
@@ -249,7 +289,7 @@ std::span<const Algorithm> algorithms() {
        misfit,
        make_permute,
        nullptr,
-       Considered::Always,
+       nullptr,
        ChannelUse::WholeParts},
       {"direct",
        "each rank sends to every other at once the slices that have rows",
@@ -257,7 +297,7 @@ std::span<const Algorithm> algorithms() {
        misfit_direct,
        make_ragged,
        nullptr,
-       Considered::Always,
+       nullptr,
        ChannelUse::WholeParts,
        Cutting::ByItself},
       {"direct",
@@ -266,7 +306,7 @@ std::span<const Algorithm> algorithms() {
        misfit,
        make_transfer,
        nullptr,
-       Considered::Always,
+       nullptr,
        ChannelUse::WholeParts},
       {"direct",
        "the source sends to every other at once",
@@ -274,7 +314,7 @@ std::span<const Algorithm> algorithms() {
        misfit_direct,
        make_broadcast,
        nullptr,
-       Considered::Always,
+       nullptr,
        ChannelUse::WholeParts},
       {"ring",
        "each rank sends to the next, from the source on, piece by piece",
@@ -282,7 +322,7 @@ std::span<const Algorithm> algorithms() {
        misfit,
        make_chain,
        nullptr,
-       Considered::Always,
+       nullptr,
        ChannelUse::EvenSharesForEachRank,
        Cutting::InIterations,
        true},
@@ -293,7 +333,7 @@ std::span<const Algorithm> algorithms() {
        misfit_in_switch,
        make_in_switch,
        reducing_switch,
-       Considered::Always,
+       nullptr,
        ChannelUse::EvenShares,
        Cutting::InIterations,
        true},
@@ -304,7 +344,7 @@ std::span<const Algorithm> algorithms() {
        misfit_direct,
        make_one_shot,
        nullptr,
-       Considered::ByName,
+       only_by_name,
        ChannelUse::WholeParts},
   };
   return kTable;

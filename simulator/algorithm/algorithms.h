@@ -7,7 +7,7 @@
 // (algorithms.cc) states when that is possible and when it is tried:
 //   misfit      returns why a group cannot run the algorithm: too many channels, no switch
 //   make        makes the Schedule of a group that fits
-//   considered  says whether lowering times the algorithm if the scenario names none
+//   set_aside   returns why lowering does not time the algorithm if the scenario names none
 //
 // Each algorithm has a Schedule class in a header of its own; chunks.h has what they share, and
 // concrete.h lists the classes. A class computes each step from its node, channel and number, so it
@@ -74,14 +74,6 @@ struct PlacedGroup {
   uint32_t channels = 1;            // Transport::channels
 };
 
-/// Says when an algorithm is timed with the others of its op. An algorithm that the scenario names
-/// is always used.
-enum class Considered : uint8_t {
-  Always,
-  /// Only if the scenario names the algorithm: it exists for the order in which it folds.
-  ByName,
-};
-
 /// Says how the number of channels follows from a protocol's channel_bytes, and which part of a
 /// message each channel takes. The protocol also has its own limit on channels.
 enum class ChannelUse : uint8_t {
@@ -113,7 +105,9 @@ struct Algorithm {
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
   /// Returns the switch of the switch nodes, for a group that fits. Null if there are none.
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
-  Considered considered = Considered::Always;
+  /// Returns why the algorithm is not considered for the group unless the scenario names it. The
+  /// result is empty if the algorithm is considered. Null: it always is.
+  std::optional<std::string> (*set_aside)(const PlacedGroup& group) = nullptr;
   ChannelUse channel_use = ChannelUse::EvenShares;
   Cutting cutting = Cutting::InIterations;
   /// Nodes send one piece of a message on while the next arrives. If no protocol cuts messages, the

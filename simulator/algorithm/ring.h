@@ -9,8 +9,15 @@
 //  - reduce-scatter: s, rrs x (n-2), rrc; n-1 messages
 //  - all-gather: s and copy, rcs x (n-2), r; n-1 messages
 //
+// A ring may go both ways round: half of each chunk then goes to the next rank, and half to the one
+// before, at the same time.
+//
 // On an uncontended ring, with two slots or more and a reduction that takes no time, no message
-// waits for a slot. An all-reduce then ends after 2(n-1) (latency + transfer of the largest chunk).
+// waits for a slot. It then ends after
+//  - all-reduce: 2(n-1) (latency + transfer of the largest chunk)
+//  - reduce-scatter, all-gather: (n-1) (latency + transfer of the largest chunk)
+//  - both ways: the same, with the larger half of the largest chunk. If the two ways share their
+//    links, as those of two ranks do, nothing is gained.
 
 #include <algorithm>
 #include <array>
@@ -33,32 +40,39 @@ namespace orrery {
 ///
 /// The fold of chunk c is ((x[c'] + x[c'+1]) + x[c'+2]) + ..., around the ring, from the rank that
 /// sends it first: c' = c for an all-reduce, c + 1 for a reduce-scatter.
+///
+/// A ring that goes both ways has twice as many channels, and the second half of them goes back. To
+/// go back is to go on in mirrored numbers: rank r and chunk r count as n-1-r. So the fold of a
+/// chunk's second half is ((x[c'] + x[c'-1]) + x[c'-2]) + ..., where c' is c or c - 1.
 class RingSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
 
   enum class Form : uint8_t { AllGather, ReduceScatter, AllReduce };
+  enum class Ways : uint8_t { One, Both };
 
   /// `combine` is None exactly for an all-gather.
-  RingSchedule(Form form, uint32_t nodes, int64_t count, Combine combine, Transport transport)
+  RingSchedule(Form form, uint32_t nodes, int64_t count, Combine combine, Transport transport,
+               Ways ways = Ways::One)
       : form_(form),
         nodes_(nodes),
         last_(form == Form::AllReduce ? 2 * (nodes - 1) : nodes - 1),
         reducing_(form == Form::AllGather ? 1 : nodes),
         first_chunk_(form == Form::ReduceScatter ? 1 : 0),
+        onward_(transport.channels),
         combine_(combine),
         chunks_(count, nodes) {
     ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a ring has a node");
     ORRERY_CHECK((combine == Combine::None) == (form == Form::AllGather), "a gather only moves");
-    for (uint32_t c = 0; c < transport.channels; ++c) {
+    extent_.channels = transport.channels * (ways == Ways::Both ? 2 : 1);
+    for (uint32_t c = 0; c < extent_.channels; ++c) {
       const auto piece = [&](int64_t chunk) {
-        const Split split(chunk, transport.channels);
+        const Split split(chunk, extent_.channels);
         return Piece{split.first(c), split.count(c)};
       };
       pieces_.push_back({piece(chunks_.smallest()), piece(chunks_.largest())});
     }
     extent_.nodes = nodes;
-    extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = std::min(transport.slots, last_ + 1);
     extent_.lookback =
@@ -85,9 +99,9 @@ class RingSchedule final : public Schedule {
     const int64_t place = chunks_.first(chunk) + piece.first;
     Step step;
     if (ref.index > 0)
-      step.from = previous(ref.node);
+      step.from = previous(ref.node, ref.channel);
     if (ref.index < last_)
-      step.to = next(ref.node);
+      step.to = next(ref.node, ref.channel);
     if (reduces) {
       step.source = Slice{Area::Input, form_ == Form::AllGather ? piece.first : place, piece.count};
       step.combine = ref.index > 0 ? combine_ : Combine::None;
@@ -100,14 +114,15 @@ class RingSchedule final : public Schedule {
   }
 
   ORRERY_ALWAYS_INLINE StepRef peer(StepRef ref, Half half) const override {
-    return half == Half::Send ? StepRef{next(ref.node), ref.channel, ref.index + 1}
-                              : StepRef{previous(ref.node), ref.channel, ref.index - 1};
+    return half == Half::Send
+               ? StepRef{next(ref.node, ref.channel), ref.channel, ref.index + 1}
+               : StepRef{previous(ref.node, ref.channel), ref.channel, ref.index - 1};
   }
 
   ORRERY_ALWAYS_INLINE std::optional<StepRef> takes_slot_of(StepRef ref) const override {
     if (ref.index < extent_.slots)
       return std::nullopt;
-    return StepRef{next(ref.node), ref.channel, ref.index - extent_.slots + 1};
+    return StepRef{next(ref.node, ref.channel), ref.channel, ref.index - extent_.slots + 1};
   }
 
   /// A node sends every chunk once in n steps, except that the last steps send nothing.
@@ -122,7 +137,7 @@ class RingSchedule final : public Schedule {
     int64_t elements = checked_multiply(turns, once);
     for (uint32_t index = last_; index < turns * nodes_; ++index)
       elements -= pieces[chunks_.is_larger(chunk_at({node, channel, index})) ? 1 : 0].count;
-    visit(Sent{next(node), last_, elements});
+    visit(Sent{next(node, channel), last_, elements});
   }
 
   int64_t largest_message() const override { return last_ == 0 ? 0 : pieces_[0][1].count; }
@@ -150,21 +165,33 @@ class RingSchedule final : public Schedule {
     int64_t count;
   };
 
-  Node next(Node node) const {
+  bool goes_back(Channel channel) const { return channel.index() >= onward_; }
+
+  Node next(Node node, Channel channel) const {
+    return goes_back(channel) ? before(node) : after(node);
+  }
+  Node previous(Node node, Channel channel) const {
+    return goes_back(channel) ? after(node) : before(node);
+  }
+  Node after(Node node) const {
     return node.index() + 1 == nodes_ ? Node(0) : Node(node.index() + 1);
   }
-  Node previous(Node node) const {
+  Node before(Node node) const {
     return node.index() == 0 ? Node(nodes_ - 1) : Node(node.index() - 1);
   }
 
   /// A node gets its chunks in falling order: (node - first_chunk - index) mod n, where index < 2n.
   int64_t chunk_at(StepRef ref) const {
-    int64_t chunk = int64_t{ref.node.index()} - first_chunk_ - ref.index;
+    const bool back = goes_back(ref.channel);
+    int64_t chunk = mirrored_if(back, ref.node.index()) - first_chunk_ - ref.index;
     if (chunk < 0)
       chunk += nodes_;
     if (chunk < 0)
       chunk += nodes_;
-    return chunk;
+    return mirrored_if(back, chunk);
+  }
+  int64_t mirrored_if(bool back, int64_t number) const {
+    return back ? nodes_ - 1 - number : number;
   }
 
   Form form_;
@@ -172,6 +199,7 @@ class RingSchedule final : public Schedule {
   uint32_t last_;         // the step that only receives
   uint32_t reducing_;     // steps that read the input; the last of them is the first to store
   uint32_t first_chunk_;  // the difference of a node's own chunk and the one it begins with
+  uint32_t onward_;       // so many channels go on, and those after them go back
   Combine combine_;
   Split chunks_;
   std::vector<std::array<Piece, 2>> pieces_;  // per channel: of a smaller and of a larger chunk

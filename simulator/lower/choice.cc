@@ -59,22 +59,32 @@ std::optional<TypeError> protocol_error(const SiteFigures& site,
   return unknown("protocol", *site.asked.protocol, names);
 }
 
+/// Returns why the algorithm is not considered for some group. The result is empty if the op names
+/// it, or if it is considered.
+std::optional<std::string> set_aside(const Algorithm& algorithm, const SiteFigures& site,
+                                     const Fabric& fabric) {
+  if (site.asked.algorithm || algorithm.set_aside == nullptr)
+    return std::nullopt;
+  for (const SharedList<VertexId>& ranks : site.grouping.vertices)
+    if (std::optional<std::string> why = algorithm.set_aside({fabric, ranks}))
+      return why;
+  return std::nullopt;
+}
+
 /// Returns each algorithm with the protocols that serve it and that the op allows. If there are no
 /// such pairs, messages are passed whole, unless the op asks for a protocol.
-Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFigures& site,
-                   const std::optional<TransportFigures>& transport) {
+Methods methods_of(std::vector<const Algorithm*> algorithms, const SiteFigures& site,
+                   const std::optional<TransportFigures>& transport, const Fabric& fabric) {
+  std::erase_if(algorithms,
+                [&](const Algorithm* each) { return set_aside(*each, site, fabric).has_value(); });
   Methods methods;
-  const auto add = [&](const Method& method) {
-    if (site.asked.algorithm || method.algorithm->considered == Considered::Always)
-      methods.push_back(method);
-  };
   for (const Algorithm* algorithm : algorithms)
     for (const ProtocolFigures* protocol : protocols_for(algorithm, site.request.kind, transport))
       if (!site.asked.protocol || protocol->name == *site.asked.protocol)
-        add({algorithm, protocol});
+        methods.push_back({algorithm, protocol});
   if (methods.empty() && !site.asked.protocol)
     for (const Algorithm* algorithm : algorithms)
-      add({algorithm, nullptr});
+      methods.push_back({algorithm, nullptr});
   return methods;
 }
 
@@ -186,8 +196,8 @@ std::string reason_against(const Algorithm& algorithm, const SiteFigures& site,
                            const ScheduleMaker& maker) {
   if (!algorithm.offered_on(fabric))
     return "no switch reduces";
-  if (algorithm.considered == Considered::ByName)
-    return "only if asked for";
+  if (const std::optional<std::string> why = set_aside(algorithm, site, fabric))
+    return *why;
   for (const Method& method : methods)
     if (method.algorithm == &algorithm)
       return *misfit_of_any(method, site, fabric, maker);
@@ -238,13 +248,13 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
     return {fitting.front(), "a group of one only copies"};
   const auto timed_groups = std::span(shapes).first(std::min(shapes.size(), kMostTimedShapes));
   std::vector<Timed> timed;
-  std::string why_not;
+  std::vector<std::string> why_not;
   std::optional<Duration> least;
   for (const auto& [method, at_least] : in_order(fitting, site, timed_groups, timer)) {
     if (least && at_least.count() / kTooSlow > least->count()) {
-      why_not =
-          fmt::format("{} {} < {} at least {} (model)", choice_of(timed.front().method).method(),
-                      reason_text(*least), choice_of(method).method(), reason_text(at_least));
+      why_not = {fmt::format("{} {} < {} at least {} (model)",
+                             choice_of(timed.front().method).method(), reason_text(*least),
+                             choice_of(method).method(), reason_text(at_least))};
       break;  // the others are not below that either
     }
     const QuietTimer::Outcome outcome = slowest(method, site, timed_groups, timer);
@@ -252,13 +262,14 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
       timed.push_back({method, *time});
       least = least ? std::min(*least, time->takes) : time->takes;
     } else {
-      why_not = fmt::format("{} {}", choice_of(method).method(), std::get<std::string>(outcome));
+      why_not.push_back(
+          fmt::format("{} {}", choice_of(method).method(), std::get<std::string>(outcome)));
     }
   }
   if (timed.empty())
     return {fitting.front(), "the first that fits"};
   if (timed.size() == 1)
-    return {timed.front().method, why_not};
+    return {timed.front().method, fmt::format("{}", fmt::join(why_not, "; "))};
   // Among equal times the first method of the table counts.
   std::sort(timed.begin(), timed.end(), [&](const Timed& a, const Timed& b) {
     return place_of(a.method, fitting) < place_of(b.method, fitting);
@@ -278,7 +289,7 @@ std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
   if (std::optional<TypeError> error = protocol_error(site, transport))
     return *error;
   const Methods methods =
-      methods_of(std::get<std::vector<const Algorithm*>>(algorithms), site, transport);
+      methods_of(std::get<std::vector<const Algorithm*>>(algorithms), site, transport, fabric);
   if (methods.empty())
     return TypeError{
         "protocol",

@@ -25,7 +25,7 @@ namespace {
 /// A `OneOp` is one op on `elements` f32 per device over four devices in a ring. The links carry 1
 /// GB/s, 1,000 B per microsecond, with a latency of 1 us.
 struct OneOp {
-  std::string op = R"("op": "all_gather")";
+  std::string op = R"("op": "all_gather", "algorithm": "ring")";
   int64_t elements = 1000;
   std::string shape = "";  // of the whole array; empty: all elements in one dimension
   std::string protocols;
@@ -108,7 +108,7 @@ TEST_CASE("protocols: only the last step of a ring copies what it receives out o
   CHECK(gather(R"({"store_rate": "2 GB/s", "forward_rate": "4 GB/s"})") ==
         Duration((2 + 15 + 2 * 1 + 2) * kUs));
   OneOp scatter;
-  scatter.op = R"("op": "psum_scatter", "tiled": true)";
+  scatter.op = R"("op": "psum_scatter", "tiled": true, "algorithm": "ring")";
   scatter.protocols = R"("p": {"store_rate": "2 GB/s"})";
   // The last step reduces. Each of three steps has 1,000 B.
   CHECK(took(scatter.run()) == Duration((2 + 3 * 2) * kUs));
@@ -125,7 +125,7 @@ TEST_CASE("protocols: a channel copies a rank's own part, before it sends it in 
   CHECK(gather(R"({"copy_rate": "2 GB/s", "channels": 2})") == Duration((2 + 1 + 15) * kUs));
   // Unpacking after the last step takes the device's rate, which is not given.
   OneOp columns;
-  columns.op = R"("op": "all_gather", "axis": 1, "tiled": true)";
+  columns.op = R"("op": "all_gather", "axis": 1, "tiled": true, "algorithm": "ring")";
   columns.shape = "4000, 1";
   columns.protocols = R"("p": {"copy_rate": "2 GB/s"})";
   const Report report = columns.run();
@@ -256,7 +256,7 @@ TEST_CASE("protocols: the fastest is chosen by size, with the reason, unless the
   const Report large = one.run();
   CHECK(large.lowered->choices[0].because == "ring (big) 22 us < ring (quick) 29 us (model)");
   CHECK(large.lowered->choices[0].protocol == "big");
-  one.op = R"("op": "all_gather", "protocol": "quick")";
+  one.op = R"("op": "all_gather", "algorithm": "ring", "protocol": "quick")";
   CHECK(took(one.run()) == Duration(29 * kUs));
   one.op = R"("op": "all_gather", "protocol": "quik")";
   CHECK(one.error().find("/program/0/protocol: all_gather \"r\": expected one of quick, big, got "
@@ -308,7 +308,7 @@ TEST_CASE("protocols: memory counts the slots of each protocol that a communicat
   // The result is the same as with a policy that gives the slots itself, and an op that gives its
   // slots and channels.
   OneOp given;
-  given.op = R"("op": "all_gather", "slots": 3, "channels": 2)";
+  given.op = R"("op": "all_gather", "algorithm": "ring", "slots": 3, "channels": 2)";
   given.protocols = R"("q": {})";
   given.memory = R"({"transport": {"protocol": "simple", "slot": "1000 B"}})";
   CHECK(given.run().memory.largest_peak() == without + Bytes(3 * 2 * 1000));

@@ -12,16 +12,21 @@ namespace orrery {
 namespace {
 
 using Form = RingSchedule::Form;
+using Ways = RingSchedule::Ways;
 using test::Elements;
 
 struct Case {
   uint32_t nodes;
   int64_t count;
   Transport transport;
+  Ways ways;
 };
 
 Case any_case() {
-  Case any{test::in_range(1U, 18U), test::in_range<int64_t>(0, 201), {}};
+  Case any{test::in_range(1U, 18U),
+           test::in_range<int64_t>(0, 201),
+           {},
+           test::one_of(Ways::One, Ways::Both)};
   any.transport.channels = test::in_range(1U, 4U);
   any.transport.slots = test::in_range(2U, 5U);
   return any;
@@ -38,7 +43,7 @@ Elements part_of(const Elements& whole, uint32_t nodes, uint32_t r) {
 TEST_CASE("ring all-reduce: every rank gets the sum") {
   test::holds_for_all("sum", [] {
     const Case c = any_case();
-    const RingSchedule ring(Form::AllReduce, c.nodes, c.count, Combine::Add, c.transport);
+    const RingSchedule ring(Form::AllReduce, c.nodes, c.count, Combine::Add, c.transport, c.ways);
     const auto inputs = test::inputs(c.nodes, c.count);
     const test::Moved moved = test::move_data(ring, inputs);
     RC_ASSERT(moved.error.empty());
@@ -50,7 +55,8 @@ TEST_CASE("ring all-reduce: every rank gets the sum") {
 TEST_CASE("ring reduce-scatter: rank r gets chunk r of the sum") {
   test::holds_for_all("chunk of the sum", [] {
     const Case c = any_case();
-    const RingSchedule ring(Form::ReduceScatter, c.nodes, c.count, Combine::Add, c.transport);
+    const RingSchedule ring(Form::ReduceScatter, c.nodes, c.count, Combine::Add, c.transport,
+                            c.ways);
     const auto inputs = test::inputs(c.nodes, c.count);
     test::Moved moved = test::move_data(ring, inputs);
     RC_ASSERT(moved.error.empty());
@@ -65,7 +71,7 @@ TEST_CASE("ring reduce-scatter: rank r gets chunk r of the sum") {
 TEST_CASE("ring all-gather: every rank gets all chunks in rank order") {
   test::holds_for_all("concatenation", [] {
     const Case c = any_case();
-    const RingSchedule ring(Form::AllGather, c.nodes, c.count, Combine::None, c.transport);
+    const RingSchedule ring(Form::AllGather, c.nodes, c.count, Combine::None, c.transport, c.ways);
     const Elements whole = test::inputs(1, c.count).front();
     std::vector<Elements> inputs;
     for (uint32_t r = 0; r < c.nodes; ++r) {
@@ -84,7 +90,7 @@ TEST_CASE("ring: messages, lockstep and window meet what walkers require") {
     const Case c = any_case();
     const auto form = test::one_of(Form::AllGather, Form::ReduceScatter, Form::AllReduce);
     const Combine combine = form == Form::AllGather ? Combine::None : Combine::Add;
-    const RingSchedule ring(form, c.nodes, c.count, combine, c.transport);
+    const RingSchedule ring(form, c.nodes, c.count, combine, c.transport, c.ways);
     RC_ASSERT(test::error_in_form(ring, seed) == "");
   });
 }
@@ -105,6 +111,21 @@ TEST_CASE("ring all-reduce: a link carries every chunk twice, except two that it
       CAPTURE(r);
       CHECK(moved.sent[r] == 2 * (n - 1));
       CHECK(moved.elements.at({r, (r + 1) % n}) == 2 * count - size(r + 1) - size(r + 2));
+    }
+  }
+}
+
+TEST_CASE("ring both ways: of every chunk, the larger half goes on and the other goes back") {
+  // There are n chunks of 5 elements: 3 go on in n-1 messages, and 2 go back in as many.
+  for (uint32_t n = 3; n <= 9; ++n) {
+    const RingSchedule ring(Form::AllGather, n, int64_t{5} * n, Combine::None, {}, Ways::Both);
+    const test::Moved moved = test::move_data(ring, test::inputs(n, 5));
+    for (uint32_t r = 0; r < n; ++r) {
+      CAPTURE(n);
+      CAPTURE(r);
+      CHECK(moved.sent[r] == 2 * (n - 1));
+      CHECK(moved.elements.at({r, (r + 1) % n}) == 3 * (n - 1));
+      CHECK(moved.elements.at({r, (r + n - 1) % n}) == 2 * (n - 1));
     }
   }
 }
@@ -170,14 +191,18 @@ TEST_CASE("ring all-reduce: ends after 2(n-1) hops of the largest chunk") {
       for (uint32_t slots = 2; slots <= 4; ++slots) {
         Transport transport;
         transport.slots = slots;
-        const RingSchedule ring(Form::AllReduce, n, count, Combine::Add, transport);
-        MaxPlus time{ring, 7};
-        walk(ring, time);
-        CAPTURE(n);
-        CAPTURE(count);
-        // No message waits for another message: each hop takes a latency of 7 and the transfer of
-        // ceil(count / n) elements.
-        CHECK(time.last == 2 * (n - 1) * (7 + (count + n - 1) / n));
+        for (const Ways ways : {Ways::One, Ways::Both}) {
+          const RingSchedule ring(Form::AllReduce, n, count, Combine::Add, transport, ways);
+          MaxPlus time{ring, 7};
+          walk(ring, time);
+          CAPTURE(n);
+          CAPTURE(count);
+          // No message waits for another message: each hop takes a latency of 7 and the transfer of
+          // ceil(count / n) elements, or of the larger half of them. Here every message has a link
+          // to itself, also with two ranks.
+          const int64_t chunk = (count + n - 1) / n;
+          CHECK(time.last == 2 * (n - 1) * (7 + (ways == Ways::Both ? (chunk + 1) / 2 : chunk)));
+        }
       }
     }
   }

@@ -234,16 +234,18 @@ TEST_CASE("lower: the scenario's transport reaches the schedule") {
 }
 
 TEST_CASE("lower: the choice depends on the cluster's links") {
-  // At 1 GB/s and 1 ns, 8 f32 over 4 ranks take the ring 6 (1 ns + 8 B / 1 GB/s = 8 ns) = 54 ns,
-  // and doubling 2 (1 ns + 32 ns) = 66 ns. With 1 us of latency the times are 6048 ns and 2064 ns.
+  // At 1 GB/s and 1 ns, 8 f32 over 4 ranks take the ring 6 (1 ns + 8 B / 1 GB/s = 8 ns) = 54 ns, or
+  // both ways 6 (1 ns + 4 ns) = 30 ns, and doubling 2 (1 ns + 32 ns) = 66 ns. With 1 us of latency
+  // the last two times are 6024 ns and 2064 ns.
   LowerRig rig(4);
   rig.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
-  CHECK(rig.lower().choices[0].because == "ring 54 ns < recursive_doubling 66 ns (model)");
+  CHECK(rig.lower().choices[0].because == "bidirectional 30 ns < ring 54 ns (model)");
   LowerRig far(4);
   far.cluster.fabric =
       fully_connected_fabric(4, {BytesPerSecond(1'000'000'000), Duration(1'000'000)});
   far.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
-  CHECK(far.lower().choices[0].because == "recursive_doubling 2064 ns < ring 6048 ns (model)");
+  CHECK(far.lower().choices[0].because ==
+        "recursive_doubling 2064 ns < bidirectional 6024 ns (model)");
 }
 
 TEST_CASE("lower: ppermute over no axes keeps the operand, over an axis of one it may drop it") {
@@ -361,7 +363,7 @@ TEST_CASE("lower: an unknown algorithm is an error at its parameter") {
       .op("done", "d", {"p"});
   CHECK(rig.error() ==
         "rig.json:7:1: /program/p/algorithm: psum_start \"p\": expected one of ring, "
-        "recursive_doubling, one_shot, got \"rings\"; did you mean \"ring\"?");
+        "recursive_doubling, bidirectional, one_shot, got \"rings\"; did you mean \"ring\"?");
 }
 
 TEST_CASE("lower: members without a route to each other are an error") {

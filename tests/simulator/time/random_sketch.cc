@@ -148,19 +148,21 @@ std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, 
   transport.slots = static_cast<uint32_t>(random.below(3)) + 1;
   transport.entry = random.below(3) == 0 ? Entry::Rendezvous : Entry::Eager;
   const int64_t count = random.below(8) == 0 ? 0 : random.between(1, 60'000);
+  const RingSchedule::Ways ways =
+      random.below(3) == 0 ? RingSchedule::Ways::Both : RingSchedule::Ways::One;
   std::unique_ptr<const Schedule> schedule;
   switch (random.below(has_switch ? 10 : 8)) {
     case 0:
       schedule = std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, nodes, count,
-                                                Combine::None, transport);
+                                                Combine::None, transport, ways);
       break;
     case 1:
       schedule = std::make_unique<RingSchedule>(RingSchedule::Form::ReduceScatter, nodes, count,
-                                                Combine::Add, transport);
+                                                Combine::Add, transport, ways);
       break;
     case 2:
       schedule = std::make_unique<RingSchedule>(RingSchedule::Form::AllReduce, nodes, count,
-                                                Combine::Max, transport);
+                                                Combine::Max, transport, ways);
       break;
     case 3:
       schedule = std::make_unique<RecursiveDoublingSchedule>(nodes, count, Combine::Add, transport);

@@ -74,6 +74,28 @@ TEST_CASE("folds: each chunk of a ring folds the same contributions in another o
   CHECK(run.outputs[0][0].made.fold != run.outputs[0][1].made.fold);
 }
 
+TEST_CASE(
+    "folds: the half of a chunk that goes back round a ring folds the ranks in falling order") {
+  // There are three chunks of two elements. Element 2c goes on and is folded from rank c on;
+  // element 2c + 1 goes back.
+  const RingSchedule ring(RingSchedule::Form::AllReduce, 3, 6, Combine::Add, {},
+                          RingSchedule::Ways::Both);
+  ProvenanceRun run = provenance(ring, whole_areas(ring.extent()), CollectiveId(0), kItem);
+  const auto sum = [&](uint32_t first, uint32_t step, int64_t at) {
+    const auto input = [&](uint32_t k) {
+      return run.folds.input(Rank((first + k * step) % 3), at);
+    };
+    const FoldAt two = run.folds.combine(Combine::Add, input(0), input(1));
+    return run.folds.combine(Combine::Add, two, input(2));
+  };
+  REQUIRE(run.outputs[1].size() == 6);
+  for (uint32_t chunk = 0; chunk < 3; ++chunk) {
+    const int64_t first = 2 * int64_t{chunk};
+    CHECK(run.outputs[1][2 * chunk].made == sum(chunk, 1, first));
+    CHECK(run.outputs[1][2 * chunk + 1].made == sum(chunk, 2, first + 1));
+  }
+}
+
 }  // namespace
 
 }  // namespace orrery::test

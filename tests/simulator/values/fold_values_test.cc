@@ -157,7 +157,7 @@ void check_sum(const std::string& algorithm, Dtype dtype, int64_t n, int64_t cou
 }
 
 TEST_CASE("fold values: those of a psum are the executor's bit for bit, in every float dtype") {
-  for (const char* const algorithm : {"ring", "recursive_doubling"})
+  for (const char* const algorithm : {"ring", "recursive_doubling", "bidirectional"})
     for (const Dtype dtype :
          {Dtype::F64, Dtype::F32, Dtype::BF16, Dtype::F16, Dtype::F8E4M3FN, Dtype::F8E5M2})
       for (const int64_t n : {2, 3, 5, 8, 13}) {

@@ -108,7 +108,7 @@ TEST_CASE("host: psum by every algorithm") {
   // The first sum is 1 + 10 + 100.
   const Table inputs = {{1, 2, 3}, {10, 20, 30}, {100, 200, 300}};
   const Numbers sums = {111, 222, 333};
-  for (const char* algorithm : {"ring", "recursive_doubling"})
+  for (const char* algorithm : {"ring", "recursive_doubling", "bidirectional"})
     CHECK(collective("psum", {3}, inputs, {{"algorithm", std::string(algorithm)}}) ==
           Table{sums, sums, sums});
 }
@@ -140,7 +140,7 @@ TEST_CASE("host: pmean divides the sum by the size of its group") {
 TEST_CASE("host: pargmax by every algorithm") {
   const Table inputs = {{1, 5, 7}, {3, 5, 8}, {2, 4, 9}};
   const Numbers ranks = {1, 0, 2};
-  for (const char* algorithm : {"ring", "recursive_doubling"})
+  for (const char* algorithm : {"ring", "recursive_doubling", "bidirectional"})
     CHECK(collective("pargmax", {3}, inputs, {{"algorithm", std::string(algorithm)}}) ==
           Table{ranks, ranks, ranks});
 }

@@ -70,9 +70,9 @@ TEST_CASE("perf: a launch, a latency, and the bytes at the rate of a link") {
   CHECK(time(NcclCollective::Alltoall) == Duration(kLaunch + kLatency + part));
   CHECK(time(NcclCollective::Gather) == Duration(kLaunch + kLatency + part));
   CHECK(time(NcclCollective::Scatter) == Duration(kLaunch + kLatency + part));
-  // These take three steps of a ring.
-  CHECK(time(NcclCollective::AllGather) == Duration(kLaunch + 3 * (kLatency + part)));
-  CHECK(time(NcclCollective::ReduceScatter) == Duration(kLaunch + 3 * (kLatency + part)));
+  // These take three steps of a ring, in which half of a part goes each way round.
+  CHECK(time(NcclCollective::AllGather) == Duration(kLaunch + 3 * (kLatency + part / 2)));
+  CHECK(time(NcclCollective::ReduceScatter) == Duration(kLaunch + 3 * (kLatency + part / 2)));
   // This takes an exchange of one part, launched by itself, and one of two parts.
   CHECK(time(NcclCollective::Hypercube) == Duration(2 * (kLaunch + kLatency) + 3 * part));
   // This takes two exchanges of everything.
@@ -170,10 +170,11 @@ TEST_CASE("perf: in place, nothing of a rank's own part is copied") {
     const NcclRow row = perf_table(request_of(collective, 4, 4096), cluster).table.rows.front();
     return std::pair(row.out_of_place->time, row.in_place->time);
   };
-  // A rank's own 1024 B are copied at 1 ns per byte before they are sent.
+  // A rank's own 1024 B are copied at 1 ns per byte before they are sent, by two channels. Each
+  // sends its half one way round the ring.
   const int64_t part = 1024 * 20;
-  const Duration gather = Duration(kLaunch + 3 * (kLatency + part));
-  CHECK(times(NcclCollective::AllGather) == std::pair(gather + Duration(1'024'000), gather));
+  const Duration gather = Duration(kLaunch + 3 * (kLatency + part / 2));
+  CHECK(times(NcclCollective::AllGather) == std::pair(gather + Duration(512'000), gather));
   // An alltoall copies while its messages go, for longer than they take.
   const auto all_to_all = times(NcclCollective::Alltoall);
   CHECK(all_to_all.second == Duration(kLaunch + kLatency + part));

@@ -170,7 +170,7 @@ TEST_CASE("text report: 80 layers that are written out are one screen, and --ops
       report_text(report, Style(), {.ops = ShownOps::All, .checks = ShownChecks::All});
   for (int l = 0; l < kLayers; ++l) {
     CHECK(all.find(fmt::format("\n  layer{}_act ", l)) != std::string::npos);
-    CHECK(all.find(fmt::format("\"layer{}_gather\" by ring is all_gather", l)) !=
+    CHECK(all.find(fmt::format("\"layer{}_gather\" by bidirectional is all_gather", l)) !=
           std::string::npos);
   }
 }
