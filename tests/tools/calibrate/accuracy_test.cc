@@ -1,11 +1,15 @@
 #include "tools/calibrate/accuracy.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "models/base/diagnostics.h"
+#include "models/scenario/cluster_json.h"
+#include "tools/nccl_tests/call.h"
 
 namespace orrery::test {
 namespace {
@@ -109,6 +113,63 @@ TEST_CASE("accuracy: a row for each collective, number of ranks and band") {
   Accuracy barred = made;
   barred.rows[0].file = "a|b.json";
   CHECK(accuracy_markdown(barred).find("| a\\|b.json | all_reduce | 2 |") != std::string::npos);
+}
+
+constexpr int64_t kGiB = int64_t{1} << 30;
+
+/// Returns the picoseconds of a call of f32 on all devices of the cluster.
+int64_t time_of(NcclCollective collective, int64_t bytes, const Cluster& cluster) {
+  NcclCall call;
+  call.collective = collective;
+  call.ranks = cluster.fabric.devices();
+  call.counts = nccl_counts(collective, bytes / 4, Bytes(4), call.ranks);
+  return call_time(call, program_of(call).program, 1, cluster, Limits()).out_of_place.count();
+}
+
+/// Returns a size from which on all channels of direct exchanges have their first channel_bytes of
+/// each message. Before that, more bytes take more channels.
+int64_t all_channels_from(const Cluster& cluster) {
+  for (const ProtocolFigures& protocol : cluster.transport->protocols)
+    if (protocol.name == "p2p")
+      return *protocol.channels * protocol.channel_bytes->count() * cluster.fabric.devices();
+  return 0;
+}
+
+TEST_CASE("accuracy: from 64 MiB on, the catalog's further bytes take the time of the last ones") {
+  // A rate that binds beyond the measured sizes alone was never fitted, so there must be none. Two
+  // things make the time of further bytes uneven:
+  //  - A ring cuts messages to slots, and a number of iterations is whole. Each iteration adds the
+  //    latency of at most 2(n-1) messages.
+  //  - Where a channel has a constant number of pieces, they grow, and so does the time until the
+  //    first is through. In the switch 3 of 64 pieces are on the way, which is less than a
+  //    twentieth.
+  for (const CatalogFile& entry : catalog()) {
+    const Cluster cluster = *catalog_cluster(entry.name);
+    Duration latency;
+    for (const ProtocolFigures& protocol : cluster.transport->protocols)
+      latency = std::max(latency, *protocol.latency);
+    const int64_t iteration = latency.count() * 2 * (int64_t{cluster.fabric.devices()} - 1);
+    for (const NcclCollective collective :
+         {NcclCollective::AllReduce, NcclCollective::AllGather, NcclCollective::ReduceScatter,
+          NcclCollective::Broadcast, NcclCollective::Alltoall, NcclCollective::SendRecv}) {
+      const int64_t last = time_of(collective, 16 * kGiB, cluster);
+      const int64_t of_8_gib = last - time_of(collective, 8 * kGiB, cluster);
+      int64_t size = kGiB / 16;
+      while (collective == NcclCollective::Alltoall && size < all_channels_from(cluster))
+        size *= 2;
+      int64_t before = time_of(collective, size, cluster);
+      for (; size < 8 * kGiB; size *= 2) {
+        const int64_t now = time_of(collective, 2 * size, cluster);
+        const int64_t expected = of_8_gib / (8 * kGiB / size);
+        CAPTURE(entry.name);
+        CAPTURE(name(collective));
+        CAPTURE(size);
+        CHECK(now > before);
+        CHECK(std::abs(now - before - expected) <= expected / 20 + iteration);
+        before = now;
+      }
+    }
+  }
 }
 
 }  // namespace
