@@ -93,16 +93,16 @@ Outcome execute(const ProveCommand& command, const Terminal& terminal) {
 
   const Style& style = terminal.style;
   const Verdict verdict = proof.holds ? Verdict::Holds : Verdict::Fails;
-  terminal.out << fmt::format("{} {}  {}\n", style.mark(verdict), style.bold(algorithm.name),
-                              headline(verdict, style))
-               << style.dim(header_text(algorithm, proof)) << "\n"
-               << style.dim(notes_text(proof)) << "\n"
-               << checks_text(proof.checks, style);
+  std::string text =
+      fmt::format("{} {}  {}\n{}\n{}\n", style.mark(verdict), style.bold(algorithm.name),
+                  headline(verdict, style), style.dim(header_text(algorithm, proof)),
+                  style.dim(notes_text(proof))) +
+      checks_text(proof.checks, style);
   if (proof.time)
-    terminal.out << "\n"
-                 << time_line(proof, *cluster, style) << style.dim(assumed_text(*proof.time));
+    text += "\n" + time_line(proof, *cluster, style) + style.dim(assumed_text(*proof.time));
   else if (!cluster)
-    terminal.out << "\n  " << style.dim("give --cluster NAME or FILE for its time") << "\n";
+    text += "\n  " + style.dim("give --cluster NAME or FILE for its time") + "\n";
+  terminal.out << with_units(std::move(text), style);
   return proof.holds ? Outcome::Holds : Outcome::Fails;
 }
 

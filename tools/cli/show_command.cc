@@ -264,11 +264,11 @@ std::string show_critical_path(const ShowCommand& command, const Style& style) {
 std::string shown(const ShowCommand& command, const Style& style) {
   switch (command.what) {
     case ShowCommand::What::Program:
-      return show_program(command, style);
+      return with_units(show_program(command, style), style);
     case ShowCommand::What::Schedule:
-      return show_schedule(command, style);
+      return with_units(show_schedule(command, style), style);
     case ShowCommand::What::CriticalPath:
-      return show_critical_path(command, style);
+      return with_units(show_critical_path(command, style), style);
     case ShowCommand::What::Catalog:
       return show_catalog(command, style);
     case ShowCommand::What::Algorithms:

@@ -148,7 +148,7 @@ Json finding_json(const Finding& finding) {
 
 std::string difference_text(const RunComparison& comparison, const RunRecord& a, const RunRecord& b,
                             const Style& style) {
-  return DifferenceText(comparison, a, b, style).text();
+  return with_units(DifferenceText(comparison, a, b, style).text(), style);
 }
 
 std::string difference_json(const RunComparison& comparison, const RunRecord& a,

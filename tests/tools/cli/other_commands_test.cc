@@ -188,5 +188,34 @@ TEST_CASE("show: the steps of one rank") {
   CHECK(ran({"show", "schedule", file, "c"}).outcome == Outcome::WrongInput);
 }
 
+/// Returns whether some number in the text is followed by "us".
+bool has_plain_microseconds(const std::string& text) {
+  for (size_t at = text.find(" us"); at != std::string::npos; at = text.find(" us", at + 1))
+    if (at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9')
+      return true;
+  return false;
+}
+
+TEST_CASE("show, prove and diff write microseconds as run does") {
+  const TemporaryFolder folder;
+  const auto scenario = [&](const std::string& name, const std::string& shape) {
+    return folder.file(name, R"({"orrery": 1, "name": "psum",
+      "cluster": {"devices": 4, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+      "mesh": {"x": 4}, "arrays": {"a": {"shape": [)" +
+                                 shape + R"(], "dtype": "f32", "spec": ["x"]}},
+      "program": [{"id": "r", "op": "psum", "of": "a", "axis_name": "x"}]})");
+  };
+  const std::string a = scenario("a.json", "4000");
+  const std::string texts[] = {
+      ran({"show", "schedule", a, "r"}).out, ran({"show", "critical-path", a}).out,
+      ran({"prove", in_tree("tests/data/msccl/r48ll.xml"), "--cluster", "a100-sxm-8"}).out,
+      ran({"diff", a, scenario("b.json", "8000")}).out};
+  for (const std::string& text : texts) {
+    INFO(text);
+    CHECK(text.find("µs") != std::string::npos);
+    CHECK(!has_plain_microseconds(text));
+  }
+}
+
 }  // namespace
 }  // namespace orrery::test
