@@ -148,6 +148,11 @@ const std::vector<Row>& memory_rows() {
        Fails,
        {"✗ MEMORY.CAPACITY", "over its 31.25 GiB"},
        {{"/devices/0/live_at_peak/0/bytes", 34'963'718'144, 34'963'718'144}}},
+      // The report has 3.28 GB at the first call, for 32 channels to each of 7 peers.
+      {"30-a2a-buffers.json",
+       Holds,
+       {"transport buffers"},
+       {{"/devices/0/transport_bytes", 2'000'000'000, 3'300'000'000}}},
   };
   return rows;
 }
@@ -199,6 +204,10 @@ const std::vector<Row>& time_rows() {
        {{end_of(0), 34'457'280, 34'457'280},
         {end_of(1), 268'435'456, 268'435'456, end_of(0)},
         {kMakespan, 4 * 69'206'016, 4 * 69'206'116, start_of(7)}}},
+      // Half of 7/8 GB goes each way round, at 100 GB/s.
+      {"ring-both-ways.json", Holds, {}, {{kMakespan, 4'375 * kMicrosecond, 4'375 * kMicrosecond}}},
+      // NCCL drops a call without elements.
+      {"zero-psum.json", Holds, {}, {{kMakespan, 0, 0}}},
   };
   return rows;
 }
