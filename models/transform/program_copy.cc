@@ -138,11 +138,11 @@ bool is_one_program(const Program& program, const Origin& origin, Diagnostics& d
     const auto by_site = std::ranges::find_if(
         program.ops, [&](const Op& op) { return op.site && receives_by_site(program, op); });
     if (by_site != program.ops.end())
-      diagnostics.add(by_site->origin.value_or(origin),
-                      fmt::format("{}: expected a token of its psend in \"of\", as transforms "
-                                  "follow tokens, got {}",
-                                  op_title(*by_site),
-                                  by_site->group.empty() ? "a \"site\"" : "a group"));
+      diagnostics.add(
+          by_site->origin.value_or(origin),
+          fmt::format("{}: expected a token of its psend in \"of\", as transforms "
+                      "follow tokens, got {}",
+                      op_title(*by_site), by_site->group.empty() ? "a \"site\"" : "a group"));
     return by_site == program.ops.end();
   }
   diagnostics.add(origin,

@@ -76,13 +76,15 @@ std::optional<std::string> misfit_in_switch(const PlacedGroup& group) {
 // Each of these returns why an algorithm is not considered for a group unless it is named.
 
 /// The algorithm exists for the order in which it folds.
-std::optional<std::string> only_by_name(const PlacedGroup& /*group*/) {
+std::optional<std::string> only_by_name(const PlacedGroup& /*group*/, const Hints& /*asked*/) {
   return "only if asked for";
 }
 
 /// A ring gains by going back only over links that the way on leaves idle. Behind a switch, both
 /// ways share each rank's links.
-std::optional<std::string> gains_nothing_both_ways(const PlacedGroup& group) {
+std::optional<std::string> not_both_ways(const PlacedGroup& group, const Hints& asked) {
+  if (asked.channels)
+    return "it has the given channels twice, each way";
   const size_t ranks = group.ranks.size();
   if (ranks <= 2)
     return "two ranks have one link each way";
@@ -266,7 +268,7 @@ std::span<const Algorithm> algorithms() {
        misfit_bidirectional,
        make_bidirectional,
        nullptr,
-       gains_nothing_both_ways},
+       not_both_ways},
       {"direct",
        "each rank sends to every other at once",
        {OpKind::AllToAll, OpKind::Pswapaxes},

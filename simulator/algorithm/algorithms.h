@@ -107,7 +107,7 @@ struct Algorithm {
   std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
   /// Returns why the algorithm is not considered for the group unless the scenario names it. The
   /// result is empty if the algorithm is considered. Null: it always is.
-  std::optional<std::string> (*set_aside)(const PlacedGroup& group) = nullptr;
+  std::optional<std::string> (*set_aside)(const PlacedGroup& group, const Hints& asked) = nullptr;
   ChannelUse channel_use = ChannelUse::EvenShares;
   Cutting cutting = Cutting::InIterations;
   /// Nodes send one piece of a message on while the next arrives. If no protocol cuts messages, the

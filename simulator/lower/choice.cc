@@ -66,7 +66,7 @@ std::optional<std::string> set_aside(const Algorithm& algorithm, const SiteFigur
   if (site.asked.algorithm || algorithm.set_aside == nullptr)
     return std::nullopt;
   for (const SharedList<VertexId>& ranks : site.grouping.vertices)
-    if (std::optional<std::string> why = algorithm.set_aside({fabric, ranks}))
+    if (std::optional<std::string> why = algorithm.set_aside({fabric, ranks}, site.asked))
       return why;
   return std::nullopt;
 }

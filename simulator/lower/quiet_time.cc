@@ -81,9 +81,11 @@ Duration extend(Duration half, Duration size, const Measure& by) {
 /// They are those of the first ranks; or of evenly spaced ones if the algorithm is considered only
 /// on groups like this one. The first ranks of a ring of links are no such ring: there the last
 /// rank would send to the first over the links that go back.
-std::vector<VertexId> smaller_group(const Algorithm& algorithm, const Fabric& fabric,
-                                    std::span<const VertexId> vertices, uint32_t size) {
-  const bool spaced = algorithm.set_aside != nullptr && !algorithm.set_aside({fabric, vertices});
+std::vector<VertexId> smaller_group(const Algorithm& algorithm, const Hints& asked,
+                                    const Fabric& fabric, std::span<const VertexId> vertices,
+                                    uint32_t size) {
+  const bool spaced =
+      algorithm.set_aside != nullptr && !algorithm.set_aside({fabric, vertices}, asked);
   std::vector<VertexId> smaller;
   for (size_t rank = 0; rank < size; ++rank)
     smaller.push_back(vertices[spaced ? rank * vertices.size() / size : rank]);
@@ -202,7 +204,8 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
     const ScheduleRequest smaller = maker_.with_connections(
         method, asked, with(request, sizes[i], elements_of(sizes[i])), work);
     const auto outcome =
-        timed(method, smaller, work, smaller_group(algorithm, paths_.fabric(), vertices, sizes[i]));
+        timed(method, smaller, work,
+              smaller_group(algorithm, asked, paths_.fabric(), vertices, sizes[i]));
     if (const auto* why_not = std::get_if<std::string>(&outcome))
       return *why_not;
     takes[i] = std::get<Duration>(outcome);
