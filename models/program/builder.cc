@@ -369,6 +369,8 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
   if (collective)
     op.hints = take_hints(op.attributes);
   op.group = request.group;
+  if (!op.group.empty())
+    op.hints.stream = static_cast<uint32_t>(kMostStream) + 1 + request.place_in_group;
   op.operands = operands;
   op.donated = *donated;
   if (request.origin)
@@ -419,10 +421,13 @@ void ProgramBuilder::op(OpRequest request) {
   }
 }
 
-void ProgramBuilder::group(const std::string& name, std::vector<OpRequest> parts) {
+void ProgramBuilder::group(const std::string& name, const std::optional<Origin>& origin,
+                           std::vector<OpRequest> parts) {
+  (void)define(name, origin_of(name, origin),
+               {std::nullopt, true, ThreadId(program_.threads.size() - 1), origin});
   std::vector<OpRequest> dones;
   std::map<std::string, OpRequest*> sends;  // by the names of their tokens
-  auto stream = kMostStream;
+  uint32_t place = 0;
   for (OpRequest& part : parts) {
     if (orrery::rules(part.kind).form.side == Side::Sends)
       sends.emplace(part.name, &part);
@@ -430,7 +435,7 @@ void ProgramBuilder::group(const std::string& name, std::vector<OpRequest> parts
              sent != sends.end()) {
       OpRequest& send = *sent->second;
       if (send.site.empty())
-        send.site = site_of_token(sent->first);
+        send.site = site_of_token(name, sent->first);
       part.site = send.site;
       part.operands.clear();
     }
@@ -444,7 +449,7 @@ void ProgramBuilder::group(const std::string& name, std::vector<OpRequest> parts
     part.name += kStartInGroup;
     part.issue = Issue::Start;
     part.group = name;
-    part.attributes.set("stream", stream--);
+    part.place_in_group = place++;
     done.operands = {part.name};
     dones.push_back(std::move(done));
   }
@@ -453,13 +458,16 @@ void ProgramBuilder::group(const std::string& name, std::vector<OpRequest> parts
       op(std::move(request));
 }
 
-/// Returns the name of a site for the psend of this token, in the body of the open loops.
-std::string ProgramBuilder::site_of_token(std::string token) const {
-  for (size_t at = token.find(kAnyIndex); at != token.npos; at = token.find(kAnyIndex))
-    token.erase(at, kAnyIndex.size());
+/// Returns the name of a site for the psend of this token, in the body of the open loops. No
+/// scenario is likely to use such a name.
+std::string ProgramBuilder::site_of_token(const std::string& group,
+                                          const std::string& token) const {
+  std::string site = fmt::format("{} of group {}", token, group);
+  for (size_t at = site.find(kAnyIndex); at != site.npos; at = site.find(kAnyIndex))
+    site.erase(at, kAnyIndex.size());
   for (size_t loop = 0; loop < open_loops_.size(); ++loop)
-    token += kAnyIndex;
-  return token;
+    site += kAnyIndex;
+  return site;
 }
 
 std::optional<ValueId> ProgramBuilder::value_of(const std::string& name, const Origin& at) {

@@ -56,7 +56,8 @@ class ProgramBuilder {
   /// own, and then a done of each, with the given name. So all begin before the first is waited
   /// for, and the group ends when all have ended. A precv may take the token of a psend before it
   /// in the group. These two then meet by a site. Requires sync psends and precvs.
-  void group(const std::string& name, std::vector<OpRequest> parts);
+  void group(const std::string& name, const std::optional<Origin>& origin,
+             std::vector<OpRequest> parts);
 
   /// Returns the type of the value `name` in the thread begun last. Requires that there is a
   /// thread. Returns nothing if `name` is not a value. Then the use of the name at `at` is
@@ -182,7 +183,7 @@ class ProgramBuilder {
   bool check_names(const OpRequest& request, size_t results);
   std::optional<OpId> make_op(const OpRequest& request, const OpRules& rules,
                               const std::vector<ValueId>& operands);
-  std::string site_of_token(std::string token) const;
+  std::string site_of_token(const std::string& group, const std::string& token) const;
   ValueId add_value(std::string name, ValueType type, Location location);
   void add_error(const OpRequest& request, std::string_view key, std::string_view message);
 

@@ -139,4 +139,12 @@ struct Op {
   std::optional<Origin> origin;  // absent in programs that were not read from a file
 };
 
+/// Returns the name that the scenario gives the op. A start in a group has an ending besides.
+inline std::string_view given_name(const Op& op) {
+  std::string_view name = op.name;
+  if (!op.group.empty())
+    name.remove_suffix(kStartInGroup.size());
+  return name;
+}
+
 }  // namespace orrery

@@ -23,7 +23,8 @@ struct OpRequest {
   std::vector<std::string> donated = {};        // names among the operands
   std::vector<std::string> other_results = {};  // names of the second result and those after it
   std::string site = {};  // collectives: ops of several threads with one site name meet; else empty
-  std::string group = {};  // Op::group
+  std::string group = {};       // Op::group
+  uint32_t place_in_group = 0;  // counted from 0
   std::optional<Origin> origin = {};
   /// If the request is a part of a written op, this is how errors name that op: 'psum "s"'. If it
   /// is empty, errors use the request's own name.

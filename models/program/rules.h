@@ -146,8 +146,9 @@ OpMemory results_in_operands(const Attributes&, std::span<const ValueType> opera
 OpMemory declared_scratch(const Attributes& attributes, std::span<const ValueType> operands,
                           std::span<const ValueType> results);
 
-/// The most "channels" and "slots" of a collective, and its last "stream".
-inline constexpr int64_t kMostStream = 65'535;
+/// The most "channels" and "slots" of a collective, and its last "stream". The messages of a group
+/// have the streams after that.
+inline constexpr int64_t kMostStream = 1023;
 inline constexpr int64_t kMostChannels = 1024;
 inline constexpr int64_t kMostSlots = 65'536;
 
@@ -308,7 +309,7 @@ std::string op_name(OpKind kind, Issue issue);
 /// gives it: "l.y" for "l[3].y".
 std::string op_title(OpKind kind, Issue issue, std::string_view name);
 inline std::string op_title(const Op& op) {
-  return op_title(op.kind, op.issue, op.name);
+  return op_title(op.kind, op.group.empty() ? op.issue : Issue::Sync, given_name(op));
 }
 
 }  // namespace orrery

@@ -14,8 +14,15 @@ namespace orrery {
 
 namespace {
 
-/// Returns a parameter in which two ops differ.
-std::optional<std::string> difference(const Attributes& a, const Attributes& b) {
+/// Returns a parameter in which two ops differ. A message of a group has a stream of its own, which
+/// says nothing of the site.
+std::optional<std::string> difference(const Op& op, const Op& other) {
+  Attributes a = written_attributes(op);
+  Attributes b = written_attributes(other);
+  if (!op.group.empty() || !other.group.empty()) {
+    (void)a.take("stream");
+    (void)b.take("stream");
+  }
   for (const auto& [name, value] : a.all())
     if (!b.has(name) || b.all().find(name)->second != value)
       return name;
@@ -129,13 +136,11 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
   } else if (op.kind != first.kind && !(is_transfer(op) && is_transfer(first))) {
     add_error(op, request, "op",
               fmt::format("expected {} at {}, as \"{}\" is, got {}", rules(first.kind).name, where,
-                          first.name, rules(op.kind).name));
-  } else if (const auto parameter =
-                 met ? difference(written_attributes(first), written_attributes(op))
-                     : std::nullopt) {
-    add_error(
-        op, request, *parameter,
-        fmt::format("expected the same {} at {} as \"{}\" has", *parameter, where, first.name));
+                          given_name(first), rules(op.kind).name));
+  } else if (const auto parameter = met ? difference(first, op) : std::nullopt) {
+    add_error(op, request, *parameter,
+              fmt::format("expected the same {} at {} as \"{}\" has", *parameter, where,
+                          given_name(first)));
   } else {
     match_types(op, request, meeting, first);
   }
@@ -155,7 +160,7 @@ void SiteBuilder::match_types(const Op& op, const OpRequest& request, const Meet
     if (theirs.dtype != dtype || theirs.shape != shape)
       add_error(op, request, theirs.shape != shape ? "shape" : "dtype",
                 fmt::format("expected {}, as \"{}\" {}, got {}", text(theirs.dtype, theirs.shape),
-                            other.name, side_of(other) == Side::Sends ? "sends" : "receives",
+                            given_name(other), side_of(other) == Side::Sends ? "sends" : "receives",
                             text(dtype, shape)));
     return;
   }
@@ -178,7 +183,7 @@ void SiteBuilder::match_operand(const Op& op, const ValueType& theirs, size_t op
   if (theirs.dtype != ours.dtype || theirs.shape != ours.shape)
     add_error(op, request, "of",
               fmt::format("expected an operand of {} at site \"{}\", as \"{}\" {}, got {}",
-                          text(theirs), meeting.site.name, other.name, does, text(ours)));
+                          text(theirs), meeting.site.name, given_name(other), does, text(ours)));
 }
 
 void SiteBuilder::refuse(std::string_view name) {

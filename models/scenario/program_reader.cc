@@ -358,10 +358,6 @@ void ProgramReader::read_group(DocumentNode node, Scope& scope) {
   const std::optional<DocumentNode> list = fields.required("do");
   fields.finish();
   const std::string name = id ? scope.prefix + read_id(*id, scope) : "";
-  if (id && !groups_.insert(name).second)
-    diagnostics_.add(id->origin(), fmt::format("expected an unused id, got {}, which another group "
-                                               "has",
-                                               in_quotes(name)));
   if (list && list->kind() == DocumentNode::Kind::List && list->size() == 0)
     diagnostics_.add(list->origin(), "expected at least one psend or precv, got []");
   std::vector<OpRequest> parts;
@@ -374,7 +370,7 @@ void ProgramReader::read_group(DocumentNode node, Scope& scope) {
         read_op(part, scope, &parts);
     }
   if (id && list && read > 0 && parts.size() == read)
-    return builder_.group(name, std::move(parts));
+    return builder_.group(name, id->origin(), std::move(parts));
   complete_ = false;
   for (const OpRequest& part : parts)
     invalid_.insert(part.name);

@@ -112,9 +112,8 @@ class ProgramReader {
   const Limits& limits_;
   Diagnostics& diagnostics_;
   bool complete_ = true;
-  std::set<std::string> groups_;  // names of groups
-  WrittenSize size_;              // so far, with each body once
-  int64_t devices_ = 0;           // of the program that is being read
+  WrittenSize size_;     // so far, with each body once
+  int64_t devices_ = 0;  // of the program that is being read
 };
 
 /// Returns the error of a program of this size, on all these devices, or "".

@@ -9,6 +9,7 @@
 #include "models/base/check.h"
 #include "models/base/compiler.h"
 #include "models/program/loops.h"
+#include "models/program/rules.h"
 #include "models/program/sides.h"
 #include "models/program/unroll.h"
 
@@ -19,8 +20,12 @@ OpRequest request_of(const Program& program, const Op& op) {
   request.name = op.name;
   request.kind = op.kind;
   request.issue = op.issue;
-  request.group = op.group;
   request.attributes = written_attributes(op);
+  request.group = op.group;
+  if (!op.group.empty()) {
+    (void)request.attributes.take("stream");
+    request.place_in_group = op.hints.stream - static_cast<uint32_t>(kMostStream) - 1;
+  }
   for (const ValueId operand : op.operands)
     request.operands.push_back(program.value(operand).name);
   for (const ValueId donated : op.donated)
@@ -140,9 +145,13 @@ bool is_one_program(const Program& program, const Origin& origin, Diagnostics& d
     if (by_site != program.ops.end())
       diagnostics.add(
           by_site->origin.value_or(origin),
-          fmt::format("{}: expected a token of its psend in \"of\", as transforms "
-                      "follow tokens, got {}",
-                      op_title(*by_site), by_site->group.empty() ? "a \"site\"" : "a group"));
+          by_site->group.empty()
+              ? fmt::format("{}: expected a token of its psend in \"of\", as transforms follow "
+                            "tokens, got a \"site\"",
+                            op_title(*by_site))
+              : fmt::format("{}: expected no precv in a group, where transforms cannot follow its "
+                            "token; take both out of the group",
+                            op_title(*by_site)));
     return by_site == program.ops.end();
   }
   diagnostics.add(origin,

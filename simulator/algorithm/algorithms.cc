@@ -84,7 +84,7 @@ std::optional<std::string> only_by_name(const PlacedGroup& /*group*/, const Hint
 /// ways share each rank's links.
 std::optional<std::string> not_both_ways(const PlacedGroup& group, const Hints& asked) {
   if (asked.channels)
-    return "it has the given channels twice, each way";
+    return "the op gives its channels, and it has twice as many";
   const size_t ranks = group.ranks.size();
   if (ranks <= 2)
     return "two ranks have one link each way";

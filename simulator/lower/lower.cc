@@ -278,6 +278,7 @@ class Lowering {
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
     if (!diagnostics_.empty())
       return {};
+    find_streams();
     find_threads();
     lowered_.transport = transport_;
     lowered_.steps = steps_;
@@ -337,6 +338,24 @@ class Lowering {
     add_collectives(id, op, plan);
     if (count_steps(id, op, plan) && plan.unrouted)
       refuse_unrouted(op, plan);
+  }
+
+  /// Sets the streams of messages that are in groups. Ops at one site may have different ones
+  /// there.
+  void find_streams() {
+    if (!has_groups(program_))
+      return;
+    const ProgramLists lists(program_, lowered_);
+    for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
+      Collective& collective = lowered_.collectives[c];
+      if (!collective.transfer)
+        continue;
+      for (size_t n = 0; n < collective.members.size(); ++n)
+        if (const std::optional<Side> side = collective.side_of(Node(n))) {
+          const StreamId stream = stream_of(program_.op(lists.op(CollectiveId(c), Node(n))));
+          (side == Side::Receives ? *collective.receiver_stream : collective.stream) = stream;
+        }
+    }
   }
 
   /// Sets the thread of each member, if a device runs several lists.

@@ -211,8 +211,10 @@ std::vector<std::vector<ConnectionBuffers>> transport_buffers(const Program& pro
   };
   std::map<Communicator, Sites> communicators;
   for (const Collective& collective : lowered.collectives) {
+    // The streams of a group tell its messages apart, and no communicators.
+    const bool in_group = !program.op(program.site(collective.site).ops.front()).group.empty();
     Sites& sites = communicators[{{collective.members.begin(), collective.members.end()},
-                                  collective.stream,
+                                  in_group ? StreamId() : collective.stream,
                                   collective.threads,
                                   kind_of(collective)}];
     raise(sites.connected, figures.of(collective));

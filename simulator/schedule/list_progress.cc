@@ -113,8 +113,10 @@ BeginTogether::Connected BeginTogether::connected(EnterRef entry) const {
         add(lists_->enter_of(run.collective, Node(n), run.iteration), Node(n));
       else
         found.missing = Hop{at, std::nullopt, Node(n)};
-    for (const OpId op : together_[lists_->op(at).index()])
-      add({at.list, lists_->position({op, run.iteration})}, lists_->member(at).node);
+    // Those of a group enter in order, so the last one tells whether all have entered.
+    const std::vector<OpId>& group = together_[lists_->op(at).index()];
+    for (size_t k = group.size(); k-- > 0 && !found.missing;)
+      add({at.list, lists_->position({group[k], run.iteration})}, lists_->member(at).node);
     if (found.missing)
       break;
   }
@@ -167,7 +169,7 @@ std::optional<BeginTogether::Hop> BeginTogether::hop(EnterRef entry) const {
       ++i;
     return i;
   };
-  // The way back to the entry; the last hop out of its list is the first of the way.
+  // This goes back along the way, so it ends with the way's first hop to another list.
   for (size_t i = hop ? index_of(hop->from) : 0; i > 0; i = found.before[i]) {
     const EnterRef to = found.all[i];
     const EnterRef from = found.all[found.before[i]];

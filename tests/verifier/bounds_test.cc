@@ -370,8 +370,8 @@ TEST_CASE("bounds: no chain of ops is further from its exact value, on random da
         own.push_back(
             static_cast<double>(static_cast<float>(random.between(1, 1 << 30)) * 0x1p-30F));
     rig.argument("a", data);
-    rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}});
-    rig.op("pmean", "m", {"a"}, {{"axis_name", Names{"x"}}});
+    rig.op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", "ring"}});
+    rig.op("pmean", "m", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", "ring"}});
     rig.op("mul", "p", {"s", "m"});
     rig.op("div", "q", {"p", "a"});
     rig.op("sub", "d", {"p", "s"});
@@ -380,7 +380,7 @@ TEST_CASE("bounds: no chain of ops is further from its exact value, on random da
     rig.op("logistic", "l", {"d"});
     rig.op("reduce_sum", "sum", {"p"}, {{"axes", Integers{0}}});
     rig.op("dot_general", "dot", {"p", "m"}, {{"dimension_numbers", Lists{{0}, {0}, {}, {}}}});
-    rig.op("pmin", "least", {"p"}, {{"axis_name", Names{"x"}}});
+    rig.op("pmin", "least", {"p"}, {{"axis_name", Names{"x"}}, {"algorithm", "ring"}});
     const DeviceValues values = rig.run().values;
     const DeviceValues bounds = error_bounds(rig.program, rig.lowered, values);
 

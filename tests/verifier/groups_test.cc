@@ -351,6 +351,93 @@ TEST_CASE("groups: messages on links of their own take the time of one") {
   CHECK(makespan(ends("right", kRight) + "," + ends("left", kLeft)) == one);
 }
 
+/// Returns a psend or precv of one pair or more at a site.
+std::string part(const std::string& id, const std::string& op, const std::string& perm,
+                 const std::string& site, const std::string& more = "") {
+  return fmt::format(
+      R"({{"id": "{}", "op": "{}", {}, "axis_name": "x", "perm": {}, "site": "{}"{}}})", id, op,
+      op == "psend" ? R"("of": "a")" : R"("shape": [2], "dtype": "s32")", perm, site, more);
+}
+
+std::string group(const std::string& id, const std::string& parts) {
+  return fmt::format(R"({{"id": "{}", "op": "group", "do": [{}]}})", id, parts);
+}
+
+TEST_CASE("groups: the place in a group says nothing of the site") {
+  // The middle stage sends at the site at which the first does, and receives before that.
+  const std::string hops = "[[0, 1], [1, 2]]";
+  const Report report =
+      run(read_scenario("f",
+                        scenario(3, of_programs({group("g", part("s0", "psend", hops, "hop")),
+                                                 group("h", part("r1", "precv", hops, "hop") + "," +
+                                                                part("s1", "psend", hops, "hop")),
+                                                 part("r2", "precv", hops, "hop")}))),
+          RunOptions());
+  CHECK(check_of(report, CheckKind::DeadlockFree).holds());
+  CHECK(check_of(report, CheckKind::SendsUnbuffered).holds());
+}
+
+TEST_CASE("groups: a program of several devices, of which some only send or only receive") {
+  // The halves meet nobody, so the program cannot end.
+  for (const std::string& perm : {std::string("[[0, 1]]"), std::string("[[1, 0]]")}) {
+    const Report report =
+        run(read_scenario("f", scenario(2, R"("program": [)" +
+                                               group("g", part("s", "psend", perm, "p") + "," +
+                                                              part("r", "precv", perm, "q")) +
+                                               "]")),
+            RunOptions());
+    CHECK_FALSE(check_of(report, CheckKind::DeadlockFree).holds());
+    CHECK_FALSE(check_of(report, CheckKind::SendsUnbuffered).holds());
+  }
+  // All halves meet, but each device waits for a message of the later group.
+  const std::string rendezvous = R"(, "entry": "rendezvous")";
+  const Report crossed =
+      run(read_scenario(
+              "f", scenario(2, R"("program": [)" +
+                                   group("g", part("s1", "psend", "[[1, 0]]", "m1", rendezvous) +
+                                                  "," + part("r0", "precv", "[[1, 0]]", "m0")) +
+                                   "," +
+                                   group("h", part("s0", "psend", "[[1, 0]]", "m0", rendezvous) +
+                                                  "," + part("r1", "precv", "[[1, 0]]", "m1")) +
+                                   "]")),
+          RunOptions());
+  CHECK_FALSE(check_of(crossed, CheckKind::DeadlockFree).holds());
+  CHECK_FALSE(check_of(crossed, CheckKind::SendsUnbuffered).holds());
+}
+
+TEST_CASE("groups: a token's site is no site of the scenario") {
+  const std::string token = R"({"id": "s", "op": "psend", "of": "a", "axis_name": "x",
+                                "perm": [[0, 1]]},
+      {"id": "r", "op": "precv", "of": "s", "shape": [2], "dtype": "s32", "axis_name": "x",
+       "perm": [[0, 1]]})";
+  const std::string other =
+      R"("programs": [{"name": "p", "on": {"x": [0, 2]}, "do": [)" + group("g", token) +
+      R"(]}, {"name": "q", "on": {"x": [2, 4]}, "do": [)" + part("t", "psend", "[[2, 3]]", "s") +
+      "," + part("u", "precv", "[[2, 3]]", "s") + "]}]";
+  const Report report = run(read_scenario("f", scenario(4, other)), RunOptions());
+  CHECK(check_of(report, CheckKind::DeadlockFree).holds());
+}
+
+TEST_CASE("groups: the messages to one peer share a connection") {
+  const auto connections = [](const std::string& sends, const std::string& receives) {
+    std::string text =
+        scenario(2, of_programs({sends, receives}), R"(, "memory": {"transport": true})");
+    const std::string cluster =
+        text.substr(text.find("\"cluster\""), text.find("\"arrays\"") - text.find("\"cluster\""));
+    text.replace(text.find(cluster), cluster.size(), R"("cluster": "h100-sxm-8", )");
+    const Report report = run(read_scenario("f", text), RunOptions());
+    return report.memory.of(LogicalId(1)).transport;
+  };
+  const std::string send = part("s", "psend", "[[0, 1]]", "1");
+  const std::string receive = part("r", "precv", "[[0, 1]]", "1");
+  const Bytes one = connections(send, receive);
+  CHECK(one > Bytes());
+  CHECK(connections(group("g", send + "," + part("t", "psend", "[[0, 1]]", "2")),
+                    group("h", part("u", "precv", "[[0, 1]]", "2") + "," + receive)) == one);
+  CHECK(connections(group("g", send) + "," + part("t", "psend", "[[0, 1]]", "2"),
+                    group("h", receive) + "," + part("u", "precv", "[[0, 1]]", "2")) == one);
+}
+
 TEST_CASE("groups: in long loops") {
   const auto loops = [](int first, int second) {
     const auto list = [](const std::string& loop, int trips, int own, int other) {

@@ -196,10 +196,10 @@ std::string steps_text(const Schedule& schedule, Node node, const Style& style) 
 SiteId site_of(const Scenario& scenario, const std::string& name) {
   std::vector<std::string_view> collectives;
   for (const Op& op : scenario.program.ops) {
-    if (op.site && op.name == name)
+    if (op.site && given_name(op) == name)
       return *op.site;
     if (op.site)
-      collectives.push_back(op.name);
+      collectives.push_back(given_name(op));
   }
   refuse(scenario.file,
          fmt::format("no collective is called \"{}\"{}", name, did_you_mean(name, collectives)));

@@ -100,8 +100,9 @@ class Need {
     }
     if (walk_.groups())
       for (const EnterRef& held : walk_.groups()->waiting())
-        if (walk_.lists().member(held).node == Node(kSender) &&
-            walk_.lists().collective(held).absent.empty())
+        if (const Collective& collective = walk_.lists().collective(held);
+            collective.transfer == TransferGroup::Pair && collective.absent.empty() &&
+            walk_.lists().member(held).node == Node(kSender))
           waiting.push_back(walk_.lists().run(held));
     return waiting;
   }

@@ -92,7 +92,7 @@ bool queued(const Op& a, const Op& b) {
 std::string added_text(const Op& user, const Op& donor) {
   return user.backward && !donor.backward
              ? fmt::format(" {} is of the backward pass, which \"transform\" added.",
-                           quoted(user.name))
+                           quoted_name(user))
              : std::string();
 }
 
@@ -110,7 +110,7 @@ Check leak_free(const Program& program) {
   for (const Op& op : program.ops)
     if (starts(op) && futures.dones(op.results.front()).empty())
       return failed(CheckKind::LeakFree, pointer_of(op),
-                    fmt::format("{} starts a collective that is never done.", quoted(op.name)),
+                    fmt::format("{} starts a collective that is never done.", quoted_name(op)),
                     {{"start", op.name}});
   return passed(CheckKind::LeakFree, "/program");
 }
@@ -127,8 +127,8 @@ Check done_once(const Program& program) {
     const Op& second = program.op(dones[1]);
     const std::string& start = program.value(op.results.front()).name;
     return failed(CheckKind::FutureDoneOnce, pointer_of(second),
-                  fmt::format("{} ends {} again, which {} has ended.", quoted(second.name),
-                              quoted(start), quoted(first.name)),
+                  fmt::format("{} ends {} again, which {} has ended.", quoted_name(second),
+                              quoted(start), quoted_name(first)),
                   {{"start", start}, {"first", first.name}, {"second", second.name}});
   }
   return passed(CheckKind::FutureDoneOnce, "/program");
@@ -141,7 +141,7 @@ Check futures_used_by_done(const Program& program) {
     for (const ValueId operand : op.operands)
       if (program.value(operand).type.future)
         return failed(CheckKind::FutureUse, pointer_of(op),
-                      fmt::format("{} reads {}, which only a done may read.", quoted(op.name),
+                      fmt::format("{} reads {}, which only a done may read.", quoted_name(op),
                                   quoted(program.value(operand).name)),
                       {{"op", op.name}, {"future", program.value(operand).name}});
   }
@@ -172,9 +172,9 @@ std::optional<Check> storage_race(const Program& program) {
     return failed(CheckKind::RaceFree, pointer_of(clash->user < clash->donor ? donor : user),
                   clash->user < clash->donor
                       ? fmt::format("{} takes over {} while {} is in flight and reads it.",
-                                    quoted(donor.name), value, quoted(user.name))
+                                    quoted_name(donor), value, quoted_name(user))
                       : fmt::format("{} reads {} while {} is in flight and takes it over.",
-                                    quoted(user.name), value, quoted(donor.name)),
+                                    quoted_name(user), value, quoted_name(donor)),
                   {{"reads", user.name},
                    {"takes over", donor.name},
                    {"value", program.value(clash->used).name}});
@@ -217,8 +217,8 @@ std::optional<Check> donation_between_lists(const Program& program) {
           return failed(
               CheckKind::DonationUse, pointer_of(program.op(user)),
               fmt::format("{} uses {} on device {}, where {} of another program takes it over.",
-                          quoted(program.op(user).name), value_text(program, used, donation.value),
-                          both->index(), quoted(donor.name)),
+                          quoted_name(program.op(user)), value_text(program, used, donation.value),
+                          both->index(), quoted_name(donor)),
               {{"donated to", donor.name},
                {"used by", program.op(user).name},
                {"value", program.value(used).name}});
@@ -245,8 +245,8 @@ Check donations_respected(const Program& program) {
       const bool in_flight = clash->user < ends_of_use(program, thread)[clash->donor];
       return failed(
           CheckKind::DonationUse, pointer_of(user),
-          fmt::format("{} uses {} after its donation to {}{}.{}", quoted(user.name),
-                      value_text(program, clash->used, clash->donated), quoted(donor.name),
+          fmt::format("{} uses {} after its donation to {}{}.{}", quoted_name(user),
+                      value_text(program, clash->used, clash->donated), quoted_name(donor),
                       in_flight ? ", which is in flight" : "", added_text(user, donor)),
           {{"donated to", donor.name},
            {"used by", user.name},
@@ -262,7 +262,7 @@ Check donations_respected(const Program& program) {
             continue;
           return failed(CheckKind::DonationUse, "/outputs",
                         fmt::format("The output {} is kept after its donation to {}.",
-                                    value_text(program, output, donated), quoted(donor.name)),
+                                    value_text(program, output, donated), quoted_name(donor)),
                         {{"donated to", donor.name}, {"value", program.value(output).name}});
         }
       }

@@ -279,7 +279,7 @@ class WaitFor {
          fmt::format("waits in {} for a {} on device {}", quoted_name(op), missing, elsewhere)}};
     for (const OpId id : program_.site(*op.site).ops)
       if (const Op& at_site = program_.op(id); side_of(at_site) != side_of(op))
-        witness.emplace_back(at_site.name,
+        witness.emplace_back(std::string(given_name(at_site)),
                              fmt::format("has the pairs {}, and {} has {}", pairs_text(at_site),
                                          quoted_name(op), pairs_text(op)));
     return failed(CheckKind::DeadlockFree, pointer_of(op),
@@ -306,7 +306,7 @@ class WaitFor {
           token);
     for (const OpId id : program_.site(*sent).ops)
       if (const Op& taker = program_.op(id); side_of(taker) == Side::Receives && &taker != &receive)
-        return fmt::format(" {} has taken what its token {} leads to.", quoted(taker.name), token);
+        return fmt::format(" {} has taken what its token {} leads to.", quoted_name(taker), token);
     return "";
   }
 

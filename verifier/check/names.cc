@@ -113,13 +113,6 @@ std::string quoted(std::string_view name) {
   return '"' + std::string(name) + '"';
 }
 
-std::string_view given_name(const Op& op) {
-  std::string_view name = op.name;
-  if (!op.group.empty())
-    name.remove_suffix(kStartInGroup.size());
-  return name;
-}
-
 std::pair<std::string, std::string> told_apart(Bytes amount, Bytes limit) {
   const std::pair texts(size_text(amount), size_text(limit));
   return texts.first != texts.second ? texts

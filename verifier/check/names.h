@@ -88,8 +88,6 @@ std::string pointer_of(const Op& op);
 
 /// Returns the name in double quotes.
 std::string quoted(std::string_view name);
-/// Returns the name that the scenario gives the op, which a start in a group has with an ending.
-std::string_view given_name(const Op& op);
 inline std::string quoted_name(const Op& op) {
   return quoted(given_name(op));
 }

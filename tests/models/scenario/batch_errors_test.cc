@@ -114,9 +114,10 @@ TEST_CASE("transforms: they take no precv that meets its psend by a site") {
   Small s;
   s.program = program;
   s.more = R"("transform": {"batch": {"in_axes": {"a": 0}}})";
-  CHECK(error_of(s.text()) ==
-        "/program/0/do/1: precv_start \"r.start\": expected a token of its psend in \"of\", as "
-        "transforms follow tokens, got a group");
+  CHECK(
+      error_of(s.text()) ==
+      "/program/0/do/1: precv \"r\": expected no precv in a group, where transforms cannot follow "
+      "its token; take both out of the group");
 }
 
 TEST_CASE("batch: an argument that is the same along the axis has no batch") {

@@ -294,7 +294,12 @@ TEST_CASE("errors: groups of psends and precvs") {
         "own");
   CHECK(refused(group(send + "}") + ", " + R"({"id": "g", "op": "group", "do": [)" +
                 std::string(send).replace(8, 1, "u") + "}]}") ==
-        "/program/1/id: expected an unused id, got \"g\", which another group has");
+        "/program/1/id: expected an unused id, got \"g\", which /program/0/id (line 5) already "
+        "names");
+  CHECK(
+      refused(R"({"id": "t", "op": "group", "do": [)" + send + "}]}") ==
+      "/program/0/do/0/id: expected an unused id, got \"t\", which /program/0/id (line 5) already "
+      "names");
   CHECK(refused(R"({"id": "g", "op": "group"})") == "/program/0: missing key \"do\"");
   CHECK(refused(R"({"id": "r", "op": "batch_isend_irecv"})") ==
         "/program/0/op: unknown op \"batch_isend_irecv\"; did you mean \"group\"?");
