@@ -140,11 +140,6 @@ std::optional<BatchedOp::Started> BatchedOp::take_started() {
   Started started;
   started.made = std::exchange(collective->name, op_.name);
   collective->issue = Issue::Start;
-  if (!op_.group.empty()) {
-    (void)collective->attributes.take("stream");
-    collective->group = op_.group;
-    collective->place_in_group = op_.hints.stream - static_cast<uint32_t>(kMostStream) - 1;
-  }
   started.after.assign(collective + 1, ops_.end());
   started.ops.assign(ops_.begin(), collective + 1);
   pass_on_donations(started.ops);

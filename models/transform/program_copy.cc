@@ -21,11 +21,6 @@ OpRequest request_of(const Program& program, const Op& op) {
   request.kind = op.kind;
   request.issue = op.issue;
   request.attributes = written_attributes(op);
-  request.group = op.group;
-  if (!op.group.empty()) {
-    (void)request.attributes.take("stream");
-    request.place_in_group = op.hints.stream - static_cast<uint32_t>(kMostStream) - 1;
-  }
   for (const ValueId operand : op.operands)
     request.operands.push_back(program.value(operand).name);
   for (const ValueId donated : op.donated)
@@ -140,19 +135,19 @@ void copy_program(const Program& program, ProgramBuilder& builder) {
 
 bool is_one_program(const Program& program, const Origin& origin, Diagnostics& diagnostics) {
   if (program.threads.size() == 1 && program.threads[0].devices.size() == program.mesh.devices()) {
-    const auto by_site = std::ranges::find_if(
-        program.ops, [&](const Op& op) { return op.site && receives_by_site(program, op); });
-    if (by_site != program.ops.end())
+    const auto refused = std::ranges::find_if(program.ops, [&](const Op& op) {
+      return !op.group.empty() || (op.site && receives_by_site(program, op));
+    });
+    if (refused != program.ops.end())
       diagnostics.add(
-          by_site->origin.value_or(origin),
-          by_site->group.empty()
+          refused->origin.value_or(origin),
+          refused->group.empty()
               ? fmt::format("{}: expected a token of its psend in \"of\", as transforms follow "
                             "tokens, got a \"site\"",
-                            op_title(*by_site))
-              : fmt::format("{}: expected no precv in a group, where transforms cannot follow its "
-                            "token; take both out of the group",
-                            op_title(*by_site)));
-    return by_site == program.ops.end();
+                            op_title(*refused))
+              : fmt::format("{}: expected no group in a program that is transformed",
+                            op_title(*refused)));
+    return refused == program.ops.end();
   }
   diagnostics.add(origin,
                   fmt::format("expected one program on all devices, got {}",

@@ -92,7 +92,7 @@ std::optional<std::string> not_both_ways(const PlacedGroup& group, const Hints& 
     const VertexId rank = group.ranks[r];
     const VertexId next = group.ranks[(r + 1) % ranks];
     if (!group.fabric.direct_link(rank, next) || !group.fabric.direct_link(next, rank))
-      return "neighbours have no links both ways";
+      return "some neighbours have no links both ways";
   }
   return std::nullopt;
 }

@@ -78,8 +78,8 @@ TEST_CASE("ragged: slices that overlap in a result are named, with the rows and 
 }
 
 const char* const kOtherView =
-    " The tables would agree if output_offsets were in the receiver's view, but it is in the "
-    "sender's: each entry says where the slice begins in the result of its receiver. An all_to_all "
+    " The tables would agree if output_offsets had the receiver's view. It has the sender's: each "
+    "entry says where the slice begins in the result of its receiver. An all_to_all "
     "of the receivers' offsets gives it.";
 
 TEST_CASE("ragged: output_offsets in the receiver's view are told, where they would be right") {

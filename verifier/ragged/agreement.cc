@@ -205,9 +205,9 @@ Check tables_agreed(const Program& program, SiteId site, const SiteTables& table
     return failed(
         CheckKind::TablesAgreed, pointer_of(op),
         fmt::format("{}: {}.{}", quoted(op.name), wrong->text,
-                    turned ? " The tables would agree if output_offsets were in the receiver's "
-                             "view, but it is in the sender's: each entry says where the slice "
-                             "begins in the result of its receiver. An all_to_all of the "
+                    turned ? " The tables would agree if output_offsets had the receiver's "
+                             "view. It has the sender's: each entry says where the slice begins "
+                             "in the result of its receiver. An all_to_all of the "
                              "receivers' offsets gives it."
                            : ""),
         std::move(wrong->witness));

@@ -105,19 +105,16 @@ TEST_CASE("transforms: they take one program on all devices") {
         "/transform/batch: expected one program on all devices, got 2 programs");
 }
 
-TEST_CASE("transforms: they take no precv that meets its psend by a site") {
-  const std::string program =
+TEST_CASE("transforms: they take no group") {
+  Small s;
+  s.program =
       R"([{"id": "g", "op": "group", "do": [)"
       R"({"id": "t", "op": "psend", "of": "a", "axis_name": "x", "perm": [[0, 1]]}, )"
       R"({"id": "r", "op": "precv", "of": "t", "shape": [], "dtype": "f32", "axis_name": "x", )"
       R"("perm": [[0, 1]]}]}])";
-  Small s;
-  s.program = program;
   s.more = R"("transform": {"batch": {"in_axes": {"a": 0}}})";
-  CHECK(
-      error_of(s.text()) ==
-      "/program/0/do/1: precv \"r\": expected no precv in a group, where transforms cannot follow "
-      "its token; take both out of the group");
+  CHECK(error_of(s.text()) ==
+        "/program/0/do/0: psend \"t\": expected no group in a program that is transformed");
 }
 
 TEST_CASE("batch: an argument that is the same along the axis has no batch") {

@@ -110,9 +110,9 @@ TEST_CASE("choice: where no two messages share a link, the times are those of th
 }
 
 TEST_CASE("choice: the algorithm that takes less time") {
-  // 4 MiB over 8 ranks, 1 us per link and 2 links between any two, take the ring 14 (2 us + 524,288
-  // B / 50 GB/s = 10.48576 us) = 174.80064 us, and recursive doubling 3 (2 us + 4,194,304 B / 50
-  // GB/s = 83.88608 us) = 257.65824 us.
+  // There are two links of 1 us and 50 GB/s between any two of 8 ranks, and 4 MiB to reduce.
+  //   ring:     14 steps of 2 us + 524,288 B = 14 (2 us + 10.48576 us)  = 174.80064 us
+  //   doubling: 3 steps of 2 us + 4,194,304 B = 3 (2 us + 83.88608 us)  = 257.65824 us
   CHECK(ChoiceSite(OpKind::Psum, switch_fabric(8, kLink), 1 << 20).pick() ==
         "ring: ring 174.80064 us < recursive_doubling 257.65824 us (model)");
   // 32 B over 8 ranks take the ring 14 (1 us + 4 B / 50 GB/s = 80 ps), doubling 3 (1 us + 640 ps).
@@ -150,7 +150,7 @@ TEST_CASE("choice: a ring does not go both ways where that gains nothing, unless
     return "ring: the only algorithm considered for all_gather (bidirectional: " + because +
            "; in_switch: no switch reduces)";
   };
-  const std::string none = only("neighbours have no links both ways");
+  const std::string none = only("some neighbours have no links both ways");
   CHECK(ChoiceSite(OpKind::AllGather, switch_fabric(8, kLink), 8).pick() == none);
   // Ranks 0 and 3 of a ring of 8 devices are no neighbours.
   ChoiceSite half(OpKind::AllGather, ring_fabric(8, kLink), 8);

@@ -234,9 +234,11 @@ TEST_CASE("lower: the scenario's transport reaches the schedule") {
 }
 
 TEST_CASE("lower: the choice depends on the cluster's links") {
-  // At 1 GB/s and 1 ns, 8 f32 over 4 ranks take the ring 6 (1 ns + 8 B / 1 GB/s = 8 ns) = 54 ns, or
-  // both ways 6 (1 ns + 4 ns) = 30 ns, and doubling 2 (1 ns + 32 ns) = 66 ns. With 1 us of latency
-  // the last two times are 6024 ns and 2064 ns.
+  // 8 f32 over 4 ranks, at 1 GB/s and 1 ns:
+  //   ring:      6 steps of 1 ns + 8 B   = 54 ns
+  //   both ways: 6 steps of 1 ns + 4 B   = 30 ns
+  //   doubling:  2 steps of 1 ns + 32 B  = 66 ns
+  // With 1 us of latency the last two times are 6024 ns and 2064 ns.
   LowerRig rig(4);
   rig.argument("a", Dtype::F32, Shape{8}).op("psum", "p", {"a"}, {{"axis_name", Names{"x"}}});
   CHECK(rig.lower().choices[0].because == "bidirectional 30 ns < ring 54 ns (model)");

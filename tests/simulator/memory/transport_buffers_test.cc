@@ -70,8 +70,8 @@ const Parameters kExchange = {{"axis_name", Names{"x"}},
 const Parameters kDoubling = {{"axis_name", Names{"x"}},
                               {"algorithm", std::string("recursive_doubling")}};
 
-/// Returns a transport of one protocol, and a connection takes 1,000 B of the receiver and 1 B of
-/// the sender in each of 3 channels of collectives or 5 channels of sends.
+/// Returns a transport of one protocol. Collectives have 3 channels, sends have 5. In each channel
+/// a connection takes 1,000 B of the receiver and 1 B of the sender.
 TransportFigures library() {
   TransportFigures transport{{slot_protocol(Bytes(64))}};
   transport.connections = {{ConnectionKind::Collectives, {3, Bytes(1000), Bytes(1)}},
