@@ -174,6 +174,11 @@ std::string reason_text(Duration time) {
   return time >= kMicrosecond && exact.ends_with(" ps") ? time_text(time, true) : exact;
 }
 
+/// Returns the time of the whole groups; nothing if smaller ones were timed.
+std::optional<Duration> alone(const QuietTime& time) {
+  return time.extended_from ? std::nullopt : std::optional(time.takes);
+}
+
 Pick by_time(std::vector<Timed> timed, size_t shapes) {
   std::stable_sort(timed.begin(), timed.end(),
                    [](const Timed& a, const Timed& b) { return a.time.takes < b.time.takes; });
@@ -185,9 +190,11 @@ Pick by_time(std::vector<Timed> timed, size_t shapes) {
                          least.extended_from->second);
   if (shapes > kMostTimedShapes)
     model += fmt::format(", {} of {} shapes of groups timed", kMostTimedShapes, shapes);
-  return {first, fmt::format("{} {} {} {} {} ({})", choice_of(first).method(),
-                             reason_text(least.takes), least.takes < next.takes ? "<" : "=",
-                             choice_of(second).method(), reason_text(next.takes), model)};
+  return {first,
+          fmt::format("{} {} {} {} {} ({})", choice_of(first).method(), reason_text(least.takes),
+                      least.takes < next.takes ? "<" : "=", choice_of(second).method(),
+                      reason_text(next.takes), model),
+          alone(least)};
 }
 
 /// Returns why an algorithm is not taken if the op names none.
@@ -227,10 +234,6 @@ size_t place_of(const Method& method, const Methods& methods) {
   return static_cast<size_t>(std::find_if(methods.begin(), methods.end(), same) - methods.begin());
 }
 
-/// A method whose lower bound is more than so many times the least time is not timed. A smaller
-/// factor would do, but the reason for a choice should name the times of close methods.
-constexpr int64_t kTooSlow = 2;
-
 /// Returns the groups of more than one rank, one of each shape.
 std::vector<size_t> groups_to_time(const SiteFigures& site) {
   if (site.slices.empty())
@@ -251,7 +254,7 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
   std::vector<std::string> why_not;
   std::optional<Duration> least;
   for (const auto& [method, at_least] : in_order(fitting, site, timed_groups, timer)) {
-    if (least && at_least.count() / kTooSlow > least->count()) {
+    if (least && at_least > *least) {
       why_not = {fmt::format("{} {} < {} at least {} (model)",
                              choice_of(timed.front().method).method(), reason_text(*least),
                              choice_of(method).method(), reason_text(at_least))};
@@ -269,7 +272,8 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
   if (timed.empty())
     return {fitting.front(), "the first that fits"};
   if (timed.size() == 1)
-    return {timed.front().method, fmt::format("{}", fmt::join(why_not, "; "))};
+    return {timed.front().method, fmt::format("{}", fmt::join(why_not, "; ")),
+            alone(timed.front().time)};
   // Among equal times the first method of the table counts.
   std::sort(timed.begin(), timed.end(), [&](const Timed& a, const Timed& b) {
     return place_of(a.method, fitting) < place_of(b.method, fitting);

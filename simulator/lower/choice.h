@@ -97,6 +97,7 @@ struct SiteFigures {
 struct Pick {
   Method method;
   std::string because;
+  std::optional<Duration> alone = {};  // as in Choice
 };
 
 /// At most so many groups of different shapes are timed.

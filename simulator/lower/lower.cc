@@ -175,6 +175,7 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
   const Pick& pick = std::get<Pick>(picked);
   plan.method = pick.method;
   plan.choice = choice_of(pick.method, pick.because);
+  plan.choice.alone = pick.alone;
 
   std::map<std::pair<Entry, ScheduleRequest>, GroupPlan> plans;
   for (size_t g = 0; g < key.grouping->groups.size(); ++g) {

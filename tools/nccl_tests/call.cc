@@ -239,6 +239,16 @@ Program carried_out(Program program, std::span<const Choice> choices) {
   return program;
 }
 
+/// Returns the time of a program of one collective over all its devices. It is known if the
+/// collective was timed alone when its method was chosen.
+std::optional<Duration> time_of_choice(const Program& program, const Lowered& lowered) {
+  if (program.ops.size() != 1 || lowered.collectives.size() != 1)
+    return std::nullopt;
+  const Collective& collective = lowered.collectives.front();
+  const std::optional<Duration>& alone = lowered.choices.front().alone;
+  return alone ? std::optional(*alone + collective.pack + collective.leave) : std::nullopt;
+}
+
 /// This is the time that the collectives of one call take on the devices.
 struct DeviceTime {
   Duration time;
@@ -256,12 +266,17 @@ DeviceTime device_time(const std::string& called, const Program& program, const 
   options.only_times = true;
   Stages stages(program, cluster, std::move(options), diagnostics);
   diagnostics.throw_if_any();
+  const Lowered& lowered = stages.lowered();
+  const auto made = [&](Duration time) {
+    return DeviceTime{time, lowered.labels, lowered.choices, any_copies(lowered)};
+  };
+  if (const std::optional<Duration> time = time_of_choice(program, lowered))
+    return made(*time);
   const std::optional<Completion>& times = stages.times();
   diagnostics.throw_if_any();
   if (!times)
     throw InputError(called, {{{}, fmt::format("cannot end on cluster {}", cluster.name)}});
-  const Lowered& lowered = stages.lowered();
-  return {times->makespan - Instant(), lowered.labels, lowered.choices, any_copies(lowered)};
+  return made(times->makespan - Instant());
 }
 
 }  // namespace

@@ -492,18 +492,29 @@ TEST_CASE("algorithms: names are unique within a kind, and every kind has one") 
   }
 }
 
-TEST_CASE("choice: what its rates make twice as slow is not timed") {
-  ChoiceSite site(OpKind::Psum, 4, 1024);
+TEST_CASE("choice: what its rates make slower than the fastest is not timed") {
   ProtocolFigures fast = test::slot_protocol(Bytes(1 << 20), "fast");
   fast.algorithms = {"ring"};
   ProtocolFigures slow = fast;
   slow.name = "slow";
   slow.channel_rate = BytesPerSecond(1'000'000);
-  site.transport = TransportFigures{{slow, fast}};
+  const auto site = [&] {
+    ChoiceSite made(OpKind::Psum, 4, 1024);
+    made.transport = TransportFigures{{slow, fast}};
+    return made;
+  };
   // A channel of the ring sends 6 chunks of 1,024 B: 6,144 us at 1 MB/s.
-  CHECK(site.pick() == "ring (fast): ring (fast) " +
-                           quantity_text(ring_time(4, 1024, kLink.latency)) +
-                           " < ring (slow) at least 6144 us (model)");
+  const Duration taken = ring_time(4, 1024, kLink.latency);
+  CHECK(site().pick() == "ring (fast): ring (fast) " + quantity_text(taken) +
+                             " < ring (slow) at least 6144 us (model)");
+  // Returns a rate at which 6 KiB take at least this long, but not a picosecond more.
+  const auto rate_for = [](Duration time) {
+    return BytesPerSecond(6 * 1024 * kPicosecondsPerSecond / time.count());
+  };
+  slow.channel_rate = rate_for(taken + Duration(1));
+  CHECK(contains(site().pick(), "ring (slow) at least"));
+  slow.channel_rate = rate_for(taken) + BytesPerSecond(1);
+  CHECK(!contains(site().pick(), "at least"));  // it was timed, since it might be as fast
 }
 
 TEST_CASE("choice: of methods that take the same time the first counts, in whatever order timed") {
