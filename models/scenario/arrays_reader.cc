@@ -29,8 +29,8 @@ constexpr int64_t kMostInteger = std::numeric_limits<int64_t>::max();
 
 class ArrayReader {
  public:
-  ArrayReader(DocumentNode node, const Mesh* mesh, Diagnostics& diagnostics)
-      : fields_(node, diagnostics), mesh_(mesh), diagnostics_(diagnostics) {}
+  ArrayReader(DocumentNode node, const Mesh* mesh, const Init& init, Diagnostics& diagnostics)
+      : fields_(node, diagnostics), mesh_(mesh), init_(init), diagnostics_(diagnostics) {}
 
   std::optional<Array> read(std::string name) {
     const size_t before = diagnostics_.size();
@@ -79,7 +79,7 @@ class ArrayReader {
     if (const auto init = fields_.optional("init"))
       array.init = read_init(*init, array.dtype);
     else
-      array.init = RandomInit{};
+      array.init = init_;
   }
 
   void read_local(DocumentNode node, Array& array, bool typed) {
@@ -255,6 +255,7 @@ class ArrayReader {
 
   Fields fields_;
   const Mesh* mesh_;
+  const Init& init_;
   Diagnostics& diagnostics_;
 };
 
@@ -289,7 +290,7 @@ std::optional<std::string> states_error(const Mesh& mesh, const ValueType& type,
 }  // namespace
 
 std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Mesh* mesh,
-                                                     const Limits& limits,
+                                                     const Limits& limits, const Init& init,
                                                      Diagnostics& diagnostics) {
   if (!is_object(node, "an object with an array per name", diagnostics))
     return std::nullopt;
@@ -298,7 +299,7 @@ std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Me
   for (const DocumentNode member : node) {
     ArrayReading reading{member.key(), member.key_origin(), std::nullopt};
     if (is_object(member, "an array such as {\"shape\": [8], \"dtype\": \"f32\"}", diagnostics))
-      reading.array = ArrayReader(member, mesh, diagnostics).read(member.key());
+      reading.array = ArrayReader(member, mesh, init, diagnostics).read(member.key());
     if (reading.array && reading.array->on)
       places += static_cast<int64_t>(reading.array->on->size());
     if (places > limits.device_ops) {

@@ -93,7 +93,7 @@ class Document::Builder {
     document_.records_.back().string = keep(value);
     if (control_ == ControlCharacters::Refused && has_control_character(value)) {
       const auto index = static_cast<uint32_t>(document_.records_.size() - 1);
-      diagnostics_.add({document_.pointer(index), document_.lines_.at(string_begin())},
+      diagnostics_.add({document_.pointer(index), document_.lines_->at(string_begin())},
                        "expected printable characters, got a control character");
     }
     return true;
@@ -113,10 +113,10 @@ class Document::Builder {
     const auto [earlier, is_new] = keys_.back().emplace(name, key_begin_);
     duplicate_ = !is_new;
     if (duplicate_) {
-      const TextPosition first = document_.lines_.at(earlier->second);
+      const TextPosition first = document_.lines_->at(earlier->second);
       std::string pointer = document_.pointer(open_.back()) + '/';
       append_pointer_part(name, pointer);
-      diagnostics_.add({std::move(pointer), document_.lines_.at(key_begin_)},
+      diagnostics_.add({std::move(pointer), document_.lines_->at(key_begin_)},
                        fmt::format("duplicate key {}; the first is at {}:{}", in_quotes(name),
                                    first.line, first.column));
     }
@@ -143,12 +143,12 @@ class Document::Builder {
     SyntaxError error = explain_syntax(text_, context);
     std::string opened;
     if (error.at_end && !open_.empty()) {
-      const TextPosition from = document_.lines_.at(record(open_.back()).begin);
+      const TextPosition from = document_.lines_->at(record(open_.back()).begin);
       opened = fmt::format(" (the {} begun at {}:{} is not closed)",
                            context.in_object ? "object" : "list", from.line, from.column);
     }
     Origin at{open_.empty() ? "" : document_.pointer(open_.back()),
-              document_.lines_.at(error.offset)};
+              document_.lines_->at(error.offset)};
     if (error.at_value && context.in_object) {
       at.pointer += '/';
       append_pointer_part(document_.strings_[key_], at.pointer);
@@ -172,7 +172,7 @@ class Document::Builder {
 
   void refuse(size_t offset, std::string message) {
     diagnostics_.add(
-        {open_.empty() ? "" : document_.pointer(open_.back()), document_.lines_.at(offset)},
+        {open_.empty() ? "" : document_.pointer(open_.back()), document_.lines_->at(offset)},
         std::move(message));
   }
 
@@ -305,10 +305,10 @@ void Document::Builder::append_pointer_part(std::string_view key, std::string& t
 
 Document::Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits,
                    ControlCharacters control)
-    : text_(text), lines_(text) {
+    : text_(text), lines_(std::make_shared<const TextLines>(text)) {
   // The parser would take a byte of 0 for the end of the text.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    diagnostics.add({"", lines_.at(nul)}, "expected text, got a byte of 0");
+    diagnostics.add({"", lines_->at(nul)}, "expected text, got a byte of 0");
     return;
   }
   Builder builder(*this, diagnostics, limits, control);
@@ -316,6 +316,112 @@ Document::Document(std::string_view text, Diagnostics& diagnostics, const Limits
   const TrackingIterator end(text.data() + text.size(), builder.consumed());
   complete_ = nlohmann::json::sax_parse(begin, end, &builder, nlohmann::json::input_format_t::json,
                                         /*strict=*/true, /*ignore_comments=*/true);
+}
+
+Document::Document(const Document& original,
+                   FunctionRef<bool(DocumentNode, DocumentWriter&)> replaces,
+                   Diagnostics& diagnostics, const Limits& limits)
+    : text_(original.text_),
+      lines_(original.lines_),
+      strings_(original.strings_),
+      complete_(original.complete_) {
+  records_.reserve(original.records_.size());
+  if (complete_)
+    DocumentWriter(*this, diagnostics, limits).copy(original, 0, replaces);
+}
+
+void DocumentWriter::copy(const Document& from, uint32_t index,
+                          FunctionRef<bool(DocumentNode, DocumentWriter&)> replaces) {
+  const Document::Record& record = from.records_[index];
+  at_ = record;
+  if (replaces(DocumentNode(from, index), *this))
+    return;
+  at_ = record;
+  open_.push_back(add(record));
+  for (uint32_t child = record.first; child != 0; child = from.records_[child].next)
+    copy(from, child, replaces);
+  open_.pop_back();
+}
+
+void DocumentWriter::copy(DocumentNode value) {
+  const Document::Record place = at_;
+  Document::Record record = value.document_->records_[value.index_];
+  const uint32_t first = record.first;
+  record.begin = place.begin;
+  if (record.kind == DocumentNode::Kind::Number) {
+    record.string = keep(std::string(value.number()));
+    record.written = true;
+  }
+  record.key = place.key;
+  record.key_begin = place.key_begin;
+  open_.push_back(add(record));
+  for (uint32_t child = first; child != 0; child = value.document_->records_[child].next) {
+    at_ = value.document_->records_[child];
+    at_.begin = place.begin;
+    copy(DocumentNode(*value.document_, child));
+  }
+  open_.pop_back();
+  at_ = place;
+}
+
+/// Adds a value to the object or list that is open. Its key is that of the record.
+uint32_t DocumentWriter::add(Document::Record record) {
+  std::vector<Document::Record>& records = to_.records_;
+  const auto index = static_cast<uint32_t>(records.size());
+  if (records.size() >= static_cast<size_t>(limits_.values)) {
+    diagnostics_.add({"", to_.lines_->at(at_.begin)}, beyond(limits_, &Limits::values, "more"));
+    diagnostics_.throw_if_any();
+  }
+  record.first = record.next = record.last = record.size = record.parent = record.index = 0;
+  if (!open_.empty()) {
+    Document::Record& parent = records[open_.back()];
+    record.parent = open_.back();
+    record.index = parent.size++;
+    if (parent.first == 0)
+      parent.first = index;
+    else
+      records[parent.last].next = index;
+    parent.last = index;
+  }
+  records.push_back(record);
+  return index;
+}
+
+uint32_t DocumentWriter::keep(std::string text) {
+  to_.strings_.push_back(std::move(text));
+  return static_cast<uint32_t>(to_.strings_.size() - 1);
+}
+
+void DocumentWriter::number(int64_t value) {
+  Document::Record record = at_;
+  record.kind = DocumentNode::Kind::Number;
+  record.string = keep(std::to_string(value));
+  record.written = true;
+  add(record);
+}
+
+void DocumentWriter::boolean(bool value) {
+  Document::Record record = at_;
+  record.kind = DocumentNode::Kind::Boolean;
+  record.boolean = value;
+  add(record);
+}
+
+void DocumentWriter::text(std::string value) {
+  Document::Record record = at_;
+  record.kind = DocumentNode::Kind::Text;
+  record.string = keep(std::move(value));
+  add(record);
+}
+
+void DocumentWriter::open_list() {
+  Document::Record record = at_;
+  record.kind = DocumentNode::Kind::List;
+  open_.push_back(add(record));
+}
+
+void DocumentWriter::close_list() {
+  open_.pop_back();
 }
 
 std::optional<DocumentNode> Document::root() const {
@@ -357,6 +463,8 @@ bool DocumentNode::boolean() const {
 std::string_view DocumentNode::number() const {
   ORRERY_CHECK(kind() == Kind::Number, "the value is a number");
   const Document::Record& record = document_->records_[index_];
+  if (record.written)
+    return document_->strings_[record.string];
   return document_->text_.substr(record.begin, record.end - record.begin);
 }
 
@@ -398,11 +506,11 @@ const std::string& DocumentNode::key() const {
 }
 
 Origin DocumentNode::origin() const {
-  return {document_->pointer(index_), document_->lines_.at(document_->records_[index_].begin)};
+  return {document_->pointer(index_), document_->lines_->at(document_->records_[index_].begin)};
 }
 
 Origin DocumentNode::key_origin() const {
-  return {document_->pointer(index_), document_->lines_.at(document_->records_[index_].key_begin)};
+  return {document_->pointer(index_), document_->lines_->at(document_->records_[index_].key_begin)};
 }
 
 std::string load_text(const std::string& path, const Limits& limits) {

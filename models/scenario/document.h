@@ -5,17 +5,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "models/base/callable.h"
 #include "models/base/diagnostics.h"
 #include "models/scenario/size_limits.h"
 
 namespace orrery {
 
 class Document;
+class DocumentWriter;
 
 /// A `DocumentNode` is one value of a document. The node is cheap to copy, and the document must
 /// outlive it.
@@ -47,8 +50,12 @@ class DocumentNode {
   Origin origin() const;           // where the value begins
   Origin key_origin() const;       // where its key begins, for a member of an object
 
+  /// Returns whether both are one value of one document.
+  friend bool operator==(DocumentNode, DocumentNode) = default;
+
  private:
   friend class Document;
+  friend class DocumentWriter;
   DocumentNode(const Document& document, uint32_t index) : document_(&document), index_(index) {}
 
   const Document* document_;
@@ -89,6 +96,12 @@ class Document {
  public:
   Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits = {},
            ControlCharacters control = ControlCharacters::Refused);
+  /// Copies a document. For each of its values, `replaces` is asked whether it writes another value
+  /// in its place, or nothing, so that the value is left out. What it writes has the position of
+  /// the value. More values than the limit are an error, which throws InputError.
+  Document(const Document& original,
+           FunctionRef<bool(DocumentNode value, DocumentWriter& instead)> replaces,
+           Diagnostics& diagnostics, const Limits& limits);
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 
@@ -97,11 +110,13 @@ class Document {
 
  private:
   friend class DocumentNode;
+  friend class DocumentWriter;
   class Builder;
 
   struct Record {
     DocumentNode::Kind kind = DocumentNode::Kind::Null;
     bool boolean = false;
+    bool written = false;             // a Number that is not in the text: its digits are a string
     uint32_t begin = 0, end = 0;      // in the text
     uint32_t string = 0;              // a Text's place in strings_
     uint32_t key = 0, key_begin = 0;  // a member's: its place in strings_ and in the text
@@ -114,10 +129,38 @@ class Document {
   void append_pointer(uint32_t index, std::string& text) const;
 
   std::string_view text_;
-  TextLines lines_;
-  std::vector<Record> records_;  // the root first
+  std::shared_ptr<const TextLines> lines_;  // copies share them
+  std::vector<Record> records_;             // the root first
   std::vector<std::string> strings_;
   bool complete_ = false;
+};
+
+/// A DocumentWriter writes one value into a copy of a document, in the place of another.
+class DocumentWriter {
+ public:
+  void number(int64_t value);
+  void boolean(bool value);
+  void text(std::string value);
+  /// Writes a value of the document that is copied, as it stands there.
+  void copy(DocumentNode value);
+  void open_list();
+  void close_list();
+
+ private:
+  friend class Document;
+  DocumentWriter(Document& to, Diagnostics& diagnostics, const Limits& limits)
+      : to_(to), diagnostics_(diagnostics), limits_(limits) {}
+
+  void copy(const Document& from, uint32_t index,
+            FunctionRef<bool(DocumentNode, DocumentWriter&)> replaces);
+  uint32_t add(Document::Record record);
+  uint32_t keep(std::string text);
+
+  Document& to_;
+  Diagnostics& diagnostics_;
+  const Limits& limits_;
+  std::vector<uint32_t> open_;
+  Document::Record at_;  // the value in whose place the next ones are written
 };
 
 /// Returns the bytes of the file. Every file is read by this function. Throws InputError if the

@@ -32,11 +32,12 @@ constexpr std::string_view kVersion = "1";
 class ScenarioReader {
  public:
   ScenarioReader(DocumentNode root, const Limits& limits, const std::optional<Cluster>& cluster,
-                 Diagnostics& diagnostics)
+                 const ScenarioDefaults& defaults, Diagnostics& diagnostics)
       : root_(root),
         fields_(root, diagnostics),
         limits_(limits),
         cluster_(cluster),
+        defaults_(defaults),
         diagnostics_(diagnostics) {}
 
   /// Reads the scenario. Throws InputError if anything was wrong.
@@ -51,19 +52,23 @@ class ScenarioReader {
     if (const auto node = fields_.optional("name"))
       name = read_text(*node, "a name", diagnostics_).value_or("");
     std::optional<ClusterReading> cluster;
-    if (const auto node = fields_.required("cluster"))
-      cluster = cluster_ ? ClusterReading{*cluster_} : read_cluster(*node, limits_, diagnostics_);
+    const bool makes_cluster = defaults_.cluster != nullptr && !fields_.optional("cluster");
+    if (!makes_cluster)
+      if (const auto node = fields_.required("cluster"))
+        cluster = cluster_ ? ClusterReading{*cluster_} : read_cluster(*node, limits_, diagnostics_);
     std::optional<Mesh> mesh;
     if (const auto node = fields_.required("mesh"))
       mesh = read_mesh(*node,
                        cluster ? std::optional(cluster->cluster.fabric.devices()) : std::nullopt,
                        limits_, diagnostics_);
+    if (makes_cluster && mesh)
+      cluster = ClusterReading{defaults_.cluster(mesh->devices())};
     MemoryPolicy memory;
     if (const auto node = fields_.optional("memory"))
       memory = read_memory(*node, cluster ? &cluster->cluster : nullptr, diagnostics_);
     std::optional<std::vector<ArrayReading>> arrays = std::vector<ArrayReading>();
     if (const auto node = fields_.optional("arrays"))
-      arrays = read_arrays(*node, mesh ? &*mesh : nullptr, limits_, diagnostics_);
+      arrays = read_arrays(*node, mesh ? &*mesh : nullptr, limits_, defaults_.init, diagnostics_);
     const Checks checks = read_checks(arrays);
     std::optional<Program> program = read_program(mesh, checks, arrays);
     const Numerics numerics = read_numerics();
@@ -383,9 +388,18 @@ class ScenarioReader {
   std::vector<OutputReading> outputs_;
   const Limits& limits_;
   const std::optional<Cluster>& cluster_;
+  const ScenarioDefaults& defaults_;
   std::optional<Program> written_;  // the program with its iterations, if it has loops
   Diagnostics& diagnostics_;
 };
+
+Scenario read(const Document& document, const Limits& limits, const std::optional<Cluster>& cluster,
+              const ScenarioDefaults& defaults, Diagnostics& diagnostics) {
+  const std::optional<DocumentNode> root = document.root();
+  if (!root || !is_object(*root, "a scenario, an object", diagnostics))
+    diagnostics.throw_if_any();
+  return ScenarioReader(*root, limits, cluster, defaults, diagnostics).read();
+}
 
 }  // namespace
 
@@ -396,10 +410,13 @@ Scenario read_scenario(std::string file_name, std::string_view text, const Limit
     diagnostics.add(beyond(limits, &Limits::file, static_cast<int64_t>(text.size())));
   diagnostics.throw_if_any();
   const Document document(text, diagnostics, limits);
-  const std::optional<DocumentNode> root = document.root();
-  if (!root || !is_object(*root, "a scenario, an object", diagnostics))
-    diagnostics.throw_if_any();
-  return ScenarioReader(*root, limits, cluster, diagnostics).read();
+  return read(document, limits, cluster, ScenarioDefaults(), diagnostics);
+}
+
+Scenario read_scenario(std::string file_name, const Document& document, const Limits& limits,
+                       const ScenarioDefaults& defaults) {
+  Diagnostics diagnostics(std::move(file_name));
+  return read(document, limits, std::nullopt, defaults, diagnostics);
 }
 
 Scenario load_scenario(const std::string& path, const Limits& limits,

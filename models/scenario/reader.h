@@ -2,10 +2,13 @@
 
 // This reads a scenario's JSON text, or reports all its errors at once.
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "models/scenario/document.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 
@@ -17,6 +20,17 @@ namespace orrery {
 /// each with its position.
 Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits = {},
                        const std::optional<Cluster>& cluster = {});
+
+/// What a scenario has where its text says nothing.
+struct ScenarioDefaults {
+  /// Makes the cluster for a mesh of so many devices. If it is null, the text must have one.
+  std::function<Cluster(uint32_t devices)> cluster = {};
+  Init init = RandomInit();  // of arrays
+};
+
+/// Reads a scenario from a document. Throws InputError.
+Scenario read_scenario(std::string file_name, const Document& document, const Limits& limits,
+                       const ScenarioDefaults& defaults);
 
 /// Reads the file. Throws InputError also if the file cannot be read.
 Scenario load_scenario(const std::string& path, const Limits& limits = {},

@@ -16,6 +16,7 @@
 // and its file NAME_command.cc.
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <variant>
@@ -77,6 +78,20 @@ struct DiffCommand {
   Format format = Format::Text;
   std::optional<std::string> output;  // a file instead of stdout
   RunOptions options;                 // of the scenarios
+};
+
+struct VerifyCommand {
+  std::vector<std::string> paths;  // files and folders (all laws below them)
+  std::vector<std::string> laws;   // ids of built-in ones, or "all" alone
+  uint64_t cases = 100;            // of each law
+  uint64_t seed = 0;
+  std::optional<uint64_t> only;  // the number of the only case
+  unsigned jobs = 1;
+  Format format = Format::Text;
+  std::optional<std::string> output;            // a file instead of stdout
+  std::optional<std::filesystem::path> folder;  // of counterexamples
+  OnUndecided undecided = OnUndecided::Fail;
+  Limits limits;
 };
 
 struct ProveCommand {
@@ -173,14 +188,16 @@ struct Message {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, DiffCommand, ProveCommand, PerfCommand, CalibrateCommand,
-                             CalibrateCudaCommand, ValidateCommand, ShowCommand, Message>;
+using Command =
+    std::variant<RunCommand, VerifyCommand, DiffCommand, ProveCommand, PerfCommand,
+                 CalibrateCommand, CalibrateCudaCommand, ValidateCommand, ShowCommand, Message>;
 
 /// Reads the arguments, without the program's own name.
 Command parse_command_line(std::vector<std::string> arguments);
 
 // Each throws InputError for input that it cannot read.
 Outcome execute(const RunCommand& command, const Terminal& terminal);
+Outcome execute(const VerifyCommand& command, const Terminal& terminal);
 Outcome execute(const DiffCommand& command, const Terminal& terminal);
 Outcome execute(const ProveCommand& command, const Terminal& terminal);
 Outcome execute(const PerfCommand& command, const Terminal& terminal);

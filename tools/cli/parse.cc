@@ -113,6 +113,46 @@ void add_run(CLI::App& app, RunCommand& run) {
       std::string(kExitCodes));
 }
 
+void add_verify(CLI::App& app, VerifyCommand& verify) {
+  CLI::App& command = *app.add_subcommand(
+      "verify", "Verify laws: scenarios with holes, whose expectations must hold in every case");
+  command.add_option("FILE", verify.paths, "Laws, or folders of them");
+  command
+      .add_option_function<std::string>(
+          "--laws",
+          [&verify](const std::string& list) { verify.laws = CLI::detail::split(list, ','); },
+          "Laws that are built in: all, or ids; `orrery show law` lists them")
+      ->type_name("all|ID,...");
+  command.add_option("--cases", verify.cases, "Cases that are drawn of each law (default: 100)")
+      ->check(whole_number(1, 10'000'000))
+      ->type_name("N");
+  command.add_option("--seed", verify.seed, "Of all that is drawn (default: 0)")->type_name("N");
+  command.add_option("--case", verify.only, "Run the case with this number alone")->type_name("K");
+  command
+      .add_option("--jobs", verify.jobs,
+                  "Threads; what is printed does not depend on it (default: 1)")
+      ->check(whole_number(1, 1024))
+      ->type_name("J");
+  add_choice<Format>(command, "--format", verify.format,
+                     {{"text", Format::Text}, {"json", Format::Json}}, "The form of the answer");
+  command.add_option("-o,--output", verify.output, "Write the answer to this file")
+      ->type_name("FILE");
+  command
+      .add_option("--out", verify.folder,
+                  "Write counterexamples into this folder (default: beside their laws)")
+      ->type_name("FOLDER");
+  command.add_flag_function(
+      "--allow-undecided", [&verify](int64_t) { verify.undecided = OnUndecided::Allow; },
+      "Exit with 0 where cases are undecided and none fails");
+  add_limits(command, verify.limits);
+  command.footer(
+      "Examples:\n"
+      "  orrery verify scenarios/laws/L01.json\n"
+      "  orrery verify --laws all --cases 1000 --jobs 2\n"
+      "  orrery verify mine.json --seed 7 --case 12    one case again\n" +
+      std::string(kExitCodes));
+}
+
 void add_diff(CLI::App& app, DiffCommand& diff) {
   CLI::App& command = *app.add_subcommand("diff", "Where two runs first differ, and in what");
   command.add_option("A", diff.a, "A scenario, or a JSON report of one run")
@@ -304,6 +344,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
   app.footer("Examples:\n  orrery run scenarios/quickstart.json\n  orrery show catalog\n" +
              std::string(kExitCodes));
   RunCommand run;
+  VerifyCommand verify;
   DiffCommand diff;
   ProveCommand prove;
   PerfCommand perf;
@@ -313,6 +354,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
   ValidateCommand validate;
   ShowCommand show;
   add_run(app, run);
+  add_verify(app, verify);
   add_diff(app, diff);
   add_prove(app, prove);
   add_perf(app, perf);
@@ -338,6 +380,8 @@ Command parse_command_line(std::vector<std::string> arguments) {
     return Message{Outcome::Holds, manual_page(command_help(app), version_text())};
   if (app.got_subcommand("run"))
     return run;
+  if (app.got_subcommand("verify"))
+    return verify;
   if (app.got_subcommand("diff"))
     return diff;
   if (app.got_subcommand("prove"))

@@ -1,0 +1,283 @@
+#include "models/scenario/draw.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/diagnostics.h"
+#include "models/scenario/fields.h"
+#include "models/scenario/holes.h"
+
+namespace orrery {
+namespace {
+
+/// A list of a draw has at most this many items.
+constexpr int64_t kMostDrawn = 4096;
+
+constexpr const char* kForms =
+    R"(a draw: {"from": 1, "to": 8}, {"choose": [..]}, {"list": {..}, "length": 3}, )"
+    R"({"permutation": 4} or {"some_of": 4})";
+
+LawValue::List numbers(int64_t count) {
+  LawValue::List all;
+  for (int64_t i = 0; i < count; ++i)
+    all.push_back({i});
+  return all;
+}
+
+const LawValue::List& items(const LawValue& value) {
+  return std::get<LawValue::List>(value.is);
+}
+
+/// Returns the whole numbers between least and value from which a search for a smaller number goes
+/// on: least, half way, three quarters of the way, .., value - 1.
+std::vector<LawValue> towards(int64_t least, int64_t value) {
+  std::vector<LawValue> smaller;
+  for (UInt128 distance = static_cast<UInt128>(Int128{value} - least); distance > 0; distance /= 2)
+    smaller.push_back({static_cast<int64_t>(Int128{value} - static_cast<Int128>(distance))});
+  return smaller;
+}
+
+/// Returns the lists without some items: without all, without each half, quarter, .., item.
+std::vector<LawValue> shorter(const LawValue::List& whole) {
+  std::vector<LawValue> made;
+  for (size_t count = whole.size(); count > 0; count /= 2)
+    for (size_t begin = 0; begin + count <= whole.size(); begin += count) {
+      LawValue::List rest = whole;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(begin),
+                 rest.begin() + static_cast<std::ptrdiff_t>(begin + count));
+      made.push_back({std::move(rest)});
+    }
+  return made;
+}
+
+/// Returns permutations that are closer to the identity: itself, and those with one more number in
+/// its place.
+std::vector<LawValue> closer_to_identity(const LawValue::List& permutation) {
+  const LawValue::List identity = numbers(static_cast<int64_t>(permutation.size()));
+  if (permutation == identity)
+    return {};
+  std::vector<LawValue> made = {{identity}};
+  for (size_t i = 0; i < permutation.size(); ++i) {
+    if (permutation[i] == identity[i])
+      continue;
+    LawValue::List closer = permutation;
+    std::swap(closer[i], *std::find(closer.begin(), closer.end(), identity[i]));
+    if (closer != identity)
+      made.push_back({std::move(closer)});
+  }
+  return made;
+}
+
+}  // namespace
+
+std::optional<Draw::Bound> Draw::read_bound(DocumentNode node, std::span<const std::string> names,
+                                            Diagnostics& diagnostics) {
+  const bool is_number = std::holds_alternative<int64_t>(law_value(node).is);
+  if (!is_number && node.kind() != DocumentNode::Kind::Text) {
+    expected(node, "a whole number, or a formula of earlier names", diagnostics);
+    return std::nullopt;
+  }
+  const std::string_view text = is_number ? node.number() : without_braces(node.text());
+  try {
+    return Bound{Expression(text, names), node.origin()};
+  } catch (const ExpressionError& error) {
+    diagnostics.add(node.origin(), in_formula(text, error));
+    return std::nullopt;
+  }
+}
+
+std::optional<Draw> Draw::read(DocumentNode node, std::span<const std::string> names,
+                               Diagnostics& diagnostics) {
+  if (node.kind() != DocumentNode::Kind::Object) {
+    expected(node, kForms, diagnostics);
+    return std::nullopt;
+  }
+  const size_t before = diagnostics.size();
+  Fields fields(node, diagnostics);
+  Draw draw;
+  const auto bound = [&](const std::optional<DocumentNode>& of) {
+    if (of)
+      if (std::optional<Bound> read = read_bound(*of, names, diagnostics))
+        draw.bounds_.push_back(std::move(*read));
+  };
+  if (const auto choices = fields.optional("choose")) {
+    draw.kind_ = Kind::Choice;
+    if (is_list(*choices, "a list of values, the simplest first", diagnostics)) {
+      for (const DocumentNode choice : *choices)
+        draw.choices_.push_back(law_value(choice));
+      if (draw.choices_.empty())
+        diagnostics.add(choices->origin(), "expected a value or more to choose from, got none");
+    }
+  } else if (const auto of = fields.optional("list")) {
+    draw.kind_ = Kind::List;
+    if (std::optional<Draw> item = read(*of, names, diagnostics))
+      draw.of_ = std::make_shared<const Draw>(std::move(*item));
+    bound(fields.required("length"));
+  } else if (const auto count = fields.optional("permutation")) {
+    draw.kind_ = Kind::Permutation;
+    bound(count);
+  } else if (const auto most = fields.optional("some_of")) {
+    draw.kind_ = Kind::SomeOf;
+    bound(most);
+  } else if (const auto from = fields.optional("from")) {
+    bound(from);
+    bound(fields.required("to"));
+  } else {
+    expected(node, kForms, diagnostics);
+    return std::nullopt;
+  }
+  fields.finish();
+  return diagnostics.size() == before ? std::optional(std::move(draw)) : std::nullopt;
+}
+
+int64_t Draw::number(const Bound& bound, std::string_view file, std::span<const LawValue> known) {
+  std::string wrong;
+  try {
+    const LawValue value = bound.expression.value(known);
+    if (const auto* number = std::get_if<int64_t>(&value.is))
+      return *number;
+    wrong = fmt::format("{}: expected a whole number, got {}", in_quotes(bound.expression.text()),
+                        law_text(value));
+  } catch (const ExpressionError& error) {
+    wrong = in_formula(bound.expression.text(), error);
+  }
+  throw InputError(file, {{bound.origin, wrong}});
+}
+
+Draw::Range Draw::range(std::string_view file, std::span<const LawValue> known) const {
+  const Range range = {number(bounds_[0], file, known), number(bounds_[1], file, known)};
+  if (range.least > range.most)
+    throw InputError(file, {{bounds_[1].origin,
+                             fmt::format("expected a number from {} on, where the range begins, "
+                                         "got {}",
+                                         range.least, range.most)}});
+  return range;
+}
+
+int64_t Draw::length(std::string_view file, std::span<const LawValue> known) const {
+  const int64_t count = number(bounds_[0], file, known);
+  if (count < 0 || count > kMostDrawn)
+    throw InputError(file,
+                     {{bounds_[0].origin,
+                       fmt::format("expected a length from 0 to {}, got {}", kMostDrawn, count)}});
+  return count;
+}
+
+LawValue Draw::least(std::string_view file, std::span<const LawValue> known) const {
+  switch (kind_) {
+    case Kind::Number:
+      return {range(file, known).least};
+    case Kind::Choice:
+      return choices_.front();
+    case Kind::List:
+      return {LawValue::List(static_cast<size_t>(length(file, known)), of_->least(file, known))};
+    case Kind::Permutation:
+      return {numbers(length(file, known))};
+    case Kind::SomeOf:
+      length(file, known);
+      break;
+  }
+  return {LawValue::List()};
+}
+
+LawValue Draw::greatest(std::string_view file, std::span<const LawValue> known) const {
+  switch (kind_) {
+    case Kind::Number:
+      return {range(file, known).most};
+    case Kind::Choice:
+      return choices_.back();
+    case Kind::List:
+      return {LawValue::List(static_cast<size_t>(length(file, known)), of_->greatest(file, known))};
+    case Kind::Permutation: {
+      LawValue::List reversed = numbers(length(file, known));
+      std::reverse(reversed.begin(), reversed.end());
+      return {std::move(reversed)};
+    }
+    case Kind::SomeOf:
+      break;
+  }
+  return {numbers(length(file, known))};
+}
+
+LawValue Draw::random(std::string_view file, std::span<const LawValue> known,
+                      Random& random) const {
+  switch (kind_) {
+    case Kind::Number: {
+      const Range of = range(file, known);
+      return {random.between(of.least, of.most)};
+    }
+    case Kind::Choice:
+      return choices_[random.below(choices_.size())];
+    case Kind::List: {
+      LawValue::List drawn;
+      for (int64_t i = length(file, known); i > 0; --i)
+        drawn.push_back(of_->random(file, known, random));
+      return {std::move(drawn)};
+    }
+    case Kind::Permutation: {
+      LawValue::List shuffled = numbers(length(file, known));
+      for (size_t i = shuffled.size(); i > 1; --i)
+        std::swap(shuffled[i - 1], shuffled[random.below(i)]);
+      return {std::move(shuffled)};
+    }
+    case Kind::SomeOf:
+      break;
+  }
+  LawValue::List some = numbers(length(file, known));
+  std::erase_if(some, [&](const LawValue&) { return random.below(2) == 0; });
+  return {std::move(some)};
+}
+
+LawValue Draw::fitted(std::string_view file, std::span<const LawValue> known,
+                      LawValue value) const {
+  if (kind_ == Kind::Number) {
+    const Range of = range(file, known);
+    return {std::clamp(std::get<int64_t>(value.is), of.least, of.most)};
+  }
+  if (kind_ == Kind::Choice)
+    return value;
+  const int64_t count = length(file, known);
+  auto& all = std::get<LawValue::List>(value.is);
+  if (kind_ == Kind::List) {
+    all.resize(static_cast<size_t>(count), of_->least(file, known));
+    for (LawValue& item : all)
+      item = of_->fitted(file, known, std::move(item));
+    return value;
+  }
+  std::erase_if(all, [&](const LawValue& item) { return std::get<int64_t>(item.is) >= count; });
+  for (int64_t i = 0; kind_ == Kind::Permutation && i < count; ++i)
+    if (std::find(all.begin(), all.end(), LawValue{i}) == all.end())
+      all.push_back({i});
+  return value;
+}
+
+std::vector<LawValue> Draw::simpler(std::string_view file, std::span<const LawValue> known,
+                                    const LawValue& value) const {
+  switch (kind_) {
+    case Kind::Number:
+      return towards(range(file, known).least, std::get<int64_t>(value.is));
+    case Kind::Choice:
+      return {choices_.begin(), std::find(choices_.begin(), choices_.end(), value)};
+    case Kind::Permutation:
+      return closer_to_identity(items(value));
+    case Kind::SomeOf:
+      return shorter(items(value));
+    case Kind::List:
+      break;
+  }
+  std::vector<LawValue> made;
+  for (size_t i = 0; i < items(value).size(); ++i)
+    for (LawValue& item : of_->simpler(file, known, items(value)[i])) {
+      LawValue::List with = items(value);
+      with[i] = std::move(item);
+      made.push_back({std::move(with)});
+    }
+  return made;
+}
+
+}  // namespace orrery

@@ -1,0 +1,75 @@
+#pragma once
+
+// A Draw says which values a name of a law may have ("forall" of law.h):
+//
+//   {"from": 1, "to": 8}             a whole number
+//   {"choose": ["f32", "bf16"]}      one of these values, the simplest first
+//   {"list": DRAW, "length": E}      a list of so many values
+//   {"permutation": E}               0 to E-1, each once
+//   {"some_of": E}                   some of 0 to E-1, ascending
+//
+// The ends and lengths are numbers, or formulas of earlier names. Each draw has a least value, from
+// which values grow more complex: the least number, the first choice, the identity, the empty list.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/base/random.h"
+#include "models/scenario/document.h"
+#include "models/scenario/expression.h"
+
+namespace orrery {
+
+class Draw {
+ public:
+  enum class Kind : uint8_t { Number, Choice, List, Permutation, SomeOf };
+
+  /// Reads a draw. Formulas may use the names. Adds errors, and then returns nothing.
+  static std::optional<Draw> read(DocumentNode node, std::span<const std::string> names,
+                                  Diagnostics& diagnostics);
+
+  Kind kind() const { return kind_; }
+  const std::vector<LawValue>& choices() const { return choices_; }
+
+  // `known` has the values of earlier names. A formula that has no value, or none that makes sense
+  // here, throws InputError of `file`.
+
+  LawValue least(std::string_view file, std::span<const LawValue> known) const;
+  LawValue greatest(std::string_view file, std::span<const LawValue> known) const;
+  LawValue random(std::string_view file, std::span<const LawValue> known, Random& random) const;
+
+  /// Returns the value if the draw may give it, or one that is much like it.
+  LawValue fitted(std::string_view file, std::span<const LawValue> known, LawValue value) const;
+
+  /// Returns simpler values than this one, those that are much simpler first.
+  std::vector<LawValue> simpler(std::string_view file, std::span<const LawValue> known,
+                                const LawValue& value) const;
+
+ private:
+  /// A bound of a draw, with the place of its text.
+  struct Bound {
+    Expression expression;
+    Origin origin;
+  };
+  struct Range {
+    int64_t least = 0;
+    int64_t most = 0;
+  };
+
+  static std::optional<Bound> read_bound(DocumentNode node, std::span<const std::string> names,
+                                         Diagnostics& diagnostics);
+  static int64_t number(const Bound& bound, std::string_view file, std::span<const LawValue> known);
+  Range range(std::string_view file, std::span<const LawValue> known) const;
+  int64_t length(std::string_view file, std::span<const LawValue> known) const;
+
+  Kind kind_ = Kind::Number;
+  std::vector<Bound> bounds_;  // from and to, or a length
+  std::vector<LawValue> choices_;
+  std::shared_ptr<const Draw> of_;  // the draw of each item of a list
+};
+
+}  // namespace orrery

@@ -1,0 +1,75 @@
+#pragma once
+
+// Expressions are the formulas of laws (law.h): "n * n * rows", "inverse(p)". They have whole
+// numbers of 64 bits, booleans, texts in single quotes, and lists:
+//
+//   or, and, not, == != < <= > >=, + -, * / %, p[i]      from the weakest to the strongest
+//   if(c, a, b)  min(a, ..)  max(a, ..)  len(p)
+//   pairs(p)      [[0, p[0]], [1, p[1]], ..]
+//   inverse(p)    the permutation that undoes p
+//   each(p)       [[p[0]], [p[1]], ..]
+//   repeat(v, k)  a list of k times v
+//
+// A division must be exact. Of `if`, `and` and `or` only what is needed is worked out.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "models/scenario/document.h"
+
+namespace orrery {
+
+/// A LawValue is what a name of a law stands for, or what a formula gives. Values that are none of
+/// the first four (null, objects, other numbers) are those of the law's document.
+struct LawValue {
+  using List = std::vector<LawValue>;
+  std::variant<int64_t, bool, std::string, List, DocumentNode> is;
+
+  friend bool operator==(const LawValue&, const LawValue&) = default;
+};
+
+/// Returns a value of a document. Lists are read item by item.
+LawValue law_value(DocumentNode node);
+
+/// Returns the value as JSON on one line: "8", "\"bf16\"", "[1, 0]"; an object as "{..}".
+std::string law_text(const LawValue& value);
+
+/// A formula is wrong, or has no value. what() is the message without a place.
+class ExpressionError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Returns whether formulas may use the text as a name: letters, digits and "_", and no word that
+/// formulas have themselves.
+bool is_name(std::string_view text);
+
+class Expression {
+ public:
+  /// Reads a formula. It may use the names. Throws ExpressionError.
+  Expression(std::string_view text, std::span<const std::string> names);
+
+  /// Returns the value; `values` has one for each of the names, or for the first of them that
+  /// the formula uses. Throws ExpressionError.
+  LawValue value(std::span<const LawValue> values) const;
+
+  const std::string& text() const { return text_; }
+
+  /// A node of the formula.
+  struct Node;
+
+ private:
+  std::string text_;
+  std::shared_ptr<const Node> root_;
+};
+
+/// A list that a formula makes has at most this many items, with those of its items.
+inline constexpr int64_t kMostItems = 65'536;
+
+}  // namespace orrery

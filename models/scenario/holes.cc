@@ -1,0 +1,140 @@
+#include "models/scenario/holes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/scenario/fields.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::string_view kOpening = "${";
+
+/// Writes a value in the place of a hole.
+void write(const LawValue& value, DocumentWriter& to) {
+  if (const auto* number = std::get_if<int64_t>(&value.is))
+    return to.number(*number);
+  if (const auto* boolean = std::get_if<bool>(&value.is))
+    return to.boolean(*boolean);
+  if (const auto* text = std::get_if<std::string>(&value.is))
+    return to.text(*text);
+  if (const auto* node = std::get_if<DocumentNode>(&value.is))
+    return to.copy(*node);
+  to.open_list();
+  for (const LawValue& item : std::get<LawValue::List>(value.is))
+    write(item, to);
+  to.close_list();
+}
+
+}  // namespace
+
+std::string_view without_braces(std::string_view text) {
+  return text.starts_with(kOpening) && text.find('}') == text.size() - 1
+             ? text.substr(kOpening.size(), text.size() - kOpening.size() - 1)
+             : text;
+}
+
+std::string in_formula(std::string_view formula, const ExpressionError& error) {
+  return fmt::format("{}: {}", in_quotes(formula), error.what());
+}
+
+Holes::Holes(const Document& document, std::span<const std::string> names,
+             std::span<const std::string_view> apart, Diagnostics& diagnostics)
+    : document_(document) {
+  const DocumentNode root = *document.root();
+  for (const DocumentNode member : root) {
+    if (std::find(apart.begin(), apart.end(), member.key()) != apart.end())
+      apart_.push_back(member);
+    else
+      find(member, names, diagnostics);
+  }
+}
+
+void Holes::find(DocumentNode node, std::span<const std::string> names, Diagnostics& diagnostics) {
+  if (node.kind() == DocumentNode::Kind::Text) {
+    if (std::optional<Hole> hole = read(node, names, diagnostics))
+      holes_.push_back(std::move(*hole));
+    return;
+  }
+  for (const DocumentNode member : node) {
+    if (node.kind() == DocumentNode::Kind::Object &&
+        member.key().find(kOpening) != std::string::npos)
+      diagnostics.add(member.key_origin(),
+                      fmt::format("expected a key without holes, got {}", in_quotes(member.key())));
+    find(member, names, diagnostics);
+  }
+}
+
+std::optional<Holes::Hole> Holes::read(DocumentNode node, std::span<const std::string> names,
+                                       Diagnostics& diagnostics) const {
+  Hole hole{node, {}, {}};
+  std::string_view rest = node.text();
+  for (size_t at = rest.find(kOpening); at != std::string_view::npos; at = rest.find(kOpening)) {
+    const size_t begin = at + kOpening.size();
+    const size_t end = rest.find('}', begin);
+    if (end == std::string_view::npos) {
+      diagnostics.add(node.origin(), fmt::format("expected \"}}\" after \"${{\", got {}",
+                                                 in_quotes(rest.substr(at))));
+      return std::nullopt;
+    }
+    hole.pieces.emplace_back(rest.substr(0, at));
+    const std::string_view formula = rest.substr(begin, end - begin);
+    try {
+      hole.formulas.emplace_back(formula, names);
+    } catch (const ExpressionError& error) {
+      diagnostics.add(node.origin(), in_formula(formula, error));
+      return std::nullopt;
+    }
+    rest.remove_prefix(end + 1);
+  }
+  if (hole.formulas.empty())
+    return std::nullopt;
+  hole.pieces.emplace_back(rest);
+  return hole;
+}
+
+LawValue Holes::value_of(const Hole& hole, std::span<const LawValue> values,
+                         Diagnostics& diagnostics, const Limits& limits) {
+  std::string text = hole.pieces.front();
+  for (size_t f = 0; f < hole.formulas.size(); ++f) {
+    try {
+      LawValue value = hole.formulas[f].value(values);
+      if (hole.is_whole())
+        return value;
+      const auto* written = std::get_if<std::string>(&value.is);
+      const bool is_number = std::holds_alternative<int64_t>(value.is);
+      if (written == nullptr && !is_number)
+        throw ExpressionError(fmt::format(
+            "expected a number or a text within a longer text, got {}", law_text(value)));
+      text += is_number ? law_text(value) : *written;
+    } catch (const ExpressionError& error) {
+      diagnostics.add(hole.at.origin(), in_formula(hole.formulas[f].text(), error));
+      return {text};
+    }
+    text += hole.pieces[f + 1];
+  }
+  if (text.size() > static_cast<size_t>(limits.text))
+    diagnostics.add(hole.at.origin(),
+                    beyond(limits, &Limits::text, static_cast<int64_t>(text.size())));
+  return {std::move(text)};
+}
+
+std::unique_ptr<const Document> Holes::filled(std::span<const LawValue> values,
+                                              Diagnostics& diagnostics,
+                                              const Limits& limits) const {
+  auto hole = holes_.begin();
+  const auto replaces = [&](DocumentNode node, DocumentWriter& instead) {
+    if (hole != holes_.end() && hole->at == node) {
+      write(value_of(*hole++, values, diagnostics, limits), instead);
+      return true;
+    }
+    return std::find(apart_.begin(), apart_.end(), node) != apart_.end();
+  };
+  auto made = std::make_unique<const Document>(document_, replaces, diagnostics, limits);
+  diagnostics.throw_if_any();
+  return made;
+}
+
+}  // namespace orrery

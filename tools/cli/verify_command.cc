@@ -1,0 +1,251 @@
+// orrery verify draws cases of laws, and writes the first that fails as a small scenario.
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/diagnostics.h"
+#include "models/program/did_you_mean.h"
+#include "models/scenario/document.h"
+#include "models/scenario/law.h"
+#include "models/scenario/writer.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/inputs.h"
+#include "tools/report/laws.h"
+#include "verifier/laws/builtin.h"
+#include "verifier/laws/verify.h"
+
+namespace orrery {
+namespace {
+
+/// Every counterexample that is written begins with this.
+constexpr std::string_view kFirstLine = "// orrery verify ";
+
+struct LawText {
+  std::string file;  // as the user named it
+  std::string text;
+};
+
+std::vector<LawText> builtin_laws_named(const std::vector<std::string>& ids) {
+  std::vector<LawText> chosen;
+  std::vector<std::string_view> known;
+  for (const BuiltinLaw& law : builtin_laws())
+    known.push_back(law.id);
+  for (const std::string& id : ids)
+    if (id != "all" && std::find(known.begin(), known.end(), id) == known.end())
+      refuse("--laws", fmt::format("no law \"{}\" is built in; `orrery show law` lists them{}", id,
+                                   did_you_mean(id, known)));
+  for (const BuiltinLaw& law : builtin_laws())
+    if (std::find(ids.begin(), ids.end(), "all") != ids.end() ||
+        std::find(ids.begin(), ids.end(), law.id) != ids.end())
+      chosen.push_back({std::string(law.id), std::string(law.json)});
+  return chosen;
+}
+
+/// Shows how far a law is, on a terminal.
+class Progress {
+ public:
+  Progress(const Terminal& terminal, const std::string& file, uint64_t cases)
+      : terminal_(terminal), file_(file), cases_(cases) {}
+  ~Progress() {
+    if (shown_)
+      terminal_.err << "\r\033[K" << std::flush;
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void operator()(uint64_t ran) {
+    using Seconds = std::chrono::duration<double>;
+    const auto now = std::chrono::steady_clock::now();
+    constexpr Seconds kBetween(0.2);
+    if (!terminal_.progress || now - last_ < kBetween)
+      return;
+    last_ = now;
+    shown_ = true;
+    const double rate = static_cast<double>(ran) / Seconds(now - began_).count();
+    terminal_.err << fmt::format("\r\033[K{}: {} of {} cases, {:.0f} a second, {:.0f} s left",
+                                 file_, ran, cases_, rate, static_cast<double>(cases_ - ran) / rate)
+                  << std::flush;
+  }
+
+ private:
+  const Terminal& terminal_;
+  const std::string& file_;
+  uint64_t cases_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_ = began_;
+};
+
+class Verifier {
+ public:
+  Verifier(const VerifyCommand& command, const Terminal& terminal)
+      : command_(command), terminal_(terminal), style_(command.output ? Style() : terminal.style) {}
+
+  Outcome run() {
+    std::vector<LawText> laws = builtin_laws_named(command_.laws);
+    if (!command_.paths.empty())
+      for (const std::string& file : law_files())
+        laws.push_back({file, {}});
+    if (laws.empty())
+      refuse("FILE", "expected laws: files, folders, or --laws");
+    for (LawText& law : laws)
+      verify_law(std::move(law));
+    deliver();
+    return outcome_;
+  }
+
+ private:
+  std::vector<std::string> law_files() const {
+    if (command_.output)
+      keep_inputs("--output", *command_.output, command_.paths);
+    return scenario_files(command_.paths);
+  }
+
+  void verify_law(LawText given) {
+    const bool is_file = given.text.empty();
+    try {
+      if (is_file)
+        given.text = load_text(given.file, command_.limits);
+      if (is_file && !is_law(given.text, command_.limits)) {
+        if (passes_over(given))
+          return;
+        refuse(given.file, fmt::format("expected a law, with \"forall\", got a scenario: `orrery "
+                                       "run {}` runs it",
+                                       given.file));
+      }
+      const Law law(given.file, std::move(given.text), command_.limits);
+      verify_law(law, is_file);
+    } catch (const InputError& error) {
+      terminal_.err << error.what() << "\n";
+      worst(Outcome::WrongInput);
+    }
+  }
+
+  /// Returns whether the file is a scenario of a folder: those are passed over.
+  bool passes_over(const LawText& given) const {
+    if (std::find(command_.paths.begin(), command_.paths.end(), given.file) != command_.paths.end())
+      return false;
+    Diagnostics diagnostics(given.file);
+    const Document document(given.text, diagnostics, command_.limits);
+    return document.root().has_value();
+  }
+
+  void verify_law(const Law& law, bool is_file) {
+    LawOptions options;
+    options.cases = command_.cases;
+    options.seed = command_.seed;
+    options.only = command_.only;
+    options.jobs = command_.jobs;
+    options.limits = command_.limits;
+    const uint64_t asked = command_.only ? 1 : command_.cases;
+    LawVerdict verdict;
+    {
+      Progress progress(terminal_, law.file(), asked);
+      options.progress = [&](uint64_t ran) { progress(ran); };
+      verdict = verify(law, options);
+    }
+    VerifiedLaw verified{law, verdict, command_.cases, {}, {}};
+    if (verdict.counterexample) {
+      verified.verify = replay(law, is_file, verdict.counterexample->number);
+      verified.run = write(law, verified.verify, *verdict.counterexample->scenario);
+    }
+    count(verdict);
+    if (command_.format == Format::Json)
+      results_.push_back(law_json(verified));
+    else
+      text_ += law_text(verified, style_);
+  }
+
+  std::string replay(const Law& law, bool is_file, uint64_t number) const {
+    return fmt::format("orrery verify {}{} --seed {} --case {}", is_file ? "" : "--laws ",
+                       law.file(), command_.seed, number);
+  }
+
+  /// Writes the counterexample. Returns the command that runs it; nothing if it was not written.
+  std::string write(const Law& law, const std::string& found_by, const Scenario& scenario) {
+    const std::filesystem::path of(law.file());
+    std::filesystem::path file = of.stem();
+    file += ".failed.json";
+    if (command_.folder) {
+      std::error_code error;
+      std::filesystem::create_directories(*command_.folder, error);
+      file = *command_.folder / file;
+    } else {
+      file = of.parent_path() / file;
+    }
+    if (!is_ours(file)) {
+      terminal_.err << fmt::format(
+          "{}: expected no file, or one that orrery verify wrote, to write a counterexample to; "
+          "--out names another folder\n",
+          file.string());
+      worst(Outcome::WrongInput);
+      return "";
+    }
+    write_file(file.string(), fmt::format("// {}\n{}", found_by, write_scenario(scenario)));
+    return "orrery run " + file.string();
+  }
+
+  static bool is_ours(const std::filesystem::path& file) {
+    std::error_code error;
+    if (!std::filesystem::exists(file, error))
+      return true;
+    std::ifstream stream(file);
+    std::string first;
+    std::getline(stream, first);
+    return first.starts_with(kFirstLine);
+  }
+
+  void count(const LawVerdict& verdict) {
+    ++counts_.laws;
+    counts_.cases += verdict.cases;
+    counts_.failing += verdict.verdict == Verdict::Fails ? 1 : 0;
+    counts_.undecided += verdict.verdict == Verdict::Undecided ? 1 : 0;
+    if (verdict.verdict == Verdict::Fails ||
+        (verdict.verdict == Verdict::Undecided && command_.undecided == OnUndecided::Fail))
+      worst(Outcome::Fails);
+  }
+
+  void worst(Outcome outcome) {
+    if (static_cast<int>(outcome) > static_cast<int>(outcome_))
+      outcome_ = outcome;
+  }
+
+  void deliver() {
+    std::string text;
+    if (command_.format == Format::Json) {
+      for (const std::string& result : results_)
+        text += fmt::format("{}{}", text.empty() ? "[" : ",\n ", result);
+      text = results_.empty() ? "[]\n" : text + "]\n";
+    } else if (counts_.laws > 0) {
+      text = text_ + counts_text(counts_) + "\n";
+    }
+    if (command_.output)
+      write_file(*command_.output, text);
+    else
+      terminal_.out << text;
+  }
+
+  const VerifyCommand& command_;
+  const Terminal& terminal_;
+  Style style_;
+  LawCounts counts_;
+  std::string text_;
+  std::vector<std::string> results_;
+  Outcome outcome_ = Outcome::Holds;
+};
+
+}  // namespace
+
+Outcome execute(const VerifyCommand& command, const Terminal& terminal) {
+  return Verifier(command, terminal).run();
+}
+
+}  // namespace orrery

@@ -1,0 +1,173 @@
+#include "tools/report/laws.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "models/base/amount_text.h"
+
+namespace orrery {
+namespace {
+
+constexpr size_t kLabel = 8;  // the width of "drawn" and "least"
+
+/// Returns the value as a word of a count: texts without quotes.
+std::string word(const LawValue& value) {
+  const auto* text = std::get_if<std::string>(&value.is);
+  return text != nullptr ? *text : law_text(value);
+}
+
+int64_t measure(const LawValue& value) {
+  const auto* number = std::get_if<int64_t>(&value.is);
+  return number != nullptr ? *number
+                           : static_cast<int64_t>(std::get<LawValue::List>(value.is).size());
+}
+
+std::string drawn_names(const VerifiedLaw& verified) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < verified.law.names().size(); ++i) {
+    std::vector<const LawValue*> values;
+    for (const std::vector<LawValue>& drawn : verified.verdict.drawn)
+      values.push_back(&drawn[i]);
+    texts.push_back(
+        fmt::format("{} {}", verified.law.names()[i], drawn_text(verified.law.draws()[i], values)));
+  }
+  return texts.empty() ? "nothing" : fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string line(std::string_view label, const std::string& text, const Style& style) {
+  return fmt::format("    {}{}\n", style.dim(fmt::format("{:<{}}", label, kLabel)), text);
+}
+
+std::string check_line(const Check& check, const Style& style) {
+  return fmt::format("    {} {}  {}\n", style.coloured(check.verdict, check.name), check.of,
+                     check.said());
+}
+
+std::string outcome(const VerifiedLaw& verified) {
+  const LawVerdict& verdict = verified.verdict;
+  if (verdict.counterexample)
+    return fmt::format("case {} of {} fails", verdict.counterexample->number, verified.asked);
+  const std::string cases = counted(static_cast<int64_t>(verdict.cases), "case");
+  return verdict.undecided == 0 ? cases : fmt::format("{}, {} undecided", cases, verdict.undecided);
+}
+
+std::string commands(const VerifiedLaw& verified, const Style& style) {
+  const size_t width = std::max(columns(verified.run), columns(verified.verify)) + 6;
+  const auto command = [&](const std::string& text, const char* about) {
+    return text.empty() ? std::string()
+                        : fmt::format("    {}{}{}\n", text, std::string(width - columns(text), ' '),
+                                      style.dim(about));
+  };
+  return command(verified.run, "this case") + command(verified.verify, "the case that was drawn");
+}
+
+nlohmann::ordered_json json(const LawValue& value) {
+  if (const auto* number = std::get_if<int64_t>(&value.is))
+    return *number;
+  if (const auto* boolean = std::get_if<bool>(&value.is))
+    return *boolean;
+  if (const auto* text = std::get_if<std::string>(&value.is))
+    return *text;
+  if (std::holds_alternative<DocumentNode>(value.is))
+    return law_text(value);
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const LawValue& item : std::get<LawValue::List>(value.is))
+    list.push_back(json(item));
+  return list;
+}
+
+nlohmann::ordered_json json(const Law& law, const std::vector<LawValue>& values) {
+  nlohmann::ordered_json made = nlohmann::ordered_json::object();
+  for (size_t i = 0; i < values.size(); ++i)
+    made[law.names()[i]] = json(values[i]);
+  return made;
+}
+
+nlohmann::ordered_json json(const Check& check) {
+  return {{"name", check.name}, {"of", check.of}, {"message", check.said()}};
+}
+
+}  // namespace
+
+std::string drawn_text(const Draw& draw, const std::vector<const LawValue*>& values) {
+  if (draw.kind() == Draw::Kind::Choice) {
+    std::vector<std::string> counts;
+    for (const LawValue& choice : draw.choices())
+      counts.push_back(
+          fmt::format("{} {}", word(choice),
+                      std::count_if(values.begin(), values.end(),
+                                    [&](const LawValue* value) { return *value == choice; })));
+    return fmt::format("{}", fmt::join(counts, ", "));
+  }
+  if (values.empty())
+    return "none";
+  const auto [least, most] = std::minmax_element(
+      values.begin(), values.end(),
+      [](const LawValue* a, const LawValue* b) { return measure(*a) < measure(*b); });
+  const int64_t from = measure(**least);
+  const int64_t to = measure(**most);
+  const std::string range =
+      from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
+  return draw.kind() == Draw::Kind::Number ? range : fmt::format("of {}", range);
+}
+
+std::string law_text(const VerifiedLaw& verified, const Style& style) {
+  const LawVerdict& verdict = verified.verdict;
+  std::string text =
+      fmt::format("{} {}  {}  {}\n", style.mark(verdict.verdict), verified.law.file(),
+                  style.bold(verified.law.name()), outcome(verified));
+  if (!verdict.counterexample) {
+    text += line("drawn", drawn_names(verified), style);
+    if (verdict.first_undecided)
+      text += check_line(*verdict.first_undecided, style);
+    return text;
+  }
+  const Counterexample& found = *verdict.counterexample;
+  text += line("drawn", values_text(verified.law, found.drawn), style);
+  text += line("least", values_text(verified.law, found.least), style);
+  return text + check_line(found.check, style) + commands(verified, style);
+}
+
+std::string law_json(const VerifiedLaw& verified) {
+  const LawVerdict& verdict = verified.verdict;
+  constexpr std::string_view kVerdicts[] = {"holds", "undecided", "fails"};
+  nlohmann::ordered_json made = {
+      {"file", verified.law.file()},
+      {"name", verified.law.name()},
+      {"verdict", kVerdicts[static_cast<size_t>(verdict.verdict)]},
+      {"cases", verdict.cases},
+      {"undecided", verdict.undecided},
+      {"drawn", drawn_names(verified)},
+  };
+  if (verdict.first_undecided)
+    made["first_undecided"] = json(*verdict.first_undecided);
+  if (verdict.counterexample) {
+    const Counterexample& found = *verdict.counterexample;
+    made["counterexample"] = {
+        {"case", found.number},
+        {"drawn", json(verified.law, found.drawn)},
+        {"least", json(verified.law, found.least)},
+        {"check", json(found.check)},
+        {"replay", {{"least", verified.run}, {"drawn", verified.verify}}},
+    };
+  }
+  return made.dump();
+}
+
+std::string counts_text(const LawCounts& counts) {
+  const std::string cases = counted(static_cast<int64_t>(counts.cases), "case");
+  if (counts.failing > 0)
+    return fmt::format("{} of {} laws {}, {}", counts.failing, counts.laws,
+                       counts.failing == 1 ? "fails" : "fail", cases);
+  if (counts.undecided > 0)
+    return fmt::format("{} of {} laws {} undecided, {}", counts.undecided, counts.laws,
+                       counts.undecided == 1 ? "is" : "are", cases);
+  return fmt::format("{} {}, {}", counted(static_cast<int64_t>(counts.laws), "law"),
+                     counts.laws == 1 ? "holds" : "hold", cases);
+}
+
+}  // namespace orrery

@@ -1,0 +1,45 @@
+#pragma once
+
+// Writes what came of verifying a law (verifier/laws/verify.h): for people, and as JSON.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/scenario/law.h"
+#include "tools/report/style.h"
+#include "verifier/laws/verify.h"
+
+namespace orrery {
+
+/// A law with its verdict, and the commands that show its counterexample again.
+struct VerifiedLaw {
+  const Law& law;
+  const LawVerdict& verdict;
+  uint64_t asked = 0;       // cases
+  std::string run = {};     // of the small case; empty if its file was not written
+  std::string verify = {};  // of the case that was drawn
+};
+
+/// Returns the law's line, what was drawn, and its counterexample.
+std::string law_text(const VerifiedLaw& verified, const Style& style);
+
+/// Returns the same as a JSON object on one line.
+std::string law_json(const VerifiedLaw& verified);
+
+/// The sums over several laws.
+struct LawCounts {
+  uint64_t laws = 0;
+  uint64_t failing = 0;
+  uint64_t undecided = 0;  // laws that do not fail, of which a case is undecided
+  uint64_t cases = 0;
+};
+
+/// Returns "2 laws hold, 200 cases", "1 of 2 laws fails, 101 cases" or the like.
+std::string counts_text(const LawCounts& counts);
+
+/// Returns what was drawn for a name in all cases: "1 to 8", "f32 34, bf16 31".
+std::string drawn_text(const Draw& draw, const std::vector<const LawValue*>& values);
+
+}  // namespace orrery

@@ -1,0 +1,208 @@
+#include "verifier/laws/shrink.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "models/array/kernels.h"
+#include "models/base/diagnostics.h"
+#include "models/program/holders.h"
+#include "models/scenario/data.h"
+#include "models/scenario/placement.h"
+
+namespace orrery {
+namespace {
+
+/// Every copy of one element of a global array: on some devices it stands in their parts.
+struct Element {
+  struct Copy {
+    size_t array;
+    size_t tensor;  // of the array's PerDeviceInit
+    int64_t index;
+  };
+  std::vector<Copy> copies;
+};
+
+/// Gives the arrays with drawn elements per device. Returns their elements.
+std::vector<Element> give_per_device(Scenario& scenario) {
+  const Mesh& mesh = scenario.program.mesh;
+  std::vector<Element> elements;
+  const Scenario given = scenario;
+  for (size_t a = 0; a < scenario.arrays.size(); ++a) {
+    Array& array = scenario.arrays[a];
+    // Addends of an unreduced array are no parts of it.
+    if (!std::holds_alternative<RandomInit>(array.init) || !array.states.unreduced.empty())
+      continue;
+    Array places = array;
+    places.dtype = Dtype::S64;
+    places.init = IotaInit{};
+    PerDeviceInit parts;
+    std::map<int64_t, Element> by_place;
+    for (size_t d = 0; d < mesh.devices(); ++d) {
+      const LogicalId device(d);
+      if (array.on && !std::binary_search(array.on->begin(), array.on->end(), device))
+        continue;
+      const Tensor place = initial_value(given, places, device, 0);
+      for (int64_t i = 0; i < place.elements(); ++i)
+        by_place[place.as<int64_t>()[static_cast<size_t>(i)]].copies.push_back(
+            {a, parts.tensors.size(), i});
+      parts.tensors.push_back(initial_value(given, given.arrays[a], device, 0));
+    }
+    for (auto& [place, element] : by_place)
+      elements.push_back(std::move(element));
+    std::vector<std::string> cut_along;
+    for (const auto& entry : array.spec.dims)
+      cut_along.insert(cut_along.end(), entry.begin(), entry.end());
+    array.states.varying = std::move(cut_along);
+    array.global = local_shape(mesh, array);
+    array.spec = {};
+    array.per_device = true;
+    array.init = std::move(parts);
+  }
+  return elements;
+}
+
+void set(Scenario& scenario, const Element& element, double value) {
+  for (const Element::Copy& copy : element.copies) {
+    Tensor& tensor = std::get<PerDeviceInit>(scenario.arrays[copy.array].init).tensors[copy.tensor];
+    const Tensor one = full(tensor.dtype(), Shape({}), value);
+    const size_t size = one.bytes().size();
+    std::memcpy(tensor.bytes().data() + static_cast<size_t>(copy.index) * size, one.bytes().data(),
+                size);
+  }
+}
+
+class Shrinker {
+ public:
+  Shrinker(const Law& law, LawCase failing, Check check, StillFails still_fails)
+      : law_(law),
+        still_fails_(still_fails),
+        least_(std::move(failing)),
+        check_(std::move(check)) {}
+
+  Shrunk shrink() {
+    while (shrink_values() || shrink_rest()) {
+    }
+    Scenario scenario = scenario_of(law_, least_);
+    shrink_elements(scenario);
+    return {std::move(least_), std::move(scenario), std::move(check_)};
+  }
+
+ private:
+  /// Takes the scenario if the check still fails there.
+  bool takes(const Scenario& scenario) {
+    if (tries_ == kMostTries)
+      return false;
+    ++tries_;
+    std::optional<Check> fails;
+    try {
+      fails = still_fails_(scenario);
+    } catch (const InputError&) {
+      return false;  // a smaller case may be no scenario that runs
+    }
+    if (fails)
+      check_ = std::move(*fails);
+    return fails.has_value();
+  }
+
+  bool takes(LawCase smaller) {
+    try {
+      if (!law_.admits(smaller.values) || !takes(scenario_of(law_, smaller)))
+        return false;
+    } catch (const InputError&) {
+      return false;
+    }
+    least_ = std::move(smaller);
+    return true;
+  }
+
+  /// Makes some value simpler. Returns whether one was.
+  bool shrink_values() {
+    bool any = false;
+    for (size_t i = 0; i < least_.values.size(); ++i)
+      while (shrink_value(i))
+        any = true;
+    return any;
+  }
+
+  bool shrink_value(size_t i) {
+    const std::vector<LawValue>& values = least_.values;
+    for (LawValue& simpler :
+         law_.draws()[i].simpler(law_.file(), std::span(values).first(i), values[i])) {
+      LawCase smaller = least_;
+      smaller.values[i] = std::move(simpler);
+      smaller.values = fitted_values(law_, std::move(smaller.values));
+      // Other elements may show the fault where these do not.
+      for (uint64_t data = 0; data < 3; ++data) {
+        LawCase with = smaller;
+        with.data = data == 0 ? smaller.data : data;
+        if (takes(std::move(with)))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  /// Makes what the law leaves open plain. Returns whether anything was.
+  bool shrink_rest() {
+    bool any = false;
+    const auto change = [&](auto member, auto plain) {
+      LawCase smaller = least_;
+      if (smaller.*member == plain)
+        return;
+      smaller.*member = plain;
+      any = takes(std::move(smaller)) || any;
+    };
+    change(&LawCase::algorithms, std::optional<uint64_t>());
+    change(&LawCase::cluster, DrawnCluster());
+    return any;
+  }
+
+  /// Makes drawn elements of the scenario's arrays 0 or 1.
+  void shrink_elements(Scenario& scenario) {
+    Scenario given = scenario;
+    const std::vector<Element> elements = give_per_device(given);
+    if (!takes(given))
+      return;
+    scenario = std::move(given);
+    for (const double value : {0.0, 1.0})
+      for (size_t count = elements.size(); count > 0; count /= 2)
+        for (size_t begin = 0; begin < elements.size(); begin += count) {
+          Scenario smaller = scenario;
+          for (size_t e = begin; e < std::min(begin + count, elements.size()); ++e)
+            if (!is_zero(smaller, elements[e]))
+              set(smaller, elements[e], value);
+          if (takes(smaller))
+            scenario = std::move(smaller);
+        }
+  }
+
+  static bool is_zero(const Scenario& scenario, const Element& element) {
+    const Element::Copy& copy = element.copies.front();
+    const Tensor& tensor =
+        std::get<PerDeviceInit>(scenario.arrays[copy.array].init).tensors[copy.tensor];
+    const auto size = static_cast<size_t>(itemsize(tensor.dtype()).count());
+    const std::span<const std::byte> bytes =
+        tensor.bytes().subspan(static_cast<size_t>(copy.index) * size, size);
+    return std::all_of(bytes.begin(), bytes.end(),
+                       [](std::byte byte) { return byte == std::byte(0); });
+  }
+
+  const Law& law_;
+  StillFails still_fails_;
+  LawCase least_;
+  Check check_;
+  int tries_ = 0;
+};
+
+}  // namespace
+
+Shrunk shrunk(const Law& law, LawCase failing, Check check, StillFails still_fails) {
+  return Shrinker(law, std::move(failing), std::move(check), still_fails).shrink();
+}
+
+}  // namespace orrery

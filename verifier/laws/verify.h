@@ -1,0 +1,56 @@
+#pragma once
+
+// Verifies laws (models/scenario/law.h): draws cases, runs each, and makes the first that fails
+// small. Drawing (law_case.h), running and shrinking (shrink.h) are apart. None of them knows
+// files.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/scenario/law.h"
+#include "models/scenario/scenario.h"
+#include "models/scenario/size_limits.h"
+#include "verifier/laws/law_case.h"
+#include "verifier/verdict.h"
+
+namespace orrery {
+
+struct LawOptions {
+  uint64_t cases = 100;
+  uint64_t seed = 0;
+  std::optional<uint64_t> only = {};  // the number of the only case that is run
+  unsigned jobs = 1;                  // threads; the verdict does not depend on it
+  Limits limits = {};
+  /// If it is given, it is told the number of cases that have run, from time to time, by one thread
+  /// at a time.
+  std::function<void(uint64_t cases)> progress = {};
+};
+
+/// A Counterexample is a case in which a check fails.
+struct Counterexample {
+  uint64_t number = 0;  // of the case
+  std::vector<LawValue> drawn;
+  std::vector<LawValue> least;               // of the small case
+  Check check;                               // as it fails in the small case
+  std::shared_ptr<const Scenario> scenario;  // of the small case
+};
+
+struct LawVerdict {
+  Verdict verdict = Verdict::Holds;
+  uint64_t cases = 0;      // that ran; the last one is the one that failed
+  uint64_t undecided = 0;  // of these
+  std::optional<Check> first_undecided = {};
+  std::vector<std::vector<LawValue>> drawn;  // per case: the values of the law's names
+  std::optional<Counterexample> counterexample = {};
+};
+
+/// Runs the cases in order until one fails. Throws InputError if the law is wrong, a case is no
+/// scenario that can run (its message has the drawn values), or the law admits less than one in ten
+/// of the values drawn.
+LawVerdict verify(const Law& law, const LawOptions& options = {});
+
+}  // namespace orrery
