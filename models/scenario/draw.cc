@@ -233,6 +233,34 @@ LawValue Draw::random(std::string_view file, std::span<const LawValue> known,
   return {std::move(some)};
 }
 
+bool Draw::may_give(std::string_view file, std::span<const LawValue> known,
+                    const LawValue& value) const {
+  if (kind_ == Kind::Choice)
+    return std::find(choices_.begin(), choices_.end(), value) != choices_.end();
+  if (kind_ == Kind::Number) {
+    const Range of = range(file, known);
+    const auto* number = std::get_if<int64_t>(&value.is);
+    return number != nullptr && *number >= of.least && *number <= of.most;
+  }
+  const auto* all = std::get_if<LawValue::List>(&value.is);
+  const int64_t count = length(file, known);
+  if (all == nullptr || (kind_ != Kind::SomeOf && all->size() != static_cast<size_t>(count)))
+    return false;
+  if (kind_ == Kind::List)
+    return std::all_of(all->begin(), all->end(),
+                       [&](const LawValue& item) { return of_->may_give(file, known, item); });
+  std::set<int64_t> seen;
+  for (const LawValue& item : *all) {
+    const auto* number = std::get_if<int64_t>(&item.is);
+    const bool ascends = kind_ == Kind::Permutation || seen.empty() ||
+                         (number != nullptr && *number > *seen.rbegin());
+    if (number == nullptr || *number < 0 || *number >= count || !ascends ||
+        !seen.insert(*number).second)
+      return false;
+  }
+  return true;
+}
+
 LawValue Draw::fitted(std::string_view file, std::span<const LawValue> known,
                       LawValue value) const {
   if (kind_ == Kind::Number) {

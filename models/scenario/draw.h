@@ -42,7 +42,12 @@ class Draw {
   LawValue greatest(std::string_view file, std::span<const LawValue> known) const;
   LawValue random(std::string_view file, std::span<const LawValue> known, Random& random) const;
 
-  /// Returns the value if the draw may give it, or one that is much like it.
+  /// Returns whether the draw may give the value.
+  bool may_give(std::string_view file, std::span<const LawValue> known,
+                const LawValue& value) const;
+
+  /// Returns the value if the draw may give it, or one that is much like it. Requires a value of
+  /// the draw's kind.
   LawValue fitted(std::string_view file, std::span<const LawValue> known, LawValue value) const;
 
   /// Returns simpler values than this one, those that are much simpler first.

@@ -19,6 +19,8 @@ constexpr std::array<std::string_view, 2> kOfLaw = {"forall", "where"};
 }  // namespace
 
 bool is_law(std::string_view text, const Limits& limits) {
+  if (text.find("\"forall\"") == std::string_view::npos)
+    return false;  // most texts are none, and need not be read twice
   Diagnostics ignored("law");
   try {
     const Document document(text, ignored, limits);

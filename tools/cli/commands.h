@@ -56,6 +56,7 @@ struct RunCommand {
   std::optional<std::string> output;   // a file instead of stdout
   std::vector<std::string> values;     // ids, or "all" alone
   std::optional<std::string> explain;  // an id of an op or a value
+  std::optional<std::string> let;      // values of a law's names
   std::optional<std::string> trace;    // a file for the Chrome trace
   TraceOptions trace_options;
   Encoding encoding = Encoding::Values;
@@ -172,12 +173,13 @@ struct ShowCommand {
     Catalog,
     Ops,
     Algorithms,
+    Law,
     Schema
   } what = What::Ops;
   std::string file;   // Program, Schedule, CriticalPath
   std::string op;     // Schedule
   uint32_t node = 0;  // Schedule
-  std::string entry;  // Catalog: one of its names, or empty for the list; Schema: its name
+  std::string entry;  // Catalog, Law: one of the names, or empty for the list; Schema: its name
   OpsFormat ops_format = OpsFormat::Text;
   Limits limits;  // Program, Schedule, CriticalPath
 };

@@ -1,7 +1,8 @@
 #pragma once
 
 // These options override what a scenario says: --algorithm OP=ALGORITHM says how the collectives of
-// one op are scheduled where they do not say it, and --cluster-figure NAME=VALUE sets a figure.
+// one op are scheduled where they do not say it, --cluster-figure NAME=VALUE sets a figure, and
+// --let NAME=VALUE,.. makes a scenario of a law.
 
 #include <map>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "models/scenario/law.h"
 #include "models/scenario/size_limits.h"
 
 namespace orrery {
@@ -30,5 +32,10 @@ void refuse_unused(const std::map<std::string, std::string>& unused);
 /// that each have their own.
 Cluster with_figures(Cluster cluster, const std::vector<std::string>& settings,
                      const Limits& limits);
+
+/// Makes a scenario of a law, with the values of --let: "n=4,dtype=bf16,perm=[1,0]". A name without
+/// a value has its least. Arrays that say nothing of their elements have whole numbers, and a law
+/// without a cluster gets a plain switch.
+Scenario with_values(const Law& law, const std::string& let);
 
 }  // namespace orrery

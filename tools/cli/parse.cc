@@ -61,6 +61,11 @@ void add_run(CLI::App& app, RunCommand& run) {
                   "Add why this op ran when it did, and why this value lives from when to when")
       ->type_name("ID");
   command
+      .add_option("--let", run.let,
+                  "Run one case of a law: values of its names, as in n=4,dtype=bf16; others have "
+                  "their least")
+      ->type_name("NAME=VALUE,...");
+  command
       .add_option("--trace", run.trace,
                   "Write a Chrome trace to this file; it opens in Perfetto (ui.perfetto.dev)")
       ->type_name("FILE");
@@ -226,7 +231,7 @@ void add_show(CLI::App& app, ShowCommand& show) {
   CLI::App* const command = app.add_subcommand(
       "show",
       "Show a program, a schedule, the critical path, the catalog, the ops, the algorithms, the "
-      "schemas");
+      "laws, the schemas");
   command->require_subcommand(1);
   CLI::App* const program = command->add_subcommand("program", "The ops of a scenario, typed");
   program->add_option("FILE", show.file, "A scenario")->required();
@@ -256,6 +261,11 @@ void add_show(CLI::App& app, ShowCommand& show) {
   catalog->callback([&show] { show.what = ShowCommand::What::Catalog; });
   catalog->footer("Example:\n  orrery show catalog h100-sxm-8\n");
 
+  CLI::App* const law = command->add_subcommand("law", "The laws that are built in");
+  law->add_option("ID", show.entry, "One of them, to copy from");
+  law->callback([&show] { show.what = ShowCommand::What::Law; });
+  law->footer("Example:\n  orrery show law L01 >mine.json\n");
+
   CLI::App* const ops = command->add_subcommand("ops", "The ops a program can have");
   add_choice<OpsFormat>(*ops, "--format", show.ops_format,
                         {{"text", OpsFormat::Text}, {"markdown", OpsFormat::Markdown}},
@@ -264,9 +274,10 @@ void add_show(CLI::App& app, ShowCommand& show) {
   ops->footer("Examples:\n  orrery show ops\n  orrery show ops --format markdown\n");
 
   CLI::App* const schema =
-      command->add_subcommand("schema", "The JSON Schema of a scenario or a report");
+      command->add_subcommand("schema", "The JSON Schema of a scenario, a law or a report");
   add_choice<std::string>(*schema, "WHICH", show.entry,
-                          {{"scenario", "scenario"}, {"report", "report"}}, "Which of them")
+                          {{"scenario", "scenario"}, {"law", "law"}, {"report", "report"}},
+                          "Which of them")
       ->required();
   schema->callback([&show] { show.what = ShowCommand::What::Schema; });
   schema->footer("Example:\n  orrery show schema scenario >scenario.schema.json\n");

@@ -8,8 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
+#include "models/scenario/document.h"
+#include "models/scenario/law.h"
 #include "models/scenario/reader.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
@@ -17,6 +20,7 @@
 #include "tools/report/explain.h"
 #include "tools/report/json.h"
 #include "tools/report/text.h"
+#include "verifier/laws/law_case.h"
 #include "verifier/run.h"
 
 namespace orrery {
@@ -112,6 +116,7 @@ class Runner {
       run_file(files[f]);
     }
     check_algorithms();
+    tell_laws(files.size());
     if (several_ && terminal_.progress)
       terminal_.err << "\r\033[K" << std::flush;
     deliver();
@@ -159,9 +164,46 @@ class Runner {
                                    size.messages_left_out, report.completion->messages);
   }
 
+  /// Returns the scenario of a file; nothing for a law in a folder, which is passed over.
+  std::optional<Scenario> scenario_in(const std::string& file) {
+    std::string text = load_text(file, options_.limits);
+    if (!is_law(text, options_.limits)) {
+      if (command_.let)
+        refuse("--let", fmt::format("{} is no law, so it has no names", file));
+      return read_scenario(file, text, options_.limits, cluster_);
+    }
+    if (std::find(command_.paths.begin(), command_.paths.end(), file) == command_.paths.end()) {
+      ++laws_;
+      return std::nullopt;
+    }
+    const Law law(file, std::move(text), options_.limits);
+    if (!command_.let)
+      refuse(file, fmt::format("is a law: --let {} runs one case, `orrery verify` draws many",
+                               least_case(law)));
+    Scenario scenario = with_values(law, *command_.let);
+    if (cluster_)
+      scenario.cluster = *cluster_;
+    return scenario;
+  }
+
+  /// Returns the least values of a law's names, as --let takes them.
+  static std::string least_case(const Law& law) {
+    const std::vector<LawValue> values = least_values(law);
+    std::string text;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto* word = std::get_if<std::string>(&values[i].is);
+      text += fmt::format("{}{}={}", i == 0 ? "" : ",", law.names()[i],
+                          word != nullptr ? *word : law_text(values[i]));
+    }
+    return text;
+  }
+
   void run_file(const std::string& file) {
     try {
-      Scenario scenario = load_scenario(file, options_.limits, cluster_);
+      std::optional<Scenario> found = scenario_in(file);
+      if (!found)
+        return;
+      Scenario scenario = std::move(*found);
       if (!command_.figures.empty()) {
         scenario.cluster =
             with_figures(std::move(scenario.cluster), command_.figures, options_.limits);
@@ -227,6 +269,17 @@ class Runner {
     }
   }
 
+  /// Says how many laws were passed over.
+  void tell_laws(size_t files) {
+    if (laws_ == 0)
+      return;
+    const std::string laws = counted(static_cast<int64_t>(laws_), "law");
+    if (laws_ == files)
+      refuse(command_.paths.front(),
+             fmt::format("expected a scenario, got {}, which `orrery verify` runs", laws));
+    terminal_.err << fmt::format("passed over {}, which `orrery verify` runs\n", laws);
+  }
+
   Outcome outcome_of(Verdict verdict) const {
     if (verdict == Verdict::Undecided && command_.undecided == OnUndecided::Allow)
       return Outcome::Holds;
@@ -258,6 +311,7 @@ class Runner {
   RunOptions options_;
   std::optional<Cluster> cluster_;  // replaces those of the scenarios
   bool several_ = false;
+  size_t laws_ = 0;                   // that were passed over
   Verdict verdict_ = Verdict::Holds;  // the verdict of all together; a refused file fails
   std::vector<std::string> reports_;
   std::vector<SummaryLine> summary_;

@@ -12,6 +12,7 @@
 #include "models/program/did_you_mean.h"
 #include "models/program/iteration_name.h"
 #include "models/program/rules.h"
+#include "models/scenario/law.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/reader.h"
 #include "simulator/algorithm/algorithms.h"
@@ -24,6 +25,7 @@
 #include "tools/report/figures.h"
 #include "tools/report/names.h"
 #include "tools/report/ops_text.h"
+#include "verifier/laws/builtin.h"
 #include "verifier/ragged/ragged_tables.h"
 
 namespace orrery {
@@ -41,6 +43,23 @@ std::string show_catalog(const ShowCommand& command, const Style& style) {
   if (!command.entry.empty())
     cluster_named("NAME", command.entry);  // refuses it, naming the nearest word
   return list + style.dim("orrery show catalog NAME prints the figures with their sources") + "\n";
+}
+
+/// Returns a built-in law, or the list of them with their names.
+std::string show_law(const ShowCommand& command, const Style& style) {
+  Table table({Align::Left, Align::Left});
+  table.row({"law", "what holds"});
+  std::vector<std::string_view> ids;
+  for (const BuiltinLaw& law : builtin_laws()) {
+    if (law.id == command.entry)
+      return std::string(law.json);
+    ids.push_back(law.id);
+    table.row({std::string(law.id), Law(std::string(law.id), std::string(law.json)).name()});
+  }
+  if (!command.entry.empty())
+    refuse("ID", fmt::format("no law {} is built in{}", in_quotes(command.entry),
+                             did_you_mean(command.entry, ids)));
+  return table.text(style, 0) + style.dim("orrery show law ID prints one of them") + "\n";
 }
 
 std::string show_ops(const Style& style) {
@@ -271,10 +290,14 @@ std::string shown(const ShowCommand& command, const Style& style) {
       return with_units(show_critical_path(command, style), style);
     case ShowCommand::What::Catalog:
       return show_catalog(command, style);
+    case ShowCommand::What::Law:
+      return show_law(command, style);
     case ShowCommand::What::Algorithms:
       return show_algorithms(style);
     case ShowCommand::What::Schema:
-      return command.entry == "scenario" ? scenario_schema() : report_schema();
+      return command.entry == "scenario" ? scenario_schema()
+             : command.entry == "law"    ? law_schema()
+                                         : report_schema();
     case ShowCommand::What::Ops:
       break;
   }

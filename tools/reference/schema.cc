@@ -248,6 +248,35 @@ void define_dtypes(Json& schema) {
   schema["$defs"]["dtype"]["anyOf"][0]["enum"] = std::move(names);
 }
 
+/// Lets each value of an object or list be a hole. What chooses between cases ("if") stays.
+void allow_holes(Json& schema) {
+  if (!schema.is_structured())
+    return;
+  const auto allow = [](Json& value) {
+    allow_holes(value);
+    if (value.is_object())
+      value = {{"anyOf", Json::array({std::move(value), reference("hole")})}};
+  };
+  if (schema.is_array()) {
+    for (Json& each : schema)
+      allow_holes(each);
+    return;
+  }
+  for (const char* const key : {"properties", "patternProperties"})
+    if (schema.contains(key))
+      for (Json& value : schema[key])
+        allow(value);
+  for (const char* const key : {"additionalProperties", "items"})
+    if (schema.contains(key))
+      allow(schema[key]);
+  if (schema.contains("$defs"))
+    for (Json& definition : schema["$defs"])
+      allow_holes(definition);
+  for (const char* const key : {"anyOf", "allOf", "oneOf", "then", "else"})
+    if (schema.contains(key))
+      allow_holes(schema[key]);
+}
+
 }  // namespace
 
 std::string scenario_schema() {
@@ -272,6 +301,45 @@ std::string scenario_schema() {
   define_ops(definitions);
   define_quantities(definitions);
   add_suffixed_keys(schema);
+  return schema.dump(2) + "\n";
+}
+
+std::string law_schema() {
+  Json schema = Json::parse(scenario_schema());
+  allow_holes(schema);
+  schema["title"] = "Orrery law";
+  schema["description"] =
+      "A scenario with holes, \"${n}\", whose expectations must hold for all values drawn.";
+  schema["required"] = {"orrery", "mesh", "forall", "expect"};
+  schema["properties"]["forall"] = {
+      {"type", "object"},
+      {"description", "The names that formulas use, each with what is drawn for it."},
+      {"additionalProperties", reference("draw")},
+      {"examples", Json::array({{{"n", {{"from", 1}, {"to", 8}}}}})}};
+  schema["properties"]["where"] = {
+      {"type", "string"},
+      {"description", "A formula. Values for which it is false are drawn again."},
+      {"examples", {"n % 2 == 0"}}};
+  Json& definitions = schema["$defs"];
+  definitions["hole"] = {{"type", "string"}, {"pattern", "\\$\\{[^}]*\\}"}};
+  const Json number = {{"anyOf", Json::array({{{"type", "integer"}}, {{"type", "string"}}})},
+                       {"description", "A whole number, or a formula of earlier names."}};
+  const auto draw = [](Json properties) {
+    Json required = Json::array();
+    for (const auto& [key, value] : properties.items())
+      required.push_back(key);
+    return Json{{"type", "object"},
+                {"required", std::move(required)},
+                {"properties", std::move(properties)},
+                {"additionalProperties", false}};
+  };
+  definitions["draw"]["anyOf"] = {
+      draw({{"from", number}, {"to", number}}),
+      draw({{"choose", {{"type", "array"}, {"minItems", 1}}}}),
+      draw({{"list", reference("draw")}, {"length", number}}),
+      draw({{"permutation", number}}),
+      draw({{"some_of", number}}),
+  };
   return schema.dump(2) + "\n";
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Makes the JSON Schemas of a scenario and of a report. They are of draft 2020-12 and use only what
-// draft 7 has too, which most editors know. The hand-written part is in *.schema.json beside this
-// file. Ops, dtypes, units and the catalog come from the reader's tables.
+// Makes the JSON Schemas of a scenario, of a law and of a report. They are of draft 2020-12 and use
+// only what draft 7 has too, which most editors know. The hand-written part is in *.schema.json
+// beside this file. Ops, dtypes, units and the catalog come from the reader's tables.
 
 #include <span>
 #include <string>
@@ -19,6 +19,8 @@ std::span<const SchemaFile> schema_files();
 
 /// These return the schemas that `orrery show schema` prints and docs/schema holds.
 std::string scenario_schema();
+/// A law's is the scenario's with holes allowed for values.
+std::string law_schema();
 std::string report_schema();
 
 }  // namespace orrery
