@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <variant>
 #include <vector>
@@ -26,6 +27,12 @@ namespace orrery {
 namespace {
 
 constexpr int64_t kMostInteger = std::numeric_limits<int64_t>::max();
+
+/// The array whose elements another one has, as "same_as" names it.
+struct Source {
+  std::string name;
+  Origin origin;
+};
 
 class ArrayReader {
  public:
@@ -69,6 +76,9 @@ class ArrayReader {
     return array;
   }
 
+  /// Returns what "same_as" names, whose init the array does not have yet.
+  const std::optional<Source>& source() const { return source_; }
+
  private:
   void read_global(DocumentNode node, Array& array) {
     const std::optional<Shape> shape = read_shape(node, array.dtype);
@@ -77,7 +87,7 @@ class ArrayReader {
     if (const auto spec = fields_.optional("spec"))
       array.spec = read_array_spec(*spec, shape, array.on);
     if (const auto init = fields_.optional("init"))
-      array.init = read_init(*init, array.dtype);
+      array.init = read_init(*init, array);
     else
       array.init = init_;
   }
@@ -179,7 +189,8 @@ class ArrayReader {
     }
   }
 
-  Init read_init(DocumentNode node, Dtype dtype) {
+  Init read_init(DocumentNode node, const Array& array) {
+    const Dtype dtype = array.dtype;
     if (node.kind() == DocumentNode::Kind::Text) {
       const std::string& word = node.text();
       if (word == "iota")
@@ -194,22 +205,13 @@ class ArrayReader {
         diagnostics_.add(
             node.origin(),
             fmt::format("expected \"iota\", \"zeros\", \"ones\", \"random\", {{\"random\": "
-                        "seed}} or a number, got {}{}",
+                        "seed}}, {{\"same_as\": array}} or a number, got {}{}",
                         in_quotes(word), did_you_mean(word, {"iota", "zeros", "ones", "random"})));
         return IotaInit{};
       }
     }
-    if (node.kind() == DocumentNode::Kind::Object) {
-      Fields fields(node, diagnostics_);
-      RandomInit init;
-      if (const auto seed = fields.required("random"))
-        init.seed = static_cast<uint64_t>(
-            read_integer(*seed, "a seed", {0, kMostInteger}, diagnostics_).value_or(0));
-      if (const auto values = fields.optional("values"))
-        init.values = read_random_values(*values, dtype);
-      fields.finish();
-      return init;
-    }
+    if (node.kind() == DocumentNode::Kind::Object)
+      return read_random(node, array);
     const std::optional<NumberOrPair> value = read_number_or_pair(node, diagnostics_);
     // The largest integers of 64 bits are no doubles; a fill with the nearest double gives them.
     Tensor scalar(dtype, Shape({}));
@@ -222,6 +224,31 @@ class ArrayReader {
                        fmt::format("expected a value of {}, got {}", orrery::name(dtype),
                                    got_fill(node, *value, dtype)));
     return FillInit{value.value_or(0)};
+  }
+
+  /// Reads {"random": seed} or {"same_as": array}. For the latter the init is set later.
+  RandomInit read_random(DocumentNode node, const Array& array) {
+    Fields fields(node, diagnostics_);
+    RandomInit init;
+    if (const auto same_as = fields.optional("same_as")) {
+      if (auto name = read_text(*same_as, "the name of an array", diagnostics_))
+        source_ = Source{std::move(*name), same_as->origin()};
+      fields.finish();
+      return init;
+    }
+    if (const auto seed = fields.optional("random"))
+      init.seed = static_cast<uint64_t>(
+          read_integer(*seed, "a seed", {0, kMostInteger}, diagnostics_).value_or(0));
+    else
+      diagnostics_.add(node.origin(), "missing key \"random\" (or \"same_as\")");
+    if (const auto values = fields.optional("values"))
+      init.values = read_random_values(*values, array.dtype);
+    if (const auto named = fields.optional("named"))
+      init.named = read_text(*named, "the name of an array", diagnostics_);
+    if (init.named == array.name)
+      init.named.reset();
+    fields.finish();
+    return init;
   }
 
   /// Returns the fill in words. For a pair it names the part that `dtype` cannot hold, or, for a
@@ -257,6 +284,110 @@ class ArrayReader {
   const Mesh* mesh_;
   const Init& init_;
   Diagnostics& diagnostics_;
+  std::optional<Source> source_;
+};
+
+/// It gives each array that is "same_as" another the init of that one. An array becomes empty if
+/// that is an error, or if its source is empty.
+class SameElements {
+ public:
+  /// `sources` has an entry per reading.
+  SameElements(std::vector<ArrayReading>& readings,
+               const std::vector<std::optional<Source>>& sources, Diagnostics& diagnostics)
+      : readings_(readings),
+        stated_(sources),
+        diagnostics_(diagnostics),
+        sources_(readings.size()),
+        visits_(readings.size(), Visit::Not) {}
+
+  void give_all() {
+    find_sources();
+    for (size_t i = 0; i < readings_.size(); ++i)
+      give_along_path(i);
+  }
+
+ private:
+  enum class Visit : uint8_t { Not, OnPath, Done };
+
+  void find_sources() {
+    std::map<std::string_view, size_t> by_name;
+    for (size_t i = 0; i < readings_.size(); ++i)
+      by_name.emplace(readings_[i].name, i);
+    for (size_t i = 0; i < readings_.size(); ++i) {
+      if (!stated_[i])
+        continue;
+      if (const auto source = by_name.find(stated_[i]->name); source != by_name.end())
+        sources_[i] = source->second;
+      else
+        report_unknown(i);
+    }
+  }
+
+  void report_unknown(size_t i) {
+    std::vector<std::string_view> others;
+    for (const ArrayReading& reading : readings_)
+      if (reading.name != readings_[i].name)
+        others.push_back(reading.name);
+    report(i, fmt::format("expected the name of an array, got {}{}", in_quotes(stated_[i]->name),
+                          did_you_mean(stated_[i]->name, others)));
+  }
+
+  void report(size_t i, std::string message) {
+    diagnostics_.add(stated_[i]->origin, std::move(message));
+    readings_[i].array.reset();
+  }
+
+  /// Follows the sources from an array to one with an init of its own, and gives that init to each
+  /// array on the path.
+  void give_along_path(size_t at) {
+    std::vector<size_t> path;
+    while (sources_[at] && visits_[at] == Visit::Not) {
+      visits_[at] = Visit::OnPath;
+      path.push_back(at);
+      at = *sources_[at];
+    }
+    if (visits_[at] == Visit::OnPath)
+      report(path.back(),
+             fmt::format("expected another array, whose elements do not come from {}, got {}",
+                         in_quotes(readings_[path.back()].name), in_quotes(readings_[at].name)));
+    for (; !path.empty(); path.pop_back()) {
+      give(path.back());
+      visits_[path.back()] = Visit::Done;
+    }
+  }
+
+  void give(size_t i) {
+    std::optional<Array>& array = readings_[i].array;
+    const std::optional<Array>& source = readings_[*sources_[i]].array;
+    if (!source)
+      array.reset();
+    if (!array)
+      return;
+    if (source->per_device) {
+      report(i, fmt::format("expected an array with a \"shape\", got {}, which is given per device",
+                            in_quotes(source->name)));
+      return;
+    }
+    if (source->dtype != array->dtype || source->global != array->global) {
+      report(i, fmt::format("expected an array of {}{}, got {} of {}{}", name(array->dtype),
+                            array->global.text(), in_quotes(source->name), name(source->dtype),
+                            source->global.text()));
+      return;
+    }
+    array->init = source->init;
+    if (auto* random = std::get_if<RandomInit>(&array->init)) {
+      if (!random->named)
+        random->named = source->name;
+      if (random->named == array->name)
+        random->named.reset();
+    }
+  }
+
+  std::vector<ArrayReading>& readings_;
+  const std::vector<std::optional<Source>>& stated_;
+  Diagnostics& diagnostics_;
+  std::vector<std::optional<size_t>> sources_;  // the readings that are stated
+  std::vector<Visit> visits_;
 };
 
 /// Returns advice for a value that is not invarying over an axis, where the boundary names no state
@@ -295,11 +426,16 @@ std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Me
   if (!is_object(node, "an object with an array per name", diagnostics))
     return std::nullopt;
   std::vector<ArrayReading> readings;
-  int64_t places = 0;  // the devices of all arrays that name theirs
+  std::vector<std::optional<Source>> sources;  // per reading: what its "same_as" names
+  int64_t places = 0;                          // the devices of all arrays that name theirs
   for (const DocumentNode member : node) {
     ArrayReading reading{member.key(), member.key_origin(), std::nullopt};
-    if (is_object(member, "an array such as {\"shape\": [8], \"dtype\": \"f32\"}", diagnostics))
-      reading.array = ArrayReader(member, mesh, init, diagnostics).read(member.key());
+    sources.emplace_back();
+    if (is_object(member, "an array such as {\"shape\": [8], \"dtype\": \"f32\"}", diagnostics)) {
+      ArrayReader reader(member, mesh, init, diagnostics);
+      reading.array = reader.read(member.key());
+      sources.back() = reader.source();
+    }
     if (reading.array && reading.array->on)
       places += static_cast<int64_t>(reading.array->on->size());
     if (places > limits.device_ops) {
@@ -308,6 +444,7 @@ std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Me
     }
     readings.push_back(std::move(reading));
   }
+  SameElements(readings, sources, diagnostics).give_all();
   return readings;
 }
 

@@ -114,7 +114,7 @@ Tensor initial_value(const Scenario& scenario, const Array& array, LogicalId id,
                           Hasher hasher;
                           hasher.add(seed);
                           hasher.add(init.seed);
-                          hasher.add(std::string_view(array.name));
+                          hasher.add(std::string_view(init.named.value_or(array.name)));
                           return random_part(mesh, array, id, hasher.word(), init.values);
                         },
                         [&](const PerDeviceInit& init) {

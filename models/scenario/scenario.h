@@ -44,6 +44,9 @@ struct RandomInit {
   uint64_t seed = 0;  // and the run's
   /// Floats have all bits of their fractions, or are whole numbers, whose sums are mostly exact.
   enum class Values : uint8_t { Fractions, Integers } values = Values::Fractions;
+  /// The elements are drawn as those of an array of this name; if empty, by the array's own name.
+  /// An array that is "same_as" another has the init of that one, with its name here.
+  std::optional<std::string> named = {};
 };
 struct PerDeviceInit {
   std::vector<Tensor> tensors;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -183,7 +184,37 @@ JsonText output_text(const Scenario& scenario, ValueId id) {
   return JsonText::object(std::move(members));
 }
 
-JsonText array_text(const Mesh& mesh, const Array& array) {
+using ArraysByName = std::map<std::string_view, const Array*>;
+
+/// Returns whether the elements of `array`, which `init` draws, are those of `source`, by whose
+/// name it draws them.
+bool is_source(const Array& source, const Array& array, const RandomInit& init) {
+  const auto* other = std::get_if<RandomInit>(&source.init);
+  return other != nullptr && &source != &array && !other->named && other->seed == init.seed &&
+         other->values == init.values && source.dtype == array.dtype &&
+         source.global == array.global && !source.per_device;
+}
+
+/// Writes "same_as" if the scenario has an array with these elements, else the name by which they
+/// are drawn.
+JsonText random_text(const ArraysByName& arrays, const Array& array, const RandomInit& init) {
+  if (init.named) {
+    const auto source = arrays.find(*init.named);
+    if (source != arrays.end() && is_source(*source->second, array, init))
+      return JsonText::object({{"same_as", JsonText::text(*init.named)}});
+  }
+  const bool integers = init.values == RandomInit::Values::Integers;
+  if (init.seed == 0 && !integers && !init.named)
+    return JsonText::text("random");
+  Members random = {{"random", JsonText::raw(fmt::format("{}", init.seed))}};
+  if (integers)
+    random.emplace_back("values", JsonText::text("integers"));
+  if (init.named)
+    random.emplace_back("named", JsonText::text(*init.named));
+  return JsonText::object(std::move(random));
+}
+
+JsonText array_text(const Mesh& mesh, const ArraysByName& arrays, const Array& array) {
   Members members;
   members.emplace_back(array.per_device ? "local_shape" : "shape",
                        integers_text(array.global.dims()));
@@ -198,13 +229,7 @@ JsonText array_text(const Mesh& mesh, const Array& array) {
           [&](const IotaInit&) { members.emplace_back("init", JsonText::text("iota")); },
           [&](const FillInit& init) { members.emplace_back("init", number_text(init.value)); },
           [&](const RandomInit& init) {
-            const bool integers = init.values == RandomInit::Values::Integers;
-            Members random = {{"random", JsonText::raw(fmt::format("{}", init.seed))}};
-            if (integers)
-              random.emplace_back("values", JsonText::text("integers"));
-            members.emplace_back("init", init.seed == 0 && !integers
-                                             ? JsonText::text("random")
-                                             : JsonText::object(std::move(random)));
+            members.emplace_back("init", random_text(arrays, array, init));
           },
           [&](const PerDeviceInit& init) {
             const Encoding encoding = encoding_of(init.tensors);
@@ -479,9 +504,12 @@ std::string write_scenario(const Scenario& scenario) {
     members.emplace_back("memory", memory_text(scenario.memory));
   if (!scenario.faults.empty())
     members.emplace_back("faults", faults_json(scenario.faults, scenario.cluster.fabric));
+  ArraysByName by_name;
+  for (const Array& array : scenario.arrays)
+    by_name.emplace(array.name, &array);
   Members arrays;
   for (const Array& array : scenario.arrays)
-    arrays.emplace_back(array.name, array_text(program.mesh, array));
+    arrays.emplace_back(array.name, array_text(program.mesh, by_name, array));
   members.emplace_back("arrays", JsonText::object(std::move(arrays)));
   const bool single = program.threads.size() == 1 && program.threads[0].name == kOnlyProgram &&
                       program.threads[0].devices.size() == program.mesh.devices();

@@ -107,7 +107,7 @@ TEST_CASE("errors: arrays") {
        "f:4:57: /arrays/a/spec/0: expected null, an axis name or a list of them, got 3"},
       {R"({"a": {"shape": [8], "dtype": "f32", "init": "itoa"}})",
        "f:4:56: /arrays/a/init: expected \"iota\", \"zeros\", \"ones\", \"random\", {\"random\": "
-       "seed} or a number, got \"itoa\"; did you mean \"iota\"?"},
+       "seed}, {\"same_as\": array} or a number, got \"itoa\"; did you mean \"iota\"?"},
       {R"({"a": {"shape": [8], "dtype": "f32", "init": {"random": -1}}})",
        "f:4:67: /arrays/a/init/random: expected a seed of at least 0, got -1"},
       {R"({"a": {"shape": [8], "dtype": "f32", "init": {"random": 99999999999999999999}}})",

@@ -16,6 +16,8 @@ constexpr std::string_view kText = R"({"orrery": 1, "name": "n", // all kinds of
   "bandwidth": "50 GB/s", "latency_ns": 700, "flops": {"f32": "1.5 TFLOP/s"}},
 "mesh": {"x": 2, "y": 2}, "memory": {"alignment": "256 B"},
 "arrays": {"a": {"shape": [8, 4], "dtype": "f32", "spec": ["x", null], "init": "iota"},
+  "k": {"shape": [8, 4], "dtype": "f32", "init": {"same_as": "w"}},
+  "w": {"shape": [8, 4], "dtype": "f32", "init": {"random": 7}},
   "b": {"local_shape": [1, 2], "dtype": "f16", "per_device": [[1, -0.5], ["NaN", 2], [3, 4], [5, 6]]}},
 "program": [{"id": "s", "op": "psum_scatter_start", "of": "a", "axis_name": "x", "tiled": true},
   {"id": "c", "op": "compute", "flops": "2 TFLOP", "bytes": 12, "dtype": "bf16"},

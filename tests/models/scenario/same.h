@@ -17,7 +17,8 @@ inline bool same_init(const Init& a, const Init& b) {
     return fill->value == std::get<FillInit>(b).value;
   if (const auto* random = std::get_if<RandomInit>(&a))
     return random->seed == std::get<RandomInit>(b).seed &&
-           random->values == std::get<RandomInit>(b).values;
+           random->values == std::get<RandomInit>(b).values &&
+           random->named == std::get<RandomInit>(b).named;
   if (const auto* literal = std::get_if<PerDeviceInit>(&a))
     return literal->tensors == std::get<PerDeviceInit>(b).tensors;
   return true;

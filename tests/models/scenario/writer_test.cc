@@ -280,14 +280,17 @@ Scenario random_scenario(Random& random) {
     if (random.below(2) == 0)
       array.spec.dims = {{"x"}};
     const uint64_t kind = random.below(3);
-    if (kind == 0)
-      array.init =
-          RandomInit{random.below(3), random.below(2) == 0 ? RandomInit::Values::Integers
-                                                           : RandomInit::Values::Fractions};
-    else if (kind == 1)
+    if (kind == 0) {
+      RandomInit init{random.below(3), random.below(2) == 0 ? RandomInit::Values::Integers
+                                                            : RandomInit::Values::Fractions};
+      if (std::string other = "a" + std::to_string(random.between(0, 3)); other != array.name)
+        init.named = std::move(other);
+      array.init = std::move(init);
+    } else if (kind == 1) {
       array.init = FillInit{static_cast<double>(random.between(-1000, 1000)) / 7};
-    else
+    } else {
       array.init = IotaInit{};
+    }
     std::vector<std::string> varying;
     if (!array.spec.dims.empty())
       varying = {"x"};

@@ -241,6 +241,8 @@ TEST_CASE("scenario schema: refuses what the reader refuses") {
       {"/arrays/a/dtype", "float"},
       {"/arrays/a/per_device", Json::array({1})},
       {"/arrays/a/init", "one"},
+      {"/arrays/a/init", {{"same_as", 1}}},
+      {"/arrays/a/init", {{"same_as", "b"}, {"random", 1}}},
       {"/program/0/op", "all_reduce"},
       {"/program/0/tiled", true},  // no parameter of psum
       {"/program/0/channels", 0},
