@@ -17,7 +17,8 @@
 namespace orrery {
 namespace {
 
-/// Every copy of one element of a global array: on some devices it stands in their parts.
+/// Every copy of one drawn element: in the parts of several devices, and in arrays that have the
+/// same elements.
 struct Element {
   struct Copy {
     size_t array;
@@ -30,30 +31,30 @@ struct Element {
 /// Gives the arrays with drawn elements per device. Returns their elements.
 std::vector<Element> give_per_device(Scenario& scenario) {
   const Mesh& mesh = scenario.program.mesh;
-  std::vector<Element> elements;
+  // By the name by which an array's elements are drawn, and by the place in the whole array.
+  std::map<std::pair<std::string, int64_t>, Element> by_place;
   const Scenario given = scenario;
   for (size_t a = 0; a < scenario.arrays.size(); ++a) {
     Array& array = scenario.arrays[a];
     // Addends of an unreduced array are no parts of it.
-    if (!std::holds_alternative<RandomInit>(array.init) || !array.states.unreduced.empty())
+    const auto* random = std::get_if<RandomInit>(&array.init);
+    if (random == nullptr || !array.states.unreduced.empty())
       continue;
+    const std::string name = random->named.value_or(array.name);
     Array places = array;
     places.dtype = Dtype::S64;
     places.init = IotaInit{};
     PerDeviceInit parts;
-    std::map<int64_t, Element> by_place;
     for (size_t d = 0; d < mesh.devices(); ++d) {
       const LogicalId device(d);
       if (array.on && !std::binary_search(array.on->begin(), array.on->end(), device))
         continue;
       const Tensor place = initial_value(given, places, device, 0);
       for (int64_t i = 0; i < place.elements(); ++i)
-        by_place[place.as<int64_t>()[static_cast<size_t>(i)]].copies.push_back(
+        by_place[{name, place.as<int64_t>()[static_cast<size_t>(i)]}].copies.push_back(
             {a, parts.tensors.size(), i});
       parts.tensors.push_back(initial_value(given, given.arrays[a], device, 0));
     }
-    for (auto& [place, element] : by_place)
-      elements.push_back(std::move(element));
     std::vector<std::string> cut_along;
     for (const auto& entry : array.spec.dims)
       cut_along.insert(cut_along.end(), entry.begin(), entry.end());
@@ -63,6 +64,9 @@ std::vector<Element> give_per_device(Scenario& scenario) {
     array.per_device = true;
     array.init = std::move(parts);
   }
+  std::vector<Element> elements;
+  for (auto& [place, element] : by_place)
+    elements.push_back(std::move(element));
   return elements;
 }
 
