@@ -10,7 +10,7 @@
 //     options such as --cluster-figure (overrides.h), calls the library, and writes the result.
 //  4. Wrong input throws InputError. run_command_line() (command_line.cc) is the only place that
 //     turns exceptions into messages and exit codes (Outcome).
-// Commands read and write only through Terminal (terminal.h) and inputs.h, so tests run them
+// Commands read and write only through Terminal and inputs.h, so tests run them
 // without a process. Completions and the manual page come from the parser's own declarations
 // (command_tree.h). To add a command, add a struct and an execute() here, its options in parse.cc,
 // and its file NAME_command.cc.
@@ -18,18 +18,46 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "simulator/values/cuda/driver/driver.h"
+#include "tools/cli/ci.h"
 #include "tools/cli/inputs.h"
-#include "tools/cli/terminal.h"
 #include "tools/report/json.h"
+#include "tools/report/style.h"
 #include "tools/report/text.h"
 #include "tools/report/trace.h"
 #include "verifier/run.h"
 
 namespace orrery {
+
+/// A Terminal has the output streams of the command line, and what it takes from its environment.
+/// Tests replace them.
+struct Terminal {
+  std::ostream& out;
+  std::ostream& err;
+  Style style;                        // of out
+  Style err_style;                    // of err
+  bool progress = false;              // whether err may show progress lines that are overwritten
+  std::string cuda_library = {};      // the driver of CUDA; empty: the system's
+  std::string cublaslt_library = {};  // cuBLASLt; empty: the system's
+
+  /// Returns the file to load as the driver.
+  std::string library_of_cuda() const {
+    return cuda_library.empty() ? cuda::kDriverLibrary : cuda_library;
+  }
+};
+
+/// Returns the terminal of stdout and stderr. They have colours on a terminal unless NO_COLOR is
+/// set, and ASCII unless the locale is UTF-8. ORRERY_LIBCUDA names the driver of CUDA and
+/// ORRERY_LIBCUBLASLT cuBLASLt, if set.
+Terminal standard_terminal();
+
+/// Returns the version and the commit: "orrery 0.1.0 (commit 0123456789ab)".
+std::string version_text();
 
 /// The exit codes. If there are several scenarios, the largest of their codes counts.
 enum class Outcome : int {
@@ -40,9 +68,6 @@ enum class Outcome : int {
 };
 
 enum class Format : uint8_t { Text, Json };
-
-/// Says whether a report that is undecided counts as one that fails.
-enum class OnUndecided : uint8_t { Fail, Allow };
 
 /// Says where a scenario is run, beside the model: by the host executor, or on GPUs too.
 enum class Backend : uint8_t { Host, Cuda };
@@ -62,6 +87,7 @@ struct RunCommand {
   Encoding encoding = Encoding::Values;
   TextOptions text;  // what a text report shows
   OnUndecided undecided = OnUndecided::Fail;
+  CiOptions ci;
   std::optional<std::string> cluster;   // of the catalog, or a file, in place of the scenario's
   std::vector<std::string> figures;     // of the cluster, each NAME=VALUE
   std::vector<std::string> algorithms;  // each OP=ALGORITHM
@@ -104,6 +130,7 @@ struct ProveCommand {
   std::optional<uint32_t> root;
   std::optional<std::string> runtime;
   std::optional<std::string> size;
+  CiOptions ci;
   Limits limits;
 };
 

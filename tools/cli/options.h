@@ -47,6 +47,8 @@ CLI::Validator whole_number(int64_t least, int64_t most);
 /// These add --cluster-figure, and --limit.
 void add_figures(CLI::App& command, std::vector<std::string>& figures);
 void add_limits(CLI::App& command, Limits& limits);
+/// Adds --junit and --annotate.
+void add_ci(CLI::App& command, CiOptions& ci);
 
 /// Adds the commands about tables of nccl-tests.
 void add_perf(CLI::App& app, PerfCommand& perf);

@@ -12,7 +12,6 @@
 #include "tools/cli/command_tree.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/options.h"
-#include "tools/cli/version.h"
 
 namespace orrery {
 namespace {
@@ -56,6 +55,7 @@ void add_run(CLI::App& app, RunCommand& run) {
   command.add_flag_function(
       "--allow-undecided", [&run](int64_t) { run.undecided = OnUndecided::Allow; },
       "Exit with 0 where verdicts are undecided and none fails");
+  add_ci(command, run.ci);
   command
       .add_option("--explain", run.explain,
                   "Add why this op ran when it did, and why this value lives from when to when")
@@ -114,6 +114,7 @@ void add_run(CLI::App& app, RunCommand& run) {
       "  orrery run scenarios/quickstart.json --backend cuda\n"
       "  orrery run scenarios/quickstart.json --cluster h100-sxm-8\n"
       "  orrery run scenarios            all scenarios below the folder, with a summary\n"
+      "  orrery run scenarios --junit verdicts.xml --annotate github\n"
       "  orrery run huge.json --limit devices=2000000 --limit \"data=16 GiB\"\n" +
       std::string(kExitCodes));
 }
@@ -217,12 +218,14 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
                    "What the outputs must be, JSON: {\"outputs\": [[gpu, chunk, [[gpu, chunk], "
                    "..]], ..]}, each the sum of input chunks; a custom collective needs it")
       ->type_name("FILE");
+  add_ci(*command, prove.ci);
   add_limits(*command, prove.limits);
   command->footer(
       "Examples:\n"
       "  orrery prove algorithm.xml\n"
       "  orrery prove algorithm.xml --slots 1 --cluster a100-sxm-8 --size \"16 MiB\"\n"
       "  orrery prove algorithm.xml --cluster cluster.json --cluster-figure latency=\"2 us\"\n"
+      "  orrery prove algorithm.xml --junit verdicts.xml\n"
       "  orrery prove custom.xml --definition outputs.json --runtime msccl\n" +
       std::string(kExitCodes));
 }
@@ -307,7 +310,7 @@ void add_manual(CLI::App& app) {
 std::vector<std::string> choices_in(const std::string& type_name) {
   std::vector<std::string> words = CLI::detail::split(type_name, '|');
   const bool fixed =
-      words.size() > 1 &&
+      !type_name.empty() &&
       type_name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-|") == std::string::npos;
   return fixed ? words : std::vector<std::string>();
 }

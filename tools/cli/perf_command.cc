@@ -18,7 +18,6 @@
 #include "tools/cli/inputs.h"
 #include "tools/cli/overrides.h"
 #include "tools/cli/perf_flags.h"
-#include "tools/cli/version.h"
 #include "tools/nccl_tests/call.h"
 #include "tools/nccl_tests/decimal.h"
 #include "tools/nccl_tests/perf.h"

@@ -1,9 +1,11 @@
 // orrery prove takes an imported algorithm from its file to a verdict.
 
+#include <charconv>
 #include <ostream>
 
 #include <fmt/format.h>
 
+#include "models/base/diagnostics.h"
 #include "models/scenario/document.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
@@ -62,9 +64,38 @@ std::string time_line(const AlgorithmProof& proof, const Cluster& cluster, const
          "\n";
 }
 
-}  // namespace
+std::string replay_of(const ProveCommand& command) {
+  Replay replay({"orrery", "prove", command.file});
+  replay.option("--cluster", command.cluster);
+  replay.options("--cluster-figure", command.figures);
+  replay.option("--slots", command.slots);
+  replay.option("--size", command.size);
+  replay.option("--runtime", command.runtime);
+  replay.option("--root", command.root);
+  replay.option("--definition", command.definition);
+  replay.limits(command.limits);
+  return replay.text();
+}
 
-Outcome execute(const ProveCommand& command, const Terminal& terminal) {
+/// Returns the first line of the file that the check names. Checks are in the words of the file
+/// (msccl_words.h), which names steps by their lines: "gpu 0 tb 1 step 3 (rrs, line 12)".
+std::optional<TextPosition> line_named(const Check& check) {
+  std::string said = check.message;
+  for (const auto& [key, text] : check.witness)
+    said += fmt::format(" {}: {}", key, text);
+  std::vector<std::string> words = words_of(said);
+  std::erase(words, "");  // columns of a witness are aligned by spaces
+  for (size_t w = 0; w + 1 < words.size(); ++w) {
+    uint32_t line = 0;
+    const std::string& number = words[w + 1];
+    if ((words[w] == "line" || words[w] == "lines") &&
+        std::from_chars(number.data(), number.data() + number.size(), line).ec == std::errc())
+      return TextPosition{line, 1};
+  }
+  return std::nullopt;
+}
+
+Outcome prove(const ProveCommand& command, const Terminal& terminal, CiResults& ci) {
   const MscclAlgorithm algorithm =
       read_msccl(load_text(command.file, command.limits), command.file, command.limits);
   ProofRequest request;
@@ -103,7 +134,33 @@ Outcome execute(const ProveCommand& command, const Terminal& terminal) {
   else if (!cluster)
     text += "\n  " + style.dim("give --cluster NAME or FILE for its time") + "\n";
   terminal.out << with_units(std::move(text), style);
+  ci.add(command.file, proof.checks, replay_of(command), OnUndecided::Fail,
+         [](const Check& check) { return line_named(check); });
   return proof.holds ? Outcome::Holds : Outcome::Fails;
+}
+
+}  // namespace
+
+Outcome execute(const ProveCommand& command, const Terminal& terminal) {
+  CiResults ci(command.ci);
+  try {
+    if (command.ci.junit)
+      keep_inputs("--junit", *command.ci.junit, {command.file});
+    const Outcome outcome = prove(command, terminal, ci);
+    ci.write_junit();
+    ci.write_annotations(terminal.out);
+    return outcome;
+  } catch (const InputError& error) {
+    const bool of_algorithm = is_of(error, command.file);
+    if (of_algorithm)
+      ci.add(command.file, error, replay_of(command));
+    else
+      ci.add(error, {command.cluster, command.definition});
+    ci.write_annotations(terminal.out);
+    if (of_algorithm)
+      ci.write_junit();
+    throw;
+  }
 }
 
 }  // namespace orrery

@@ -20,6 +20,7 @@
 #include "tools/report/explain.h"
 #include "tools/report/json.h"
 #include "tools/report/text.h"
+#include "verifier/check/names.h"
 #include "verifier/laws/law_case.h"
 #include "verifier/run.h"
 
@@ -77,11 +78,26 @@ void check_known(const Scenario& scenario, const std::string& id) {
          fmt::format("{} has no op or value \"{}\"{}", scenario.file, id, did_you_mean(id, known)));
 }
 
+/// Returns where in its file an op or an expectation stands, by the subject of a check about it.
+std::map<std::string, TextPosition> places_of(const Scenario& scenario) {
+  std::map<std::string, TextPosition> places;
+  for (const Op& op : scenario.program.ops)
+    if (op.origin && op.origin->at) {
+      places.emplace(pointer_of(op), *op.origin->at);
+      places.emplace(orrery::quoted(op.name), *op.origin->at);
+    }
+  for (const Expectation& expectation : scenario.expectations)
+    if (expectation.origin.at)
+      places.emplace(expectation.origin.pointer, *expectation.origin.at);
+  return places;
+}
+
 class Runner {
  public:
-  Runner(const RunCommand& command, const Terminal& terminal)
+  Runner(const RunCommand& command, const Terminal& terminal, CiResults& ci)
       : command_(command),
         terminal_(terminal),
+        ci_(ci),
         style_(command.output ? Style() : terminal.style),
         options_(command.options) {
     if (command.backend == Backend::Cuda)
@@ -91,6 +107,9 @@ class Runner {
              : command.measure ? "--measure"
                                : "--measured-runs",
              "is of runs with --backend cuda");
+    if (command.ci.annotations != Annotations::None && command.format == Format::Json &&
+        !command.output)
+      refuse("--annotate", "expected -o FILE for the JSON report, since annotations go to stdout");
     if (command.cluster)
       cluster_ = cluster_given("--cluster", *command.cluster, options_.limits);
     // These options ask about single iterations, so all are needed.
@@ -120,6 +139,8 @@ class Runner {
     if (several_ && terminal_.progress)
       terminal_.err << "\r\033[K" << std::flush;
     deliver();
+    ci_.write_junit();
+    ci_.write_annotations(terminal_.out);
     return outcome_;
   }
 
@@ -141,8 +162,14 @@ class Runner {
       keep_inputs("--output", *command_.output, files);
     if (command_.trace)
       keep_inputs("--trace", *command_.trace, files);
+    if (command_.ci.junit)
+      keep_inputs("--junit", *command_.ci.junit, files);
     if (command_.trace && command_.output == command_.trace)
       refuse("--trace", "is the file of --output");
+    if (command_.ci.junit && command_.ci.junit == command_.output)
+      refuse("--junit", "is the file of --output");
+    if (command_.ci.junit && command_.ci.junit == command_.trace)
+      refuse("--junit", "is the file of --trace");
     if (several_ && command_.trace)
       refuse("--trace", fmt::format("expected one scenario, got {}", files.size()));
     if (several_ && command_.explain)
@@ -199,6 +226,7 @@ class Runner {
   }
 
   void run_file(const std::string& file) {
+    unused_here_.clear();
     try {
       std::optional<Scenario> found = scenario_in(file);
       if (!found)
@@ -209,12 +237,12 @@ class Runner {
             with_figures(std::move(scenario.cluster), command_.figures, options_.limits);
         scenario.catalog_cluster = false;
       }
-      const auto unused = set_algorithms(scenario.program, command_.algorithms);
+      unused_here_ = set_algorithms(scenario.program, command_.algorithms);
       if (!several_)
-        refuse_unused(unused);
+        refuse_unused(unused_here_);
       if (!unused_)
-        unused_ = unused;
-      std::erase_if(*unused_, [&](const auto& each) { return !unused.contains(each.first); });
+        unused_ = unused_here_;
+      std::erase_if(*unused_, [&](const auto& each) { return !unused_here_.contains(each.first); });
       if (command_.explain)
         check_known(written(scenario, LongLoops::WrittenOut, &options_.limits).scenario,
                     *command_.explain);
@@ -234,6 +262,7 @@ class Runner {
             (explanation ? explanation_text(report, *explanation, style_) : std::string()));
       if (command_.trace)
         write_trace_of(report);
+      add_to_ci(file, report);
       worst(outcome_of(report.verdict));
       verdict_ = both(verdict_, report.verdict);
     } catch (const InputError& error) {
@@ -246,9 +275,42 @@ class Runner {
     }
   }
 
+  void add_to_ci(const std::string& file, const Report& report) {
+    std::optional<std::map<std::string, TextPosition>> places;
+    ci_.add(file, report.checks, replay(file), command_.undecided,
+            [&](const Check& check) -> std::optional<TextPosition> {
+              if (!places)
+                places = places_of(*report.scenario);
+              const auto place = places->find(check.of);
+              return place == places->end() ? std::nullopt : std::optional(place->second);
+            });
+  }
+
+  /// Returns the command that repeats the verdicts of one of the files.
+  std::string replay(const std::string& file) const {
+    Replay replay({"orrery", "run", file});
+    if (options_.seed != 0)
+      replay.option("--seed", std::to_string(options_.seed));
+    if (options_.data != Data::Auto)
+      replay.option("--data", options_.data == Data::On ? "on" : "off");
+    // Alone, the file has to have the op of each setting.
+    for (const std::string& setting : command_.algorithms)
+      if (!unused_here_.contains(setting.substr(0, setting.find('='))))
+        replay.option("--algorithm", setting);
+    if (command_.backend == Backend::Cuda)
+      replay.option("--backend", "cuda");
+    if (command_.fast_dot)
+      replay.flag("--fast-dot");
+    replay.option("--cluster", command_.cluster);
+    replay.options("--cluster-figure", command_.figures);
+    replay.limits(options_.limits);
+    return replay.text();
+  }
+
   /// Notes that there is no report of the file. The others still run.
   void not_run(const std::string& file, const InputError& error, const char* summary) {
     terminal_.err << error.what() << "\n";
+    ci_.add(file, error, replay(file));
     if (command_.format == Format::Json)
       reports_.push_back(json_text(file, error));
     summary_.push_back({file, Verdict::Fails, "", "", summary});
@@ -265,6 +327,7 @@ class Runner {
       refuse_unused(*unused_);
     } catch (const InputError& error) {
       terminal_.err << error.what() << "\n";
+      ci_.add("--algorithm", error, "");
       worst(Outcome::WrongInput);
     }
   }
@@ -307,6 +370,7 @@ class Runner {
 
   const RunCommand& command_;
   const Terminal& terminal_;
+  CiResults& ci_;
   Style style_;
   RunOptions options_;
   std::optional<Cluster> cluster_;  // replaces those of the scenarios
@@ -318,12 +382,20 @@ class Runner {
   Outcome outcome_ = Outcome::Holds;
   /// The settings of --algorithm that set no op in any scenario so far.
   std::optional<std::map<std::string, std::string>> unused_;
+  std::map<std::string, std::string> unused_here_;  // in the file that is run
 };
 
 }  // namespace
 
 Outcome execute(const RunCommand& command, const Terminal& terminal) {
-  return Runner(command, terminal).run();
+  CiResults ci(command.ci);
+  try {
+    return Runner(command, terminal, ci).run();
+  } catch (const InputError& error) {
+    ci.add(error, {command.cluster});
+    ci.write_annotations(terminal.out);
+    throw;
+  }
 }
 
 }  // namespace orrery

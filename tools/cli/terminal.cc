@@ -1,4 +1,4 @@
-#include "tools/cli/terminal.h"
+// The terminal of the process.
 
 #include <cstdlib>
 #include <iostream>
@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "simulator/values/cuda/driver/driver.h"
+#include "tools/cli/commands.h"
 
 namespace orrery {
 namespace {

@@ -33,6 +33,7 @@ TEST_CASE("completion for bash: commands, options, their words, files") {
   CHECK(completed("show schema s") == "scenario\n");
   CHECK(completed("run --form") == "--format\n");
   CHECK(completed("run --format \"\"") == "json\ntext\n");
+  CHECK(completed("run --annotate \"\"") == "github\n");
   CHECK(completed("run -o ri") == "ring.json\n");
   CHECK(completed("run ri") == "ring.json\n");
   CHECK(completed("completion \"\"").find("bash\nzsh\n") != std::string::npos);

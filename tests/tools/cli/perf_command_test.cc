@@ -6,7 +6,6 @@
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
 #include "tools/cli/perf_flags.h"
-#include "tools/cli/version.h"
 #include "tools/nccl_tests/reader.h"
 
 namespace orrery::test {

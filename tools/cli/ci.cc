@@ -1,0 +1,149 @@
+#include "tools/cli/ci.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "models/base/characters.h"
+#include "tools/cli/inputs.h"
+
+namespace orrery {
+namespace {
+
+/// The name of the test case of a file that cannot be run, and the title of its errors.
+const char* const kWrongInput = "INPUT";
+
+/// Says which part of a workflow command a text is. In properties, colons and commas are separators
+/// too.
+enum class Part : uint8_t { Message, Property };
+
+std::string escaped(std::string_view text, Part part) {
+  std::string out;
+  for (const char c : text) {
+    const bool separates =
+        c == '%' || c == '\r' || c == '\n' || (part == Part::Property && (c == ':' || c == ','));
+    if (separates)
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+void Replay::option(const char* name, const std::optional<std::string>& value) {
+  if (value)
+    words_.insert(words_.end(), {name, *value});
+}
+
+void Replay::option(const char* name, const std::optional<uint32_t>& value) {
+  if (value)
+    option(name, std::to_string(*value));
+}
+
+void Replay::options(const char* name, const std::vector<std::string>& values) {
+  for (const std::string& value : values)
+    option(name, value);
+}
+
+void Replay::limits(const Limits& limits) {
+  for (const LimitInfo& limit : all_limits())
+    if (limits.*limit.value != Limits().*limit.value)
+      option("--limit", fmt::format("{}={}", limit.name, limit_text(limit, limits)));
+}
+
+std::string Replay::text() const {
+  const auto plain = [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("_-+=./:,@%").find(c) != std::string_view::npos;
+  };
+  std::string text;
+  for (const std::string& word : words_) {
+    text += text.empty() ? "" : " ";
+    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word)
+      text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
+
+bool is_of(const InputError& error, const std::string& file) {
+  return std::string_view(error.what()).starts_with(file + ":");
+}
+
+void CiResults::add(const std::string& file, const std::vector<Check>& checks,
+                    const std::string& replay, OnUndecided undecided,
+                    FunctionRef<std::optional<TextPosition>(const Check& check)> where) {
+  if (options_.junit) {
+    suites_.push_back({file, junit_cases(file, checks, replay)});
+    for (JunitCase& each : suites_.back().cases)
+      if (each.outcome == JunitOutcome::Undecided && undecided == OnUndecided::Allow)
+        each.outcome = JunitOutcome::Allowed;
+  }
+  if (options_.annotations == Annotations::None)
+    return;
+  for (const Check& check : checks) {
+    if (check.holds())
+      continue;
+    const bool allowed = check.verdict == Verdict::Undecided && undecided == OnUndecided::Allow;
+    annotate(allowed ? "warning" : "error", file, where(check), check.name, check.said());
+  }
+}
+
+void CiResults::add(const std::string& file, const InputError& error, const std::string& replay) {
+  suites_.push_back({file,
+                     {{kWrongInput, std::filesystem::path(file).replace_extension().string(),
+                       JunitOutcome::WrongInput, error.what(), "", replay}}});
+  annotate(file, error);
+}
+
+void CiResults::add(const InputError& error, const std::vector<std::optional<std::string>>& files) {
+  for (const std::optional<std::string>& file : files)
+    if (file && is_of(error, *file))
+      return annotate(*file, error);
+  annotate("", error);
+}
+
+void CiResults::write_junit() const {
+  if (options_.junit)
+    write_file(*options_.junit, junit_text(suites_));
+}
+
+void CiResults::write_annotations(std::ostream& out) const {
+  out << annotations_;
+}
+
+void CiResults::annotate(const char* level, const std::string& file,
+                         const std::optional<TextPosition>& at, const std::string& title,
+                         const std::string& message) {
+  if (options_.annotations == Annotations::None)
+    return;
+  std::string properties;
+  if (!file.empty() && file != "-")
+    properties += fmt::format("file={},", escaped(file, Part::Property));
+  if (at)
+    properties += fmt::format("line={},col={},", at->line, at->column);
+  annotations_ += fmt::format("::{} {}title={}::{}\n", level, properties,
+                              escaped(title, Part::Property), escaped(message, Part::Message));
+}
+
+void CiResults::annotate(const std::string& file, const InputError& error) {
+  if (!is_of(error, file))  // it names an option, which is part of its text
+    return annotate("error", file, {}, kWrongInput, error.what());
+  for (const Diagnostic& diagnostic : error.diagnostics()) {
+    const std::string& pointer = diagnostic.origin.pointer;
+    annotate("error", file, diagnostic.origin.at, kWrongInput,
+             (pointer.empty() ? "" : pointer + ": ") + diagnostic.message);
+  }
+}
+
+}  // namespace orrery
