@@ -9,6 +9,7 @@
 
 #include "models/base/characters.h"
 #include "tools/cli/inputs.h"
+#include "verifier/check/names.h"
 
 namespace orrery {
 namespace {
@@ -80,15 +81,51 @@ bool is_of(const InputError& error, const std::string& file) {
   return std::string_view(error.what()).starts_with(file + ":");
 }
 
+/// Returns where in its file an op or an expectation stands, by the subject of a check about it.
+std::map<std::string, TextPosition> places_of(const Scenario& scenario) {
+  std::map<std::string, TextPosition> places;
+  for (const Op& op : scenario.program.ops)
+    if (op.origin && op.origin->at) {
+      places.emplace(pointer_of(op), *op.origin->at);
+      places.emplace(orrery::quoted(op.name), *op.origin->at);
+    }
+  for (const Expectation& expectation : scenario.expectations)
+    if (expectation.origin.at)
+      places.emplace(expectation.origin.pointer, *expectation.origin.at);
+  return places;
+}
+
 void CiResults::add(const std::string& file, const std::vector<Check>& checks,
                     const std::string& replay, OnUndecided undecided,
                     FunctionRef<std::optional<TextPosition>(const Check& check)> where) {
-  if (options_.junit) {
-    suites_.push_back({file, junit_cases(file, checks, replay)});
-    for (JunitCase& each : suites_.back().cases)
-      if (each.outcome == JunitOutcome::Undecided && undecided == OnUndecided::Allow)
-        each.outcome = JunitOutcome::Allowed;
-  }
+  add_suite(file, junit_cases(file, checks, replay), undecided);
+  annotate(file, checks, undecided, where);
+}
+
+void CiResults::add_law(const std::string& file, const std::string& law,
+                        const std::optional<Check>& check, const std::string& replay,
+                        OnUndecided undecided,
+                        FunctionRef<std::optional<TextPosition>(const Check& check)> where) {
+  const std::vector<Check> checks = {check.value_or(Check())};
+  std::vector<JunitCase> cases = junit_cases(file, checks, replay);
+  cases.front().name = law;
+  add_suite(file, std::move(cases), undecided);
+  annotate(file, checks, undecided, where);
+}
+
+void CiResults::add_suite(const std::string& file, std::vector<JunitCase> cases,
+                          OnUndecided undecided) {
+  if (!options_.junit)
+    return;
+  for (JunitCase& each : cases)
+    if (each.outcome == JunitOutcome::Undecided && undecided == OnUndecided::Allow)
+      each.outcome = JunitOutcome::Allowed;
+  suites_.push_back({file, std::move(cases)});
+}
+
+void CiResults::annotate(const std::string& file, const std::vector<Check>& checks,
+                         OnUndecided undecided,
+                         FunctionRef<std::optional<TextPosition>(const Check& check)> where) {
   if (options_.annotations == Annotations::None)
     return;
   for (const Check& check : checks) {

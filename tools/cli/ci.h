@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "models/base/callable.h"
 #include "models/base/diagnostics.h"
+#include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 #include "tools/report/junit.h"
 #include "verifier/verdict.h"
@@ -51,6 +53,9 @@ class Replay {
 /// Returns whether the error is one of this file, and not of an option or of another file.
 bool is_of(const InputError& error, const std::string& file);
 
+/// Returns where in its file an op or an expectation stands, by the subject of a check about it.
+std::map<std::string, TextPosition> places_of(const Scenario& scenario);
+
 /// Collects the results of a command's files.
 class CiResults {
  public:
@@ -61,6 +66,10 @@ class CiResults {
   void add(const std::string& file, const std::vector<Check>& checks, const std::string& replay,
            OnUndecided undecided,
            FunctionRef<std::optional<TextPosition>(const Check& check)> where);
+  /// Adds a law: a test case of that name, with the check of a case that does not hold.
+  void add_law(const std::string& file, const std::string& law, const std::optional<Check>& check,
+               const std::string& replay, OnUndecided undecided,
+               FunctionRef<std::optional<TextPosition>(const Check& check)> where);
   /// Adds a file that is wrong.
   void add(const std::string& file, const InputError& error, const std::string& replay);
   /// Adds an error of an option, or of a file that an option names (one of `files`). It is in no
@@ -77,6 +86,9 @@ class CiResults {
   void annotate(const char* level, const std::string& file, const std::optional<TextPosition>& at,
                 const std::string& title, const std::string& message);
   void annotate(const std::string& file, const InputError& error);
+  void annotate(const std::string& file, const std::vector<Check>& checks, OnUndecided undecided,
+                FunctionRef<std::optional<TextPosition>(const Check& check)> where);
+  void add_suite(const std::string& file, std::vector<JunitCase> cases, OnUndecided undecided);
 
   const CiOptions& options_;
   std::vector<JunitSuite> suites_;

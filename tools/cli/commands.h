@@ -115,7 +115,8 @@ struct VerifyCommand {
   std::optional<uint64_t> only;  // the number of the only case
   unsigned jobs = 1;
   Format format = Format::Text;
-  std::optional<std::string> output;            // a file instead of stdout
+  std::optional<std::string> output;  // a file instead of stdout
+  CiOptions ci;
   std::optional<std::filesystem::path> folder;  // of counterexamples
   OnUndecided undecided = OnUndecided::Fail;
   Limits limits;

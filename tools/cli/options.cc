@@ -53,7 +53,7 @@ void add_ci(CLI::App& command, CiOptions& ci) {
   command
       .add_option("--junit", ci.junit,
                   "Write the verdicts to this file as JUnit XML: a test suite a file, a test case "
-                  "a check")
+                  "a check or a law")
       ->type_name("FILE");
   add_choice<Annotations>(command, "--annotate", ci.annotations, {{"github", Annotations::Github}},
                           "Print a line for each check that does not hold, and each error, by "

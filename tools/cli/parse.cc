@@ -150,6 +150,7 @@ void add_verify(CLI::App& app, VerifyCommand& verify) {
   command.add_flag_function(
       "--allow-undecided", [&verify](int64_t) { verify.undecided = OnUndecided::Allow; },
       "Exit with 0 where cases are undecided and none fails");
+  add_ci(command, verify.ci);
   add_limits(command, verify.limits);
   command.footer(
       "Examples:\n"

@@ -20,7 +20,6 @@
 #include "tools/report/explain.h"
 #include "tools/report/json.h"
 #include "tools/report/text.h"
-#include "verifier/check/names.h"
 #include "verifier/laws/law_case.h"
 #include "verifier/run.h"
 
@@ -76,20 +75,6 @@ void check_known(const Scenario& scenario, const std::string& id) {
     return;
   refuse("--explain",
          fmt::format("{} has no op or value \"{}\"{}", scenario.file, id, did_you_mean(id, known)));
-}
-
-/// Returns where in its file an op or an expectation stands, by the subject of a check about it.
-std::map<std::string, TextPosition> places_of(const Scenario& scenario) {
-  std::map<std::string, TextPosition> places;
-  for (const Op& op : scenario.program.ops)
-    if (op.origin && op.origin->at) {
-      places.emplace(pointer_of(op), *op.origin->at);
-      places.emplace(orrery::quoted(op.name), *op.origin->at);
-    }
-  for (const Expectation& expectation : scenario.expectations)
-    if (expectation.origin.at)
-      places.emplace(expectation.origin.pointer, *expectation.origin.at);
-  return places;
 }
 
 class Runner {

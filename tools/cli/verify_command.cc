@@ -87,7 +87,10 @@ class Progress {
 class Verifier {
  public:
   Verifier(const VerifyCommand& command, const Terminal& terminal)
-      : command_(command), terminal_(terminal), style_(command.output ? Style() : terminal.style) {}
+      : command_(command),
+        terminal_(terminal),
+        ci_(command.ci),
+        style_(command.output ? Style() : terminal.style) {}
 
   Outcome run() {
     std::vector<LawText> laws = builtin_laws_named(command_.laws);
@@ -104,9 +107,12 @@ class Verifier {
 
  private:
   std::vector<std::string> law_files() const {
+    const std::vector<std::string> files = scenario_files(command_.paths);
     if (command_.output)
-      keep_inputs("--output", *command_.output, command_.paths);
-    return scenario_files(command_.paths);
+      keep_inputs("--output", *command_.output, files);
+    if (command_.ci.junit)
+      keep_inputs("--junit", *command_.ci.junit, files);
+    return files;
   }
 
   void verify_law(LawText given) {
@@ -125,6 +131,7 @@ class Verifier {
       verify_law(law, is_file);
     } catch (const InputError& error) {
       terminal_.err << error.what() << "\n";
+      ci_.add(given.file, error, replay(given.file, is_file).text());
       worst(Outcome::WrongInput);
     }
   }
@@ -154,19 +161,47 @@ class Verifier {
     }
     VerifiedLaw verified{law, verdict, command_.cases, {}, {}};
     if (verdict.counterexample) {
-      verified.verify = replay(law, is_file, verdict.counterexample->number);
+      verified.verify = replay(law.file(), is_file, verdict.counterexample->number).text();
       verified.run = write(law, verified.verify, *verdict.counterexample->scenario);
     }
     count(verdict);
+    add_to_ci(verified, is_file);
     if (command_.format == Format::Json)
       results_.push_back(law_json(verified));
     else
       text_ += law_text(verified, style_);
   }
 
-  std::string replay(const Law& law, bool is_file, uint64_t number) const {
-    return fmt::format("orrery verify {}{} --seed {} --case {}", is_file ? "" : "--laws ",
-                       law.file(), command_.seed, number);
+  void add_to_ci(const VerifiedLaw& verified, bool is_file) {
+    const std::optional<Counterexample>& found = verified.verdict.counterexample;
+    const std::string& file = verified.law.file();
+    const std::string& name = verified.law.name();
+    ci_.add_law(file, name.empty() ? file : name,
+                found ? std::optional(found->check) : verified.verdict.first_undecided,
+                found ? verified.verify : replay(file, is_file).text(), command_.undecided,
+                [&](const Check& check) -> std::optional<TextPosition> {
+                  if (!found)
+                    return std::nullopt;
+                  const auto places = places_of(*found->scenario);
+                  const auto place = places.find(check.of);
+                  return place == places.end() ? std::nullopt : std::optional(place->second);
+                });
+  }
+
+  /// Returns the command that repeats the verdict of a law, or of one case.
+  Replay replay(const std::string& law, bool is_file, std::optional<uint64_t> number = {}) const {
+    Replay replay({"orrery", "verify"});
+    if (!is_file)
+      replay.flag("--laws");
+    replay.flag(law.c_str());
+    if (number || command_.seed != 0)
+      replay.option("--seed", std::to_string(command_.seed));
+    if (const auto only = number ? number : command_.only)
+      replay.option("--case", std::to_string(*only));
+    else if (command_.cases != VerifyCommand().cases)
+      replay.option("--cases", std::to_string(command_.cases));
+    replay.limits(command_.limits);
+    return replay;
   }
 
   /// Writes the counterexample. Returns the command that runs it; nothing if it was not written.
@@ -190,7 +225,7 @@ class Verifier {
       return "";
     }
     write_file(file.string(), fmt::format("// {}\n{}", found_by, write_scenario(scenario)));
-    return "orrery run " + file.string();
+    return Replay({"orrery", "run", file.string()}).text();
   }
 
   static bool is_ours(const std::filesystem::path& file) {
@@ -231,10 +266,13 @@ class Verifier {
       write_file(*command_.output, text);
     else
       terminal_.out << text;
+    ci_.write_junit();
+    ci_.write_annotations(terminal_.out);
   }
 
   const VerifyCommand& command_;
   const Terminal& terminal_;
+  CiResults ci_;
   Style style_;
   LawCounts counts_;
   std::string text_;
