@@ -91,6 +91,17 @@ Tensor pad(const Tensor& operand, const Tensor& value, std::span<const Dimension
 /// is 1. The other dimensions of the result repeat the whole operand.
 Tensor broadcast_in_dim(const Tensor& operand, Shape shape, std::span<const int64_t> dimensions);
 
+/// A SequenceOrder says how a dimension is reordered for attention over `cp_size` ranks. The
+/// dimension is 2 * cp_size chunks of one size.
+struct SequenceOrder {
+  size_t dimension = 0;
+  int64_t cp_size = 0;         // at least 1
+  bool to_contiguous = false;  // the inverse
+};
+/// Makes chunk i the result's chunk 2i, and chunk 2 * cp_size - 1 - i its chunk 2i + 1. The inverse
+/// puts them back. Requires an extent that 2 * cp_size divides.
+Tensor reorder_sequence(const Tensor& operand, const SequenceOrder& order);
+
 /// Returns the slice of shape `sizes` from `start` on. Each start is clamped to [0, extent - size].
 Tensor dynamic_slice(const Tensor& operand, std::span<const int64_t> start, Shape sizes);
 

@@ -129,6 +129,13 @@ Tensor broadcast_in_dim(const Tensor& operand, Shape shape, std::span<const int6
   return gather(operand, broadcast_move(operand.shape(), std::move(shape), dimensions));
 }
 
+Tensor reorder_sequence(const Tensor& operand, const SequenceOrder& order) {
+  Tensor result(operand.dtype(), operand.shape());
+  for (const StridedMove& placement : reorder_moves(operand.shape(), order))
+    copy(result, placement.to, operand, placement.from, placement.box);
+  return result;
+}
+
 Tensor dynamic_slice(const Tensor& operand, std::span<const int64_t> start, Shape sizes) {
   const int64_t first = clamped_place(operand.shape(), sizes, start);
   return gather(operand, {first, strides_of(operand.shape())}, std::move(sizes));

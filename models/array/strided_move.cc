@@ -111,4 +111,28 @@ StridedMove pad_move(const Shape& operand, std::span<const DimensionPadding> pad
   return {Shape(std::move(kept)), std::move(source), std::move(target)};
 }
 
+std::array<StridedMove, 2> reorder_moves(const Shape& operand, const SequenceOrder& order) {
+  ORRERY_CHECK(order.dimension < operand.rank(), "a dimension of the operand is reordered");
+  const int64_t extent = operand[order.dimension];
+  ORRERY_CHECK(order.cp_size >= 1 && extent % 2 == 0 && extent / 2 % order.cp_size == 0,
+               "the chunks have one size");
+  // The dimension becomes two: a pair of chunks for each rank, and the elements of a chunk.
+  const int64_t chunk = extent / 2 / order.cp_size;
+  const Shape box = operand.with(order.dimension, chunk).inserted(order.dimension, order.cp_size);
+  const auto chunks = [&](int64_t first, int64_t step) {
+    Strided place = all_of(operand);
+    const int64_t stride = place.strides[order.dimension];
+    place.first = first * stride;
+    place.strides.insert(place.strides.begin() + static_cast<std::ptrdiff_t>(order.dimension),
+                         step * stride);
+    return place;
+  };
+  const auto moved = [&](Strided contiguous, Strided reordered) {
+    return order.to_contiguous ? StridedMove{box, std::move(reordered), std::move(contiguous)}
+                               : StridedMove{box, std::move(contiguous), std::move(reordered)};
+  };
+  return {moved(chunks(0, chunk), chunks(0, 2 * chunk)),
+          moved(chunks(extent - chunk, -chunk), chunks(chunk, 2 * chunk))};
+}
+
 }  // namespace orrery

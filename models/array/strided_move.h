@@ -3,6 +3,7 @@
 // This file describes the ops that move elements by strides: where each element comes from and
 // where it goes. movement.cc moves tensors so, and the CUDA kernels use the strides too.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -39,5 +40,7 @@ StridedMove broadcast_move(const Shape& operand, Shape result, std::span<const i
 /// Moves the elements that are not padding; the result has padded_shape().
 StridedMove pad_move(const Shape& operand, std::span<const DimensionPadding> padding);
 Shape padded_shape(const Shape& operand, std::span<const DimensionPadding> padding);
+/// Moves the first half of the chunks, and the second half, which has a negative stride.
+std::array<StridedMove, 2> reorder_moves(const Shape& operand, const SequenceOrder& order);
 
 }  // namespace orrery

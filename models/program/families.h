@@ -16,8 +16,8 @@ std::vector<OpRules> collective_rules();
 std::vector<OpRules> cast_rules();
 // Returns the entries of add, exp, lt, select_n, convert_element_type and other ops by element.
 std::vector<OpRules> elementwise_rules();
-// Returns the entries of reshape, transpose, slice, concatenate, split, pad, broadcast_in_dim and
-// optimization_barrier.
+// Returns the entries of reshape, transpose, slice, concatenate, split, pad, broadcast_in_dim,
+// reorder_sequence and optimization_barrier.
 std::vector<OpRules> movement_rules();
 // Returns the entries of dynamic_slice, dynamic_update_slice, take and scatter_add.
 std::vector<OpRules> indexing_rules();
@@ -62,6 +62,7 @@ Cotangents concatenate(BackwardCall& call);
 Cotangents split(BackwardCall& call);
 Cotangents pad(BackwardCall& call);
 Cotangents broadcast_in_dim(BackwardCall& call);
+Cotangents reorder_sequence(BackwardCall& call);
 Cotangents dynamic_slice(BackwardCall& call);
 Cotangents dynamic_update_slice(BackwardCall& call);
 Cotangents optimization_barrier(BackwardCall& call);
@@ -110,6 +111,7 @@ BatchOutcome concatenate(BatchCall& call);
 BatchOutcome split(BatchCall& call);
 BatchOutcome pad(BatchCall& call);
 BatchOutcome broadcast_in_dim(BatchCall& call);
+BatchOutcome reorder_sequence(BatchCall& call);
 BatchOutcome optimization_barrier(BatchCall& call);
 
 // In indexing_batch.cc:

@@ -22,6 +22,11 @@ std::vector<DimensionPadding> paddings(const Attributes& attributes) {
   return paddings;
 }
 
+SequenceOrder sequence_order(const Attributes& attributes) {
+  return {static_cast<size_t>(attributes.integer("seq_dim")), attributes.integer("cp_size"),
+          attributes.boolean("to_contiguous")};
+}
+
 OutOfRange out_of_range(const Attributes& attributes) {
   return attributes.text("mode") == "clip" ? OutOfRange::Clip : OutOfRange::Fill;
 }

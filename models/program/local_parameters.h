@@ -18,6 +18,8 @@ size_t split_axis(const Attributes& attributes, const Shape& operand);
 
 std::vector<DimensionPadding> paddings(const Attributes& attributes);
 
+SequenceOrder sequence_order(const Attributes& attributes);
+
 /// Returns the "mode" of take and scatter_add.
 OutOfRange out_of_range(const Attributes& attributes);
 std::optional<NumberOrPair> fill_value(const Attributes& attributes);

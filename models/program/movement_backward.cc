@@ -170,6 +170,14 @@ Cotangents broadcast_in_dim(BackwardCall& call) {
   });
 }
 
+Cotangents reorder_sequence(BackwardCall& call) {
+  return one(call, [&] {
+    Attributes inverse = call.attributes();
+    inverse.set("to_contiguous", !inverse.boolean("to_contiguous"));
+    return call.ops().op(ReorderSequence, {call.cotangent()}, std::move(inverse));
+  });
+}
+
 Cotangents dynamic_slice(BackwardCall& call) {
   Cotangents cotangents(call.operands());
   if (call.wants(0))

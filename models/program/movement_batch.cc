@@ -104,6 +104,12 @@ BatchOutcome broadcast_in_dim(BatchCall& call) {
                 0);
 }
 
+BatchOutcome reorder_sequence(BatchCall& call) {
+  const size_t batch = *call.operand(0).dimension;
+  const int64_t dimension = shifted(call.attributes().integer("seq_dim"), batch);
+  return same_op(call, with(call.attributes(), "seq_dim", dimension), batch);
+}
+
 BatchOutcome optimization_barrier(BatchCall& call) {
   std::vector<std::string> operands;
   for (size_t k = 0; k < call.operands(); ++k)

@@ -1,4 +1,5 @@
-// This file has the local ops that move elements without changing them, under jax.lax's names.
+// This file has the local ops that move elements without changing them, under jax.lax's names. But
+// reorder_sequence is ejkernel's.
 
 #include <algorithm>
 #include <array>
@@ -290,6 +291,26 @@ Tensor broadcast(const LocalCall& call) {
                           call.attributes.integers("broadcast_dimensions"));
 }
 
+TypeOutcome reorder_sequence(const TypeContext& context) {
+  const Shape& from = context.operands[0].shape;
+  const int64_t cp_size = context.attributes.integer("cp_size");
+  const int64_t along = context.attributes.integer("seq_dim");
+  if (cp_size % 2 != 0)
+    return TypeError{"cp_size", fmt::format("expected an even number, got {}", cp_size)};
+  if (auto error = dimension_error("seq_dim", along, from.rank()))
+    return *error;
+  const int64_t extent = from[static_cast<size_t>(along)];
+  if (extent % 2 != 0 || extent / 2 % cp_size != 0)
+    return TypeError{"cp_size",
+                     fmt::format("expected 2 x {} to divide an extent of {} (dimension {} of {})",
+                                 cp_size, extent, along, from.text())};
+  return moved(context, from);
+}
+
+Tensor reordered(const LocalCall& call) {
+  return reorder_sequence(call.operand(0), sequence_order(call.attributes));
+}
+
 /// The op reads its operands once, and writes its results.
 Cost read_once_cost(const Attributes&, std::span<const ValueType> operands,
                     std::span<const ValueType> results) {
@@ -367,6 +388,17 @@ std::vector<OpRules> movement_rules() {
                broadcast_in_dim, one_result<broadcast>, backward::broadcast_in_dim,
                batching::broadcast_in_dim);
   repeated.cost = read_once_cost;
+  OpRules chunks = movement(
+      OpKind::ReorderSequence, "reorder_sequence",
+      "the dimension in 2 x cp_size chunks, reordered for causal attention: of cp_size equal "
+      "parts, "
+      "part r gets chunks r and 2 x cp_size - 1 - r, so that all ranks have the same work; "
+      "to_contiguous puts the chunks back",
+      {{"cp_size", ParameterKind::Integer, Need::Required, {}, 2, {}, {}},
+       {"seq_dim", ParameterKind::Integer, Need::Optional, int64_t{1}, {}, {}, {}},
+       {"to_contiguous", ParameterKind::Boolean, Need::Optional, false, {}, {}, {}}},
+      reorder_sequence, one_result<reordered>, backward::reorder_sequence,
+      batching::reorder_sequence);
   return {renamed,
           movement(OpKind::Transpose, "transpose",
                    "dimension d of the result is dimension permutation[d] of the operand",
@@ -380,6 +412,7 @@ std::vector<OpRules> movement_rules() {
           split_up,
           padding,
           repeated,
+          chunks,
           barrier};
 }
 

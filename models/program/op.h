@@ -82,6 +82,7 @@ enum class OpKind : uint8_t {
   Split,
   Pad,
   BroadcastInDim,
+  ReorderSequence,
   DynamicSlice,
   DynamicUpdateSlice,
   Take,

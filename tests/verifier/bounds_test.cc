@@ -58,6 +58,15 @@ TEST_CASE("bounds: movement carries them, and a permutation's zeros have none") 
   check_close_to(bounded.of("moved"), {0, 0, 0});
 }
 
+TEST_CASE("bounds: the errors of a sequence go with its elements") {
+  Bounded bounded;
+  bounded.rig.op("concatenate", "twice", {"s", "s"}, {{"dimension", int64_t{0}}});
+  bounded.rig.op("reorder_sequence", "reordered", {"twice"},
+                 {{"cp_size", int64_t{2}}, {"seq_dim", int64_t{0}}});
+  check_close_to(bounded.of("twice"), {kU * 4, kU * 6, kU * 4, kU * 6});
+  check_close_to(bounded.of("reordered"), {kU * 4, kU * 6, kU * 6, kU * 4});
+}
+
 TEST_CASE("bounds: each result of several has its own, and integers have none") {
   Bounded bounded;
   bounded.rig.op("split", Names{"first", "second"}, {"s"}, {{"sizes", Integers{1, 1}}});

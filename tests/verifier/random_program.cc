@@ -270,7 +270,7 @@ void RandomProgram::add_movement(const std::string& x) {
   const Shape shape = shape_of(x);
   const auto rank = static_cast<int64_t>(shape.rank());
   const Integers dims(shape.dims().begin(), shape.dims().end());
-  switch (random_.below(9)) {
+  switch (random_.below(10)) {
     case 0:
       return add_value(OpKind::Reshape, {x}, {{"new_sizes", Integers{shape.elements()}}});
     case 1:
@@ -332,11 +332,25 @@ void RandomProgram::add_movement(const std::string& x) {
         operands.push_back(start(x));
       return add_value(OpKind::DynamicUpdateSlice, std::move(operands));
     }
+    case 8:
+      if (rank > 0 && shape.elements() <= 16)
+        add_reordered(x, below(random_, rank));
+      return;
     default:
       if (rank > 0)
         add_rows(x, below(random_, rank));
       return;
   }
+}
+
+/// Adds x four times along a dimension, with the chunks of that in another order.
+void RandomProgram::add_reordered(const std::string& x, int64_t dimension) {
+  add_value(OpKind::Concatenate, {x, x, x, x}, {{"dimension", dimension}});
+  const int64_t extent = shape_of(x)[static_cast<size_t>(dimension)];
+  add_value(OpKind::ReorderSequence, {values_.back()},
+            {{"cp_size", extent > 0 && random_.below(2) == 0 ? 2 * extent : 2},
+             {"seq_dim", dimension},
+             {"to_contiguous", random_.below(2) == 0}});
 }
 
 /// Adds rows of x, and x with these rows added to other rows. Rows outside give 0, and are not

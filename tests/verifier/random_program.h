@@ -57,6 +57,7 @@ class RandomProgram {
   void add_collective(const std::string& x);
   void add_transfer(const std::string& x);
   void add_movement(const std::string& x);
+  void add_reordered(const std::string& x, int64_t dimension);
   void add_rows(const std::string& x, int64_t axis);
   void add_arithmetic(const std::string& x);
   void add_nonlinear(const std::string& x);

@@ -70,6 +70,18 @@ def _scatter_add(array: Array, updates: Array, indices: Array, axis: int, mode: 
     return rows.add(updates, mode="drop")
 
 
+def _reorder_sequence(x: Array, cp_size: int, seq_dim: int = 1, to_contiguous: bool = False) -> Array:
+    """ejkernel's, which takes the chunks by index. Here they are slices: jnp.take forgets states."""
+    if to_contiguous:
+        firsts = [4 * r for r in range(cp_size // 2)]
+        lasts = [2 * cp_size - 1 - 4 * r for r in range(cp_size // 2)]
+        pairs = [(i, i + 2) for i in firsts] + [(i, i - 2) for i in lasts]
+    else:
+        pairs = [(i, 2 * cp_size - 1 - i) for i in range(cp_size)]
+    chunks = jnp.split(x, 2 * cp_size, seq_dim)
+    return lax.concatenate([chunks[i] for pair in pairs for i in pair], seq_dim)
+
+
 def _number(given: float | list[float]) -> complex:
     """The number for an element of a scenario, which may be a pair of parts."""
     return complex(*given) if isinstance(given, list) else given
@@ -87,6 +99,8 @@ def _local(op: str, operands: list[Array], given: dict[str, Any]) -> Array:
         return lax.concatenate(operands, given["dimension"])
     if op == "split":
         return lax.split(operands[0], given["sizes"], given["axis"])
+    if op == "reorder_sequence":
+        return _reorder_sequence(operands[0], **given)
     if op == "dynamic_slice":
         return lax.dynamic_slice(operands[0], operands[1:], given["slice_sizes"])
     if op == "dynamic_update_slice":

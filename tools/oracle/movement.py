@@ -100,6 +100,19 @@ def broadcast_in_dim(m: LocalMaker) -> Op | None:
     )  # fmt: skip
 
 
+def reorder_sequence(m: LocalMaker) -> Op | None:
+    sizes = [(d, cp) for d, extent in enumerate(m.x.shape) for cp in (2, 4, 6) if extent % (2 * cp) == 0]
+    if not sizes:
+        return None
+    along, cp_size = m.rng.choice(sizes)
+    parameters: dict[str, object] = {"cp_size": cp_size}
+    if along != 1 or m.rng.random() < 0.5:
+        parameters["seq_dim"] = along
+    if m.rng.random() < 0.5:
+        parameters["to_contiguous"] = m.rng.random() < 0.75
+    return m.op("reorder_sequence", [m.x], facts.moved(m.name(), [m.x], m.x.shape), parameters)
+
+
 def dynamic_slice(m: LocalMaker) -> Op | None:
     if not avoided.slices(m.x, places=1):
         return None
@@ -176,6 +189,6 @@ def optimization_barrier(m: LocalMaker) -> Op | None:
 
 MOVEMENT = {
     "reshape": reshape, "transpose": transpose, "slice": slice_, "concatenate": concatenate, "split": split,
-    "pad": pad, "broadcast_in_dim": broadcast_in_dim, "dynamic_slice": dynamic_slice,
+    "pad": pad, "broadcast_in_dim": broadcast_in_dim, "reorder_sequence": reorder_sequence, "dynamic_slice": dynamic_slice,
     "dynamic_update_slice": dynamic_update_slice, "take": take, "scatter_add": scatter_add, "optimization_barrier": optimization_barrier,
 }  # fmt: skip

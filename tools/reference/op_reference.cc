@@ -30,8 +30,8 @@ constexpr std::string_view kCollectives =
 
 constexpr std::string_view kLocals =
     "## Local ops\n\n"
-    "Names and parameters are those of `jax.lax`. Operands are not broadcast or converted unless "
-    "the op says so.\n";
+    "Names and parameters are those of `jax.lax`, and for `reorder_sequence` those of ejkernel. "
+    "Operands are not broadcast or converted unless the op says so.\n";
 
 constexpr std::string_view kStates =
     "\n## States\n\n"
@@ -72,7 +72,8 @@ constexpr std::string_view kStates =
     "their "
     "result is unreduced: `add`, `sub`, `neg`, `real`, `imag`, `conj`,\n  `complex`, "
     "`convert_element_type` among floats and complex numbers, `select_n`, `reshape`, `transpose`, "
-    "`slice`, `concatenate`, `split`, `pad`, `broadcast_in_dim`,\n  `dynamic_slice`, "
+    "`slice`, `concatenate`, `split`, `pad`, `broadcast_in_dim`,\n  "
+    "`reorder_sequence`, `dynamic_slice`, "
     "`dynamic_update_slice`, `take` (with zeros for rows that do not exist), `scatter_add`, "
     "`reduce_sum`. `mul` takes one that is\n  unreduced if the other is "
     "reduced. Other ops refuse them.\n"

@@ -47,6 +47,7 @@ constexpr std::array kSummaries = {
               "the number of parts that it is divided into, each with its own connections; when "
               "absent, as many as its protocol has, or 1"},
     Described{"concat_axis", "the dimension along which the received parts are concatenated"},
+    Described{"cp_size", "the number of ranks that share the sequence, which is even"},
     Described{"dimension", "the dimension it works along"},
     Described{"dimension_numbers",
               "[[lhs contracting, rhs contracting], [lhs batch, rhs batch]], as in jax.lax"},
@@ -86,6 +87,7 @@ constexpr std::array kSummaries = {
     Described{"scratch",
               "device memory that it needs while it runs, such as a library's workspace; 0 when "
               "absent"},
+    Described{"seq_dim", "the dimension of the sequence"},
     Described{"shape", "the shape of the result"},
     Described{"sizes", "the extent of each part; they add up to the operand's"},
     Described{"slice_sizes", "the shape of the part"},
@@ -103,6 +105,7 @@ constexpr std::array kSummaries = {
         "true: the parts lie side by side along an existing dimension; false: each has an index of "
         "its own in a dimension that is added or removed"},
     Described{"to", "the state of the result along the axes"},
+    Described{"to_contiguous", "true: back to the order of the sequence; false: away from it"},
 };
 
 std::string shown(const Attribute& value) {

@@ -318,6 +318,54 @@ TEST_CASE("broadcast_in_dim: element i is the operand's at i's places in the nam
   });
 }
 
+TEST_CASE("reorder_sequence: each rank gets a chunk from the front and one from the back") {
+  const Tensor tensor = counting({8});
+  const Tensor reordered = reorder_sequence(tensor, {0, 4, false});
+  CHECK(values(reordered) == std::vector<int32_t>{0, 7, 1, 6, 2, 5, 3, 4});
+  CHECK(values(reorder_sequence(tensor, {0, 4, true})) ==
+        std::vector<int32_t>{0, 2, 4, 6, 7, 5, 3, 1});
+  // Four chunks of two columns: 0 1, 2 3, 4 5, 6 7.
+  CHECK(values(reorder_sequence(reshape(tensor, {1, 8}), {1, 2, false})) ==
+        std::vector<int32_t>{0, 1, 6, 7, 2, 3, 4, 5});
+}
+
+TEST_CASE("reorder_sequence: part r has chunks r and 2 cp - 1 - r, and the inverse undoes it") {
+  test::holds_for_all("any tensor, any number of ranks", [] {
+    Shape shape = random_shape().inserted(0, 0);
+    const auto dimension = test::in_range<size_t>(0, shape.rank());
+    const auto ranks = test::in_range<int64_t>(1, 6);
+    const auto size = test::in_range<int64_t>(0, 4);
+    shape = shape.with(dimension, 2 * ranks * size);
+    const Tensor tensor = random_tensor(shape);
+    const auto chunk = [&](const Tensor& of, int64_t index) {
+      SliceBounds bounds;
+      bounds.start.assign(shape.rank(), 0);
+      bounds.limit.assign(shape.dims().begin(), shape.dims().end());
+      bounds.start[dimension] = index * size;
+      bounds.limit[dimension] = (index + 1) * size;
+      return slice(of, bounds);
+    };
+    const Tensor there = reorder_sequence(tensor, {dimension, ranks, false});
+    RC_ASSERT(there.shape() == shape);
+    for (int64_t rank = 0; rank < ranks; ++rank) {
+      RC_ASSERT(identical(chunk(there, 2 * rank), chunk(tensor, rank)));
+      RC_ASSERT(identical(chunk(there, 2 * rank + 1), chunk(tensor, 2 * ranks - 1 - rank)));
+    }
+    RC_ASSERT(identical(reorder_sequence(there, {dimension, ranks, true}), tensor));
+    const Tensor back = reorder_sequence(tensor, {dimension, ranks, true});
+    RC_ASSERT(identical(reorder_sequence(back, {dimension, ranks, false}), tensor));
+  });
+}
+
+TEST_CASE("reorder_sequence: chunks of unequal sizes are a bug of the caller") {
+  const Tensor tensor = counting({12});
+  CHECK_NOTHROW(reorder_sequence(tensor, {0, 6, false}));
+  CHECK_THROWS_AS(reorder_sequence(tensor, {0, 4, false}), InternalError);
+  CHECK_THROWS_AS(reorder_sequence(tensor, {0, 0, false}), InternalError);
+  CHECK_THROWS_AS(reorder_sequence(tensor, {1, 2, false}), InternalError);
+  CHECK_THROWS_AS(reorder_sequence(counting({3}), {0, 1, false}), InternalError);
+}
+
 TEST_CASE("dynamic_slice: begins at the start index, clamped to fit") {
   const Tensor tensor = counting({5});
   const auto from = [&](int64_t start) {

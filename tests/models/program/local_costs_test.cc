@@ -126,6 +126,12 @@ TEST_CASE("cost: pad and broadcast_in_dim read their operands once") {
             .bytes == Bytes(3 * 4 + 4 + 4 * 4));
 }
 
+TEST_CASE("cost: reorder_sequence reads its operand once and writes it once") {
+  const Cost of = cost(OpKind::ReorderSequence, {plain(Dtype::F16, {3, 8})}, {{"cp_size", 2}});
+  CHECK(of.flops == Flops(0));
+  CHECK(of.bytes == Bytes(2 * 24 * 2));
+}
+
 TEST_CASE("cost: a reduction is one operation for each element that is folded in") {
   const Cost of = cost(OpKind::ReduceSum, {plain(Dtype::BF16, {10, 6})}, {{"axes", Integers{1}}});
   CHECK(of.flops == Flops(60));

@@ -159,6 +159,30 @@ TEST_CASE("broadcast_in_dim: extents of 1 and new dimensions are repeated") {
         "(dimension 1 of [1,3])");
 }
 
+TEST_CASE("reorder_sequence: an even number of ranks, twice as many chunks, all of one size") {
+  const auto reorder = [](Shape shape, int64_t cp_size, int64_t seq_dim) {
+    return outcome(OpKind::ReorderSequence, {plain(Dtype::BF16, std::move(shape))},
+                   {{"cp_size", cp_size}, {"seq_dim", seq_dim}});
+  };
+  CHECK(reorder({2, 16}, 4, 1) == "bf16[2,16]");
+  CHECK(reorder({16}, 8, 0) == "bf16[16]");
+  CHECK(reorder({2, 0}, 4, 1) == "bf16[2,0]");
+  CHECK(outcome(OpKind::ReorderSequence, {plain(Dtype::F32, {3, 8})}, {{"cp_size", 4}}) ==
+        "f32[3,8]");  // seq_dim is 1
+  CHECK(reorder({2, 18}, 3, 1) == "cp_size: expected an even number, got 3");
+  CHECK(reorder({2, 12}, 4, 1) ==
+        "cp_size: expected 2 x 4 to divide an extent of 12 (dimension 1 of [2,12])");
+  CHECK(reorder({2, 5}, 2, 1) ==
+        "cp_size: expected 2 x 2 to divide an extent of 5 (dimension 1 of [2,5])");
+  // Twice this number would not fit.
+  CHECK(reorder({8, 2}, INT64_MAX - 1, 0) ==
+        "cp_size: expected 2 x 9223372036854775806 to divide an extent of 8 (dimension 0 of "
+        "[8,2])");
+  CHECK(reorder({8}, 4, 1) == "seq_dim: expected a dimension from 0 to 0, got 1");
+  CHECK(reorder({2, 8}, 4, -1) == "seq_dim: expected a dimension from 0 to 1, got -1");
+  CHECK(reorder({}, 4, 0) == "seq_dim: expected an operand with dimensions, got a scalar");
+}
+
 TEST_CASE("reductions: the axes go, the dtype stays") {
   for (const OpKind kind : {OpKind::ReduceSum, OpKind::ReduceMax, OpKind::ReduceMin}) {
     CAPTURE(rules(kind).name);

@@ -193,6 +193,32 @@ TEST_CASE("bad input: a shape whose product overflows") {
         "f32[4294967296,4294967296]");
 }
 
+TEST_CASE("bad input: a sequence that cannot be cut into chunks for its ranks") {
+  const auto refused = [](const std::string& given) {
+    Small s;
+    s.arrays = R"({"a": {"shape": [2, 12], "dtype": "f32"}})";
+    s.program = R"([{"id": "r", "op": "reorder_sequence", "of": "a", )" + given + "}]";
+    return refusal(s.text());
+  };
+  CHECK(refused(R"("cp_size": 6)") == "");
+  CHECK(refused(R"("cp_size": 0)") ==
+        "f:5:73: /program/0/cp_size: reorder_sequence \"r\": expected at least 2, got 0");
+  CHECK(refused(R"("cp_size": 3)") ==
+        "f:5:73: /program/0/cp_size: reorder_sequence \"r\": expected an even number, got 3");
+  CHECK(refused(R"("cp_size": 4)") ==
+        "f:5:73: /program/0/cp_size: reorder_sequence \"r\": expected 2 x 4 to divide an extent of "
+        "12 (dimension 1 of [2,12])");
+  CHECK(refused(R"("cp_size": 2, "seq_dim": -1)") ==
+        "f:5:87: /program/0/seq_dim: reorder_sequence \"r\": expected a dimension from 0 to 1, got "
+        "-1");
+  CHECK(refused(R"("cp_size": 2, "seq_dim": 2)") ==
+        "f:5:87: /program/0/seq_dim: reorder_sequence \"r\": expected a dimension from 0 to 1, got "
+        "2");
+  CHECK(
+      refused(R"("seq_dim": 1)") ==
+      "f:5:13: /program/0: reorder_sequence \"r\": expected the parameter \"cp_size\", an integer");
+}
+
 TEST_CASE("bad input: all errors of a file at once, in its order") {
   Small s;
   s.version = "2";

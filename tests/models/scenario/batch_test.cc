@@ -84,6 +84,20 @@ TEST_CASE("batch: in the place of a mesh axis, a collective over it is local") {
   CHECK(of(R"("op": "pvary", "of": "c", "axis_name": "i")") == "r = reshape(c): s32[2]\n");
 }
 
+TEST_CASE("batch: a sequence is reordered along the same dimension, whichever the batch's is") {
+  const auto seq_dim = [](const std::string& shape, const std::string& batch) {
+    const Scenario scenario = read_scenario(
+        "f", with_batch(R"([{"id": "r", "op": "reorder_sequence", "of": "s", "cp_size": 2}])",
+                        R"("in_axes": {"s": )" + batch + "}", "[]",
+                        R"(, "s": {"shape": )" + shape + R"(, "dtype": "s32"})"));
+    return scenario.program.ops.at(0).attributes.integer("seq_dim");
+  };
+  // Each element of the batch is [2, 8], which is reordered along dimension 1.
+  CHECK(seq_dim("[3, 2, 8]", "0") == 2);
+  CHECK(seq_dim("[2, 3, 8]", "1") == 2);
+  CHECK(seq_dim("[2, 8, 3]", "2") == 1);
+}
+
 TEST_CASE("batch: a started collective starts, and what arranges its result follows its done") {
   const std::string program =
       R"([{"id": "f", "op": "all_gather_start", "of": "a", "axis_name": AXES}, )"

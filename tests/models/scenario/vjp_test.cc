@@ -274,6 +274,27 @@ TEST_CASE("vjp: permutations and broadcasts go back within their groups") {
   CHECK(groups_of(R"(pbroadcast", "source": 1)") == groups);
 }
 
+TEST_CASE("vjp: a reordered sequence goes back in the other direction") {
+  const auto backward = [](const std::string& given) {
+    const Scenario scenario = read_scenario(
+        "f",
+        with_vjp(R"([{"id": "r", "op": "reorder_sequence", "of": "s", "cp_size": 2)" + given + "}]",
+                 R"("of": ["r"], "with_respect_to": ["s"])",
+                 R"("s": {"shape": [8, 8], "dtype": "f32"}, )"
+                 R"("ct_r": {"shape": [8, 8], "dtype": "f32"})"));
+    CHECK(scenario.program.ops.at(1).kind == OpKind::ReorderSequence);
+    return scenario.program.ops.at(1).attributes;
+  };
+  Attributes inverse;
+  inverse.set("cp_size", int64_t{2});
+  inverse.set("seq_dim", int64_t{1});
+  inverse.set("to_contiguous", true);
+  CHECK(backward("") == inverse);
+  inverse.set("seq_dim", int64_t{0});
+  inverse.set("to_contiguous", false);
+  CHECK(backward(R"(, "seq_dim": 0, "to_contiguous": true)") == inverse);
+}
+
 TEST_CASE("vjp: a started collective goes back as a sync one") {
   CHECK(added(with_vjp(R"([{"id": "f", "op": "psum_start", "of": "w", "axis_name": "x"}, )"
                        R"({"id": "r", "op": "done", "of": "f"}])",

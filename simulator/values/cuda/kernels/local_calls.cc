@@ -74,6 +74,8 @@ std::vector<KernelCall> local_calls(const Program& program, const Op& op, Logica
       return pad_calls(site);
     case OpKind::BroadcastInDim:
       return broadcast_calls(site);
+    case OpKind::ReorderSequence:
+      return reorder_calls(site);
     case OpKind::DynamicSlice:
       return dynamic_slice_calls(site);
     case OpKind::DynamicUpdateSlice:

@@ -41,6 +41,7 @@ KernelCalls concatenate_calls(const LocalSite& site);
 KernelCalls split_calls(const LocalSite& site);
 KernelCalls pad_calls(const LocalSite& site);
 KernelCalls broadcast_calls(const LocalSite& site);
+KernelCalls reorder_calls(const LocalSite& site);
 KernelCalls dynamic_slice_calls(const LocalSite& site);
 KernelCalls dynamic_update_slice_calls(const LocalSite& site);
 KernelCalls take_calls(const LocalSite& site);

@@ -94,6 +94,14 @@ KernelCalls broadcast_calls(const LocalSite& site) {
                                     site.op.attributes.integers("broadcast_dimensions")));
 }
 
+KernelCalls reorder_calls(const LocalSite& site) {
+  KernelCalls calls;
+  for (const StridedMove& placement :
+       reorder_moves(site.operand(0).shape, sequence_order(site.op.attributes)))
+    append(calls, moved(site, placement));
+  return calls;
+}
+
 namespace {
 
 /// The start indices are the operands from `starts` on. If the part has the whole of a dimension,

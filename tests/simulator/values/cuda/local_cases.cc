@@ -183,6 +183,17 @@ LocalCase broadcast_case(Dtype dtype, Random& random) {
            {"broadcast_dimensions", places}}};
 }
 
+LocalCase reorder_case(Dtype dtype, Random& random) {
+  const Shape shape = random_shape(random, 1, 20);
+  const size_t along = random_dimension(shape, random);
+  const int64_t cp_size = 2 * random.between(1, 3);
+  const Shape whole = shape.with(along, 2 * cp_size * random.between(0, 3));
+  return {{random_bits(dtype, whole, random)},
+          {{"cp_size", cp_size},
+           {"seq_dim", static_cast<int64_t>(along)},
+           {"to_contiguous", random.below(2) == 0}}};
+}
+
 LocalCase part_case(OpKind kind, Dtype dtype, Random& random) {
   const Shape whole = random_shape(random);
   Integers sizes;
@@ -339,6 +350,8 @@ std::optional<LocalCase> random_local(OpKind kind, Dtype dtype, Random& random) 
       return pad_case(dtype, random);
     case OpKind::BroadcastInDim:
       return broadcast_case(dtype, random);
+    case OpKind::ReorderSequence:
+      return reorder_case(dtype, random);
     case OpKind::DynamicSlice:
     case OpKind::DynamicUpdateSlice:
       return part_case(kind, dtype, random);
