@@ -1,0 +1,225 @@
+// Tests `orrery verify`, and what other commands do with laws.
+
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/cli/files.h"
+#include "tests/tools/cli/ran.h"
+#include "verifier/laws/builtin.h"
+
+namespace orrery::test {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Returns a law about two sums of "a"; `other` is the op of the second.
+std::string sums(const std::string& other) {
+  return fmt::format(R"({{"orrery": 1, "name": "two sums", "forall": {{"n": {{"from": 1, "to": 4}}}},
+ "mesh": {{"x": "${{n}}"}}, "check_types": false,
+ "arrays": {{"a": {{"shape": ["${{n}}"], "dtype": "f32", "spec": ["x"]}}}},
+ "program": [{{"id": "s", "op": "psum", "of": "a", "axis_name": "x"}},
+  {{"id": "t", "op": "{}", "of": "a", "axis_name": "x"}}],
+ "expect": [
+  {{"close": ["s", "t"]}}]}})",
+                     other);
+}
+
+TEST_CASE("verify: a law that holds, and what was drawn") {
+  const TemporaryFolder folder;
+  const std::string law = folder.file("sums.json", sums("psum"));
+  const Ran verified = ran({"verify", law, "--cases", "50"});
+  CHECK(verified.outcome == Outcome::Holds);
+  CHECK(verified.out == fmt::format("✓ {}  two sums  50 cases\n    drawn   n 1 to 4\n"
+                                    "1 law holds, 50 cases\n",
+                                    law));
+  CHECK(ran({"verify", law, "--cases", "50", "--jobs", "2"}).out == verified.out);
+}
+
+TEST_CASE("verify: a law that fails, and its counterexample, which runs") {
+  const TemporaryFolder folder;
+  const std::string law = folder.file("sums.json", sums("pmean"));
+  const std::string small = folder.path() + "/sums.failed.json";
+  const std::string replay = fmt::format("orrery verify {} --seed 0 --case 1", law);
+  const Ran verified = ran({"verify", law});
+  CHECK(verified.outcome == Outcome::Fails);
+  CHECK(verified.out.starts_with(
+      fmt::format("✗ {}  two sums  case 1 of 100 fails\n    drawn   n = 4\n    least   n = 2\n"
+                  "    VALUES.CLOSE /expect/0  On device ",
+                  law)));
+  CHECK(verified.out.find(fmt::format("    orrery run {} ", small)) != std::string::npos);
+  CHECK(verified.out.find("    " + replay + " ") != std::string::npos);
+  CHECK(verified.out.ends_with("1 of 1 laws fails, 2 cases\n"));
+  CHECK(text_of(small).starts_with("// " + replay + "\n{"));
+  const Ran again = ran({"run", small});
+  CHECK(again.outcome == Outcome::Fails);
+  CHECK(again.out.find("✗ VALUES.CLOSE      /expect/0") != std::string::npos);
+  CHECK(ran({"verify", law, "--seed", "0", "--case", "1"}).outcome == Outcome::Fails);
+}
+
+TEST_CASE("verify: only counterexamples of ours are written over") {
+  const TemporaryFolder folder;
+  const std::string law = folder.file("sums.json", sums("pmean"));
+  ran({"verify", law});
+  CHECK(ran({"verify", law}).outcome == Outcome::Fails);  // its own
+  const std::string mine = folder.file("sums.failed.json", "{\"mine\": 1}");
+  const Ran refused = ran({"verify", law});
+  CHECK(refused.outcome == Outcome::WrongInput);
+  CHECK(refused.err == mine +
+                           ": expected no file, or one that orrery verify wrote, to write a "
+                           "counterexample to; --out names another folder\n");
+  CHECK(text_of(mine) == "{\"mine\": 1}");
+  const std::string other = folder.path() + "/other";
+  CHECK(ran({"verify", law, "--out", other}).outcome == Outcome::Fails);
+  CHECK(text_of(other + "/sums.failed.json").starts_with("// orrery verify "));
+}
+
+TEST_CASE("verify: as JSON, JUnit and annotations") {
+  const TemporaryFolder folder;
+  const std::string good = folder.file("good.json", sums("psum"));
+  const std::string bad = folder.file("bad.json", sums("pmean"));
+  const std::string junit = folder.path() + "/out.xml";
+  const Ran verified = ran({"verify", good, bad, "--format", "json", "--junit", junit});
+  const Json all = Json::parse(verified.out);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0]["verdict"] == "holds");
+  CHECK(all[0]["cases"] == 100);
+  CHECK(all[1]["verdict"] == "fails");
+  CHECK(all[1]["counterexample"]["case"] == 1);
+  CHECK(all[1]["counterexample"]["least"] == Json{{"n", 2}});
+  CHECK(all[1]["counterexample"]["check"]["of"] == "/expect/0");
+  const std::string xml = text_of(junit);
+  CHECK(xml.find("tests=\"2\" failures=\"1\" errors=\"0\"") != std::string::npos);
+  CHECK(xml.find("<testcase name=\"two sums\"") != std::string::npos);
+  const Ran annotated = ran({"verify", bad, "--annotate", "github"});
+  // The expectation is on the sixth line of the law, after two blanks.
+  CHECK(annotated.out.find(fmt::format("\n::error file={},line=6,col=3,title=VALUES.CLOSE::", bad)) !=
+        std::string::npos);
+}
+
+TEST_CASE("verify: what it refuses") {
+  const TemporaryFolder folder;
+  const std::string scenario = in_tree("scenarios/quickstart.json");
+  CHECK(ran({"verify", scenario}).err ==
+        fmt::format("{0}: expected a law, with \"forall\", got a scenario: `orrery run {0}` runs it\n",
+                    scenario));
+  CHECK(ran({"verify", scenario}).outcome == Outcome::WrongInput);
+  CHECK(ran({"verify"}).err.find("FILE: expected laws: files, folders, or --laws") !=
+        std::string::npos);
+  CHECK(ran({"verify", "--laws", "L99"})
+            .err.find("--laws: no law \"L99\" is built in; `orrery show law` lists them") !=
+        std::string::npos);
+}
+
+TEST_CASE("verify: scenarios of a folder are passed over, as run passes over laws") {
+  const TemporaryFolder folder;
+  const std::string law = folder.file("laws/sums.json", sums("psum"));
+  folder.file("quick.json", text_of(in_tree("scenarios/quickstart.json")));
+  const Ran verified = ran({"verify", folder.path()});
+  CHECK(verified.outcome == Outcome::Holds);
+  CHECK(verified.out.ends_with("1 law holds, 100 cases\n"));
+  const Ran run_all = ran({"run", folder.path()});
+  CHECK(run_all.outcome == Outcome::Holds);
+  CHECK(run_all.err.find("passed over 1 law, which `orrery verify` runs\n") != std::string::npos);
+  CHECK(ran({"run", folder.path() + "/laws"})
+            .err.find("/laws: expected a scenario, got 1 law, which `orrery verify` runs") !=
+        std::string::npos);
+}
+
+TEST_CASE("run --let: one case of a law") {
+  const TemporaryFolder folder;
+  const std::string law = folder.file("sums.json", sums("pmean"));
+  CHECK(ran({"run", law, "--let", "n=1"}).outcome == Outcome::Holds);
+  CHECK(ran({"run", law, "--let", "n=3"}).outcome == Outcome::Fails);
+  const auto error = [&](const std::string& let) { return ran({"run", law, "--let", let}).err; };
+  CHECK(error("n").find("--let: expected NAME=VALUE, got \"n\"") != std::string::npos);
+  CHECK(error("m=1").find("--let: expected one of n, got \"m\"") != std::string::npos);
+  CHECK(error("n=1,n=2").find("--let: n is given twice") != std::string::npos);
+  CHECK(error("n=9").find("--let: expected a value of n that may be drawn, got \"9\"") !=
+        std::string::npos);
+  CHECK(ran({"run", law}).err.find(
+            law + ": is a law: --let n=1 runs one case, `orrery verify` draws many") !=
+        std::string::npos);
+  const std::string scenario = in_tree("scenarios/quickstart.json");
+  CHECK(ran({"run", scenario, "--let", "n=1"})
+            .err.find("--let: " + scenario + " is no law, so it has no names") !=
+        std::string::npos);
+  const std::string some = folder.file(
+      "some.json", R"({"orrery": 1, "forall": {"p": {"permutation": 2}}, "where": "p[0] == 1",
+        "mesh": {"x": 2}, "arrays": {"a": {"shape": [2], "dtype": "s32", "spec": ["x"]}},
+        "program": [{"id": "b", "op": "ppermute", "of": "a", "axis_name": "x", "perm": "${pairs(p)}"}],
+        "expect": [{"holds": ["proved"]}]})");
+  CHECK(ran({"run", some, "--let", "p=[1,0]"}).outcome == Outcome::Holds);
+  CHECK(ran({"run", some, "--let", "p=[0,1]"})
+            .err.find("--let: expected values that meet \"where\", got p = [0, 1]") !=
+        std::string::npos);
+}
+
+TEST_CASE("show law: the list, and each as it stands in scenarios/laws") {
+  const std::string list = ran({"show", "law"}).out;
+  for (const BuiltinLaw& law : builtin_laws()) {
+    const std::string id(law.id);
+    CHECK(list.find(id + "  ") != std::string::npos);
+    CHECK(ran({"show", "law", id}).out == text_of(in_tree("scenarios/laws/" + id + ".json")));
+  }
+  CHECK(ran({"show", "law", "L1"}).err.find("ID: no law \"L1\" is built in") != std::string::npos);
+}
+
+TEST_CASE("built-in laws hold") {
+  const Ran verified = ran({"verify", "--laws", "all", "--cases", "100"});
+  INFO(verified.out);
+  INFO(verified.err);
+  CHECK(verified.outcome == Outcome::Holds);
+  CHECK(verified.out.find("undecided") == std::string::npos);
+}
+
+/// A small array has its elements per device; returns the largest number of them on a device.
+size_t largest_part(const Json& scenario) {
+  size_t largest = 0;
+  for (const auto& [name, array] : scenario["arrays"].items())
+    if (array.contains("per_device"))
+      for (const Json& part : array["per_device"])
+        largest = std::max(largest, part.size());
+  return largest;
+}
+
+TEST_CASE("built-in laws: each made wrong fails within 100 cases, and is made small") {
+  const TemporaryFolder folder;
+  for (const char* const file : {"planted_e.json", "planted_f.json"}) {
+    for (const Json& planted : Json::parse(text_of(in_tree(std::string("tests/data/laws/") + file)))) {
+      const std::string id = planted["law"];
+      const std::string from = planted["from"];
+      INFO(id << ": " << from);
+      std::string text = text_of(in_tree("scenarios/laws/" + id + ".json"));
+      const size_t at = text.find(from);
+      REQUIRE(at != std::string::npos);
+      text.replace(at, from.size(), planted["to"].get<std::string>());
+      const std::string law = folder.file(id + ".json", text);
+      const Ran verified = ran({"verify", law});
+      INFO(verified.out << verified.err);
+      CHECK(verified.outcome == Outcome::Fails);
+      const std::string failed = folder.path() + "/" + id + ".failed.json";
+      const Json scenario = Json::parse(text_of(failed), nullptr, true, /*ignore_comments=*/true);
+      size_t devices = 1;
+      for (const auto& [axis, size] : scenario["mesh"].items())
+        devices *= size.get<size_t>();
+      CHECK(devices <= 3);
+      CHECK(largest_part(scenario) <= 4);
+      // The same check at the same place fails there.
+      static const std::regex kCheck("\n    ([A-Z_.]+) ([^ ]*)  ");
+      std::smatch check;
+      REQUIRE(std::regex_search(verified.out, check, kCheck));
+      const Ran again = ran({"run", failed, "--verbose"});
+      CHECK(again.outcome == Outcome::Fails);
+      CHECK(std::regex_search(again.out, std::regex("✗ " + check[1].str() + " +" + check[2].str())));
+      std::filesystem::remove(failed);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/base/diagnostics.h"
+#include "models/scenario/writer.h"
+#include "verifier/laws/builtin.h"
+#include "verifier/laws/law_case.h"
+#include "verifier/laws/shrink.h"
+#include "verifier/laws/verify.h"
+#include "verifier/run.h"
+
+namespace orrery::test {
+namespace {
+
+/// Returns a law that expects two sums of "a" to be equal. The second is by `other`, an op.
+std::string law_text_of(const std::string& other, const std::string& where = "n > 0") {
+  return fmt::format(
+      R"({{"orrery": 1, "name": "sums", "where": "{}", "forall": {{"n": {{"from": 1, "to": 6}},
+          "rows": {{"from": 0, "to": 5}}, "dtype": {{"choose": ["f32", "bf16"]}}}},
+          "mesh": {{"x": "${{n}}"}}, "check_types": false,
+          "arrays": {{"a": {{"shape": ["${{n * rows}}"], "dtype": "${{dtype}}", "spec": ["x"]}}}},
+          "program": [{{"id": "s", "op": "psum", "of": "a", "axis_name": "x"}},
+                      {{"id": "t", "op": "{}", "of": "a", "axis_name": "x"}}],
+          "expect": [{{"close": ["s", "t"]}}]}})",
+      where, other);
+}
+
+std::string error_of(const std::string& text, const LawOptions& options = {}) {
+  try {
+    verify(Law("law.json", text), options);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST_CASE("laws: the first cases are the corners, the others are random") {
+  const Law law("law.json", law_text_of("psum"));
+  uint64_t refused = 0;
+  const auto values = [&](uint64_t number) {
+    return values_text(law, drawn_case(law, 0, number, refused).values);
+  };
+  CHECK(values(0) == "n = 1, rows = 0, dtype = \"f32\"");
+  CHECK(values(1) == "n = 6, rows = 5, dtype = \"bf16\"");
+  CHECK(values(2) == "n = 6, rows = 0, dtype = \"f32\"");
+  CHECK(values(3) == "n = 1, rows = 5, dtype = \"f32\"");
+  CHECK(values(4) == "n = 1, rows = 0, dtype = \"bf16\"");
+  // 6 x 6 x 2 values are all drawn in 1,000 cases: one is missed in less than 1 of 10^4 times.
+  std::set<std::string> seen;
+  for (uint64_t number = 5; number < 1005; ++number)
+    seen.insert(values(number));
+  CHECK(seen.size() == 72);
+  CHECK(refused == 0);
+}
+
+TEST_CASE("laws: a case depends on the seed and its number alone") {
+  const Law law("law.json", law_text_of("psum"));
+  uint64_t refused = 0;
+  const auto text = [&](uint64_t seed, uint64_t number) {
+    return write_scenario(scenario_of(law, drawn_case(law, seed, number, refused)));
+  };
+  for (const uint64_t number : {1, 7, 50}) {
+    const std::string once = text(3, number);
+    text(3, number + 1);
+    CHECK(text(3, number) == once);
+    CHECK(text(4, number) != once);  // its elements differ, if nothing else does
+  }
+}
+
+TEST_CASE("laws: without a cluster, every kind of fabric and algorithm is drawn") {
+  const Law law("law.json", law_text_of("psum", "n == 4"));
+  uint64_t refused = 0;
+  std::set<size_t> links;
+  std::set<std::string> algorithms;
+  for (uint64_t number = 0; number < 100; ++number) {
+    const Scenario made = scenario_of(law, drawn_case(law, 0, number, refused));
+    links.insert(made.cluster.fabric.links().size());
+    algorithms.insert(made.program.ops.front().hints.algorithm.value_or("by time"));
+  }
+  CHECK(links == std::set<size_t>{8, 12});  // a ring or a switch of 4 have 8 links, a mesh 4 x 3
+  CHECK(algorithms.size() > 3);
+  CHECK(algorithms.contains("by time"));
+}
+
+TEST_CASE("laws: only admitted values are drawn, and enough of them must be") {
+  const Law law("law.json", law_text_of("psum", "n == 3 and rows == 2"));
+  for (const std::vector<LawValue>& drawn : verify(law).drawn)
+    CHECK(values_text(law, drawn).starts_with("n = 3, rows = 2, "));
+  // 1 of 36 draws has these values.
+  CHECK(error_of(law_text_of("psum", "n == 3 and rows == 2"), {.cases = 1000})
+            .starts_with("law.json: /where: expected to meet at least 1 of 10 draws, got 1000 of "));
+  CHECK(error_of(law_text_of("psum", "false")) ==
+        "law.json: /where: expected values that meet it, got none in 10000 draws for case 0");
+}
+
+TEST_CASE("laws: a case that is no scenario is an error, with its values") {
+  CHECK(error_of(law_text_of("psumm"))
+            .ends_with("; did you mean \"psum\"? (with n = 1, rows = 0, dtype = \"f32\")"));
+}
+
+TEST_CASE("laws: the verdict does not depend on the number of threads") {
+  for (const char* const other : {"psum", "pmean"}) {
+    const Law law("law.json", law_text_of(other));
+    const auto text = [&](unsigned jobs) {
+      const LawVerdict made = verify(law, {.cases = 60, .jobs = jobs});
+      std::string all = fmt::format("{} {} {}", static_cast<int>(made.verdict), made.cases,
+                                    made.undecided);
+      for (const std::vector<LawValue>& drawn : made.drawn)
+        all += values_text(law, drawn);
+      if (made.counterexample)
+        all += write_scenario(*made.counterexample->scenario) + made.counterexample->check.message;
+      return all;
+    };
+    const std::string one = text(1);
+    CHECK(text(2) == one);
+    CHECK(text(5) == one);
+  }
+}
+
+TEST_CASE("laws: a counterexample is the least case, with elements 0 and 1") {
+  // A mean is no sum from two devices on, if there is one element that is not 0.
+  const Law law("law.json", law_text_of("pmean"));
+  const LawVerdict made = verify(law);
+  REQUIRE(made.counterexample);
+  const Counterexample& found = *made.counterexample;
+  CHECK(found.number == 1);
+  CHECK(made.cases == 2);
+  CHECK(values_text(law, found.least) == "n = 2, rows = 1, dtype = \"f32\"");
+  CHECK(found.check.name == "VALUES.CLOSE");
+  CHECK(found.check.of == "/expect/0");
+  const Array& array = found.scenario->arrays.front();
+  const auto* parts = std::get_if<PerDeviceInit>(&array.init);
+  REQUIRE(parts != nullptr);
+  std::multiset<float> elements;
+  for (const Tensor& part : parts->tensors)
+    elements.insert(part.as<float>().begin(), part.as<float>().end());
+  CHECK(elements == std::multiset<float>{0, 1});
+  CHECK(found.scenario->cluster.fabric.links().size() == 4);  // the plainest: a switch
+}
+
+TEST_CASE("laws: a counterexample fails in the same way when it is written and read") {
+  const Law law("law.json", law_text_of("pmean"));
+  const Counterexample found = *verify(law).counterexample;
+  const Report again =
+      run(read_scenario("failed.json", "// a comment\n" + write_scenario(*found.scenario)), {});
+  const auto same = [&](const Check& check) {
+    return check.name == found.check.name && check.of == found.check.of &&
+           check.message == found.check.message && check.verdict == Verdict::Fails;
+  };
+  CHECK(std::any_of(again.checks.begin(), again.checks.end(), same));
+}
+
+TEST_CASE("laws: arrays with the same elements keep them while these are made small") {
+  // "cut" is "whole" in parts, so that its gathered parts are not twice the whole.
+  const Law law("law.json", R"({"orrery": 1, "forall": {"n": {"from": 1, "to": 4}},
+    "mesh": {"x": "${n}"}, "check_types": false,
+    "arrays": {"whole": {"shape": ["${2 * n}"], "dtype": "s32"},
+      "cut": {"shape": ["${2 * n}"], "dtype": "s32", "spec": ["x"], "init": {"same_as": "whole"}}},
+    "program": [{"id": "gathered", "op": "all_gather", "of": "cut", "axis_name": "x", "tiled": true},
+      {"id": "twice", "op": "add", "of": ["whole", "whole"]}],
+    "expect": [{"equal": ["gathered", "twice"]}]})");
+  const LawVerdict made = verify(law);
+  REQUIRE(made.counterexample);
+  CHECK(made.counterexample->scenario->program.mesh.devices() == 1);
+  const auto elements = [&](size_t a) {
+    const Init& init = made.counterexample->scenario->arrays[a].init;
+    const auto values = std::get<PerDeviceInit>(init).tensors.front().as<int32_t>();
+    return std::vector<int32_t>(values.begin(), values.end());
+  };
+  CHECK(elements(0) == elements(1));
+  CHECK(std::count(elements(0).begin(), elements(0).end(), 0) >= 1);
+}
+
+TEST_CASE("laws: one case alone is the one of that number") {
+  const Law law("law.json", law_text_of("psum"));
+  uint64_t refused = 0;
+  const LawVerdict made = verify(law, {.seed = 2, .only = 9});
+  CHECK(made.cases == 1);
+  REQUIRE(made.drawn.size() == 1);
+  CHECK(made.drawn.front() == drawn_case(law, 2, 9, refused).values);
+}
+
+}  // namespace
+}  // namespace orrery::test
