@@ -55,6 +55,27 @@ std::vector<LawValue> shorter(const LawValue::List& whole) {
   return made;
 }
 
+/// Returns a permutation of fewer numbers that is much like this one: first those that stay in
+/// their places are left out, then the last ones. The others keep their order.
+LawValue::List smaller_permutation(const LawValue::List& permutation, size_t count) {
+  size_t excess = permutation.size() - count;
+  LawValue::List kept;
+  for (size_t i = 0; i < permutation.size(); ++i) {
+    if (excess > 0 && permutation[i] == LawValue{static_cast<int64_t>(i)})
+      --excess;
+    else
+      kept.push_back(permutation[i]);
+  }
+  kept.resize(count);
+  LawValue::List renumbered;
+  for (const LawValue& item : kept)
+    renumbered.push_back({static_cast<int64_t>(
+        std::count_if(kept.begin(), kept.end(), [&](const LawValue& other) {
+          return std::get<int64_t>(other.is) < std::get<int64_t>(item.is);
+        }))});
+  return renumbered;
+}
+
 /// Returns permutations that are closer to the identity: itself, and those with one more number in
 /// its place.
 std::vector<LawValue> closer_to_identity(const LawValue::List& permutation) {
@@ -62,7 +83,7 @@ std::vector<LawValue> closer_to_identity(const LawValue::List& permutation) {
   if (permutation == identity)
     return {};
   std::vector<LawValue> made = {{identity}};
-  for (size_t i = 0; i < permutation.size(); ++i) {
+  for (size_t i = permutation.size(); i-- > 0;) {
     if (permutation[i] == identity[i])
       continue;
     LawValue::List closer = permutation;
@@ -277,6 +298,8 @@ LawValue Draw::fitted(std::string_view file, std::span<const LawValue> known,
       item = of_->fitted(file, known, std::move(item));
     return value;
   }
+  if (kind_ == Kind::Permutation && all.size() > static_cast<size_t>(count))
+    return {smaller_permutation(all, static_cast<size_t>(count))};
   std::erase_if(all, [&](const LawValue& item) { return std::get<int64_t>(item.is) >= count; });
   for (int64_t i = 0; kind_ == Kind::Permutation && i < count; ++i)
     if (std::find(all.begin(), all.end(), LawValue{i}) == all.end())

@@ -94,6 +94,13 @@ nlohmann::ordered_json json(const Check& check) {
 }  // namespace
 
 std::string drawn_text(const Draw& draw, const std::vector<const LawValue*>& values) {
+  const auto is_short = [](const LawValue& choice) {
+    return !std::holds_alternative<LawValue::List>(choice.is) &&
+           !std::holds_alternative<DocumentNode>(choice.is);
+  };
+  if (draw.kind() == Draw::Kind::Choice &&
+      !std::all_of(draw.choices().begin(), draw.choices().end(), is_short))
+    return fmt::format("of {} choices", draw.choices().size());
   if (draw.kind() == Draw::Kind::Choice) {
     std::vector<std::string> counts;
     for (const LawValue& choice : draw.choices())
