@@ -357,7 +357,7 @@ void DocumentWriter::copy(DocumentNode value) {
   open_.push_back(add(record));
   for (uint32_t child = first; child != 0; child = value.document_->records_[child].next) {
     at_ = value.document_->records_[child];
-    at_.begin = place.begin;
+    at_.begin = at_.key_begin = place.begin;
     copy(DocumentNode(*value.document_, child));
   }
   open_.pop_back();

@@ -97,8 +97,9 @@ class Document {
   Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits = {},
            ControlCharacters control = ControlCharacters::Refused);
   /// Copies a document. For each of its values, `replaces` is asked whether it writes another value
-  /// in its place, or nothing, so that the value is left out. What it writes has the position of
-  /// the value. More values than the limit are an error, which throws InputError.
+  /// in its place, or nothing, so that the value is left out. Values that it writes have the
+  /// position of the one that they replace. More values than the limit are an error, which throws
+  /// InputError.
   Document(const Document& original,
            FunctionRef<bool(DocumentNode value, DocumentWriter& instead)> replaces,
            Diagnostics& diagnostics, const Limits& limits);

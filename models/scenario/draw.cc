@@ -15,8 +15,11 @@
 namespace orrery {
 namespace {
 
-/// A list of a draw has at most this many items.
+/// A drawn list has at most this many items, with those of its items.
 constexpr int64_t kMostDrawn = 4096;
+
+/// At most so many simpler values are made of one. Those beyond are made when the others are.
+constexpr size_t kMostSimpler = 512;
 
 constexpr const char* kForms =
     R"(a draw: {"from": 1, "to": 8}, {"choose": [..]}, {"list": {..}, "length": 3}, )"
@@ -46,7 +49,8 @@ std::vector<LawValue> towards(int64_t least, int64_t value) {
 std::vector<LawValue> shorter(const LawValue::List& whole) {
   std::vector<LawValue> made;
   for (size_t count = whole.size(); count > 0; count /= 2)
-    for (size_t begin = 0; begin + count <= whole.size(); begin += count) {
+    for (size_t begin = 0; begin + count <= whole.size() && made.size() < kMostSimpler;
+         begin += count) {
       LawValue::List rest = whole;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(begin),
                  rest.begin() + static_cast<std::ptrdiff_t>(begin + count));
@@ -83,11 +87,14 @@ std::vector<LawValue> closer_to_identity(const LawValue::List& permutation) {
   if (permutation == identity)
     return {};
   std::vector<LawValue> made = {{identity}};
-  for (size_t i = permutation.size(); i-- > 0;) {
+  std::vector<size_t> place_of(permutation.size());
+  for (size_t i = 0; i < permutation.size(); ++i)
+    place_of[static_cast<size_t>(std::get<int64_t>(permutation[i].is))] = i;
+  for (size_t i = permutation.size(); i-- > 0 && made.size() < kMostSimpler;) {
     if (permutation[i] == identity[i])
       continue;
     LawValue::List closer = permutation;
-    std::swap(closer[i], *std::find(closer.begin(), closer.end(), identity[i]));
+    std::swap(closer[i], closer[place_of[i]]);
     if (closer != identity)
       made.push_back({std::move(closer)});
   }
@@ -129,8 +136,11 @@ std::optional<Draw> Draw::read(DocumentNode node, std::span<const std::string> n
   if (const auto choices = fields.optional("choose")) {
     draw.kind_ = Kind::Choice;
     if (is_list(*choices, "a list of values, the simplest first", diagnostics)) {
-      for (const DocumentNode choice : *choices)
+      refuse_holes(*choices, diagnostics);
+      for (const DocumentNode choice : *choices) {
         draw.choices_.push_back(law_value(choice));
+        draw.choice_items_ = std::max(draw.choice_items_, all_items(draw.choices_.back()));
+      }
       if (draw.choices_.empty())
         diagnostics.add(choices->origin(), "expected a value or more to choose from, got none");
     }
@@ -163,7 +173,7 @@ int64_t Draw::number(const Bound& bound, std::string_view file, std::span<const 
     if (const auto* number = std::get_if<int64_t>(&value.is))
       return *number;
     wrong = fmt::format("{}: expected a whole number, got {}", in_quotes(bound.expression.text()),
-                        law_text(value));
+                        shown(value));
   } catch (const ExpressionError& error) {
     wrong = in_formula(bound.expression.text(), error);
   }
@@ -180,13 +190,23 @@ Draw::Range Draw::range(std::string_view file, std::span<const LawValue> known) 
   return range;
 }
 
-int64_t Draw::length(std::string_view file, std::span<const LawValue> known) const {
+Draw::Sizes Draw::sizes(std::string_view file, std::span<const LawValue> known) const {
+  if (kind_ == Kind::Number || kind_ == Kind::Choice)
+    return {0, choice_items_};
   const int64_t count = number(bounds_[0], file, known);
-  if (count < 0 || count > kMostDrawn)
-    throw InputError(file,
-                     {{bounds_[0].origin,
-                       fmt::format("expected a length from 0 to {}, got {}", kMostDrawn, count)}});
-  return count;
+  const int64_t each = of_ ? of_->sizes(file, known).items : 1;
+  const int64_t most = kMostDrawn / each;
+  if (count < 0 || count > most)
+    throw InputError(
+        file,
+        {{bounds_[0].origin,
+          fmt::format("expected a length from 0 to {}, got {}{}", most, count,
+                      each == 1 ? "" : fmt::format("; an item may have {} items", each - 1))}});
+  return {count, 1 + count * each};
+}
+
+int64_t Draw::length(std::string_view file, std::span<const LawValue> known) const {
+  return sizes(file, known).length;
 }
 
 LawValue Draw::least(std::string_view file, std::span<const LawValue> known) const {
@@ -301,8 +321,13 @@ LawValue Draw::fitted(std::string_view file, std::span<const LawValue> known,
   if (kind_ == Kind::Permutation && all.size() > static_cast<size_t>(count))
     return {smaller_permutation(all, static_cast<size_t>(count))};
   std::erase_if(all, [&](const LawValue& item) { return std::get<int64_t>(item.is) >= count; });
-  for (int64_t i = 0; kind_ == Kind::Permutation && i < count; ++i)
-    if (std::find(all.begin(), all.end(), LawValue{i}) == all.end())
+  if (kind_ == Kind::SomeOf)
+    return value;
+  std::vector<bool> has(static_cast<size_t>(count));
+  for (const LawValue& item : all)
+    has[static_cast<size_t>(std::get<int64_t>(item.is))] = true;
+  for (int64_t i = 0; i < count; ++i)
+    if (!has[static_cast<size_t>(i)])
       all.push_back({i});
   return value;
 }
@@ -324,6 +349,8 @@ std::vector<LawValue> Draw::simpler(std::string_view file, std::span<const LawVa
   std::vector<LawValue> made;
   for (size_t i = 0; i < items(value).size(); ++i)
     for (LawValue& item : of_->simpler(file, known, items(value)[i])) {
+      if (made.size() == kMostSimpler)
+        return made;
       LawValue::List with = items(value);
       with[i] = std::move(item);
       made.push_back({std::move(with)});

@@ -65,15 +65,22 @@ class Draw {
     int64_t most = 0;
   };
 
+  struct Sizes {
+    int64_t length = 0;  // of a list
+    int64_t items = 1;   // the most that a value has, as all_items() counts them
+  };
+
   static std::optional<Bound> read_bound(DocumentNode node, std::span<const std::string> names,
                                          Diagnostics& diagnostics);
   static int64_t number(const Bound& bound, std::string_view file, std::span<const LawValue> known);
   Range range(std::string_view file, std::span<const LawValue> known) const;
   int64_t length(std::string_view file, std::span<const LawValue> known) const;
+  Sizes sizes(std::string_view file, std::span<const LawValue> known) const;
 
   Kind kind_ = Kind::Number;
   std::vector<Bound> bounds_;  // from and to, or a length
   std::vector<LawValue> choices_;
+  int64_t choice_items_ = 1;        // of the longest choice, as all_items() counts them
   std::shared_ptr<const Draw> of_;  // the draw of each item of a list
 };
 

@@ -39,6 +39,8 @@ using Values = std::span<const LawValue>;
 constexpr std::array<std::string_view, 8> kFunctions = {"if",    "min",     "max",  "len",
                                                         "pairs", "inverse", "each", "repeat"};
 constexpr size_t kMostOperands = 64;
+/// The longest formula has this many bytes. Its tree is no deeper, so that the stack suffices.
+constexpr size_t kLongestFormula = 1024;
 
 bool begins_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -52,6 +54,9 @@ class Parser {
   }
 
   Node parse() {
+    if (text_.size() > kLongestFormula)
+      fail(fmt::format("expected a formula of at most {} bytes, got {}", kLongestFormula,
+                       text_.size()));
     Node whole = either();
     if (!token_.empty())
       fail(fmt::format("expected an operator, got {}", got()));
@@ -80,6 +85,9 @@ class Parser {
     } else {
       const std::string_view two = text_.substr(at_, 2);
       at_ += two == "==" || two == "!=" || two == "<=" || two == ">=" ? 2 : 1;
+      // A token is no part of a character, since messages name it.
+      while (at_ < text_.size() && (static_cast<unsigned char>(text_[at_]) & 0xc0U) == 0x80U)
+        ++at_;
     }
     token_ = text_.substr(begin, at_ - begin);
   }
@@ -129,6 +137,11 @@ class Parser {
   Node negated() {
     if (!take("-"))
       return item();
+    const std::string_view digits = token_;
+    if (!digits.empty() && is_digit(digits[0])) {
+      next();
+      return number('-' + std::string(digits));  // the least number is no negated one
+    }
     const Depth depth(*this);
     return {.kind = Node::Kind::Negate, .operands = {negated()}};
   }
@@ -168,10 +181,10 @@ class Parser {
   static Node number(std::string_view digits) {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error == std::errc::result_out_of_range)
-      fail(fmt::format("expected a whole number of 64 bits, got {}", digits));
     if (end != digits.data() + digits.size())
       fail(fmt::format("expected a whole number, got {}", in_quotes(digits)));
+    if (error != std::errc())
+      fail(fmt::format("expected a whole number of 64 bits, got {}", in_quotes(digits)));
     return constant({value});
   }
 
@@ -220,7 +233,7 @@ class Parser {
     explicit Depth(Parser& parser) : parser_(parser) {
       constexpr int kDeepest = 64;
       if (++parser_.depth_ > kDeepest)
-        fail(fmt::format("expected at most {} levels of parentheses, got more", kDeepest));
+        fail(fmt::format("expected at most {} levels of nesting, got more", kDeepest));
     }
     ~Depth() { --parser_.depth_; }
     Depth(const Depth&) = delete;
@@ -242,21 +255,21 @@ class Parser {
 int64_t number(std::string_view of, const LawValue& value) {
   const auto* number = std::get_if<int64_t>(&value.is);
   if (number == nullptr)
-    fail(fmt::format("{}: expected a whole number, got {}", of, law_text(value)));
+    fail(fmt::format("{}: expected a whole number, got {}", of, shown(value)));
   return *number;
 }
 
 bool boolean(std::string_view of, const LawValue& value) {
   const auto* boolean = std::get_if<bool>(&value.is);
   if (boolean == nullptr)
-    fail(fmt::format("{}: expected true or false, got {}", of, law_text(value)));
+    fail(fmt::format("{}: expected true or false, got {}", of, shown(value)));
   return *boolean;
 }
 
 const LawValue::List& list(std::string_view of, const LawValue& value) {
   const auto* list = std::get_if<LawValue::List>(&value.is);
   if (list == nullptr)
-    fail(fmt::format("{}: expected a list, got {}", of, law_text(value)));
+    fail(fmt::format("{}: expected a list, got {}", of, shown(value)));
   return *list;
 }
 
@@ -268,15 +281,17 @@ int64_t arithmetic(const std::string& op, int64_t a, int64_t b) {
       return checked_subtract(a, b);
     if (op == "*")
       return checked_multiply(a, b);
+    if (b == -1)  // the only divisor with a quotient beyond 64 bits
+      return op == "/" ? checked_subtract(0, a) : 0;
   } catch (const Overflow&) {
     fail(fmt::format("{} {} {} is beyond 64 bits", a, op, b));
   }
   if (b == 0)
     fail(fmt::format("{} {} 0 has no value", a, op));
-  if (b == -1)  // the only divisor with a quotient beyond 64 bits
-    return op == "/" ? arithmetic("-", 0, a) : 0;
-  if (op == "%")
-    return ((a % b) + b) % b;
+  if (op == "%") {
+    const int64_t rest = a % b;  // with the sign of a
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  }
   if (a % b != 0)
     fail(fmt::format("{} / {} is not a whole number", a, b));
   return a / b;
@@ -285,8 +300,8 @@ int64_t arithmetic(const std::string& op, int64_t a, int64_t b) {
 bool comparison(const std::string& op, const LawValue& a, const LawValue& b) {
   if (op == "==" || op == "!=") {
     if (a.is.index() != b.is.index())
-      fail(fmt::format("{}: expected two values of one kind, got {} and {}", op, law_text(a),
-                       law_text(b)));
+      fail(fmt::format("{}: expected two values of one kind, got {} and {}", op, shown(a),
+                       shown(b)));
     return (a == b) == (op == "==");
   }
   const int64_t left = number(op, a);
@@ -312,19 +327,10 @@ LawValue::List inverse(const LawValue::List& p) {
     if (to < 0 || to >= static_cast<int64_t>(p.size()) ||
         made[static_cast<size_t>(to)] != LawValue{int64_t{-1}})
       fail(fmt::format("inverse: expected each of 0 to {} once, got {}", p.size() - 1,
-                       law_text(LawValue{p})));
+                       shown(LawValue{p})));
     made[static_cast<size_t>(to)] = {static_cast<int64_t>(i)};
   }
   return made;
-}
-
-/// Returns the number of items in the value, with those of its items.
-int64_t all_items(const LawValue& value) {
-  int64_t count = 1;
-  if (const auto* items = std::get_if<LawValue::List>(&value.is))
-    for (const LawValue& item : *items)
-      count += all_items(item);
-  return count;
 }
 
 void check_items(const std::string& of, Int128 count) {
@@ -399,7 +405,33 @@ LawValue evaluated(const Node& node, Values values) {
   return {comparison(op, left, right)};
 }
 
+/// Returns whether two values are written alike. An object's members must have one order.
+bool is_alike(DocumentNode a, DocumentNode b) {
+  if (a.kind() != b.kind() || a.size() != b.size())
+    return false;
+  if (a.kind() == DocumentNode::Kind::Number)
+    return a.number() == b.number();
+  for (auto of_a = a.first(), of_b = b.first(); of_a; of_a = of_a->next(), of_b = of_b->next())
+    if (of_a->key() != of_b->key() || law_value(*of_a) != law_value(*of_b))
+      return false;
+  return true;
+}
+
 }  // namespace
+
+bool operator==(const LawValue& a, const LawValue& b) {
+  const auto* of_a = std::get_if<DocumentNode>(&a.is);
+  const auto* of_b = std::get_if<DocumentNode>(&b.is);
+  return of_a != nullptr && of_b != nullptr ? is_alike(*of_a, *of_b) : a.is == b.is;
+}
+
+int64_t all_items(const LawValue& value) {
+  int64_t count = 1;
+  if (const auto* items = std::get_if<LawValue::List>(&value.is))
+    for (const LawValue& item : *items)
+      count += all_items(item);
+  return count;
+}
 
 bool is_name(std::string_view text) {
   constexpr std::array<std::string_view, 5> kWords = {"and", "or", "not", "true", "false"};
@@ -455,6 +487,14 @@ std::string law_text(const LawValue& value) {
   return node.kind() == DocumentNode::Kind::Number ? std::string(node.number())
          : node.kind() == DocumentNode::Kind::Null ? "null"
                                                    : "{..}";
+}
+
+std::string shown(const LawValue& value) {
+  constexpr size_t kLong = 60;
+  std::string text = law_text(value);
+  const size_t cut =
+      std::holds_alternative<LawValue::List>(value.is) ? text.find(", ", kLong) : std::string::npos;
+  return cut == std::string::npos ? text : text.substr(0, cut) + ", ..]";
 }
 
 Expression::Expression(std::string_view text, std::span<const std::string> names)

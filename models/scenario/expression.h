@@ -10,7 +10,8 @@
 //   each(p)       [[p[0]], [p[1]], ..]
 //   repeat(v, k)  a list of k times v
 //
-// A division must be exact. Of `if`, `and` and `or` only what is needed is worked out.
+// A division must be exact, and a remainder has the divisor's sign. `if`, `and` and `or` work out
+// only what they need.
 
 #include <cstdint>
 #include <memory>
@@ -31,14 +32,22 @@ struct LawValue {
   using List = std::vector<LawValue>;
   std::variant<int64_t, bool, std::string, List, DocumentNode> is;
 
-  friend bool operator==(const LawValue&, const LawValue&) = default;
+  /// Compares values as they are written. A value is not equal to one of another kind.
+  friend bool operator==(const LawValue& a, const LawValue& b);
 };
 
 /// Returns a value of a document. Lists are read item by item.
 LawValue law_value(DocumentNode node);
 
-/// Returns the value as JSON on one line: "8", "\"bf16\"", "[1, 0]"; an object as "{..}".
+/// Returns 1 for a value that is no list, and otherwise 1 more than all of a list's items have.
+int64_t all_items(const LawValue& value);
+
+/// Returns the value on one line: "8", "\"bf16\"", "[1, 0]"; an object as "{..}". Long texts are
+/// cut.
 std::string law_text(const LawValue& value);
+
+/// Returns the same for a message, in which long lists are cut: "[0, 1, 2, ..]".
+std::string shown(const LawValue& value);
 
 /// A formula is wrong, or has no value. what() is the message without a place.
 class ExpressionError : public std::runtime_error {

@@ -28,6 +28,12 @@ void write(const LawValue& value, DocumentWriter& to) {
   to.close_list();
 }
 
+void refuse_hole_in_key(DocumentNode member, Diagnostics& diagnostics) {
+  if (member.key().find(kOpening) != std::string::npos)
+    diagnostics.add(member.key_origin(),
+                    fmt::format("expected a key without holes, got {}", in_quotes(member.key())));
+}
+
 }  // namespace
 
 std::string_view without_braces(std::string_view text) {
@@ -40,16 +46,28 @@ std::string in_formula(std::string_view formula, const ExpressionError& error) {
   return fmt::format("{}: {}", in_quotes(formula), error.what());
 }
 
+void refuse_holes(DocumentNode node, Diagnostics& diagnostics) {
+  if (node.kind() == DocumentNode::Kind::Text && node.text().find(kOpening) != std::string::npos)
+    expected(node, "a value without holes", diagnostics);
+  for (const DocumentNode member : node) {
+    if (node.kind() == DocumentNode::Kind::Object)
+      refuse_hole_in_key(member, diagnostics);
+    refuse_holes(member, diagnostics);
+  }
+}
+
 Holes::Holes(const Document& document, std::span<const std::string> names,
              std::span<const std::string_view> apart, Diagnostics& diagnostics)
     : document_(document) {
   const DocumentNode root = *document.root();
-  for (const DocumentNode member : root) {
+  for (const DocumentNode member : root)
     if (std::find(apart.begin(), apart.end(), member.key()) != apart.end())
       apart_.push_back(member);
-    else
-      find(member, names, diagnostics);
-  }
+  find(root, names, diagnostics);
+}
+
+bool Holes::is_apart(DocumentNode node) const {
+  return std::find(apart_.begin(), apart_.end(), node) != apart_.end();
 }
 
 void Holes::find(DocumentNode node, std::span<const std::string> names, Diagnostics& diagnostics) {
@@ -59,10 +77,10 @@ void Holes::find(DocumentNode node, std::span<const std::string> names, Diagnost
     return;
   }
   for (const DocumentNode member : node) {
-    if (node.kind() == DocumentNode::Kind::Object &&
-        member.key().find(kOpening) != std::string::npos)
-      diagnostics.add(member.key_origin(),
-                      fmt::format("expected a key without holes, got {}", in_quotes(member.key())));
+    if (is_apart(member))
+      continue;
+    if (node.kind() == DocumentNode::Kind::Object)
+      refuse_hole_in_key(member, diagnostics);
     find(member, names, diagnostics);
   }
 }
@@ -107,7 +125,7 @@ LawValue Holes::value_of(const Hole& hole, std::span<const LawValue> values,
       const bool is_number = std::holds_alternative<int64_t>(value.is);
       if (written == nullptr && !is_number)
         throw ExpressionError(fmt::format(
-            "expected a number or a text within a longer text, got {}", law_text(value)));
+            "expected a whole number or a text within a longer text, got {}", shown(value)));
       text += is_number ? law_text(value) : *written;
     } catch (const ExpressionError& error) {
       diagnostics.add(hole.at.origin(), in_formula(hole.formulas[f].text(), error));
@@ -130,7 +148,7 @@ std::unique_ptr<const Document> Holes::filled(std::span<const LawValue> values,
       write(value_of(*hole++, values, diagnostics, limits), instead);
       return true;
     }
-    return std::find(apart_.begin(), apart_.end(), node) != apart_.end();
+    return is_apart(node);
   };
   auto made = std::make_unique<const Document>(document_, replaces, diagnostics, limits);
   diagnostics.throw_if_any();

@@ -24,6 +24,9 @@ std::string_view without_braces(std::string_view text);
 /// Returns the message for an error of a formula: "\"n *\": expected a value, got the end".
 std::string in_formula(std::string_view formula, const ExpressionError& error);
 
+/// Adds an error for each text and key in the value that has a hole.
+void refuse_holes(DocumentNode node, Diagnostics& diagnostics);
+
 class Holes {
  public:
   /// Reads the formulas of all holes in the document, which must outlive this object. They may use
@@ -38,8 +41,8 @@ class Holes {
                                          const Limits& limits) const;
 
  private:
-  /// A Hole is a text of the document with formulas between pieces of text. Of n formulas there are
-  /// n + 1 pieces.
+  /// A Hole is a text of the document with formulas between pieces of text. There is one
+  /// piece more than formulas.
   struct Hole {
     DocumentNode at;
     std::vector<std::string> pieces;
@@ -52,6 +55,8 @@ class Holes {
                            Diagnostics& diagnostics) const;
   static LawValue value_of(const Hole& hole, std::span<const LawValue> values,
                            Diagnostics& diagnostics, const Limits& limits);
+
+  bool is_apart(DocumentNode node) const;
 
   const Document& document_;
   std::vector<DocumentNode> apart_;

@@ -93,8 +93,8 @@ bool Law::admits(std::span<const LawValue> values) const {
     const LawValue value = where_->value(values);
     if (const auto* admitted = std::get_if<bool>(&value.is))
       return *admitted;
-    wrong = fmt::format("{}: expected true or false, got {}", in_quotes(where_->text()),
-                        law_text(value));
+    wrong =
+        fmt::format("{}: expected true or false, got {}", in_quotes(where_->text()), shown(value));
   } catch (const ExpressionError& error) {
     wrong = in_formula(where_->text(), error);
   }

@@ -29,8 +29,8 @@ bool is_law(std::string_view text, const Limits& limits);
 
 class Law {
  public:
-  /// Reads a law. Throws InputError with all errors of its own keys and of its holes. What is wrong
-  /// in a scenario is found when one is made.
+  /// Reads a law. Throws InputError with all errors of its own keys and of its holes. Errors in
+  /// a scenario are found when one is made.
   Law(std::string file, std::string text, const Limits& limits = {});
   Law(const Law&) = delete;
   Law& operator=(const Law&) = delete;

@@ -21,7 +21,7 @@ namespace orrery {
 Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits = {},
                        const std::optional<Cluster>& cluster = {});
 
-/// What a scenario has where its text says nothing.
+/// ScenarioDefaults are what a scenario has where its text says nothing.
 struct ScenarioDefaults {
   /// Makes the cluster for a mesh of so many devices. If it is null, the text must have one.
   std::function<Cluster(uint32_t devices)> cluster = {};
