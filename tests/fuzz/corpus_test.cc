@@ -36,6 +36,10 @@ TEST_CASE("corpus: scenarios are read, or refused with an error") {
   CHECK(feed("run", fuzz_scenario) > 0);
 }
 
+TEST_CASE("corpus: laws are read and make scenarios, or are refused with an error") {
+  CHECK(feed("law", fuzz_law) > 0);
+}
+
 TEST_CASE("corpus: MSCCL algorithms are read, or refused with an error") {
   CHECK(feed("msccl", fuzz_msccl) > 0);
 }

@@ -10,6 +10,10 @@ namespace orrery::test {
 /// stay the same when it is written and read again.
 void fuzz_scenario(std::string_view text);
 
+/// Checks that the text is refused with at least one error, or read as a law. Its least, greatest
+/// and random values must make scenarios, or be refused. Simpler values must be drawn ones.
+void fuzz_law(std::string_view text);
+
 /// Checks that the text is refused with at least one error, or read and judged.
 void fuzz_msccl(std::string_view text);
 

@@ -1,0 +1,70 @@
+#include <utility>
+#include <vector>
+
+#include "models/base/check.h"
+#include "models/base/diagnostics.h"
+#include "models/scenario/law.h"
+#include "tests/fuzz/targets.h"
+
+namespace orrery::test {
+namespace {
+
+/// The limits are small, so that thousands of laws are read in a second.
+constexpr Limits kLimits = {.file = 8 << 10,
+                            .nesting = 16,
+                            .values = 2'000,
+                            .devices = 16,
+                            .links = 256,
+                            .ops = 32,
+                            .device_ops = 512};
+
+/// Makes the scenario of the values, or is refused.
+void make(const Law& law, const std::vector<LawValue>& values) {
+  ScenarioDefaults defaults;
+  defaults.cluster = [](uint32_t devices) {
+    return Cluster{.name = "made",
+                   .fabric = ring_fabric(devices, {BytesPerSecond(1'000'000), Duration(1)}),
+                   .device = {}};
+  };
+  try {
+    (void)law.admits(values);
+    (void)law.scenario(values, defaults);
+  } catch (const InputError& error) {
+    ORRERY_CHECK(!error.diagnostics().empty(), "a refusal says why");
+  }
+}
+
+/// Makes what is simpler than the last of the values, and that fitted to them.
+void make_simpler(const Law& law, const std::vector<LawValue>& values) {
+  if (values.empty())
+    return;
+  const Draw& draw = law.draws().back();
+  const std::span<const LawValue> earlier(values.begin(), values.end() - 1);
+  for (const LawValue& simpler : draw.simpler(law.file(), earlier, values.back()))
+    ORRERY_CHECK(draw.fitted(law.file(), earlier, simpler) == simpler,
+                 "a simpler value may be drawn");
+}
+
+}  // namespace
+
+void fuzz_law(std::string_view text) {
+  try {
+    const Law law("f", std::string(text), kLimits);
+    Random random(1);
+    std::vector<LawValue> least;
+    std::vector<LawValue> greatest;
+    std::vector<LawValue> drawn;
+    for (const Draw& draw : law.draws()) {
+      least.push_back(draw.least(law.file(), least));
+      greatest.push_back(draw.greatest(law.file(), greatest));
+      drawn.push_back(draw.random(law.file(), drawn, random));
+    }
+    for (const std::vector<LawValue>& values : {least, greatest, drawn})
+      make(law, values);
+    make_simpler(law, drawn);
+  } catch (const InputError& error) {
+    ORRERY_CHECK(!error.diagnostics().empty(), "a refusal says why");
+  }
+}
+
+}  // namespace orrery::test
