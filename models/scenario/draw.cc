@@ -73,8 +73,8 @@ LawValue::List smaller_permutation(const LawValue::List& permutation, size_t cou
   kept.resize(count);
   LawValue::List renumbered;
   for (const LawValue& item : kept)
-    renumbered.push_back({static_cast<int64_t>(
-        std::count_if(kept.begin(), kept.end(), [&](const LawValue& other) {
+    renumbered.push_back(
+        {static_cast<int64_t>(std::count_if(kept.begin(), kept.end(), [&](const LawValue& other) {
           return std::get<int64_t>(other.is) < std::get<int64_t>(item.is);
         }))});
   return renumbered;

@@ -25,7 +25,7 @@
 #include "tools/report/figures.h"
 #include "tools/report/names.h"
 #include "tools/report/ops_text.h"
-#include "verifier/laws/builtin.h"
+#include "verifier/laws/verify.h"
 #include "verifier/ragged/ragged_tables.h"
 
 namespace orrery {

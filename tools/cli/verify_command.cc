@@ -19,7 +19,6 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/report/laws.h"
-#include "verifier/laws/builtin.h"
 #include "verifier/laws/verify.h"
 
 namespace orrery {

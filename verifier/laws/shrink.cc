@@ -113,12 +113,14 @@ class Shrinker {
     return fails.has_value();
   }
 
+  /// Takes the case with its values made to fit each other.
   bool takes(LawCase smaller) {
     try {
+      smaller.values = fitted_values(law_, std::move(smaller.values));
       if (!law_.admits(smaller.values) || !takes(scenario_of(law_, smaller)))
         return false;
     } catch (const InputError&) {
-      return false;
+      return false;  // a draw, a formula or the scenario may make no sense
     }
     least_ = std::move(smaller);
     return true;
@@ -139,7 +141,6 @@ class Shrinker {
          law_.draws()[i].simpler(law_.file(), std::span(values).first(i), values[i])) {
       LawCase smaller = least_;
       smaller.values[i] = std::move(simpler);
-      smaller.values = fitted_values(law_, std::move(smaller.values));
       // Other elements may show the fault where these do not.
       for (uint64_t data = 0; data < 3; ++data) {
         LawCase with = smaller;

@@ -8,7 +8,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/scenario/law.h"
@@ -52,5 +54,14 @@ struct LawVerdict {
 /// scenario that can run (its message has the drawn values), or the law admits less than one in ten
 /// of the values drawn.
 LawVerdict verify(const Law& law, const LawOptions& options = {});
+
+/// A BuiltinLaw is a law of scenarios/laws, as the executable has it.
+struct BuiltinLaw {
+  std::string_view id;  // "L01"
+  std::string_view json;
+};
+
+/// Returns the built-in laws, by id.
+std::span<const BuiltinLaw> builtin_laws();
 
 }  // namespace orrery

@@ -10,7 +10,7 @@
 
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
-#include "verifier/laws/builtin.h"
+#include "verifier/laws/verify.h"
 
 namespace orrery::test {
 namespace {
