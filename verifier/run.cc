@@ -80,8 +80,9 @@ StageOptions stage_options(const Scenario& scenario, const FoundTables& tables,
   stages.limits = options.limits;
   stages.seed = options.seed;
   stages.faults = scenario.faults;
+  stages.shared = options.shared;
   stages.memory = scenario.memory;
-  stages.slack_budget = options.slack_budget;
+  stages.slack_budget = options.wanted == Wanted::All ? options.slack_budget : 0;
   // A property that is asked for is shown at any cost. A proof includes the search for races.
   const ProofBudget budget = {options.proof_budget, options.proof_piece_budget};
   const bool proof = is_asked_for(scenario, Property::Proved);
@@ -116,23 +117,20 @@ class Run {
   }
 
   Report report() {
-    for (const Fault& fault : scenario_.faults)
-      report_.faults.push_back(fault_text(fault, stages_.fabric(), options_.seed));
-    label(labels_of_faults(scenario_, stages_.fault_effects()));
-    label(labels_of_figures(scenario_, lowered()));
-    label(tables_.labels);
     report_.memory = stages_.memory();
-    label(labels_of_connections(scenario_, report_.memory));
     if (tables_.agree)
       report_.completion = stages_.times();
     diagnostics_.throw_if_any();
-    if (leaves_out_ && tables_.agree)
-      label(labels_of_loops(*to_run_.given, scenario_, options_.iterations_budget,
-                            report_.completion));
+    if (wants_all())
+      describe_assumptions();
     check_statically();
     if (report_.completion) {
       compute_values();
-      describe_times();
+      digests_.emplace_back(
+          report_.completion->by == TimedBy::Sweep ? "timing sweep" : "timing engine",
+          WalkDigest{report_.completion->digest, {}});
+      if (wants_all())
+        describe_times();
       check_digests();
     } else {
       undecided_ = tables_.agree ? "Undecided: the program cannot end."
@@ -144,8 +142,10 @@ class Run {
     if (tables_.agree)
       prove_schedules();
     check_expectations();
-    add_rows(scenario_, stages_, report_);
-    report_.fingerprint = fingerprint(report_);
+    if (wants_all()) {
+      add_rows(scenario_, stages_, report_);
+      report_.fingerprint = fingerprint(report_);
+    }
     Stages::Kept kept = std::move(stages_).kept();
     report_.lowered = std::make_shared<const Lowered>(std::move(kept.lowered));
     report_.links_of_run = std::move(kept.fabric);
@@ -154,14 +154,31 @@ class Run {
 
  private:
   const Lowered& lowered() const { return stages_.lowered(); }
+  bool wants_all() const { return options_.wanted == Wanted::All; }
 
   void check(Check check) {
     report_.verdict = both(report_.verdict, check.verdict);
     report_.checks.push_back(std::move(check));
   }
-  void label(std::string text) { report_.labels.push_back(std::move(text)); }
+  void label(std::string text) {
+    if (wants_all())
+      report_.labels.push_back(std::move(text));
+  }
   void label(std::vector<std::string> texts) {
-    std::move(texts.begin(), texts.end(), std::back_inserter(report_.labels));
+    if (wants_all())
+      std::move(texts.begin(), texts.end(), std::back_inserter(report_.labels));
+  }
+
+  void describe_assumptions() {
+    for (const Fault& fault : scenario_.faults)
+      report_.faults.push_back(fault_text(fault, stages_.fabric(), options_.seed));
+    label(labels_of_faults(scenario_, stages_.fault_effects()));
+    label(labels_of_figures(scenario_, lowered()));
+    label(tables_.labels);
+    label(labels_of_connections(scenario_, report_.memory));
+    if (leaves_out_ && tables_.agree)
+      label(labels_of_loops(*to_run_.given, scenario_, options_.iterations_budget,
+                            report_.completion));
   }
 
   void check_statically() {
@@ -306,8 +323,9 @@ class Run {
     const Lowered& to_run = stages_.lowered_to_run();
     ValuesAgainstDefinitions of_host(program, to_run, proved_folds);
     if (!why_not) {
-      HostRun run = execute(program, to_run, initial_values(),
-                            [&](const EndedRun& ended) { of_host.add(ended); });
+      HostRun run = execute(
+          program, to_run, initial_values(), [&](const EndedRun& ended) { of_host.add(ended); },
+          &stages_.orders());
       digests_.emplace_back("host executor", run.digest);
       report_.values = reported(std::move(run.values));
     }
@@ -346,9 +364,6 @@ class Run {
   }
 
   void describe_times() {
-    digests_.emplace_back(
-        report_.completion->by == TimedBy::Sweep ? "timing sweep" : "timing engine",
-        WalkDigest{report_.completion->digest, {}});
     if (!leaves_out_)
       report_.critical_path = stages_.critical_path();
     switch (stages_.slack_state()) {
@@ -457,6 +472,10 @@ DecidedByFirst decided_by_first_iterations(const ScenarioToRun& to_run, const Ru
 
 }  // namespace
 
+std::shared_ptr<SharedWork> shared_work() {
+  return std::make_shared<SharedWork>();
+}
+
 std::string too_large(const Overflow& overflow) {
   if (dynamic_cast<const BeyondLimit*>(&overflow) != nullptr)
     return overflow.what();
@@ -464,6 +483,9 @@ std::string too_large(const Overflow& overflow) {
 }
 
 Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
+  constexpr size_t kMostShared = 256;  // schedules
+  if (options.shared != nullptr && options.shared->schedules.size() > kMostShared)
+    *options.shared = SharedWork();
   if (options.gpus)
     loaded_driver(options.gpus->library);  // what is missing is said before anything else
   if (options.gpus && options.gpus->fast_dot)

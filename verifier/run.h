@@ -26,13 +26,21 @@
 
 namespace orrery {
 
+struct SharedWork;
+
 /// Says whether to move data. Auto moves data when all values together fit `data_budget`, and they
 /// take few ops (`values_budget`) or an expectation needs them.
 enum class Data : uint8_t { Auto, On, Off };
 
+/// Says what is read of a report. With Checks it has the same checks, verdicts, values, memory and
+/// times, and neither labels, rows, slack, the critical path nor a fingerprint. Tests of properties
+/// run many small scenarios so.
+enum class Wanted : uint8_t { All, Checks };
+
 struct RunOptions {
   uint64_t seed = 0;
   Data data = Data::Auto;
+  Wanted wanted = Wanted::All;
   Bytes data_budget = Bytes(int64_t{1} << 30);
   /// A schedule with more steps than this is proved only if a property asks for it.
   uint64_t proof_budget = 1'000'000;
@@ -53,9 +61,15 @@ struct RunOptions {
   /// If this is given, the report has the values of the GPUs, and they are compared with the
   /// host's.
   std::optional<GpuOptions> gpus = {};
+  /// Runs that are given the same work make and prove equal schedules once. Results are the same.
+  /// Only one of these runs may be under way at a time.
+  std::shared_ptr<SharedWork> shared = nullptr;
   /// A program beyond these limits is refused (models/scenario/size_limits.h).
   Limits limits;
 };
+
+/// Returns work to be shared by runs. It is forgotten when it is much.
+std::shared_ptr<SharedWork> shared_work();
 
 /// Returns the message for a quantity that exceeds 64 bits.
 std::string too_large(const Overflow& overflow);

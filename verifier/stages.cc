@@ -22,9 +22,10 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
       options_(std::move(options)),
       leaves_out_(leaves_out_iterations(program)),
       looped_(looped),
+      shared_(options_.shared == nullptr ? std::make_shared<SharedWork>() : options_.shared),
       healthy_paths_(cluster.fabric),
       lowered_(lower(program, cluster, healthy_paths_, diagnostics, options_.limits,
-                     options_.memory.transport, options_.tables)) {
+                     options_.memory.transport, options_.tables, &shared_->schedules)) {
   if (!diagnostics.empty())
     return;
   fault_effects_ = apply_faults(options_.faults, program_, cluster.fabric, options_.seed, lowered_);
@@ -104,9 +105,9 @@ const Lowered& Stages::lowered_to_run() {
     return lowered_;
   if (!lowered_loops_) {
     Diagnostics none("");
-    lowered_loops_ =
-        lower(looped_->program, cluster_, healthy_paths_, none, options_.limits,
-              options_.memory.transport, looped_tables(program_, *looped_, options_.tables));
+    lowered_loops_ = lower(looped_->program, cluster_, healthy_paths_, none, options_.limits,
+                           options_.memory.transport,
+                           looped_tables(program_, *looped_, options_.tables), &shared_->schedules);
     ORRERY_CHECK(none.empty(), "what is lowered with some iterations is lowered with all");
     (void)apply_faults(options_.faults, looped_->program, cluster_.fabric, options_.seed,
                        *lowered_loops_);
@@ -193,7 +194,7 @@ std::vector<PathEntry> Stages::critical_path() {
 
 Prover& Stages::prover() {
   if (!prover_)
-    prover_.emplace(program_, lowered_, options_.proof, options_.race_search);
+    prover_.emplace(program_, lowered_, options_.proof, options_.race_search, shared_->known);
   return *prover_;
 }
 
@@ -201,7 +202,8 @@ const ProvenanceRun* Stages::folds_to_run(const Op& op, const Collective& collec
   if (!looped_)
     return prover().folds(op, collective);
   if (!loops_prover_)
-    loops_prover_.emplace(looped_->program, lowered_to_run(), options_.proof, options_.race_search);
+    loops_prover_.emplace(looped_->program, lowered_to_run(), options_.proof, options_.race_search,
+                          shared_->known);
   return loops_prover_->folds(op, collective);
 }
 

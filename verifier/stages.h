@@ -13,6 +13,7 @@
 // program nor the cluster.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "simulator/analyze/critical_path.h"
 #include "simulator/event/recording.h"
 #include "simulator/lower/faults.h"
+#include "simulator/lower/schedule_maker.h"
 #include "simulator/memory/profile.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
@@ -37,6 +39,12 @@
 #include "verifier/prove/prover.h"
 
 namespace orrery {
+
+/// SharedWork is shared by several Stages: schedules, and what is known of them.
+struct SharedWork {
+  MadeSchedules schedules;
+  std::shared_ptr<KnownSchedules> known = std::make_shared<KnownSchedules>();
+};
 
 struct StageOptions {
   Limits limits;
@@ -50,6 +58,7 @@ struct StageOptions {
   ProofBudget race_search;
   /// Whether times() may lack what TimeOptions::only_times leaves out. With slack it lacks nothing.
   bool only_times = false;
+  std::shared_ptr<SharedWork> shared = nullptr;  // null: what others did is not known
 };
 
 /// Says whether slack is computed, or why not.
@@ -117,6 +126,9 @@ class Stages {
   /// (Prover::folds).
   const ProvenanceRun* folds_to_run(const Op& op, const Collective& collective);
 
+  /// Returns the orders of walks, for further walks of the schedules.
+  Orders& orders() { return shared_->known->orders; }
+
   /// The parts that a report keeps.
   struct Kept {
     Lowered lowered;
@@ -133,6 +145,7 @@ class Stages {
   const StageOptions options_;
   const bool leaves_out_;  // iterations of loops
   const std::optional<LoopedProgram> looped_;
+  const std::shared_ptr<SharedWork> shared_;
   Paths healthy_paths_;
   Lowered lowered_;
   std::optional<Lowered> lowered_loops_;  // of the looped program

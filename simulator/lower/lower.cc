@@ -64,11 +64,12 @@ struct SitePlan {
 
 class SitePlans {
  public:
-  /// `transport` must outlive this object. Schedules are added to `schedules`; equal ones are added
-  /// once. A site with more steps than Limits::steps gets a plan, but its steps are not visited.
+  /// `transport` must outlive this object. Schedules are taken from `made`, or made and added
+  /// there. They are added to `schedules`, each once. A site with more steps than Limits::steps
+  /// gets a plan, but its steps are not visited.
   SitePlans(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
-            const std::optional<TransportFigures>& transport,
-            std::vector<std::unique_ptr<const Schedule>>& schedules)
+            const std::optional<TransportFigures>& transport, MadeSchedules& made,
+            std::vector<std::shared_ptr<const Schedule>>& schedules)
       : program_(program),
         paths_(paths),
         transport_(transport),
@@ -77,6 +78,7 @@ class SitePlans {
         maker_(cluster.device, limits),
         timer_(paths, reach_, maker_, limits),
         groupings_(cluster.fabric),
+        made_(made),
         schedules_(schedules) {}
 
   /// The plan, or the error in the op's algorithm. It is valid as long as this object.
@@ -96,17 +98,11 @@ class SitePlans {
     std::vector<SharedList<ExchangedSlice>> slices;  // per group, of a ragged exchange
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  struct SharedSchedule {
-    const Schedule* schedule = nullptr;
-    uint64_t steps = 0;
-    bool too_long = false;
-  };
-
   GroupPlan group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const;
   Key key_of(const Site& site, const SiteTables* tables);
   Outcome plan(const Key& key);
-  const SharedSchedule& schedule_of(const Method& method, const ScheduleRequest& request,
-                                    WorkType work);
+  const MadeSchedule& schedule_of(const Method& method, const ScheduleRequest& request,
+                                  WorkType work);
   std::optional<Unrouted> unrouted(const SitePlan& plan) const;
 
   const Program& program_;
@@ -117,10 +113,10 @@ class SitePlans {
   const ScheduleMaker maker_;
   QuietTimer timer_;
   Groupings groupings_;
-  std::vector<std::unique_ptr<const Schedule>>& schedules_;
-  /// The schedules by algorithm, request and how messages are cut. The map is looked up only.
-  std::map<std::tuple<const Algorithm*, ScheduleRequest, MessageCut>, SharedSchedule> by_request_;
-  std::map<Key, Outcome> plans_;  // looked up only
+  MadeSchedules& made_;
+  std::vector<std::shared_ptr<const Schedule>>& schedules_;
+  std::set<const Schedule*> taken_;  // those in `schedules_`
+  std::map<Key, Outcome> plans_;     // looked up only
 };
 
 /// Returns the hints of the op for this group. If a member never comes, all messages of the group
@@ -184,7 +180,7 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
     const auto [known, added] = plans.try_emplace({asked.entry, request});
     GroupPlan& group = known->second;
     if (added) {
-      const SharedSchedule& schedule = schedule_of(
+      const MadeSchedule& schedule = schedule_of(
           plan.method, maker_.with_connections(plan.method, asked, request, plan.work), plan.work);
       if (schedule.too_long)
         return TypeError{"",
@@ -214,16 +210,14 @@ GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePl
   return {&schedule, member.collective, member.costs};
 }
 
-const SitePlans::SharedSchedule& SitePlans::schedule_of(const Method& method,
-                                                        const ScheduleRequest& request,
-                                                        WorkType work) {
-  SharedSchedule& shared = by_request_[{method.algorithm, request, message_cut(method, work)}];
-  if (shared.schedule == nullptr) {
-    MadeSchedule made = maker_.make(method, request, work);
-    schedules_.push_back(std::move(made.schedule));
-    shared = {schedules_.back().get(), made.steps, made.too_long};
-  }
-  return shared;
+const MadeSchedule& SitePlans::schedule_of(const Method& method, const ScheduleRequest& request,
+                                           WorkType work) {
+  MadeSchedule& made = made_[{method.algorithm, request, message_cut(method, work), most_steps_}];
+  if (made.schedule == nullptr)
+    made = maker_.make(method, request, work);
+  if (taken_.insert(made.schedule.get()).second)
+    schedules_.push_back(made.schedule);
+  return made;
 }
 
 std::optional<Unrouted> SitePlans::unrouted(const SitePlan& plan) const {
@@ -246,7 +240,7 @@ class Lowering {
  public:
   Lowering(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
            const std::optional<ProtocolFigures>& instead, const RaggedTables& tables,
-           Diagnostics& diagnostics)
+           MadeSchedules* made, Diagnostics& diagnostics)
       : program_(program),
         cluster_(cluster),
         limits_(limits),
@@ -257,7 +251,8 @@ class Lowering {
         iterations_(std::make_shared<const Iterations>(program)),
         repetitions_(repetitions(program)),
         costs_(program, cluster.device, diagnostics),
-        plans_(program, cluster, paths, limits, *transport_, lowered_.schedules) {}
+        plans_(program, cluster, paths, limits, *transport_, made == nullptr ? made_ : *made,
+               lowered_.schedules) {}
 
   Lowered run() {
     const uint32_t devices = cluster_.fabric.devices();
@@ -454,6 +449,7 @@ class Lowering {
   const std::vector<uint64_t> repetitions_;  // per op
   LocalCosts costs_;
   Lowered lowered_;
+  MadeSchedules made_;  // where none are given
   SitePlans plans_;
   uint64_t steps_ = 0;                 // of the collectives so far
   bool copies_ = false;                // inside devices
@@ -464,8 +460,9 @@ class Lowering {
 
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits,
-              const std::optional<ProtocolFigures>& instead, const RaggedTables& tables) {
-  return Lowering(program, cluster, paths, limits, instead, tables, diagnostics).run();
+              const std::optional<ProtocolFigures>& instead, const RaggedTables& tables,
+              MadeSchedules* made) {
+  return Lowering(program, cluster, paths, limits, instead, tables, made, diagnostics).run();
 }
 
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,

@@ -24,6 +24,7 @@
 #include "models/program/program.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
+#include "simulator/lower/schedule_maker.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 
@@ -34,11 +35,11 @@ namespace orrery {
 /// added to `diagnostics`; the result is valid only if there are none. Throws OpOverflow if an op's
 /// figures exceed 64 bits. `paths` are those of the cluster's fabric. Messages are passed by the
 /// protocols of the cluster's transport, or by `instead`. `tables` are those of all sites that
-/// exchange by tables.
+/// exchange by tables. Equal schedules of several lowerings are shared if `made` is given.
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits = {},
               const std::optional<ProtocolFigures>& instead = std::nullopt,
-              const RaggedTables& tables = {});
+              const RaggedTables& tables = {}, MadeSchedules* made = nullptr);
 
 /// Does the same, with paths of its own.
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,

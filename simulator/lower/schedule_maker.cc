@@ -150,25 +150,27 @@ MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& re
                                  WorkType work) const {
   if (is_discarded(request.kind, request.elements))
     return {without_steps(request.nodes), 0};
-  MadeSchedule made{method.algorithm->make(request), 0};
+  std::unique_ptr<const Schedule> schedule = method.algorithm->make(request);
   if (method.algorithm->cutting == Cutting::ByItself) {
     ScheduleRequest cut = request;
-    cut.transport.largest = message_cut(method, work).largest_message(*made.schedule).value_or(0);
-    made.schedule = method.algorithm->make(cut);
+    cut.transport.largest = message_cut(method, work).largest_message(*schedule).value_or(0);
+    schedule = method.algorithm->make(cut);
   }
-  const int64_t iterations = this->iterations(method, *made.schedule, work);
+  const int64_t iterations = this->iterations(method, *schedule, work);
   const auto times = [&](uint64_t steps) {
     return UInt128{steps} * static_cast<uint64_t>(iterations);
   };
-  const UInt128 steps = times(count_steps(*made.schedule));
+  MadeSchedule made;
+  const UInt128 steps = times(count_steps(*schedule));
   made.steps = static_cast<uint64_t>(std::min<UInt128>(steps, UInt128{most_steps_} + 1));
-  if (iterations == 1 || made.steps > most_steps_)
-    return made;
-  made.too_long = times(longest_channel(*made.schedule)) >= UInt128{1} << 31U;
-  if (!made.too_long) {
-    const int64_t most = *message_cut(method, work).largest_message(*made.schedule);
-    made.schedule = cut(std::move(made.schedule), most);
+  if (iterations > 1 && made.steps <= most_steps_) {
+    made.too_long = times(longest_channel(*schedule)) >= UInt128{1} << 31U;
+    if (!made.too_long) {
+      const int64_t most = *message_cut(method, work).largest_message(*schedule);
+      schedule = cut(std::move(schedule), most);
+    }
   }
+  made.schedule = std::move(schedule);
   return made;
 }
 

@@ -6,9 +6,11 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "models/array/work.h"
@@ -43,7 +45,7 @@ std::vector<const ProtocolFigures*> protocols_for(const Algorithm* algorithm, Op
 struct MadeSchedule {
   /// The schedule. It is not cut if it would have more steps than the limit. Then it must not be
   /// run.
-  std::unique_ptr<const Schedule> schedule;
+  std::shared_ptr<const Schedule> schedule;
   uint64_t steps = 0;  // of all nodes, when cut; or some number above Limits::steps
   /// Whether a channel would have 2^31 steps or more. Then the schedule is not cut either.
   bool too_long = false;
@@ -64,6 +66,12 @@ MessageCut message_cut(const Method& method, WorkType work);
 
 /// Returns whether messages are cut by the rule below, as the protocol does not cut them.
 bool cut_by_rule(const Method& method);
+
+/// The schedules that were made, by all that they depend on: algorithm, request, how messages are
+/// cut, and Limits::steps. They are only looked up. Lowerings that are given the same map share
+/// equal schedules.
+using MadeSchedules =
+    std::map<std::tuple<const Algorithm*, ScheduleRequest, MessageCut, uint64_t>, MadeSchedule>;
 
 /// If neither slots nor the protocol's pieces cut the messages of a pipelined algorithm, its
 /// largest message is cut into so many pieces, but into none of fewer bytes. The rule is ours: with

@@ -187,7 +187,7 @@ struct LocalTime {
 struct Lowered {
   std::shared_ptr<const std::optional<TransportFigures>> transport;
   std::shared_ptr<const Iterations> iterations;
-  std::vector<std::unique_ptr<const Schedule>> schedules;
+  std::vector<std::shared_ptr<const Schedule>> schedules;  // other lowered forms may share them
   std::vector<Collective> collectives;
   std::vector<Tape> tapes;           // one per thread
   std::vector<Choice> choices;       // one per site

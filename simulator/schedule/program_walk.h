@@ -5,13 +5,13 @@
 // timings: a program that does not end here cannot end at all.
 //
 // Halves run as soon as they may, but the rendezvous of a group begin together. In loops, however,
-// a collective waits until all its members have entered. Then its halves run in an order that is
-// found once for its schedule, and no causes are checked. When nothing else can go on, collectives
-// that some members have entered run half by half.
+// and where other walkers share their orders, a collective waits until all its members have
+// entered. Then its halves run in an order that is found once for its schedule, and no causes are
+// checked. When nothing else can go on, collectives that some members have entered run half by
+// half.
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -58,15 +58,17 @@ struct Stop {
 template <class Visitor>
 class ProgramWalk {
  public:
-  /// It returns the schedule by which a collective is walked.
+  /// Returns the schedule by which a collective is walked.
   using ScheduleOf = std::function<const Schedule&(const Collective&)>;
 
+  /// `schedule_of` may be empty: each collective has its own schedule. `shared` may be null.
   ProgramWalk(const Program& program, const Lowered& lowered, Visitor& visitor,
-              ScheduleOf schedule_of = own_schedule)
+              ScheduleOf schedule_of = {}, Orders* shared = nullptr)
       : lists_(std::make_shared<const ProgramLists>(program, lowered)),
         lowered_(lowered),
         visitor_(visitor),
         schedule_of_(std::move(schedule_of)),
+        shared_(shared),
         progress_(*lists_),
         running_(lowered.collectives.size()) {
     if (!has_groups(program))
@@ -74,7 +76,7 @@ class ProgramWalk {
     std::vector<bool> waits;
     for (const Collective& collective : lowered.collectives)
       waits.push_back(collective.transfer &&
-                      schedule_of_(collective).extent().entry == Entry::Rendezvous);
+                      this->schedule_of(collective).extent().entry == Entry::Rendezvous);
     groups_.emplace(program, *lists_, lowered, std::move(waits));
   }
 
@@ -139,11 +141,11 @@ class ProgramWalk {
     Running& running = running_[slot];
     const bool held = groups_ && groups_->holds(entry);
     if (running.schedule == nullptr) {
-      running.schedule = &schedule_of_(lowered_.collective(id));
+      running.schedule = &schedule_of(lowered_.collective(id));
       running.nodes_left = running.schedule->extent().nodes;
       running.entries.resize(running.schedule->extent().ranks());
-      if (lists_->tape(entry.list).iterations().runs(op.op) > 1 && !held)
-        running.order = order(*running.schedule);
+      if ((shared_ != nullptr || lists_->tape(entry.list).iterations().runs(op.op) > 1) && !held)
+        running.order = (shared_ != nullptr ? *shared_ : orders_).of(*running.schedule);
       if (running.order == nullptr)
         running.progress = std::make_unique<Progress>(*running.schedule);
       else
@@ -162,7 +164,9 @@ class ProgramWalk {
   }
 
  private:
-  static const Schedule& own_schedule(const Collective& collective) { return *collective.schedule; }
+  const Schedule& schedule_of(const Collective& collective) const {
+    return schedule_of_ ? schedule_of_(collective) : *collective.schedule;
+  }
 
   void go_on() {
     while (!ended_.empty() || !ready_.empty() || !complete_.empty() || !incomplete_.empty()) {
@@ -182,16 +186,6 @@ class ProgramWalk {
         begin_incomplete();
       }
     }
-  }
-
-  /// Returns the order of the schedule's halves; null if it does not end or is too large.
-  const std::vector<OrderedHalf>* order(const Schedule& schedule) {
-    const auto [at, is_new] = orders_.try_emplace(&schedule);
-    if (is_new) {
-      at->second = order_of(schedule, halves_to_remember_);
-      halves_to_remember_ -= at->second.size();
-    }
-    return at->second.empty() ? nullptr : &at->second;
   }
 
   void run_in_order(uint32_t slot) {
@@ -288,11 +282,11 @@ class ProgramWalk {
   const Lowered& lowered_;
   Visitor& visitor_;
   ScheduleOf schedule_of_;
+  Orders* const shared_;
   ListProgress progress_;
   std::optional<BeginTogether> groups_;
   RunTable<Running> running_;
-  std::map<const Schedule*, std::vector<OrderedHalf>> orders_;  // only looked up
-  size_t halves_to_remember_ = size_t{1} << 16U;                // about 10 MiB
+  Orders orders_;                     // where none are shared
   std::vector<uint32_t> incomplete_;  // slots that wait until all members have entered
   std::vector<uint32_t> complete_;    // those that may run in order
   std::vector<Left> ended_;           // members whose steps have all retired
@@ -300,10 +294,11 @@ class ProgramWalk {
   std::vector<HalfRef> halves_;       // the same, of one collective, while it is asked
 };
 
-/// Walks a program. `program` and `lowered` must outlive what is returned.
+/// Walks a program. `program` and `lowered` must outlive what is returned. `shared` may be null.
 template <class Visitor>
-Stop walk(const Program& program, const Lowered& lowered, Visitor& visitor) {
-  return ProgramWalk<Visitor>(program, lowered, visitor).run();
+Stop walk(const Program& program, const Lowered& lowered, Visitor& visitor,
+          Orders* shared = nullptr) {
+  return ProgramWalk<Visitor>(program, lowered, visitor, {}, shared).run();
 }
 
 }  // namespace orrery

@@ -85,7 +85,9 @@ void Progress::retire(HalfRef half, const Step& step, std::vector<HalfRef>& read
     arrived_.at(half.step) = false;
   cursor.received = true;
   examine({half.step, Half::Send}, step, ready);
-  wake(waiters_[id], ready);
+  // Another channel waits for a receive half only if that frees the slot of a message.
+  if (frees_slot_in(step.form()) == Half::Receive)
+    wake(waiters_[id], ready);
 }
 
 void Progress::retire_send(StepRef ref, std::vector<HalfRef>& ready) {

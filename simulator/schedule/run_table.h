@@ -23,6 +23,11 @@ class RunTable {
   /// Returns the slot of the run. A run that has none gets a new one with an empty T.
   uint32_t slot(CollectiveRun run) {
     UnderWay& own = of_[run.collective.index()];
+    if (own.over < own.slots.size()) {  // mostly it is the first
+      const uint32_t first = own.slots[own.over];
+      if (slots_[first].run.iteration == run.iteration)
+        return first;
+    }
     const auto at = find(run);
     if (at != own.slots.end() && slots_[*at].run.iteration == run.iteration)
       return *at;

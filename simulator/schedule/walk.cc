@@ -17,4 +17,13 @@ std::vector<OrderedHalf> order_of(const Schedule& schedule, size_t most) {
   return std::move(recorder.halves);
 }
 
+const std::vector<OrderedHalf>* Orders::of(const Schedule& schedule) {
+  const auto [at, is_new] = orders_.try_emplace(&schedule);
+  if (is_new && 2 * count_steps(schedule) <= left_) {
+    at->second = order_of(schedule, left_);
+    left_ -= at->second.size();
+  }
+  return at->second.empty() ? nullptr : &at->second;
+}
+
 }  // namespace orrery

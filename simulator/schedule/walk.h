@@ -5,6 +5,7 @@
 // sent, while it is in the cache.
 
 #include <cstddef>
+#include <map>
 #include <vector>
 
 #include "simulator/schedule/progress.h"
@@ -48,6 +49,18 @@ struct OrderedHalf {
 
 /// Returns all halves in the order of walk(); none if it does not end or has more than `most`.
 std::vector<OrderedHalf> order_of(const Schedule& schedule, size_t most);
+
+/// Orders remembers the orders of schedules, so that several walkers of a schedule find its order
+/// once. The schedules must outlive it.
+class Orders {
+ public:
+  /// Returns order_of() the schedule; null if it does not end or is too large to be remembered.
+  const std::vector<OrderedHalf>* of(const Schedule& schedule);
+
+ private:
+  std::map<const Schedule*, std::vector<OrderedHalf>> orders_;  // only looked up
+  size_t left_ = size_t{1} << 16U;                              // halves: about 10 MiB
+};
 
 /// NoVisitor is for walks that only find out where a schedule or a program stops. It is the base of
 /// visitors that act on some of the events.

@@ -9,9 +9,9 @@
 namespace orrery {
 
 HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments,
-                VisitEndedRun ended) {
+                VisitEndedRun ended, Orders* shared) {
   HostVisitor visitor(program, lowered, std::move(arguments), std::move(ended));
-  Stop stop = walk(program, lowered, visitor);
+  Stop stop = walk(program, lowered, visitor, shared);
   const WalkDigest digest = visitor.digest();
   return {std::move(visitor).finish(), digest, std::move(stop)};
 }

@@ -34,9 +34,10 @@ struct HostRun {
 };
 
 /// Runs a program. `arguments` has the program's arguments on every device. `ended` is called for
-/// each run of a collective when its last member has ended.
+/// each run of a collective when its last member has ended. `shared` has the orders of other walks
+/// of the same schedules, and may be null.
 HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments,
-                VisitEndedRun ended = {});
+                VisitEndedRun ended = {}, Orders* shared = nullptr);
 
 /// Returns the results of one local op on one device, by the op's rules. The host executor and the
 /// definitions share it, since a local op is its own definition. `operands` are in the op's order.

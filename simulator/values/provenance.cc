@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "simulator/schedule/step_table.h"
-#include "simulator/schedule/walk.h"
 
 namespace orrery {
 
@@ -214,10 +213,16 @@ Buffers whole_areas(const Extent& extent) {
 }
 
 ProvenanceRun provenance(const Schedule& schedule, const Buffers& buffers, CollectiveId id,
-                         Bytes itemsize, uint64_t budget) {
+                         Bytes itemsize, uint64_t budget, const std::vector<OrderedHalf>* order) {
   Visitor visitor(schedule, buffers, id, itemsize, budget);
-  std::vector<Parked> stuck = walk(schedule, visitor);
-  return visitor.result(std::move(stuck));
+  if (order == nullptr)
+    return visitor.result(walk(schedule, visitor));
+  for (const OrderedHalf& each : *order)
+    if (each.half == Half::Receive)
+      visitor.receive(each.ref, each.step);
+    else
+      visitor.send(each.ref, each.step);
+  return visitor.result({});
 }
 
 }  // namespace orrery

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "simulator/schedule/digest.h"
-#include "simulator/schedule/progress.h"
 #include "simulator/schedule/schedule.h"
+#include "simulator/schedule/walk.h"
 #include "simulator/values/piece_map.h"
 
 namespace orrery {
@@ -59,8 +59,10 @@ inline constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
 /// Walks `schedule` once with all ranks entering. Every rank's operand element j begins as its own
 /// input; the rest of its input area is undefined. Time and memory grow with the steps and the
-/// pieces, not with the elements. Requires buffers within the areas.
+/// pieces, not with the elements. Requires buffers within the areas. `order` is that of the
+/// schedule (walk.h) if it is known, else null.
 ProvenanceRun provenance(const Schedule& schedule, const Buffers& buffers, CollectiveId id,
-                         Bytes itemsize, uint64_t budget = kUnlimited);
+                         Bytes itemsize, uint64_t budget = kUnlimited,
+                         const std::vector<OrderedHalf>* order = nullptr);
 
 }  // namespace orrery

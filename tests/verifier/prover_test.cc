@@ -109,3 +109,16 @@ TEST_CASE("prover: races are searched without a walk that follows folds, and onc
   Prover neither(rig.program, rig.lowered, {}, {0, 0});
   CHECK(std::get<NotProved>(neither.races(SiteId(0))) == NotProved::TooManySteps);
 }
+
+TEST_CASE("prover: what an earlier prover knows of a schedule is not found again") {
+  const Shared shared(1);
+  const auto known = std::make_shared<KnownSchedules>();
+  for (int i = 0; i < 2; ++i) {
+    Prover prover(shared.rig.program, shared.rig.lowered, {}, {}, known);
+    CHECK(std::get<Check>(prover.prove_site(SiteId(0))).holds());
+    CHECK(prover.walks() == 1);
+  }
+  Prover other(shared.rig.program, shared.rig.lowered, {kUnlimited, 3}, {}, known);
+  CHECK(std::get<NotProved>(other.prove_site(SiteId(0))) == NotProved::TooManyPieces);
+  CHECK(other.walks() == 2);
+}

@@ -240,10 +240,11 @@ Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget) 
   return trace(schedule, buffers, step_races(schedule), budget);
 }
 
-Traced trace(const Schedule& schedule, const Buffers& buffers, StepRaces races, uint64_t budget) {
+Traced trace(const Schedule& schedule, const Buffers& buffers, StepRaces races, uint64_t budget,
+             const std::vector<OrderedHalf>* order) {
   const CollectiveId id(0);
   const Bytes itemsize(1);
-  Traced traced{provenance(schedule, buffers, id, itemsize, budget), {}, std::move(races)};
+  Traced traced{provenance(schedule, buffers, id, itemsize, budget, order), {}, std::move(races)};
   Digest moves;
   add_all(traced.expected.halves, &moves, id, schedule, itemsize);
   traced.expected.moves = moves;

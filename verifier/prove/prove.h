@@ -32,9 +32,11 @@ struct Traced {
   StepRaces races;
 };
 /// Walks the schedule. `budget` covers the pieces of the walk. The second form is given the races
-/// of the schedule's steps, and the first looks for them without a limit.
+/// of the schedule's steps, and the first looks for them without a limit. `order` is that of the
+/// schedule (walk.h) if it is known, else null.
 Traced trace(const Schedule& schedule, const Buffers& buffers, uint64_t budget = kUnlimited);
-Traced trace(const Schedule& schedule, const Buffers& buffers, StepRaces races, uint64_t budget);
+Traced trace(const Schedule& schedule, const Buffers& buffers, StepRaces races, uint64_t budget,
+             const std::vector<OrderedHalf>* order = nullptr);
 
 /// Says where the canonical elements of the schedule lie in operands and results.
 struct Views {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,18 +14,19 @@
 namespace orrery {
 
 Prover::Prover(const Program& program, const Lowered& lowered, ProofBudget proofs,
-               ProofBudget searches)
+               ProofBudget searches, std::shared_ptr<KnownSchedules> known)
     : program_(program),
       lowered_(lowered),
       proof_budget_(proofs),
       search_budget_(searches),
+      known_(known == nullptr ? std::make_shared<KnownSchedules>() : std::move(known)),
       asked_by_(program.sites.size()) {
   for (const Collective& collective : lowered.collectives) {
     std::vector<const Collective*>& asked = asked_by_[collective.site.index()];
-    const auto same = [&](const Collective* known) {
-      return known->schedule == collective.schedule && known->input == collective.input &&
-             known->output == collective.output &&
-             tables_of(lowered, *known) == tables_of(lowered, collective);
+    const auto same = [&](const Collective* other) {
+      return other->schedule == collective.schedule && other->input == collective.input &&
+             other->output == collective.output &&
+             tables_of(lowered, *other) == tables_of(lowered, collective);
     };
     if (std::none_of(asked.begin(), asked.end(), same))
       asked.push_back(&collective);
@@ -125,18 +127,23 @@ const Proof& Prover::proof(const Op& op, const Collective& collective) {
 }
 
 const StepRaces& Prover::races(const Schedule& schedule) {
-  const auto known = races_.find(&schedule);
-  if (known != races_.end())
+  const uint64_t pieces = search_budget_.pieces;
+  const auto known = known_->races.find({&schedule, pieces});
+  if (known != known_->races.end())
     return known->second;
-  return races_.emplace(&schedule, step_races(schedule, search_budget_.pieces)).first->second;
+  return known_->races.emplace(std::pair(&schedule, pieces), step_races(schedule, pieces))
+      .first->second;
 }
 
 const Traced& Prover::traced(const Schedule& schedule) {
-  const auto known = traced_.find(&schedule);
-  if (known != traced_.end())
+  const KnownSchedules::Walk walk{&schedule, proof_budget_.pieces, search_budget_.pieces};
+  const auto known = known_->traced.find(walk);
+  if (known != known_->traced.end())
     return known->second;
   const Buffers buffers = whole_areas(schedule.extent());
-  return traced_.emplace(&schedule, trace(schedule, buffers, races(schedule), proof_budget_.pieces))
+  return known_->traced
+      .emplace(walk, trace(schedule, buffers, races(schedule), walk.proof_pieces,
+                           known_->orders.of(schedule)))
       .first->second;
 }
 

@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "simulator/schedule/lowered.h"
+#include "simulator/schedule/walk.h"
 #include "verifier/prove/prove.h"
 #include "verifier/verdict.h"
 
@@ -24,14 +27,29 @@ struct ProofBudget {
   uint64_t pieces = kUnlimited;
 };
 
+/// KnownSchedules has what Provers found out about schedules, by schedule and budgets. Later
+/// Provers of the same schedules need not find it again. The schedules must outlive it.
+struct KnownSchedules {
+  Orders orders;
+  std::map<std::pair<const Schedule*, uint64_t>, StepRaces> races;  // by ProofBudget::pieces
+  struct Walk {
+    const Schedule* schedule;
+    uint64_t proof_pieces;
+    uint64_t search_pieces;
+    friend auto operator<=>(const Walk&, const Walk&) = default;
+  };
+  std::map<Walk, Traced> traced;
+};
+
 /// Says why a site is not proved.
 enum class NotProved : uint8_t { TooManySteps, TooManyPieces };
 
 /// A Prover keeps references to the program and its lowered form.
 class Prover {
  public:
+  /// Looks up what is `known`, and adds to it. Without it, the Prover begins anew.
   Prover(const Program& program, const Lowered& lowered, ProofBudget proofs = {},
-         ProofBudget searches = {});
+         ProofBudget searches = {}, std::shared_ptr<KnownSchedules> known = nullptr);
 
   /// Returns SCHEDULE.PROVED of the site: right for all inputs, and without races. Groups of one
   /// size share a schedule, and each size is proved. Returns no check if the site's schedules have
@@ -49,11 +67,12 @@ class Prover {
   /// Returns the number of steps of the site's schedules, each schedule counted once.
   uint64_t steps(SiteId site);
 
-  /// These return the number of schedules walked with folds, of proofs made by comparison, and of
-  /// schedules searched for races. Tests see by them that equal ones are made once.
-  size_t walks() const { return traced_.size(); }
+  /// These return the number of schedules walked with folds (as known), of proofs by comparison,
+  /// and of schedules searched for races (as known). Tests see by them that equal ones are made
+  /// once.
+  size_t walks() const { return known_->traced.size(); }
   size_t proofs() const { return proofs_.size(); }
-  size_t searches() const { return races_.size(); }
+  size_t searches() const { return known_->races.size(); }
 
  private:
   /// This is all that a proof depends on. Attributes are compared whole: equal attributes mean an
@@ -84,10 +103,9 @@ class Prover {
   const Lowered& lowered_;
   ProofBudget proof_budget_;
   ProofBudget search_budget_;
+  std::shared_ptr<KnownSchedules> known_;
   std::vector<std::vector<const Collective*>> asked_by_;
   std::map<const Schedule*, uint64_t> steps_;
-  std::map<const Schedule*, StepRaces> races_;
-  std::map<const Schedule*, Traced> traced_;
   std::map<Question, Proof, Before> proofs_;
 };
 

@@ -57,6 +57,30 @@ TEST_CASE("walk: a message is taken before its sender continues") {
   CHECK(order.order == Seen{{1, 0}, {0, 0}, {1, 1}, {0, 1}});
 }
 
+TEST_CASE("orders: a schedule has the order of its walk, found once") {
+  const RingSchedule ring(RingSchedule::Form::AllReduce, 3, 7, Combine::Add, {});
+  Orders orders;
+  const std::vector<OrderedHalf>* const order = orders.of(ring);
+  REQUIRE(order != nullptr);
+  CHECK(orders.of(ring) == order);
+  Counting in_order;
+  for (const OrderedHalf& each : *order)
+    in_order.count(each.ref, each.half, each.step);
+  Counting walked;
+  walk(ring, walked);
+  CHECK(in_order.times == walked.times);
+  CHECK(in_order.digest == walked.digest);
+}
+
+TEST_CASE("orders: a schedule that is too large has none, and leaves room for others") {
+  // It has 200 x 2 x 200 = 80,000 halves, of at most 65,536.
+  const RingSchedule large(RingSchedule::Form::AllGather, 200, 200, Combine::None, {});
+  const RingSchedule small(RingSchedule::Form::AllGather, 3, 3, Combine::None, {});
+  Orders orders;
+  CHECK(orders.of(large) == nullptr);
+  CHECK(orders.of(small) != nullptr);
+}
+
 TEST_CASE("walk: deadlocked channels are returned, with what each waits for") {
   // Both ranks receive first.
   Step receive;
