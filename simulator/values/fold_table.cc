@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include <boost/container/small_vector.hpp>
+
 #include "models/base/hash.h"
 
 namespace orrery {
@@ -16,10 +18,13 @@ struct Change {
   int64_t times;
 };
 
-void add_changes(std::vector<Change>& changes, const Contributions& contributions) {
+/// Most sums have few parts.
+using Changes = boost::container::small_vector<Change, 8>;
+
+void add_changes(Changes& changes, std::span<const Contribution> contributions, int64_t shift) {
   for (const Contribution& c : contributions) {
-    changes.push_back({c.source, c.rank.index(), int64_t{c.times}});
-    changes.push_back({c.source, uint64_t{c.rank.index()} + c.ranks, -int64_t{c.times}});
+    changes.push_back({c.source + shift, c.rank.index(), int64_t{c.times}});
+    changes.push_back({c.source + shift, uint64_t{c.rank.index()} + c.ranks, -int64_t{c.times}});
   }
 }
 
@@ -27,19 +32,18 @@ uint32_t held(int64_t times) {
   return static_cast<uint32_t>(std::min<int64_t>(times, std::numeric_limits<uint32_t>::max()));
 }
 
-}  // namespace
-
-Contributions sum(const Contributions& a, const Contributions& b) {
-  std::vector<Change> changes;
-  changes.reserve(2 * (a.size() + b.size()));
-  add_changes(changes, a);
-  add_changes(changes, b);
+/// Appends the sum of `a` and `b`, which may be in `to`. The sources of `b` are moved by `shift`.
+void append_sum(std::span<const Contribution> a, std::span<const Contribution> b, int64_t shift,
+                Contributions& to) {
+  Changes changes;
+  add_changes(changes, a, 0);
+  add_changes(changes, b, shift);
   std::sort(changes.begin(), changes.end(), [](const Change& x, const Change& y) {
     return x.source != y.source ? x.source < y.source : x.rank < y.rank;
   });
 
   // The changes of each source add up to 0, so `times` is 0 at the border between two sources.
-  Contributions result;
+  const auto begin = static_cast<ptrdiff_t>(to.size());
   int64_t times = 0;
   uint64_t since = 0;
   for (size_t i = 0; i < changes.size();) {
@@ -49,17 +53,13 @@ Contributions sum(const Contributions& a, const Contributions& b) {
       next += changes[i].times;
     if (held(next) != held(times)) {
       if (times != 0)
-        result.push_back(
-            {Rank(since), static_cast<uint32_t>(at.rank - since), at.source, held(times)});
+        to.push_back({Rank(since), static_cast<uint32_t>(at.rank - since), at.source, held(times)});
       since = at.rank;
     }
     times = next;
   }
-  std::sort(result.begin(), result.end());
-  return result;
+  std::sort(to.begin() + begin, to.end());
 }
-
-namespace {
 
 uint64_t hash(const Fold& fold) {
   const uint64_t what = static_cast<uint64_t>(fold.kind) << 8U | static_cast<uint64_t>(fold.op);
@@ -68,6 +68,12 @@ uint64_t hash(const Fold& fold) {
 }
 
 }  // namespace
+
+Contributions sum(const Contributions& a, const Contributions& b) {
+  Contributions result;
+  append_sum(a, b, 0, result);
+  return result;
+}
 
 FoldTable::FoldTable() : known_(64, 0) {
   add({});
@@ -141,13 +147,7 @@ void FoldTable::add(const Fold& fold) {
   if (fold.kind == Fold::Kind::Input) {
     contributions_.push_back({fold.rank, 1, 0, 1});
   } else if (fold.kind == Fold::Kind::Combine) {
-    const std::span<const Contribution> left = contributions(fold.left);
-    const std::span<const Contribution> right = contributions(fold.right);
-    Contributions moved(right.begin(), right.end());
-    for (Contribution& c : moved)
-      c.source += fold.shift;
-    const Contributions both = sum({left.begin(), left.end()}, moved);
-    contributions_.insert(contributions_.end(), both.begin(), both.end());
+    append_sum(contributions(fold.left), contributions(fold.right), fold.shift, contributions_);
   }
   folds_.push_back(fold);
   ends_.push_back(contributions_.size());

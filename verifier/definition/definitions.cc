@@ -28,7 +28,7 @@ std::vector<int64_t> strides(const Shape& shape) {
 
 /// Adds the part unless it has no elements.
 void add(std::vector<Part>& parts, Part part) {
-  part.dims = joined(part.dims);
+  part.dims = joined(std::move(part.dims));
   if (part.elements() > 0)
     parts.push_back(std::move(part));
 }
@@ -269,20 +269,22 @@ int64_t Part::last_source() const {
   return last;
 }
 
-std::vector<PartDim> joined(const std::vector<PartDim>& dims) {
-  std::vector<PartDim> result;
-  for (const PartDim& dim : dims) {
+std::vector<PartDim> joined(std::vector<PartDim> dims) {
+  size_t kept = 0;  // of the dimensions so far
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const PartDim dim = dims[d];
     if (dim.count == 0)
       return {dim};
     if (dim.count == 1)
       continue;
-    if (!result.empty() && result.back().result == dim.count * dim.result &&
-        result.back().operand == dim.count * dim.operand)
-      result.back() = {result.back().count * dim.count, dim.result, dim.operand};
+    if (kept > 0 && dims[kept - 1].result == dim.count * dim.result &&
+        dims[kept - 1].operand == dim.count * dim.operand)
+      dims[kept - 1] = {dims[kept - 1].count * dim.count, dim.result, dim.operand};
     else
-      result.push_back(dim);
+      dims[kept++] = dim;
   }
-  return result;
+  dims.resize(kept);
+  return dims;
 }
 
 /// This divides in doubles: the quotient of two floats of a narrower dtype is the same when it is

@@ -58,7 +58,7 @@ struct Part {
 
 /// Returns the same elements in the same order with as few dimensions as possible: dimensions that
 /// continue each other are joined. A part without elements keeps a count of 0.
-std::vector<PartDim> joined(const std::vector<PartDim>& dims);
+std::vector<PartDim> joined(std::vector<PartDim> dims);
 
 /// This is the result of one rank: every element is in one part. There is one part for each
 /// different fold (the ranks that contribute), however many elements there are.

@@ -148,7 +148,7 @@ void for_each_moved(const Part& part, const View& result, const View& operand,
   }
   const auto joined_visit = [&](const Part& moved) {
     Part simplest = moved;
-    simplest.dims = joined(moved.dims);
+    simplest.dims = joined(std::move(simplest.dims));
     return visit(simplest);
   };
   move_side(part, result, kResult, [&](const Part& moved) {
