@@ -311,6 +311,10 @@ Document::Document(std::string_view text, Diagnostics& diagnostics, const Limits
     diagnostics.add({"", lines_->at(nul)}, "expected text, got a byte of 0");
     return;
   }
+  // Most texts are small, and their records are then never moved.
+  constexpr size_t kFew = 128;
+  records_.reserve(kFew);
+  strings_.reserve(kFew);
   Builder builder(*this, diagnostics, limits, control);
   const TrackingIterator begin(text.data(), builder.consumed());
   const TrackingIterator end(text.data() + text.size(), builder.consumed());
@@ -494,10 +498,10 @@ std::optional<DocumentNode> DocumentNode::next() const {
 std::optional<DocumentNode> DocumentNode::find(std::string_view key) const {
   if (kind() != Kind::Object)
     return std::nullopt;
-  for (const DocumentNode member : *this) {
-    if (member.key() == key)
-      return member;
-  }
+  const std::vector<Document::Record>& records = document_->records_;
+  for (uint32_t at = records[index_].first; at != 0; at = records[at].next)
+    if (document_->strings_[records[at].key] == key)
+      return DocumentNode(*document_, at);
   return std::nullopt;
 }
 

@@ -64,6 +64,15 @@ std::optional<DocumentNode> find_suffixed(DocumentNode object, std::string_view 
   return std::nullopt;
 }
 
+/// Returns whether a key of the object is `key` with more behind it. Few are.
+bool has_longer(DocumentNode object, std::string_view key) {
+  for (const DocumentNode member : object)
+    if (const std::string& longer = member.key();
+        longer.size() > key.size() && longer.starts_with(key))
+      return true;
+  return false;
+}
+
 /// Returns whether the value is a number with an exponent: 1e3.
 bool has_exponent(DocumentNode node) {
   return node.kind() == DocumentNode::Kind::Number &&
@@ -290,21 +299,11 @@ std::optional<std::vector<std::string>> read_names(DocumentNode node, std::strin
   return names;
 }
 
-void Fields::know(std::string_view key, std::optional<Dimension> dimension) {
-  for (Known& known : known_)
-    if (known.key == key) {
-      if (dimension)
-        known.dimension = dimension;
-      return;
-    }
-  known_.push_back({key, dimension});
-}
-
 bool Fields::is_known(std::string_view key) const {
   return std::any_of(known_.begin(), known_.end(), [&](const Known& known) {
     if (key == known.key)
       return true;
-    if (!known.dimension)
+    if (!known.dimension || !key.starts_with(known.key))
       return false;
     const auto all = units(*known.dimension);
     return std::any_of(all.begin(), all.end(), [&](const QuantityUnit& unit) {
@@ -315,12 +314,16 @@ bool Fields::is_known(std::string_view key) const {
 
 std::vector<std::string> Fields::known_keys(bool suffixed) const {
   std::vector<std::string> keys;
+  const auto add = [&](std::string key) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end())
+      keys.push_back(std::move(key));
+  };
   for (const Known& known : known_)
-    keys.emplace_back(known.key);
+    add(std::string(known.key));
   for (const Known& known : known_)
     if (suffixed && known.dimension)
       for (const QuantityUnit& unit : units(*known.dimension))
-        keys.push_back(fmt::format("{}{}", known.key, unit.suffix));
+        add(fmt::format("{}{}", known.key, unit.suffix));
   return keys;
 }
 
@@ -341,7 +344,10 @@ std::optional<int64_t> Fields::optional_quantity(std::string_view key, Dimension
   know(key, dimension);
   std::optional<DocumentNode> found = object_.find(key);
   const QuantityUnit* unit = nullptr;
+  const bool any_suffixed = has_longer(object_, key);
   for (const QuantityUnit& candidate : units(dimension)) {
+    if (!any_suffixed)
+      break;
     const std::optional<DocumentNode> here = find_suffixed(object_, key, candidate);
     if (!here)
       continue;

@@ -109,12 +109,15 @@ class Fields {
   void finish();
 
  private:
-  /// A key that was asked for, alone or also with the suffix of each unit of a dimension.
+  /// A key that was asked for, alone or also with the suffix of each unit of a dimension. A key
+  /// that was asked for several times is known several times.
   struct Known {
     std::string_view key;
     std::optional<Dimension> dimension;
   };
-  void know(std::string_view key, std::optional<Dimension> dimension = std::nullopt);
+  void know(std::string_view key, std::optional<Dimension> dimension = std::nullopt) {
+    known_.push_back({key, dimension});
+  }
   bool is_known(std::string_view key) const;
   /// Returns each known key once, in the order asked for. With `suffixed`, those without suffixes
   /// precede all with suffixes.
