@@ -109,6 +109,23 @@ std::string random_permutations(int64_t rounds) {
   return scenario(tree_cluster(kHosts), kHosts, arrays, ops, fmt::format("p{}", rounds - 1));
 }
 
+std::string scatter_and_gather(const SmallCase& drawn) {
+  return fmt::format(
+      R"({{"orrery": 1, "name": "scatter and gather", "mesh": {{"x": 8}}, "check_types": false,
+ "cluster": {{"devices": 8, "topology": "switch", "bandwidth": "50 GB/s", "latency": "500 ns",
+   "memory": "80 GiB", "memory_bandwidth": "3 TB/s", "launch": "1 us", "reduce_rate": "1 TB/s",
+   "copy_rate": "1 TB/s"}},
+ "arrays": {{"a": {{"shape": [{}, 3], "dtype": "{}", "spec": ["x"],
+   "init": {{"random": {}, "values": "integers"}}}}}},
+ "program": [
+   {{"id": "part", "op": "psum_scatter", "of": "a", "axis_name": "x", "tiled": true, "algorithm": "ring"}},
+   {{"id": "whole", "op": "all_gather", "of": "part", "axis_name": "x", "tiled": true, "algorithm": "ring"}},
+   {{"id": "sum", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"}}],
+ "expect": [{{"close": ["whole", "sum"]}}, {{"holds": ["deadlock_free", "race_free", "proved"]}}]}}
+)",
+      8 * 8 * drawn.rows, drawn.dtype, drawn.seed);
+}
+
 std::string many_psums(int64_t count) {
   const std::string ops = listed(count, [](int64_t i) {
     return fmt::format(R"({{"id": "p{}", "op": "psum", "of": "a", "axis_name": "x", )"

@@ -5,6 +5,8 @@
 //  - budget_bench.cc runs the command line as a user does, and shows CPU time and peak memory, each
 //    beside its budget. This header has its scenarios, as text. Each scenario names its algorithm,
 //    so that the work does not change when the automatic choice does.
+//  - case_bench.cc measures how many small scenarios a second one process reads and runs, as tests
+//    of properties do.
 //  - run_bench.cc measures the time from a scenario's file to its report, within one process and as
 //    a process.
 //  - time_bench.cc measures the messages per second of the sweep and the engine (simulator/time).
@@ -18,6 +20,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace orrery {
 
@@ -36,6 +39,16 @@ std::string all_to_all(AllToAll how, int64_t ranks);
 /// Returns this many ppermutes over 64 hosts on the same tree. Each is a random permutation without
 /// fixed points, of one of 16 random sizes from 256 KiB to 4 MiB.
 std::string random_permutations(int64_t rounds);
+
+/// Returns the property that psum_scatter followed by all_gather is psum, on 8 devices, with small
+/// random integers. `rows` (0 to 3) and `dtype` are drawn where properties are tested; `seed` makes
+/// the data.
+struct SmallCase {
+  int64_t rows = 0;  // of 64 rows each
+  std::string_view dtype;
+  int64_t seed = 0;
+};
+std::string scatter_and_gather(const SmallCase& drawn);
 
 /// Returns this many psums of 64 elements, one after the other, on a ring of 8 devices.
 std::string many_psums(int64_t count);
