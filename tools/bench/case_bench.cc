@@ -10,8 +10,10 @@
 
 #include "models/base/check.h"
 #include "models/base/random.h"
+#include "models/scenario/law.h"
 #include "models/scenario/reader.h"
 #include "tools/bench/budget_scenarios.h"
+#include "verifier/laws/verify.h"
 #include "verifier/run.h"
 
 namespace orrery {
@@ -74,9 +76,32 @@ void read_and_run_cases(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
+/// Verifies the built-in law of these cases, with n and the algorithms given.
+void verify_cases(benchmark::State& state) {
+  const Law law("law.json", R"({"orrery": 1,
+    "forall": {"rows": {"from": 0, "to": 3}, "dtype": {"choose": ["s32", "f32", "bf16"]}},
+    "mesh": {"x": 8}, "check_types": false,
+    "arrays": {"a": {"shape": ["${64 * rows}", 3], "dtype": "${dtype}", "spec": ["x"]}},
+    "program": [
+      {"id": "part", "op": "psum_scatter", "of": "a", "axis_name": "x", "tiled": true,
+       "algorithm": "ring"},
+      {"id": "whole", "op": "all_gather", "of": "part", "axis_name": "x", "tiled": true,
+       "algorithm": "ring"},
+      {"id": "sum", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"}],
+    "expect": [{"close": ["whole", "sum"]}, {"holds": ["deadlock_free", "race_free", "proved"]}]})");
+  LawOptions options;
+  options.cases = 1000;
+  for (auto _ : state) {
+    ++options.seed;
+    ORRERY_CHECK(verify(law, options).verdict == Verdict::Holds, "the law holds");
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(options.cases));
+}
+
 BENCHMARK(read_cases)->Name("cases/read")->Unit(benchmark::kMicrosecond);
 BENCHMARK(run_cases)->Name("cases/run")->Unit(benchmark::kMicrosecond);
 BENCHMARK(read_and_run_cases)->Name("cases/read_and_run")->Unit(benchmark::kMicrosecond);
+BENCHMARK(verify_cases)->Name("cases/verify_1000")->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace orrery

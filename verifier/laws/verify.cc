@@ -17,13 +17,23 @@
 namespace orrery {
 namespace {
 
-/// Returns the checks of a run. Its data depend on the scenario alone.
-std::vector<Check> checks_of(const Scenario& scenario, const Limits& limits) {
-  RunOptions options;
-  options.limits = limits;
-  options.data = Data::On;
-  return run(scenario, options).checks;
-}
+/// Runs scenarios one after the other, whose equal schedules are made and proved once.
+class Checker {
+ public:
+  explicit Checker(const Limits& limits) {
+    options_.limits = limits;
+    options_.data = Data::On;
+    options_.wanted = Wanted::Checks;
+    options_.shared = shared_work();
+  }
+
+  std::vector<Check> checks_of(Scenario scenario) const {
+    return run(std::move(scenario), options_).checks;
+  }
+
+ private:
+  RunOptions options_;
+};
 
 /// Returns the first check with the worst verdict; nothing if all hold.
 std::optional<Check> worst(const std::vector<Check>& checks) {
@@ -86,10 +96,11 @@ class CaseRunner {
 
  private:
   void work() {
+    const Checker checker(options_.limits);
     for (size_t c = next_++; c < last_; c = next_++) {
       std::exception_ptr error;
       try {
-        worst_[c] = run_case(cases_[c]);
+        worst_[c] = run_case(checker, cases_[c]);
       } catch (...) {
         error = std::current_exception();
       }
@@ -104,9 +115,9 @@ class CaseRunner {
     }
   }
 
-  std::optional<Check> run_case(const LawCase& drawn) const {
+  std::optional<Check> run_case(const Checker& checker, const LawCase& drawn) const {
     try {
-      return orrery::worst(checks_of(scenario_of(law_, drawn), options_.limits));
+      return orrery::worst(checker.checks_of(scenario_of(law_, drawn)));
     } catch (const InputError& error) {
       refuse(law_, drawn, error);
     }
@@ -125,9 +136,10 @@ class CaseRunner {
 
 Counterexample counterexample(const Law& law, uint64_t number, const LawCase& failing,
                               const Check& check, const Limits& limits) {
+  const Checker checker(limits);
   Shrunk small = shrunk(law, failing, check, [&](const Scenario& scenario) {
     std::optional<Check> fails;
-    for (Check& each : checks_of(scenario, limits))
+    for (Check& each : checker.checks_of(scenario))
       if (each.verdict == Verdict::Fails && each.name == check.name && each.of == check.of)
         fails = std::move(each);
     return fails;
