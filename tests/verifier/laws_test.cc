@@ -92,8 +92,9 @@ TEST_CASE("laws: only admitted values are drawn, and enough of them must be") {
   for (const std::vector<LawValue>& drawn : verify(law).drawn)
     CHECK(values_text(law, drawn).starts_with("n = 3, rows = 2, "));
   // 1 of 36 draws has these values.
-  CHECK(error_of(law_text_of("psum", "n == 3 and rows == 2"), {.cases = 1000})
-            .starts_with("law.json: /where: expected to meet at least 1 of 10 draws, got 1000 of "));
+  CHECK(
+      error_of(law_text_of("psum", "n == 3 and rows == 2"), {.cases = 1000})
+          .starts_with("law.json: /where: expected to meet at least 1 of 10 draws, got 1000 of "));
   CHECK(error_of(law_text_of("psum", "false")) ==
         "law.json: /where: expected values that meet it, got none in 10000 draws for case 0");
 }
@@ -108,8 +109,8 @@ TEST_CASE("laws: the verdict does not depend on the number of threads") {
     const Law law("law.json", law_text_of(other));
     const auto text = [&](unsigned jobs) {
       const LawVerdict made = verify(law, {.cases = 60, .jobs = jobs});
-      std::string all = fmt::format("{} {} {}", static_cast<int>(made.verdict), made.cases,
-                                    made.undecided);
+      std::string all =
+          fmt::format("{} {} {}", static_cast<int>(made.verdict), made.cases, made.undecided);
       for (const std::vector<LawValue>& drawn : made.drawn)
         all += values_text(law, drawn);
       if (made.counterexample)
