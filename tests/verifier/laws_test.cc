@@ -88,9 +88,9 @@ TEST_CASE("laws: without a cluster, every kind of fabric and algorithm is drawn"
 }
 
 TEST_CASE("laws: only admitted values are drawn, and enough of them must be") {
-  const Law law("law.json", law_text_of("psum", "n == 3 and rows == 2"));
+  const Law law("law.json", law_text_of("psum", "n == 3"));
   for (const std::vector<LawValue>& drawn : verify(law).drawn)
-    CHECK(values_text(law, drawn).starts_with("n = 3, rows = 2, "));
+    CHECK(values_text(law, drawn).starts_with("n = 3, "));
   // 1 of 36 draws has these values.
   CHECK(
       error_of(law_text_of("psum", "n == 3 and rows == 2"), {.cases = 1000})
@@ -174,7 +174,7 @@ TEST_CASE("laws: arrays with the same elements keep them while these are made sm
     return std::vector<int32_t>(values.begin(), values.end());
   };
   CHECK(elements(0) == elements(1));
-  CHECK(std::count(elements(0).begin(), elements(0).end(), 0) >= 1);
+  CHECK(elements(0) == std::vector<int32_t>{0, 1});
 }
 
 TEST_CASE("laws: one case alone is the one of that number") {

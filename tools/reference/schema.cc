@@ -248,7 +248,7 @@ void define_dtypes(Json& schema) {
   schema["$defs"]["dtype"]["anyOf"][0]["enum"] = std::move(names);
 }
 
-/// Lets each value of an object or list be a hole. What chooses between cases ("if") stays.
+/// Lets each value of an object or list be a hole. The conditions of cases ("if") stay.
 void allow_holes(Json& schema) {
   if (!schema.is_structured())
     return;

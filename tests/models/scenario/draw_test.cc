@@ -137,7 +137,7 @@ TEST_CASE("draws: a value is made to fit other earlier values") {
   const std::string list = R"({"list": {"from": 2, "to": 4}, "length": 3})";
   CHECK(fitted(list, numbers({9, 3})) == "[4, 3, 2]");
   CHECK(fitted(list, numbers({3, 3, 3, 3})) == "[3, 3, 3]");
-  CHECK(fitted(R"({"permutation": 3})", numbers({4, 2, 0, 1, 3})) == "[2, 0, 1]");
+  CHECK(fitted(R"({"permutation": 3})", numbers({4, 2, 0, 1, 3})) == "[2, 1, 0]");
   CHECK(fitted(R"({"permutation": 4})", numbers({1, 0})) == "[1, 0, 2, 3]");
   CHECK(fitted(R"({"some_of": 3})", numbers({0, 2, 3})) == "[0, 2]");
 }
@@ -152,7 +152,7 @@ TEST_CASE("draws: simpler values are those that are much simpler, then those tha
   CHECK(simpler(R"({"list": {"from": 0, "to": 9}, "length": 3})", numbers({2, 0, 1})) ==
         "[[0, 0, 1], [1, 0, 1], [2, 0, 0]]");
   CHECK(simpler(R"({"permutation": 3})", numbers({1, 2, 0})) ==
-        "[[0, 1, 2], [0, 2, 1], [2, 1, 0], [1, 0, 2]]");
+        "[[0, 1, 2], [1, 0, 2], [2, 1, 0], [0, 2, 1]]");
   CHECK(simpler(R"({"permutation": 3})", numbers({0, 1, 2})) == "[]");
   CHECK(simpler(R"({"some_of": 5})", numbers({0, 2, 3, 4})) ==
         "[[], [3, 4], [0, 2], [2, 3, 4], [0, 3, 4], [0, 2, 4], [0, 2, 3]]");

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/scenario/law.h"
 #include "tests/support/tries.h"
 #include "tests/tools/cli/chrome_trace.h"
 #include "tests/tools/cli/files.h"
@@ -21,12 +22,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Returns every scenario of the project, but for those that are wrong on purpose.
+/// Returns every scenario of the project, but for those that are wrong on purpose, and laws.
 std::vector<std::string> scenarios() {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(in_tree("scenarios")))
     if (entry.path().extension() == ".json" &&
-        !text_of(entry.path().string()).starts_with("// Fails on purpose, exit 2: "))
+        !text_of(entry.path().string()).starts_with("// Fails on purpose, exit 2: ") &&
+        !is_law(text_of(entry.path().string()), {}))
       files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;

@@ -37,7 +37,7 @@ Json json_of(const std::string& text) {
 std::vector<std::string> scenario_paths() {
   std::vector<std::string> paths;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kRoot / "scenarios"))
-    if (entry.path().extension() == ".json")
+    if (entry.path().extension() == ".json" && entry.path().parent_path().filename() != "laws")
       paths.push_back(fs::relative(entry.path(), kRoot).string());
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -14,6 +14,7 @@
 #include "tests/tools/reference/validator.h"
 #include "tests/tools/report/sample.h"
 #include "tools/report/json.h"
+#include "verifier/laws/verify.h"
 #include "verifier/run.h"
 
 namespace orrery::test {
@@ -135,7 +136,22 @@ Json scenario_schema_json() {
 
 TEST_CASE("docs/schema: is what `orrery show schema` prints; tools/update_golden writes it") {
   CHECK(text_of("docs/schema/scenario.schema.json") == scenario_schema());
+  CHECK(text_of("docs/schema/law.schema.json") == law_schema());
   CHECK(text_of("docs/schema/report.schema.json") == report_schema());
+}
+
+TEST_CASE("law schema: accepts every built-in law, and wants what a law must have") {
+  const Json schema = Json::parse(law_schema());
+  for (const BuiltinLaw& law : builtin_laws()) {
+    CAPTURE(law.id);
+    CHECK(schema_error(schema, json_of(std::string(law.json))) == "");
+  }
+  const Json law = json_of(std::string(builtin_laws().front().json));
+  for (const char* const key : {"forall", "expect", "mesh"}) {
+    Json without = law;
+    without.erase(key);
+    CHECK(schema_error(schema, without) != "");
+  }
 }
 
 TEST_CASE("scenario schema: accepts every scenario of the project, and every example") {
