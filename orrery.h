@@ -22,7 +22,8 @@
 // (reader.h), or its program is built by calls (builder.h; tests/api/sum_over_devices.cc does so).
 // Clusters come from the catalog (cluster_json.h), or are made of a fabric (fabric.h). run() lowers
 // the program to schedules, times them, moves data through them and checks them. Its Report is
-// plain data, and owns the scenario. verify() runs the cases of a law (law.h). Wrong input throws InputError with all its errors.
+// plain data, and owns the scenario. verify() runs cases of a law (law.h). Wrong input throws
+// InputError with all its errors.
 
 #include "models/program/builder.h"
 #include "models/scenario/cluster_json.h"

@@ -64,7 +64,7 @@ TEST_CASE("laws: a case depends on the seed and its number alone") {
   const auto text = [&](uint64_t seed, uint64_t number) {
     return write_scenario(scenario_of(law, drawn_case(law, seed, number, refused)));
   };
-  for (const uint64_t number : {1, 7, 50}) {
+  for (const uint64_t number : {uint64_t{1}, uint64_t{7}, uint64_t{50}}) {
     const std::string once = text(3, number);
     text(3, number + 1);
     CHECK(text(3, number) == once);

@@ -65,7 +65,9 @@ TEST_CASE("banned words: no clock is read") {
   // line of progress on a terminal has a rate.
   CHECK(uses("system_clock|steady_clock|high_resolution_clock|gettimeofday|clock_gettime|\\btime\\("
              "nullptr\\)",
-             kProduct, {"tools/bench/", "tools/cli/calibrated_file.cc", "tools/cli/verify_command.cc"}) == "");
+             kProduct,
+             {"tools/bench/", "tools/cli/calibrated_file.cc", "tools/cli/verify_command.cc"}) ==
+        "");
 }
 
 TEST_CASE("banned words: no order depends on hashes") {
