@@ -1,8 +1,6 @@
 #include "models/scenario/draw.h"
 
 #include <algorithm>
-#include <array>
-#include <numeric>
 #include <set>
 #include <utility>
 

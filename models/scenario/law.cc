@@ -1,8 +1,6 @@
 #include "models/scenario/law.h"
 
-#include <algorithm>
 #include <array>
-#include <set>
 #include <string_view>
 #include <utility>
 

@@ -45,6 +45,9 @@ class Law {
 
   // A value for each name is required. These throw InputError for a formula that has no value.
 
+  /// Says where "where" stands.
+  const Origin& where_origin() const { return where_origin_; }
+
   /// Returns whether the values meet "where".
   bool admits(std::span<const LawValue> values) const;
 

@@ -274,6 +274,7 @@ class Runner {
   /// Returns the command that repeats the verdicts of one of the files.
   std::string replay(const std::string& file) const {
     Replay replay({"orrery", "run", file});
+    replay.option("--let", command_.let);
     if (options_.seed != 0)
       replay.option("--seed", std::to_string(options_.seed));
     if (options_.data != Data::Auto)

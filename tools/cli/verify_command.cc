@@ -4,13 +4,14 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
@@ -92,6 +93,9 @@ class Verifier {
         style_(command.output ? Style() : terminal.style) {}
 
   Outcome run() {
+    if (command_.ci.annotations != Annotations::None && command_.format == Format::Json &&
+        !command_.output)
+      refuse("--annotate", "expected -o FILE for the JSON report, since annotations go to stdout");
     std::vector<LawText> laws = builtin_laws_named(command_.laws);
     if (!command_.paths.empty())
       for (const std::string& file : law_files())
@@ -100,6 +104,7 @@ class Verifier {
       refuse("FILE", "expected laws: files, folders, or --laws");
     for (LawText& law : laws)
       verify_law(std::move(law));
+    tell_scenarios(laws.size());
     deliver();
     return outcome_;
   }
@@ -119,9 +124,12 @@ class Verifier {
     try {
       if (is_file)
         given.text = load_text(given.file, command_.limits);
-      if (is_file && !is_law(given.text, command_.limits)) {
-        if (passes_over(given))
+      if (is_file && is_scenario(given)) {
+        if (std::find(command_.paths.begin(), command_.paths.end(), given.file) ==
+            command_.paths.end()) {
+          ++passed_over_;
           return;
+        }
         refuse(given.file, fmt::format("expected a law, with \"forall\", got a scenario: `orrery "
                                        "run {}` runs it",
                                        given.file));
@@ -131,17 +139,20 @@ class Verifier {
     } catch (const InputError& error) {
       terminal_.err << error.what() << "\n";
       ci_.add(given.file, error, replay(given.file, is_file).text());
+      ++counts_.wrong;
       worst(Outcome::WrongInput);
     }
   }
 
-  /// Returns whether the file is a scenario of a folder: those are passed over.
-  bool passes_over(const LawText& given) const {
-    if (std::find(command_.paths.begin(), command_.paths.end(), given.file) != command_.paths.end())
+  /// Returns whether the text is a scenario and no law. Throws InputError for text that is not
+  /// JSON.
+  bool is_scenario(const LawText& given) const {
+    if (is_law(given.text, command_.limits))
       return false;
     Diagnostics diagnostics(given.file);
     const Document document(given.text, diagnostics, command_.limits);
-    return document.root().has_value();
+    diagnostics.throw_if_any();
+    return document.root()->find("program") || document.root()->find("programs");
   }
 
   void verify_law(const Law& law, bool is_file) {
@@ -162,6 +173,8 @@ class Verifier {
     if (verdict.counterexample) {
       verified.verify = replay(law.file(), is_file, verdict.counterexample->number).text();
       verified.run = write(law, verified.verify, *verdict.counterexample->scenario);
+    } else if (verdict.first_undecided) {
+      verified.verify = replay(law.file(), is_file, verdict.first_undecided->number).text();
     }
     count(verdict);
     add_to_ci(verified, is_file);
@@ -176,9 +189,12 @@ class Verifier {
     const std::string& file = verified.law.file();
     const std::string& name = verified.law.name();
     ci_.add_law(file, name.empty() ? file : name,
-                found ? std::optional(found->check) : verified.verdict.first_undecided,
-                found ? verified.verify : replay(file, is_file).text(), command_.undecided,
-                [&](const Check& check) -> std::optional<TextPosition> {
+                found ? std::optional(found->check)
+                : verified.verdict.first_undecided
+                    ? std::optional(verified.verdict.first_undecided->check)
+                    : std::nullopt,
+                verified.verify.empty() ? replay(file, is_file).text() : verified.verify,
+                command_.undecided, [&](const Check& check) -> std::optional<TextPosition> {
                   if (!found)
                     return std::nullopt;
                   const auto places = places_of(*found->scenario);
@@ -205,36 +221,57 @@ class Verifier {
 
   /// Writes the counterexample. Returns the command that runs it; nothing if it was not written.
   std::string write(const Law& law, const std::string& found_by, const Scenario& scenario) {
-    const std::filesystem::path of(law.file());
-    std::filesystem::path file = of.stem();
-    file += ".failed.json";
-    if (command_.folder) {
-      std::error_code error;
-      std::filesystem::create_directories(*command_.folder, error);
-      file = *command_.folder / file;
-    } else {
-      file = of.parent_path() / file;
-    }
-    if (!is_ours(file)) {
-      terminal_.err << fmt::format(
-          "{}: expected no file, or one that orrery verify wrote, to write a counterexample to; "
-          "--out names another folder\n",
-          file.string());
+    const std::filesystem::path file = file_of(law);
+    try {
+      if (command_.folder) {
+        std::error_code error;
+        std::filesystem::create_directories(*command_.folder, error);
+      }
+      if (!is_ours(file))
+        refuse(file.string(),
+               "expected no file, or one that orrery verify wrote, to write a counterexample to; "
+               "--out names another folder");
+      write_file(file.string(), fmt::format("// {}\n{}", found_by, write_scenario(scenario)));
+      return Replay({"orrery", "run", file.string()}).text();
+    } catch (const InputError& error) {
+      terminal_.err << error.what() << "\n";
       worst(Outcome::WrongInput);
       return "";
     }
-    write_file(file.string(), fmt::format("// {}\n{}", found_by, write_scenario(scenario)));
-    return Replay({"orrery", "run", file.string()}).text();
+  }
+
+  /// Returns the file of a law's counterexample: LAW.failed.json, or with a number if another law
+  /// of this run has that one.
+  std::filesystem::path file_of(const Law& law) {
+    const std::filesystem::path of(law.file());
+    const std::filesystem::path folder = command_.folder ? *command_.folder : of.parent_path();
+    std::filesystem::path file = folder / (of.stem().string() + ".failed.json");
+    for (int number = 2; !written_.insert(file).second; ++number)
+      file = folder / fmt::format("{}.failed-{}.json", of.stem().string(), number);
+    return file;
   }
 
   static bool is_ours(const std::filesystem::path& file) {
     std::error_code error;
-    if (!std::filesystem::exists(file, error))
+    const auto status = std::filesystem::symlink_status(file, error);
+    if (status.type() == std::filesystem::file_type::not_found)
       return true;
-    std::ifstream stream(file);
-    std::string first;
-    std::getline(stream, first);
-    return first.starts_with(kFirstLine);
+    if (!std::filesystem::is_regular_file(status))
+      return false;
+    std::string first(kFirstLine.size(), '\0');
+    std::ifstream(file).read(first.data(), static_cast<std::streamsize>(first.size()));
+    return first == kFirstLine;
+  }
+
+  /// Says how many scenarios of folders were passed over.
+  void tell_scenarios(size_t files) const {
+    if (passed_over_ == 0)
+      return;
+    const std::string scenarios = counted(static_cast<int64_t>(passed_over_), "scenario");
+    if (passed_over_ == files)
+      refuse(command_.paths.front(),
+             fmt::format("expected a law, got {}, which `orrery run` runs", scenarios));
+    terminal_.err << fmt::format("passed over {}, which `orrery run` runs\n", scenarios);
   }
 
   void count(const LawVerdict& verdict) {
@@ -258,7 +295,7 @@ class Verifier {
       for (const std::string& result : results_)
         text += fmt::format("{}{}", text.empty() ? "[" : ",\n ", result);
       text = results_.empty() ? "[]\n" : text + "]\n";
-    } else if (counts_.laws > 0) {
+    } else if (counts_.laws + counts_.wrong > 0) {
       text = text_ + counts_text(counts_) + "\n";
     }
     if (command_.output)
@@ -274,6 +311,8 @@ class Verifier {
   CiResults ci_;
   Style style_;
   LawCounts counts_;
+  size_t passed_over_ = 0;                   // scenarios
+  std::set<std::filesystem::path> written_;  // counterexamples
   std::string text_;
   std::vector<std::string> results_;
   Outcome outcome_ = Outcome::Holds;

@@ -20,21 +20,11 @@ std::string word(const LawValue& value) {
   return text != nullptr ? *text : law_text(value);
 }
 
-int64_t measure(const LawValue& value) {
-  const auto* number = std::get_if<int64_t>(&value.is);
-  return number != nullptr ? *number
-                           : static_cast<int64_t>(std::get<LawValue::List>(value.is).size());
-}
-
 std::string drawn_names(const VerifiedLaw& verified) {
   std::vector<std::string> texts;
-  for (size_t i = 0; i < verified.law.names().size(); ++i) {
-    std::vector<const LawValue*> values;
-    for (const std::vector<LawValue>& drawn : verified.verdict.drawn)
-      values.push_back(&drawn[i]);
-    texts.push_back(
-        fmt::format("{} {}", verified.law.names()[i], drawn_text(verified.law.draws()[i], values)));
-  }
+  for (size_t i = 0; i < verified.law.names().size(); ++i)
+    texts.push_back(fmt::format("{} {}", verified.law.names()[i],
+                                drawn_text(verified.law.draws()[i], verified.verdict.drawn[i])));
   return texts.empty() ? "nothing" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -93,32 +83,23 @@ nlohmann::ordered_json json(const Check& check) {
 
 }  // namespace
 
-std::string drawn_text(const Draw& draw, const std::vector<const LawValue*>& values) {
+std::string drawn_text(const Draw& draw, const DrawnValues& drawn) {
   const auto is_short = [](const LawValue& choice) {
     return !std::holds_alternative<LawValue::List>(choice.is) &&
            !std::holds_alternative<DocumentNode>(choice.is);
   };
-  if (draw.kind() == Draw::Kind::Choice &&
-      !std::all_of(draw.choices().begin(), draw.choices().end(), is_short))
-    return fmt::format("of {} choices", draw.choices().size());
-  if (draw.kind() == Draw::Kind::Choice) {
+  const std::vector<LawValue>& choices = draw.choices();
+  if (!choices.empty() && !std::all_of(choices.begin(), choices.end(), is_short))
+    return fmt::format("of {}", counted(static_cast<int64_t>(choices.size()), "choice"));
+  if (!choices.empty()) {
     std::vector<std::string> counts;
-    for (const LawValue& choice : draw.choices())
-      counts.push_back(
-          fmt::format("{} {}", word(choice),
-                      std::count_if(values.begin(), values.end(),
-                                    [&](const LawValue* value) { return *value == choice; })));
+    for (size_t i = 0; i < choices.size(); ++i)
+      counts.push_back(fmt::format("{} {}", word(choices[i]), drawn.chosen[i]));
     return fmt::format("{}", fmt::join(counts, ", "));
   }
-  if (values.empty())
-    return "none";
-  const auto [least, most] = std::minmax_element(
-      values.begin(), values.end(),
-      [](const LawValue* a, const LawValue* b) { return measure(*a) < measure(*b); });
-  const int64_t from = measure(**least);
-  const int64_t to = measure(**most);
-  const std::string range =
-      from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
+  const std::string range = drawn.least == drawn.most
+                                ? fmt::format("{}", *drawn.least)
+                                : fmt::format("{} to {}", *drawn.least, *drawn.most);
   return draw.kind() == Draw::Kind::Number ? range : fmt::format("of {}", range);
 }
 
@@ -130,7 +111,7 @@ std::string law_text(const VerifiedLaw& verified, const Style& style) {
   if (!verdict.counterexample) {
     text += line("drawn", drawn_names(verified), style);
     if (verdict.first_undecided)
-      text += check_line(*verdict.first_undecided, style);
+      text += check_line(verdict.first_undecided->check, style) + commands(verified, style);
     return text;
   }
   const Counterexample& found = *verdict.counterexample;
@@ -151,7 +132,9 @@ std::string law_json(const VerifiedLaw& verified) {
       {"drawn", drawn_names(verified)},
   };
   if (verdict.first_undecided)
-    made["first_undecided"] = json(*verdict.first_undecided);
+    made["first_undecided"] = {{"case", verdict.first_undecided->number},
+                               {"check", json(verdict.first_undecided->check)},
+                               {"replay", verified.verify}};
   if (verdict.counterexample) {
     const Counterexample& found = *verdict.counterexample;
     made["counterexample"] = {
@@ -166,15 +149,22 @@ std::string law_json(const VerifiedLaw& verified) {
 }
 
 std::string counts_text(const LawCounts& counts) {
+  const std::string wrong =
+      counts.wrong == 0
+          ? ""
+          : fmt::format("; {} wrong", counted(static_cast<int64_t>(counts.wrong), "law"));
   const std::string cases = counted(static_cast<int64_t>(counts.cases), "case");
   if (counts.failing > 0)
     return fmt::format("{} of {} laws {}, {}", counts.failing, counts.laws,
-                       counts.failing == 1 ? "fails" : "fail", cases);
+                       counts.failing == 1 ? "fails" : "fail", cases) +
+           wrong;
   if (counts.undecided > 0)
     return fmt::format("{} of {} laws {} undecided, {}", counts.undecided, counts.laws,
-                       counts.undecided == 1 ? "is" : "are", cases);
+                       counts.undecided == 1 ? "is" : "are", cases) +
+           wrong;
   return fmt::format("{} {}, {}", counted(static_cast<int64_t>(counts.laws), "law"),
-                     counts.laws == 1 ? "holds" : "hold", cases);
+                     counts.laws == 1 ? "holds" : "hold", cases) +
+         wrong;
 }
 
 }  // namespace orrery

@@ -19,7 +19,7 @@ struct VerifiedLaw {
   const LawVerdict& verdict;
   uint64_t asked = 0;       // cases
   std::string run = {};     // of the small case; empty if its file was not written
-  std::string verify = {};  // of the case that was drawn
+  std::string verify = {};  // of the case that failed, or of the first that is undecided
 };
 
 /// Returns the law's line, what was drawn, and its counterexample.
@@ -33,6 +33,7 @@ struct LawCounts {
   uint64_t laws = 0;
   uint64_t failing = 0;
   uint64_t undecided = 0;  // laws that do not fail, of which a case is undecided
+  uint64_t wrong = 0;      // laws that are no laws, or of which a case is no scenario
   uint64_t cases = 0;
 };
 
@@ -40,6 +41,6 @@ struct LawCounts {
 std::string counts_text(const LawCounts& counts);
 
 /// Returns what was drawn for a name in all cases: "1 to 8", "f32 34, bf16 31".
-std::string drawn_text(const Draw& draw, const std::vector<const LawValue*>& values);
+std::string drawn_text(const Draw& draw, const DrawnValues& drawn);
 
 }  // namespace orrery

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -129,7 +127,7 @@ LawCase drawn_case(const Law& law, uint64_t seed, uint64_t number, uint64_t& ref
   LawCase drawn{first_values(law, number, random)};
   for (uint64_t tries = 0; !law.admits(drawn.values); ++tries, ++refused) {
     if (tries == kMostRefused)
-      throw InputError(law.file(), {{{"/where", {}},
+      throw InputError(law.file(), {{law.where_origin(),
                                      fmt::format("expected values that meet it, got none in {} "
                                                  "draws for case {}",
                                                  kMostRefused, number)}});
@@ -169,7 +167,7 @@ Scenario scenario_of(const Law& law, const LawCase& drawn) {
 std::string values_text(const Law& law, const std::vector<LawValue>& values) {
   std::vector<std::string> texts;
   for (size_t i = 0; i < values.size(); ++i)
-    texts.push_back(fmt::format("{} = {}", law.names()[i], law_text(values[i])));
+    texts.push_back(fmt::format("{} = {}", law.names()[i], shown(values[i])));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 

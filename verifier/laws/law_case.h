@@ -1,7 +1,7 @@
 #pragma once
 
 // A LawCase is what is drawn for one case of a law: a value for each of its names, and what the law
-// leaves open. A case depends on the law's file, the seed and the case's number alone.
+// leaves open. A case depends on the law's text, the seed and the case's number alone.
 
 #include <cstdint>
 #include <optional>

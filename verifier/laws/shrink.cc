@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 #include <variant>
@@ -34,13 +35,20 @@ std::vector<Element> give_per_device(Scenario& scenario) {
   // By the name by which an array's elements are drawn, and by the place in the whole array.
   std::map<std::pair<std::string, int64_t>, Element> by_place;
   const Scenario given = scenario;
+  // Addends of an unreduced array are no parts of it, so arrays with its elements keep these too.
+  std::set<std::string> unreduced;
+  for (const Array& array : scenario.arrays)
+    if (const auto* random = std::get_if<RandomInit>(&array.init);
+        random != nullptr && !array.states.unreduced.empty())
+      unreduced.insert(random->named.value_or(array.name));
   for (size_t a = 0; a < scenario.arrays.size(); ++a) {
     Array& array = scenario.arrays[a];
-    // Addends of an unreduced array are no parts of it.
     const auto* random = std::get_if<RandomInit>(&array.init);
-    if (random == nullptr || !array.states.unreduced.empty())
+    if (random == nullptr)
       continue;
     const std::string name = random->named.value_or(array.name);
+    if (unreduced.contains(name))
+      continue;
     Array places = array;
     places.dtype = Dtype::S64;
     places.init = IotaInit{};
@@ -80,6 +88,15 @@ void set(Scenario& scenario, const Element& element, double value) {
   }
 }
 
+/// Returns as how many tries a run of the scenario counts.
+int64_t tries_of(const Scenario& scenario) {
+  Int128 bytes = 0;
+  for (const Value& value : scenario.program.values)
+    bytes +=
+        Int128{value.type.size().count()} * static_cast<int64_t>(scenario.program.mesh.devices());
+  return static_cast<int64_t>(std::min<Int128>(1 + bytes / kBytesOfTry, kMostTries));
+}
+
 class Shrinker {
  public:
   Shrinker(const Law& law, LawCase failing, Check check, StillFails still_fails)
@@ -89,7 +106,7 @@ class Shrinker {
         check_(std::move(check)) {}
 
   Shrunk shrink() {
-    while (shrink_values() || shrink_rest()) {
+    while (!is_over() && (shrink_values() || shrink_rest())) {
     }
     Scenario scenario = scenario_of(law_, least_);
     shrink_elements(scenario);
@@ -97,11 +114,13 @@ class Shrinker {
   }
 
  private:
+  bool is_over() const { return tries_ >= kMostTries; }
+
   /// Takes the scenario if the check still fails there.
   bool takes(const Scenario& scenario) {
-    if (tries_ == kMostTries)
+    if (is_over())
       return false;
-    ++tries_;
+    tries_ += tries_of(scenario);
     std::optional<Check> fails;
     try {
       fails = still_fails_(scenario);
@@ -142,7 +161,7 @@ class Shrinker {
       LawCase smaller = least_;
       smaller.values[i] = std::move(simpler);
       // Other elements may show the fault where these do not.
-      for (uint64_t data = 0; data < 3; ++data) {
+      for (uint64_t data = 0; data < 3 && !is_over(); ++data) {
         LawCase with = smaller;
         with.data = data == 0 ? smaller.data : data;
         if (takes(std::move(with)))
@@ -171,12 +190,12 @@ class Shrinker {
   void shrink_elements(Scenario& scenario) {
     Scenario given = scenario;
     const std::vector<Element> elements = give_per_device(given);
-    if (!takes(given))
+    if (elements.size() > kMostShrunk || !takes(given))
       return;
     scenario = std::move(given);
     for (const double value : {0.0, 1.0})
       for (size_t count = elements.size(); count > 0; count /= 2)
-        for (size_t begin = 0; begin < elements.size(); begin += count) {
+        for (size_t begin = 0; begin < elements.size() && !is_over(); begin += count) {
           Scenario smaller = scenario;
           for (size_t e = begin; e < std::min(begin + count, elements.size()); ++e)
             if (!is_zero(smaller, elements[e]))
@@ -201,7 +220,7 @@ class Shrinker {
   StillFails still_fails_;
   LawCase least_;
   Check check_;
-  int tries_ = 0;
+  int64_t tries_ = 0;
 };
 
 }  // namespace

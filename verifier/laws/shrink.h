@@ -25,8 +25,12 @@ struct Shrunk {
 /// Runs a scenario, and returns the check of that name and place if it fails.
 using StillFails = FunctionRef<std::optional<Check>(const Scenario& scenario)>;
 
-/// At most so many smaller cases are tried.
-inline constexpr int kMostTries = 2000;
+/// At most so many smaller cases are tried. Of cases with more than kBytesOfTry of data, fewer are
+/// tried, as if each counted so much more. Arrays of more elements in all than kMostShrunk keep the
+/// elements that were drawn.
+inline constexpr int64_t kMostTries = 2000;
+inline constexpr int64_t kBytesOfTry = 1 << 14;
+inline constexpr size_t kMostShrunk = 4096;
 
 /// Returns the smallest case found. `check` is what fails in `failing`.
 Shrunk shrunk(const Law& law, LawCase failing, Check check, StillFails still_fails);

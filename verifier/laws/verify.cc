@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -47,38 +48,36 @@ std::optional<Check> worst(const std::vector<Check>& checks) {
 [[noreturn]] void refuse(const Law& law, const LawCase& drawn, const InputError& error) {
   std::vector<Diagnostic> diagnostics = error.diagnostics();
   for (Diagnostic& each : diagnostics)
-    each.message += fmt::format(" (with {})", values_text(law, drawn.values));
+    each.message += drawn.values.empty()
+                        ? std::string()
+                        : fmt::format(" (with {})", values_text(law, drawn.values));
   throw InputError(law.file(), std::move(diagnostics));
 }
 
-/// Draws the cases that are asked for.
-std::vector<LawCase> drawn_cases(const Law& law, const LawOptions& options) {
-  uint64_t refused = 0;
-  if (options.only)
-    return {drawn_case(law, options.seed, *options.only, refused)};
-  std::vector<LawCase> cases;
-  for (uint64_t c = 0; c < options.cases; ++c)
-    cases.push_back(drawn_case(law, options.seed, c, refused));
-  // The corners say little of how often random values are refused.
-  constexpr uint64_t kOfTen = 9;
-  if (const uint64_t all = refused + options.cases; refused * 10 > all * kOfTen)
-    throw InputError(law.file(),
-                     {{{"/where", {}},
-                       fmt::format("expected to meet at least 1 of 10 draws, got {} of {}",
-                                   options.cases, all)}});
-  return cases;
+/// Refuses a law that admits less than 1 of 10 draws.
+void check_refused(const Law& law, uint64_t refused, uint64_t cases) {
+  constexpr uint64_t kMostOfTen = 9;
+  if (const uint64_t all = refused + cases; refused * 10 > all * kMostOfTen)
+    throw InputError(law.file(), {{law.where_origin(),
+                                   fmt::format("expected to meet at least 1 of 10 draws, got {} "
+                                               "of {}",
+                                               cases, all)}});
 }
 
 /// Runs cases in several threads, up to the first in order that fails or is no scenario.
 class CaseRunner {
  public:
-  CaseRunner(const Law& law, const LawOptions& options, const std::vector<LawCase>& cases)
-      : law_(law), options_(options), cases_(cases), worst_(cases.size()), last_(cases.size()) {}
+  CaseRunner(const Law& law, const LawOptions& options)
+      : law_(law),
+        options_(options),
+        first_(options.only.value_or(0)),
+        results_(options.only ? 1 : options.cases),
+        last_(results_.size()) {}
 
   void run() {
     std::vector<std::thread> threads;
     try {
-      for (unsigned t = 1; t < options_.jobs && t < cases_.size(); ++t)
+      for (unsigned t = 1; t < options_.jobs && t < results_.size(); ++t)
         threads.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
       // If the system has no more threads, fewer do the work.
@@ -88,25 +87,81 @@ class CaseRunner {
       thread.join();
     if (error_)
       std::rethrow_exception(error_);
+    uint64_t refused = 0;
+    for (const Result& result : results_)
+      refused += result.refused;
+    if (last_ == results_.size() && !options_.only)
+      check_refused(law_, refused, results_.size());
   }
 
-  /// The first case that failed; the number of cases if none did.
-  size_t first_failed() const { return last_; }
-  const std::optional<Check>& worst(size_t c) const { return worst_[c]; }
+  /// Returns the verdict without a counterexample.
+  LawVerdict verdict() const {
+    LawVerdict made;
+    made.cases = std::min<uint64_t>(last_ + 1, results_.size());
+    made.drawn.resize(law_.names().size());
+    for (uint64_t c = 0; c < made.cases; ++c) {
+      add_drawn(made.drawn, draw(c).values);
+      const std::unique_ptr<const Check>& check = results_[c].worst;
+      if (!check)
+        continue;
+      made.verdict = both(made.verdict, check->verdict);
+      if (check->verdict == Verdict::Undecided && ++made.undecided == 1)
+        made.first_undecided = {number(c), *check};
+    }
+    return made;
+  }
+
+  /// Returns the number of the case that failed, if one did, and the check that fails there.
+  std::optional<uint64_t> failed() const {
+    return last_ < results_.size() ? std::optional(number(last_)) : std::nullopt;
+  }
+  const Check& failing_check() const { return *results_[last_].worst; }
 
  private:
+  struct Result {
+    std::unique_ptr<const Check> worst;  // null if all hold
+    uint64_t refused = 0;                // draws
+  };
+
+  uint64_t number(uint64_t c) const { return first_ + c; }
+  LawCase draw(uint64_t c) const {
+    uint64_t refused = 0;
+    return drawn_case(law_, options_.seed, number(c), refused);
+  }
+
+  void add_drawn(std::vector<DrawnValues>& drawn, const std::vector<LawValue>& values) const {
+    for (size_t i = 0; i < values.size(); ++i) {
+      const std::vector<LawValue>& choices = law_.draws()[i].choices();
+      if (!choices.empty()) {
+        drawn[i].chosen.resize(choices.size());
+        const auto choice = std::find(choices.begin(), choices.end(), values[i]);
+        ++drawn[i].chosen[static_cast<size_t>(choice - choices.begin())];
+        continue;
+      }
+      const auto* number = std::get_if<int64_t>(&values[i].is);
+      const int64_t measure =
+          number != nullptr ? *number
+                            : static_cast<int64_t>(std::get<LawValue::List>(values[i].is).size());
+      drawn[i].least = std::min(drawn[i].least.value_or(measure), measure);
+      drawn[i].most = std::max(drawn[i].most.value_or(measure), measure);
+    }
+  }
+
   void work() {
     const Checker checker(options_.limits);
     for (size_t c = next_++; c < last_; c = next_++) {
       std::exception_ptr error;
+      Result& result = results_[c];
       try {
-        worst_[c] = run_case(checker, cases_[c]);
+        const LawCase drawn = drawn_case(law_, options_.seed, number(c), result.refused);
+        if (std::optional<Check> check = run_case(checker, drawn))
+          result.worst = std::make_unique<const Check>(std::move(*check));
       } catch (...) {
         error = std::current_exception();
       }
       const std::lock_guard lock(mutex_);
       ++ran_;
-      if ((error || (worst_[c] && worst_[c]->verdict == Verdict::Fails)) && c < last_) {
+      if ((error || (result.worst && result.worst->verdict == Verdict::Fails)) && c < last_) {
         last_ = c;
         error_ = error;
       }
@@ -117,7 +172,7 @@ class CaseRunner {
 
   std::optional<Check> run_case(const Checker& checker, const LawCase& drawn) const {
     try {
-      return orrery::worst(checker.checks_of(scenario_of(law_, drawn)));
+      return worst(checker.checks_of(scenario_of(law_, drawn)));
     } catch (const InputError& error) {
       refuse(law_, drawn, error);
     }
@@ -125,8 +180,8 @@ class CaseRunner {
 
   const Law& law_;
   const LawOptions& options_;
-  const std::vector<LawCase>& cases_;
-  std::vector<std::optional<Check>> worst_;
+  const uint64_t first_;  // the number of the first case
+  std::vector<Result> results_;
   std::atomic<size_t> next_ = 0;
   std::atomic<size_t> last_;
   std::mutex mutex_;
@@ -151,24 +206,15 @@ Counterexample counterexample(const Law& law, uint64_t number, const LawCase& fa
 }  // namespace
 
 LawVerdict verify(const Law& law, const LawOptions& options) {
-  const std::vector<LawCase> cases = drawn_cases(law, options);
-  CaseRunner runner(law, options, cases);
+  CaseRunner runner(law, options);
   runner.run();
-  LawVerdict made;
-  const size_t failed = runner.first_failed();
-  made.cases = std::min(failed + 1, cases.size());
-  for (size_t c = 0; c < made.cases; ++c) {
-    made.drawn.push_back(cases[c].values);
-    const std::optional<Check>& check = runner.worst(c);
-    if (!check)
-      continue;
-    made.verdict = both(made.verdict, check->verdict);
-    if (check->verdict == Verdict::Undecided && ++made.undecided == 1)
-      made.first_undecided = check;
+  LawVerdict made = runner.verdict();
+  if (const std::optional<uint64_t> failed = runner.failed()) {
+    uint64_t refused = 0;
+    made.counterexample =
+        counterexample(law, *failed, drawn_case(law, options.seed, *failed, refused),
+                       runner.failing_check(), options.limits);
   }
-  if (failed < cases.size())
-    made.counterexample = counterexample(law, options.only.value_or(failed), cases[failed],
-                                         *runner.worst(failed), options.limits);
   return made;
 }
 

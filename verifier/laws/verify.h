@@ -41,12 +41,26 @@ struct Counterexample {
   std::shared_ptr<const Scenario> scenario;  // of the small case
 };
 
+/// An UndecidedCase is a case in which no check fails, and one is undecided.
+struct UndecidedCase {
+  uint64_t number = 0;
+  Check check;
+};
+
+/// DrawnValues sum up what was drawn for a name in all cases.
+struct DrawnValues {
+  // Of numbers and of the lengths of lists; nothing for a choice.
+  std::optional<int64_t> least = {};
+  std::optional<int64_t> most = {};
+  std::vector<uint64_t> chosen = {};  // per choice: how often
+};
+
 struct LawVerdict {
   Verdict verdict = Verdict::Holds;
   uint64_t cases = 0;      // that ran; the last one is the one that failed
   uint64_t undecided = 0;  // of these
-  std::optional<Check> first_undecided = {};
-  std::vector<std::vector<LawValue>> drawn;  // per case: the values of the law's names
+  std::optional<UndecidedCase> first_undecided = {};
+  std::vector<DrawnValues> drawn = {};  // per name of the law
   std::optional<Counterexample> counterexample = {};
 };
 

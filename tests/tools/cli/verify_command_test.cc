@@ -108,8 +108,57 @@ TEST_CASE("verify: as JSON, JUnit and annotations") {
         std::string::npos);
 }
 
+TEST_CASE(
+    "verify: a counterexample of each law is kept, and one that cannot be written hides nothing") {
+  const TemporaryFolder folder;
+  const std::string one = folder.file("a/sums.json", sums("pmean"));
+  const std::string other = folder.file("b/sums.json", sums("pmax"));
+  const std::string out = folder.path() + "/out";
+  const Ran both = ran({"verify", one, other, "--out", out});
+  CHECK(both.out.find(out + "/sums.failed.json ") != std::string::npos);
+  CHECK(both.out.find(out + "/sums.failed-2.json ") != std::string::npos);
+  CHECK(text_of(out + "/sums.failed.json").find("pmean") != std::string::npos);
+  CHECK(text_of(out + "/sums.failed-2.json").find("pmax") != std::string::npos);
+  const Ran unwritten = ran({"verify", one, "--out", folder.file("file", "")});
+  CHECK(unwritten.outcome == Outcome::WrongInput);
+  CHECK(unwritten.err.find("file/sums.failed.json: cannot be written") != std::string::npos);
+  CHECK(unwritten.out.find("case 1 of 100 fails\n") != std::string::npos);
+}
+
+TEST_CASE("verify: the first undecided case, and the command that repeats it") {
+  const TemporaryFolder folder;
+  // The order of a sum is another one by each algorithm, and fractions of bf16 round in each.
+  const std::string law = folder.file("und.json", R"({"orrery": 1, "name": "und",
+    "forall": {"n": {"from": 5, "to": 8}}, "mesh": {"x": "${n}"}, "check_types": false,
+    "arrays": {"a": {"shape": ["${64 * n}"], "dtype": "bf16", "spec": ["x"], "init": "random"}},
+    "program": [{"id": "s", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"},
+      {"id": "t", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "bidirectional"},
+      {"id": "d", "op": "sub", "of": ["s", "t"]}, {"id": "z", "op": "sub", "of": ["s", "s"]}],
+    "expect": [{"close": ["d", "z"]}]})");
+  const Ran verified = ran({"verify", law, "--cases", "3"});
+  INFO(verified.out << verified.err);
+  CHECK(verified.outcome == Outcome::Fails);
+  CHECK(verified.out.find("  3 cases, ") != std::string::npos);
+  CHECK(verified.out.find(" undecided\n") != std::string::npos);
+  CHECK(verified.out.find(fmt::format("    orrery verify {} --seed 0 --case 0 ", law)) !=
+        std::string::npos);
+  CHECK(verified.out.ends_with("1 of 1 laws is undecided, 3 cases\n"));
+  CHECK(ran({"verify", law, "--cases", "3", "--allow-undecided"}).outcome == Outcome::Holds);
+}
+
 TEST_CASE("verify: what it refuses") {
   const TemporaryFolder folder;
+  CHECK(ran({"verify", folder.file("x.json", "{\n \"a\": 1,\n}")}).err.find("x.json:3:1: ") !=
+        std::string::npos);
+  CHECK(ran({"verify", folder.file("y.json", "[]")}).err.find("expected a law, an object") !=
+        std::string::npos);
+  CHECK(ran({"verify", folder.file("z.json", sums("psum")), folder.path() + "/x.json"})
+            .out.ends_with("1 law holds, 100 cases; 1 law wrong\n"));
+  const std::string none = folder.path() + "/none";
+  folder.file("none/a.json", text_of(in_tree("scenarios/quickstart.json")));
+  CHECK(ran({"verify", none}).err ==
+        none + ": expected a law, got 1 scenario, which `orrery run` runs\n");
+  CHECK(ran({"verify", none}).outcome == Outcome::WrongInput);
   const std::string scenario = in_tree("scenarios/quickstart.json");
   CHECK(ran({"verify", scenario}).err ==
         fmt::format(
@@ -129,6 +178,7 @@ TEST_CASE("verify: scenarios of a folder are passed over, as run passes over law
   folder.file("quick.json", text_of(in_tree("scenarios/quickstart.json")));
   const Ran verified = ran({"verify", folder.path()});
   CHECK(verified.outcome == Outcome::Holds);
+  CHECK(verified.err == "passed over 1 scenario, which `orrery run` runs\n");
   CHECK(verified.out.ends_with("1 law holds, 100 cases\n"));
   const Ran run_all = ran({"run", folder.path()});
   CHECK(run_all.outcome == Outcome::Holds);
