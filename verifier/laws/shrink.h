@@ -25,9 +25,8 @@ struct Shrunk {
 /// Runs a scenario, and returns the check of that name and place if it fails.
 using StillFails = FunctionRef<std::optional<Check>(const Scenario& scenario)>;
 
-/// At most so many smaller cases are tried. Of cases with more than kBytesOfTry of data, fewer are
-/// tried, as if each counted so much more. Arrays of more elements in all than kMostShrunk keep the
-/// elements that were drawn.
+/// At most so many smaller cases are tried. A case with more than kBytesOfTry of data counts as
+/// several. If all arrays together have more than kMostShrunk elements, these stay as drawn.
 inline constexpr int64_t kMostTries = 2000;
 inline constexpr int64_t kBytesOfTry = 1 << 14;
 inline constexpr size_t kMostShrunk = 4096;

@@ -49,7 +49,7 @@ struct UndecidedCase {
 
 /// DrawnValues sum up what was drawn for a name in all cases.
 struct DrawnValues {
-  // Of numbers and of the lengths of lists; nothing for a choice.
+  // These are the least and the greatest number, or length of a list. A choice has none.
   std::optional<int64_t> least = {};
   std::optional<int64_t> most = {};
   std::vector<uint64_t> chosen = {};  // per choice: how often
