@@ -111,13 +111,14 @@ std::string law_text(const VerifiedLaw& verified, const Style& style) {
   if (!verdict.counterexample) {
     text += line("drawn", drawn_names(verified), style);
     if (verdict.first_undecided)
-      text += check_line(verdict.first_undecided->check, style) + commands(verified, style);
+      text += with_units(check_line(verdict.first_undecided->check, style), style) +
+              commands(verified, style);
     return text;
   }
   const Counterexample& found = *verdict.counterexample;
   text += line("drawn", values_text(verified.law, found.drawn), style);
   text += line("least", values_text(verified.law, found.least), style);
-  return text + check_line(found.check, style) + commands(verified, style);
+  return text + with_units(check_line(found.check, style), style) + commands(verified, style);
 }
 
 std::string law_json(const VerifiedLaw& verified) {
