@@ -200,6 +200,36 @@ TEST_CASE(
     CHECK((check.holds() || check.of == "/expect/1"));
 }
 
+TEST_CASE("laws: the smallest case that fails is found among numbers and permutations") {
+  // The check is said to fail where p moves three numbers round and m is at least 5.
+  const Law law("law.json", R"({"orrery": 1,
+    "forall": {"n": {"from": 1, "to": 8}, "p": {"permutation": "n"}, "m": {"from": 0, "to": 100}},
+    "mesh": {"x": "${n}"}, "arrays": {"a": {"shape": ["${n * m}"], "dtype": "s32", "spec": ["x"]}},
+    "program": [{"id": "b", "op": "ppermute", "of": "a", "axis_name": "x", "perm": "${pairs(p)}"}],
+    "expect": [{"holds": ["proved"]}]})");
+  Check fails;
+  fails.verdict = Verdict::Fails;
+  int tried = 0;
+  const auto still_fails = [&](const Scenario& scenario) -> std::optional<Check> {
+    ++tried;
+    const auto pairs = scenario.program.ops.front().attributes.lists("perm");
+    std::vector<size_t> to(pairs.size());
+    for (const std::vector<int64_t>& pair : pairs)
+      to[static_cast<size_t>(pair[0])] = static_cast<size_t>(pair[1]);
+    for (size_t i = 0; i < to.size(); ++i)
+      if (to[i] != i && to[to[i]] != i && to[to[to[i]]] == i &&
+          scenario.program.values.front().type.shape.elements() >= 5)
+        return fails;
+    return std::nullopt;
+  };
+  LawCase failing{{{int64_t{8}}, {LawValue::List{}}, {int64_t{77}}}};
+  for (const int64_t to : {0, 1, 2, 3, 4, 6, 7, 5})
+    std::get<LawValue::List>(failing.values[1].is).push_back({int64_t{to}});
+  const Shrunk small = shrunk(law, failing, fails, still_fails);
+  CHECK(values_text(law, small.least.values) == "n = 3, p = [1, 2, 0], m = 5");
+  CHECK(tried <= kMostTries);
+}
+
 TEST_CASE("laws: one case alone is the one of that number") {
   const Law law("law.json", law_text_of("psum"));
   uint64_t refused = 0;

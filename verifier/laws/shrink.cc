@@ -5,13 +5,14 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "models/array/kernels.h"
 #include "models/base/diagnostics.h"
-#include "models/program/holders.h"
 #include "models/scenario/data.h"
 #include "models/scenario/placement.h"
 
@@ -32,8 +33,8 @@ struct Element {
 /// Gives the arrays with drawn elements per device. Returns their elements.
 std::vector<Element> give_per_device(Scenario& scenario) {
   const Mesh& mesh = scenario.program.mesh;
-  // By the name by which an array's elements are drawn, and by the place in the whole array.
-  std::map<std::pair<std::string, int64_t>, Element> by_place;
+  // By the name and the seed by which an array's elements are drawn, and the place in the array.
+  std::map<std::tuple<std::string, uint64_t, int64_t>, Element> by_place;
   const Scenario given = scenario;
   // Addends of an unreduced array are no parts of it, so arrays with its elements keep these too.
   std::set<std::string> unreduced;
@@ -43,7 +44,7 @@ std::vector<Element> give_per_device(Scenario& scenario) {
       unreduced.insert(random->named.value_or(array.name));
   for (size_t a = 0; a < scenario.arrays.size(); ++a) {
     Array& array = scenario.arrays[a];
-    const auto* random = std::get_if<RandomInit>(&array.init);
+    const auto* random = std::get_if<RandomInit>(&given.arrays[a].init);
     if (random == nullptr)
       continue;
     const std::string name = random->named.value_or(array.name);
@@ -59,8 +60,8 @@ std::vector<Element> give_per_device(Scenario& scenario) {
         continue;
       const Tensor place = initial_value(given, places, device, 0);
       for (int64_t i = 0; i < place.elements(); ++i)
-        by_place[{name, place.as<int64_t>()[static_cast<size_t>(i)]}].copies.push_back(
-            {a, parts.tensors.size(), i});
+        by_place[{name, random->seed, place.as<int64_t>()[static_cast<size_t>(i)]}]
+            .copies.push_back({a, parts.tensors.size(), i});
       parts.tensors.push_back(initial_value(given, given.arrays[a], device, 0));
     }
     std::vector<std::string> cut_along;

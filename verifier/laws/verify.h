@@ -64,9 +64,9 @@ struct LawVerdict {
   std::optional<Counterexample> counterexample = {};
 };
 
-/// Runs the cases in order until one fails. Throws InputError if the law is wrong, a case is no
-/// scenario that can run (its message has the drawn values), or the law admits less than one in ten
-/// of the values drawn.
+/// Runs the cases in order until one fails. Throws InputError if the law is wrong, or admits less
+/// than one in ten of the values drawn. It also throws if a case is no scenario that can run; the
+/// message then has the drawn values.
 LawVerdict verify(const Law& law, const LawOptions& options = {});
 
 /// A BuiltinLaw is a law of scenarios/laws, as the executable has it.
