@@ -9,15 +9,6 @@
 namespace orrery::test {
 namespace {
 
-/// The limits are small, so that thousands of laws are read in a second.
-constexpr Limits kLimitsOfLaw = {.file = 8 << 10,
-                                 .nesting = 16,
-                                 .values = 2'000,
-                                 .devices = 16,
-                                 .links = 256,
-                                 .ops = 32,
-                                 .device_ops = 512};
-
 /// Makes the scenario of the values, or is refused.
 void make(const Law& law, const std::vector<LawValue>& values) {
   ScenarioDefaults defaults;
@@ -49,7 +40,7 @@ void make_simpler(const Law& law, const std::vector<LawValue>& values) {
 
 void fuzz_law(std::string_view text) {
   try {
-    const Law law("f", std::string(text), kLimitsOfLaw);
+    const Law law("f", std::string(text), kFuzzLimits);
     Random random(1);
     std::vector<LawValue> least;
     std::vector<LawValue> greatest;

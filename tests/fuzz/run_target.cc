@@ -16,21 +16,10 @@ namespace orrery::test {
 
 namespace {
 
-/// The limits are small, so that thousands of programs run in a second.
-constexpr Limits kLimits = {.file = 8 << 10,
-                            .nesting = 16,
-                            .values = 2'000,
-                            .devices = 16,
-                            .links = 256,
-                            .ops = 32,
-                            .device_ops = 512,
-                            .steps = 4'000,
-                            .data = 64 << 10};
-
 Report run_small(const Scenario& scenario) {
   RunOptions options;
-  options.data_budget = Bytes(kLimits.data);
-  options.limits = kLimits;
+  options.data_budget = Bytes(kFuzzLimits.data);
+  options.limits = kFuzzLimits;
   return run(scenario, options);
 }
 
@@ -67,7 +56,7 @@ void fuzz_run(std::string_view text) {
   std::string written;
   std::string fingerprint;
   try {
-    const Scenario scenario = read_scenario("f", text, kLimits);
+    const Scenario scenario = read_scenario("f", text, kFuzzLimits);
     const Report report = run_small(scenario);
     check_ours(report);
     Scenario whole = *report.scenario;
@@ -82,7 +71,7 @@ void fuzz_run(std::string_view text) {
     ORRERY_CHECK(!error.diagnostics().empty(), "a refusal says why");
     return;
   }
-  // The text may exceed kLimits now, but the scenario does not.
+  // The text may exceed kFuzzLimits now, but the scenario does not.
   ORRERY_CHECK(run_small(read_scenario("f", written)).fingerprint == fingerprint,
                "what was written and read again runs as it did");
 }

@@ -4,7 +4,20 @@
 
 #include <string_view>
 
+#include "models/scenario/size_limits.h"
+
 namespace orrery::test {
+
+/// These limits are small, so that thousands of programs and laws are read and run in a second.
+inline constexpr Limits kFuzzLimits = {.file = 8 << 10,
+                                       .nesting = 16,
+                                       .values = 2'000,
+                                       .devices = 16,
+                                       .links = 256,
+                                       .ops = 32,
+                                       .device_ops = 512,
+                                       .steps = 4'000,
+                                       .data = 64 << 10};
 
 /// Checks that the text is refused with at least one error, or read. A scenario that is read must
 /// stay the same when it is written and read again.
