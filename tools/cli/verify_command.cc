@@ -227,6 +227,9 @@ class Verifier {
         std::error_code error;
         std::filesystem::create_directories(*command_.folder, error);
       }
+      if (command_.output == file.string() || command_.ci.junit == file.string())
+        refuse(file.string(),
+               "is the file of --output or --junit, so no counterexample is written");
       if (!is_ours(file))
         refuse(file.string(),
                "expected no file, or one that orrery verify wrote, to write a counterexample to; "

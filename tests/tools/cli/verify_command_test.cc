@@ -119,6 +119,10 @@ TEST_CASE(
   CHECK(both.out.find(out + "/sums.failed-2.json ") != std::string::npos);
   CHECK(text_of(out + "/sums.failed.json").find("pmean") != std::string::npos);
   CHECK(text_of(out + "/sums.failed-2.json").find("pmax") != std::string::npos);
+  const std::string same = folder.path() + "/a/sums.failed.json";
+  CHECK(ran({"verify", one, "--junit", same}).err ==
+        same + ": is the file of --output or --junit, so no counterexample is written\n");
+  CHECK(text_of(same).starts_with("<?xml"));
   const Ran unwritten = ran({"verify", one, "--out", folder.file("file", "")});
   CHECK(unwritten.outcome == Outcome::WrongInput);
   CHECK(unwritten.err.find("file/sums.failed.json: cannot be written") != std::string::npos);
