@@ -384,8 +384,9 @@ class Run {
   /// proves nothing, and is only shown.
   void check_digests() {
     if (digests_.size() > 1)
-      check(digests_agree(whole_digest(stages_.program_to_run(), stages_.lowered_to_run()),
-                          digests_));
+      check(digests_agree(
+          whole_digest(stages_.program_to_run(), stages_.lowered_to_run(), stages_.digests()),
+          digests_));
     else
       report_.digest = report_.completion->digest.value();
   }

@@ -128,6 +128,7 @@ class Stages {
 
   /// Returns the orders of walks, for further walks of the schedules.
   Orders& orders() { return shared_->known->orders; }
+  ScheduleDigests& digests() { return shared_->known->digests; }
 
   /// The parts that a report keeps.
   struct Kept {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/strong_components.hpp>
 #include <fmt/format.h>
 
 #include "models/base/check.h"
@@ -21,7 +22,7 @@ struct Fabric::Graph {
                                           boost::no_property, LinkProperty>;
 
   Graph(size_t vertices, const std::vector<Link>& links)
-      : graph(vertices), first_from(vertices + 1, 0) {
+      : graph(vertices), first_from(vertices + 1, 0), component(vertices) {
     by_ends.reserve(links.size());
     for (uint32_t i = 0; i < links.size(); ++i) {
       if (links[i].cut)
@@ -37,6 +38,8 @@ struct Fabric::Graph {
     for (const uint32_t link : by_ends)
       ++first_from[links[link].from.index() + 1];
     std::partial_sum(first_from.begin(), first_from.end(), first_from.begin());
+    boost::strong_components(graph, boost::make_iterator_property_map(
+                                        component.begin(), boost::get(boost::vertex_index, graph)));
   }
 
   /// Returns the links from `from` straight to `to`.
@@ -56,6 +59,7 @@ struct Fabric::Graph {
   LinkGraph graph;
   std::vector<uint32_t> by_ends;  // ids of links that are not cut, in the order of (from, to, id)
   std::vector<uint32_t> first_from;  // per vertex: where its links out begin in by_ends
+  std::vector<size_t> component;     // per vertex: its strongly connected component
 };
 
 Fabric::Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links)
@@ -68,24 +72,7 @@ Fabric::Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<
     ORRERY_CHECK(link.bandwidth.count() > 0 && link.latency.count() >= 0,
                  "a link has a bandwidth, and a latency that is not negative");
   }
-  graph_ = std::make_unique<Graph>(vertices, links_);
-}
-
-Fabric::~Fabric() = default;
-Fabric::Fabric(Fabric&&) noexcept = default;
-Fabric& Fabric::operator=(Fabric&&) noexcept = default;
-
-Fabric::Fabric(const Fabric& other)
-    : devices_(other.devices_),
-      switches_(other.switches_),
-      links_(other.links_),
-      reducing_switches_(other.reducing_switches_),
-      rate_parts_(other.rate_parts_),
-      graph_(std::make_unique<Graph>(devices_ + switches_.size(), links_)) {}
-
-Fabric& Fabric::operator=(const Fabric& other) {
-  *this = Fabric(other);
-  return *this;
+  graph_ = std::make_shared<const Graph>(vertices, links_);
 }
 
 Fabric Fabric::with_reduction(std::vector<VertexId> switches) const {
@@ -122,6 +109,12 @@ std::vector<VertexId> Fabric::neighbours(VertexId from) const {
   for (auto edge = begin; edge != end; ++edge)
     targets.emplace(boost::target(*edge, graph_->graph));
   return {targets.begin(), targets.end()};
+}
+
+bool Fabric::reach_each_other(std::span<const VertexId> vertices) const {
+  return std::all_of(vertices.begin(), vertices.end(), [&](VertexId id) {
+    return graph_->component[id.index()] == graph_->component[vertices.front().index()];
+  });
 }
 
 std::string Fabric::vertex_text(VertexId id) const {

@@ -42,11 +42,6 @@ class Fabric {
   /// Makes a fabric in which no switch reduces. Requires that every link joins two different
   /// vertices of the fabric.
   Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links);
-  ~Fabric();
-  Fabric(Fabric&&) noexcept;
-  Fabric& operator=(Fabric&&) noexcept;
-  Fabric(const Fabric&);
-  Fabric& operator=(const Fabric&);
 
   uint32_t devices() const { return devices_; }
   std::span<const std::string> switches() const { return switches_; }
@@ -77,6 +72,10 @@ class Fabric {
   /// Returns the vertices at the end of a link from `from` that is not cut, each once, in id order.
   std::vector<VertexId> neighbours(VertexId from) const;
 
+  /// Returns whether each of the vertices has a route to each other one, over links that are not
+  /// cut.
+  bool reach_each_other(std::span<const VertexId> vertices) const;
+
   /// Returns "device 3" or "switch "s0"", say.
   std::string vertex_text(VertexId id) const;
   /// Returns "device 3 -> switch "s0"", say.
@@ -89,7 +88,7 @@ class Fabric {
   std::vector<Link> links_;
   std::vector<VertexId> reducing_switches_;
   int64_t rate_parts_ = 1;
-  std::unique_ptr<Graph> graph_;
+  std::shared_ptr<const Graph> graph_;  // of the vertices and links; copies share it
 };
 
 /// The figures of a device. One that was not given is absent, and a report says so.

@@ -71,17 +71,20 @@ bool receives_by_site(const Program& program, const Op& op) {
          (op.operands.empty() || !sent_site(program, op.operands.front()));
 }
 
-ExchangedTypes exchanged_types(const Program& program, const Op& op) {
+ValueType exchanged_operand(const Program& program, const Op& op) {
   const std::span<const ValueId> given = given_by(op);
-  if (given.empty()) {
-    const ValueType& result = program.value(op.results.front()).type;
-    return {result, result};
-  }
+  if (given.empty())
+    return program.value(op.results.front()).type;
   ValueType operand = program.value(given.front()).type;
   for (const ValueId next : given.subspan(1)) {
     const Shape& more = program.value(next).type.shape;
     operand.shape = operand.shape.with(0, checked_add(operand.shape[0], more[0]));
   }
+  return operand;
+}
+
+ExchangedTypes exchanged_types(const Program& program, const Op& op) {
+  ValueType operand = exchanged_operand(program, op);
   ValueType result = takes_result(op) ? program.value(op.results.front()).type : operand;
   return {std::move(operand), std::move(result)};
 }
@@ -91,7 +94,7 @@ bool is_discarded(OpKind kind, int64_t elements) {
 }
 
 bool is_discarded(const Program& program, const Op& op) {
-  return is_discarded(op.kind, exchanged_types(program, op).operand.shape.elements());
+  return is_discarded(op.kind, exchanged_operand(program, op).shape.elements());
 }
 
 void add_op(Site& site, const Program& program, OpId op, Side side) {

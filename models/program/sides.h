@@ -45,9 +45,13 @@ std::optional<SiteId> sent_site(const Program& program, ValueId token);
 /// Returns whether the op is a precv that meets its psend by the name of a site, not by a token.
 bool receives_by_site(const Program& program, const Op& op);
 
+/// Returns the type of the exchanged operand. Several exchanged operands count as one: they lie one
+/// after another along their first dimension. An op that only receives has none; the type of its
+/// result stands for it.
+ValueType exchanged_operand(const Program& program, const Op& op);
+
 /// ExchangedTypes are the types of the exchanged tensors. If an op has only one side, the type of
-/// that side stands for both. Several exchanged operands count as one: they lie one after another
-/// along their first dimension.
+/// that side stands for both.
 struct ExchangedTypes {
   ValueType operand;
   ValueType result;

@@ -150,7 +150,7 @@ void SiteBuilder::match(const Op& op, const OpRequest& request, Meeting& meeting
 /// Reports a dtype or shape that differs from that of `other`.
 void SiteBuilder::match_types(const Op& op, const OpRequest& request, const Meeting& meeting,
                               const Op& other) {
-  const ValueType& theirs = exchanged_types(program_, other).operand;
+  const ValueType& theirs = exchanged_operand(program_, other);
   const auto text = [](Dtype dtype, const Shape& shape) {
     return std::string(name(dtype)) + shape.text();
   };

@@ -43,10 +43,9 @@ struct QuietTime {
 /// group. A permutation and a ragged exchange are timed completely, since they name all ranks.
 class QuietTimer {
  public:
-  /// `reach` is that of the fabric of `paths`. `reach` and `maker` must outlive this object.
-  /// Schedules beyond the limits are not timed.
-  QuietTimer(Paths& paths, const Reach& reach, const ScheduleMaker& maker, const Limits& limits)
-      : paths_(paths), reach_(reach), maker_(maker), limits_(limits) {}
+  /// `maker` must outlive this object. Schedules beyond the limits are not timed.
+  QuietTimer(Paths& paths, const ScheduleMaker& maker, const Limits& limits)
+      : paths_(paths), maker_(maker), limits_(limits) {}
 
   const Fabric& fabric() const { return paths_.fabric(); }
 
@@ -71,7 +70,6 @@ class QuietTimer {
                    WorkType work, std::span<const VertexId> vertices);
 
   Paths& paths_;
-  const Reach& reach_;
   const ScheduleMaker& maker_;
   const Limits limits_;
 };

@@ -74,9 +74,8 @@ class SitePlans {
         paths_(paths),
         transport_(transport),
         most_steps_(static_cast<uint64_t>(limits.steps)),
-        reach_(cluster.fabric),
         maker_(cluster.device, limits),
-        timer_(paths, reach_, maker_, limits),
+        timer_(paths, maker_, limits),
         groupings_(cluster.fabric),
         made_(made),
         schedules_(schedules) {}
@@ -109,7 +108,6 @@ class SitePlans {
   Paths& paths_;
   const std::optional<TransportFigures>& transport_;
   const uint64_t most_steps_;
-  const Reach reach_;
   const ScheduleMaker maker_;
   QuietTimer timer_;
   Groupings groupings_;
@@ -223,7 +221,7 @@ const MadeSchedule& SitePlans::schedule_of(const Method& method, const ScheduleR
 std::optional<Unrouted> SitePlans::unrouted(const SitePlan& plan) const {
   for (size_t g = 0; g < plan.vertices.size(); ++g) {
     const Schedule& schedule = *plan.groups[g].schedule;
-    if (auto lost = first_unrouted(schedule, plan.vertices[g], paths_, reach_))
+    if (auto lost = first_unrouted(schedule, plan.vertices[g], paths_))
       return lost;
   }
   return std::nullopt;

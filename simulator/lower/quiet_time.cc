@@ -150,7 +150,7 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
   const Schedule& schedule = *made.schedule;
   const SharedList<VertexId> nodes = vertices_of_nodes(
       *method.algorithm, schedule, {paths_.fabric(), vertices, request.transport.channels});
-  if (first_unrouted(schedule, nodes, paths_, reach_))
+  if (first_unrouted(schedule, nodes, paths_))
     return "has no route for some message";
   const OneCollective alone(request.kind, schedule, work, nodes,
                             maker_.figures(method, request.kind, schedule));
@@ -173,7 +173,7 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
 QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& asked,
                                          const ScheduleRequest& request, WorkType work,
                                          std::span<const VertexId> vertices) {
-  if (!reach_.mutual(vertices))
+  if (!fabric().reach_each_other(vertices))
     return "has ranks that cannot reach each other";
   const ScheduleRequest of_all = maker_.with_connections(method, asked, request, work);
   if (CollectiveSweep<Schedule>::least_bytes(method.algorithm->make(of_all)->extent()) >

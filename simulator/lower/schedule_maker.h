@@ -90,6 +90,7 @@ struct MemberFigures {
 
 class ScheduleMaker {
  public:
+  /// `device` must outlive this object.
   ScheduleMaker(const DeviceFigures& device, const Limits& limits)
       : device_(device), most_steps_(static_cast<uint64_t>(limits.steps)) {}
 
@@ -114,7 +115,7 @@ class ScheduleMaker {
                                const MemberTensors& tensors) const;
 
  private:
-  const DeviceFigures device_;
+  const DeviceFigures& device_;
   uint64_t most_steps_;
 };
 

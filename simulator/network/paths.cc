@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/strong_components.hpp>
 
 #include "models/base/check.h"
 
@@ -231,24 +230,9 @@ const Path& Paths::between(VertexId from, VertexId to) {
   return *path;
 }
 
-Reach::Reach(const Fabric& fabric) : component_(fabric.devices() + fabric.switches().size()) {
-  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(component_.size());
-  for (const Link& link : fabric.links())
-    if (!link.cut)
-      boost::add_edge(link.from.index(), link.to.index(), graph);
-  boost::strong_components(graph, boost::make_iterator_property_map(
-                                      component_.begin(), boost::get(boost::vertex_index, graph)));
-}
-
-bool Reach::mutual(std::span<const VertexId> vertices) const {
-  return std::all_of(vertices.begin(), vertices.end(), [&](VertexId id) {
-    return component_[id.index()] == component_[vertices.front().index()];
-  });
-}
-
 std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> vertices,
-                                       Paths& paths, const Reach& reach) {
-  if (reach.mutual(vertices))
+                                       Paths& paths) {
+  if (paths.fabric().reach_each_other(vertices))
     return std::nullopt;
   std::optional<Unrouted> first;
   const Extent extent = schedule.extent();
@@ -268,10 +252,9 @@ std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const
 }
 
 std::optional<LostRoute> first_unrouted(const Lowered& lowered, Paths& paths) {
-  const Reach reach(paths.fabric());
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
-    if (auto ends = first_unrouted(*collective.schedule, collective.vertices, paths, reach))
+    if (auto ends = first_unrouted(*collective.schedule, collective.vertices, paths))
       return LostRoute{CollectiveId(c), *ends};
   }
   return std::nullopt;

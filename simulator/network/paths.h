@@ -155,26 +155,14 @@ class Paths {
   RouteSearch::Links ahead_;  // the route's end, last link first, while its middle is looked for
 };
 
-/// It says which devices can reach each other, so that a group need not be searched pair by pair.
-class Reach {
- public:
-  explicit Reach(const Fabric& fabric);
-
-  /// Returns whether each of the vertices has a route to each other one.
-  bool mutual(std::span<const VertexId> vertices) const;
-
- private:
-  std::vector<size_t> component_;  // per vertex: its strongly connected component
-};
-
 /// A member, and a device to which it sends without a route.
 struct Unrouted {
   VertexId sender, receiver;
 };
 /// Returns the first such member, by node and channel. The result is empty if every message has a
-/// route. `reach` is that of the fabric of `paths`.
+/// route.
 std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> vertices,
-                                       Paths& paths, const Reach& reach);
+                                       Paths& paths);
 
 /// A collective with such a member.
 struct LostRoute {

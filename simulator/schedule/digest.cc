@@ -25,4 +25,12 @@ void add_all(Digest& halves, Digest* moves, CollectiveId collective, const Sched
   }
 }
 
+const WalkDigest& ScheduleDigests::of(CollectiveId collective, const Schedule& schedule,
+                                      Bytes itemsize) {
+  const auto [known, is_new] = known_.try_emplace({&schedule, collective, itemsize});
+  if (is_new)
+    add_all(known->second.halves, &known->second.moves.emplace(), collective, schedule, itemsize);
+  return known->second;
+}
+
 }  // namespace orrery

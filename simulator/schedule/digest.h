@@ -5,7 +5,9 @@
 // one that moves other elements than the schedule says.
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "models/base/hash.h"
 #include "models/base/id.h"
@@ -92,5 +94,15 @@ struct WalkDigest {
 /// Adds every half of the schedule once to `halves`, and to `moves` if it is not null.
 void add_all(Digest& halves, Digest* moves, CollectiveId collective, const Schedule& schedule,
              Bytes itemsize);
+
+/// ScheduleDigests has the digests of walks that run every half of a schedule once, and move what
+/// its steps say. Each is worked out once. The schedules must outlive it.
+class ScheduleDigests {
+ public:
+  const WalkDigest& of(CollectiveId collective, const Schedule& schedule, Bytes itemsize);
+
+ private:
+  std::map<std::tuple<const Schedule*, CollectiveId, Bytes>, WalkDigest> known_;
+};
 
 }  // namespace orrery

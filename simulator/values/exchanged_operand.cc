@@ -70,7 +70,7 @@ GroupOperands::GroupOperands(const Program& program, const Op& op, size_t ranks,
         parts.push_back(value != nullptr ? value : zeros(program.value(operand).type.shape));
       }
     if (parts.empty())
-      parts.push_back(zeros(exchanged_types(program, op).operand.shape));
+      parts.push_back(zeros(exchanged_operand(program, op).shape));
     tensors_.push_back(
         parts.size() == 1
             ? parts.front()

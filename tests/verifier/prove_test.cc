@@ -201,7 +201,8 @@ TEST_CASE("values: comparison with the definition finds each planted error that 
 TEST_CASE("digests: an executor that skips any one half is caught, one that skips none is not") {
   const StoredSchedule ring = right_ring();
   PlantedRing planted(ring);
-  const WalkDigest whole = whole_digest(planted.rig.program, planted.rig.lowered);
+  ScheduleDigests digests;
+  const WalkDigest whole = whole_digest(planted.rig.program, planted.rig.lowered, digests);
   // There are 4 ranks of 7 steps, with two halves each.
   for (uint64_t skips = 0; skips <= 56; ++skips) {
     SkippingExecutor executor(planted.rig.lowered, skips);

@@ -147,7 +147,7 @@ void require_routes(const TimedCall& call, const Cluster& cluster, const Schedul
   for (uint32_t gpu = 0; gpu < call.algorithm.gpus; ++gpu)
     vertices.emplace_back(gpu);
   Paths paths(cluster.fabric);
-  if (const auto ends = first_unrouted(schedule, vertices, paths, Reach(cluster.fabric)))
+  if (const auto ends = first_unrouted(schedule, vertices, paths))
     refuse(call.algorithm, fmt::format("cluster {} has no route from {} to {}", cluster.name,
                                        cluster.fabric.vertex_text(ends->sender),
                                        cluster.fabric.vertex_text(ends->receiver)));

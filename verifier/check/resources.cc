@@ -87,18 +87,16 @@ Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes
                 fmt::format("Every device fits its {} at every op.", size_text(capacity)));
 }
 
-WalkDigest whole_digest(const Program& program, const Lowered& lowered) {
+WalkDigest whole_digest(const Program& program, const Lowered& lowered, ScheduleDigests& known) {
   Digest halves;
   Digest moves;
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
-    Digest halves_of_one;
-    Digest moves_of_one;
-    add_all(halves_of_one, &moves_of_one, CollectiveId(c), *collective.schedule,
-            itemsize(collective.work));
+    const WalkDigest& of_one =
+        known.of(CollectiveId(c), *collective.schedule, itemsize(collective.work));
     const uint64_t runs = lowered.iterations->runs(program.site(collective.site).ops.front());
-    halves.add(halves_of_one.repeated(runs));
-    moves.add(moves_of_one.repeated(runs));
+    halves.add(of_one.halves.repeated(runs));
+    moves.add(of_one.moves->repeated(runs));
   }
   return {halves, moves};
 }

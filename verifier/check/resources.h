@@ -20,8 +20,9 @@ namespace orrery {
 /// and what is live there.
 Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes capacity);
 
-/// Returns the digest of a walk that runs every half once in each run of its collective.
-WalkDigest whole_digest(const Program& program, const Lowered& lowered);
+/// Returns the digest of a walk that runs every half once in each run of its collective. Looks up
+/// what is `known` of its schedules, and adds to it.
+WalkDigest whole_digest(const Program& program, const Lowered& lowered, ScheduleDigests& known);
 
 /// Checks that all executors, given by name, have the digest of the schedules (SCHEDULE.DIGEST).
 Check digests_agree(const WalkDigest& whole,

@@ -318,18 +318,15 @@ std::unique_ptr<ValuesAgainstDefinitions::Group> ValuesAgainstDefinitions::make_
                                              op_folding(program_, named, collective.work),
                                              assumed ? nullptr : tables,
                                              {}});
-  const ValueType given = exchanged_types(program_, named).operand;
+  const ValueType given = exchanged_operand(program_, named);
   const auto size = static_cast<uint32_t>(run.members.size());
+  Definitions definitions(named, given.shape, size, tables);
+  group->members.reserve(size);
   for (uint32_t r = 0; r < size; ++r) {
     const OpId id = run.members[r].op;
     const Op& op = program_.op(id);
-    if (!is_ended_[id.index()] || !takes_result(op))
-      continue;
-    auto definition =
-        std::make_shared<const Definition>(define(op, given.shape, size, Rank(r), tables));
-    if (!group->members.empty() && *group->members.back().definition == *definition)
-      definition = group->members.back().definition;
-    group->members.push_back({Rank(r), &op, std::move(definition)});
+    if (is_ended_[id.index()] && takes_result(op))
+      group->members.push_back({Rank(r), &op, definitions.of(Rank(r))});
   }
   if (group->members.empty() ||
       !depends_on_order(*group->members.front().definition, given.dtype, group->folding.numerics))
@@ -369,8 +366,7 @@ void ValuesAgainstDefinitions::compare(Group& group, const EndedRun& run, OfSite
     return operand_of(run.members[r], *op_of(r), operand);
   };
   const GroupOperands operands(program_, group.named, run.members.size(),
-                               exchanged_types(program_, group.named).operand.dtype, op_of,
-                               value_of);
+                               exchanged_operand(program_, group.named).dtype, op_of, value_of);
   const Run compared_run{group.collective, group.folding, group.members, operands.tensors(),
                          run.members};
   const auto visit_values = [&](std::span<const std::byte* const> given, VisitFoldValues visit) {

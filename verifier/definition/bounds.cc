@@ -75,7 +75,7 @@ class Bounds : public NoVisitor {
     const ValueType& type = program_.value(op.results.front()).type;
     if (!takes_result(op) || has_same_bits(op))
       return set(op, device, Tensor(Dtype::F64, type.shape));
-    const Shape given_shape = exchanged_types(program_, op).operand.shape;
+    const Shape given_shape = exchanged_operand(program_, op).shape;
     const auto op_of = [&](size_t r) { return &program_.op(lists_.op(id, Node(r))); };
     const auto bound_of = [&](size_t r, ValueId operand) -> const Tensor* {
       const std::optional<Tensor>& known = bounds_.at(operand, collective.members[r]);

@@ -149,6 +149,13 @@ Definition ragged_all_to_all(const RaggedGroup& group, int64_t row, Rank p) {
   return {Combine::None, std::move(parts)};
 }
 
+/// Returns whether each rank's result is made of the same operand elements.
+bool is_alike_on_all_ranks(const Op& op) {
+  const CollectiveForm& form = rules(op.kind).form;
+  return form.side == Side::Both && !form.by_tables && form.source == nullptr &&
+         form.operand_parts == nullptr;
+}
+
 /// Returns the folds of all parts, in the dtype of the terms.
 Tensor fold(const Definition& definition, std::span<const Tensor* const> terms,
             const Shape& shape) {
@@ -336,6 +343,24 @@ Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank 
     return psum_scatter(operand, dimension(form.operand_parts), group_size, rank);
   ORRERY_CHECK(form.combine != Combine::None, "only collectives have a definition over a group");
   return reduce(form.combine, operand, group_size, form.leaving);
+}
+
+Definitions::Definitions(const Op& op, Shape operand, uint32_t group_size,
+                         const RaggedGroup* tables)
+    : op_(op),
+      operand_(std::move(operand)),
+      group_size_(group_size),
+      tables_(tables),
+      alike_(is_alike_on_all_ranks(op)) {}
+
+const std::shared_ptr<const Definition>& Definitions::of(Rank rank) {
+  if (last_ && (alike_ || rank == rank_))
+    return last_;
+  Definition made = define(op_, operand_, group_size_, rank, tables_);
+  rank_ = rank;
+  if (!last_ || made != *last_)
+    last_ = std::make_shared<const Definition>(std::move(made));
+  return last_;
 }
 
 Tensor apply(const Definition& definition, std::span<const Tensor* const> operands, Dtype dtype,

@@ -12,6 +12,7 @@
 // definition here.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -86,6 +87,26 @@ Tensor mean(const Tensor& sums, int64_t ranks, Numerics numerics = Numerics::Iee
 /// which agree (verifier/ragged/ragged_tables.h).
 Definition define(const Op& op, const Shape& operand, uint32_t group_size, Rank rank,
                   const RaggedGroup* tables = nullptr);
+
+/// Definitions are those of all ranks of a group, as define() gives them. Ranks one after another
+/// with equal definitions share one.
+class Definitions {
+ public:
+  /// Requires that `op`, and `tables` if there are any, outlive it.
+  Definitions(const Op& op, Shape operand, uint32_t group_size,
+              const RaggedGroup* tables = nullptr);
+
+  const std::shared_ptr<const Definition>& of(Rank rank);
+
+ private:
+  const Op& op_;
+  Shape operand_;
+  uint32_t group_size_;
+  const RaggedGroup* tables_;
+  bool alike_;  // all ranks have the same
+  Rank rank_;   // of the last one
+  std::shared_ptr<const Definition> last_;
+};
 
 /// Returns the values by the definition, as a tensor of `dtype` and `shape`. `operands` has one
 /// tensor per rank, all of one dtype. Folds run from the left in rank order, each step rounded to

@@ -153,11 +153,23 @@ std::vector<LawValue> fitted_values(const Law& law, std::vector<LawValue> values
   return values;
 }
 
+const Cluster& DrawnClusters::of(const DrawnCluster& drawn, uint32_t devices) {
+  const std::pair wanted(drawn, devices);
+  const auto known = made_.find(wanted);
+  return known != made_.end() ? known->second
+                              : made_.emplace(wanted, cluster_of(drawn, devices)).first->second;
+}
+
 Scenario scenario_of(const Law& law, const LawCase& drawn) {
+  DrawnClusters clusters;
+  return scenario_of(law, drawn, clusters);
+}
+
+Scenario scenario_of(const Law& law, const LawCase& drawn, DrawnClusters& clusters) {
   ScenarioDefaults defaults;
   defaults.init = RandomInit{drawn.data, RandomInit::Values::Integers};
   if (!law.has_cluster())
-    defaults.cluster = [&](uint32_t devices) { return cluster_of(drawn.cluster, devices); };
+    defaults.cluster = [&](uint32_t devices) { return clusters.of(drawn.cluster, devices); };
   Scenario made = law.scenario(drawn.values, defaults);
   if (!law.has_cluster() && drawn.algorithms)
     choose_algorithms(made, Random(*drawn.algorithms));

@@ -3,11 +3,15 @@
 // A LawCase is what is drawn for one case of a law: a value for each of its names, and what the law
 // leaves open. A case depends on the law's text, the seed and the case's number alone.
 
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "models/fabric/fabric.h"
 #include "models/scenario/law.h"
 #include "models/scenario/scenario.h"
 
@@ -18,7 +22,7 @@ struct DrawnCluster {
   enum class Fabric : uint8_t { Switch, Ring, Mesh } fabric = Fabric::Switch;
   uint8_t link = 0;    // which of a few bandwidths and latencies
   bool costs = false;  // whether launches, reductions and copies take time too
-  friend bool operator==(const DrawnCluster&, const DrawnCluster&) = default;
+  friend auto operator<=>(const DrawnCluster&, const DrawnCluster&) = default;
 };
 
 struct LawCase {
@@ -42,8 +46,19 @@ std::vector<LawValue> least_values(const Law& law);
 /// Returns the values with each one made to fit the earlier ones.
 std::vector<LawValue> fitted_values(const Law& law, std::vector<LawValue> values);
 
-/// Makes the scenario of a case. Throws InputError if it is none.
+/// DrawnClusters makes each cluster once.
+class DrawnClusters {
+ public:
+  const Cluster& of(const DrawnCluster& drawn, uint32_t devices);
+
+ private:
+  std::map<std::pair<DrawnCluster, uint32_t>, Cluster> made_;
+};
+
+/// Makes the scenario of a case. Throws InputError if it is none. Runs of many cases share their
+/// clusters.
 Scenario scenario_of(const Law& law, const LawCase& drawn);
+Scenario scenario_of(const Law& law, const LawCase& drawn, DrawnClusters& clusters);
 
 /// Returns the names with their values: "n = 8, dtype = \"bf16\"".
 std::string values_text(const Law& law, const std::vector<LawValue>& values);

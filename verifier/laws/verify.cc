@@ -149,12 +149,13 @@ class CaseRunner {
 
   void work() {
     const Checker checker(options_.limits);
+    DrawnClusters clusters;
     for (size_t c = next_++; c < last_; c = next_++) {
       std::exception_ptr error;
       Result& result = results_[c];
       try {
         const LawCase drawn = drawn_case(law_, options_.seed, number(c), result.refused);
-        if (std::optional<Check> check = run_case(checker, drawn))
+        if (std::optional<Check> check = run_case(checker, clusters, drawn))
           result.worst = std::make_unique<const Check>(std::move(*check));
       } catch (...) {
         error = std::current_exception();
@@ -170,9 +171,10 @@ class CaseRunner {
     }
   }
 
-  std::optional<Check> run_case(const Checker& checker, const LawCase& drawn) const {
+  std::optional<Check> run_case(const Checker& checker, DrawnClusters& clusters,
+                                const LawCase& drawn) const {
     try {
-      return worst(checker.checks_of(scenario_of(law_, drawn)));
+      return worst(checker.checks_of(scenario_of(law_, drawn, clusters)));
     } catch (const InputError& error) {
       refuse(law_, drawn, error);
     }

@@ -1,6 +1,7 @@
 #include "verifier/prove/prover.h"
 
 #include <algorithm>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -89,41 +90,59 @@ const ProvenanceRun* Prover::folds(const Op& op, const Collective& collective) {
   return &traced(*collective.schedule).run;
 }
 
-bool Prover::Before::operator()(const Question& a, const Question& b) const {
-  const auto plain = [](const Question& q) {
-    return std::tie(q.schedule, q.kind, q.tables, q.input->dims, q.input->strides, q.output->dims,
-                    q.output->strides);
+bool ProofQuestion::Before::operator()(const ProofQuestion& a, const ProofQuestion& b) const {
+  const auto plain = [](const ProofQuestion& q) {
+    return std::tie(q.schedule, q.proof_pieces, q.search_pieces, q.kind, q.ranks, q.input.dims,
+                    q.input.strides, q.output.dims, q.output.strides);
   };
   if (plain(a) != plain(b))
     return plain(a) < plain(b);
   if (!std::ranges::equal(a.operand.dims(), b.operand.dims()))
     return std::ranges::lexicographical_compare(a.operand.dims(), b.operand.dims());
-  return a.attributes != b.attributes && a.attributes->all() < b.attributes->all();
+  if (*a.attributes != *b.attributes)
+    return a.attributes->all() < b.attributes->all();
+  if (a.tables == nullptr || b.tables == nullptr)
+    return a.tables == nullptr && b.tables != nullptr;
+  return a.tables != b.tables && *a.tables < *b.tables;
 }
 
-Prover::Question Prover::question(const Op& op, const Collective& collective) const {
+namespace {
+
+/// Returns a pointer that does not own what it points to.
+template <class T>
+std::shared_ptr<const T> referred_to(const T* object) {
+  return {std::shared_ptr<const T>(), object};
+}
+
+}  // namespace
+
+ProofQuestion Prover::question(const Op& op, const Collective& collective) const {
   return {collective.schedule,
-          &collective.input,
-          &collective.output,
+          proof_budget_.pieces,
+          search_budget_.pieces,
+          collective.input,
+          collective.output,
+          static_cast<uint32_t>(collective.members.size()),
           op.kind,
-          &op.attributes,
-          exchanged_types(program_, op).operand.shape,
-          tables_of(lowered_, collective)};
+          referred_to(&op.attributes),
+          exchanged_operand(program_, op).shape,
+          referred_to(tables_of(lowered_, collective))};
 }
 
 const Proof& Prover::proof(const Op& op, const Collective& collective) {
-  const Question asked = question(op, collective);
-  const auto known = proofs_.find(asked);
-  if (known != proofs_.end())
+  ProofQuestion asked = question(op, collective);
+  const auto known = known_->proofs.find(asked);
+  if (known != known_->proofs.end())
     return known->second;
-  const auto size = static_cast<uint32_t>(collective.members.size());
-  const auto definition = [&](Rank rank) {
-    return define(op, asked.operand, size, rank, asked.tables);
-  };
-  return proofs_
-      .emplace(asked, prove(traced(*collective.schedule), {collective.input, collective.output},
-                            definition, proof_budget_.pieces))
-      .first->second;
+  Definitions definitions(op, asked.operand, asked.ranks, asked.tables.get());
+  Proof proof = prove(
+      traced(*collective.schedule), {collective.input, collective.output},
+      [&](Rank rank) { return *definitions.of(rank); }, proof_budget_.pieces);
+  // The question is kept for other programs, so it owns what it is about.
+  asked.attributes = std::make_shared<const Attributes>(*asked.attributes);
+  if (asked.tables != nullptr)
+    asked.tables = std::make_shared<const RaggedGroup>(*asked.tables);
+  return known_->proofs.emplace(std::move(asked), std::move(proof)).first->second;
 }
 
 const StepRaces& Prover::races(const Schedule& schedule) {

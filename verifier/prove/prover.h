@@ -11,7 +11,11 @@
 #include <variant>
 #include <vector>
 
+#include "models/program/attributes.h"
+#include "models/program/ragged.h"
+#include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
+#include "simulator/schedule/view.h"
 #include "simulator/schedule/walk.h"
 #include "verifier/prove/prove.h"
 #include "verifier/verdict.h"
@@ -27,10 +31,30 @@ struct ProofBudget {
   uint64_t pieces = kUnlimited;
 };
 
+/// A ProofQuestion is all that a proof depends on. Attributes are compared whole: equal attributes
+/// mean an equal definition.
+struct ProofQuestion {
+  const Schedule* schedule;
+  uint64_t proof_pieces;  // the budgets
+  uint64_t search_pieces;
+  View input;
+  View output;
+  uint32_t ranks;
+  OpKind kind;
+  std::shared_ptr<const Attributes> attributes;
+  Shape operand;                              // of several, one after another
+  std::shared_ptr<const RaggedGroup> tables;  // null: it has none
+
+  struct Before {  // an order for lookups; results do not depend on it
+    bool operator()(const ProofQuestion& a, const ProofQuestion& b) const;
+  };
+};
+
 /// KnownSchedules has what Provers found out about schedules, by schedule and budgets. Later
 /// Provers of the same schedules need not find it again. The schedules must outlive it.
 struct KnownSchedules {
   Orders orders;
+  ScheduleDigests digests;
   std::map<std::pair<const Schedule*, uint64_t>, StepRaces> races;  // by ProofBudget::pieces
   struct Walk {
     const Schedule* schedule;
@@ -39,6 +63,7 @@ struct KnownSchedules {
     friend auto operator<=>(const Walk&, const Walk&) = default;
   };
   std::map<Walk, Traced> traced;
+  std::map<ProofQuestion, Proof, ProofQuestion::Before> proofs;
 };
 
 /// Says why a site is not proved.
@@ -67,30 +92,15 @@ class Prover {
   /// Returns the number of steps of the site's schedules, each schedule counted once.
   uint64_t steps(SiteId site);
 
-  /// These return the number of schedules walked with folds (as known), of proofs by comparison,
-  /// and of schedules searched for races (as known). Tests see by them that equal ones are made
-  /// once.
+  /// These return the number of schedules walked with folds, of proofs by comparison, and of
+  /// schedules searched for races, all as known. Tests see by them that equal ones are made once.
   size_t walks() const { return known_->traced.size(); }
-  size_t proofs() const { return proofs_.size(); }
+  size_t proofs() const { return known_->proofs.size(); }
   size_t searches() const { return known_->races.size(); }
 
  private:
-  /// This is all that a proof depends on. Attributes are compared whole: equal attributes mean an
-  /// equal definition.
-  struct Question {
-    const Schedule* schedule;
-    const View* input;
-    const View* output;
-    OpKind kind;
-    const Attributes* attributes;
-    Shape operand;  // of several, one after another
-    const RaggedGroup* tables;
-  };
-  struct Before {  // an order for lookups; results do not depend on it
-    bool operator()(const Question& a, const Question& b) const;
-  };
-
-  Question question(const Op& op, const Collective& collective) const;
+  /// Returns the question about the collective, which refers to the op and the tables.
+  ProofQuestion question(const Op& op, const Collective& collective) const;
   const Proof& proof(const Op& op, const Collective& collective);
   const Traced& traced(const Schedule& schedule);
   const StepRaces& races(const Schedule& schedule);
@@ -106,7 +116,6 @@ class Prover {
   std::shared_ptr<KnownSchedules> known_;
   std::vector<std::vector<const Collective*>> asked_by_;
   std::map<const Schedule*, uint64_t> steps_;
-  std::map<Question, Proof, Before> proofs_;
 };
 
 /// Names the first op of each site whose steps were not searched for races, in quotes.

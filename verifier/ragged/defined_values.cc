@@ -152,7 +152,7 @@ void DefinedValues::run_site(SiteId id) {
     for (const LogicalId device : program_.thread(thread_of_[op.index()]).devices)
       op_of.emplace(std::pair(device, side_of(program_.op(op))), op);
   const Op& first = program_.op(site.ops.front());
-  const ValueType exchanged = exchanged_types(program_, first).operand;
+  const ValueType exchanged = exchanged_operand(program_, first);
   const WorkType work = work_type(rules(first.kind).form.entering, exchanged.dtype);
   const Numerics numerics = op_folding(program_, first, work).numerics;
   for (size_t g = 0; g < site.groups.size(); ++g) {

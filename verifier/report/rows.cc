@@ -118,7 +118,7 @@ class Rows {
 
   /// Returns the elements of a rank; if ranks exchange by tables, of the one that sends most.
   int64_t exchanged_elements(const Op& op, const Collective& collective) const {
-    const Shape operand = exchanged_types(program_, op).operand.shape;
+    const Shape operand = exchanged_operand(program_, op).shape;
     const RaggedGroup* const tables = tables_of(lowered(), collective);
     return tables == nullptr ? operand.elements() : tables->most_sent() * operand.elements_from(1);
   }

@@ -30,9 +30,8 @@ struct ChoiceSite {
 
   std::string pick() const {
     Paths paths(fabric);
-    const Reach reach(fabric);
     const ScheduleMaker maker(device, Limits());
-    QuietTimer timer(paths, reach, maker, Limits());
+    QuietTimer timer(paths, maker, Limits());
     Groupings groupings(fabric);
     const auto picked =
         pick_method({asked, request, {Dtype::F32}, groupings.of(groups)}, transport, maker, timer);
@@ -557,9 +556,8 @@ TEST_CASE("choice: no time is below the least that its rates allow") {
             continue;
           CAPTURE(algorithm->name);
           Paths paths(site.fabric);
-          const Reach reach(site.fabric);
           const ScheduleMaker maker(site.device, Limits());
-          QuietTimer timer(paths, reach, maker, Limits());
+          QuietTimer timer(paths, maker, Limits());
           const Method method{algorithm, &protocol};
           const Duration least =
               timer.at_least(method, site.asked, site.request, {Dtype::F32}, vertices);
