@@ -81,6 +81,7 @@ StageOptions stage_options(const Scenario& scenario, const FoundTables& tables,
   stages.seed = options.seed;
   stages.faults = scenario.faults;
   stages.shared = options.shared;
+  stages.replace_schedule = options.replace_schedule;
   stages.memory = scenario.memory;
   stages.slack_budget = options.wanted == Wanted::All ? options.slack_budget : 0;
   // A property that is asked for is shown at any cost. A proof includes the search for races.
@@ -325,7 +326,7 @@ class Run {
     if (!why_not) {
       HostRun run = execute(
           program, to_run, initial_values(), [&](const EndedRun& ended) { of_host.add(ended); },
-          &stages_.orders());
+          &stages_.orders(), options_.kernels);
       digests_.emplace_back("host executor", run.digest);
       report_.values = reported(std::move(run.values));
     }

@@ -21,6 +21,8 @@
 #include "models/program/unroll.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
+#include "simulator/algorithm/algorithms.h"
+#include "simulator/values/host_executor.h"
 #include "verifier/gpus/gpu_options.h"
 #include "verifier/report.h"
 
@@ -61,8 +63,13 @@ struct RunOptions {
   /// If this is given, the report has the values of the GPUs, and they are compared with the
   /// host's.
   std::optional<GpuOptions> gpus = {};
+  /// If this is given, it replaces each schedule that lowering makes. So a schedule of one's own is
+  /// timed, run, compared with the definition and proved as ours are.
+  ReplaceSchedule replace_schedule = nullptr;
+  /// These compute the values on the host, so that kernels of one's own are checked.
+  HostKernels kernels = {};
   /// Runs that are given the same work make and prove equal schedules once. Results are the same.
-  /// Only one of these runs may be under way at a time.
+  /// Only one of these runs may be under way at a time. They must replace schedules alike.
   std::shared_ptr<SharedWork> shared = nullptr;
   /// A program beyond these limits is refused (models/scenario/size_limits.h).
   Limits limits;

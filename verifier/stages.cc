@@ -25,7 +25,8 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
       shared_(options_.shared == nullptr ? std::make_shared<SharedWork>() : options_.shared),
       healthy_paths_(cluster.fabric),
       lowered_(lower(program, cluster, healthy_paths_, diagnostics, options_.limits,
-                     options_.memory.transport, options_.tables, &shared_->schedules)) {
+                     options_.memory.transport, options_.tables, &shared_->schedules,
+                     options_.replace_schedule)) {
   if (!diagnostics.empty())
     return;
   fault_effects_ = apply_faults(options_.faults, program_, cluster.fabric, options_.seed, lowered_);
@@ -105,9 +106,10 @@ const Lowered& Stages::lowered_to_run() {
     return lowered_;
   if (!lowered_loops_) {
     Diagnostics none("");
-    lowered_loops_ = lower(looped_->program, cluster_, healthy_paths_, none, options_.limits,
-                           options_.memory.transport,
-                           looped_tables(program_, *looped_, options_.tables), &shared_->schedules);
+    lowered_loops_ =
+        lower(looped_->program, cluster_, healthy_paths_, none, options_.limits,
+              options_.memory.transport, looped_tables(program_, *looped_, options_.tables),
+              &shared_->schedules, options_.replace_schedule);
     ORRERY_CHECK(none.empty(), "what is lowered with some iterations is lowered with all");
     (void)apply_faults(options_.faults, looped_->program, cluster_.fabric, options_.seed,
                        *lowered_loops_);

@@ -59,6 +59,7 @@ struct StageOptions {
   /// Whether times() may lack what TimeOptions::only_times leaves out. With slack it lacks nothing.
   bool only_times = false;
   std::shared_ptr<SharedWork> shared = nullptr;  // null: what others did is not known
+  ReplaceSchedule replace_schedule = nullptr;
 };
 
 /// Says whether slack is computed, or why not.

@@ -22,6 +22,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -119,6 +120,12 @@ struct Algorithm {
     return switch_of == nullptr || !fabric.reducing_switches().empty();
   }
 };
+
+/// Returns the schedule that runs in the place of `made`, which is what the algorithm made for the
+/// request; it may be `made` itself. It has the nodes and the areas of `made`.
+using ReplaceSchedule = std::function<std::shared_ptr<const Schedule>(
+    const Algorithm& algorithm, const ScheduleRequest& request,
+    std::shared_ptr<const Schedule> made)>;
 
 /// Returns where each node of the algorithm's schedule for the group is: the ranks, then the switch
 /// nodes. Requires that the group fits.

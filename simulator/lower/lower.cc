@@ -64,12 +64,12 @@ struct SitePlan {
 
 class SitePlans {
  public:
-  /// `transport` must outlive this object. Schedules are taken from `made`, or made and added
-  /// there. They are added to `schedules`, each once. A site with more steps than Limits::steps
-  /// gets a plan, but its steps are not visited.
+  /// `transport` and `replace` must outlive this object. Schedules are taken from `made`, or made,
+  /// replaced and added there. They are added to `schedules`, each once. A site with more steps
+  /// than Limits::steps gets a plan, but its steps are not visited.
   SitePlans(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
             const std::optional<TransportFigures>& transport, MadeSchedules& made,
-            std::vector<std::shared_ptr<const Schedule>>& schedules)
+            const ReplaceSchedule& replace, std::vector<std::shared_ptr<const Schedule>>& schedules)
       : program_(program),
         paths_(paths),
         transport_(transport),
@@ -78,6 +78,7 @@ class SitePlans {
         timer_(paths, maker_, limits),
         groupings_(cluster.fabric),
         made_(made),
+        replace_(replace),
         schedules_(schedules) {}
 
   /// The plan, or the error in the op's algorithm. It is valid as long as this object.
@@ -112,6 +113,7 @@ class SitePlans {
   QuietTimer timer_;
   Groupings groupings_;
   MadeSchedules& made_;
+  const ReplaceSchedule& replace_;
   std::vector<std::shared_ptr<const Schedule>>& schedules_;
   std::set<const Schedule*> taken_;  // those in `schedules_`
   std::map<Key, Outcome> plans_;     // looked up only
@@ -211,8 +213,13 @@ GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePl
 const MadeSchedule& SitePlans::schedule_of(const Method& method, const ScheduleRequest& request,
                                            WorkType work) {
   MadeSchedule& made = made_[{method.algorithm, request, message_cut(method, work), most_steps_}];
-  if (made.schedule == nullptr)
+  if (made.schedule == nullptr) {
     made = maker_.make(method, request, work);
+    if (replace_ && !made.too_long && made.steps <= most_steps_) {
+      made.schedule = replace_(*method.algorithm, request, std::move(made.schedule));
+      made.steps = orrery::count_steps(*made.schedule);
+    }
+  }
   if (taken_.insert(made.schedule.get()).second)
     schedules_.push_back(made.schedule);
   return made;
@@ -238,7 +245,7 @@ class Lowering {
  public:
   Lowering(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
            const std::optional<ProtocolFigures>& instead, const RaggedTables& tables,
-           MadeSchedules* made, Diagnostics& diagnostics)
+           MadeSchedules* made, const ReplaceSchedule& replace, Diagnostics& diagnostics)
       : program_(program),
         cluster_(cluster),
         limits_(limits),
@@ -250,7 +257,7 @@ class Lowering {
         repetitions_(repetitions(program)),
         costs_(program, cluster.device, diagnostics),
         plans_(program, cluster, paths, limits, *transport_, made == nullptr ? made_ : *made,
-               lowered_.schedules) {}
+               replace, lowered_.schedules) {}
 
   Lowered run() {
     const uint32_t devices = cluster_.fabric.devices();
@@ -459,8 +466,9 @@ class Lowering {
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits,
               const std::optional<ProtocolFigures>& instead, const RaggedTables& tables,
-              MadeSchedules* made) {
-  return Lowering(program, cluster, paths, limits, instead, tables, made, diagnostics).run();
+              MadeSchedules* made, const ReplaceSchedule& replace) {
+  return Lowering(program, cluster, paths, limits, instead, tables, made, replace, diagnostics)
+      .run();
 }
 
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,

@@ -35,11 +35,14 @@ namespace orrery {
 /// added to `diagnostics`; the result is valid only if there are none. Throws OpOverflow if an op's
 /// figures exceed 64 bits. `paths` are those of the cluster's fabric. Messages are passed by the
 /// protocols of the cluster's transport, or by `instead`. `tables` are those of all sites that
-/// exchange by tables. Equal schedules of several lowerings are shared if `made` is given.
+/// exchange by tables. Equal schedules of several lowerings are shared if `made` is given. If
+/// `replace` is given, each schedule that is made is replaced, once. Methods are still chosen by
+/// the times of ours. Lowerings that share schedules must replace them alike.
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits = {},
               const std::optional<ProtocolFigures>& instead = std::nullopt,
-              const RaggedTables& tables = {}, MadeSchedules* made = nullptr);
+              const RaggedTables& tables = {}, MadeSchedules* made = nullptr,
+              const ReplaceSchedule& replace = nullptr);
 
 /// Does the same, with paths of its own.
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,

@@ -9,8 +9,8 @@
 namespace orrery {
 
 HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments,
-                VisitEndedRun ended, Orders* shared) {
-  HostVisitor visitor(program, lowered, std::move(arguments), std::move(ended));
+                VisitEndedRun ended, Orders* shared, HostKernels kernels) {
+  HostVisitor visitor(program, lowered, std::move(arguments), std::move(ended), kernels);
   Stop stop = walk(program, lowered, visitor, shared);
   const WalkDigest digest = visitor.digest();
   return {std::move(visitor).finish(), digest, std::move(stop)};

@@ -4,7 +4,7 @@
 //
 // walk() of program_walk.h goes through the lists of all devices without times, in an order that
 // the causes of each action allow. At each event it calls the visitor (host_visitor.h):
-//  - a local op is evaluated by its rule, with the kernels of models/array;
+//  - a local op is evaluated by its rule, with the kernels of models/array (HostKernels);
 //  - a device that enters a collective gets the memory of its node there (member_memory.h), with
 //    its operand as the input area;
 //  - each half of a step runs its actions: it copies or folds a slice, or moves a message;
@@ -14,8 +14,14 @@
 // program that hangs, the result has the values made until then, and where each list stopped. The
 // digest of the walk must be that of the timing executors.
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
+#include "models/array/combine.h"
+#include "models/array/tensor.h"
+#include "models/array/work.h"
 #include "models/program/program.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"
@@ -33,15 +39,28 @@ struct HostRun {
   Stop stop;  // if not finished, the program hangs and later values are missing
 };
 
-/// Runs a program. `arguments` has the program's arguments on every device. `ended` is called for
-/// each run of a collective when its last member has ended. `shared` has the orders of other walks
-/// of the same schedules, and may be null.
-HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments,
-                VisitEndedRun ended = {}, Orders* shared = nullptr);
-
 /// Returns the results of one local op on one device, by the op's rules. The host executor and the
 /// definitions share it, since a local op is its own definition. `operands` are in the op's order.
 std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
                                    std::span<const Tensor* const> operands, LogicalId device);
+
+/// HostKernels compute the elements. Definitions are computed by ours, so they judge other folds.
+/// Other local ops are judged only where expectations compare their results, as those of laws do:
+/// a local op is its own definition.
+struct HostKernels {
+  /// Computes the results of a local op on a device.
+  std::vector<Tensor> (*local)(const Program& program, const Op& op,
+                               std::span<const Tensor* const> operands,
+                               LogicalId device) = evaluate_local;
+  /// Folds the elements of two slices, in a step of a collective.
+  void (*fold)(const Folding& folding, Combine combine, std::byte* target, const std::byte* left,
+               const std::byte* right, int64_t count) = combine_into;
+};
+
+/// Runs a program. `arguments` has the program's arguments on every device. `ended` is called for
+/// each run of a collective when its last member has ended. `shared` has the orders of other walks
+/// of the same schedules, and may be null.
+HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arguments,
+                VisitEndedRun ended = {}, Orders* shared = nullptr, HostKernels kernels = {});
 
 }  // namespace orrery

@@ -9,7 +9,6 @@
 #include "models/base/check.h"
 #include "models/program/op_rules.h"
 #include "models/program/sides.h"
-#include "simulator/values/host_executor.h"
 
 namespace orrery {
 
@@ -46,11 +45,12 @@ HostVisitor::Running::Running(const Collective& of, const Folding& how)
 }
 
 HostVisitor::HostVisitor(const Program& program, const Lowered& lowered, DeviceValues arguments,
-                         VisitEndedRun ended)
+                         VisitEndedRun ended, HostKernels kernels)
     : program_(program),
       lowered_(lowered),
       values_(program, lowered.iterations, std::move(arguments)),
       ended_(std::move(ended)),
+      kernels_(kernels),
       running_(lowered.collectives.size()) {}
 
 void HostVisitor::local(OpRun run, LogicalId device) {
@@ -66,7 +66,7 @@ void HostVisitor::local(OpRun run, LogicalId device) {
     operands.reserve(op.operands.size());
     for (const ValueId operand : op.operands)
       operands.push_back(values_.read(operand, run, device));
-    results = evaluate_local(program_, op, operands, device);
+    results = kernels_.local(program_, op, operands, device);
   }
   for (size_t r = 0; r < results.size(); ++r)
     values_.put({op.results[r], run.iteration}, device,
@@ -260,12 +260,12 @@ void HostVisitor::reduce(const Folding& folding, Combine combine, std::byte* tar
                          const std::byte* left, const std::byte* right, int64_t size) {
   const int64_t count = size / itemsize(folding.held).count();
   if (!overlap_in_part(target, left, size) && !overlap_in_part(target, right, size)) {
-    combine_into(folding, combine, target, left, right, count);
+    kernels_.fold(folding, combine, target, left, right, count);
     return;
   }
   const uint32_t block = blocks_.take(size);
   move_bytes(blocks_.data(block), left, size);
-  combine_into(folding, combine, blocks_.data(block), blocks_.data(block), right, count);
+  kernels_.fold(folding, combine, blocks_.data(block), blocks_.data(block), right, count);
   move_bytes(target, blocks_.data(block), size);
   blocks_.give_back(block);
 }

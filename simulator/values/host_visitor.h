@@ -15,6 +15,7 @@
 #include "simulator/schedule/lowered.h"
 #include "simulator/schedule/run_table.h"
 #include "simulator/schedule/step_table.h"
+#include "simulator/values/host_executor.h"
 #include "simulator/values/live_values.h"
 #include "simulator/values/member_memory.h"
 #include "simulator/values/values.h"
@@ -51,7 +52,7 @@ class HostVisitor {
  public:
   /// `ended` may be empty.
   HostVisitor(const Program& program, const Lowered& lowered, DeviceValues arguments,
-              VisitEndedRun ended = {});
+              VisitEndedRun ended = {}, HostKernels kernels = {});
 
   void local(OpRun run, LogicalId device);
   void issue(CollectiveRun run, Node node, OpRun op);
@@ -124,6 +125,7 @@ class HostVisitor {
   const Lowered& lowered_;
   LiveValues values_;
   const VisitEndedRun ended_;
+  const HostKernels kernels_;
   RunTable<std::unique_ptr<Running>> running_;
   Blocks blocks_;
   /// Only the message sent last may be borrowed. It is read from the sender's memory if its receive

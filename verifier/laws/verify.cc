@@ -21,8 +21,10 @@ namespace {
 /// Runs scenarios one after the other, whose equal schedules are made and proved once.
 class Checker {
  public:
-  explicit Checker(const Limits& limits) {
-    options_.limits = limits;
+  explicit Checker(const LawOptions& options) {
+    options_.limits = options.limits;
+    options_.replace_schedule = options.replace_schedule;
+    options_.kernels = options.kernels;
     options_.data = Data::On;
     options_.wanted = Wanted::Checks;
     options_.shared = shared_work();
@@ -148,7 +150,7 @@ class CaseRunner {
   }
 
   void work() {
-    const Checker checker(options_.limits);
+    const Checker checker(options_);
     DrawnClusters clusters;
     for (size_t c = next_++; c < last_; c = next_++) {
       std::exception_ptr error;
@@ -192,8 +194,8 @@ class CaseRunner {
 };
 
 Counterexample counterexample(const Law& law, uint64_t number, const LawCase& failing,
-                              const Check& check, const Limits& limits) {
-  const Checker checker(limits);
+                              const Check& check, const LawOptions& options) {
+  const Checker checker(options);
   Shrunk small = shrunk(law, failing, check, [&](const Scenario& scenario) {
     std::optional<Check> fails;
     for (Check& each : checker.checks_of(scenario))
@@ -215,7 +217,7 @@ LawVerdict verify(const Law& law, const LawOptions& options) {
     uint64_t refused = 0;
     made.counterexample =
         counterexample(law, *failed, drawn_case(law, options.seed, *failed, refused),
-                       runner.failing_check(), options.limits);
+                       runner.failing_check(), options);
   }
   return made;
 }

@@ -16,6 +16,8 @@
 #include "models/scenario/law.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
+#include "simulator/algorithm/algorithms.h"
+#include "simulator/values/host_executor.h"
 #include "verifier/laws/law_case.h"
 #include "verifier/verdict.h"
 
@@ -27,6 +29,9 @@ struct LawOptions {
   std::optional<uint64_t> only = {};  // the number of the only case that is run
   unsigned jobs = 1;                  // threads; the verdict does not depend on it
   Limits limits = {};
+  /// These are as in RunOptions. With several jobs, several threads call `replace_schedule`.
+  ReplaceSchedule replace_schedule = nullptr;
+  HostKernels kernels = {};
   /// If it is given, it is told the number of cases that have run, from time to time, by one thread
   /// at a time.
   std::function<void(uint64_t cases)> progress = {};
