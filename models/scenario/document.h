@@ -98,8 +98,8 @@ class Document {
            ControlCharacters control = ControlCharacters::Refused);
   /// Copies a document. For each of its values, `replaces` is asked whether it writes another value
   /// in its place, or nothing, so that the value is left out. Values that it writes have the
-  /// position of the one that they replace. More values than the limit are an error, which throws
-  /// InputError.
+  /// position of the one that they replace. More values than the limit, or deeper ones, are an
+  /// error, which throws InputError.
   Document(const Document& original,
            FunctionRef<bool(DocumentNode value, DocumentWriter& instead)> replaces,
            Diagnostics& diagnostics, const Limits& limits);

@@ -61,6 +61,13 @@ uint32_t DocumentWriter::add(Document::Record record) {
     diagnostics_.add({"", to_.lines_->at(at_.begin)}, beyond(limits_, &Limits::values, "more"));
     diagnostics_.throw_if_any();
   }
+  const bool holds_others =
+      record.kind == DocumentNode::Kind::List || record.kind == DocumentNode::Kind::Object;
+  if (holds_others && open_.size() >= static_cast<size_t>(limits_.nesting)) {
+    diagnostics_.add({to_.pointer(open_.back()), to_.lines_->at(at_.begin)},
+                     beyond(limits_, &Limits::nesting, "more"));
+    diagnostics_.throw_if_any();
+  }
   record.first = record.next = record.last = record.size = record.parent = record.index = 0;
   if (!open_.empty()) {
     Document::Record& parent = records[open_.back()];

@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kOfLaw = {"forall", "where"};
 
+/// Refuses an empty list of expectations, since every program would meet it.
+void refuse_none(DocumentNode expect, Diagnostics& diagnostics) {
+  if (expect.kind() == DocumentNode::Kind::List && expect.size() == 0)
+    diagnostics.add(expect.origin(), "expected at least 1 expectation, got none");
+}
+
 }  // namespace
 
 bool is_law(std::string_view text, const Limits& limits) {
@@ -46,7 +52,8 @@ void Law::read(Diagnostics& diagnostics) {
   if (const auto name = fields.optional("name"); name && name->kind() == DocumentNode::Kind::Text)
     name_ = name->text();
   has_cluster_ = fields.optional("cluster").has_value();
-  fields.required("expect");
+  if (const auto expect = fields.required("expect"))
+    refuse_none(*expect, diagnostics);
   if (const auto draws = fields.required("forall"))
     read_draws(*draws, diagnostics);
   if (const auto where = fields.optional("where"))
@@ -102,6 +109,8 @@ bool Law::admits(std::span<const LawValue> values) const {
 Scenario Law::scenario(std::span<const LawValue> values, const ScenarioDefaults& defaults) const {
   Diagnostics diagnostics(file_);
   const std::unique_ptr<const Document> filled = holes_->filled(values, diagnostics, limits_);
+  refuse_none(*filled->root()->find("expect"), diagnostics);
+  diagnostics.throw_if_any();
   return read_scenario(file_, *filled, limits_, defaults);
 }
 

@@ -6,8 +6,9 @@
 //             names
 //   "where"   a formula: only drawn values for which it is true count
 //
-// Values for the names make a scenario of it. Its "expect" must hold whatever the values. A law may
-// have no "cluster", and arrays without "init": who makes the scenario gives them.
+// Values for the names make a scenario of it. Its "expect" must hold whatever the values, and has
+// an expectation or more. A law may have no "cluster", and arrays without "init": who makes the
+// scenario gives them.
 
 #include <memory>
 #include <optional>

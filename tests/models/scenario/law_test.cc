@@ -161,6 +161,20 @@ TEST_CASE("holes: what fills them counts towards the limits") {
   CHECK(filled(text, json_of, limits) ==
         "f:2:6: expected at most 9 values in a file, got more (--limit values=N allows more)");
   limits = {};
+  limits.nesting = 3;
+  // The value is as deep as the limit where it is written, and one deeper where it is put.
+  for (const char* const value : {"[5]", "{\"k\": 5}"}) {
+    const std::string known = fmt::format(R"({{"known": {{"o": {}}},)", value) + "\n";
+    CHECK(filled(known + R"("a": {"b": "${o}"}})", json_of, limits) ==
+          fmt::format(R"({{"a": {{"b": {}}}}})", value));
+    CHECK(filled(known + R"("a": {"b": {"c": "${o}"}}})", json_of, limits) ==
+          "f:2:18: /a/b: expected at most 3 levels of nesting, got more (--limit nesting=N allows "
+          "more)");
+  }
+  CHECK(filled(R"({"known": {"n": 1}, "a": {"b": ["${repeat(0, n)}"]}})", json_of, limits) ==
+        "f:1:33: /a/b: expected at most 3 levels of nesting, got more (--limit nesting=N allows "
+        "more)");
+  limits = {};
   limits.text = 12;
   CHECK(filled(R"({"known": {"t": "abcdef"}, "a": "${t}${t}"})", json_of, limits) ==
         R"({"a": "abcdefabcdef"})");
@@ -295,6 +309,7 @@ struct RefusedLaw {
 TEST_CASE("laws: one that cannot be read is refused where it is wrong") {
   const RefusedLaw cases[] = {
       {{.expect = R"("outputs": [])"}, "f:1:1: missing key \"expect\""},
+      {{.expect = R"("expect": [])"}, "f:7:11: /expect: expected at least 1 expectation, got none"},
       {{.forall = "[]"},
        "f:2:11: /forall: expected an object with what is drawn for each name, got a list\n"
        "f:3:10: /where: \"n > 1\": no name is known here, got \"n\""},
@@ -344,6 +359,10 @@ TEST_CASE("laws: what is wrong in a scenario is refused where the law has it") {
   {"id": "${'b'}", "op": "psum", "of": "${'c'}", "axis_name": "x"}])";
   CHECK(scenario_error(law.text(), kThree) ==
         "f:7:40: /program/1/of: expected the id of an array or of an earlier op, got \"c\"");
+  law = {};
+  law.expect = R"("expect": "${repeat(0, n - 3)}")";
+  CHECK(scenario_error(law.text(), kThree) ==
+        "f:7:11: /expect: expected at least 1 expectation, got none");
   law = {};
   law.expect += R"(, "unknown${''}": 1)";
   CHECK(law_error(law.text()) ==
