@@ -139,6 +139,7 @@ TEST_CASE("laws: a counterexample is the least case, with elements 0 and 1") {
   CHECK(values_text(law, found.least) == "n = 2, rows = 1, dtype = \"f32\"");
   CHECK(found.check.name == "VALUES.CLOSE");
   CHECK(found.check.of == "/expect/0");
+  CHECK(found.of_written == "/expect/0");
   const Array& array = found.scenario->arrays.front();
   const auto* parts = std::get_if<PerDeviceInit>(&array.init);
   REQUIRE(parts != nullptr);
@@ -228,6 +229,30 @@ TEST_CASE("laws: the smallest case that fails is found among numbers and permuta
   const Shrunk small = shrunk(law, failing, fails, still_fails);
   CHECK(values_text(law, small.least.values) == "n = 3, p = [1, 2, 0], m = 5");
   CHECK(tried <= kMostTries);
+}
+
+TEST_CASE("laws: two values are made simpler at once where neither alone can be") {
+  const Law law("law.json", R"({"orrery": 1,
+    "forall": {"a": {"from": 1, "to": 9}, "b": {"from": 1, "to": 9}, "id": {"choose": ["s", "t"]}},
+    "mesh": {"a": "${a}", "b": "${b}"}, "arrays": {"x": {"shape": [2], "dtype": "s32"}},
+    "program": [{"id": "${id}", "op": "neg", "of": "x"}], "expect": [{"holds": ["proved"]}]})");
+  Check fails;
+  fails.verdict = Verdict::Fails;
+  int tried = 0;
+  // "t" is said to fail on as many devices along "a" as along "b", and "s" on fewer; but one
+  // device never fails.
+  const auto still_fails = [&](const Scenario& scenario) -> std::optional<Check> {
+    ++tried;
+    const Mesh& mesh = scenario.program.mesh;
+    const auto a = mesh.axes()[0].size;
+    const auto b = mesh.axes()[1].size;
+    const bool here = scenario.program.ops.front().name == "t" ? a == b : a < b;
+    return here && mesh.devices() > 1 ? std::optional(fails) : std::nullopt;
+  };
+  const LawCase failing{{{int64_t{7}}, {int64_t{7}}, {std::string("t")}}};
+  CHECK(values_text(law, shrunk(law, failing, fails, still_fails).least.values) ==
+        "a = 1, b = 2, id = \"s\"");
+  CHECK(tried <= kMostTries / 2 + 1);  // the last try gives the arrays per device
 }
 
 TEST_CASE("laws: one case alone is the one of that number") {

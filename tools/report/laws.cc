@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/base/amount_text.h"
+#include "models/base/diagnostics.h"
 
 namespace orrery {
 namespace {
@@ -47,12 +48,32 @@ std::string outcome(const VerifiedLaw& verified) {
 
 std::string commands(const VerifiedLaw& verified, const Style& style) {
   const size_t width = std::max(columns(verified.run), columns(verified.verify)) + 6;
-  const auto command = [&](const std::string& text, const char* about) {
+  const auto command = [&](const std::string& text, const std::string& about) {
     return text.empty() ? std::string()
                         : fmt::format("    {}{}{}\n", text, std::string(width - columns(text), ' '),
                                       style.dim(about));
   };
-  return command(verified.run, "this case") + command(verified.verify, "the case that was drawn");
+  const std::optional<Counterexample>& found = verified.verdict.counterexample;
+  const std::string there =
+      found && found->of_written != found->check.of
+          ? fmt::format(", where {} is of {}", found->check.name, found->of_written)
+          : "";
+  return command(verified.run, "this case" + there) +
+         command(verified.verify, "the case that was drawn");
+}
+
+nlohmann::ordered_json json(const LawValue& value);
+
+/// Returns null, a number that is not whole, or an object, as the law's document has it.
+nlohmann::ordered_json json(DocumentNode node) {
+  if (node.kind() == DocumentNode::Kind::Number)
+    return nlohmann::ordered_json::parse(node.number());
+  if (node.kind() == DocumentNode::Kind::Null)
+    return nullptr;
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  for (const DocumentNode member : node)
+    object[member.key()] = json(law_value(member));
+  return object;
 }
 
 nlohmann::ordered_json json(const LawValue& value) {
@@ -62,8 +83,8 @@ nlohmann::ordered_json json(const LawValue& value) {
     return *boolean;
   if (const auto* text = std::get_if<std::string>(&value.is))
     return *text;
-  if (std::holds_alternative<DocumentNode>(value.is))
-    return law_text(value);
+  if (const auto* node = std::get_if<DocumentNode>(&value.is))
+    return json(*node);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const LawValue& item : std::get<LawValue::List>(value.is))
     list.push_back(json(item));
@@ -79,6 +100,10 @@ nlohmann::ordered_json json(const Law& law, const std::vector<LawValue>& values)
 
 nlohmann::ordered_json json(const Check& check) {
   return {{"name", check.name}, {"of", check.of}, {"message", check.said()}};
+}
+
+std::string on_one_line(const nlohmann::ordered_json& value) {
+  return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -143,10 +168,28 @@ std::string law_json(const VerifiedLaw& verified) {
         {"drawn", json(verified.law, found.drawn)},
         {"least", json(verified.law, found.least)},
         {"check", json(found.check)},
+        {"of_written", found.of_written},
         {"replay", {{"least", verified.run}, {"drawn", verified.verify}}},
     };
   }
-  return made.dump();
+  return on_one_line(made);
+}
+
+std::string law_json(const std::string& file, const InputError& error) {
+  nlohmann::ordered_json errors = nlohmann::ordered_json::array();
+  for (const Diagnostic& diagnostic : error.diagnostics()) {
+    const std::optional<TextPosition>& at = diagnostic.origin.at;
+    nlohmann::ordered_json& each = errors.emplace_back();
+    each["pointer"] = diagnostic.origin.pointer;
+    each["line"] = at ? nlohmann::ordered_json(at->line) : nullptr;
+    each["column"] = at ? nlohmann::ordered_json(at->column) : nullptr;
+    each["message"] = diagnostic.message;
+  }
+  return on_one_line({{"file", file}, {"errors", std::move(errors)}});
+}
+
+std::string value_json(const LawValue& value) {
+  return on_one_line(json(value));
 }
 
 std::string counts_text(const LawCounts& counts) {

@@ -25,8 +25,15 @@ struct VerifiedLaw {
 /// Returns the law's line, what was drawn, and its counterexample.
 std::string law_text(const VerifiedLaw& verified, const Style& style);
 
-/// Returns the same as a JSON object on one line.
+/// Returns the same as a JSON object on one line. Bytes that are not UTF-8 (in file names) become
+/// U+FFFD.
 std::string law_json(const VerifiedLaw& verified);
+
+/// Returns the errors of a law that cannot be verified as such an object.
+std::string law_json(const std::string& file, const InputError& error);
+
+/// Returns the value as JSON on one line.
+std::string value_json(const LawValue& value);
 
 /// The sums over several laws.
 struct LawCounts {

@@ -107,7 +107,7 @@ class Shrinker {
         check_(std::move(check)) {}
 
   Shrunk shrink() {
-    while (!is_over() && (shrink_values() || shrink_rest())) {
+    while (!is_over() && (shrink_values() || shrink_rest() || shrink_pairs())) {
     }
     Scenario scenario = scenario_of(law_, least_);
     shrink_elements(scenario);
@@ -156,11 +156,9 @@ class Shrinker {
   }
 
   bool shrink_value(size_t i) {
-    const std::vector<LawValue>& values = least_.values;
-    for (LawValue& simpler :
-         law_.draws()[i].simpler(law_.file(), std::span(values).first(i), values[i])) {
+    for (LawValue& value : simpler(least_, i)) {
       LawCase smaller = least_;
-      smaller.values[i] = std::move(simpler);
+      smaller.values[i] = std::move(value);
       // Other elements may show the fault where these do not.
       for (uint64_t data = 0; data < 3 && !is_over(); ++data) {
         LawCase with = smaller;
@@ -170,6 +168,42 @@ class Shrinker {
       }
     }
     return false;
+  }
+
+  /// Makes two values simpler at once, where none alone can be. Returns whether two were. At least
+  /// half of all tries are left for the elements.
+  bool shrink_pairs() {
+    for (size_t i = 0; i < least_.values.size(); ++i)
+      for (size_t j = i + 1; j < least_.values.size(); ++j)
+        if (tries_ < kMostTries / 2 && shrink_pair(i, j))
+          return true;
+    return false;
+  }
+
+  /// Makes the values of two names simpler, of which j is the later one.
+  bool shrink_pair(size_t i, size_t j) {
+    for (const LawValue& simpler_i : simpler(least_, i)) {
+      LawCase with_i = least_;
+      with_i.values[i] = simpler_i;
+      try {
+        with_i.values = fitted_values(law_, std::move(with_i.values));
+      } catch (const InputError&) {
+        continue;  // a later draw makes no sense
+      }
+      for (const LawValue& simpler_j : simpler(with_i, j)) {
+        LawCase with_both = with_i;
+        with_both.values[j] = simpler_j;
+        if (tries_ >= kMostTries / 2)
+          return false;
+        if (takes(std::move(with_both)))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  std::vector<LawValue> simpler(const LawCase& than, size_t i) const {
+    return law_.draws()[i].simpler(law_.file(), std::span(than.values).first(i), than.values[i]);
   }
 
   /// Makes what the law leaves open plain. Returns whether anything was.

@@ -2,8 +2,8 @@
 
 // Makes a failing case of a law small: numbers least, choices the first, lists short, permutations
 // the identity, the cluster plain, and elements of arrays 0 or 1, as long as the same check fails
-// at the same place. The search is greedy and draws nothing, so the same case gives the same
-// result.
+// at the same place. Where no value alone can be made simpler, two at once are tried. The search is
+// greedy and draws nothing, so the same case gives the same result.
 
 #include <cstdint>
 #include <optional>

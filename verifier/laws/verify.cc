@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 
 #include "models/base/diagnostics.h"
+#include "models/scenario/reader.h"
+#include "models/scenario/writer.h"
 #include "verifier/laws/shrink.h"
 #include "verifier/run.h"
 
@@ -193,6 +195,25 @@ class CaseRunner {
   std::exception_ptr error_;
 };
 
+/// Returns the subject of the check in the scenario as it is written and read again.
+std::string of_written(const Checker& checker, const Scenario& scenario, const Check& check,
+                       const Limits& limits) {
+  std::optional<std::string> same_name;
+  try {
+    for (const Check& each :
+         checker.checks_of(read_scenario(scenario.file, write_scenario(scenario), limits))) {
+      if (each.verdict != Verdict::Fails || each.name != check.name)
+        continue;
+      if (each.of == check.of)
+        return check.of;
+      same_name = same_name.value_or(each.of);
+    }
+  } catch (const InputError&) {
+    // The written scenario may exceed limits that the law's cases keep.
+  }
+  return same_name.value_or(check.of);
+}
+
 Counterexample counterexample(const Law& law, uint64_t number, const LawCase& failing,
                               const Check& check, const LawOptions& options) {
   const Checker checker(options);
@@ -203,7 +224,12 @@ Counterexample counterexample(const Law& law, uint64_t number, const LawCase& fa
         fails = std::move(each);
     return fails;
   });
-  return {number, failing.values, std::move(small.least.values), std::move(small.check),
+  std::string written = of_written(checker, small.scenario, small.check, limits);
+  return {number,
+          failing.values,
+          std::move(small.least.values),
+          std::move(small.check),
+          std::move(written),
           std::make_shared<const Scenario>(std::move(small.scenario))};
 }
 

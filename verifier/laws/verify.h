@@ -41,8 +41,12 @@ struct LawOptions {
 struct Counterexample {
   uint64_t number = 0;  // of the case
   std::vector<LawValue> drawn;
-  std::vector<LawValue> least;               // of the small case
-  Check check;                               // as it fails in the small case
+  std::vector<LawValue> least;  // of the small case
+  Check check;                  // as it fails in the small case
+  /// The subject of that check where the small case is written as a scenario and read again. It
+  /// is another one if it is an op and the law has a transform: the scenario has the program that
+  /// transforms made, with a place for each op.
+  std::string of_written;
   std::shared_ptr<const Scenario> scenario;  // of the small case
 };
 
