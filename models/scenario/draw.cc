@@ -13,9 +13,6 @@
 namespace orrery {
 namespace {
 
-/// A drawn list has at most this many items, with those of its items.
-constexpr int64_t kMostDrawn = 4096;
-
 /// At most so many simpler values are made of one. Those beyond are made when the others are.
 constexpr size_t kMostSimpler = 512;
 
@@ -272,22 +269,32 @@ LawValue Draw::random(std::string_view file, std::span<const LawValue> known,
   return {std::move(some)};
 }
 
-bool Draw::may_give(std::string_view file, std::span<const LawValue> known,
-                    const LawValue& value) const {
-  if (kind_ == Kind::Choice)
-    return std::find(choices_.begin(), choices_.end(), value) != choices_.end();
+std::optional<LawValue> Draw::given(std::string_view file, std::span<const LawValue> known,
+                                    const LawValue& value) const {
+  if (kind_ == Kind::Choice) {
+    const auto choice = std::find(choices_.begin(), choices_.end(), value);
+    return choice == choices_.end() ? std::nullopt : std::optional(*choice);
+  }
   if (kind_ == Kind::Number) {
     const Range of = range(file, known);
     const auto* number = std::get_if<int64_t>(&value.is);
-    return number != nullptr && *number >= of.least && *number <= of.most;
+    return number != nullptr && *number >= of.least && *number <= of.most ? std::optional(value)
+                                                                          : std::nullopt;
   }
   const auto* all = std::get_if<LawValue::List>(&value.is);
   const int64_t count = length(file, known);
   if (all == nullptr || (kind_ != Kind::SomeOf && all->size() != static_cast<size_t>(count)))
-    return false;
-  if (kind_ == Kind::List)
-    return std::all_of(all->begin(), all->end(),
-                       [&](const LawValue& item) { return of_->may_give(file, known, item); });
+    return std::nullopt;
+  if (kind_ == Kind::List) {
+    LawValue::List made;
+    for (const LawValue& item : *all) {
+      std::optional<LawValue> of_item = of_->given(file, known, item);
+      if (!of_item)
+        return std::nullopt;
+      made.push_back(std::move(*of_item));
+    }
+    return LawValue{std::move(made)};
+  }
   std::set<int64_t> seen;
   for (const LawValue& item : *all) {
     const auto* number = std::get_if<int64_t>(&item.is);
@@ -295,9 +302,9 @@ bool Draw::may_give(std::string_view file, std::span<const LawValue> known,
                          (number != nullptr && *number > *seen.rbegin());
     if (number == nullptr || *number < 0 || *number >= count || !ascends ||
         !seen.insert(*number).second)
-      return false;
+      return std::nullopt;
   }
-  return true;
+  return value;
 }
 
 LawValue Draw::fitted(std::string_view file, std::span<const LawValue> known,

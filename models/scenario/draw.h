@@ -24,6 +24,9 @@
 
 namespace orrery {
 
+/// A drawn list has at most this many items, with those of its items.
+inline constexpr int64_t kMostDrawn = 4096;
+
 class Draw {
  public:
   enum class Kind : uint8_t { Number, Choice, List, Permutation, SomeOf };
@@ -42,9 +45,10 @@ class Draw {
   LawValue greatest(std::string_view file, std::span<const LawValue> known) const;
   LawValue random(std::string_view file, std::span<const LawValue> known, Random& random) const;
 
-  /// Returns whether the draw may give the value.
-  bool may_give(std::string_view file, std::span<const LawValue> known,
-                const LawValue& value) const;
+  /// Returns the value as the draw gives it, in which choices are those of the law; nothing if it
+  /// cannot give it.
+  std::optional<LawValue> given(std::string_view file, std::span<const LawValue> known,
+                                const LawValue& value) const;
 
   /// Returns the value if the draw may give it, or one that is much like it. Requires a value of
   /// the draw's kind.

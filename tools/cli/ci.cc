@@ -34,10 +34,46 @@ std::string escaped(std::string_view text, Part part) {
   return out;
 }
 
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+/// Returns the word for a shell, in quotes where it needs them.
+std::string shell_word(const std::string& word) {
+  const auto plain = [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("_-+=./:,@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain))
+    return word;
+  const bool escapes = std::any_of(word.begin(), word.end(), is_control);
+  std::string text = escapes ? "$'" : "'";
+  for (const char c : word) {
+    if (!escapes)
+      text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    else if (c == '\n')
+      text += "\\n";
+    else if (c == '\t')
+      text += "\\t";
+    else if (is_control(c))
+      text += fmt::format("\\{:03o}", static_cast<unsigned>(c));
+    else
+      text += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  }
+  return text + '\'';
+}
+
 }  // namespace
 
+Replay::Replay(std::vector<std::string> words, const std::string& file) : words_(std::move(words)) {
+  // A word that begins with a dash would be an option.
+  words_.push_back((file.size() > 1 && file[0] == '-' ? "./" : "") + file);
+}
+
 void Replay::option(const char* name, const std::optional<std::string>& value) {
-  if (value)
+  if (value && value->starts_with('-'))
+    words_.push_back(fmt::format("{}={}", name, *value));
+  else if (value)
     words_.insert(words_.end(), {name, *value});
 }
 
@@ -58,22 +94,9 @@ void Replay::limits(const Limits& limits) {
 }
 
 std::string Replay::text() const {
-  const auto plain = [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           std::string_view("_-+=./:,@%").find(c) != std::string_view::npos;
-  };
   std::string text;
-  for (const std::string& word : words_) {
-    text += text.empty() ? "" : " ";
-    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
-      text += word;
-      continue;
-    }
-    text += '\'';
-    for (const char c : word)
-      text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
-  }
+  for (const std::string& word : words_)
+    text += (text.empty() ? "" : " ") + shell_word(word);
   return text;
 }
 
@@ -81,7 +104,6 @@ bool is_of(const InputError& error, const std::string& file) {
   return std::string_view(error.what()).starts_with(file + ":");
 }
 
-/// Returns where in its file an op or an expectation stands, by the subject of a check about it.
 std::map<std::string, TextPosition> places_of(const Scenario& scenario) {
   std::map<std::string, TextPosition> places;
   for (const Op& op : scenario.program.ops)
@@ -99,10 +121,10 @@ void CiResults::add(const std::string& file, const std::vector<Check>& checks,
                     const std::string& replay, OnUndecided undecided,
                     FunctionRef<std::optional<TextPosition>(const Check& check)> where) {
   add_suite(file, junit_cases(file, checks, replay), undecided);
-  annotate(file, checks, undecided, where);
+  annotate(file, Of::File, checks, undecided, where);
 }
 
-void CiResults::add_law(const std::string& file, const std::string& law,
+void CiResults::add_law(const std::string& file, Of of, const std::string& law,
                         const std::optional<Check>& check, const std::string& replay,
                         OnUndecided undecided,
                         FunctionRef<std::optional<TextPosition>(const Check& check)> where) {
@@ -110,7 +132,7 @@ void CiResults::add_law(const std::string& file, const std::string& law,
   std::vector<JunitCase> cases = junit_cases(file, checks, replay);
   cases.front().name = law;
   add_suite(file, std::move(cases), undecided);
-  annotate(file, checks, undecided, where);
+  annotate(file, of, checks, undecided, where);
 }
 
 void CiResults::add_suite(const std::string& file, std::vector<JunitCase> cases,
@@ -123,7 +145,7 @@ void CiResults::add_suite(const std::string& file, std::vector<JunitCase> cases,
   suites_.push_back({file, std::move(cases)});
 }
 
-void CiResults::annotate(const std::string& file, const std::vector<Check>& checks,
+void CiResults::annotate(const std::string& file, Of of, const std::vector<Check>& checks,
                          OnUndecided undecided,
                          FunctionRef<std::optional<TextPosition>(const Check& check)> where) {
   if (options_.annotations == Annotations::None)
@@ -132,22 +154,23 @@ void CiResults::annotate(const std::string& file, const std::vector<Check>& chec
     if (check.holds())
       continue;
     const bool allowed = check.verdict == Verdict::Undecided && undecided == OnUndecided::Allow;
-    annotate(allowed ? "warning" : "error", file, where(check), check.name, check.said());
+    annotate(allowed ? "warning" : "error", file, of, where(check), check.name, check.said());
   }
 }
 
-void CiResults::add(const std::string& file, const InputError& error, const std::string& replay) {
+void CiResults::add(const std::string& file, const InputError& error, const std::string& replay,
+                    Of of) {
   suites_.push_back({file,
                      {{kWrongInput, std::filesystem::path(file).replace_extension().string(),
                        JunitOutcome::WrongInput, error.what(), "", replay}}});
-  annotate(file, error);
+  annotate(file, of, error);
 }
 
 void CiResults::add(const InputError& error, const std::vector<std::optional<std::string>>& files) {
   for (const std::optional<std::string>& file : files)
     if (file && is_of(error, *file))
-      return annotate(*file, error);
-  annotate("", error);
+      return annotate(*file, Of::File, error);
+  annotate("", Of::File, error);
 }
 
 void CiResults::write_junit() const {
@@ -159,26 +182,29 @@ void CiResults::write_annotations(std::ostream& out) const {
   out << annotations_;
 }
 
-void CiResults::annotate(const char* level, const std::string& file,
+void CiResults::annotate(const char* level, const std::string& file, Of of,
                          const std::optional<TextPosition>& at, const std::string& title,
                          const std::string& message) {
   if (options_.annotations == Annotations::None)
     return;
+  const bool is_file = of == Of::File && !file.empty() && file != "-";
   std::string properties;
-  if (!file.empty() && file != "-")
+  if (is_file)
     properties += fmt::format("file={},", escaped(file, Part::Property));
-  if (at)
+  if (at && of == Of::File)
     properties += fmt::format("line={},col={},", at->line, at->column);
-  annotations_ += fmt::format("::{} {}title={}::{}\n", level, properties,
-                              escaped(title, Part::Property), escaped(message, Part::Message));
+  const std::string whole_title = of == Of::File ? title : fmt::format("{} {}", file, title);
+  annotations_ +=
+      fmt::format("::{} {}title={}::{}\n", level, properties, escaped(whole_title, Part::Property),
+                  escaped(message, Part::Message));
 }
 
-void CiResults::annotate(const std::string& file, const InputError& error) {
+void CiResults::annotate(const std::string& file, Of of, const InputError& error) {
   if (!is_of(error, file))  // it names an option, which is part of its text
-    return annotate("error", file, {}, kWrongInput, error.what());
+    return annotate("error", file, of, {}, kWrongInput, error.what());
   for (const Diagnostic& diagnostic : error.diagnostics()) {
     const std::string& pointer = diagnostic.origin.pointer;
-    annotate("error", file, diagnostic.origin.at, kWrongInput,
+    annotate("error", file, of, diagnostic.origin.at, kWrongInput,
              (pointer.empty() ? "" : pointer + ": ") + diagnostic.message);
   }
 }

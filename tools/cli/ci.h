@@ -30,10 +30,12 @@ struct CiOptions {
   Annotations annotations = Annotations::None;
 };
 
-/// A command that repeats a result, word by word.
+/// A command that a user may give to a shell, word by word: mostly one that repeats a result.
 class Replay {
  public:
   explicit Replay(std::vector<std::string> words) : words_(std::move(words)) {}
+  /// Begins with the words and a file. "-" is stdin.
+  Replay(std::vector<std::string> words, const std::string& file);
 
   /// Adds an option with its value, or nothing if there is no value.
   void option(const char* name, const std::optional<std::string>& value);
@@ -43,12 +45,17 @@ class Replay {
   /// Adds the limits that are not the usual ones.
   void limits(const Limits& limits);
 
-  /// Returns the command for a POSIX shell.
+  /// Returns the command on one line, for POSIX shells. Control characters are written as in
+  /// $'a\nb', which bash, zsh and ksh know.
   std::string text() const;
 
  private:
   std::vector<std::string> words_;
 };
+
+/// Says what a result is of. A built-in law is no file of the user's, so annotations of it name
+/// none: its id begins their title.
+enum class Of : uint8_t { File, BuiltinLaw };
 
 /// Returns whether the error is one of this file, and not of an option or of another file.
 bool is_of(const InputError& error, const std::string& file);
@@ -66,12 +73,14 @@ class CiResults {
   void add(const std::string& file, const std::vector<Check>& checks, const std::string& replay,
            OnUndecided undecided,
            FunctionRef<std::optional<TextPosition>(const Check& check)> where);
-  /// Adds a law: a test case of that name, with the check of a case that does not hold.
-  void add_law(const std::string& file, const std::string& law, const std::optional<Check>& check,
-               const std::string& replay, OnUndecided undecided,
+  /// Adds a law: a test case of that name, with the check of a case that does not hold. `file` is
+  /// the id of a built-in law.
+  void add_law(const std::string& file, Of of, const std::string& law,
+               const std::optional<Check>& check, const std::string& replay, OnUndecided undecided,
                FunctionRef<std::optional<TextPosition>(const Check& check)> where);
-  /// Adds a file that is wrong.
-  void add(const std::string& file, const InputError& error, const std::string& replay);
+  /// Adds a file or a law that is wrong.
+  void add(const std::string& file, const InputError& error, const std::string& replay,
+           Of of = Of::File);
   /// Adds an error of an option, or of a file that an option names (one of `files`). It is in no
   /// JUnit file, since that has the results of the command's own files.
   void add(const InputError& error, const std::vector<std::optional<std::string>>& files);
@@ -83,10 +92,12 @@ class CiResults {
   void write_annotations(std::ostream& out) const;
 
  private:
-  void annotate(const char* level, const std::string& file, const std::optional<TextPosition>& at,
-                const std::string& title, const std::string& message);
-  void annotate(const std::string& file, const InputError& error);
-  void annotate(const std::string& file, const std::vector<Check>& checks, OnUndecided undecided,
+  void annotate(const char* level, const std::string& file, Of of,
+                const std::optional<TextPosition>& at, const std::string& title,
+                const std::string& message);
+  void annotate(const std::string& file, Of of, const InputError& error);
+  void annotate(const std::string& file, Of of, const std::vector<Check>& checks,
+                OnUndecided undecided,
                 FunctionRef<std::optional<TextPosition>(const Check& check)> where);
   void add_suite(const std::string& file, std::vector<JunitCase> cases, OnUndecided undecided);
 

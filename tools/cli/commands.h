@@ -81,7 +81,7 @@ struct RunCommand {
   std::optional<std::string> output;   // a file instead of stdout
   std::vector<std::string> values;     // ids, or "all" alone
   std::optional<std::string> explain;  // an id of an op or a value
-  std::optional<std::string> let;      // values of a law's names
+  std::vector<std::string> let;        // values of a law's names, each NAME=VALUE,..
   std::optional<std::string> trace;    // a file for the Chrome trace
   TraceOptions trace_options;
   Encoding encoding = Encoding::Values;

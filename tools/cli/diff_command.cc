@@ -7,6 +7,7 @@
 #include "models/scenario/reader.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
+#include "tools/cli/overrides.h"
 #include "tools/report/difference.h"
 #include "tools/report/run_record.h"
 #include "verifier/run.h"
@@ -23,6 +24,7 @@ RunRecord record_from(const std::string& file, const RunOptions& options) {
   const std::optional<DocumentNode> root = document.root();
   if (root && is_report(*root))
     return read_saved_report(*root, diagnostics);
+  refuse_law(file, text, options.limits);
   return record_of(run(read_scenario(file, text, options.limits), options));
 }
 

@@ -1,16 +1,22 @@
 // --let gives the names of a law their values.
 
+#include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/base/characters.h"
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
+#include "tools/cli/ci.h"
 #include "tools/cli/inputs.h"
 #include "tools/cli/overrides.h"
+#include "tools/report/laws.h"
 #include "verifier/laws/law_case.h"
 
 namespace orrery {
@@ -18,52 +24,105 @@ namespace {
 
 constexpr const char* kLet = "--let";
 
-/// Returns the settings between the commas that are in no brackets.
+/// Returns the settings between the commas that are in no brackets and in no quotes.
 std::vector<std::string> settings_of(const std::string& let) {
   std::vector<std::string> settings(1);
   int depth = 0;
-  for (const char c : let) {
-    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-    if (c == ',' && depth == 0)
+  bool quoted = false;
+  for (size_t i = 0; i < let.size(); ++i) {
+    const char c = let[i];
+    if (c == '"')
+      quoted = !quoted;
+    if (!quoted)
+      depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+    if (c == ',' && depth == 0 && !quoted) {
       settings.emplace_back();
-    else
-      settings.back() += c;
+      continue;
+    }
+    settings.back() += c;
+    if (quoted && c == '\\' && i + 1 < let.size())
+      settings.back() += let[++i];
   }
   return settings;
 }
 
-/// Returns the value as the draw has it. A choice may be any value, so its text is compared.
-std::optional<LawValue> value_of(const Draw& draw, const std::string& text) {
-  for (const LawValue& choice : draw.choices()) {
-    const auto* word = std::get_if<std::string>(&choice.is);
-    if (word != nullptr ? *word == text : law_text(choice) == text)
-      return choice;
-  }
+/// Returns the value as the draw gives it: the text is JSON, or itself the value.
+std::optional<LawValue> value_of(const Law& law, const Draw& draw,
+                                 const std::vector<LawValue>& known, const std::string& text) {
   Diagnostics diagnostics(kLet);
   const Document document(text, diagnostics);
-  const std::optional<DocumentNode> root = document.root();
-  if (!root)
-    return std::nullopt;
-  const LawValue value = law_value(*root);
-  return std::holds_alternative<DocumentNode>(value.is) ? std::nullopt : std::optional(value);
+  if (diagnostics.empty())
+    if (std::optional<LawValue> value = draw.given(law.file(), known, law_value(*document.root())))
+      return value;
+  return draw.given(law.file(), known, {text});
+}
+
+/// Returns the value as --let takes it: a text without quotes, if it is a plain word.
+std::string let_text(const Law& law, const Draw& draw, const std::vector<LawValue>& known,
+                     const LawValue& value) {
+  const auto* text = std::get_if<std::string>(&value.is);
+  const auto plain = [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+  };
+  if (text != nullptr && std::all_of(text->begin(), text->end(), plain) &&
+      value_of(law, draw, known, *text) == value)
+    return *text;
+  return value_json(value);
+}
+
+/// Returns the least values of a law's names, as --let takes them.
+std::string least_case(const Law& law) {
+  std::vector<LawValue> values;
+  std::string text;
+  for (size_t i = 0; i < law.names().size(); ++i) {
+    const Draw& draw = law.draws()[i];
+    LawValue least = draw.least(law.file(), values);
+    text += fmt::format("{}{}={}", i == 0 ? "" : ",", law.names()[i],
+                        let_text(law, draw, values, least));
+    values.push_back(std::move(least));
+  }
+  return text;
+}
+
+/// Returns the texts that names are given.
+std::map<std::string, std::string> given_texts(const std::vector<std::string_view>& names,
+                                               const std::vector<std::string>& lets) {
+  std::map<std::string, std::string> given;
+  for (const std::string& let : lets) {
+    if (let.empty())
+      continue;  // the case of a law without names
+    for (const std::string& setting : settings_of(let)) {
+      const size_t equals = setting.find('=');
+      const std::string name = setting.substr(0, equals);
+      if (equals == std::string::npos)
+        refuse(kLet, fmt::format("expected NAME=VALUE, got {}", in_quotes(setting)));
+      if (names.empty())
+        refuse(kLet, fmt::format("the law has no names, got {}", in_quotes(name)));
+      if (std::find(names.begin(), names.end(), name) == names.end())
+        refuse(kLet, fmt::format("expected one of {}, got {}{}", fmt::join(names, ", "),
+                                 in_quotes(name), did_you_mean(name, names)));
+      if (!given.emplace(name, setting.substr(equals + 1)).second)
+        refuse(kLet, fmt::format("{} is given twice", name));
+    }
+  }
+  return given;
 }
 
 }  // namespace
 
-Scenario with_values(const Law& law, const std::string& let) {
-  std::map<std::string, std::string> given;
+void refuse_law(const std::string& file, const std::string& text, const Limits& limits) {
+  if (!is_law(text, limits))
+    return;
+  const Law law(file, text, limits);
+  Replay one({"orrery", "run"}, file);
+  one.option("--let", least_case(law));
+  refuse(file, fmt::format("is a law: `{}` runs one case, `{}` draws many", one.text(),
+                           Replay({"orrery", "verify"}, file).text()));
+}
+
+Scenario with_values(const Law& law, const std::vector<std::string>& lets) {
   const std::vector<std::string_view> names(law.names().begin(), law.names().end());
-  for (const std::string& setting : settings_of(let)) {
-    const size_t equals = setting.find('=');
-    const std::string name = setting.substr(0, equals);
-    if (equals == std::string::npos)
-      refuse(kLet, fmt::format("expected NAME=VALUE, got {}", in_quotes(setting)));
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      refuse(kLet, fmt::format("expected one of {}, got {}{}", fmt::join(names, ", "),
-                               in_quotes(name), did_you_mean(name, names)));
-    if (!given.emplace(name, setting.substr(equals + 1)).second)
-      refuse(kLet, fmt::format("{} is given twice", name));
-  }
+  const std::map<std::string, std::string> given = given_texts(names, lets);
   LawCase made;
   for (size_t i = 0; i < names.size(); ++i) {
     const Draw& draw = law.draws()[i];
@@ -72,11 +131,11 @@ Scenario with_values(const Law& law, const std::string& let) {
       made.values.push_back(draw.least(law.file(), made.values));
       continue;
     }
-    const std::optional<LawValue> value = value_of(draw, text->second);
-    if (!value || !draw.may_give(law.file(), made.values, *value))
+    std::optional<LawValue> value = value_of(law, draw, made.values, text->second);
+    if (!value)
       refuse(kLet, fmt::format("expected a value of {} that may be drawn, got {}", names[i],
                                in_quotes(text->second)));
-    made.values.push_back(*value);
+    made.values.push_back(std::move(*value));
   }
   if (!law.admits(made.values))
     refuse(kLet, fmt::format("expected values that meet \"where\", got {}",

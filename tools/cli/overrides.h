@@ -33,9 +33,13 @@ void refuse_unused(const std::map<std::string, std::string>& unused);
 Cluster with_figures(Cluster cluster, const std::vector<std::string>& settings,
                      const Limits& limits);
 
-/// Makes a scenario of a law, with the values of --let: "n=4,dtype=bf16,perm=[1,0]". A name without
-/// a value has its least. Arrays that say nothing of their elements have whole numbers, and a law
-/// without a cluster gets a plain switch.
-Scenario with_values(const Law& law, const std::string& let);
+/// Makes a scenario of a law, with the values of each --let: "n=4,dtype=bf16,perm=[1,0]". Commas in
+/// brackets or quotes separate nothing. A value is JSON, and a text may be without quotes. A name
+/// without a value has its least. Arrays that say nothing of their elements have whole numbers, and
+/// a law without a cluster gets a plain switch.
+Scenario with_values(const Law& law, const std::vector<std::string>& lets);
+
+/// Refuses a text that is a law, and says which commands run it.
+void refuse_law(const std::string& file, const std::string& text, const Limits& limits);
 
 }  // namespace orrery

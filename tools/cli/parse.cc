@@ -61,9 +61,12 @@ void add_run(CLI::App& app, RunCommand& run) {
                   "Add why this op ran when it did, and why this value lives from when to when")
       ->type_name("ID");
   command
-      .add_option("--let", run.let,
-                  "Run one case of a law: values of its names, as in n=4,dtype=bf16; others have "
-                  "their least")
+      .add_option(
+          "--let", run.let,
+          "Run one case of a law: values of its names, as in n=4,dtype=bf16,p=[1,0]; others "
+          "have their least")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("NAME=VALUE,...");
   command
       .add_option("--trace", run.trace,

@@ -65,7 +65,7 @@ std::string time_line(const AlgorithmProof& proof, const Cluster& cluster, const
 }
 
 std::string replay_of(const ProveCommand& command) {
-  Replay replay({"orrery", "prove", command.file});
+  Replay replay({"orrery", "prove"}, command.file);
   replay.option("--cluster", command.cluster);
   replay.options("--cluster-figure", command.figures);
   replay.option("--slots", command.slots);
@@ -96,8 +96,9 @@ std::optional<TextPosition> line_named(const Check& check) {
 }
 
 Outcome prove(const ProveCommand& command, const Terminal& terminal, CiResults& ci) {
-  const MscclAlgorithm algorithm =
-      read_msccl(load_text(command.file, command.limits), command.file, command.limits);
+  const std::string file_text = load_text(command.file, command.limits);
+  refuse_law(command.file, file_text, command.limits);
+  const MscclAlgorithm algorithm = read_msccl(file_text, command.file, command.limits);
   ProofRequest request;
   request.slots = command.slots;
   request.root = command.root;

@@ -20,7 +20,6 @@
 #include "tools/report/explain.h"
 #include "tools/report/json.h"
 #include "tools/report/text.h"
-#include "verifier/laws/law_case.h"
 #include "verifier/run.h"
 
 namespace orrery {
@@ -180,7 +179,7 @@ class Runner {
   std::optional<Scenario> scenario_in(const std::string& file) {
     std::string text = load_text(file, options_.limits);
     if (!is_law(text, options_.limits)) {
-      if (command_.let)
+      if (!command_.let.empty())
         refuse("--let", fmt::format("{} is no law, so it has no names", file));
       return read_scenario(file, text, options_.limits, cluster_);
     }
@@ -188,26 +187,13 @@ class Runner {
       ++laws_;
       return std::nullopt;
     }
+    if (command_.let.empty())
+      refuse_law(file, text, options_.limits);
     const Law law(file, std::move(text), options_.limits);
-    if (!command_.let)
-      refuse(file, fmt::format("is a law: --let {} runs one case, `orrery verify` draws many",
-                               least_case(law)));
-    Scenario scenario = with_values(law, *command_.let);
+    Scenario scenario = with_values(law, command_.let);
     if (cluster_)
       scenario.cluster = *cluster_;
     return scenario;
-  }
-
-  /// Returns the least values of a law's names, as --let takes them.
-  static std::string least_case(const Law& law) {
-    const std::vector<LawValue> values = least_values(law);
-    std::string text;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const auto* word = std::get_if<std::string>(&values[i].is);
-      text += fmt::format("{}{}={}", i == 0 ? "" : ",", law.names()[i],
-                          word != nullptr ? *word : law_text(values[i]));
-    }
-    return text;
   }
 
   void run_file(const std::string& file) {
@@ -273,8 +259,8 @@ class Runner {
 
   /// Returns the command that repeats the verdicts of one of the files.
   std::string replay(const std::string& file) const {
-    Replay replay({"orrery", "run", file});
-    replay.option("--let", command_.let);
+    Replay replay({"orrery", "run"}, file);
+    replay.options("--let", command_.let);
     if (options_.seed != 0)
       replay.option("--seed", std::to_string(options_.seed));
     if (options_.data != Data::Auto)

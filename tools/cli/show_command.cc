@@ -20,6 +20,7 @@
 #include "simulator/schedule/sliced_schedule.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
+#include "tools/cli/overrides.h"
 #include "tools/reference/op_reference.h"
 #include "tools/reference/schema.h"
 #include "tools/report/figures.h"
@@ -138,9 +139,14 @@ std::string operands_text(const Program& program, OpId op) {
   return text;
 }
 
+Scenario scenario_given(const ShowCommand& command) {
+  const std::string text = load_text(command.file, command.limits);
+  refuse_law(command.file, text, command.limits);
+  return read_scenario(command.file, text, command.limits);
+}
+
 std::string show_program(const ShowCommand& command, const Style& style) {
-  const Scenario scenario =
-      written(load_scenario(command.file, command.limits), LongLoops::LeftOut).scenario;
+  const Scenario scenario = written(scenario_given(command), LongLoops::LeftOut).scenario;
   const Program& program = scenario.program;
   std::string out = scenario.name.empty() ? "" : style.bold(scenario.name) + "\n\n";
   Table arguments({Align::Left, Align::Left, Align::Right, Align::Left});
@@ -226,8 +232,7 @@ SiteId site_of(const Scenario& scenario, const std::string& name) {
 
 std::string show_schedule(const ShowCommand& command, const Style& style) {
   const Scenario scenario =
-      written(load_scenario(command.file, command.limits), LongLoops::WrittenOut, &command.limits)
-          .scenario;
+      written(scenario_given(command), LongLoops::WrittenOut, &command.limits).scenario;
   TableOptions options;
   options.budget = RunOptions().data_budget;
   const FoundTables found = find_tables(scenario, options);
@@ -274,7 +279,7 @@ std::string show_critical_path(const ShowCommand& command, const Style& style) {
   options.data = Data::Off;
   options.limits = command.limits;
   options.long_loops = LongLoops::WrittenOut;
-  const Report report = run(load_scenario(command.file, command.limits), options);
+  const Report report = run(scenario_given(command), options);
   if (!report.completion)
     refuse(command.file, "the program does not end, so it has no critical path");
   return style.bold(report.scenario->name) + "\n\n" + critical_path_text(report, style);

@@ -130,15 +130,17 @@ class Verifier {
           ++passed_over_;
           return;
         }
-        refuse(given.file, fmt::format("expected a law, with \"forall\", got a scenario: `orrery "
-                                       "run {}` runs it",
-                                       given.file));
+        refuse(given.file,
+               fmt::format("expected a law, with \"forall\", got a scenario: `{}` runs it",
+                           Replay({"orrery", "run"}, given.file).text()));
       }
       const Law law(given.file, std::move(given.text), command_.limits);
       verify_law(law, is_file);
     } catch (const InputError& error) {
       terminal_.err << error.what() << "\n";
-      ci_.add(given.file, error, replay(given.file, is_file).text());
+      ci_.add(given.file, error, replay(given.file, is_file).text(), of(is_file));
+      if (command_.format == Format::Json)
+        results_.push_back(law_json(given.file, error));
       ++counts_.wrong;
       worst(Outcome::WrongInput);
     }
@@ -188,7 +190,7 @@ class Verifier {
     const std::optional<Counterexample>& found = verified.verdict.counterexample;
     const std::string& file = verified.law.file();
     const std::string& name = verified.law.name();
-    ci_.add_law(file, name.empty() ? file : name,
+    ci_.add_law(file, of(is_file), name.empty() ? file : name,
                 found ? std::optional(found->check)
                 : verified.verdict.first_undecided
                     ? std::optional(verified.verdict.first_undecided->check)
@@ -203,12 +205,12 @@ class Verifier {
                 });
   }
 
+  static Of of(bool is_file) { return is_file ? Of::File : Of::BuiltinLaw; }
+
   /// Returns the command that repeats the verdict of a law, or of one case.
   Replay replay(const std::string& law, bool is_file, std::optional<uint64_t> number = {}) const {
-    Replay replay({"orrery", "verify"});
-    if (!is_file)
-      replay.flag("--laws");
-    replay.flag(law.c_str());
+    Replay replay =
+        is_file ? Replay({"orrery", "verify"}, law) : Replay({"orrery", "verify", "--laws", law});
     if (number || command_.seed != 0)
       replay.option("--seed", std::to_string(command_.seed));
     if (const auto only = number ? number : command_.only)
@@ -235,7 +237,7 @@ class Verifier {
                "expected no file, or one that orrery verify wrote, to write a counterexample to; "
                "--out names another folder");
       write_file(file.string(), fmt::format("// {}\n{}", found_by, write_scenario(scenario)));
-      return Replay({"orrery", "run", file.string()}).text();
+      return Replay({"orrery", "run"}, file.string()).text();
     } catch (const InputError& error) {
       terminal_.err << error.what() << "\n";
       worst(Outcome::WrongInput);

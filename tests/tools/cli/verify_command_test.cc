@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/base/characters.h"
 #include "tests/support/tries.h"
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
@@ -108,6 +111,117 @@ TEST_CASE("verify: as JSON, JUnit and annotations") {
         std::string::npos);
 }
 
+TEST_CASE("verify: JSON has what was chosen as JSON, and the errors of laws that are wrong") {
+  const TemporaryFolder folder;
+  const std::string wrong =
+      folder.file("a.json", "{\"orrery\": 1,\n\"forall\": 2, \"expect\": []}");
+  // "psum" of one device is the same as "pmean", so that "n" is no smaller than 2.
+  std::string text = sums("pmean");
+  const std::string from = R"("n": {"from": 1, "to": 4})";
+  text.replace(
+      text.find(from), from.size(),
+      R"("n": {"from": 2, "to": 2}, "none": {"choose": [null]}, "half": {"choose": [-0.50]},
+  "o": {"choose": [{"k": [1, {}], "a": 1e3}]}, "p": {"list": {"choose": [null, 2.5]}, "length": 2})");
+  const std::string bad = folder.file("b.json", text);
+  const Ran verified = ran({"verify", wrong, bad, "--format", "json"});
+  CHECK(verified.outcome == Outcome::WrongInput);
+  const Json all = Json::parse(verified.out);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0] == Json::parse(fmt::format(R"({{"file": "{}", "errors": [
+    {{"pointer": "/forall", "line": 2, "column": 11,
+      "message": "expected an object with what is drawn for each name, got 2"}},
+    {{"pointer": "/expect", "line": 2, "column": 24,
+      "message": "expected at least 1 expectation, got none"}}]}})",
+                                          wrong)));
+  CHECK(all[1]["counterexample"]["least"] ==
+        Json::parse(R"({"n": 2, "none": null, "half": -0.5, "o": {"k": [1, {}], "a": 1000.0},
+                        "p": [null, null]})"));
+}
+
+TEST_CASE("verify: commands that are printed are right for a shell, whatever the file's name") {
+  const TemporaryFolder folder;
+  const auto replays = [&](const std::string& name) {
+    const std::string junit = folder.path() + "/out.xml";
+    const std::string law = folder.file(name + ".json", sums("pmean"));
+    const Json all = Json::parse(ran({"verify", law, "--format", "json"}).out);
+    const Json replay = all[0]["counterexample"]["replay"];
+    const std::string least = replay["least"];
+    const std::string drawn = replay["drawn"];
+    const std::string failed = folder.path() + "/" + name + ".failed.json";
+    CHECK(ran({"run", failed}).outcome == Outcome::Fails);
+    if (!not_utf8_at(name))  // JSON has U+FFFD in the place of what is no UTF-8
+      CHECK(text_of(failed).starts_with("// " + drawn + "\n{"));
+    return least + "\n" + drawn;
+  };
+  const std::string path = folder.path();
+  CHECK(replays("it's \"1\"") ==
+        fmt::format("orrery run '{0}/it'\\''s \"1\".failed.json'\n"
+                    "orrery verify '{0}/it'\\''s \"1\".json' --seed 0 --case 1",
+                    path));
+  CHECK(replays("a\nb'\\\x01") ==
+        fmt::format("orrery run $'{0}/a\\nb\\'\\\\\\001.failed.json'\n"
+                    "orrery verify $'{0}/a\\nb\\'\\\\\\001.json' --seed 0 --case 1",
+                    path));
+  CHECK(replays("\xff").ends_with("/\ufffd.json' --seed 0 --case 1"));
+}
+
+TEST_CASE("verify: after a transform, the place in the law and that in the written scenario") {
+  const TemporaryFolder folder;
+  // The gradient has three ops after "b": two products and their sum. So "e" is the sixth op.
+  const std::string law = folder.file("then.json", R"({"orrery": 1, "name": "then",
+    "forall": {"n": {"from": 1, "to": 2}}, "mesh": {"x": "${n}"},
+    "arrays": {"a": {"shape": [2], "dtype": "f32"}, "ct_b": {"shape": [2], "dtype": "f32"}},
+    "program": [{"id": "b", "op": "mul", "of": ["a", "a"]}],
+    "transform": [{"vjp": {"of": "b", "with_respect_to": "a"}}],
+    "then": [{"id": "d", "op": "neg", "of": "b", "donate": "b"}, {"id": "e", "op": "neg", "of": "b"}],
+    "expect": [{"holds": ["no_leak"]}]})");
+  const std::string failed = folder.path() + "/then.failed.json";
+  const Ran verified = ran({"verify", law});
+  CHECK(verified.out.find(
+            fmt::format("    DONATION.USE /then/1  \"e\" uses \"b\" after its donation to \"d\".\n"
+                        "    orrery run {}  ",
+                        failed)) != std::string::npos);
+  CHECK(verified.out.find(" this case, where DONATION.USE is of /program/5\n") !=
+        std::string::npos);
+  const Ran again = ran({"run", failed});
+  CHECK(again.out.find("✗ DONATION.USE      /program/5  \"e\" uses") != std::string::npos);
+  const Json found = Json::parse(ran({"verify", law, "--format", "json"}).out)[0]["counterexample"];
+  CHECK(found["check"]["of"] == "/then/1");
+  CHECK(found["of_written"] == "/program/5");
+}
+
+TEST_CASE("replay: a file or a value that begins with a dash is no option") {
+  Replay replay({"orrery", "run"}, "-a.json");
+  replay.option("--cluster", std::optional<std::string>("-b c.json"));
+  CHECK(replay.text() == "orrery run ./-a.json '--cluster=-b c.json'");
+  CHECK(Replay({"orrery", "run"}, "-").text() == "orrery run -");
+}
+
+TEST_CASE("verify: annotations of built-in laws name no file, since a user has none") {
+  const Ran wrong =
+      ran({"verify", "--laws", "L01", "--limit", "nesting=2", "--annotate", "github"});
+  CHECK(wrong.outcome == Outcome::WrongInput);
+  CHECK(wrong.out.ends_with(
+      "\n::error title=L01 INPUT::/forall: expected at most 2 levels of nesting, got more "
+      "(--limit nesting=N allows more)\n"));
+  const CiOptions options{std::nullopt, Annotations::Github};
+  CiResults results(options);
+  Check fails;
+  fails.name = "PROVED";
+  fails.of = "/expect/0";
+  fails.message = "It is not.";
+  fails.verdict = Verdict::Fails;
+  for (const Of of : {Of::File, Of::BuiltinLaw})
+    results.add_law("L01", of, "the law", fails, "", OnUndecided::Fail, [](const Check&) {
+      return std::optional(TextPosition{3, 4});
+    });
+  std::ostringstream out;
+  results.write_annotations(out);
+  CHECK(out.str() ==
+        "::error file=L01,line=3,col=4,title=PROVED::It is not.\n"
+        "::error title=L01 PROVED::It is not.\n");
+}
+
 TEST_CASE(
     "verify: a counterexample of each law is kept, and one that cannot be written hides nothing") {
   const TemporaryFolder folder;
@@ -189,35 +303,6 @@ TEST_CASE("verify: scenarios of a folder are passed over, as run passes over law
   CHECK(run_all.err.find("passed over 1 law, which `orrery verify` runs\n") != std::string::npos);
   CHECK(ran({"run", folder.path() + "/laws"})
             .err.find("/laws: expected a scenario, got 1 law, which `orrery verify` runs") !=
-        std::string::npos);
-}
-
-TEST_CASE("run --let: one case of a law") {
-  const TemporaryFolder folder;
-  const std::string law = folder.file("sums.json", sums("pmean"));
-  CHECK(ran({"run", law, "--let", "n=1"}).outcome == Outcome::Holds);
-  CHECK(ran({"run", law, "--let", "n=3"}).outcome == Outcome::Fails);
-  const auto error = [&](const std::string& let) { return ran({"run", law, "--let", let}).err; };
-  CHECK(error("n").find("--let: expected NAME=VALUE, got \"n\"") != std::string::npos);
-  CHECK(error("m=1").find("--let: expected one of n, got \"m\"") != std::string::npos);
-  CHECK(error("n=1,n=2").find("--let: n is given twice") != std::string::npos);
-  CHECK(error("n=9").find("--let: expected a value of n that may be drawn, got \"9\"") !=
-        std::string::npos);
-  CHECK(ran({"run", law})
-            .err.find(law + ": is a law: --let n=1 runs one case, `orrery verify` draws many") !=
-        std::string::npos);
-  const std::string scenario = in_tree("scenarios/quickstart.json");
-  CHECK(ran({"run", scenario, "--let", "n=1"})
-            .err.find("--let: " + scenario + " is no law, so it has no names") !=
-        std::string::npos);
-  const std::string some = folder.file(
-      "some.json", R"({"orrery": 1, "forall": {"p": {"permutation": 2}}, "where": "p[0] == 1",
-        "mesh": {"x": 2}, "arrays": {"a": {"shape": [2], "dtype": "s32", "spec": ["x"]}},
-        "program": [{"id": "b", "op": "ppermute", "of": "a", "axis_name": "x", "perm": "${pairs(p)}"}],
-        "expect": [{"holds": ["proved"]}]})");
-  CHECK(ran({"run", some, "--let", "p=[1,0]"}).outcome == Outcome::Holds);
-  CHECK(ran({"run", some, "--let", "p=[0,1]"})
-            .err.find("--let: expected values that meet \"where\", got p = [0, 1]") !=
         std::string::npos);
 }
 
