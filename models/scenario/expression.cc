@@ -431,13 +431,17 @@ int64_t all_items(const LawValue& value) {
   return count;
 }
 
+std::vector<std::string_view> formula_words() {
+  std::vector<std::string_view> words = {"and", "or", "not", "true", "false"};
+  words.insert(words.end(), kFunctions.begin(), kFunctions.end());
+  return words;
+}
+
 bool is_name(std::string_view text) {
-  constexpr std::array<std::string_view, 5> kWords = {"and", "or", "not", "true", "false"};
-  return !text.empty() && begins_word(text[0]) &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return begins_word(c) || is_digit(c); }) &&
-         std::find(kWords.begin(), kWords.end(), text) == kWords.end() &&
-         std::find(kFunctions.begin(), kFunctions.end(), text) == kFunctions.end();
+  const std::vector<std::string_view> words = formula_words();
+  return !text.empty() && begins_word(text[0]) && std::all_of(text.begin(), text.end(), [](char c) {
+    return begins_word(c) || is_digit(c);
+  }) && std::find(words.begin(), words.end(), text) == words.end();
 }
 
 LawValue law_value(DocumentNode node) {

@@ -55,6 +55,9 @@ class ExpressionError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Returns the words that formulas have themselves: operators, constants and functions.
+std::vector<std::string_view> formula_words();
+
 /// Returns whether formulas may use the text as a name: letters, digits and "_", and no word that
 /// formulas have themselves.
 bool is_name(std::string_view text);

@@ -10,6 +10,8 @@
 #include "models/base/check.h"
 #include "models/fabric/fabric.h"
 #include "models/program/rules.h"
+#include "models/scenario/draw.h"
+#include "models/scenario/expression.h"
 #include "models/scenario/op_reader.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/quantity_text.h"
@@ -248,18 +250,45 @@ void define_dtypes(Json& schema) {
   schema["$defs"]["dtype"]["anyOf"][0]["enum"] = std::move(names);
 }
 
-/// Lets each value of an object or list be a hole. The conditions of cases ("if") stay.
-void allow_holes(Json& schema) {
+/// Matches keys and texts in which a hole begins.
+constexpr const char* kHoleBegins = "\\$\\{";
+
+/// Returns whether a value that the schema accepts may be a text.
+bool accepts_text(const Json& schema, const Json& definitions) {
+  const auto accepts = [&](const Json& part) { return accepts_text(part, definitions); };
+  const auto is_text = [](const Json& value) { return value.is_string(); };
+  if (schema.contains("$ref"))
+    return accepts(definitions.at(
+        schema["$ref"].get<std::string>().substr(std::string_view("#/$defs/").size())));
+  for (const char* const key : {"anyOf", "oneOf", "allOf"})
+    if (schema.contains(key))
+      return std::any_of(schema[key].begin(), schema[key].end(), accepts);
+  if (schema.contains("enum"))
+    return std::any_of(schema["enum"].begin(), schema["enum"].end(), is_text);
+  if (schema.contains("const"))
+    return is_text(schema["const"]);
+  if (!schema.contains("type"))
+    return true;
+  const Json& type = schema["type"];
+  return type == "string" ||
+         (type.is_array() && std::count(type.begin(), type.end(), "string") > 0);
+}
+
+/// Lets each value of an object or list be a hole, or a text with holes if a text may stand there.
+/// Keys have no holes. The conditions of cases ("if") stay. `definitions` are those without holes.
+void allow_holes(Json& schema, const Json& definitions) {
   if (!schema.is_structured())
     return;
-  const auto allow = [](Json& value) {
-    allow_holes(value);
-    if (value.is_object())
-      value = {{"anyOf", Json::array({std::move(value), reference("hole")})}};
+  const auto allow = [&](Json& value) {
+    if (!value.is_object())
+      return;
+    const char* const hole = accepts_text(value, definitions) ? "text_with_holes" : "hole";
+    allow_holes(value, definitions);
+    value = {{"anyOf", Json::array({std::move(value), reference(hole)})}};
   };
   if (schema.is_array()) {
     for (Json& each : schema)
-      allow_holes(each);
+      allow_holes(each, definitions);
     return;
   }
   for (const char* const key : {"properties", "patternProperties"})
@@ -269,12 +298,82 @@ void allow_holes(Json& schema) {
   for (const char* const key : {"additionalProperties", "items"})
     if (schema.contains(key))
       allow(schema[key]);
+  if (schema.contains("additionalProperties") && schema["additionalProperties"].is_object())
+    schema["patternProperties"][kHoleBegins] = false;
   if (schema.contains("$defs"))
     for (Json& definition : schema["$defs"])
-      allow_holes(definition);
+      allow_holes(definition, definitions);
   for (const char* const key : {"anyOf", "allOf", "oneOf", "then", "else"})
     if (schema.contains(key))
-      allow_holes(schema[key]);
+      allow_holes(schema[key], definitions);
+}
+
+/// Returns the schema of an op whose kind is a hole: it may have the keys of any op.
+Json op_of_any_kind(const Json& definitions) {
+  Json properties = Json::object();
+  Json patterns = Json::object();
+  for (const auto& [name, definition] : definitions.items()) {
+    if (!name.starts_with("op_") && name != "loop" && name != "group")
+      continue;
+    for (const auto& property : definition["properties"].items())
+      properties[property.key()] = true;
+    if (definition.contains("patternProperties"))
+      for (const auto& pattern : definition["patternProperties"].items())
+        patterns[pattern.key()] = true;
+  }
+  return {{"additionalProperties", false},
+          {"properties", std::move(properties)},
+          {"patternProperties", std::move(patterns)}};
+}
+
+/// Defines texts with holes, and what an op is whose kind is one of them.
+void define_holes(Json& definitions, const Json& without_holes) {
+  definitions["hole"] = {{"description", "A formula of the law's names."},
+                         {"type", "string"},
+                         {"pattern", "^\\$\\{[^}]+\\}$"}};
+  definitions["text_with_holes"] = {{"description", "A text with formulas of the law's names."},
+                                    {"type", "string"},
+                                    {"pattern", "^(?=.*\\$\\{)([^$]|\\$(?!\\{)|\\$\\{[^}]+\\})*$"}};
+  definitions["op_of_any_kind"] = op_of_any_kind(without_holes);
+  definitions["op"]["allOf"].push_back(
+      {{"if",
+        {{"required", {"op"}},
+         {"properties", {{"op", {{"not", without_holes["op"]["properties"]["op"]}}}}}}},
+       {"then", reference("op_of_any_kind")}});
+}
+
+/// Defines what is drawn for the name of a law.
+void define_draws(Json& definitions) {
+  const auto number = [](Json integer, const char* description) {
+    integer["type"] = "integer";
+    return Json{
+        {"anyOf", Json::array({std::move(integer), {{"type", "string"}, {"minLength", 1}}})},
+        {"description", description}};
+  };
+  const Json bound = number(Json::object(), "A whole number, or a formula of earlier names.");
+  const Json length = number({{"minimum", 0}, {"maximum", kMostDrawn}},
+                             "A number of items, or a formula of earlier names.");
+  const auto draw = [](Json properties) {
+    Json required = Json::array();
+    for (const auto& [key, value] : properties.items())
+      required.push_back(key);
+    return Json{{"type", "object"},
+                {"required", std::move(required)},
+                {"properties", std::move(properties)},
+                {"additionalProperties", false}};
+  };
+  definitions["without_holes"] = {{"not", {{"type", "string"}, {"pattern", kHoleBegins}}},
+                                  {"items", reference("without_holes")},
+                                  {"patternProperties", {{kHoleBegins, false}}},
+                                  {"additionalProperties", reference("without_holes")}};
+  definitions["draw"]["anyOf"] = {
+      draw({{"from", bound}, {"to", bound}}),
+      draw({{"choose",
+             {{"type", "array"}, {"minItems", 1}, {"items", reference("without_holes")}}}}),
+      draw({{"list", reference("draw")}, {"length", length}}),
+      draw({{"permutation", length}}),
+      draw({{"some_of", length}}),
+  };
 }
 
 }  // namespace
@@ -306,7 +405,9 @@ std::string scenario_schema() {
 
 std::string law_schema() {
   Json schema = Json::parse(scenario_schema());
-  allow_holes(schema);
+  const Json without_holes = schema["$defs"];
+  schema["properties"]["expect"]["minItems"] = 1;
+  allow_holes(schema, without_holes);
   schema["title"] = "Orrery law";
   schema["description"] =
       "A scenario with holes, \"${n}\", whose expectations must hold for all values drawn.";
@@ -314,32 +415,17 @@ std::string law_schema() {
   schema["properties"]["forall"] = {
       {"type", "object"},
       {"description", "The names that formulas use, each with what is drawn for it."},
+      {"propertyNames",
+       {{"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}, {"not", {{"enum", formula_words()}}}}},
       {"additionalProperties", reference("draw")},
       {"examples", Json::array({{{"n", {{"from", 1}, {"to", 8}}}}})}};
   schema["properties"]["where"] = {
       {"type", "string"},
+      {"minLength", 1},
       {"description", "A formula. Values for which it is false are drawn again."},
       {"examples", {"n % 2 == 0"}}};
-  Json& definitions = schema["$defs"];
-  definitions["hole"] = {{"type", "string"}, {"pattern", "\\$\\{[^}]*\\}"}};
-  const Json number = {{"anyOf", Json::array({{{"type", "integer"}}, {{"type", "string"}}})},
-                       {"description", "A whole number, or a formula of earlier names."}};
-  const auto draw = [](Json properties) {
-    Json required = Json::array();
-    for (const auto& [key, value] : properties.items())
-      required.push_back(key);
-    return Json{{"type", "object"},
-                {"required", std::move(required)},
-                {"properties", std::move(properties)},
-                {"additionalProperties", false}};
-  };
-  definitions["draw"]["anyOf"] = {
-      draw({{"from", number}, {"to", number}}),
-      draw({{"choose", {{"type", "array"}, {"minItems", 1}}}}),
-      draw({{"list", reference("draw")}, {"length", number}}),
-      draw({{"permutation", number}}),
-      draw({{"some_of", number}}),
-  };
+  define_holes(schema["$defs"], without_holes);
+  define_draws(schema["$defs"]);
   return schema.dump(2) + "\n";
 }
 

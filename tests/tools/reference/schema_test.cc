@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "models/base/diagnostics.h"
+#include "models/scenario/draw.h"
 #include "models/scenario/reader.h"
 #include "tests/tools/reference/examples.h"
 #include "tests/tools/reference/validator.h"
@@ -151,6 +152,61 @@ TEST_CASE("law schema: accepts every built-in law, and wants what a law must hav
     Json without = law;
     without.erase(key);
     CHECK(schema_error(schema, without) != "");
+  }
+}
+
+TEST_CASE("law schema: refuses what the reader of laws refuses, and accepts what is near to that") {
+  const Json schema = Json::parse(law_schema());
+  const Json good = Json::parse(R"({"orrery": 1,
+    "forall": {"n": {"from": 1, "to": 4}, "t": {"choose": ["f32", "bf16"]},
+      "o": {"choose": ["psum", "pmax"]}},
+    "mesh": {"x": "${n}"},
+    "arrays": {"a": {"shape": ["${n}", 2], "dtype": "f32", "spec": ["x"]}},
+    "program": [{"id": "s", "op": "psum", "of": "a", "axis_name": "x"}],
+    "expect": [{"holds": ["proved"]}]})");
+  const auto with = [&](const std::string& at, const Json& value) {
+    Json changed = good;
+    changed[Json::json_pointer(at)] = value;
+    return changed;
+  };
+  struct Change {
+    std::string at;
+    Json refused;
+    Json accepted;
+  };
+  const Json range = {{"from", 1}, {"to", 2}};
+  const Json any_op = {{"id", "s"}, {"op", "${o}"}, {"of", "a"}, {"axis_name", "x"}};
+  Json unknown_key = any_op;
+  unknown_key["chunks"] = 1;
+  const Change changes[] = {
+      {"/forall", {{"if", range}}, {{"iff", range}}},
+      {"/forall", {{"inverse", range}}, {{"n", range}}},
+      {"/forall", {{"true", range}}, {{"True_1", range}}},
+      {"/forall", {{"2n", range}}, {{"n2", range}}},
+      {"/forall/n", {{"permutation", -1}}, {{"permutation", 0}}},
+      {"/forall/n", {{"permutation", kMostDrawn + 1}}, {{"permutation", kMostDrawn}}},
+      {"/forall/n", {{"some_of", ""}}, {{"some_of", "4"}}},
+      {"/forall/n", {{"list", range}, {"length", -1}}, {{"list", range}, {"length", 1}}},
+      {"/forall/t", {{"choose", {"${n}"}}}, {{"choose", {"{n}"}}}},
+      {"/forall/t", {{"choose", {{{"k", {"a${n}"}}}}}}, {{"choose", {{{"k", {"a"}}}}}}},
+      {"/where", "", "n > 1"},
+      {"/mesh", {{"${n}", 1}}, {{"n", 1}}},
+      {"/mesh/x", "x${n}", "${n + 1}"},
+      {"/mesh/x", "${n} ", "${ n }"},
+      {"/mesh/x", "${n", "${n}"},
+      {"/mesh/x", "${}", "${1}"},
+      {"/arrays/a/dtype", "f${n", "f${8 * n}"},
+      {"/arrays/a/dtype", "$f{n}", "$${n}"},
+      {"/program/0", unknown_key, any_op},
+      {"/expect", Json::array(), good["expect"]},
+      {"/expect", "${e}s", "${t}"},
+  };
+  REQUIRE(schema_error(schema, good) == "");
+  for (const Change& change : changes) {
+    CAPTURE(change.at);
+    CAPTURE(change.refused.dump());
+    CHECK(schema_error(schema, with(change.at, change.refused)) != "");
+    CHECK(schema_error(schema, with(change.at, change.accepted)) == "");
   }
 }
 
