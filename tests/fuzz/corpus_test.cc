@@ -40,6 +40,10 @@ TEST_CASE("corpus: laws are read and make scenarios, or are refused with an erro
   CHECK(feed("law", fuzz_law) > 0);
 }
 
+TEST_CASE("corpus: HLO shardings are read and printed alike, or are refused with an error") {
+  CHECK(feed("hlo_sharding", fuzz_hlo_sharding) > 0);
+}
+
 TEST_CASE("corpus: MSCCL algorithms are read, or refused with an error") {
   CHECK(feed("msccl", fuzz_msccl) > 0);
 }

@@ -27,6 +27,10 @@ void fuzz_scenario(std::string_view text);
 /// and random values must make scenarios, or be refused. Simpler values must be drawn ones.
 void fuzz_law(std::string_view text);
 
+/// Checks that the text is refused with an error, or read as a sharding. Both versions of its text
+/// must be read as an equal one. If axes of a mesh give it, these must make it again.
+void fuzz_hlo_sharding(std::string_view text);
+
 /// Checks that the text is refused with at least one error, or read and judged.
 void fuzz_msccl(std::string_view text);
 
