@@ -1,0 +1,135 @@
+// Tests the scenario of ring attention: how many blocks each device does, both makespans, and that
+// the values are those of a single device.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/cli/files.h"
+#include "tests/tools/cli/ran.h"
+
+namespace orrery::test {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kScenario = in_tree("scenarios/ring-attention.json");
+constexpr int kRanks = 4;
+// There are 4 heads of 32, and half of a device's part of 512 tokens is 64. So a block has two
+// products, each of 2 x 4 x 64 x 64 x 32 flops, at 1 TFLOP/s.
+constexpr int64_t kBlockPicoseconds = 2 * (2 * 4 * 64 * 64 * 32);
+
+Json report_of(const std::string& scenario) {
+  const Ran run = ran({"run", scenario, "--format", "json"});
+  REQUIRE_MESSAGE(run.outcome == Outcome::Holds, run.out << run.err);
+  return Json::parse(run.out);
+}
+
+/// Returns how many ops of the report have this kind and type, and an id that begins so.
+int count(const Json& report, const std::string& prefix, const std::string& op,
+          const std::string& type) {
+  const Json& ops = report.at("ops");
+  return static_cast<int>(std::count_if(ops.begin(), ops.end(), [&](const Json& of) {
+    return of.at("op") == op && of.at("type") == type &&
+           of.at("id").get<std::string>().starts_with(prefix);
+  }));
+}
+
+/// Returns when the op of this name ends on the last device.
+int64_t end_of(const Json& report, const std::string& name) {
+  int64_t end = 0;
+  for (const Json& op : report.at("ops"))
+    if (op.at("id").get<std::string>().starts_with(name))
+      end = std::max(end, op.at("end_ps").get<int64_t>());
+  return end;
+}
+
+// A part of the queries has a block for itself and one for each part before it. Device r has parts
+// 2r and 2r + 1 of the sequence as it is, so (2r + 1) + (2r + 2) blocks. Reordered it has parts r
+// and 2cp - 1 - r, so (r + 1) + (2cp - r) = 2cp + 1.
+TEST_CASE("ring attention: the slowest device does 4cp - 1 blocks, and 2cp + 1 reordered") {
+  const Json report = report_of(kScenario);
+  std::array<int, 2> most{};
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const std::array<int, 2> expected = {4 * rank + 3, 2 * kRanks + 1};
+    for (size_t layout = 0; layout < most.size(); ++layout) {
+      const std::string device = fmt::format("{}{}.", layout == 0 ? 'c' : 'r', rank);
+      CAPTURE(device);
+      const int blocks = count(report, device, "dot_general", "f32[4,64,64]");
+      CHECK(blocks == expected[layout]);
+      CHECK(count(report, device, "dot_general", "f32[4,64,32]") == blocks);
+      CHECK(count(report, device, "select_n", "f32[4,64,64]") == 2);  // those on the diagonal
+      most[layout] = std::max(most[layout], blocks);
+    }
+  }
+  CHECK(most == std::array{4 * kRanks - 1, 2 * kRanks + 1});
+}
+
+TEST_CASE("ring attention: the second takes less time, and both at least that of their blocks") {
+  const Json report = report_of(kScenario);
+  const int64_t first = end_of(report, "contiguous");
+  const int64_t second = end_of(report, "reordered") - first;
+  CHECK(first >= (4 * kRanks - 1) * kBlockPicoseconds);
+  CHECK(second >= (2 * kRanks + 1) * kBlockPicoseconds);
+  CHECK(second < first);
+}
+
+TEST_CASE("ring attention: the report, whole, has the rows where both end") {
+  const Ran report = ran({"run", kScenario});
+  CHECK(report.out.find("\n  contiguous0 ") != std::string::npos);
+  CHECK(report.out.find("\n  reordered1 ") != std::string::npos);
+  CHECK(report.out == text_of(in_tree("tests/tools/cli/golden/ring-attention.txt")));
+}
+
+/// Attention of the whole sequence in one block, by one device.
+const char* const kAlone = R"([
+{"id": "a.scale", "op": "full", "shape": [], "fill_value": 0.17677669529663687, "dtype": "f64"},
+{"id": "a.scale.all", "op": "broadcast_in_dim", "of": "a.scale", "shape": [4, 512, 32], "broadcast_dimensions": []},
+{"id": "a.q", "op": "mul", "of": ["q_whole", "a.scale.all"]},
+{"id": "a.k", "op": "slice", "of": "kv_whole", "start_indices": [0, 0, 0], "limit_indices": [4, 512, 32]},
+{"id": "a.v", "op": "slice", "of": "kv_whole", "start_indices": [0, 0, 32], "limit_indices": [4, 512, 64]},
+{"id": "a.scores", "op": "dot_general", "of": ["a.q", "a.k"], "dimension_numbers": [[[2], [2]], [[0], [0]]]},
+{"id": "a.query", "op": "iota", "dtype": "s32", "shape": [4, 512, 512], "dimension": 1},
+{"id": "a.key", "op": "iota", "dtype": "s32", "shape": [4, 512, 512], "dimension": 2},
+{"id": "a.seen", "op": "ge", "of": ["a.query", "a.key"]},
+{"id": "a.never", "op": "full", "shape": [], "fill_value": -1e30, "dtype": "f64"},
+{"id": "a.never.all", "op": "broadcast_in_dim", "of": "a.never", "shape": [4, 512, 512], "broadcast_dimensions": []},
+{"id": "a.masked", "op": "select_n", "of": ["a.seen", "a.never.all", "a.scores"]},
+{"id": "a.most", "op": "reduce_max", "of": "a.masked", "axes": [2]},
+{"id": "a.most.all", "op": "broadcast_in_dim", "of": "a.most", "shape": [4, 512, 512], "broadcast_dimensions": [0, 1]},
+{"id": "a.below", "op": "sub", "of": ["a.masked", "a.most.all"]},
+{"id": "a.weights", "op": "exp", "of": "a.below"},
+{"id": "a.total", "op": "reduce_sum", "of": "a.weights", "axes": [2]},
+{"id": "a.values", "op": "dot_general", "of": ["a.weights", "a.v"], "dimension_numbers": [[[2], [1]], [[0], [0]]]},
+{"id": "a.total.all", "op": "broadcast_in_dim", "of": "a.total", "shape": [4, 512, 32], "broadcast_dimensions": [0, 1]},
+{"id": "alone", "op": "div", "of": ["a.values", "a.total.all"]}
+])";
+
+// The scenario is run in f64: in f32 an element of 65,536 is as small as what its roundings allow.
+TEST_CASE("ring attention: both have the values of a single device") {
+  std::string text = text_of(kScenario);
+  for (size_t at = 0; (at = text.find("\"f32\"", at)) != text.npos;)
+    text.replace(at, 5, "\"f64\"");
+  Json scenario = Json::parse(text, nullptr, true, true);
+  for (const Json& op : Json::parse(kAlone))
+    scenario.at("programs").at(0).at("do").push_back(op);
+  scenario.at("outputs").push_back("alone");
+  scenario.at("expect") = Json::parse(R"([
+    {"close": ["contiguous0", "alone"], "devices": "common"},
+    {"close": ["back0", "alone"], "devices": "common"}
+  ])");
+  const TemporaryFolder folder;
+  const Json report = report_of(folder.file("with_alone.json", scenario.dump()));
+  const Json& checks = report.at("checks");
+  CHECK(std::count_if(checks.begin(), checks.end(), [](const Json& check) {
+          return check.at("name") == "VALUES.CLOSE" && check.at("holds") == true;
+        }) == 2);
+}
+
+}  // namespace
+}  // namespace orrery::test
