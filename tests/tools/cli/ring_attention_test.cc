@@ -77,6 +77,10 @@ TEST_CASE("ring attention: the second takes less time, and both at least that of
   CHECK(first >= (4 * kRanks - 1) * kBlockPicoseconds);
   CHECK(second >= (2 * kRanks + 1) * kBlockPicoseconds);
   CHECK(second < first);
+  const auto microseconds = [](int64_t time) { return static_cast<double>(time) / 1e6; };
+  CHECK(text_of(in_tree("README.md"))
+            .find(fmt::format("{:.1f} us and {:.1f} us", microseconds(first),
+                              microseconds(second))) != std::string::npos);
 }
 
 TEST_CASE("ring attention: the report, whole, has the rows where both end") {
