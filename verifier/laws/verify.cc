@@ -224,7 +224,7 @@ Counterexample counterexample(const Law& law, uint64_t number, const LawCase& fa
         fails = std::move(each);
     return fails;
   });
-  std::string written = of_written(checker, small.scenario, small.check, limits);
+  std::string written = of_written(checker, small.scenario, small.check, options.limits);
   return {number,
           failing.values,
           std::move(small.least.values),
