@@ -128,6 +128,7 @@ std::vector<OpEntry> op_entries(const Report& report) {
   const std::vector<NameInLoops> in_loops = names_in_loops(program);
   const std::vector<uint64_t> times = repetitions(program);
   std::vector<OpEntry> entries;
+  entries.reserve(report.ops.size());
   std::map<std::string_view, size_t> entry_of;  // of ops of loops, by id
   size_t next = 0;  // the report's ops are those of the threads in order
   for (size_t t = 0; t < program.threads.size(); ++t) {

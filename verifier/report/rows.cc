@@ -24,6 +24,7 @@ class Rows {
     std::vector<uint64_t> messages(program_.sites.size(), 0);
     for (size_t c = 0; c < lowered().collectives.size(); ++c)
       messages[lowered().collectives[c].site.index()] += stages_.demands().messages[c];
+    report_.ops.reserve(program_.ops.size());
     for (size_t t = 0; t < program_.threads.size(); ++t) {
       const Tape& tape = lowered().tapes[t];
       const std::vector<std::optional<uint32_t>> waits = first_waits(tape);
