@@ -60,6 +60,17 @@ int64_t Mesh::size(std::span<const size_t> axes) const {
   return size;
 }
 
+std::vector<size_t> axis_positions(const Mesh& mesh, std::span<const std::string> names) {
+  std::vector<size_t> positions;
+  positions.reserve(names.size());
+  for (const std::string& name : names) {
+    const std::optional<size_t> axis = mesh.axis(name);
+    ORRERY_CHECK(axis.has_value(), "axis names have been checked");
+    positions.push_back(*axis);
+  }
+  return positions;
+}
+
 namespace {
 
 /// A Seat is a device's group, by its number among all groups of the mesh, and its rank in the
@@ -223,60 +234,6 @@ std::vector<LogicalId> all_devices(const Mesh& mesh) {
   for (uint32_t d = 0; d < mesh.devices(); ++d)
     devices.emplace_back(d);
   return devices;
-}
-
-std::string PartitionSpec::text() const {
-  std::string text = "P(";
-  for (size_t d = 0; d < dims.size(); ++d) {
-    if (d > 0)
-      text += ", ";
-    if (dims[d].empty()) {
-      text += "None";
-    } else if (dims[d].size() == 1) {
-      text += dims[d][0];
-    } else {
-      text += "(";
-      for (size_t a = 0; a < dims[d].size(); ++a)
-        text += (a > 0 ? ", " : "") + dims[d][a];
-      text += ")";
-    }
-  }
-  return text + ")";
-}
-
-namespace {
-
-std::vector<size_t> axes_of(const Mesh& mesh, const std::vector<std::string>& names) {
-  std::vector<size_t> axes;
-  for (const std::string& name : names) {
-    const std::optional<size_t> axis = mesh.axis(name);
-    ORRERY_CHECK(axis.has_value(), "a partition spec names axes of its mesh");
-    axes.push_back(*axis);
-  }
-  return axes;
-}
-
-}  // namespace
-
-Shape local_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& global) {
-  ORRERY_CHECK(spec.dims.size() <= global.rank(),
-               "a partition spec is no longer than its array's rank");
-  std::vector<int64_t> dims(global.dims().begin(), global.dims().end());
-  for (size_t d = 0; d < spec.dims.size(); ++d) {
-    const int64_t parts = mesh.size(axes_of(mesh, spec.dims[d]));
-    ORRERY_CHECK(dims[d] % parts == 0, "a cut dimension is divisible by its parts");
-    dims[d] /= parts;
-  }
-  return Shape(std::move(dims));
-}
-
-std::vector<int64_t> local_start(const Mesh& mesh, const PartitionSpec& spec, const Shape& global,
-                                 LogicalId id) {
-  const Shape local = local_shape(mesh, spec, global);
-  std::vector<int64_t> start(global.rank(), 0);
-  for (size_t d = 0; d < spec.dims.size(); ++d)
-    start[d] = mesh.index(id, axes_of(mesh, spec.dims[d])) * local[d];
-  return start;
 }
 
 }  // namespace orrery

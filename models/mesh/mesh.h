@@ -1,13 +1,13 @@
 #pragma once
 
 // A Mesh is the logical arrangement of devices on named axes. This file also has replica groups
-// over axes, and says how an array is cut.
+// over axes. partition_spec.h says how an array is cut.
 //
 // A mesh of axes x = 2 and y = 4 has devices 0 to 7: device 4 x + y is at (x, y). Everything here
 // is arithmetic on such numbers. Nothing is stored per device. A collective over y exchanges within
 // 2 groups, {0, 1, 2, 3} and {4, 5, 6, 7}. A collective over x exchanges within 4 groups, {0, 4}
 // and so on. A device's rank is its index over the axes of the collective, in the order in which
-// the op names them. The same arithmetic cuts arrays: with the spec P(y, x) a device holds row
+// the op names them. The same arithmetic cuts arrays: with the spec P('y', 'x') a device holds row
 // block y and column block x. A program on a part of the mesh has groups within that part
 // (groups_of).
 
@@ -18,7 +18,6 @@
 #include <string_view>
 #include <vector>
 
-#include "models/array/shape.h"
 #include "models/base/id.h"
 
 namespace orrery {
@@ -56,11 +55,16 @@ class Mesh {
   /// Returns the product of the sizes of `axes`.
   int64_t size(std::span<const size_t> axes) const;
 
+  friend bool operator==(const Mesh&, const Mesh&) = default;
+
  private:
   std::vector<Axis> axes_;
   std::vector<int64_t> strides_;  // logical ids between neighbours on an axis
   uint32_t devices_ = 1;
 };
+
+/// Returns the positions of axes in the mesh, in the order given. Requires axes of the mesh.
+std::vector<size_t> axis_positions(const Mesh& mesh, std::span<const std::string> names);
 
 /// A Group is one replica group: logical ids in rank order.
 using Group = std::vector<LogicalId>;
@@ -98,23 +102,5 @@ std::vector<LogicalId> devices_in(const Mesh& mesh, std::span<const Interval> bo
 
 /// Returns every device, ascending.
 std::vector<LogicalId> all_devices(const Mesh& mesh);
-
-/// A PartitionSpec says how an array is cut over a mesh (as in JAX). It has the axes that divide
-/// each array dimension, major to minor. Missing trailing dimensions are not cut.
-struct PartitionSpec {
-  std::vector<std::vector<std::string>> dims;
-  friend bool operator==(const PartitionSpec&, const PartitionSpec&) = default;
-
-  std::string text() const;  // "P(x, None, (y, z))"
-};
-
-/// Returns the shape that each device holds. Requires that every axis is in the mesh, that none is
-/// used twice, and that each extent is divisible by the product of its axes' sizes (the reader
-/// reports errors in these).
-Shape local_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& global);
-
-/// Returns the first index of device `id`'s part of the global array, per dimension.
-std::vector<int64_t> local_start(const Mesh& mesh, const PartitionSpec& spec, const Shape& global,
-                                 LogicalId id);
 
 }  // namespace orrery

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/base/check.h"
 #include "models/program/did_you_mean.h"
 
 namespace orrery {
@@ -27,16 +26,6 @@ std::optional<std::string> axes_error(const Mesh& mesh, std::span<const std::str
       return fmt::format("expected each axis once, got \"{}\" twice", names[i]);
   }
   return std::nullopt;
-}
-
-std::vector<size_t> axis_positions(const Mesh& mesh, std::span<const std::string> names) {
-  std::vector<size_t> positions;
-  for (const std::string& name : names) {
-    const std::optional<size_t> axis = mesh.axis(name);
-    ORRERY_CHECK(axis.has_value(), "axis names have been checked");
-    positions.push_back(*axis);
-  }
-  return positions;
 }
 
 namespace {

@@ -21,9 +21,6 @@ std::string unknown_axis(const Mesh& mesh, std::string_view name);
 /// Returns the error in a list of axis names, if the mesh lacks one or if one is given twice.
 std::optional<std::string> axes_error(const Mesh& mesh, std::span<const std::string> names);
 
-/// Returns the positions of axes in the mesh, in the order given. Requires names without errors.
-std::vector<size_t> axis_positions(const Mesh& mesh, std::span<const std::string> names);
-
 /// Returns the error in a collective's axis_index_groups. Each rank must be named exactly once, no
 /// list may be empty, and the sizes must be as `sizes` says. Requires axis names without errors.
 std::optional<TypeError> groups_error(const Mesh& mesh, const Attributes& attributes,

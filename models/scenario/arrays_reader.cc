@@ -147,27 +147,11 @@ class ArrayReader {
         node, mesh_, diagnostics_,
         [&](DocumentNode entry, size_t dimension, const std::vector<std::string>& axes) {
           if (shape && mesh_ != nullptr)
-            check_divisible(entry, axes, (*shape)[dimension], dimension);
+            if (auto error = divisible_error(*mesh_, axes, dimension, (*shape)[dimension]))
+              diagnostics_.add(entry.origin(), std::move(*error));
           if (on && mesh_ != nullptr)
             check_spanned(entry, axes, *on);
         });
-  }
-
-  void check_divisible(DocumentNode entry, const std::vector<std::string>& axes, int64_t extent,
-                       size_t dimension) {
-    std::vector<size_t> positions;
-    std::string text;
-    for (const std::string& axis : axes) {
-      positions.push_back(*mesh_->axis(axis));
-      text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", axis);
-    }
-    const int64_t parts = mesh_->size(positions);
-    if (extent % parts != 0)
-      diagnostics_.add(
-          entry.origin(),
-          fmt::format("expected dimension {} of extent {} to be divisible by {}, the size "
-                      "of {}",
-                      dimension, extent, parts, text));
   }
 
   /// Checks that the devices span each axis that cuts the array or along which it has addends.
@@ -482,9 +466,8 @@ std::optional<std::string> boundary_error(const Program& program, Checks checks,
   const Mesh& mesh = program.mesh;
   const Value& value = program.value(boundary.value);
   const size_t cut = boundary.spec.dims.size();
-  if (cut > value.type.shape.rank())
-    return fmt::format("expected at most one entry per dimension of {}, got {}",
-                       value.type.shape.text(), cut);
+  if (auto error = rank_error(cut, value.type.shape.rank(), value.type.shape.text()))
+    return error;
   const size_t holders = Holders(program).of(boundary.value).size();
   if (holders != mesh.devices())
     return fmt::format("expected a value of all {} devices, got one of {}", mesh.devices(),

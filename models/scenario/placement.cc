@@ -26,20 +26,13 @@ void read_axis(DocumentNode node, const Mesh* mesh, std::vector<std::string>& ax
   const std::optional<std::string> axis = read_text(node, "an axis name", diagnostics);
   if (!axis || mesh == nullptr)
     return;
-  if (!mesh->axis(*axis)) {
-    std::string list;
-    for (const Axis& known : mesh->axes())
-      list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", known.name);
-    diagnostics.add(node.origin(), fmt::format("the mesh has no axis {}{}", in_quotes(*axis),
-                                               list.empty() ? "" : "; it has " + list));
-    return;
-  }
-  if (!used.insert(*axis).second) {
-    diagnostics.add(node.origin(),
-                    fmt::format("axis {} already cuts this array", in_quotes(*axis)));
-    return;
-  }
-  axes.push_back(*axis);
+  std::optional<std::string> error = missing_axis_error(*mesh, *axis);
+  if (!error)
+    error = repeated_axis_error(*axis, used);
+  if (error)
+    diagnostics.add(node.origin(), std::move(*error));
+  else
+    axes.push_back(*axis);
 }
 
 std::set<std::string> axes_of(const PartitionSpec& spec) {
@@ -62,11 +55,8 @@ std::vector<std::string> read_axes(Fields& fields, std::string_view key, const M
   for (const std::string& name : names) {
     if (!mesh->axis(name))
       diagnostics.add(node->origin(), unknown_axis(*mesh, name));
-    else if (!used.insert(name).second)
-      diagnostics.add(node->origin(),
-                      fmt::format("expected each axis in one place of the array's spec and states, "
-                                  "got {} again",
-                                  in_quotes(name)));
+    else if (const auto error = places_error(name, used))
+      diagnostics.add(node->origin(), *error);
   }
   return names;
 }
@@ -168,12 +158,12 @@ std::optional<std::vector<LogicalId>> read_devices(DocumentNode node, const Mesh
 }
 
 bool fits_rank(DocumentNode node, const Shape& shape, Diagnostics& diagnostics) {
-  if (node.kind() != DocumentNode::Kind::List || node.size() <= shape.rank())
+  if (node.kind() != DocumentNode::Kind::List)
     return true;
-  diagnostics.add(node.origin(),
-                  fmt::format("expected at most one entry per dimension of {}, got {}",
-                              shape.text(), node.size()));
-  return false;
+  const auto error = rank_error(node.size(), shape.rank(), shape.text());
+  if (error)
+    diagnostics.add(node.origin(), *error);
+  return !error;
 }
 
 PartitionSpec read_spec(

@@ -12,6 +12,7 @@
 #include "models/base/callable.h"
 #include "models/base/diagnostics.h"
 #include "models/mesh/mesh.h"
+#include "models/mesh/partition_spec.h"
 #include "models/program/value.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"

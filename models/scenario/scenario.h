@@ -25,6 +25,7 @@
 
 #include "models/array/tensor.h"
 #include "models/fabric/fabric.h"
+#include "models/mesh/partition_spec.h"
 #include "models/program/iterations.h"
 #include "models/program/program.h"
 #include "models/program/unroll.h"

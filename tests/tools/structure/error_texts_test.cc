@@ -53,14 +53,15 @@ TEST_CASE("error texts: the scan joins literals, and knows raw ones, escapes and
   CHECK_FALSE(has("x: expected 3 ranks, got 4", pieces_of("expected {} ranks of {}, got {}")));
 }
 
-TEST_CASE("error texts: what models/program, transform and scenario refuse with is in a test") {
+TEST_CASE(
+    "error texts: what models/mesh, program, transform and scenario refuse with is in a test") {
   std::vector<std::string> messages;
   std::vector<std::string> tested;
   for (const SourceFile& file : source_files({".h", ".cc"})) {
     const bool of_tests = file.path.starts_with("tests/");
-    const bool of_rules = file.path.starts_with("models/program/") ||
-                          file.path.starts_with("models/transform/") ||
-                          file.path.starts_with("models/scenario/");
+    const bool of_rules =
+        file.path.starts_with("models/mesh/") || file.path.starts_with("models/program/") ||
+        file.path.starts_with("models/transform/") || file.path.starts_with("models/scenario/");
     if (!of_tests && !of_rules)
       continue;
     for (std::string& literal : string_literals(file.text))
