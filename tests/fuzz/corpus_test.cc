@@ -44,6 +44,10 @@ TEST_CASE("corpus: HLO shardings are read and printed alike, or are refused with
   CHECK(feed("hlo_sharding", fuzz_hlo_sharding) > 0);
 }
 
+TEST_CASE("corpus: queries about shardings are answered") {
+  CHECK(feed("sharding_query", fuzz_sharding_query) > 0);
+}
+
 TEST_CASE("corpus: MSCCL algorithms are read, or refused with an error") {
   CHECK(feed("msccl", fuzz_msccl) > 0);
 }

@@ -31,6 +31,9 @@ void fuzz_law(std::string_view text);
 /// must be read as an equal one. If axes of a mesh give it, these must make it again.
 void fuzz_hlo_sharding(std::string_view text);
 
+/// Checks that the line has an answer of one line, JSON, which says why if the line is no query.
+void fuzz_sharding_query(std::string_view text);
+
 /// Checks that the text is refused with at least one error, or read and judged.
 void fuzz_msccl(std::string_view text);
 

@@ -202,14 +202,16 @@ struct ShowCommand {
     Ops,
     Algorithms,
     Law,
-    Schema
+    Schema,
+    Sharding
   } what = What::Ops;
   std::string file;   // Program, Schedule, CriticalPath
   std::string op;     // Schedule
   uint32_t node = 0;  // Schedule
   std::string entry;  // Catalog, Law: one of the names, or empty for the list; Schema: its name
   OpsFormat ops_format = OpsFormat::Text;
-  Limits limits;  // Program, Schedule, CriticalPath
+  std::string queries;  // Sharding: a file
+  Limits limits;        // Program, Schedule, CriticalPath, Sharding
 };
 
 /// This command only prints: --help, completion, the manual, or an error in the arguments.

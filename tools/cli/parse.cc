@@ -237,8 +237,8 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
 void add_show(CLI::App& app, ShowCommand& show) {
   CLI::App* const command = app.add_subcommand(
       "show",
-      "Show a program, a schedule, the critical path, the catalog, the ops, the algorithms, the "
-      "laws, the schemas");
+      "Show a program, a schedule, the critical path, shardings, the catalog, the ops, the "
+      "algorithms, the laws, the schemas");
   command->require_subcommand(1);
   CLI::App* const program = command->add_subcommand("program", "The ops of a scenario, typed");
   program->add_option("FILE", show.file, "A scenario")->required();
@@ -262,6 +262,18 @@ void add_show(CLI::App& app, ShowCommand& show) {
   add_limits(*path, show.limits);
   path->callback([&show] { show.what = ShowCommand::What::CriticalPath; });
   path->footer("Example:\n  orrery show critical-path scenarios/quickstart.json\n");
+
+  CLI::App* const sharding = command->add_subcommand(
+      "sharding", "Which device holds which part of an array: answers, one per query");
+  sharding
+      ->add_option("--queries", show.queries, "Queries, a line of JSON each; - is standard input")
+      ->required()
+      ->type_name("FILE");
+  add_limits(*sharding, show.limits);
+  sharding->callback([&show] { show.what = ShowCommand::What::Sharding; });
+  sharding->footer(
+      "Example:\n  orrery show sharding --queries queries.jsonl\n"
+      "Exit codes: 0 each line is a query, 2 another line is among them, 3 a bug in orrery.\n");
 
   CLI::App* const catalog = command->add_subcommand("catalog", "The clusters that are built in");
   catalog->add_option("NAME", show.entry, "One of them, with its figures and their sources");

@@ -15,6 +15,7 @@ TEST_CASE("command line: every command has help with an example") {
                                                           {"show"},
                                                           {"show", "program"},
                                                           {"show", "schedule"},
+                                                          {"show", "sharding"},
                                                           {"show", "catalog"},
                                                           {"show", "ops"},
                                                           {"show", "algorithms"}};

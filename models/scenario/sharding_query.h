@@ -1,0 +1,22 @@
+#pragma once
+
+// This answers questions about shardings, one line of JSON each. docs/shardings.md has the keys.
+
+#include <string>
+#include <string_view>
+
+#include "models/scenario/size_limits.h"
+
+namespace orrery {
+
+struct ShardingAnswer {
+  std::string line;      // JSON without an end of line
+  bool is_query = true;  // whether the line was one; if not, the answer's stage is "query"
+};
+
+/// Answers one line. Members that cannot be answered are left out, and "error" has the stage and
+/// the message of the first thing that was refused. A mesh has at most limits.devices devices, and
+/// the line is at most limits.file long.
+ShardingAnswer answer_sharding_query(std::string_view line, const Limits& limits);
+
+}  // namespace orrery
