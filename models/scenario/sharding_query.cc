@@ -132,6 +132,36 @@ class QueryReader {
         node ? read_integer(*node, "a rank", kRanks, diagnostics_).value_or(0) : 0);
   }
 
+  void read_entries(DocumentNode node, Keys keys, ShardingQuery& query) {
+    query.open_spec =
+        keys == Keys::Whole && node.kind() == DocumentNode::Kind::Text && node.text() == "AUTO";
+    if (query.open_spec ||
+        !is_list(node,
+                 keys == Keys::Whole
+                     ? "a list with null, an axis name or a list of them per dimension, or \"AUTO\""
+                     : "a list with null, an axis name or a list of them per dimension",
+                 diagnostics_))
+      return;
+    for (const DocumentNode entry : node) {
+      const size_t dimension = query.spec.dims.size();
+      std::vector<std::string>& axes = query.spec.dims.emplace_back();
+      if (entry.kind() == DocumentNode::Kind::List) {
+        // A list of one is its item.
+        if (entry.size() == 1 && entry.first()->kind() == DocumentNode::Kind::Null)
+          continue;
+        for (const DocumentNode axis : entry)
+          read_entry_axis(axis, dimension, axes, query);
+      } else if (entry.kind() == DocumentNode::Kind::Text && entry.text() == "UNCONSTRAINED") {
+        query.spec.unconstrained.insert(dimension);
+      } else if (entry.kind() == DocumentNode::Kind::Text) {
+        if (!entry.text().empty())
+          axes.push_back(entry.text());
+      } else if (entry.kind() != DocumentNode::Kind::Null) {
+        expected(entry, "null, an axis name or a list of them", diagnostics_);
+      }
+    }
+  }
+
  private:
   void read_axes(DocumentNode node, ShardingQuery& query) {
     if (!is_list(node, "a list of axes such as [\"x\", 4]", diagnostics_))
@@ -181,36 +211,6 @@ class QueryReader {
       return std::nullopt;
     }
     return dims ? std::optional(Shape(std::move(*dims))) : std::nullopt;
-  }
-
-  void read_entries(DocumentNode node, Keys keys, ShardingQuery& query) {
-    query.open_spec =
-        keys == Keys::Whole && node.kind() == DocumentNode::Kind::Text && node.text() == "AUTO";
-    if (query.open_spec ||
-        !is_list(node,
-                 keys == Keys::Whole
-                     ? "a list with null, an axis name or a list of them per dimension, or \"AUTO\""
-                     : "a list with null, an axis name or a list of them per dimension",
-                 diagnostics_))
-      return;
-    for (const DocumentNode entry : node) {
-      const size_t dimension = query.spec.dims.size();
-      std::vector<std::string>& axes = query.spec.dims.emplace_back();
-      if (entry.kind() == DocumentNode::Kind::List) {
-        // A list of one is its item.
-        if (entry.size() == 1 && entry.first()->kind() == DocumentNode::Kind::Null)
-          continue;
-        for (const DocumentNode axis : entry)
-          read_entry_axis(axis, dimension, axes, query);
-      } else if (entry.kind() == DocumentNode::Kind::Text && entry.text() == "UNCONSTRAINED") {
-        query.spec.unconstrained.insert(dimension);
-      } else if (entry.kind() == DocumentNode::Kind::Text) {
-        if (!entry.text().empty())
-          axes.push_back(entry.text());
-      } else if (entry.kind() != DocumentNode::Kind::Null) {
-        expected(entry, "null, an axis name or a list of them", diagnostics_);
-      }
-    }
   }
 
   void read_entry_axis(DocumentNode axis, size_t dimension, std::vector<std::string>& axes,
@@ -269,14 +269,19 @@ DeviceMesh mesh_of(const ShardingQuery& query, const Limits& limits) {
   return mesh;
 }
 
-/// Makes the parts of the sharding. Throws ShardingError.
-ShardingParts parts_of(const ShardingQuery& query, const Limits& limits) {
-  DeviceMesh mesh = mesh_of(query, limits);
+/// Throws ShardingError if the spec is one of no mesh.
+void check_spec(const ShardingQuery& query) {
   if (query.spec_error)
     throw ShardingError(ShardingStage::Spec, *query.spec_error);
   check_places(query.spec);
   if (query.sharding_error)
     throw ShardingError(ShardingStage::Sharding, *query.sharding_error);
+}
+
+/// Makes the parts of the sharding. Throws ShardingError.
+ShardingParts parts_of(const ShardingQuery& query, const Limits& limits) {
+  DeviceMesh mesh = mesh_of(query, limits);
+  check_spec(query);
   return {std::move(mesh), query.spec, query.memory_kind, query.logical_device_ids};
 }
 
@@ -434,6 +439,17 @@ ShardingAnswer answer_sharding_query(std::string_view line, const Limits& limits
     answer.add_error(name(error.stage()), error.what());
   }
   return {std::move(answer).finished(), true};
+}
+
+PartitionSpec read_spec_text(std::string_view json, std::string_view file, const Limits& limits) {
+  Diagnostics diagnostics{std::string(file)};
+  const Document document(json, diagnostics, limits);
+  ShardingQuery query;
+  if (const auto root = document.root())
+    QueryReader(diagnostics).read_entries(*root, Keys::OfPair, query);
+  diagnostics.throw_if_any();
+  check_spec(query);
+  return query.spec;
 }
 
 }  // namespace orrery

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "models/mesh/partition_spec.h"
 #include "models/scenario/size_limits.h"
 
 namespace orrery {
@@ -18,5 +19,9 @@ struct ShardingAnswer {
 /// the message of the first thing that was refused. A mesh has at most limits.devices devices, and
 /// the line is at most limits.file long.
 ShardingAnswer answer_sharding_query(std::string_view line, const Limits& limits);
+
+/// Reads the entries of a spec as queries have them: "[\"x\", null]". Throws InputError, whose file
+/// is `file`, or ShardingError.
+PartitionSpec read_spec_text(std::string_view json, std::string_view file, const Limits& limits);
 
 }  // namespace orrery

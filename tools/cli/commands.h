@@ -202,16 +202,27 @@ struct ShowCommand {
     Ops,
     Algorithms,
     Law,
-    Schema,
-    Sharding
+    Schema
   } what = What::Ops;
   std::string file;   // Program, Schedule, CriticalPath
   std::string op;     // Schedule
   uint32_t node = 0;  // Schedule
   std::string entry;  // Catalog, Law: one of the names, or empty for the list; Schema: its name
   OpsFormat ops_format = OpsFormat::Text;
-  std::string queries;  // Sharding: a file
-  Limits limits;        // Program, Schedule, CriticalPath, Sharding
+  Limits limits;  // Program, Schedule, CriticalPath
+};
+
+/// It answers queries, or shows the sharding of an array of a scenario, or of one that the options
+/// describe.
+struct ShowShardingCommand {
+  std::string file;
+  std::string array;
+  std::optional<std::string> queries;  // a file
+  std::optional<std::string> mesh;     // NAME=SIZE,...
+  std::optional<std::string> shape;    // N,...
+  std::optional<std::string> spec;     // JSON
+  std::optional<std::string> dtype;
+  Limits limits;
 };
 
 /// This command only prints: --help, completion, the manual, or an error in the arguments.
@@ -220,9 +231,9 @@ struct Message {
   std::string text;
 };
 
-using Command =
-    std::variant<RunCommand, VerifyCommand, DiffCommand, ProveCommand, PerfCommand,
-                 CalibrateCommand, CalibrateCudaCommand, ValidateCommand, ShowCommand, Message>;
+using Command = std::variant<RunCommand, VerifyCommand, DiffCommand, ProveCommand, PerfCommand,
+                             CalibrateCommand, CalibrateCudaCommand, ValidateCommand, ShowCommand,
+                             ShowShardingCommand, Message>;
 
 /// Reads the arguments, without the program's own name.
 Command parse_command_line(std::vector<std::string> arguments);
@@ -237,6 +248,7 @@ Outcome execute(const CalibrateCommand& command, const Terminal& terminal);
 Outcome execute(const CalibrateCudaCommand& command, const Terminal& terminal);
 Outcome execute(const ValidateCommand& command, const Terminal& terminal);
 Outcome execute(const ShowCommand& command, const Terminal& terminal);
+Outcome execute(const ShowShardingCommand& command, const Terminal& terminal);
 Outcome execute(const Message& command, const Terminal& terminal);
 
 /// Parses and executes, and turns exceptions into a message and an exit code.

@@ -234,7 +234,41 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
       std::string(kExitCodes));
 }
 
-void add_show(CLI::App& app, ShowCommand& show) {
+void add_show_sharding(CLI::App& show, ShowShardingCommand& sharding) {
+  CLI::App& command = *show.add_subcommand(
+      "sharding", "Which device holds which part of an array, and how XLA writes it");
+  CLI::Option* const file = command.add_option("FILE", sharding.file, "A scenario with the array");
+  command.add_option("ARRAY", sharding.array, "The array's name");
+  CLI::Option* const described[] = {
+      command
+          .add_option("--mesh", sharding.mesh, "In place of a scenario: the axes, as in x=4,y=2")
+          ->type_name("NAME=SIZE,..."),
+      command.add_option("--shape", sharding.shape, "The shape of the whole array")
+          ->type_name("N,..."),
+      command
+          .add_option("--spec", sharding.spec,
+                      "An entry per dimension: null, an axis, or a list of axes major to minor")
+          ->type_name("JSON"),
+      command.add_option("--dtype", sharding.dtype, "The dtype of the array (default: f32)")
+          ->type_name("DTYPE")};
+  CLI::Option* const queries =
+      command
+          .add_option("--queries", sharding.queries,
+                      "Answer queries instead, a line of JSON each; - is standard input")
+          ->type_name("FILE")
+          ->excludes(file);
+  for (CLI::Option* const option : described)
+    option->excludes(file)->excludes(queries);
+  add_limits(command, sharding.limits);
+  command.footer(
+      "Examples:\n"
+      "  orrery show sharding --mesh x=4,y=2 --shape 16,8 --spec '[\"x\", [\"y\"]]'\n"
+      "  orrery show sharding scenarios/quickstart.json a\n"
+      "  orrery show sharding --queries queries.jsonl\n"
+      "Exit codes: 0 shown, 2 the input or a line of the queries is wrong, 3 a bug in orrery.\n");
+}
+
+void add_show(CLI::App& app, ShowCommand& show, ShowShardingCommand& sharding) {
   CLI::App* const command = app.add_subcommand(
       "show",
       "Show a program, a schedule, the critical path, shardings, the catalog, the ops, the "
@@ -263,17 +297,7 @@ void add_show(CLI::App& app, ShowCommand& show) {
   path->callback([&show] { show.what = ShowCommand::What::CriticalPath; });
   path->footer("Example:\n  orrery show critical-path scenarios/quickstart.json\n");
 
-  CLI::App* const sharding = command->add_subcommand(
-      "sharding", "Which device holds which part of an array: answers, one per query");
-  sharding
-      ->add_option("--queries", show.queries, "Queries, a line of JSON each; - is standard input")
-      ->required()
-      ->type_name("FILE");
-  add_limits(*sharding, show.limits);
-  sharding->callback([&show] { show.what = ShowCommand::What::Sharding; });
-  sharding->footer(
-      "Example:\n  orrery show sharding --queries queries.jsonl\n"
-      "Exit codes: 0 each line is a query, 2 another line is among them, 3 a bug in orrery.\n");
+  add_show_sharding(*command, sharding);
 
   CLI::App* const catalog = command->add_subcommand("catalog", "The clusters that are built in");
   catalog->add_option("NAME", show.entry, "One of them, with its figures and their sources");
@@ -383,6 +407,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
   CalibrateCudaCommand calibrate_cuda;
   ValidateCommand validate;
   ShowCommand show;
+  ShowShardingCommand show_sharding;
   add_run(app, run);
   add_verify(app, verify);
   add_diff(app, diff);
@@ -391,7 +416,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
   add_calibrate(app, calibrate, calibrate_cuda);
   add_validate(app, validate);
   std::string shell;
-  add_show(app, show);
+  add_show(app, show, show_sharding);
   add_completion(app, shell);
   add_manual(app);
   try {
@@ -425,6 +450,8 @@ Command parse_command_line(std::vector<std::string> arguments) {
   }
   if (app.got_subcommand("validate"))
     return validate;
+  if (app.get_subcommand("show")->got_subcommand("sharding"))
+    return show_sharding;
   return show;
 }
 

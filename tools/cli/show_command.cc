@@ -12,11 +12,9 @@
 #include "models/program/did_you_mean.h"
 #include "models/program/iteration_name.h"
 #include "models/program/rules.h"
-#include "models/scenario/document.h"
 #include "models/scenario/law.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/reader.h"
-#include "models/scenario/sharding_query.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/lower/lower.h"
 #include "simulator/schedule/sliced_schedule.h"
@@ -306,41 +304,14 @@ std::string shown(const ShowCommand& command, const Style& style) {
              : command.entry == "law"    ? law_schema()
                                          : report_schema();
     case ShowCommand::What::Ops:
-    case ShowCommand::What::Sharding:
       break;
   }
   return command.ops_format == OpsFormat::Markdown ? op_reference() : show_ops(style);
 }
 
-/// Writes an answer per line of the queries.
-Outcome answer_queries(const ShowCommand& command, std::ostream& out) {
-  const std::string text = load_text(command.queries, command.limits);
-  Outcome outcome = Outcome::Holds;
-  std::string answers;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const ShardingAnswer answer =
-        answer_sharding_query(std::string_view(text).substr(begin, end - begin), command.limits);
-    if (!answer.is_query)
-      outcome = Outcome::WrongInput;
-    answers += answer.line;
-    answers += '\n';
-    constexpr size_t kChunk = size_t{1} << 16U;
-    if (answers.size() >= kChunk) {
-      out << answers;
-      answers.clear();
-    }
-    begin = end + 1;
-  }
-  out << answers;
-  return outcome;
-}
-
 }  // namespace
 
 Outcome execute(const ShowCommand& command, const Terminal& terminal) {
-  if (command.what == ShowCommand::What::Sharding)
-    return answer_queries(command, terminal.out);
   terminal.out << shown(command, terminal.style);
   return Outcome::Holds;
 }

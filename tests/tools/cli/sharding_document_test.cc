@@ -21,13 +21,15 @@ TEST_CASE("docs/shardings.md shows what its commands print") {
     std::vector<std::string> words = words_of(shown.command);
     REQUIRE(words[0] == "orrery");
     words.erase(words.begin());
+    for (std::string& word : words)
+      std::erase(word, '\'');  // as the shell does
     const Ran run = ran(words);
     CHECK(run.err == "");
     CHECK(run.out == shown.output);
     CHECK((run.outcome == Outcome::WrongInput) == (words.back() == "wrong.jsonl"));
     ++asked;
   }
-  CHECK(asked == 4);
+  CHECK(asked == 5);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -56,6 +57,79 @@ TEST_CASE("show sharding: a file that cannot be read") {
   const Ran run = ran({"show", "sharding", "--queries", "/nowhere/q.jsonl"});
   CHECK(run.outcome == Outcome::WrongInput);
   CHECK(run.err == "/nowhere/q.jsonl: cannot be read: No such file or directory\n");
+}
+
+/// Returns the error of a command that shows one sharding.
+std::string one_refused(const std::string& mesh, const std::string& shape,
+                        const std::string& spec) {
+  const Ran run = ran({"show", "sharding", "--mesh", mesh, "--shape", shape, "--spec", spec});
+  CHECK(run.outcome == Outcome::WrongInput);
+  CHECK(run.out == "");
+  return run.err;
+}
+
+TEST_CASE("show sharding: one that options describe") {
+  const Ran run = ran({"show", "sharding", "--mesh", "x=2,y=1", "--shape", "4", "--spec",
+                       R"(["x"])", "--dtype", "bf16"});
+  CHECK(run.outcome == Outcome::Holds);
+  CHECK(
+      run.out.starts_with("P('x',) on Mesh('x': 2, 'y': 1, axis_types=(Auto, Auto))\n"
+                          "bf16[4], 8 B in 2 parts, bf16[2], 4 B on each device;"));
+  CHECK(ran({"show", "sharding", "--mesh", "x=2", "--shape", ""}).out.starts_with("P() on "));
+}
+
+TEST_CASE("show sharding: options that are wrong") {
+  CHECK(one_refused("x", "4", "[]") == "--mesh: expected axes such as x=4,y=2, got \"\"\n");
+  CHECK(one_refused("x=-1", "4", "[]") == "--mesh: expected axes such as x=4,y=2, got \"-1\"\n");
+  CHECK(one_refused("x=0", "4", "[]") ==
+        "--mesh: expected an axis of at least 1 device, got \"x\" of 0\n");
+  CHECK(one_refused("x=2097152", "4", "[]") ==
+        "--mesh: expected at most 1048576 devices, got 2097152 (--limit devices=N allows more)\n");
+  CHECK(one_refused("x=2", "4,b", "[]") == "--shape: expected extents such as 16,8, got \"b\"\n");
+  CHECK(one_refused("x=2", "3", R"(["x"])") ==
+        "--shape: P('x',): expected dimension 0 of extent 3 to be divisible by 2, the size of "
+        "\"x\"\n");
+  CHECK(one_refused("x=2", "4", R"([1])") ==
+        "--spec:1:2: /0: expected null, an axis name or a list of them, got 1\n");
+  CHECK(one_refused("x=2", "4", R"(["y"])") ==
+        "--spec: P('y',): dimension 0: the mesh has no axis \"y\"; it has \"x\"\n");
+  CHECK(ran({"show", "sharding", "--mesh", "x=2", "--shape", "4", "--dtype", "f9"}).err ==
+        "--dtype: expected a dtype, got \"f9\"\n");
+  CHECK(ran({"show", "sharding"}).err ==
+        "show sharding: expected --queries, or --mesh and --shape, or a scenario and an array\n");
+}
+
+TEST_CASE("show sharding: queries, a scenario and options exclude each other") {
+  for (const std::vector<std::string>& others :
+       std::vector<std::vector<std::string>>{{"--queries", "q", "--mesh", "x=2"},
+                                             {"--queries", "q", "s.json"},
+                                             {"s.json", "a", "--spec", "[]"}}) {
+    std::vector<std::string> arguments = {"show", "sharding"};
+    arguments.insert(arguments.end(), others.begin(), others.end());
+    const Ran run = ran(arguments);
+    CHECK(run.outcome == Outcome::WrongInput);
+    CHECK(run.err.find(" excludes ") != std::string::npos);
+  }
+}
+
+TEST_CASE("show sharding: an array of a scenario") {
+  const Ran run = ran({"show", "sharding", in_tree("scenarios/quickstart.json"), "a"});
+  CHECK(run.outcome == Outcome::Holds);
+  CHECK(
+      run.out.starts_with("P('x',) on Mesh('x': 4, 'y': 2, axis_types=(Explicit, Explicit))\n"
+                          "f32[128,256], 128 KiB in 4 parts, f32[32,256], 32 KiB on each device; "
+                          "each element on 2 devices\n"));
+  const TemporaryFolder folder;
+  const std::string file = folder.file("s.json", R"({"orrery": 1, "mesh": {"x": 2},
+"cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+"arrays": {"sum": {"shape": [2], "dtype": "f32", "unreduced": ["x"]},
+           "given": {"local_shape": [1], "dtype": "f32", "per_device": [[1], [2]]}}, "program": []})");
+  CHECK(ran({"show", "sharding", file, "sum"}).out.find("for each of 2 addends of it") !=
+        std::string::npos);
+  CHECK(ran({"show", "sharding", file, "given"}).err ==
+        file + ": expected an array with a \"shape\", got \"given\", which is given per device\n");
+  CHECK(ran({"show", "sharding", file, "sun"}).err ==
+        file + ": no array is called \"sun\"; did you mean \"sum\"?\n");
 }
 
 }  // namespace

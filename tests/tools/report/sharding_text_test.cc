@@ -1,0 +1,91 @@
+#include "tools/report/sharding_text.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace orrery {
+namespace {
+
+/// Returns the text but for its title and the texts of XLA and Shardy.
+std::string drawing(const ShownSharding& shown) {
+  const std::string text = sharding_text(shown, Style());
+  const size_t begin = text.find("\n\n") + 2;
+  return text.substr(begin, text.find("hlo") - begin);
+}
+
+ShownSharding shown(const DeviceMesh& mesh, const PartitionSpec& spec, const Shape& shape) {
+  return {NamedSharding({mesh, spec}), shape};
+}
+
+const DeviceMesh kFour({{"x", 2}, {"y", 2}});
+
+TEST_CASE("sharding text: bytes, copies, a drawing of two dimensions, and the other texts") {
+  CHECK(sharding_text(shown(kFour, {{{"x"}, {"y"}}}, {4, 6}), Style()) ==
+        R"(P('x', 'y') on Mesh('x': 2, 'y': 2, axis_types=(Auto, Auto))
+f32[4,6], 96 B in 4 parts, f32[2,3], 24 B on each device; each element on 1 device
+
+dim 0 \ dim 1  0:3  3:6
+0:2            0    1
+2:4            2    3
+
+hlo           {devices=[2,2]<=[4]}
+hlo v1        {devices=[2,2]0,1,2,3}
+sdy           SdyArray([{'x'}, {'y'}])
+sdy by types  SdyArray([{'x', ?}, {'y', ?}])
+)");
+}
+
+TEST_CASE("sharding text: one dimension is a column of parts, with the devices of copies") {
+  CHECK(drawing(shown(kFour, {{{}, {"y"}}}, {3, 2})) == R"(dim 1  devices
+0      0 2
+1      1 3
+
+)");
+}
+
+TEST_CASE("sharding text: nothing is cut") {
+  CHECK(drawing(shown(kFour, {}, {3})) == "the whole array on devices 0 1 2 3\n\n");
+  CHECK(drawing(shown(DeviceMesh({{"x", 12}}), {}, {3})) ==
+        "the whole array on devices 0 1 2 3 ... 11 (12 in all)\n\n");
+}
+
+TEST_CASE("sharding text: three dimensions are a row per device") {
+  const DeviceMesh eight({{"x", 2}, {"y", 2}, {"z", 1}, {"w", 2}}, {},
+                         {.order = {{7, 6, 5, 4, 3, 2, 1, 0}}});
+  CHECK(drawing(shown(eight, {{{"x"}, {"y"}, {"w"}}}, {2, 4, 2})) == R"(device  part         copy
+     7  [0, 0:2, 0]     0
+     6  [0, 0:2, 1]     0
+     5  [0, 2:4, 0]     0
+     4  [0, 2:4, 1]     0
+     3  [1, 0:2, 0]     0
+     2  [1, 0:2, 1]     0
+     1  [1, 2:4, 0]     0
+     0  [1, 2:4, 1]     0
+
+)");
+}
+
+TEST_CASE("sharding text: what does not fit 80 columns is a row per device, of the first 64") {
+  const std::string text =
+      drawing(shown(DeviceMesh({{"x", 1}, {"y", 66}}), {{{}, {"y"}}}, {3, 66}));
+  CHECK(text.find("device  part       copy\n     0  [0:3, 0]      0\n") == 0);
+  CHECK(text.ends_with("    63  [0:3, 63]     0\nand 2 devices more\n\n"));
+}
+
+TEST_CASE("sharding text: addends along unreduced axes are no copies") {
+  const DeviceMesh typed({{"x", 2}, {"y", 2}, {"z", 2}},
+                         {{AxisType::Explicit, AxisType::Auto, AxisType::Auto}});
+  const std::string text = sharding_text(shown(typed, {{{"y"}}, {}, {"x"}}, {4}), Style());
+  CHECK(text.find("; each element on 2 devices, for each of 2 addends of it\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("sharding text: only the devices that have the array") {
+  ShownSharding some = shown(kFour, {{{"y"}}}, {4});
+  some.on = {{LogicalId(0), LogicalId(1)}};
+  CHECK(drawing(some) == "dim 0  devices\n0:2    0\n2:4    1\n\n");
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,153 @@
+// orrery show sharding answers queries about shardings, or draws one.
+
+#include <algorithm>
+#include <charconv>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "models/base/diagnostics.h"
+#include "models/mesh/named_sharding.h"
+#include "models/program/did_you_mean.h"
+#include "models/scenario/document.h"
+#include "models/scenario/reader.h"
+#include "models/scenario/sharding_query.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/inputs.h"
+#include "tools/report/sharding_text.h"
+
+namespace orrery {
+namespace {
+
+/// Writes an answer per line of the queries.
+Outcome answer_queries(const ShowShardingCommand& command, std::ostream& out) {
+  const std::string text = load_text(*command.queries, command.limits);
+  Outcome outcome = Outcome::Holds;
+  std::string answers;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const ShardingAnswer answer =
+        answer_sharding_query(std::string_view(text).substr(begin, end - begin), command.limits);
+    if (!answer.is_query)
+      outcome = Outcome::WrongInput;
+    answers += answer.line;
+    answers += '\n';
+    constexpr size_t kChunk = size_t{1} << 16U;
+    if (answers.size() >= kChunk) {
+      out << answers;
+      answers.clear();
+    }
+    begin = end + 1;
+  }
+  out << answers;
+  return outcome;
+}
+
+int64_t number_named(std::string_view option, std::string_view text, std::string_view expected) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0)
+    refuse(option, fmt::format("expected {}, got {}", expected, in_quotes(text)));
+  return number;
+}
+
+/// Returns the parts of the text between commas; none if it is empty.
+std::vector<std::string_view> items_of(std::string_view text) {
+  std::vector<std::string_view> items;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    items.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return items;
+}
+
+DeviceMesh mesh_named(const std::string& text, const Limits& limits) {
+  std::vector<Axis> axes;
+  for (const std::string_view item : items_of(text)) {
+    const size_t equals = std::min(item.find('='), item.size());
+    const std::string_view size = item.substr(std::min(equals + 1, item.size()));
+    axes.push_back({std::string(item.substr(0, equals)),
+                    number_named("--mesh", size, "axes such as x=4,y=2")});
+  }
+  DeviceMesh mesh(std::move(axes));
+  if (mesh.axes().devices() > limits.devices)
+    refuse("--mesh", beyond(limits, &Limits::devices, int64_t{mesh.axes().devices()}));
+  return mesh;
+}
+
+Shape shape_named(const std::string& text) {
+  std::vector<int64_t> dims;
+  for (const std::string_view item : items_of(text))
+    dims.push_back(number_named("--shape", item, "extents such as 16,8"));
+  return Shape(std::move(dims));
+}
+
+Dtype dtype_given(const std::optional<std::string>& text) {
+  if (!text)
+    return Dtype::F32;
+  const std::optional<Dtype> dtype = dtype_named(*text);
+  if (!dtype)
+    refuse("--dtype", fmt::format("expected a dtype, got {}", in_quotes(*text)));
+  return *dtype;
+}
+
+/// Returns the option that an error of this stage is about.
+std::string_view option_of(ShardingStage stage) {
+  return stage == ShardingStage::Mesh    ? "--mesh"
+         : stage == ShardingStage::Shape ? "--shape"
+                                         : "--spec";
+}
+
+ShownSharding described(const ShowShardingCommand& command) {
+  if (!command.mesh || !command.shape)
+    refuse("show sharding",
+           "expected --queries, or --mesh and --shape, or a scenario and an array");
+  PartitionSpec spec;
+  if (command.spec)
+    spec = read_spec_text(*command.spec, "--spec", command.limits);
+  return {NamedSharding({mesh_named(*command.mesh, command.limits), std::move(spec)}),
+          shape_named(*command.shape), dtype_given(command.dtype)};
+}
+
+ShownSharding of_scenario(const ShowShardingCommand& command) {
+  const Scenario scenario = load_scenario(command.file, command.limits);
+  std::vector<std::string_view> names;
+  for (const Array& array : scenario.arrays)
+    names.push_back(array.name);
+  const auto found = std::find(names.begin(), names.end(), command.array);
+  if (found == names.end())
+    refuse(command.file, fmt::format("no array is called {}{}", in_quotes(command.array),
+                                     did_you_mean(command.array, names)));
+  const Array& array = scenario.arrays[static_cast<size_t>(found - names.begin())];
+  if (array.per_device)
+    refuse(command.file,
+           fmt::format("expected an array with a \"shape\", got {}, which is given per "
+                       "device",
+                       in_quotes(array.name)));
+  const Mesh& mesh = scenario.program.mesh;
+  PartitionSpec spec = array.spec;
+  spec.unreduced.insert(array.states.unreduced.begin(), array.states.unreduced.end());
+  spec.reduced.insert(array.states.reduced.begin(), array.states.reduced.end());
+  // The whole array is seen from outside the program, in which all axes are manual.
+  std::vector<AxisType> types(mesh.axes().size(), AxisType::Explicit);
+  return {NamedSharding({DeviceMesh({mesh.axes().begin(), mesh.axes().end()}, std::move(types)),
+                         std::move(spec)}),
+          array.global, array.dtype, array.on};
+}
+
+}  // namespace
+
+Outcome execute(const ShowShardingCommand& command, const Terminal& terminal) {
+  if (command.queries)
+    return answer_queries(command, terminal.out);
+  try {
+    const ShownSharding shown = command.file.empty() ? described(command) : of_scenario(command);
+    terminal.out << sharding_text(shown, terminal.style);
+  } catch (const ShardingError& error) {
+    refuse(option_of(error.stage()), error.what());
+  }
+  return Outcome::Holds;
+}
+
+}  // namespace orrery
