@@ -1,12 +1,19 @@
 // Compares the answers to queries about shardings with JAX's (tests/data/shardings/README.md).
 
+#include <cstdint>
 #include <map>
+#include <numeric>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "models/base/diagnostics.h"
+#include "models/scenario/reader.h"
 #include "models/scenario/sharding_query.h"
+#include "simulator/values/host_executor.h"
 #include "tests/oracle/corpus.h"
 
 namespace orrery::test {
@@ -62,6 +69,68 @@ TEST_CASE("shardings: 4,100 answers are JAX's") {
 TEST_CASE("shardings: 1,000 corrected specs are those of get_corrected_named_sharding") {
   const std::map<std::string, int> stages = compared("corrected.jsonl.gz");
   CHECK(stages == std::map<std::string, int>{{"", 990}, {"sharding", 10}});
+}
+
+/// Returns the order that reorder_sequence gives the dimension: where each element of the result
+/// was. The same element of all other dimensions is followed.
+std::vector<int64_t> order_of(const Scenario& scenario, size_t dimension) {
+  const Op& op = scenario.program.ops.front();
+  const Shape& shape = scenario.program.value(op.operands.front()).type.shape;
+  Tensor numbered(Dtype::S32, shape);
+  const std::span<int32_t> numbers = numbered.as<int32_t>();
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const std::vector<const Tensor*> operands{&numbered};
+  const std::vector<Tensor> results = evaluate_local(scenario.program, op, operands, LogicalId(0));
+  const int64_t below = shape.elements_from(dimension + 1);
+  const std::span<const int32_t> moved = results.front().as<int32_t>();
+  std::vector<int64_t> order;
+  for (int64_t i = 0; i < shape[dimension]; ++i)
+    order.push_back(moved[static_cast<size_t>(i * below)] / below);
+  for (int64_t e = 0; e < shape.elements(); ++e) {  // elements move along the dimension alone
+    const int64_t i = e / below % shape[dimension];
+    const int64_t from = e + (order[static_cast<size_t>(i)] - i) * below;
+    CHECK(moved[static_cast<size_t>(e)] == from);
+  }
+  return order;
+}
+
+TEST_CASE("shardings: 1,000 reorderings are those of reorder_sequence") {
+  int refused = 0;
+  for (const std::string& line :
+       lines_of(std::string(ORRERY_SOURCE_ROOT) + "/tests/data/shardings/reorder.jsonl.gz")) {
+    CAPTURE(line);
+    const json asked = json::parse(line);
+    const json scenario = {
+        {"orrery", 1},
+        {"mesh", {{"x", 1}}},
+        {"cluster",
+         {{"devices", 1}, {"topology", "ring"}, {"bandwidth", "1 GB/s"}, {"latency", "1 us"}}},
+        {"arrays", {{"a", {{"shape", asked["shape"]}, {"dtype", "s32"}}}}},
+        {"program",
+         {{{"id", "r"},
+           {"op", "reorder_sequence"},
+           {"of", "a"},
+           {"cp_size", asked["cp_size"]},
+           {"seq_dim", asked["seq_dim"]},
+           {"to_contiguous", asked["to_contiguous"]}}}}};
+    std::string error;
+    try {
+      const Scenario read = read_scenario("reorder.json", scenario.dump());
+      if (asked.contains("order"))
+        CHECK(order_of(read, asked["seq_dim"]) == asked["order"].get<std::vector<int64_t>>());
+    } catch (const InputError& refusal) {
+      error = refusal.diagnostics().front().message;
+    }
+    if (!asked.contains("refused")) {
+      CHECK(error == "");
+      continue;
+    }
+    ++refused;
+    CHECK(error != "");
+    CHECK((error.find(" to divide an extent of ") != std::string::npos) ==
+          (asked["refused"] == "length"));
+  }
+  CHECK(refused == 133);
 }
 
 }  // namespace
