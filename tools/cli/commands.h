@@ -222,6 +222,7 @@ struct ShowShardingCommand {
   std::optional<std::string> shape;    // N,...
   std::optional<std::string> spec;     // JSON
   std::optional<std::string> dtype;
+  std::optional<std::string> svg;  // a file to write
   Limits limits;
 };
 

@@ -259,6 +259,9 @@ void add_show_sharding(CLI::App& show, ShowShardingCommand& sharding) {
           ->excludes(file);
   for (CLI::Option* const option : described)
     option->excludes(file)->excludes(queries);
+  command.add_option("--svg", sharding.svg, "Draw the parts as an SVG image too")
+      ->type_name("FILE")
+      ->excludes(queries);
   add_limits(command, sharding.limits);
   command.footer(
       "Examples:\n"

@@ -136,6 +136,15 @@ ShownSharding of_scenario(const ShowShardingCommand& command) {
           array.global, array.dtype, array.on};
 }
 
+void write_svg(const ShowShardingCommand& command, const ShownSharding& shown) {
+  constexpr std::string_view kSvg = "--svg";
+  if (const size_t parts = held_parts(shown).devices.size(); parts > kMostDrawnParts)
+    refuse(kSvg,
+           fmt::format("expected at most {} parts to draw, got {}", kMostDrawnParts, parts));
+  keep_inputs(kSvg, *command.svg, {command.file});
+  write_file(*command.svg, sharding_svg(shown));
+}
+
 }  // namespace
 
 Outcome execute(const ShowShardingCommand& command, const Terminal& terminal) {
@@ -144,6 +153,8 @@ Outcome execute(const ShowShardingCommand& command, const Terminal& terminal) {
   try {
     const ShownSharding shown = command.file.empty() ? described(command) : of_scenario(command);
     terminal.out << sharding_text(shown, terminal.style);
+    if (command.svg)
+      write_svg(command, shown);
   } catch (const ShardingError& error) {
     refuse(option_of(error.stage()), error.what());
   }

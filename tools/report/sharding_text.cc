@@ -1,7 +1,7 @@
 #include "tools/report/sharding_text.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,13 +17,6 @@ constexpr size_t kMostRows = 64;
 
 using Align = Table::Align;
 
-/// A ShownPart is a slice of the array with the devices that hold it, in the mesh's order.
-using Parts = std::map<std::vector<int64_t>, std::vector<int64_t>>;
-
-std::string slice_text(int64_t begin, int64_t extent) {
-  return extent == 1 ? fmt::format("{}", begin) : fmt::format("{}:{}", begin, begin + extent);
-}
-
 /// Returns the devices, of which some in the middle are left out if they are many.
 std::string holders_text(const std::vector<int64_t>& devices) {
   constexpr size_t kMostNamed = 8;
@@ -35,30 +28,27 @@ std::string holders_text(const std::vector<int64_t>& devices) {
 }
 
 /// Returns a table whose rows and columns are the blocks of one or two dimensions.
-Table drawn(const Parts& parts, std::span<const size_t> cut, const Shape& local) {
-  std::vector<int64_t> columns;
-  for (const auto& [begin, devices] : parts)
-    if (cut.size() == 2)
-      columns.push_back(begin[cut[1]]);
-  std::sort(columns.begin(), columns.end());
-  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+Table drawn(const HeldParts& held) {
+  const std::vector<size_t>& cut = held.cut;
+  const std::vector<int64_t> columns =
+      cut.size() == 2 ? held.begins(cut[1]) : std::vector<int64_t>();
   Table table(std::vector<Align>(std::max<size_t>(columns.size(), 1) + 1, Align::Left));
   std::vector<std::string> head = {cut.size() == 2 ? fmt::format("dim {} \\ dim {}", cut[0], cut[1])
                                                    : fmt::format("dim {}", cut[0])};
   for (const int64_t begin : columns)
-    head.push_back(slice_text(begin, local[cut[1]]));
+    head.push_back(slice_text(begin, held.local[cut[1]]));
   if (cut.size() == 1)
     head.emplace_back("devices");
   table.row(head);
   std::vector<std::string> row;
-  for (const auto& [begin, devices] : parts) {
+  for (const auto& [begin, devices] : held.devices) {
     // The parts are sorted by the first dimension that is cut.
     if (row.size() == head.size()) {
       table.row(std::move(row));
       row.clear();
     }
     if (row.empty())
-      row.push_back(slice_text(begin[cut[0]], local[cut[0]]));
+      row.push_back(slice_text(begin[cut[0]], held.local[cut[0]]));
     row.push_back(holders_text(devices));
   }
   table.row(std::move(row));
@@ -82,7 +72,7 @@ std::string listed(const std::vector<Shard>& shards, const Style& style) {
 }
 
 /// Returns the parts of the devices that have the array.
-std::vector<Shard> held(const ShownSharding& shown) {
+std::vector<Shard> shards_of(const ShownSharding& shown) {
   std::vector<Shard> all = shown.sharding.shards(shown.shape);
   if (!shown.on)
     return all;
@@ -106,42 +96,63 @@ std::string copies_text(const ShownSharding& shown, size_t devices, size_t parts
 
 }  // namespace
 
-std::string sharding_text(const ShownSharding& shown, const Style& style) {
-  const Shape local = shown.sharding.shard_shape(shown.shape);
-  const std::vector<Shard> shards = held(shown);
-  Parts parts;
-  std::vector<size_t> cut;
-  for (size_t d = 0; d < local.rank(); ++d)
-    if (local[d] != shown.shape[d])
-      cut.push_back(d);
-  for (const Shard& shard : shards) {
+std::string slice_text(int64_t begin, int64_t extent) {
+  return extent == 1 ? fmt::format("{}", begin) : fmt::format("{}:{}", begin, begin + extent);
+}
+
+std::vector<int64_t> HeldParts::begins(size_t dimension) const {
+  std::set<int64_t> found;
+  for (const auto& [begin, holders] : devices)
+    found.insert(begin[dimension]);
+  return {found.begin(), found.end()};
+}
+
+HeldParts held_parts(const ShownSharding& shown) {
+  HeldParts held{shards_of(shown), shown.sharding.shard_shape(shown.shape), {}, {}};
+  for (size_t d = 0; d < held.local.rank(); ++d)
+    if (held.local[d] != shown.shape[d])
+      held.cut.push_back(d);
+  for (const Shard& shard : held.shards) {
     std::vector<int64_t> begin;
     for (const Interval& each : shard.slice)
       begin.push_back(each.begin);
-    parts[begin].push_back(shard.device);
+    held.devices[begin].push_back(shard.device);
   }
+  return held;
+}
+
+std::string spec_on_mesh(const ShownSharding& shown) {
+  const ShardingParts& parts = shown.sharding.parts();
+  return fmt::format("{} on {}", parts.spec.text(), parts.mesh.text());
+}
+
+std::string sizes_and_copies(const ShownSharding& shown, const HeldParts& held) {
   const auto sized = [&](const Shape& shape) {
     return fmt::format("{}{}, {}", name(shown.dtype), shape.text(),
                        size_text(itemsize(shown.dtype) * shape.elements()));
   };
-  std::string text = style.bold(shown.sharding.parts().spec.text()) + " on " +
-                     shown.sharding.parts().mesh.text() + "\n";
-  text += fmt::format("{} in {} part{}, {} on each device; {}\n\n", sized(shown.shape),
-                      parts.size(), parts.size() == 1 ? "" : "s", sized(local),
-                      copies_text(shown, shards.size(), parts.size()));
-  if (cut.empty()) {
-    std::vector<int64_t> devices;
-    for (const Shard& shard : shards)
-      devices.push_back(shard.device);
-    text += fmt::format("the whole array on devices {}\n", holders_text(devices));
-  } else if (cut.size() <= 2) {
-    const Table table = drawn(parts, cut, local);
+  const size_t parts = held.devices.size();
+  return fmt::format("{} in {} part{}, {} on each device; {}", sized(shown.shape), parts,
+                     parts == 1 ? "" : "s", sized(held.local),
+                     copies_text(shown, held.shards.size(), parts));
+}
+
+std::string sharding_text(const ShownSharding& shown, const Style& style) {
+  const HeldParts held = held_parts(shown);
+  const std::string spec = shown.sharding.parts().spec.text();
+  std::string text = style.bold(spec) + spec_on_mesh(shown).substr(spec.size()) + "\n";
+  text += sizes_and_copies(shown, held) + "\n\n";
+  if (held.cut.empty()) {
+    text +=
+        fmt::format("the whole array on devices {}\n", holders_text(held.devices.begin()->second));
+  } else if (held.cut.size() <= 2) {
+    const Table table = drawn(held);
     const std::string drawing = table.text(style, 0);
     text += table.width() <= kTerminalColumns && lines_of(drawing) <= kMostRows
                 ? drawing
-                : listed(shards, style);
+                : listed(held.shards, style);
   } else {
-    text += listed(shards, style);
+    text += listed(held.shards, style);
   }
   const HloSharding hlo = shown.sharding.hlo_sharding(shown.shape.rank());
   Table texts({Align::Left, Align::Left});

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,5 +24,30 @@ struct ShownSharding {
 /// the array; otherwise, or if that is too wide, there is a row per device. Throws ShardingError if
 /// the sharding does not fit the shape, or its mesh is abstract.
 std::string sharding_text(const ShownSharding& shown, const Style& style);
+
+/// HeldParts are the parts of an array: the first index of each, with the devices that hold it.
+struct HeldParts {
+  std::vector<Shard> shards;  // one per device, in the mesh's order
+  Shape local;                // the shape of each
+  std::vector<size_t> cut;    // the dimensions in which the array has several parts
+  std::map<std::vector<int64_t>, std::vector<int64_t>> devices;
+
+  /// Returns the first indices of the parts along a dimension, ascending.
+  std::vector<int64_t> begins(size_t dimension) const;
+};
+HeldParts held_parts(const ShownSharding& shown);
+
+/// Returns "0:4", or "0" if it is one index.
+std::string slice_text(int64_t begin, int64_t extent);
+
+/// Returns the lines above the drawing: the spec on its mesh; the shapes, bytes and copies.
+std::string spec_on_mesh(const ShownSharding& shown);
+std::string sizes_and_copies(const ShownSharding& shown, const HeldParts& held);
+
+/// Returns the same drawing as an SVG image. There is a grid for each part of the dimensions after
+/// the first two that are cut. A cell's tooltip has its slice and all its devices. Requires at most
+/// kMostDrawnParts parts.
+std::string sharding_svg(const ShownSharding& shown);
+inline constexpr size_t kMostDrawnParts = 4096;
 
 }  // namespace orrery

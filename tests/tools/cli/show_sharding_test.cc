@@ -103,6 +103,7 @@ TEST_CASE("show sharding: queries, a scenario and options exclude each other") {
   for (const std::vector<std::string>& others :
        std::vector<std::vector<std::string>>{{"--queries", "q", "--mesh", "x=2"},
                                              {"--queries", "q", "s.json"},
+                                             {"--queries", "q", "--svg", "p.svg"},
                                              {"s.json", "a", "--spec", "[]"}}) {
     std::vector<std::string> arguments = {"show", "sharding"};
     arguments.insert(arguments.end(), others.begin(), others.end());
@@ -110,6 +111,26 @@ TEST_CASE("show sharding: queries, a scenario and options exclude each other") {
     CHECK(run.outcome == Outcome::WrongInput);
     CHECK(run.err.find(" excludes ") != std::string::npos);
   }
+}
+
+TEST_CASE("show sharding: --svg writes an image, and says what it cannot draw") {
+  const TemporaryFolder folder;
+  const std::string image = folder.path() + "/a.svg";
+  const std::vector<std::string> four = {"show", "sharding", "--mesh", "x=4", "--shape", "4"};
+  const auto drawn = [&](std::vector<std::string> command, const std::string& to) {
+    command.insert(command.end(), {"--svg", to});
+    return ran(command);
+  };
+  CHECK(drawn(four, image).out == ran(four).out);
+  CHECK(text_of(image).starts_with("<?xml"));
+  CHECK(drawn(four, folder.path() + "/none/a.svg").err ==
+        folder.path() + "/none/a.svg: cannot be written: No such file or directory\n");
+  CHECK(drawn({"show", "sharding", "--mesh", "x=4097", "--shape", "4097", "--spec", R"(["x"])"},
+              image)
+            .err == "--svg: expected at most 4096 parts to draw, got 4097\n");
+  const std::string scenario = folder.file("s.json", text_of(in_tree("scenarios/quickstart.json")));
+  CHECK(drawn({"show", "sharding", scenario, "a"}, scenario).err ==
+        "--svg: would overwrite the input " + scenario + "\n");
 }
 
 TEST_CASE("show sharding: an array of a scenario") {

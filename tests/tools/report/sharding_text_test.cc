@@ -1,8 +1,12 @@
 #include "tools/report/sharding_text.h"
 
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <pugixml.hpp>
 
 namespace orrery {
 namespace {
@@ -85,6 +89,52 @@ TEST_CASE("sharding text: only the devices that have the array") {
   ShownSharding some = shown(kFour, {{{"y"}}}, {4});
   some.on = {{LogicalId(0), LogicalId(1)}};
   CHECK(drawing(some) == "dim 0  devices\n0:2    0\n2:4    1\n\n");
+}
+
+/// Returns the place and the tooltip of each cell of the image.
+std::map<std::pair<int, int>, std::string> cells(const std::string& svg) {
+  pugi::xml_document document;
+  REQUIRE(document.load_string(svg.c_str()));
+  std::map<std::pair<int, int>, std::string> cells;
+  for (const pugi::xml_node box : document.child("svg").children("rect"))
+    if (box.child("title"))
+      CHECK(cells
+                .emplace(std::pair(box.attribute("y").as_int(), box.attribute("x").as_int()),
+                         box.child_value("title"))
+                .second);
+  return cells;
+}
+
+/// Returns the tooltips, row by row.
+std::vector<std::string> tooltips(const ShownSharding& shown) {
+  std::vector<std::string> texts;
+  for (const auto& [place, text] : cells(sharding_svg(shown)))
+    texts.push_back(text);
+  return texts;
+}
+
+TEST_CASE("sharding image: a cell per part, at its place, with its slice and all its devices") {
+  CHECK(tooltips(
+            shown(DeviceMesh({{"x", 2}, {"y", 2}, {"z", 2}}), {{{"z"}, {}, {"x"}}}, {4, 1, 2})) ==
+        std::vector<std::string>{"[0:2, 0, 0] on devices 0 2", "[0:2, 0, 1] on devices 4 6",
+                                 "[2:4, 0, 0] on devices 1 3", "[2:4, 0, 1] on devices 5 7"});
+  CHECK(tooltips(shown(DeviceMesh({{"x", 6}}), {}, {0})) ==
+        std::vector<std::string>{"[0:0] on devices 0 1 2 3 4 5"});
+}
+
+TEST_CASE("sharding image: a third dimension is several grids, one below the other") {
+  CHECK(tooltips(shown(DeviceMesh({{"x", 2}, {"y", 1}, {"w", 2}, {"z", 2}}),
+                       {{{"x"}, {"w"}, {"z"}}}, {2, 2, 2})) ==
+        std::vector<std::string>{"[0, 0, 0] on device 0", "[0, 1, 0] on device 2",
+                                 "[1, 0, 0] on device 4", "[1, 1, 0] on device 6",
+                                 "[0, 0, 1] on device 1", "[0, 1, 1] on device 3",
+                                 "[1, 0, 1] on device 5", "[1, 1, 1] on device 7"});
+}
+
+TEST_CASE("sharding image: names of axes are texts of XML") {
+  const std::string svg = sharding_svg(shown(DeviceMesh({{"<&>", 2}}), {{{"<&>"}}}, {2}));
+  CHECK(cells(svg).size() == 2);
+  CHECK(svg.find("P('&lt;&amp;&gt;',)") != std::string::npos);
 }
 
 }  // namespace
