@@ -176,6 +176,7 @@ class Run {
     label(labels_of_faults(scenario_, stages_.fault_effects()));
     label(labels_of_figures(scenario_, lowered()));
     label(tables_.labels);
+    label(labels_of_arrays(scenario_));
     label(labels_of_connections(scenario_, report_.memory));
     if (leaves_out_ && tables_.agree)
       label(labels_of_loops(*to_run_.given, scenario_, options_.iterations_budget,

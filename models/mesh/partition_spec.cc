@@ -119,6 +119,14 @@ PartitionSpec spec_of(std::span<const std::pair<std::string, size_t>> mapping) {
 
 namespace {
 
+/// Returns "\"x\", \"y\"".
+std::string quoted(std::span<const std::string> axes) {
+  std::string text;
+  for (const std::string& axis : axes)
+    text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", axis);
+  return text;
+}
+
 /// Returns whether the mesh has all axes, and their parts divide the extent.
 bool fits(const Mesh& mesh, const std::vector<std::string>& axes, int64_t extent) {
   int64_t parts = 1;
@@ -146,6 +154,25 @@ PartitionSpec corrected(const PartitionSpec& spec, const Shape& shape, const Mes
     cuts = cuts || !spec.dims[d].empty();
   }
   return cuts ? result : PartitionSpec();
+}
+
+std::vector<std::string> corrections(const PartitionSpec& spec, const Shape& shape,
+                                     const Mesh& mesh) {
+  std::vector<std::string> sentences;
+  for (size_t d = 0; d < spec.dims.size(); ++d) {
+    const std::vector<std::string>& axes = spec.dims[d];
+    if (axes.empty() || (d < shape.rank() && fits(mesh, axes, shape[d])))
+      continue;
+    std::string why;
+    for (size_t i = 0; i < axes.size() && why.empty(); ++i)
+      why = missing_axis_error(mesh, axes[i]).value_or("");
+    if (d >= shape.rank())
+      why = fmt::format("the array has rank {}", shape.rank());
+    else if (why.empty())
+      why = fmt::format("{} is not divisible by the size of {}", shape[d], quoted(axes));
+    sentences.push_back(fmt::format("dimension {} is not cut, since {}", d, why));
+  }
+  return sentences;
 }
 
 std::optional<std::string> missing_axis_error(const Mesh& mesh, std::string_view axis) {
@@ -182,11 +209,8 @@ std::optional<std::string> divisible_error(const Mesh& mesh, std::span<const std
   const int64_t parts = mesh.size(axis_positions(mesh, axes));
   if (extent % parts == 0)
     return std::nullopt;
-  std::string text;
-  for (const std::string& axis : axes)
-    text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", axis);
   return fmt::format("expected dimension {} of extent {} to be divisible by {}, the size of {}",
-                     dimension, extent, parts, text);
+                     dimension, extent, parts, quoted(axes));
 }
 
 Shape local_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& global) {

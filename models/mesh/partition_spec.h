@@ -62,6 +62,11 @@ PartitionSpec spec_of(std::span<const std::pair<std::string, size_t>> mapping);
 /// is cut. It has no unreduced or reduced axes.
 PartitionSpec corrected(const PartitionSpec& spec, const Shape& shape, const Mesh& mesh);
 
+/// Returns a sentence for each entry with axes that is None in the corrected spec: "dimension 1 is
+/// not cut, since the mesh has no axis "z"; it has "x"".
+std::vector<std::string> corrections(const PartitionSpec& spec, const Shape& shape,
+                                     const Mesh& mesh);
+
 // Each rule returns its error, or nothing if it is kept.
 
 /// Requires that an entry's axis is in the mesh.

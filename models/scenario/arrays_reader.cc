@@ -1,7 +1,6 @@
 #include "models/scenario/arrays_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <variant>
@@ -13,13 +12,13 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/quantity.h"
-#include "models/program/groups.h"
 #include "models/program/holders.h"
 #include "models/program/states.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
 #include "models/scenario/placement.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/spec_reader.h"
 #include "models/scenario/syntax.h"
 
 namespace orrery {
@@ -27,6 +26,18 @@ namespace orrery {
 namespace {
 
 constexpr int64_t kMostInteger = std::numeric_limits<int64_t>::max();
+
+/// Returns the error if the whole array that the parts make has 2^63 bytes or more.
+std::optional<std::string> whole_error(const Mesh& mesh, const PartitionSpec& spec, Dtype dtype,
+                                       const Shape& part) {
+  try {
+    (void)(itemsize(dtype) * global_shape(mesh, spec, part).elements());
+    return std::nullopt;
+  } catch (const Overflow&) {
+    return fmt::format("expected a whole array of less than 2^63 bytes, got parts of {}{}",
+                       name(dtype), part.text());
+  }
+}
 
 /// The array whose elements another one has, as "same_as" names it.
 struct Source {
@@ -36,8 +47,13 @@ struct Source {
 
 class ArrayReader {
  public:
-  ArrayReader(DocumentNode node, const Mesh* mesh, const Init& init, Diagnostics& diagnostics)
-      : fields_(node, diagnostics), mesh_(mesh), init_(init), diagnostics_(diagnostics) {}
+  ArrayReader(DocumentNode node, const Mesh* mesh, Checks checks, const Init& init,
+              Diagnostics& diagnostics)
+      : fields_(node, diagnostics),
+        mesh_(mesh),
+        checks_(checks),
+        init_(init),
+        diagnostics_(diagnostics) {}
 
   std::optional<Array> read(std::string name) {
     const size_t before = diagnostics_.size();
@@ -50,29 +66,38 @@ class ArrayReader {
     if (const auto on = fields_.optional("on"))
       read_on(*on, array);
     const bool typed = diagnostics_.size() == before;
+    ArrayCut cut;
     if (local) {
-      read_local(*local, array, typed);
+      cut = read_local(*local, array, typed);
     } else if (const auto node = fields_.optional("shape")) {
-      read_global(*node, array);
+      cut = read_global(*node, array);
     } else {
       diagnostics_.add(fields_.object().origin(),
                        "missing key \"shape\" (or \"local_shape\" with \"per_device\")");
-      for (const auto key : {"spec", "init", "per_device", "encoding"})
+      for (const auto key : {"spec", "corrected", "hlo", "init", "per_device", "encoding"})
         fields_.optional(key);
     }
-    const std::optional<ArrayStates> states =
-        read_array_states(fields_, mesh_, local ? nullptr : &array.spec, diagnostics_);
+    array.joined = local && cut.given;
+    const std::optional<ArrayStates> states = read_states(cut, array);
     // The first addend of an unreduced array has its elements, so each addend needs a device.
-    if (states && array.on && !local && mesh_ != nullptr && !states->unreduced.empty())
-      check_spanned(*fields_.optional("unreduced"), states->unreduced, *array.on);
+    if (const auto node = fields_.optional("unreduced");
+        node && states && array.on && !local && mesh_ != nullptr)
+      check_spanned(
+          *node,
+          {states->unreduced.begin() + std::ssize(cut.spec.unreduced), states->unreduced.end()},
+          *mesh_, *array.on, diagnostics_);
     fields_.finish();
     if (diagnostics_.size() != before || mesh_ == nullptr || !states)
       return std::nullopt;
     array.states = *states;
-    if (const auto unequal = unequal_copies(*mesh_, array)) {
-      diagnostics_.add(fields_.optional("per_device")->origin(), *unequal);
-      return std::nullopt;
-    }
+    array.spec = std::move(cut.spec);
+    array.spec.unreduced.clear();
+    array.uncorrected = std::move(cut.uncorrected);
+    if (!array.joined || checks_ == Checks::States)
+      if (const auto unequal = unequal_copies(*mesh_, array)) {
+        diagnostics_.add(fields_.optional("per_device")->origin(), *unequal);
+        return std::nullopt;
+      }
     return array;
   }
 
@@ -80,30 +105,48 @@ class ArrayReader {
   const std::optional<Source>& source() const { return source_; }
 
  private:
-  void read_global(DocumentNode node, Array& array) {
+  ArrayCut read_global(DocumentNode node, Array& array) {
     const std::optional<Shape> shape = read_shape(node, array.dtype);
     if (shape)
       array.global = *shape;
-    if (const auto spec = fields_.optional("spec"))
-      array.spec = read_array_spec(*spec, shape, array.on);
+    ArrayCut cut = read_cut(fields_, {mesh_, shape, array.per_device, array.on}, diagnostics_);
     if (const auto init = fields_.optional("init"))
       array.init = read_init(*init, array);
     else
       array.init = init_;
+    return cut;
   }
 
-  void read_local(DocumentNode node, Array& array, bool typed) {
+  ArrayCut read_local(DocumentNode node, Array& array, bool typed) {
     const std::optional<Shape> shape = read_shape(node, array.dtype);
+    ArrayCut cut = read_cut(fields_, {mesh_, shape, array.per_device, array.on}, diagnostics_);
+    if (shape && cut.given)
+      check_whole(*cut.given, cut.spec, array.dtype, *shape);
     const std::optional<Encoding> encoding = read_encoding(fields_, diagnostics_);
     const std::optional<DocumentNode> lists = fields_.required("per_device");
     if (!shape || !encoding || !lists || !typed || mesh_ == nullptr)
-      return;
+      return cut;
     array.global = *shape;
     if (auto tensors = read_tensors(
             *lists,
             {array.dtype, *shape, *encoding, array.on ? array.on->size() : mesh_->devices()},
             diagnostics_))
       array.init = PerDeviceInit{std::move(*tensors)};
+    return cut;
+  }
+
+  /// Checks the size of the whole array that the parts make.
+  void check_whole(DocumentNode node, const PartitionSpec& spec, Dtype dtype, const Shape& part) {
+    if (mesh_ != nullptr)
+      if (auto error = whole_error(*mesh_, spec, dtype, part))
+        diagnostics_.add(node.origin(), std::move(*error));
+  }
+
+  std::optional<ArrayStates> read_states(const ArrayCut& cut, const Array& array) {
+    if (array.per_device && !array.joined)
+      return read_states_alone(fields_, mesh_, diagnostics_);
+    refuse_varying(fields_, array.joined ? cut.key : "shape", diagnostics_);
+    return read_states_beside(fields_, mesh_, cut.spec, diagnostics_);
   }
 
   void read_on(DocumentNode node, Array& array) {
@@ -137,40 +180,6 @@ class ArrayReader {
       return std::nullopt;
     }
     return shape;
-  }
-
-  PartitionSpec read_array_spec(DocumentNode node, const std::optional<Shape>& shape,
-                                const std::optional<std::vector<LogicalId>>& on) {
-    if (shape && !fits_rank(node, *shape, diagnostics_))
-      return {};
-    return read_spec(
-        node, mesh_, diagnostics_,
-        [&](DocumentNode entry, size_t dimension, const std::vector<std::string>& axes) {
-          if (shape && mesh_ != nullptr)
-            if (auto error = divisible_error(*mesh_, axes, dimension, (*shape)[dimension]))
-              diagnostics_.add(entry.origin(), std::move(*error));
-          if (on && mesh_ != nullptr)
-            check_spanned(entry, axes, *on);
-        });
-  }
-
-  /// Checks that the devices span each axis that cuts the array or along which it has addends.
-  void check_spanned(DocumentNode entry, const std::vector<std::string>& axes,
-                     const std::vector<LogicalId>& on) {
-    for (const std::string& axis : axes) {
-      const std::array position = {*mesh_->axis(axis)};
-      for (const Group& group : groups_of(*mesh_, position, {}, on)) {
-        const std::optional<LogicalId> missing = missing_member(group, on);
-        if (!missing)
-          continue;
-        const LogicalId has = *std::find_first_of(group.begin(), group.end(), on.begin(), on.end());
-        diagnostics_.add(entry.origin(),
-                         fmt::format("expected an axis that the array's devices span whole, got "
-                                     "{}: device {} has the array, device {} does not",
-                                     in_quotes(axis), has.index(), missing->index()));
-        break;
-      }
-    }
   }
 
   Init read_init(DocumentNode node, const Array& array) {
@@ -266,6 +275,7 @@ class ArrayReader {
 
   Fields fields_;
   const Mesh* mesh_;
+  Checks checks_;
   const Init& init_;
   Diagnostics& diagnostics_;
   std::optional<Source> source_;
@@ -405,8 +415,8 @@ std::optional<std::string> states_error(const Mesh& mesh, const ValueType& type,
 }  // namespace
 
 std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Mesh* mesh,
-                                                     const Limits& limits, const Init& init,
-                                                     Diagnostics& diagnostics) {
+                                                     Checks checks, const Limits& limits,
+                                                     const Init& init, Diagnostics& diagnostics) {
   if (!is_object(node, "an object with an array per name", diagnostics))
     return std::nullopt;
   std::vector<ArrayReading> readings;
@@ -416,7 +426,7 @@ std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Me
     ArrayReading reading{member.key(), member.key_origin(), std::nullopt};
     sources.emplace_back();
     if (is_object(member, "an array such as {\"shape\": [8], \"dtype\": \"f32\"}", diagnostics)) {
-      ArrayReader reader(member, mesh, init, diagnostics);
+      ArrayReader reader(member, mesh, checks, init, diagnostics);
       reading.array = reader.read(member.key());
       sources.back() = reader.source();
     }
@@ -448,8 +458,7 @@ std::optional<OutputReading> read_output(DocumentNode node, const Mesh& mesh,
   }
   Boundary boundary;
   if (const auto spec = fields.required("spec")) {
-    boundary.spec = read_spec(*spec, &mesh, diagnostics,
-                              [](DocumentNode, size_t, const std::vector<std::string>&) {});
+    boundary.spec = read_spec(*spec, mesh, diagnostics);
     output.spec_origin = spec->origin();
   }
   if (const auto states = read_states_beside(fields, &mesh, boundary.spec, diagnostics))
@@ -472,13 +481,8 @@ std::optional<std::string> boundary_error(const Program& program, Checks checks,
   if (holders != mesh.devices())
     return fmt::format("expected a value of all {} devices, got one of {}", mesh.devices(),
                        holders);
-  try {
-    (void)(itemsize(value.type.dtype) *
-           global_shape(mesh, boundary.spec, value.type.shape).elements());
-  } catch (const Overflow&) {
-    return fmt::format("expected a whole array of less than 2^63 bytes, got parts of {}{}",
-                       name(value.type.dtype), value.type.shape.text());
-  }
+  if (auto error = whole_error(mesh, boundary.spec, value.type.dtype, value.type.shape))
+    return error;
   return checks == Checks::States ? states_error(mesh, value.type, boundary) : std::nullopt;
 }
 

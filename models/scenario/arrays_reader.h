@@ -21,11 +21,12 @@ struct ArrayReading {
 };
 
 /// Returns every array of the file, in its order. Without a mesh, only what does not depend on one
-/// is checked, and the arrays are empty. An array that says nothing of its elements has `init`. The
-/// result is empty if the value is no object.
+/// is checked, and the arrays are empty. Copies of joined arrays must be equal only with
+/// Checks::States. An array that says nothing of its elements has `init`. The result is empty if
+/// the value is no object.
 std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Mesh* mesh,
-                                                     const Limits& limits, const Init& init,
-                                                     Diagnostics& diagnostics);
+                                                     Checks checks, const Limits& limits,
+                                                     const Init& init, Diagnostics& diagnostics);
 
 /// An output as the file states it: by an id, or by an object with "id" and "spec".
 struct OutputReading {

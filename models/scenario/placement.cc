@@ -1,9 +1,13 @@
 #include "models/scenario/placement.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -11,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "models/array/text.h"
 #include "models/program/groups.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/syntax.h"
@@ -21,22 +26,8 @@ namespace {
 
 constexpr int64_t kLargestAxis = std::numeric_limits<int64_t>::max();
 
-void read_axis(DocumentNode node, const Mesh* mesh, std::vector<std::string>& axes,
-               std::set<std::string>& used, Diagnostics& diagnostics) {
-  const std::optional<std::string> axis = read_text(node, "an axis name", diagnostics);
-  if (!axis || mesh == nullptr)
-    return;
-  std::optional<std::string> error = missing_axis_error(*mesh, *axis);
-  if (!error)
-    error = repeated_axis_error(*axis, used);
-  if (error)
-    diagnostics.add(node.origin(), std::move(*error));
-  else
-    axes.push_back(*axis);
-}
-
 std::set<std::string> axes_of(const PartitionSpec& spec) {
-  std::set<std::string> axes;
+  std::set<std::string> axes = spec.unreduced;
   for (const std::vector<std::string>& dim : spec.dims)
     axes.insert(dim.begin(), dim.end());
   return axes;
@@ -59,6 +50,15 @@ std::vector<std::string> read_axes(Fields& fields, std::string_view key, const M
       diagnostics.add(node->origin(), *error);
   }
   return names;
+}
+
+/// Returns the first element of which the bits differ, or nothing. Requires one dtype and shape.
+std::optional<int64_t> differing_element(const Tensor& a, const Tensor& b) {
+  const std::span<const std::byte> x = a.bytes();
+  const auto at = std::mismatch(x.begin(), x.end(), b.bytes().begin()).first - x.begin();
+  if (at == std::ssize(x))
+    return std::nullopt;
+  return at / itemsize(a.dtype()).count();
 }
 
 }  // namespace
@@ -157,64 +157,29 @@ std::optional<std::vector<LogicalId>> read_devices(DocumentNode node, const Mesh
   return devices_in(mesh, box);
 }
 
-bool fits_rank(DocumentNode node, const Shape& shape, Diagnostics& diagnostics) {
-  if (node.kind() != DocumentNode::Kind::List)
-    return true;
-  const auto error = rank_error(node.size(), shape.rank(), shape.text());
-  if (error)
-    diagnostics.add(node.origin(), *error);
-  return !error;
-}
-
-PartitionSpec read_spec(
-    DocumentNode node, const Mesh* mesh, Diagnostics& diagnostics,
-    FunctionRef<void(DocumentNode entry, size_t dimension, const std::vector<std::string>& axes)>
-        visit) {
-  PartitionSpec spec;
-  if (!is_list(node, "a list with null, an axis name or a list of them per dimension", diagnostics))
-    return spec;
-  std::set<std::string> used;
-  for (const DocumentNode entry : node) {
-    std::vector<std::string> axes;
-    if (entry.kind() == DocumentNode::Kind::Text) {
-      read_axis(entry, mesh, axes, used, diagnostics);
-    } else if (entry.kind() == DocumentNode::Kind::List) {
-      for (const DocumentNode axis : entry)
-        read_axis(axis, mesh, axes, used, diagnostics);
-    } else if (entry.kind() != DocumentNode::Kind::Null) {
-      expected(entry, "null, an axis name or a list of them", diagnostics);
-    }
-    visit(entry, spec.dims.size(), axes);
-    spec.dims.push_back(std::move(axes));
-  }
-  // Trailing dimensions that are not cut carry no information.
-  while (!spec.dims.empty() && spec.dims.back().empty())
-    spec.dims.pop_back();
-  return spec;
-}
-
 std::optional<ArrayStates> read_states_beside(Fields& fields, const Mesh* mesh,
                                               const PartitionSpec& spec, Diagnostics& diagnostics) {
   const size_t before = diagnostics.size();
   std::set<std::string> used = axes_of(spec);
   ArrayStates states;
-  states.unreduced = read_axes(fields, "unreduced", mesh, used, diagnostics);
+  states.unreduced.assign(spec.unreduced.begin(), spec.unreduced.end());
+  for (std::string& axis : read_axes(fields, "unreduced", mesh, used, diagnostics))
+    states.unreduced.push_back(std::move(axis));
   states.reduced = read_axes(fields, "reduced", mesh, used, diagnostics);
   return diagnostics.size() == before ? std::optional(std::move(states)) : std::nullopt;
 }
 
-std::optional<ArrayStates> read_array_states(Fields& fields, const Mesh* mesh,
-                                             const PartitionSpec* spec, Diagnostics& diagnostics) {
-  if (spec != nullptr) {
-    if (const auto varying = fields.optional("varying")) {
-      diagnostics.add(
-          varying->key_origin(),
-          "expected no \"varying\" with \"shape\": the array varies over the axes of its "
-          "\"spec\"");
-      return std::nullopt;
-    }
-    return read_states_beside(fields, mesh, *spec, diagnostics);
-  }
+void refuse_varying(Fields& fields, std::string_view key, Diagnostics& diagnostics) {
+  if (const auto varying = fields.optional("varying"))
+    diagnostics.add(
+        varying->key_origin(),
+        fmt::format("expected no \"varying\" with \"{}\": the array varies over the axes of its "
+                    "\"{}\"",
+                    key, key == "shape" ? "spec" : key));
+}
+
+std::optional<ArrayStates> read_states_alone(Fields& fields, const Mesh* mesh,
+                                             Diagnostics& diagnostics) {
   const size_t before = diagnostics.size();
   std::set<std::string> used;
   ArrayStates states;
@@ -242,7 +207,7 @@ AxisStates axis_states(const Mesh& mesh, const PartitionSpec& spec, const ArrayS
 }
 
 AxisStates axis_states(const Mesh& mesh, const Array& array) {
-  const bool all_vary = array.per_device && !array.states.varying;
+  const bool all_vary = array.per_device && !array.joined && !array.states.varying;
   return axis_states(mesh, array.spec, array.states,
                      all_vary ? AxisState::Varying : AxisState::Invarying);
 }
@@ -260,12 +225,16 @@ std::optional<std::string> unequal_copies(const Mesh& mesh, const Array& array) 
   for (size_t i = 0; i < given->tensors.size(); ++i) {
     const auto device = [&](size_t k) { return array.on ? (*array.on)[k] : LogicalId(k); };
     const auto [found, added] = first.emplace(mesh.index(device(i), differing), i);
-    if (added || same_bits(given->tensors[found->second], given->tensors[i]))
+    if (added)
       continue;
-    return fmt::format(
-        "expected the same elements on devices {} and {}, which differ only along axes over which "
-        "the array does not vary",
-        device(found->second).index(), device(i).index());
+    const Tensor& one = given->tensors[found->second];
+    const Tensor& other = given->tensors[i];
+    if (const auto element = differing_element(one, other))
+      return fmt::format(
+          "expected the same elements on devices {} and {}, which differ only along axes over "
+          "which the array does not vary, got {} and {} in element {}",
+          device(found->second).index(), device(i).index(), element_text(one, *element),
+          element_text(other, *element), *element);
   }
   return std::nullopt;
 }

@@ -1,15 +1,15 @@
 #pragma once
 
-// This reads how a program and its arrays lie on the mesh: "mesh", "on", "spec", and the states
-// "varying", "unreduced" and "reduced".
+// This reads how a program and its arrays lie on the mesh: "mesh", "on", and the states "varying",
+// "unreduced" and "reduced". spec_reader.h reads how an array is cut.
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "models/base/callable.h"
 #include "models/base/diagnostics.h"
 #include "models/mesh/mesh.h"
 #include "models/mesh/partition_spec.h"
@@ -34,25 +34,19 @@ std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices
 std::optional<std::vector<LogicalId>> read_devices(DocumentNode node, const Mesh& mesh,
                                                    Diagnostics& diagnostics);
 
-/// Reads "spec": how an array is cut over the mesh, as [["x", "y"], null]. Visits each item of the
-/// list with its dimension and its valid axes. Each axis may be named once.
-PartitionSpec read_spec(
-    DocumentNode node, const Mesh* mesh, Diagnostics& diagnostics,
-    FunctionRef<void(DocumentNode item, size_t dimension, const std::vector<std::string>& axes)>
-        visit);
-
-/// Adds an error and returns false if `node` has more items than `shape` has dimensions.
-bool fits_rank(DocumentNode node, const Shape& shape, Diagnostics& diagnostics);
-
 /// Reads the lists "unreduced" and "reduced" beside a spec. Each axis may be in one list only, and
-/// in none if the spec names it.
+/// in none if the spec names it. The unreduced axes of the spec come before those of the list.
 std::optional<ArrayStates> read_states_beside(Fields& fields, const Mesh* mesh,
                                               const PartitionSpec& spec, Diagnostics& diagnostics);
 
-/// Reads the same lists, and "varying", which only an array that is given per device may state.
-/// `spec` is null for such an array.
-std::optional<ArrayStates> read_array_states(Fields& fields, const Mesh* mesh,
-                                             const PartitionSpec* spec, Diagnostics& diagnostics);
+/// Reads the lists of states of an array given per device that is not joined: the same, and
+/// "varying".
+std::optional<ArrayStates> read_states_alone(Fields& fields, const Mesh* mesh,
+                                             Diagnostics& diagnostics);
+
+/// Adds an error if there is a list "varying" beside `key`, by which the array's "spec" or "hlo"
+/// says over which axes it varies.
+void refuse_varying(Fields& fields, std::string_view key, Diagnostics& diagnostics);
 
 /// Returns one state per axis of the mesh: varying over those of the spec, as given over those of
 /// `given`, and `others` over the rest.
@@ -61,7 +55,8 @@ AxisStates axis_states(const Mesh& mesh, const PartitionSpec& spec, const ArrayS
 AxisStates axis_states(const Mesh& mesh, const Array& array);
 
 /// Returns the error of an array given per device if two devices have different elements, though
-/// the array is invarying or reduced along all axes along which they differ.
+/// the array is invarying or reduced along all axes along which they differ. It names the first two
+/// devices and the first such element.
 std::optional<std::string> unequal_copies(const Mesh& mesh, const Array& array);
 
 /// Returns the shape of the part that each device holds of the array.

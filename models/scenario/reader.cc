@@ -66,10 +66,12 @@ class ScenarioReader {
     MemoryPolicy memory;
     if (const auto node = fields_.optional("memory"))
       memory = read_memory(*node, cluster ? &cluster->cluster : nullptr, diagnostics_);
+    const std::optional<Checks> stated_checks = read_checks();
     std::optional<std::vector<ArrayReading>> arrays = std::vector<ArrayReading>();
     if (const auto node = fields_.optional("arrays"))
-      arrays = read_arrays(*node, mesh ? &*mesh : nullptr, limits_, defaults_.init, diagnostics_);
-    const Checks checks = read_checks(arrays);
+      arrays = read_arrays(*node, mesh ? &*mesh : nullptr, stated_checks.value_or(Checks::States),
+                           limits_, defaults_.init, diagnostics_);
+    const Checks checks = stated_checks.value_or(default_checks(arrays));
     std::optional<Program> program = read_program(mesh, checks, arrays);
     const Numerics numerics = read_numerics();
     if (program)
@@ -169,12 +171,18 @@ class ScenarioReader {
     return node && read_boolean(*node, diagnostics_).value_or(false);
   }
 
-  Checks read_checks(const std::optional<std::vector<ArrayReading>>& arrays) {
-    if (const auto node = fields_.optional("check_types"))
-      return read_boolean(*node, diagnostics_).value_or(true) ? Checks::States : Checks::Shapes;
+  std::optional<Checks> read_checks() {
+    const std::optional<DocumentNode> node = fields_.optional("check_types");
+    if (!node)
+      return std::nullopt;
+    return read_boolean(*node, diagnostics_).value_or(true) ? Checks::States : Checks::Shapes;
+  }
+
+  static Checks default_checks(const std::optional<std::vector<ArrayReading>>& arrays) {
     const bool all_per_device =
         arrays && std::all_of(arrays->begin(), arrays->end(), [](const ArrayReading& reading) {
-          return reading.array && reading.array->per_device && !reading.array->states.given();
+          return reading.array && reading.array->per_device && !reading.array->joined &&
+                 !reading.array->states.given();
         });
     return all_per_device ? Checks::Shapes : Checks::States;
   }
@@ -332,7 +340,8 @@ class ScenarioReader {
   /// over all axes.
   static std::string varying_hint(const Mesh& mesh, const Array& array, const ValueType& given,
                                   const ValueType& wanted) {
-    if (!array.per_device || given.dtype != wanted.dtype || given.shape != wanted.shape)
+    if (!array.per_device || array.joined || given.dtype != wanted.dtype ||
+        given.shape != wanted.shape)
       return "";
     std::vector<std::string> axes;
     for (size_t a = 0; a < wanted.axes.size(); ++a) {

@@ -9,7 +9,8 @@
 //   document.h      text -> a tree of values with their positions, within size_limits.h
 //   fields.h        one value -> a number, a name, a quantity, the members of an object
 //   cluster_json.h  "cluster" -> a Cluster; figure_reader.h its figures with their sources
-//   placement.h     "mesh", "on", "spec" and states: how arrays lie on the mesh
+//   placement.h     "mesh", "on" and states: how arrays lie on the mesh
+//   spec_reader.h   "spec", "corrected" and "hlo": how the mesh cuts them
 //   arrays_reader.h "arrays" and "outputs": what enters and leaves the program
 //   program_reader.h "program" -> calls of a ProgramBuilder, op by op (op_reader.h)
 //   transform_reader.h "transform" -> the transforms that make another program from it
@@ -57,8 +58,8 @@ using Init = std::variant<IotaInit, FillInit, RandomInit, PerDeviceInit>;
 /// The states of an array along the axes that its spec does not name. The array is varying along
 /// the axes that the spec names.
 struct ArrayStates {
-  /// Only an array given per device has this list. If it is empty, such an array varies over all
-  /// axes that are not in the other lists.
+  /// Only an array given per device that is not joined has this list. If it is empty, such an array
+  /// varies over all axes that are not in the other lists.
   std::optional<std::vector<std::string>> varying = {};
   std::vector<std::string> unreduced = {};
   std::vector<std::string> reduced = {};
@@ -77,8 +78,11 @@ struct Array {
   std::string name;
   Dtype dtype = Dtype::F32;
   Shape global;             // for an array given per device: its local shape
-  PartitionSpec spec;       // empty for an array given per device
+  PartitionSpec spec;       // empty for an array given per device that is not joined
   bool per_device = false;  // given as "local_shape" and not as "shape" with "spec"
+  bool joined = false;      // given per device, and its parts make a whole array by the spec
+  /// The spec of the file, where `spec` is corrected() from it; empty otherwise.
+  std::optional<PartitionSpec> uncorrected = {};
   std::optional<std::vector<LogicalId>> on = {};  // ascending; empty: on every device
   ArrayStates states = {};
   Init init;

@@ -219,8 +219,10 @@ JsonText array_text(const Mesh& mesh, const ArraysByName& arrays, const Array& a
   members.emplace_back(array.per_device ? "local_shape" : "shape",
                        integers_text(array.global.dims()));
   members.emplace_back("dtype", JsonText::text(name(array.dtype)));
-  if (!array.spec.dims.empty())
-    members.emplace_back("spec", spec_text(array.spec));
+  if (array.joined || array.uncorrected || !array.spec.dims.empty())
+    members.emplace_back("spec", spec_text(array.uncorrected.value_or(array.spec)));
+  if (array.uncorrected)
+    members.emplace_back("corrected", JsonText::raw("true"));
   add_states(members, array.states);
   if (array.on)
     members.emplace_back("on", devices_text(mesh, *array.on));

@@ -416,6 +416,23 @@ TEST_CASE("a check that fails outweighs one that is undecided") {
   CHECK(run_parts(parts, off).report.verdict == Verdict::Fails);
 }
 
+TEST_CASE("what a corrected spec does not cut is labelled") {
+  ScenarioParts parts;
+  parts.arrays = R"({
+"a": {"shape": [8, 6], "dtype": "f32", "spec": ["x", "z"], "corrected": true},
+"b": {"shape": [8, 6], "dtype": "f32", "spec": [null, "x"], "corrected": true},
+"c": {"shape": [8], "dtype": "f32", "spec": ["x"], "corrected": true}})";
+  parts.program = R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x"}])";
+  Names labels;
+  for (const std::string& label : run_parts(parts).report.labels)
+    if (label.starts_with("array "))
+      labels.push_back(label);
+  CHECK(
+      labels ==
+      Names{"array \"a\": dimension 1 is not cut, since the mesh has no axis \"z\"; it has \"x\"",
+            "array \"b\": dimension 1 is not cut, since 6 is not divisible by the size of \"x\""});
+}
+
 TEST_CASE("proofs over the budget are left out and labelled, unless they are asked for") {
   RunOptions options;
   options.proof_budget = 0;

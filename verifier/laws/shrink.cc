@@ -70,6 +70,7 @@ std::vector<Element> give_per_device(Scenario& scenario) {
     array.states.varying = std::move(cut_along);
     array.global = local_shape(mesh, array);
     array.spec = {};
+    array.uncorrected.reset();
     array.per_device = true;
     array.init = std::move(parts);
   }

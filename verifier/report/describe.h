@@ -4,8 +4,8 @@
 // stages have their results.
 //  - Labels (labels.cc) are sentences on what the run assumed, rounded or left out, such as
 //    "memory: not given (capacity is not checked)". There is one function for each source of
-//    labels: faults, figures of the cluster and lowering, loops, GPUs. A report shows its labels in
-//    the order in which run() adds them.
+//    labels: faults, figures of the cluster and lowering, arrays, loops, GPUs. A report shows its
+//    labels in the order in which run() adds them.
 //  - Rows (rows.cc) are figures for each op, link and device. The row of an op has its span over
 //    all devices of its thread, its slack, and for a collective the algorithm, the messages, the
 //    bandwidths and the exposed time. A link has a row if it carries data. Devices have rows with
@@ -41,6 +41,10 @@ std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lower
 /// Returns labels of the cluster's figures by which the memory has transport buffers.
 std::vector<std::string> labels_of_connections(const Scenario& scenario,
                                                const MemoryProfile& memory);
+
+/// Returns labels of dimensions that are not cut, though the spec of the file cuts them and asks to
+/// be corrected.
+std::vector<std::string> labels_of_arrays(const Scenario& scenario);
 
 /// Returns labels of a run that leaves out iterations: the figures that it lacks, and the
 /// iterations that it added up. `given` has all loops as regions; `iterations_budget` is that of

@@ -101,6 +101,16 @@ std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lower
   return labels;
 }
 
+std::vector<std::string> labels_of_arrays(const Scenario& scenario) {
+  std::vector<std::string> labels;
+  for (const Array& array : scenario.arrays)
+    if (array.uncorrected)
+      for (const std::string& text :
+           corrections(*array.uncorrected, array.global, scenario.program.mesh))
+        labels.push_back(fmt::format("array \"{}\": {}", array.name, text));
+  return labels;
+}
+
 std::vector<std::string> labels_of_connections(const Scenario& scenario,
                                                const MemoryProfile& memory) {
   std::set<ConnectionKind> kinds;

@@ -90,6 +90,16 @@ TEST_CASE("corrected: entries that the mesh or the shape do not admit are None")
         PartitionSpec{{{"x", "y"}, {}, {}}});
 }
 
+TEST_CASE("corrected: why each entry with axes is None") {
+  const Mesh mesh({{"x", 4}, {"y", 2}});
+  using Sentences = std::vector<std::string>;
+  CHECK(corrections({{{"x", "y"}, {"y", "x"}, {}, {"y", "z"}, {"x"}, {}}}, {8, 6, 8, 8}, mesh) ==
+        Sentences{"dimension 1 is not cut, since 6 is not divisible by the size of \"y\", \"x\"",
+                  "dimension 3 is not cut, since the mesh has no axis \"z\"; it has \"x\", \"y\"",
+                  "dimension 4 is not cut, since the array has rank 4"});
+  CHECK(corrections({{{"x"}, {}}}, {0, 3}, mesh).empty());
+}
+
 TEST_CASE("corrected: as long as the shape, or empty where nothing is cut") {
   const Mesh mesh({{"x", 4}});
   CHECK(corrected({{{"x"}}}, {4, 3}, mesh) == PartitionSpec{{{"x"}, {}}});

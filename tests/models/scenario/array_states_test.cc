@@ -75,8 +75,10 @@ TEST_CASE("array states: of the addends of an array given whole, the first is it
 TEST_CASE("array states: copies along an axis over which it does not vary are equal") {
   CHECK(error_with_states(
             R"("local_shape": [1], "per_device": [[1], [1], [2], [2]], "varying": ["y"])")
-            .ends_with("/arrays/a/per_device: expected the same elements on devices 0 and 2, which "
-                       "differ only along axes over which the array does not vary"));
+            .ends_with(
+                "/arrays/a/per_device: expected the same elements on devices 0 and 2, which "
+                "differ only along axes over which the array does not vary, got 1 and 2 in element "
+                "0"));
 }
 
 TEST_CASE("array states: each axis in one place") {

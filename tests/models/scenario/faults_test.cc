@@ -143,7 +143,8 @@ TEST_CASE("errors: arrays") {
       {R"({"a": {"local_shape": [1], "dtype": "s8", "shape": [1],
 "per_device": [[1], [1], [1], [1]]}})",
        "f:4:53: /arrays/a/shape: unknown key \"shape\"; expected one of \"local_shape\", "
-       "\"dtype\", \"on\", \"encoding\", \"per_device\", \"varying\", \"unreduced\", \"reduced\""},
+       "\"dtype\", \"on\", \"spec\", \"hlo\", \"encoding\", \"per_device\", \"varying\", "
+       "\"unreduced\", \"reduced\""},
   };
   for (const Case& c : cases) {
     Small s;

@@ -92,7 +92,8 @@ inline std::string difference(const Scenario& a, const Scenario& b) {
     return "numerics";
   if (!all_same(a.arrays, b.arrays, [](const Array& x, const Array& y) {
         return x.name == y.name && x.dtype == y.dtype && x.global == y.global && x.spec == y.spec &&
-               x.per_device == y.per_device && x.on == y.on && same_init(x.init, y.init);
+               x.per_device == y.per_device && x.joined == y.joined &&
+               x.uncorrected == y.uncorrected && x.on == y.on && same_init(x.init, y.init);
       }))
     return "arrays";
   if (!all_same(p.ops, q.ops, same_op))

@@ -6,12 +6,14 @@
 
 #include <doctest/doctest.h>
 
+#include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/random.h"
 #include "models/program/builder.h"
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/json_text.h"
 #include "models/scenario/law.h"
+#include "models/scenario/placement.h"
 #include "models/scenario/reader.h"
 #include "tests/models/scenario/same.h"
 #include "tests/models/scenario/support.h"
@@ -281,7 +283,12 @@ Scenario random_scenario(Random& random) {
     array.global = Shape{4 * int64_t{devices}};
     if (random.below(2) == 0)
       array.spec.dims = {{"x"}};
-    const uint64_t kind = random.below(3);
+    const uint64_t kind = random.below(4);
+    // The mesh has no axis "q", so the entry with it is left out.
+    if (kind < 3 && random.below(2) == 0) {
+      array.uncorrected = array.spec;
+      array.uncorrected->dims.push_back({"q"});
+    }
     if (kind == 0) {
       RandomInit init{random.below(3), random.below(2) == 0 ? RandomInit::Values::Integers
                                                             : RandomInit::Values::Fractions};
@@ -290,13 +297,22 @@ Scenario random_scenario(Random& random) {
       array.init = std::move(init);
     } else if (kind == 1) {
       array.init = FillInit{static_cast<double>(random.between(-1000, 1000)) / 7};
-    } else {
+    } else if (kind == 2) {
       array.init = IotaInit{};
+    } else {
+      array.global = Shape{2};
+      array.per_device = true;
+      array.joined = true;
+      PerDeviceInit init;
+      for (uint32_t device = 0; device < devices; ++device)
+        init.tensors.push_back(
+            full(Dtype::F32, array.global, static_cast<double>(random.below(9))));
+      array.init = std::move(init);
     }
     std::vector<std::string> varying;
     if (!array.spec.dims.empty())
       varying = {"x"};
-    builder.argument(array.name, array.dtype, local_shape(mesh, array.spec, array.global), varying);
+    builder.argument(array.name, array.dtype, local_shape(mesh, array), varying);
     values.push_back(array.name);
     arrays.push_back(std::move(array));
   }
