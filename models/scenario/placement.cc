@@ -61,6 +61,15 @@ std::optional<int64_t> differing_element(const Tensor& a, const Tensor& b) {
   return at / itemsize(a.dtype()).count();
 }
 
+/// Returns both elements as "1 and 2". NaNs have their bits too.
+std::string differing_text(const Tensor& a, const Tensor& b, int64_t element) {
+  const auto text = [&](const Tensor& tensor) {
+    const std::string value = element_text(tensor, element);
+    return value != "NaN" ? value : fmt::format("NaN (bits {})", element_bits(tensor, element));
+  };
+  return text(a) + " and " + text(b);
+}
+
 }  // namespace
 
 std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices,
@@ -232,9 +241,9 @@ std::optional<std::string> unequal_copies(const Mesh& mesh, const Array& array) 
     if (const auto element = differing_element(one, other))
       return fmt::format(
           "expected the same elements on devices {} and {}, which differ only along axes over "
-          "which the array does not vary, got {} and {} in element {}",
-          device(found->second).index(), device(i).index(), element_text(one, *element),
-          element_text(other, *element), *element);
+          "which the array does not vary, got {} in element {}",
+          device(found->second).index(), device(i).index(), differing_text(one, other, *element),
+          *element);
   }
   return std::nullopt;
 }

@@ -194,6 +194,11 @@ TEST_CASE("parts of a whole array: copies are equal where types are checked, as 
   CHECK(refusal(with_members(unequal)) == "f:4:83: " + error);
   CHECK(refusal(with_members(unequal, R"("check_types": true)")) == "f:4:83: " + error);
   CHECK(array_of(unequal, R"("check_types": false)").joined);
+  Small nans;
+  nans.arrays = R"({"a": {"local_shape": [1], "dtype": "f32", "encoding": "bits", "spec": [],
+"per_device": [[2143289344], [2143289345], [2143289344], [2143289344]]}})";
+  CHECK(refusal(nans.text())
+            .ends_with(", got NaN (bits 2143289344) and NaN (bits 2143289345) in element 0"));
   CHECK(read_scenario("f", with_members(R"("local_shape": [1], "spec": [["x", "y"]],
 "per_device": [[1], [2], [3], [4]])"))
             .checks == Checks::States);
