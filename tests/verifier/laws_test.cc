@@ -97,8 +97,8 @@ TEST_CASE("laws: only admitted values are drawn, and enough of them must be") {
   const std::string rare = law_text_of("psum", "n == 3 and rows == 2");
   for (uint64_t number = 0; number < 100; ++number)
     drawn_case(Law("law.json", rare), 0, number, refused);
-  CHECK(error_of(rare) == fmt::format("law.json:1:40: /where: expected to meet at least 1 of 10 "
-                                      "draws, got 100 of {}",
+  CHECK(error_of(rare) == fmt::format("law.json:1:40: /where: expected at least 1 of 10 draws "
+                                      "to meet it, got 100 of {}",
                                       100 + refused));
   CHECK(error_of(law_text_of("psum", "false")) ==
         "law.json:1:40: /where: expected values that meet it, got none in 10000 draws for case 0");
@@ -229,6 +229,24 @@ TEST_CASE("laws: the smallest case that fails is found among numbers and permuta
   const Shrunk small = shrunk(law, failing, fails, still_fails);
   CHECK(values_text(law, small.least.values) == "n = 3, p = [1, 2, 0], m = 5");
   CHECK(tried <= kMostTries);
+  CHECK(!small.ended_early);
+}
+
+TEST_CASE("laws: what is too large for the tries stays as it is, and that is said") {
+  // Each case counts as all tries.
+  const Law law("law.json", R"({"orrery": 1, "forall": {"n": {"from": 1, "to": 8}},
+    "mesh": {"x": "${n}"}, "check_types": false, "arrays": {"a": {"shape": [536870912], "dtype": "s8"}},
+    "program": [{"id": "b", "op": "neg", "of": "a"}], "expect": [{"holds": ["proved"]}]})");
+  Check fails;
+  fails.verdict = Verdict::Fails;
+  int tried = 0;
+  const Shrunk small = shrunk(law, {{{int64_t{8}}}}, fails, [&](const Scenario&) {
+    ++tried;
+    return std::optional<Check>();
+  });
+  CHECK(values_text(law, small.least.values) == "n = 8");
+  CHECK(tried == 1);
+  CHECK(small.ended_early);
 }
 
 TEST_CASE("laws: two values are made simpler at once where neither alone can be") {

@@ -1,6 +1,7 @@
 // Declares the options of the commands, and finds the command that was asked for.
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -135,8 +136,13 @@ void add_verify(CLI::App& app, VerifyCommand& verify) {
   command.add_option("--cases", verify.cases, "Cases that are drawn of each law (default: 100)")
       ->check(whole_number(1, 10'000'000))
       ->type_name("N");
-  command.add_option("--seed", verify.seed, "Of all that is drawn (default: 0)")->type_name("N");
-  command.add_option("--case", verify.only, "Run the case with this number alone")->type_name("K");
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  command.add_option("--seed", verify.seed, "Of all that is drawn (default: 0)")
+      ->check(whole_number(0, kMost))
+      ->type_name("N");
+  command.add_option("--case", verify.only, "Run the case with this number alone")
+      ->check(whole_number(0, kMost))
+      ->type_name("K");
   command
       .add_option("--jobs", verify.jobs,
                   "Threads; what is printed does not depend on it (default: 1)")

@@ -171,7 +171,8 @@ class Verifier {
       options.progress = [&](uint64_t ran) { progress(ran); };
       verdict = verify(law, options);
     }
-    VerifiedLaw verified{law, verdict, command_.cases, {}, {}};
+    VerifiedLaw verified{
+        law, verdict, command_.only ? std::nullopt : std::optional(command_.cases), {}, {}};
     if (verdict.counterexample) {
       verified.verify = replay(law.file(), is_file, verdict.counterexample->number).text();
       verified.run = write(law, verified.verify, *verdict.counterexample->scenario);
@@ -190,19 +191,24 @@ class Verifier {
     const std::optional<Counterexample>& found = verified.verdict.counterexample;
     const std::string& file = verified.law.file();
     const std::string& name = verified.law.name();
-    ci_.add_law(file, of(is_file), name.empty() ? file : name,
-                found ? std::optional(found->check)
-                : verified.verdict.first_undecided
-                    ? std::optional(verified.verdict.first_undecided->check)
-                    : std::nullopt,
-                verified.verify.empty() ? replay(file, is_file).text() : verified.verify,
-                command_.undecided, [&](const Check& check) -> std::optional<TextPosition> {
-                  if (!found)
-                    return std::nullopt;
-                  const auto places = places_of(*found->scenario);
-                  const auto place = places.find(check.of);
-                  return place == places.end() ? std::nullopt : std::optional(place->second);
-                });
+    ci_.add_law(
+        file, of(is_file), name.empty() ? file : name,
+        found                              ? std::optional(found->check)
+        : verified.verdict.first_undecided ? std::optional(verified.verdict.first_undecided->check)
+                                           : std::nullopt,
+        verified.verify.empty() ? replay(file, is_file).text() : verified.verify,
+        command_.undecided, [&](const Check& check) -> std::optional<TextPosition> {
+          const auto places = places_of(found ? *found->scenario : undecided_case(verified));
+          const auto place = places.find(check.of);
+          return place == places.end() ? std::nullopt : std::optional(place->second);
+        });
+  }
+
+  /// Returns the scenario of the first undecided case.
+  Scenario undecided_case(const VerifiedLaw& verified) const {
+    uint64_t refused = 0;
+    return scenario_of(verified.law, drawn_case(verified.law, command_.seed,
+                                                verified.verdict.first_undecided->number, refused));
   }
 
   static Of of(bool is_file) { return is_file ? Of::File : Of::BuiltinLaw; }
@@ -237,7 +243,9 @@ class Verifier {
                "expected no file, or one that orrery verify wrote, to write a counterexample to; "
                "--out names another folder");
       write_file(file.string(), fmt::format("// {}\n{}", found_by, write_scenario(scenario)));
-      return Replay({"orrery", "run"}, file.string()).text();
+      Replay replay({"orrery", "run"}, file.string());
+      replay.limits(command_.limits);
+      return replay.text();
     } catch (const InputError& error) {
       terminal_.err << error.what() << "\n";
       worst(Outcome::WrongInput);

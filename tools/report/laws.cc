@@ -41,7 +41,9 @@ std::string check_line(const Check& check, const Style& style) {
 std::string outcome(const VerifiedLaw& verified) {
   const LawVerdict& verdict = verified.verdict;
   if (verdict.counterexample)
-    return fmt::format("case {} of {} fails", verdict.counterexample->number, verified.asked);
+    return verified.asked
+               ? fmt::format("case {} of {} fails", verdict.counterexample->number, *verified.asked)
+               : fmt::format("case {} fails", verdict.counterexample->number);
   const std::string cases = counted(static_cast<int64_t>(verdict.cases), "case");
   return verdict.undecided == 0 ? cases : fmt::format("{}, {} undecided", cases, verdict.undecided);
 }
@@ -142,7 +144,10 @@ std::string law_text(const VerifiedLaw& verified, const Style& style) {
   }
   const Counterexample& found = *verdict.counterexample;
   text += line("drawn", values_text(verified.law, found.drawn), style);
-  text += line("least", values_text(verified.law, found.least), style);
+  text += line("least",
+               values_text(verified.law, found.least) +
+                   (found.ended_early ? " (smaller ones may fail too: the tries were spent)" : ""),
+               style);
   return text + with_units(check_line(found.check, style), style) + commands(verified, style);
 }
 
@@ -167,6 +172,7 @@ std::string law_json(const VerifiedLaw& verified) {
         {"case", found.number},
         {"drawn", json(verified.law, found.drawn)},
         {"least", json(verified.law, found.least)},
+        {"ended_early", found.ended_early},
         {"check", json(found.check)},
         {"of_written", found.of_written},
         {"replay", {{"least", verified.run}, {"drawn", verified.verify}}},
@@ -199,8 +205,12 @@ std::string counts_text(const LawCounts& counts) {
           : fmt::format("; {} wrong", counted(static_cast<int64_t>(counts.wrong), "law"));
   const std::string cases = counted(static_cast<int64_t>(counts.cases), "case");
   if (counts.failing > 0)
-    return fmt::format("{} of {} laws {}, {}", counts.failing, counts.laws,
-                       counts.failing == 1 ? "fails" : "fail", cases) +
+    return fmt::format("{} of {} laws {}, {}{}", counts.failing, counts.laws,
+                       counts.failing == 1 ? "fails" : "fail", cases,
+                       counts.undecided == 0
+                           ? ""
+                           : fmt::format("; {} undecided",
+                                         counted(static_cast<int64_t>(counts.undecided), "law"))) +
            wrong;
   if (counts.undecided > 0)
     return fmt::format("{} of {} laws {} undecided, {}", counts.undecided, counts.laws,

@@ -17,9 +17,9 @@ namespace orrery {
 struct VerifiedLaw {
   const Law& law;
   const LawVerdict& verdict;
-  uint64_t asked = 0;       // cases
-  std::string run = {};     // of the small case; empty if its file was not written
-  std::string verify = {};  // of the case that failed, or of the first that is undecided
+  std::optional<uint64_t> asked = {};  // cases; empty if one was asked for by its number
+  std::string run = {};                // of the small case; empty if its file was not written
+  std::string verify = {};             // of the case that failed, or of the first that is undecided
 };
 
 /// Returns the law's line, what was drawn, and its counterexample.

@@ -83,14 +83,19 @@ std::vector<Shard> shards_of(const ShownSharding& shown) {
 }
 
 /// Returns how many devices hold each element as a copy, and how many addends it is the sum of.
-std::string copies_text(const ShownSharding& shown, size_t devices, size_t parts) {
-  int64_t addends = 1;
+std::string copies_text(const ShownSharding& shown, const HeldParts& held) {
+  size_t addends = 1;
   const Mesh& mesh = shown.sharding.parts().mesh.axes();
   for (const std::string& axis : shown.sharding.parts().spec.unreduced)
-    addends *= mesh.axes()[*mesh.axis(axis)].size;
-  const auto copies = static_cast<int64_t>(devices / parts) / addends;
-  const std::string each =
-      fmt::format("each element on {} device{}", copies, copies == 1 ? "" : "s");
+    addends *= static_cast<size_t>(mesh.axes()[*mesh.axis(axis)].size);
+  const auto [least, most] = std::minmax_element(
+      held.devices.begin(), held.devices.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  const size_t fewest = least->second.size() / addends;
+  const size_t copies = most->second.size() / addends;
+  const std::string each = fmt::format("each element on {}{} device{}",
+                                       fewest == copies ? "" : fmt::format("{} to ", fewest),
+                                       copies, copies == 1 ? "" : "s");
   return addends == 1 ? each : fmt::format("{}, for each of {} addends of it", each, addends);
 }
 
@@ -133,8 +138,7 @@ std::string sizes_and_copies(const ShownSharding& shown, const HeldParts& held) 
   };
   const size_t parts = held.devices.size();
   return fmt::format("{} in {} part{}, {} on each device; {}", sized(shown.shape), parts,
-                     parts == 1 ? "" : "s", sized(held.local),
-                     copies_text(shown, held.shards.size(), parts));
+                     parts == 1 ? "" : "s", sized(held.local), copies_text(shown, held));
 }
 
 std::string sharding_text(const ShownSharding& shown, const Style& style) {

@@ -80,6 +80,14 @@ std::vector<Element> give_per_device(Scenario& scenario) {
   return elements;
 }
 
+/// Returns whether some array alone has more drawn elements than are shrunk.
+bool has_many_drawn(const Scenario& scenario) {
+  return std::any_of(scenario.arrays.begin(), scenario.arrays.end(), [](const Array& array) {
+    return std::holds_alternative<RandomInit>(array.init) &&
+           array.global.elements() > static_cast<int64_t>(kMostShrunk);
+  });
+}
+
 void set(Scenario& scenario, const Element& element, double value) {
   for (const Element::Copy& copy : element.copies) {
     Tensor& tensor = std::get<PerDeviceInit>(scenario.arrays[copy.array].init).tensors[copy.tensor];
@@ -112,7 +120,7 @@ class Shrinker {
     }
     Scenario scenario = scenario_of(law_, least_);
     shrink_elements(scenario);
-    return {std::move(least_), std::move(scenario), std::move(check_)};
+    return {std::move(least_), std::move(scenario), std::move(check_), is_over()};
   }
 
  private:
@@ -224,6 +232,8 @@ class Shrinker {
 
   /// Makes drawn elements of the scenario's arrays 0 or 1.
   void shrink_elements(Scenario& scenario) {
+    if (is_over() || has_many_drawn(scenario))
+      return;
     Scenario given = scenario;
     const std::vector<Element> elements = give_per_device(given);
     if (elements.size() > kMostShrunk || !takes(given))

@@ -20,6 +20,7 @@ struct Shrunk {
   LawCase least;
   Scenario scenario;  // of that case; arrays with drawn elements are given per device
   Check check;        // as it fails there
+  bool ended_early;   // the tries were spent, so a smaller case may fail too
 };
 
 /// Runs a scenario, and returns the check of that name and place if it fails.
@@ -28,7 +29,7 @@ using StillFails = FunctionRef<std::optional<Check>(const Scenario& scenario)>;
 /// At most so many smaller cases are tried. A case with more than kBytesOfTry of data counts as
 /// several. If all arrays together have more than kMostShrunk elements, these stay as drawn.
 inline constexpr int64_t kMostTries = 2000;
-inline constexpr int64_t kBytesOfTry = 1 << 14;
+inline constexpr int64_t kBytesOfTry = 1 << 18;
 inline constexpr size_t kMostShrunk = 4096;
 
 /// Returns the smallest case found. `check` is what fails in `failing`.

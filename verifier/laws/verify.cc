@@ -62,10 +62,10 @@ std::optional<Check> worst(const std::vector<Check>& checks) {
 void check_refused(const Law& law, uint64_t refused, uint64_t cases) {
   constexpr uint64_t kMostOfTen = 9;
   if (const uint64_t all = refused + cases; refused * 10 > all * kMostOfTen)
-    throw InputError(law.file(), {{law.where_origin(),
-                                   fmt::format("expected to meet at least 1 of 10 draws, got {} "
-                                               "of {}",
-                                               cases, all)}});
+    throw InputError(
+        law.file(), {{law.where_origin(), fmt::format("expected at least 1 of 10 draws to meet it, "
+                                                      "got {} of {}",
+                                                      cases, all)}});
 }
 
 /// Runs cases in several threads, up to the first in order that fails or is no scenario.
@@ -228,6 +228,7 @@ Counterexample counterexample(const Law& law, uint64_t number, const LawCase& fa
   return {number,
           failing.values,
           std::move(small.least.values),
+          small.ended_early,
           std::move(small.check),
           std::move(written),
           std::make_shared<const Scenario>(std::move(small.scenario))};

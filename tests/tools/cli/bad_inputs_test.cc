@@ -50,8 +50,8 @@ TEST_CASE("bad input: a scenario and its keys") {
        "bad.json:6:1: /nmae: unknown key \"nmae\"; did you mean \"name\"?"},
       {"a key of something else", Small{.more = R"("colour": "red")"}.text(),
        "bad.json:6:1: /colour: unknown key \"colour\"; expected one of \"orrery\", "
-       "\"$schema\", \"name\", \"cluster\", \"mesh\", \"memory\", \"arrays\", "
-       "\"check_types\", \"program\", \"programs\", \"outputs\", \"then\", \"transform\", "
+       "\"$schema\", \"name\", \"cluster\", \"mesh\", \"memory\", \"check_types\", \"arrays\", "
+       "\"program\", \"programs\", \"outputs\", \"then\", \"transform\", "
        "\"numerics\", "
        "\"expect\", \"faults\", \"concurrent_streams\""},
   };

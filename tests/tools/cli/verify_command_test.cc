@@ -262,6 +262,42 @@ TEST_CASE("verify: the first undecided case, and the command that repeats it") {
         std::string::npos);
   CHECK(verified.out.ends_with("1 of 1 laws is undecided, 3 cases\n"));
   CHECK(ran({"verify", law, "--cases", "3", "--allow-undecided"}).outcome == Outcome::Holds);
+  // An annotation has the place of the expectation.
+  const Ran annotated = ran({"verify", law, "--cases", "3", "--annotate", "github"});
+  CHECK(annotated.out.find(fmt::format("::error file={},line=7,", law)) != std::string::npos);
+  // A law that fails does not hide one that is undecided.
+  const Ran both = ran({"verify", law, folder.file("sums.json", sums("pmean")), "--cases", "3"});
+  CHECK(both.out.ends_with("1 of 2 laws fails, 5 cases; 1 law undecided\n"));
+}
+
+TEST_CASE("verify: a case asked for by its number is not one of many") {
+  const TemporaryFolder folder;
+  const std::string law = folder.file("sums.json", sums("pmean"));
+  CHECK(ran({"verify", law, "--case", "1"}).out.find("  case 1 fails\n") != std::string::npos);
+  for (const char* const option : {"--case", "--seed"})
+    for (const char* const wrong : {"-1", "9223372036854775808", "abc"})
+      CHECK(ran({"verify", law, option, wrong}).err ==
+            fmt::format("{}: expected a whole number from 0 to 9223372036854775807, got {}\n"
+                        "Run with --help for more information.\n",
+                        option, wrong));
+}
+
+TEST_CASE("verify: the counterexample runs within the limits of the law") {
+  const TemporaryFolder folder;
+  const std::string law = folder.file("sums.json", sums("pmean"));
+  CHECK(ran({"verify", law, "--limit", "text=4 KiB"})
+            .out.find(fmt::format("    orrery run {}/sums.failed.json --limit 'text=4 KiB' ",
+                                  folder.path())) != std::string::npos);
+}
+
+TEST_CASE("verify: a number shrinks where each device has much data") {
+  const TemporaryFolder folder;
+  const std::string law = folder.file("large.json", R"({"orrery": 1, "name": "large",
+    "forall": {"n": {"from": 1, "to": 64}}, "mesh": {"x": "${n}"}, "check_types": false,
+    "arrays": {"a": {"shape": [20000], "dtype": "f32"}},
+    "program": [{"id": "s", "op": "psum", "of": "a", "axis_name": "x"}],
+    "expect": [{"equal": ["s", "a"]}]})");
+  CHECK(ran({"verify", law}).out.find("least   n = 2\n") != std::string::npos);
 }
 
 TEST_CASE("verify: what it refuses") {

@@ -89,6 +89,9 @@ TEST_CASE("sharding text: only the devices that have the array") {
   ShownSharding some = shown(kFour, {{{"y"}}}, {4});
   some.on = {{LogicalId(0), LogicalId(1)}};
   CHECK(drawing(some) == "dim 0  devices\n0:2    0\n2:4    1\n\n");
+  some.on = {{LogicalId(0), LogicalId(1), LogicalId(2)}};
+  CHECK(sharding_text(some, Style()).find("; each element on 1 to 2 devices\n") !=
+        std::string::npos);
 }
 
 /// Returns the place and the tooltip of each cell of the image.
