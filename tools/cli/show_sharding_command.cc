@@ -139,8 +139,7 @@ ShownSharding of_scenario(const ShowShardingCommand& command) {
 void write_svg(const ShowShardingCommand& command, const ShownSharding& shown) {
   constexpr std::string_view kSvg = "--svg";
   if (const size_t parts = held_parts(shown).devices.size(); parts > kMostDrawnParts)
-    refuse(kSvg,
-           fmt::format("expected at most {} parts to draw, got {}", kMostDrawnParts, parts));
+    refuse(kSvg, fmt::format("expected at most {} parts to draw, got {}", kMostDrawnParts, parts));
   keep_inputs(kSvg, *command.svg, {command.file});
   write_file(*command.svg, sharding_svg(shown));
 }
