@@ -10,6 +10,7 @@
 #include "models/mesh/named_sharding.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
+#include "models/scenario/placement.h"
 #include "models/scenario/reader.h"
 #include "models/scenario/sharding_query.h"
 #include "tools/cli/commands.h"
@@ -120,10 +121,9 @@ ShownSharding of_scenario(const ShowShardingCommand& command) {
     refuse(command.file, fmt::format("no array is called {}{}", in_quotes(command.array),
                                      did_you_mean(command.array, names)));
   const Array& array = scenario.arrays[static_cast<size_t>(found - names.begin())];
-  if (array.per_device)
+  if (array.per_device && !array.joined)
     refuse(command.file,
-           fmt::format("expected an array with a \"shape\", got {}, which is given per "
-                       "device",
+           fmt::format("expected an array with a \"spec\", got {}, which is given per device alone",
                        in_quotes(array.name)));
   const Mesh& mesh = scenario.program.mesh;
   PartitionSpec spec = array.spec;
@@ -133,7 +133,8 @@ ShownSharding of_scenario(const ShowShardingCommand& command) {
   std::vector<AxisType> types(mesh.axes().size(), AxisType::Explicit);
   return {NamedSharding({DeviceMesh({mesh.axes().begin(), mesh.axes().end()}, std::move(types)),
                          std::move(spec)}),
-          array.global, array.dtype, array.on};
+          array.joined ? global_shape(mesh, array.spec, array.global) : array.global, array.dtype,
+          array.on};
 }
 
 void write_svg(const ShowShardingCommand& command, const ShownSharding& shown) {

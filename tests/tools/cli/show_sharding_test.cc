@@ -144,11 +144,17 @@ TEST_CASE("show sharding: an array of a scenario") {
   const std::string file = folder.file("s.json", R"({"orrery": 1, "mesh": {"x": 2},
 "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
 "arrays": {"sum": {"shape": [2], "dtype": "f32", "unreduced": ["x"]},
-           "given": {"local_shape": [1], "dtype": "f32", "per_device": [[1], [2]]}}, "program": []})");
+           "given": {"local_shape": [1], "dtype": "f32", "per_device": [[1], [2]]},
+           "joined": {"local_shape": [1], "dtype": "f32", "per_device": [[1], [2]], "spec": ["x"]}},
+"program": []})");
   CHECK(ran({"show", "sharding", file, "sum"}).out.find("for each of 2 addends of it") !=
         std::string::npos);
-  CHECK(ran({"show", "sharding", file, "given"}).err ==
-        file + ": expected an array with a \"shape\", got \"given\", which is given per device\n");
+  CHECK(
+      ran({"show", "sharding", file, "given"}).err ==
+      file +
+          ": expected an array with a \"spec\", got \"given\", which is given per device alone\n");
+  CHECK(ran({"show", "sharding", file, "joined"}).out.find("\nf32[2], 8 B in 2 parts, f32[1], ") !=
+        std::string::npos);
   CHECK(ran({"show", "sharding", file, "sun"}).err ==
         file + ": no array is called \"sun\"; did you mean \"sum\"?\n");
 }
