@@ -15,8 +15,6 @@ namespace {
 constexpr size_t kTerminalColumns = 80;
 constexpr size_t kMostRows = 64;
 
-using Align = Table::Align;
-
 /// Returns the devices, of which some in the middle are left out if they are many.
 std::string holders_text(const std::vector<int64_t>& devices) {
   constexpr size_t kMostNamed = 8;
@@ -32,7 +30,8 @@ Table drawn(const HeldParts& held) {
   const std::vector<size_t>& cut = held.cut;
   const std::vector<int64_t> columns =
       cut.size() == 2 ? held.begins(cut[1]) : std::vector<int64_t>();
-  Table table(std::vector<Align>(std::max<size_t>(columns.size(), 1) + 1, Align::Left));
+  Table table(
+      std::vector<Table::Align>(std::max<size_t>(columns.size(), 1) + 1, Table::Align::Left));
   std::vector<std::string> head = {cut.size() == 2 ? fmt::format("dim {} \\ dim {}", cut[0], cut[1])
                                                    : fmt::format("dim {}", cut[0])};
   for (const int64_t begin : columns)
@@ -56,7 +55,7 @@ Table drawn(const HeldParts& held) {
 }
 
 std::string listed(const std::vector<Shard>& shards, const Style& style) {
-  Table table({Align::Right, Align::Left, Align::Right});
+  Table table({Table::Align::Right, Table::Align::Left, Table::Align::Right});
   table.row({"device", "part", "copy"});
   for (size_t i = 0; i < std::min(shards.size(), kMostRows); ++i) {
     std::string part;
@@ -159,7 +158,7 @@ std::string sharding_text(const ShownSharding& shown, const Style& style) {
     text += listed(held.shards, style);
   }
   const HloSharding hlo = shown.sharding.hlo_sharding(shown.shape.rank());
-  Table texts({Align::Left, Align::Left});
+  Table texts({Table::Align::Left, Table::Align::Left});
   constexpr size_t kHeading = 14;
   const auto cell = [&](const std::string& value) {
     return shortened(value, kTerminalColumns - kHeading, style);
