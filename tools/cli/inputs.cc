@@ -41,8 +41,12 @@ void write_file(const std::string& path, FunctionRef<void(std::ostream&)> write)
     write(file);
     file.flush();
   }
-  if (!file)
-    refuse(path, fmt::format("cannot be written: {}", std::strerror(errno)));
+  if (file)
+    return;
+  const std::string reason = std::strerror(errno);
+  if (std::error_code error; file.is_open() && std::filesystem::is_regular_file(path, error))
+    std::filesystem::remove(path, error);
+  refuse(path, fmt::format("cannot be written: {}", reason));
 }
 
 void write_file(const std::string& path, std::string_view text) {
@@ -56,6 +60,21 @@ void keep_inputs(std::string_view option, const std::string& path,
     if (std::filesystem::equivalent(path, input, error))
       refuse(option, fmt::format("would overwrite the input {}", input));
   }
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (std::filesystem::equivalent(a, b, error))
+    return std::filesystem::is_regular_file(a, error);
+  const std::filesystem::path one = std::filesystem::weakly_canonical(a, error);
+  return !error && one == std::filesystem::weakly_canonical(b, error) &&
+         !std::filesystem::exists(one, error);
+}
+
+void keep_apart(std::string_view option, const std::optional<std::string>& path,
+                std::string_view other_option, const std::optional<std::string>& other) {
+  if (path && other && is_same_file(*path, *other))
+    refuse(option, fmt::format("is the file of {}", other_option));
 }
 
 std::vector<std::string> files_given(const std::vector<std::string>& paths,

@@ -21,7 +21,7 @@ namespace orrery {
 [[noreturn]] void refuse(std::string_view what, std::string message);
 
 /// Writes to the file what `write` puts into the stream. Throws InputError with the reason if the
-/// file cannot be written.
+/// file cannot be written; then no part of it stays.
 void write_file(const std::string& path, FunctionRef<void(std::ostream&)> write);
 /// Writes the text to the file, in the same way.
 void write_file(const std::string& path, std::string_view text);
@@ -29,6 +29,13 @@ void write_file(const std::string& path, std::string_view text);
 /// Refuses to write `option`'s file if it is one of `inputs`.
 void keep_inputs(std::string_view option, const std::string& path,
                  const std::vector<std::string>& inputs);
+
+/// Returns whether both name one file, which need not exist. A device such as /dev/null is none.
+bool is_same_file(const std::string& a, const std::string& b);
+
+/// Refuses to write the files of two options if both are given and are one file.
+void keep_apart(std::string_view option, const std::optional<std::string>& path,
+                std::string_view other_option, const std::optional<std::string>& other);
 
 /// Returns the files as given, and for each folder all wanted files below it, sorted. Refuses a
 /// folder without one; `none` says what is missing.

@@ -1,5 +1,7 @@
 // The orrery command line takes arguments, writes a report, and returns an exit code.
 
+#include <csignal>
+
 #include <malloc.h>
 
 #include "tools/cli/commands.h"
@@ -20,6 +22,7 @@ void keep_freed_memory() {
 
 int main(int count, char** arguments) {
   keep_freed_memory();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error, which is told
   const orrery::Terminal terminal = orrery::standard_terminal();
   const orrery::Outcome outcome =
       orrery::run_command_line({arguments + 1, arguments + count}, terminal);

@@ -148,12 +148,9 @@ class Runner {
       keep_inputs("--trace", *command_.trace, files);
     if (command_.ci.junit)
       keep_inputs("--junit", *command_.ci.junit, files);
-    if (command_.trace && command_.output == command_.trace)
-      refuse("--trace", "is the file of --output");
-    if (command_.ci.junit && command_.ci.junit == command_.output)
-      refuse("--junit", "is the file of --output");
-    if (command_.ci.junit && command_.ci.junit == command_.trace)
-      refuse("--junit", "is the file of --trace");
+    keep_apart("--trace", command_.trace, "--output", command_.output);
+    keep_apart("--junit", command_.ci.junit, "--output", command_.output);
+    keep_apart("--junit", command_.ci.junit, "--trace", command_.trace);
     if (several_ && command_.trace)
       refuse("--trace", fmt::format("expected one scenario, got {}", files.size()));
     if (several_ && command_.explain)

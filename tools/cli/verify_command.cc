@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 #include <ostream>
+#include <regex>
 #include <set>
 #include <utility>
 
@@ -25,8 +26,8 @@
 namespace orrery {
 namespace {
 
-/// Every counterexample that is written begins with this.
-constexpr std::string_view kFirstLine = "// orrery verify ";
+/// Every counterexample that is written begins with this, and the command that found it.
+constexpr std::string_view kComment = "// ";
 
 struct LawText {
   std::string file;  // as the user named it
@@ -96,6 +97,7 @@ class Verifier {
     if (command_.ci.annotations != Annotations::None && command_.format == Format::Json &&
         !command_.output)
       refuse("--annotate", "expected -o FILE for the JSON report, since annotations go to stdout");
+    keep_apart("--junit", command_.ci.junit, "--output", command_.output);
     std::vector<LawText> laws = builtin_laws_named(command_.laws);
     if (!command_.paths.empty())
       for (const std::string& file : law_files())
@@ -229,20 +231,22 @@ class Verifier {
 
   /// Writes the counterexample. Returns the command that runs it; nothing if it was not written.
   std::string write(const Law& law, const std::string& found_by, const Scenario& scenario) {
-    const std::filesystem::path file = file_of(law);
+    const std::filesystem::path file = file_of(law, found_by);
     try {
       if (command_.folder) {
         std::error_code error;
         std::filesystem::create_directories(*command_.folder, error);
       }
-      if (command_.output == file.string() || command_.ci.junit == file.string())
-        refuse(file.string(),
-               "is the file of --output or --junit, so no counterexample is written");
-      if (!is_ours(file))
+      for (const std::optional<std::string>& other : {command_.output, command_.ci.junit})
+        if (other && is_same_file(*other, file.string()))
+          refuse(file.string(),
+                 "is the file of --output or --junit, so no counterexample is written");
+      if (!is_free(file) && !found_law(file))
         refuse(file.string(),
                "expected no file, or one that orrery verify wrote, to write a counterexample to; "
                "--out names another folder");
-      write_file(file.string(), fmt::format("// {}\n{}", found_by, write_scenario(scenario)));
+      write_file(file.string(),
+                 fmt::format("{}{}\n{}", kComment, found_by, write_scenario(scenario)));
       Replay replay({"orrery", "run"}, file.string());
       replay.limits(command_.limits);
       return replay.text();
@@ -253,27 +257,50 @@ class Verifier {
     }
   }
 
-  /// Returns the file of a law's counterexample: LAW.failed.json, or with a number if another law
-  /// of this run has that one.
-  std::filesystem::path file_of(const Law& law) {
+  /// Returns the file of a law's counterexample: LAW.failed.json, or with a number if that is of
+  /// another law of this run, or of another one in the folder of --out.
+  std::filesystem::path file_of(const Law& law, const std::string& found_by) {
     const std::filesystem::path of(law.file());
     const std::filesystem::path folder = command_.folder ? *command_.folder : of.parent_path();
+    const auto is_of_another = [&](const std::filesystem::path& file) {
+      const std::optional<std::string> found = found_law(file);
+      return command_.folder && found && found != law_in(found_by);
+    };
     std::filesystem::path file = folder / (of.stem().string() + ".failed.json");
-    for (int number = 2; !written_.insert(file).second; ++number)
+    for (int number = 2; is_of_another(file) || !written_.insert(file).second; ++number)
       file = folder / fmt::format("{}.failed-{}.json", of.stem().string(), number);
     return file;
   }
 
-  static bool is_ours(const std::filesystem::path& file) {
+  static bool is_free(const std::filesystem::path& file) {
     std::error_code error;
-    const auto status = std::filesystem::symlink_status(file, error);
-    if (status.type() == std::filesystem::file_type::not_found)
-      return true;
-    if (!std::filesystem::is_regular_file(status))
-      return false;
-    std::string first(kFirstLine.size(), '\0');
-    std::ifstream(file).read(first.data(), static_cast<std::streamsize>(first.size()));
-    return first == kFirstLine;
+    return std::filesystem::symlink_status(file, error).type() ==
+           std::filesystem::file_type::not_found;
+  }
+
+  /// Returns the law in a command that repeats a case, as it stands there; nothing if the text is
+  /// no such command.
+  static std::optional<std::string> law_in(const std::string& command) {
+    static const std::regex kCommand(
+        "orrery verify (.+) --seed [0-9]+ --case [0-9]+( --limit .+)*");
+    std::smatch parts;
+    return std::regex_match(command, parts, kCommand) ? std::optional(parts[1].str())
+                                                      : std::nullopt;
+  }
+
+  /// Returns the law whose counterexample the file is, by its first line. The result is empty if it
+  /// is none.
+  static std::optional<std::string> found_law(const std::filesystem::path& file) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(file, error)))
+      return std::nullopt;
+    constexpr size_t kMostRead = 1 << 16;
+    std::string line(kMostRead, '\0');
+    std::ifstream read(file);
+    read.read(line.data(), static_cast<std::streamsize>(line.size()));
+    line.resize(static_cast<size_t>(read.gcount()));
+    line.resize(std::min(line.find('\n'), line.size()));
+    return line.starts_with(kComment) ? law_in(line.substr(kComment.size())) : std::nullopt;
   }
 
   /// Says how many scenarios of folders were passed over.

@@ -146,7 +146,7 @@ std::string law_text(const VerifiedLaw& verified, const Style& style) {
   text += line("drawn", values_text(verified.law, found.drawn), style);
   text += line("least",
                values_text(verified.law, found.least) +
-                   (found.ended_early ? " (smaller ones may fail too: the tries were spent)" : ""),
+                   (found.ended_early ? " (smaller ones may fail too: not all were tried)" : ""),
                style);
   return text + with_units(check_line(found.check, style), style) + commands(verified, style);
 }

@@ -120,7 +120,7 @@ class Shrinker {
     }
     Scenario scenario = scenario_of(law_, least_);
     shrink_elements(scenario);
-    return {std::move(least_), std::move(scenario), std::move(check_), is_over()};
+    return {std::move(least_), std::move(scenario), std::move(check_), is_over() || elements_stay_};
   }
 
  private:
@@ -232,11 +232,13 @@ class Shrinker {
 
   /// Makes drawn elements of the scenario's arrays 0 or 1.
   void shrink_elements(Scenario& scenario) {
-    if (is_over() || has_many_drawn(scenario))
+    elements_stay_ = has_many_drawn(scenario);
+    if (is_over() || elements_stay_)
       return;
     Scenario given = scenario;
     const std::vector<Element> elements = give_per_device(given);
-    if (elements.size() > kMostShrunk || !takes(given))
+    elements_stay_ = elements.size() > kMostShrunk;
+    if (elements_stay_ || !takes(given))
       return;
     scenario = std::move(given);
     for (const double value : {0.0, 1.0})
@@ -267,6 +269,7 @@ class Shrinker {
   LawCase least_;
   Check check_;
   int64_t tries_ = 0;
+  bool elements_stay_ = false;  // as drawn, since they are many
 };
 
 }  // namespace

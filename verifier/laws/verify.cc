@@ -5,6 +5,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -181,6 +182,9 @@ class CaseRunner {
       return worst(checker.checks_of(scenario_of(law_, drawn, clusters)));
     } catch (const InputError& error) {
       refuse(law_, drawn, error);
+    } catch (const std::bad_alloc&) {
+      refuse(law_, drawn,
+             InputError(law_.file(), {{{}, "a case needs more memory than there is"}}));
     }
   }
 

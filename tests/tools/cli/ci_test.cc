@@ -1,5 +1,6 @@
 // Tests --junit and --annotate.
 
+#include <filesystem>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -8,6 +9,7 @@
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
 #include "tests/tools/import/xml.h"
+#include "tests/tools/shell.h"
 
 namespace orrery::test {
 namespace {
@@ -320,6 +322,18 @@ Replay: orrery prove F/bad.xml
   </testsuite>
 </testsuites>
 )");
+}
+
+TEST_CASE("a file that may not be written: the reason is told, and no part of it stays") {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() + "/report.txt";
+  // A file may have 1,024 bytes; the report of the quickstart has more.
+  const Launched limited =
+      shell(fmt::format("ulimit -f 1; {} run {} -o {} --format json", ORRERY_BINARY,
+                        in_tree("scenarios/quickstart.json"), out));
+  CHECK(limited.status == static_cast<int>(Outcome::WrongInput));
+  CHECK(limited.said == out + ": cannot be written: File too large\n");
+  CHECK(!std::filesystem::exists(out));
 }
 
 }  // namespace

@@ -81,9 +81,42 @@ TEST_CASE("verify: only counterexamples of ours are written over") {
                            ": expected no file, or one that orrery verify wrote, to write a "
                            "counterexample to; --out names another folder\n");
   CHECK(text_of(mine) == "{\"mine\": 1}");
+  // A comment about us is no first line of ours.
+  folder.file("sums.failed.json", "// orrery verify found this\n{}");
+  CHECK(ran({"verify", law}).err == refused.err);
+  CHECK(text_of(mine) == "// orrery verify found this\n{}");
   const std::string other = folder.path() + "/other";
   CHECK(ran({"verify", law, "--out", other}).outcome == Outcome::Fails);
   CHECK(text_of(other + "/sums.failed.json").starts_with("// orrery verify "));
+}
+
+TEST_CASE("verify: a run does not write over the counterexample of another law") {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() + "/out";
+  const std::string one = folder.file("a/sums.json", sums("pmean"));
+  const std::string other = folder.file("b/sums.json", sums("pmax"));
+  ran({"verify", one, "--out", out});
+  CHECK(ran({"verify", other, "--out", out}).out.find(out + "/sums.failed-2.json ") !=
+        std::string::npos);
+  CHECK(ran({"verify", one, "--out", out, "--seed", "3"}).out.find(out + "/sums.failed.json ") !=
+        std::string::npos);
+  CHECK(text_of(out + "/sums.failed.json").find(" --seed 3 --case ") != std::string::npos);
+  CHECK(text_of(out + "/sums.failed-2.json").find("pmax") != std::string::npos);
+}
+
+TEST_CASE("verify: files are told apart by what they are, however they are spelled") {
+  const TemporaryFolder folder;
+  const std::string law = folder.file("sums.json", sums("pmean"));
+  const std::string same = folder.path() + "/./sums.failed.json";
+  CHECK(ran({"verify", law, "--junit", same}).err ==
+        folder.path() +
+            "/sums.failed.json: is the file of --output or --junit, so no "
+            "counterexample is written\n");
+  CHECK(ran({"verify", law, "-o", folder.path() + "/r", "--junit", folder.path() + "/./r"}).err ==
+        "--junit: is the file of --output\n");
+  CHECK(ran({"verify", law, "--out", folder.path() + "/out", "-o", "/dev/null", "--junit",
+             "/dev/null"})
+            .err == "");
 }
 
 TEST_CASE("verify: as JSON, JUnit and annotations") {
@@ -297,7 +330,10 @@ TEST_CASE("verify: a number shrinks where each device has much data") {
     "arrays": {"a": {"shape": [20000], "dtype": "f32"}},
     "program": [{"id": "s", "op": "psum", "of": "a", "axis_name": "x"}],
     "expect": [{"equal": ["s", "a"]}]})");
-  CHECK(ran({"verify", law}).out.find("least   n = 2\n") != std::string::npos);
+  // 40,000 elements are too many to make small.
+  CHECK(ran({"verify", law})
+            .out.find("least   n = 2 (smaller ones may fail too: not all were tried)\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("verify: what it refuses") {
