@@ -122,3 +122,24 @@ TEST_CASE("prover: what an earlier prover knows of a schedule is not found again
   CHECK(std::get<NotProved>(other.prove_site(SiteId(0))) == NotProved::TooManyPieces);
   CHECK(other.walks() == 2);
 }
+
+TEST_CASE("prover: a proof serves another program with the same question, and no other question") {
+  const auto known = std::make_shared<KnownSchedules>();
+  const Shared kept(1);  // has the schedule
+  const Schedule* const schedule = kept.rig.lowered.collectives.front().schedule;
+  const auto prove = [&](const char* kind) {
+    HostRig rig({{"x", 4}});
+    rig.argument("a", std::vector<Numbers>(4, Numbers{1, 2, 3, 4}));
+    rig.op(kind, "r", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("ring")}});
+    rig.lower();
+    rig.lowered.collectives.front().schedule = schedule;
+    Prover prover(rig.program, rig.lowered, {}, {}, known);
+    const bool holds = std::get<Check>(prover.prove_site(SiteId(0))).holds();
+    return std::pair(holds, prover.proofs());
+  };
+  // The program of each is gone before the next is made.
+  CHECK(prove("psum") == std::pair(true, size_t{1}));
+  CHECK(prove("psum") == std::pair(true, size_t{1}));
+  CHECK(prove("pmax") == std::pair(false, size_t{2}));
+  CHECK(prove("psum") == std::pair(true, size_t{2}));
+}
