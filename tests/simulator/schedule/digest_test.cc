@@ -65,6 +65,20 @@ TEST_CASE("digest: a schedule with a step or bytes missing has another one") {
   CHECK_FALSE(digest_of(steps) == digest_of(smaller));
 }
 
+TEST_CASE("digest: what is known of a schedule is of one collective and one itemsize") {
+  const RingSchedule ring(RingSchedule::Form::AllGather, 3, 6, Combine::None, {});
+  const RingSchedule other(RingSchedule::Form::AllGather, 3, 7, Combine::None, {});
+  ScheduleDigests known;
+  for (int round = 0; round < 2; ++round)  // as worked out, then as known
+    for (const Schedule* const schedule : {&ring, &other})
+      for (const uint32_t collective : {0U, 1U})
+        for (const int64_t item : {4, 8}) {
+          WalkDigest whole{{}, Digest()};
+          add_all(whole.halves, &*whole.moves, CollectiveId(collective), *schedule, Bytes(item));
+          CHECK(known.of(CollectiveId(collective), *schedule, Bytes(item)) == whole);
+        }
+}
+
 TEST_CASE("digest: a send half that sends nothing counts no bytes") {
   Step step;
   step.source = Slice{Area::Input, 0, 3};
