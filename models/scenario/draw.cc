@@ -5,8 +5,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/base/diagnostics.h"
+#include "models/program/did_you_mean.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/holes.h"
 
@@ -19,6 +21,35 @@ constexpr size_t kMostSimpler = 512;
 constexpr const char* kForms =
     R"(a draw: {"from": 1, "to": 8}, {"choose": [..]}, {"list": {..}, "length": 3}, )"
     R"({"permutation": 4} or {"some_of": 4})";
+
+/// Adds an error if there is a key that is none of these, which the form of the draw has.
+void refuse_others(DocumentNode node, const std::vector<std::string_view>& keys,
+                   Diagnostics& diagnostics) {
+  for (const DocumentNode member : node) {
+    const std::string& key = member.key();
+    if (std::find(keys.begin(), keys.end(), key) != keys.end())
+      continue;
+    const std::string hint = did_you_mean(key, keys);
+    diagnostics.add(member.key_origin(),
+                    fmt::format("unknown key {}{}", in_quotes(key),
+                                hint.empty() ? fmt::format("; expected {}", kForms) : hint));
+    return;
+  }
+}
+
+/// Adds the error of an object that has no form of a draw: its mistyped key, if there is one.
+void refuse_formless(DocumentNode node, Diagnostics& diagnostics) {
+  for (const DocumentNode member : node) {
+    const std::string& key = member.key();
+    const std::string hint =
+        did_you_mean(key, {"from", "choose", "list", "permutation", "some_of"});
+    if (hint.empty())
+      continue;
+    diagnostics.add(member.key_origin(), fmt::format("unknown key {}{}", in_quotes(key), hint));
+    return;
+  }
+  expected(node, kForms, diagnostics);
+}
 
 LawValue::List numbers(int64_t count) {
   LawValue::List all;
@@ -128,7 +159,9 @@ std::optional<Draw> Draw::read(DocumentNode node, std::span<const std::string> n
       if (std::optional<Bound> read = read_bound(*of, names, diagnostics))
         draw.bounds_.push_back(std::move(*read));
   };
+  std::vector<std::string_view> keys;
   if (const auto choices = fields.optional("choose")) {
+    keys = {"choose"};
     draw.kind_ = Kind::Choice;
     if (is_list(*choices, "a list of values, the simplest first", diagnostics)) {
       refuse_holes(*choices, diagnostics);
@@ -140,24 +173,28 @@ std::optional<Draw> Draw::read(DocumentNode node, std::span<const std::string> n
         diagnostics.add(choices->origin(), "expected a value or more to choose from, got none");
     }
   } else if (const auto of = fields.optional("list")) {
+    keys = {"list", "length"};
     draw.kind_ = Kind::List;
     if (std::optional<Draw> item = read(*of, names, diagnostics))
       draw.of_ = std::make_shared<const Draw>(std::move(*item));
     bound(fields.required("length"));
   } else if (const auto count = fields.optional("permutation")) {
+    keys = {"permutation"};
     draw.kind_ = Kind::Permutation;
     bound(count);
   } else if (const auto most = fields.optional("some_of")) {
+    keys = {"some_of"};
     draw.kind_ = Kind::SomeOf;
     bound(most);
   } else if (const auto from = fields.optional("from")) {
+    keys = {"from", "to"};
     bound(from);
     bound(fields.required("to"));
   } else {
-    expected(node, kForms, diagnostics);
+    refuse_formless(node, diagnostics);
     return std::nullopt;
   }
-  fields.finish();
+  refuse_others(node, keys, diagnostics);
   return diagnostics.size() == before ? std::optional(std::move(draw)) : std::nullopt;
 }
 
@@ -305,6 +342,28 @@ std::optional<LawValue> Draw::given(std::string_view file, std::span<const LawVa
       return std::nullopt;
   }
   return value;
+}
+
+std::string Draw::given_text(std::string_view file, std::span<const LawValue> known) const {
+  if (kind_ == Kind::Number) {
+    const Range of = range(file, known);
+    return of.least == of.most ? fmt::format("{}", of.least)
+                               : fmt::format("a whole number from {} to {}", of.least, of.most);
+  }
+  if (kind_ == Kind::Choice) {
+    std::vector<std::string> texts;
+    for (const LawValue& choice : choices_)
+      texts.push_back(shown(choice));
+    return texts.size() == 1 ? texts[0] : fmt::format("one of {}", fmt::join(texts, ", "));
+  }
+  const int64_t count = length(file, known);
+  if (count == 0)
+    return "an empty list";
+  if (kind_ == Kind::List)
+    return fmt::format("a list of {}, each {}", count, of_->given_text(file, known));
+  const std::string all = count == 1 ? std::string("0") : fmt::format("0 to {}", count - 1);
+  return kind_ == Kind::Permutation ? fmt::format("a permutation of {}", all)
+                                    : fmt::format("a list of some of {}, ascending", all);
 }
 
 LawValue Draw::fitted(std::string_view file, std::span<const LawValue> known,

@@ -50,6 +50,9 @@ class Draw {
   std::optional<LawValue> given(std::string_view file, std::span<const LawValue> known,
                                 const LawValue& value) const;
 
+  /// Returns what the draw gives, for a message: "a whole number from 1 to 8".
+  std::string given_text(std::string_view file, std::span<const LawValue> known) const;
+
   /// Returns the value if the draw may give it, or one that is much like it. Requires a value of
   /// the draw's kind.
   LawValue fitted(std::string_view file, std::span<const LawValue> known, LawValue value) const;

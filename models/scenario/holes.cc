@@ -28,6 +28,18 @@ void write(const LawValue& value, DocumentWriter& to) {
   to.close_list();
 }
 
+/// Returns where the formula from `begin` on ends: the first "}" that is in no text of the formula.
+size_t end_of_hole(std::string_view text, size_t begin) {
+  size_t at = begin;
+  while ((at = text.find_first_of("'}", at)) != std::string_view::npos && text[at] == '\'') {
+    const size_t closing = text.find('\'', at + 1);
+    if (closing == std::string_view::npos)
+      return text.find('}', at);  // the formula's own error says that the text is open
+    at = closing + 1;
+  }
+  return at;
+}
+
 void refuse_hole_in_key(DocumentNode member, Diagnostics& diagnostics) {
   if (member.key().find(kOpening) != std::string::npos)
     diagnostics.add(member.key_origin(),
@@ -37,7 +49,7 @@ void refuse_hole_in_key(DocumentNode member, Diagnostics& diagnostics) {
 }  // namespace
 
 std::string_view without_braces(std::string_view text) {
-  return text.starts_with(kOpening) && text.find('}') == text.size() - 1
+  return text.starts_with(kOpening) && end_of_hole(text, kOpening.size()) == text.size() - 1
              ? text.substr(kOpening.size(), text.size() - kOpening.size() - 1)
              : text;
 }
@@ -91,7 +103,7 @@ std::optional<Holes::Hole> Holes::read(DocumentNode node, std::span<const std::s
   std::string_view rest = node.text();
   for (size_t at = rest.find(kOpening); at != std::string_view::npos; at = rest.find(kOpening)) {
     const size_t begin = at + kOpening.size();
-    const size_t end = rest.find('}', begin);
+    const size_t end = end_of_hole(rest, begin);
     if (end == std::string_view::npos) {
       diagnostics.add(node.origin(), fmt::format("expected \"}}\" after \"${{\", got {}",
                                                  in_quotes(rest.substr(at))));

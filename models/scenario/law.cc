@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
@@ -49,6 +50,7 @@ Law::Law(std::string file, std::string text, const Limits& limits)
 
 void Law::read(Diagnostics& diagnostics) {
   Fields fields(*document_->root(), diagnostics);
+  know_scenario_keys(fields);
   if (const auto name = fields.optional("name"); name && name->kind() == DocumentNode::Kind::Text)
     name_ = name->text();
   has_cluster_ = fields.optional("cluster").has_value();
@@ -58,8 +60,11 @@ void Law::read(Diagnostics& diagnostics) {
     read_draws(*draws, diagnostics);
   if (const auto where = fields.optional("where"))
     read_where(*where, diagnostics);
-  if (diagnostics.empty())
+  const bool is_read = diagnostics.empty();
+  if (is_read)
     holes_.emplace(*document_, names_, kOfLaw, diagnostics);
+  if (!is_read || diagnostics.empty())  // a key with a hole is refused as that
+    fields.finish();
 }
 
 void Law::read_draws(DocumentNode node, Diagnostics& diagnostics) {
@@ -103,7 +108,7 @@ bool Law::admits(std::span<const LawValue> values) const {
   } catch (const ExpressionError& error) {
     wrong = in_formula(where_->text(), error);
   }
-  throw InputError(file_, {{where_origin_, wrong}});
+  throw with_drawn(*this, values, InputError(file_, {{where_origin_, wrong}}));
 }
 
 Scenario Law::scenario(std::span<const LawValue> values, const ScenarioDefaults& defaults) const {
@@ -112,6 +117,21 @@ Scenario Law::scenario(std::span<const LawValue> values, const ScenarioDefaults&
   refuse_none(*filled->root()->find("expect"), diagnostics);
   diagnostics.throw_if_any();
   return read_scenario(file_, *filled, limits_, defaults);
+}
+
+std::string values_text(const Law& law, std::span<const LawValue> values) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < values.size(); ++i)
+    texts.push_back(fmt::format("{} = {}", law.names()[i], shown(values[i])));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+InputError with_drawn(const Law& law, std::span<const LawValue> values, const InputError& error) {
+  std::vector<Diagnostic> diagnostics = error.diagnostics();
+  for (Diagnostic& each : diagnostics)
+    if (!values.empty())
+      each.message += fmt::format(" (with {})", values_text(law, values));
+  return InputError(law.file(), std::move(diagnostics));
 }
 
 }  // namespace orrery

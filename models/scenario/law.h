@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/scenario/draw.h"
@@ -49,7 +50,10 @@ class Law {
   /// Says where "where" stands.
   const Origin& where_origin() const { return where_origin_; }
 
-  /// Returns whether the values meet "where".
+  /// Returns the formula of "where"; "" if there is none.
+  std::string_view where() const { return where_ ? where_->text() : std::string_view(); }
+
+  /// Returns whether the values meet "where". An error's message ends with the values.
   bool admits(std::span<const LawValue> values) const;
 
   /// Makes the scenario. Throws InputError if it is wrong.
@@ -72,5 +76,12 @@ class Law {
   Origin where_origin_;
   std::optional<Holes> holes_;
 };
+
+/// Returns the names with their values: "n = 8, dtype = \"bf16\"". There may be fewer values than
+/// names.
+std::string values_text(const Law& law, std::span<const LawValue> values);
+
+/// Returns the error with the values at the end of each message: "... (with n = 8)".
+InputError with_drawn(const Law& law, std::span<const LawValue> values, const InputError& error);
 
 }  // namespace orrery

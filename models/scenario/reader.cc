@@ -412,6 +412,14 @@ Scenario read(const Document& document, const Limits& limits, const std::optiona
 
 }  // namespace
 
+void know_scenario_keys(Fields& fields) {
+  for (const std::string_view key :
+       {"orrery", "$schema", "name", "cluster", "mesh", "memory", "check_types", "arrays",
+        "program", "programs", "outputs", "then", "transform", "numerics", "expect", "faults",
+        "concurrent_streams"})
+    fields.optional(key);
+}
+
 Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits,
                        const std::optional<Cluster>& cluster) {
   Diagnostics diagnostics(std::move(file_name));

@@ -14,6 +14,8 @@
 
 namespace orrery {
 
+class Fields;
+
 /// Reads a scenario. Messages name the text by `file_name`. If `cluster` is given, it replaces the
 /// cluster of the text, which is not looked at. The loops of the program are regions
 /// (models/program/loop.h), whose iterations are checked too. Throws InputError with all errors,
@@ -27,6 +29,9 @@ struct ScenarioDefaults {
   std::function<Cluster(uint32_t devices)> cluster = {};
   Init init = RandomInit();  // of arrays
 };
+
+/// Tells the fields of an outermost object each key that a scenario may have there.
+void know_scenario_keys(Fields& fields);
 
 /// Reads a scenario from a document. Throws InputError.
 Scenario read_scenario(std::string file_name, const Document& document, const Limits& limits,

@@ -107,6 +107,21 @@ TEST_CASE("laws: only admitted values are drawn, and enough of them must be") {
 TEST_CASE("laws: a case that is no scenario is an error, with its values") {
   CHECK(error_of(law_text_of("psumm"))
             .ends_with("; did you mean \"psum\"? (with n = 1, rows = 0, dtype = \"f32\")"));
+  CHECK(
+      error_of(law_text_of("psum", "n")) ==
+      "law.json:1:40: /where: \"n\": expected true or false, got 1 (with n = 1, rows = 0, dtype = "
+      "\"f32\")");
+  // A draw has the values of the names before it.
+  std::string text = law_text_of("psum");
+  const std::string from = R"("rows": {"from": 0)";
+  text.replace(text.find(from), from.size(), R"("rows": {"from": "n / 2")");
+  CHECK(
+      error_of(text).ends_with("/forall/rows/from: \"n / 2\": 1 / 2 is not a whole number (with n "
+                               "= 1)"));
+  // An error of the file has no values.
+  text = law_text_of("psum");
+  text.replace(text.find("where"), 5, "wher");
+  CHECK(error_of(text) == "law.json:1:31: /wher: unknown key \"wher\"; did you mean \"where\"?");
 }
 
 TEST_CASE("laws: the verdict does not depend on the number of threads") {

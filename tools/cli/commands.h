@@ -77,6 +77,7 @@ enum class Measure : uint8_t { Ops, Steps };
 
 struct RunCommand {
   std::vector<std::string> paths;  // files and folders (all scenarios below them)
+  bool pass_over = false;          // laws that are named too, not only those in folders
   Format format = Format::Text;
   std::optional<std::string> output;   // a file instead of stdout
   std::vector<std::string> values;     // ids, or "all" alone
@@ -109,6 +110,7 @@ struct DiffCommand {
 
 struct VerifyCommand {
   std::vector<std::string> paths;  // files and folders (all laws below them)
+  bool pass_over = false;          // scenarios that are named too, not only those in folders
   std::vector<std::string> laws;   // ids of built-in ones, or "all" alone
   uint64_t cases = 100;            // of each law
   uint64_t seed = 0;

@@ -25,7 +25,8 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-bool is_scenario(const std::string& path) {
+/// Returns whether the file is read where its folder is named.
+bool is_read(const std::string& path) {
   return ends_with(path, ".json") && !ends_with(path, ".schema.json");
 }
 
@@ -101,9 +102,11 @@ std::vector<std::string> files_given(const std::vector<std::string>& paths,
   return files;
 }
 
-std::vector<std::string> scenario_files(const std::vector<std::string>& paths) {
-  const auto wanted = [](const std::string& path) { return is_scenario(path); };
-  return files_given(paths, wanted, "no scenario (*.json) lies below this folder");
+std::vector<std::string> json_files(const std::vector<std::string>& paths,
+                                    std::string_view wanted) {
+  return files_given(
+      paths, [](const std::string& path) { return is_read(path); },
+      fmt::format("no {} (*.json) lies below this folder", wanted));
 }
 
 Cluster cluster_named(std::string_view option, const std::string& name) {

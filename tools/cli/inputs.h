@@ -43,9 +43,9 @@ std::vector<std::string> files_given(const std::vector<std::string>& paths,
                                      FunctionRef<bool(const std::string&)> wanted,
                                      std::string_view none);
 
-/// Returns the scenarios: files as given, and from folders all *.json except schemas
-/// (*.schema.json).
-std::vector<std::string> scenario_files(const std::vector<std::string>& paths);
+/// Returns the files as given, and from folders all *.json except schemas (*.schema.json). `wanted`
+/// says what a folder without them lacks: "law".
+std::vector<std::string> json_files(const std::vector<std::string>& paths, std::string_view wanted);
 
 /// Returns a cluster of the catalog. `option` is where the user named it.
 Cluster cluster_named(std::string_view option, const std::string& name);

@@ -133,13 +133,13 @@ Scenario with_values(const Law& law, const std::vector<std::string>& lets) {
     }
     std::optional<LawValue> value = value_of(law, draw, made.values, text->second);
     if (!value)
-      refuse(kLet, fmt::format("expected a value of {} that may be drawn, got {}", names[i],
-                               in_quotes(text->second)));
+      refuse(kLet, fmt::format("{}: expected {}, got {}", names[i],
+                               draw.given_text(law.file(), made.values), in_quotes(text->second)));
     made.values.push_back(std::move(*value));
   }
   if (!law.admits(made.values))
-    refuse(kLet, fmt::format("expected values that meet \"where\", got {}",
-                             values_text(law, made.values)));
+    refuse(kLet, fmt::format("expected values that meet \"where\", {}, got {}",
+                             in_quotes(law.where()), values_text(law, made.values)));
   return scenario_of(law, made);
 }
 

@@ -56,6 +56,8 @@ void add_run(CLI::App& app, RunCommand& run) {
   command.add_flag_function(
       "--allow-undecided", [&run](int64_t) { run.undecided = OnUndecided::Allow; },
       "Exit with 0 where verdicts are undecided and none fails");
+  command.add_flag("--pass-over", run.pass_over,
+                   "Pass over laws that are named, as those in folders");
   add_ci(command, run.ci);
   command
       .add_option("--explain", run.explain,
@@ -159,6 +161,8 @@ void add_verify(CLI::App& app, VerifyCommand& verify) {
   command.add_flag_function(
       "--allow-undecided", [&verify](int64_t) { verify.undecided = OnUndecided::Allow; },
       "Exit with 0 where cases are undecided and none fails");
+  command.add_flag("--pass-over", verify.pass_over,
+                   "Pass over scenarios that are named, as those in folders");
   add_ci(command, verify.ci);
   add_limits(command, verify.limits);
   command.footer(

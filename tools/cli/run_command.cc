@@ -109,7 +109,7 @@ class Runner {
   }
 
   Outcome run() {
-    const std::vector<std::string> files = scenario_files(command_.paths);
+    const std::vector<std::string> files = json_files(command_.paths, "scenario");
     several_ = files.size() > 1;
     check_outputs(files);
     for (size_t f = 0; f < files.size(); ++f) {
@@ -172,7 +172,7 @@ class Runner {
                                    size.messages_left_out, report.completion->messages);
   }
 
-  /// Returns the scenario of a file; nothing for a law in a folder, which is passed over.
+  /// Returns the scenario of a file; nothing for a law that is passed over.
   std::optional<Scenario> scenario_in(const std::string& file) {
     std::string text = load_text(file, options_.limits);
     if (!is_law(text, options_.limits)) {
@@ -180,7 +180,8 @@ class Runner {
         refuse("--let", fmt::format("{} is no law, so it has no names", file));
       return read_scenario(file, text, options_.limits, cluster_);
     }
-    if (std::find(command_.paths.begin(), command_.paths.end(), file) == command_.paths.end()) {
+    if (command_.pass_over ||
+        std::find(command_.paths.begin(), command_.paths.end(), file) == command_.paths.end()) {
       ++laws_;
       return std::nullopt;
     }
@@ -306,7 +307,7 @@ class Runner {
     if (laws_ == 0)
       return;
     const std::string laws = counted(static_cast<int64_t>(laws_), "law");
-    if (laws_ == files)
+    if (laws_ == files && !command_.pass_over)
       refuse(command_.paths.front(),
              fmt::format("expected a scenario, got {}, which `orrery verify` runs", laws));
     terminal_.err << fmt::format("passed over {}, which `orrery verify` runs\n", laws);
@@ -327,7 +328,7 @@ class Runner {
     std::string text;
     if (command_.format == Format::Json && several_)
       text = json_list(reports_, verdict_);
-    else if (several_)
+    else if (several_ && !summary_.empty())
       text = summary_text(summary_, style_);
     else if (!reports_.empty())
       text = std::move(reports_.front());

@@ -113,7 +113,7 @@ class Verifier {
 
  private:
   std::vector<std::string> law_files() const {
-    const std::vector<std::string> files = scenario_files(command_.paths);
+    const std::vector<std::string> files = json_files(command_.paths, "law");
     if (command_.output)
       keep_inputs("--output", *command_.output, files);
     if (command_.ci.junit)
@@ -127,8 +127,8 @@ class Verifier {
       if (is_file)
         given.text = load_text(given.file, command_.limits);
       if (is_file && is_scenario(given)) {
-        if (std::find(command_.paths.begin(), command_.paths.end(), given.file) ==
-            command_.paths.end()) {
+        if (command_.pass_over || std::find(command_.paths.begin(), command_.paths.end(),
+                                            given.file) == command_.paths.end()) {
           ++passed_over_;
           return;
         }
@@ -308,7 +308,7 @@ class Verifier {
     if (passed_over_ == 0)
       return;
     const std::string scenarios = counted(static_cast<int64_t>(passed_over_), "scenario");
-    if (passed_over_ == files)
+    if (passed_over_ == files && !command_.pass_over)
       refuse(command_.paths.front(),
              fmt::format("expected a law, got {}, which `orrery run` runs", scenarios));
     terminal_.err << fmt::format("passed over {}, which `orrery run` runs\n", scenarios);

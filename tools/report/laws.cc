@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/base/amount_text.h"
+#include "models/base/characters.h"
 #include "models/base/diagnostics.h"
 
 namespace orrery {
@@ -19,6 +20,11 @@ constexpr size_t kLabel = 8;  // the width of "drawn" and "least"
 std::string word(const LawValue& value) {
   const auto* text = std::get_if<std::string>(&value.is);
   return text != nullptr ? *text : law_text(value);
+}
+
+bool reads_as_number(const LawValue& value) {
+  const std::string text = word(value);
+  return !text.empty() && (is_digit(text[0]) || text[0] == '-');
 }
 
 std::string drawn_names(const VerifiedLaw& verified) {
@@ -100,6 +106,26 @@ nlohmann::ordered_json json(const Law& law, const std::vector<LawValue>& values)
   return made;
 }
 
+/// Returns what was drawn in all cases: for each name an object.
+nlohmann::ordered_json json_of_drawn(const VerifiedLaw& verified) {
+  nlohmann::ordered_json made = nlohmann::ordered_json::object();
+  for (size_t i = 0; i < verified.law.names().size(); ++i) {
+    const Draw& draw = verified.law.draws()[i];
+    const DrawnValues& drawn = verified.verdict.drawn[i];
+    nlohmann::ordered_json& of_name = made[verified.law.names()[i]];
+    if (draw.kind() == Draw::Kind::Choice) {
+      nlohmann::ordered_json& chosen = of_name["chosen"] = nlohmann::ordered_json::array();
+      for (size_t c = 0; c < draw.choices().size(); ++c)
+        chosen.push_back({{"value", json(draw.choices()[c])}, {"cases", drawn.chosen[c]}});
+      continue;
+    }
+    const bool is_number = draw.kind() == Draw::Kind::Number;
+    of_name[is_number ? "least" : "least_length"] = *drawn.least;
+    of_name[is_number ? "most" : "most_length"] = *drawn.most;
+  }
+  return made;
+}
+
 nlohmann::ordered_json json(const Check& check) {
   return {{"name", check.name}, {"of", check.of}, {"message", check.said()}};
 }
@@ -120,14 +146,21 @@ std::string drawn_text(const Draw& draw, const DrawnValues& drawn) {
     return fmt::format("of {}", counted(static_cast<int64_t>(choices.size()), "choice"));
   if (!choices.empty()) {
     std::vector<std::string> counts;
-    for (size_t i = 0; i < choices.size(); ++i)
-      counts.push_back(fmt::format("{} {}", word(choices[i]), drawn.chosen[i]));
+    const bool numeric = std::any_of(choices.begin(), choices.end(), reads_as_number);
+    for (size_t i = 0; i < choices.size(); ++i) {
+      // After a number, a bare count reads like another number. The first one says what it counts.
+      const std::string count =
+          !numeric ? fmt::format("{}", drawn.chosen[i])
+          : i == 0 ? fmt::format("({})", counted(static_cast<int64_t>(drawn.chosen[i]), "case"))
+                   : fmt::format("({})", drawn.chosen[i]);
+      counts.push_back(fmt::format("{} {}", word(choices[i]), count));
+    }
     return fmt::format("{}", fmt::join(counts, ", "));
   }
   const std::string range = drawn.least == drawn.most
                                 ? fmt::format("{}", *drawn.least)
                                 : fmt::format("{} to {}", *drawn.least, *drawn.most);
-  return draw.kind() == Draw::Kind::Number ? range : fmt::format("of {}", range);
+  return draw.kind() == Draw::Kind::Number ? range : fmt::format("of length {}", range);
 }
 
 std::string law_text(const VerifiedLaw& verified, const Style& style) {
@@ -160,7 +193,7 @@ std::string law_json(const VerifiedLaw& verified) {
       {"verdict", kVerdicts[static_cast<size_t>(verdict.verdict)]},
       {"cases", verdict.cases},
       {"undecided", verdict.undecided},
-      {"drawn", drawn_names(verified)},
+      {"drawn", json_of_drawn(verified)},
   };
   if (verdict.first_undecided)
     made["first_undecided"] = {{"case", verdict.first_undecided->number},

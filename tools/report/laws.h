@@ -47,7 +47,8 @@ struct LawCounts {
 /// Returns "2 laws hold, 200 cases", "1 of 2 laws fails, 101 cases" or the like.
 std::string counts_text(const LawCounts& counts);
 
-/// Returns what was drawn for a name in all cases: "1 to 8", "f32 34, bf16 31".
+/// Returns what was drawn for a name in all cases: "1 to 8", "of length 3", "f32 34,
+/// bf16 31", "1 (12 cases), 2 (14)".
 std::string drawn_text(const Draw& draw, const DrawnValues& drawn);
 
 }  // namespace orrery

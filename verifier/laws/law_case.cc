@@ -88,21 +88,31 @@ void choose_algorithms(Scenario& scenario, Random random) {
 
 enum class Corner : uint8_t { Least, Greatest };
 
-/// Returns the values at a corner: `only` says which name alone has its greatest value.
-std::vector<LawValue> corner(const Law& law, Corner of_all, std::optional<size_t> only = {}) {
+/// Returns a value for each name: `value` makes the one with an index after the earlier values.
+template <class Value>
+std::vector<LawValue> each_value(const Law& law, Value value) {
   std::vector<LawValue> values;
-  for (size_t i = 0; i < law.draws().size(); ++i)
-    values.push_back(of_all == Corner::Greatest || only == i
-                         ? law.draws()[i].greatest(law.file(), values)
-                         : law.draws()[i].least(law.file(), values));
+  try {
+    for (size_t i = 0; i < law.draws().size(); ++i)
+      values.push_back(value(i, values));
+  } catch (const InputError& error) {
+    throw with_drawn(law, values, error);
+  }
   return values;
 }
 
+/// Returns the values at a corner: `only` says which name alone has its greatest value.
+std::vector<LawValue> corner(const Law& law, Corner of_all, std::optional<size_t> only = {}) {
+  return each_value(law, [&](size_t i, const std::vector<LawValue>& values) {
+    return of_all == Corner::Greatest || only == i ? law.draws()[i].greatest(law.file(), values)
+                                                   : law.draws()[i].least(law.file(), values);
+  });
+}
+
 std::vector<LawValue> random_values(const Law& law, Random& random) {
-  std::vector<LawValue> values;
-  for (const Draw& draw : law.draws())
-    values.push_back(draw.random(law.file(), values, random));
-  return values;
+  return each_value(law, [&](size_t i, const std::vector<LawValue>& values) {
+    return law.draws()[i].random(law.file(), values, random);
+  });
 }
 
 std::vector<LawValue> first_values(const Law& law, uint64_t number, Random& random) {
@@ -174,13 +184,6 @@ Scenario scenario_of(const Law& law, const LawCase& drawn, DrawnClusters& cluste
   if (!law.has_cluster() && drawn.algorithms)
     choose_algorithms(made, Random(*drawn.algorithms));
   return made;
-}
-
-std::string values_text(const Law& law, const std::vector<LawValue>& values) {
-  std::vector<std::string> texts;
-  for (size_t i = 0; i < values.size(); ++i)
-    texts.push_back(fmt::format("{} = {}", law.names()[i], shown(values[i])));
-  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 }  // namespace orrery

@@ -60,7 +60,4 @@ class DrawnClusters {
 Scenario scenario_of(const Law& law, const LawCase& drawn);
 Scenario scenario_of(const Law& law, const LawCase& drawn, DrawnClusters& clusters);
 
-/// Returns the names with their values: "n = 8, dtype = \"bf16\"".
-std::string values_text(const Law& law, const std::vector<LawValue>& values);
-
 }  // namespace orrery

@@ -48,6 +48,8 @@ class DrawRig {
     return draw_->simpler("f", known_.values, value);
   }
 
+  std::string given_text() const { return draw_->given_text("f", known_.values); }
+
   /// Returns the least value as text, or the message that says why there is none.
   std::string least_text() const {
     try {
@@ -290,9 +292,10 @@ struct RefusedDraw {
 };
 
 TEST_CASE("draws: one that cannot be read is refused where it is wrong") {
-  const std::string forms =
+  const std::string all_forms =
       R"(expected a draw: {"from": 1, "to": 8}, {"choose": [..]}, {"list": {..}, "length": 3}, )"
-      R"({"permutation": 4} or {"some_of": 4}, got )";
+      R"({"permutation": 4} or {"some_of": 4})";
+  const std::string forms = all_forms + ", got ";
   const RefusedDraw cases[] = {
       {"3", "f:1:1: " + forms + "3"},
       {"{}", "f:1:1: " + forms + "an object"},
@@ -307,9 +310,15 @@ TEST_CASE("draws: one that cannot be read is refused where it is wrong") {
       {R"({"from": 1, "to": "${n *}"})", "f:1:19: /to: \"n *\": expected a value, got the end"},
       {R"({"from": 1, "to": "${n}${n}"})",
        "f:1:19: /to: \"${n}${n}\": expected a value, got \"$\""},
-      {R"({"from": 1, "to": 2, "step": 1})",
-       "f:1:22: /step: unknown key \"step\"; expected one of \"choose\", \"list\", "
-       "\"permutation\", \"some_of\", \"from\", \"to\""},
+      {R"({"from": 1, "to": 2, "step": 1})", "f:1:22: /step: unknown key \"step\"; " + all_forms},
+      {R"({"choose": [1], "from": 1, "to": 2})",
+       "f:1:17: /from: unknown key \"from\"; " + all_forms},
+      {R"({"list": {"from": 1, "to": 2}, "lenght": 1})",
+       "f:1:1: missing key \"length\"\n"
+       "f:1:32: /lenght: unknown key \"lenght\"; did you mean \"length\"?"},
+      {R"({"form": 1, "to": 2})", "f:1:2: /form: unknown key \"form\"; did you mean \"from\"?"},
+      {R"({"permutations": 2})",
+       "f:1:2: /permutations: unknown key \"permutations\"; did you mean \"permutation\"?"},
       {R"({"choose": 3})", "f:1:12: /choose: expected a list of values, the simplest first, got 3"},
       {R"({"choose": []})", "f:1:12: /choose: expected a value or more to choose from, got none"},
       {R"({"choose": ["a", ["x${n}"]]})",
@@ -358,6 +367,31 @@ TEST_CASE("draws: bounds that make no sense are refused where they are known") {
     CHECK(rig.least_text() == c.error);
   }
   CHECK(DrawRig(R"({"list": {"some_of": 63}, "length": 64})").least_text().size() > 64);
+}
+
+TEST_CASE("draws: what each gives, for a message") {
+  struct Given {
+    std::string draw;
+    std::string text;
+  };
+  const Given cases[] = {
+      {R"({"from": 1, "to": "2 * n"})", "a whole number from 1 to 6"},
+      {R"({"from": 3, "to": "n"})", "3"},
+      {R"({"choose": ["f32", null, [1]]})", "one of \"f32\", null, [1]"},
+      {R"({"choose": [2]})", "2"},
+      {R"({"permutation": "n"})", "a permutation of 0 to 2"},
+      {R"({"permutation": 1})", "a permutation of 0"},
+      {R"({"permutation": 0})", "an empty list"},
+      {R"({"some_of": "n"})", "a list of some of 0 to 2, ascending"},
+      {R"({"some_of": 1})", "a list of some of 0, ascending"},
+      {R"({"list": {"from": 0, "to": 1}, "length": "n"})",
+       "a list of 3, each a whole number from 0 to 1"},
+      {R"({"list": {"from": 0, "to": 1}, "length": 0})", "an empty list"},
+  };
+  for (const Given& c : cases) {
+    CAPTURE(c.draw);
+    CHECK(DrawRig(c.draw, R"({"n": 3})").given_text() == c.text);
+  }
 }
 
 TEST_CASE("draws: lists of lists, one in another, are checked in no time") {

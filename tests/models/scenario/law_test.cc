@@ -106,6 +106,10 @@ TEST_CASE("holes: a text that is one hole takes a value and its type, a longer t
       {R"("${n > 2}")", "true"},
       {R"("${t}")", "\"bf16\""},
       {R"("${'a b'}")", "\"a b\""},
+      {R"("${'a}b'}")", "\"a}b\""},
+      {R"("${t}: ${'}'}${n}}")", "\"bf16: }3}\""},
+      {R"("${'a}")", "f:3:6: /h: \"'a\": the text \"'a\" is not closed by a \"'\""},
+      {R"("${'a'")", "f:3:6: /h: expected \"}\" after \"${\", got \"${'a'\""},
       {R"("${p}")", "[1, null, [0.50]]"},
       {R"("${each(p)}")", "[[1], [null], [[0.50]]]"},
       {R"("${none}")", "null"},
@@ -292,13 +296,18 @@ TEST_CASE("laws: where says which values count") {
     return input_error([&] { CHECK(read.admits(kThree)); });
   };
   CHECK(admits_error(R"("${n == 3}")") == "");
-  CHECK(admits_error(R"("n + 1")") == "f:3:10: /where: \"n + 1\": expected true or false, got 4");
+  CHECK(admits_error(R"("${'}' == '}'}")") == "");
+  CHECK(admits_error(R"("n + 1")") ==
+        "f:3:10: /where: \"n + 1\": expected true or false, got 4 (with n = 3, dtype = \"s32\")");
   CHECK(admits_error(R"("n / 2 == 1")") ==
-        "f:3:10: /where: \"n / 2 == 1\": 3 / 2 is not a whole number");
+        "f:3:10: /where: \"n / 2 == 1\": 3 / 2 is not a whole number (with n = 3, dtype = "
+        "\"s32\")");
+  CHECK(law.where() == "n > 1");
   std::string without = SmallLaw().text();
   const size_t begin = without.find("\"where\"");
   const Law any("f", without.erase(begin, without.find('\n', begin) + 1 - begin));
   CHECK(any.admits(std::vector<LawValue>{{int64_t{1}}, {std::string("s32")}}));
+  CHECK(any.where() == "");
 }
 
 struct RefusedLaw {
@@ -369,7 +378,7 @@ TEST_CASE("laws: what is wrong in a scenario is refused where the law has it") {
         "f:7:43: /unknown${''}: expected a key without holes, got \"unknown${''}\"");
   law = {};
   law.expect += R"(, "chunks": "${n}")";
-  CHECK(scenario_error(law.text(), kThree).starts_with("f:7:43: /chunks: unknown key \"chunks\""));
+  CHECK(law_error(law.text()).starts_with("f:7:43: /chunks: unknown key \"chunks\""));
   law = {};
   law.forall = R"({"n": {"choose": [3]}, "o": {"choose": [{"shape": [6], "dtype": "f33"}]}})";
   law.arrays = R"({"a": "${o}"})";
@@ -377,6 +386,27 @@ TEST_CASE("laws: what is wrong in a scenario is refused where the law has it") {
   const std::vector<LawValue> chosen = {{int64_t{3}}, read.draws()[1].choices()[0]};
   CHECK(input_error([&] { (void)read.scenario(chosen, ring_defaults()); }) ==
         "f:5:17: /arrays/a/dtype: " + kDtypes + ", got \"f33\"; did you mean \"f32\"?");
+}
+
+TEST_CASE("laws: a mistyped key is refused as such, and the keys of a law are known too") {
+  std::string text = SmallLaw().text();
+  text.replace(text.find("where"), 5, "wher");
+  CHECK(law_error(text) == "f:3:1: /wher: unknown key \"wher\"; did you mean \"where\"?");
+  SmallLaw mistyped;
+  mistyped.expect = R"("expct": [])";
+  CHECK(law_error(mistyped.text()) ==
+        "f:1:1: missing key \"expect\"\n"
+        "f:7:1: /expct: unknown key \"expct\"; did you mean \"expect\"?");
+  // A law has the keys of a scenario, and these two.
+  const std::string scenario = R"({"orrery": 1, "cluster": {"devices": 2, "topology": "ring",
+"bandwidth": "1 GB/s", "latency": "1 us"}, "mesh": {"x": 2}, "program": [], "xylophone": 1})";
+  const std::string of_scenario = input_error([&] { (void)read_scenario("f", scenario); });
+  REQUIRE(of_scenario.find("unknown key \"xylophone\"; expected one of \"orrery\", ") !=
+          std::string::npos);
+  SmallLaw law;
+  law.expect += R"(, "xylophone": 1)";
+  const auto keys = [](const std::string& error) { return error.substr(error.find("unknown")); };
+  CHECK(keys(law_error(law.text())) == keys(of_scenario) + ", \"forall\", \"where\"");
 }
 
 TEST_CASE("laws: a formula without a value is refused where it stands") {

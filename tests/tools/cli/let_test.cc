@@ -35,7 +35,7 @@ std::string let(const std::string& law, const std::vector<std::string>& settings
 
 /// Returns the values that were read, as the message has them that refuses them.
 std::string values_of(const std::string& forall, const std::vector<std::string>& settings) {
-  const std::string before = "--let: expected values that meet \"where\", got ";
+  const std::string before = "--let: expected values that meet \"where\", \"1 == 2\", got ";
   const std::string error = let(law_of(forall, "1 == 2"), settings);
   CHECK(error.starts_with(before));
   return error.substr(before.size(), error.size() - before.size() - 1);
@@ -95,8 +95,8 @@ TEST_CASE(
 }
 
 TEST_CASE("run --let: what it refuses") {
-  const std::string law =
-      law_of(R"({"n": {"from": 1, "to": 4}, "p": {"permutation": 2}, "d": {"choose": ["f32"]}})");
+  const std::string law = law_of(
+      R"({"n": {"from": 1, "to": 4}, "p": {"permutation": 2}, "d": {"choose": ["f32", "bf16"]}})");
   const auto error = [&](const std::string& setting) { return let(law, {setting}); };
   CHECK(error("n") == "--let: expected NAME=VALUE, got \"n\"\n");
   CHECK(error("n=1,") == "--let: expected NAME=VALUE, got \"\"\n");
@@ -108,12 +108,17 @@ TEST_CASE("run --let: what it refuses") {
   for (const char* const text :
        {"n=9", "n=", "n=1.0", "n=\"1\"", "p=[0,0]", "p=[0,1", "p=0", "d=f16", "d=\"f32"}) {
     CAPTURE(text);
-    const std::string name(text, 1);
-    CHECK(error(text) == fmt::format("--let: expected a value of {} that may be drawn, got {}\n",
-                                     name, in_quotes(text + 2)));
+    const std::string wanted = *text == 'n'   ? "a whole number from 1 to 4"
+                               : *text == 'p' ? "a permutation of 0 to 1"
+                                              : "one of \"f32\", \"bf16\"";
+    CHECK(error(text) ==
+          fmt::format("--let: {}: expected {}, got {}\n", *text, wanted, in_quotes(text + 2)));
   }
   CHECK(let(law_of(R"({"p": {"permutation": 2}})", "p[0] == 1"), {"p=[0,1]"}) ==
-        "--let: expected values that meet \"where\", got p = [0, 1]\n");
+        "--let: expected values that meet \"where\", \"p[0] == 1\", got p = [0, 1]\n");
+  CHECK(let(law_of(R"({"n": {"from": 1, "to": 2}, "p": {"permutation": "n"}})", "p"), {"n=2"})
+            .ends_with(
+                "/where: \"p\": expected true or false, got [0, 1] (with n = 2, p = [0, 1])\n"));
   const std::string scenario = in_tree("scenarios/quickstart.json");
   CHECK(ran({"run", scenario, "--let", "n=1"}).err ==
         "--let: " + scenario + " is no law, so it has no names\n");

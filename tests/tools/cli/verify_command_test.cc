@@ -129,6 +129,7 @@ TEST_CASE("verify: as JSON, JUnit and annotations") {
   REQUIRE(all.size() == 2);
   CHECK(all[0]["verdict"] == "holds");
   CHECK(all[0]["cases"] == 100);
+  CHECK(all[0]["drawn"] == Json::parse(R"({"n": {"least": 1, "most": 4}})"));
   CHECK(all[1]["verdict"] == "fails");
   CHECK(all[1]["counterexample"]["case"] == 1);
   CHECK(all[1]["counterexample"]["least"] == Json{{"n", 2}});
@@ -344,6 +345,9 @@ TEST_CASE("verify: what it refuses") {
         std::string::npos);
   CHECK(ran({"verify", folder.file("z.json", sums("psum")), folder.path() + "/x.json"})
             .out.ends_with("1 law holds, 100 cases; 1 law wrong\n"));
+  const std::string empty = folder.path() + "/empty";
+  std::filesystem::create_directory(empty);
+  CHECK(ran({"verify", empty}).err == empty + ": no law (*.json) lies below this folder\n");
   const std::string none = folder.path() + "/none";
   folder.file("none/a.json", text_of(in_tree("scenarios/quickstart.json")));
   CHECK(ran({"verify", none}).err ==
@@ -376,6 +380,54 @@ TEST_CASE("verify: scenarios of a folder are passed over, as run passes over law
   CHECK(ran({"run", folder.path() + "/laws"})
             .err.find("/laws: expected a scenario, got 1 law, which `orrery verify` runs") !=
         std::string::npos);
+}
+
+TEST_CASE(
+    "verify and run --pass-over: files of the other kind that are named are passed over too") {
+  const TemporaryFolder folder;
+  const std::string law = folder.file("sums.json", sums("psum"));
+  const std::string scenario = folder.file("s.json", text_of(in_tree("scenarios/quickstart.json")));
+  const Ran verified = ran({"verify", scenario, law, "--pass-over"});
+  CHECK(verified.outcome == Outcome::Holds);
+  CHECK(verified.err == "passed over 1 scenario, which `orrery run` runs\n");
+  CHECK(verified.out.ends_with("\n1 law holds, 100 cases\n"));
+  const Ran run_both = ran({"run", scenario, law, "--pass-over"});
+  CHECK(run_both.outcome == Outcome::Holds);
+  CHECK(run_both.err == "passed over 1 law, which `orrery verify` runs\n");
+  // There may be none of the wanted kind.
+  const Ran no_law = ran({"verify", scenario, scenario, "--pass-over"});
+  CHECK(no_law.outcome == Outcome::Holds);
+  CHECK(no_law.out == "");
+  CHECK(no_law.err == "passed over 2 scenarios, which `orrery run` runs\n");
+  const Ran no_scenario = ran({"run", law, law, "--pass-over"});
+  CHECK(no_scenario.outcome == Outcome::Holds);
+  CHECK(no_scenario.out == "");
+  CHECK(no_scenario.err == "passed over 2 laws, which `orrery verify` runs\n");
+}
+
+TEST_CASE("verify: what was drawn, as a text and as JSON") {
+  const TemporaryFolder folder;
+  std::string text = sums("psum");
+  const std::string from = R"("n": {"from": 1, "to": 4})";
+  text.replace(text.find(from), from.size(),
+               R"("n": {"choose": [2, 4]}, "t": {"choose": ["s32", "f32"]}, "p": {"permutation": 3},
+  "q": {"some_of": 2}, "o": {"choose": [[1], null]}, "yes": {"choose": [true, false]})");
+  const std::string law = folder.file("law.json", text);
+  // The first two cases are all least and all greatest, and the third has the greatest "n" alone.
+  CHECK(ran({"verify", law, "--cases", "3"}).out ==
+        fmt::format("✓ {}  two sums  3 cases\n"
+                    "    drawn   n 2 (1 case), 4 (2), t s32 2, f32 1, p of length 3, q of length 0 "
+                    "to 2, o of 2 choices, yes true 2, false 1\n"
+                    "1 law holds, 3 cases\n",
+                    law));
+  const Json all = Json::parse(ran({"verify", law, "--cases", "3", "--format", "json"}).out);
+  CHECK(all[0]["drawn"] == Json::parse(R"({
+    "n": {"chosen": [{"value": 2, "cases": 1}, {"value": 4, "cases": 2}]},
+    "t": {"chosen": [{"value": "s32", "cases": 2}, {"value": "f32", "cases": 1}]},
+    "p": {"least_length": 3, "most_length": 3},
+    "q": {"least_length": 0, "most_length": 2},
+    "o": {"chosen": [{"value": [1], "cases": 2}, {"value": null, "cases": 1}]},
+    "yes": {"chosen": [{"value": true, "cases": 2}, {"value": false, "cases": 1}]}})"));
 }
 
 TEST_CASE("show law: the list, and each as it stands in scenarios/laws") {
