@@ -5,6 +5,7 @@
 #include <map>
 #include <regex>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -51,11 +52,12 @@ std::string script_of_action(const std::map<std::string, std::string>& inputs) {
 
 /// Runs the action in `folder` as GitHub does.
 Launched act(const TemporaryFolder& folder, const std::string& scenarios,
-             const std::string& arguments) {
+             const std::string& arguments, const std::string& command = "run") {
   const std::string script =
       folder.file("step.sh", script_of_action({{"github.server_url", "https://github.invalid"},
                                                {"github.action_repository", "owner/orrery"},
                                                {"inputs.version", ""},
+                                               {"inputs.command", command},
                                                {"inputs.arguments", arguments},
                                                {"inputs.scenarios", scenarios}}));
   return shell("cd " + folder.path() + " && GITHUB_ACTION_PATH=" + in_project("tools/ci") +
@@ -101,23 +103,95 @@ TEST_CASE("the action: a quote that is not closed fails before anything is run")
   CHECK(open.said.find("HOLDS") == std::string::npos);
 }
 
-TEST_CASE("the hook: runs the files that pre-commit names") {
+const char* const kLaw = R"({"orrery": 1, "name": "two sums",
+  "forall": {"n": {"from": 1, "to": 4}}, "mesh": {"x": "${n}"}, "check_types": false,
+  "arrays": {"a": {"shape": ["${n}"], "dtype": "f32", "spec": ["x"]}},
+  "program": [{"id": "s", "op": "psum", "of": "a", "axis_name": "x"},
+    {"id": "t", "op": "OTHER", "of": "a", "axis_name": "x"}],
+  "expect": [{"close": ["s", "t"]}]}
+)";
+
+TEST_CASE("the action: verifies laws, and annotates the one that does not hold") {
+  const TemporaryFolder folder;
+  folder.file("laws/good.json", with(kLaw, "OTHER", "psum"));
+  const Launched good = act(folder, "laws", "--cases 5", "verify");
+  CHECK(good.status == 0);
+  CHECK(good.said.find("\n1 law holds, 5 cases") != std::string::npos);
+  folder.file("laws/mean.json", with(kLaw, "OTHER", "pmean"));
+  const Launched mean = act(folder, "laws", "", "verify");
+  CHECK(mean.status == 1);
+  CHECK(mean.said.find("\n::error file=laws/mean.json,line=6,col=") != std::string::npos);
+}
+
+TEST_CASE("the action: a command that is neither of the two") {
+  const TemporaryFolder folder;
+  folder.file("good.json", bounded_scenario("1 s"));
+  const Launched refused = act(folder, "good.json", "", "prove");
+  CHECK(refused.status == 2);
+  CHECK(refused.said == "command: expected run or verify, got \"prove\"\n");
+}
+
+/// A hook of .pre-commit-hooks.yaml.
+struct Hook {
+  std::string entry;
+  std::regex exclude;
+};
+
+Hook hook_of(const std::string& id) {
   const std::string hooks = text_of(in_project(".pre-commit-hooks.yaml"));
-  std::smatch entry;
-  REQUIRE(std::regex_search(hooks, entry, std::regex("\n  entry: (.*)\n")));
+  const size_t begin = hooks.find("- id: " + id + "\n");
+  REQUIRE(begin != std::string::npos);
+  const std::string own = hooks.substr(begin, hooks.find("\n- id: ", begin) - begin);
+  const auto value = [&](const std::string& key) {
+    std::smatch found;
+    REQUIRE(std::regex_search(own, found, std::regex("\n  " + key + ": (.*)(\n|$)")));
+    return found[1].str();
+  };
   // For a hook of the language script, the entry is a path in the hook's own repository.
-  REQUIRE(hooks.find("\n  language: script\n") != std::string::npos);
+  REQUIRE(value("language") == "script");
+  return {in_project(value("entry")), std::regex(value("exclude"))};
+}
+
+/// Runs the hook for files that a commit in `folder` changes, without those that it excludes.
+Launched commit(const TemporaryFolder& folder, const Hook& hook,
+                const std::vector<std::string>& files) {
+  std::string command = "cd " + folder.path() + " && ORRERY=" ORRERY_BINARY " " + hook.entry;
+  for (const std::string& file : files)
+    if (!std::regex_search(file, hook.exclude))
+      command += " " + file;
+  return shell(command);
+}
+
+TEST_CASE("the hooks: each runs the files of its kind that pre-commit names") {
   const TemporaryFolder folder;
   folder.file("good.json", bounded_scenario("1 s"));
   folder.file("late.json", bounded_scenario("1 ns"));
-  const auto commit = [&](const std::string& files) {
-    return shell("cd " + folder.path() + " && ORRERY=" ORRERY_BINARY " " +
-                 in_project(entry[1].str()) + " " + files);
-  };
-  CHECK(commit("good.json").status == 0);
-  const Launched late = commit("good.json late.json");
+  folder.file("law.json", with(kLaw, "OTHER", "psum"));
+  folder.file("mean.json", with(kLaw, "OTHER", "pmean"));
+  const Hook run = hook_of("orrery-run");
+  CHECK(commit(folder, run, {"good.json"}).status == 0);
+  CHECK(commit(folder, run, {"good.json", "mean.json"}).status == 0);
+  CHECK(commit(folder, run, {"mean.json"}).status == 0);
+  const Launched late = commit(folder, run, {"good.json", "late.json"});
   CHECK(late.status == 1);
   CHECK(late.said.find("TIME.MAKESPAN") != std::string::npos);
+  const Hook verify = hook_of("orrery-verify");
+  CHECK(commit(folder, verify, {"law.json"}).status == 0);
+  CHECK(commit(folder, verify, {"law.json", "late.json"}).status == 0);
+  CHECK(commit(folder, verify, {"late.json"}).status == 0);
+  const Launched mean = commit(folder, verify, {"law.json", "mean.json"});
+  CHECK(mean.status == 1);
+  CHECK(mean.said.find("VALUES.CLOSE") != std::string::npos);
+}
+
+TEST_CASE("the hooks: counterexamples and schemas are left out") {
+  for (const char* const id : {"orrery-run", "orrery-verify"}) {
+    const Hook hook = hook_of(id);
+    for (const char* const file : {"a.failed.json", "laws/a.failed-12.json", "law.schema.json"})
+      CHECK(std::regex_search(file, hook.exclude));
+    for (const char* const file : {"a.json", "failed.json", "a.failed.json.json", "schema.json"})
+      CHECK_FALSE(std::regex_search(file, hook.exclude));
+  }
 }
 
 /// A `Download` is a tree with tools/ci/orrery, a cache, and a curl that notes its last argument
