@@ -49,16 +49,6 @@ std::optional<Check> worst(const std::vector<Check>& checks) {
   return found == checks.end() || found->holds() ? std::nullopt : std::optional(*found);
 }
 
-/// Says with which values a case is no scenario.
-[[noreturn]] void refuse(const Law& law, const LawCase& drawn, const InputError& error) {
-  std::vector<Diagnostic> diagnostics = error.diagnostics();
-  for (Diagnostic& each : diagnostics)
-    each.message += drawn.values.empty()
-                        ? std::string()
-                        : fmt::format(" (with {})", values_text(law, drawn.values));
-  throw InputError(law.file(), std::move(diagnostics));
-}
-
 /// Refuses a law that admits less than 1 of 10 draws.
 void check_refused(const Law& law, uint64_t refused, uint64_t cases) {
   constexpr uint64_t kMostOfTen = 9;
@@ -181,10 +171,10 @@ class CaseRunner {
     try {
       return worst(checker.checks_of(scenario_of(law_, drawn, clusters)));
     } catch (const InputError& error) {
-      refuse(law_, drawn, error);
+      throw with_drawn(law_, drawn.values, error);
     } catch (const std::bad_alloc&) {
-      refuse(law_, drawn,
-             InputError(law_.file(), {{{}, "a case needs more memory than there is"}}));
+      throw with_drawn(law_, drawn.values,
+                       InputError(law_.file(), {{{}, "a case needs more memory than there is"}}));
     }
   }
 
