@@ -148,9 +148,11 @@ def attention(layout: str, rank: int) -> Program:
 
 def ops_of(rank: int) -> list[Op | str]:
     """All that a device does."""
-    ops = [op for layout in LAYOUTS for op in attention(layout, rank).ops]
+    first, second = (attention(layout, rank) for layout in LAYOUTS)
+    met = {"op": "psum", "of": f"{first.name}.scale.one", "axis_name": "cp", "site": "meet", "algorithm": "in_switch"}
+    meet = ["All devices meet here, and begin the second attention together.", {"id": f"meet{rank}", **met}]
     back = {"op": "reorder_sequence", "of": f"reordered{rank}", "cp_size": RANKS, "to_contiguous": True}
-    return [*ops, {"id": f"back{rank}", **back}]
+    return [*first.ops, *meet, *second.ops, {"id": f"back{rank}", **back}]
 
 
 def arrays() -> dict[str, Any]:
@@ -179,15 +181,16 @@ def main() -> None:
 // values are passed round, and a device leaves out the blocks that the mask empties. First the sequence is as it is, and
 // device 0 has little to do while device {RANKS - 1} has most. Then reorder_sequence gives each device a part from the front and
 // one from the end, and all have the same work. In blocks of {HALF} queries and {HALF} keys, half of what a device has, the
-// slowest device does {4 * RANKS - 1} blocks at first and {2 * RANKS + 1} then, those on the diagonal whole. In the report the first attention takes
-// until "contiguous0" ends, and the second from there until "reordered1" ends. Its result, put back into order, has the
-// same bits, since blocks are added in the order of their keys. tools/oracle/ring_attention.py writes this file.
+// slowest device does {4 * RANKS - 1} blocks at first and {2 * RANKS + 1} then, those on the diagonal whole. The first attention takes until
+// "contiguous0" ends. Then all devices meet: a sum through the switch, which ends on all within a nanosecond. So the second
+// attention takes from the end of "meet0" until "reordered3" ends. Its result, put back into order, has the same bits,
+// since blocks are added in the order of their keys. tools/oracle/ring_attention.py writes this file.
 {{
   "orrery": 1,
-  "name": "ring attention, contiguous and reordered",
+  "name": "ring attention, contiguous (to contiguous0) and reordered (meet0 to reordered3)",
   "check_types": false,
-  "cluster": {{"devices": {RANKS}, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us", "memory": "1 GiB", "launch": "0 s",
-              "memory_bandwidth": "1 TB/s", "flops": {{"{DTYPE}": "1 TFLOP/s", "s32": "1 TFLOP/s"}}}},
+  "cluster": {{"devices": {RANKS}, "topology": "switch", "in_switch_reduction": true, "bandwidth": "50 GB/s", "latency": "500 ns",
+              "memory": "1 GiB", "launch": "0 s", "memory_bandwidth": "1 TB/s", "flops": {{"{DTYPE}": "1 TFLOP/s", "s32": "1 TFLOP/s"}}}},
   "mesh": {{"cp": {RANKS}}},
   "arrays": {{""")
     print("    // The keys and the values are side by side.")

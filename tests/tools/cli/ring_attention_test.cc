@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/base/amount_text.h"
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
 
@@ -40,13 +42,49 @@ int count(const Json& report, const std::string& prefix, const std::string& op,
   }));
 }
 
-/// Returns when the op of this name ends on the last device.
-int64_t end_of(const Json& report, const std::string& name) {
-  int64_t end = 0;
+/// Returns a time of each op whose id begins so.
+std::vector<int64_t> times_of(const Json& report, const std::string& prefix,
+                              const std::string& time) {
+  std::vector<int64_t> times;
   for (const Json& op : report.at("ops"))
-    if (op.at("id").get<std::string>().starts_with(name))
-      end = std::max(end, op.at("end_ps").get<int64_t>());
-  return end;
+    if (op.at("id").get<std::string>().starts_with(prefix))
+      times.push_back(op.at(time).get<int64_t>());
+  REQUIRE(!times.empty());
+  return times;
+}
+
+int64_t first_of(const std::vector<int64_t>& times) {
+  return *std::min_element(times.begin(), times.end());
+}
+
+int64_t last_of(const std::vector<int64_t>& times) {
+  return *std::max_element(times.begin(), times.end());
+}
+
+/// Both attentions, in picoseconds. The ops of the first begin with "c", those of the second with
+/// "r".
+struct Spans {
+  int64_t first_end = 0;
+  int64_t second_begin = 0;
+  int64_t second_end = 0;
+  int64_t first() const { return first_end; }
+  int64_t second() const { return second_end - second_begin; }
+};
+
+Spans spans_of(const Json& report) {
+  return {last_of(times_of(report, "c", "end_ps")), first_of(times_of(report, "r", "start_ps")),
+          last_of(times_of(report, "r", "end_ps"))};
+}
+
+std::string printed(int64_t picoseconds) {
+  return time_text(Duration(picoseconds));
+}
+
+/// Returns the row of the op with this id.
+std::string row_of(const std::string& report, const std::string& id) {
+  const size_t begin = report.find("\n  " + id + " ");
+  REQUIRE(begin != std::string::npos);
+  return report.substr(begin + 1, report.find('\n', begin + 1) - begin - 1);
 }
 
 // A part of the queries has a block for itself and one for each part before it. Device r has parts
@@ -71,22 +109,35 @@ TEST_CASE("ring attention: the slowest device does 4cp - 1 blocks, and 2cp + 1 r
 }
 
 TEST_CASE("ring attention: the second takes less time, and both at least that of their blocks") {
-  const Json report = report_of(kScenario);
-  const int64_t first = end_of(report, "contiguous");
-  const int64_t second = end_of(report, "reordered") - first;
-  CHECK(first >= (4 * kRanks - 1) * kBlockPicoseconds);
-  CHECK(second >= (2 * kRanks + 1) * kBlockPicoseconds);
-  CHECK(second < first);
+  const Spans spans = spans_of(report_of(kScenario));
+  CHECK(spans.first() >= (4 * kRanks - 1) * kBlockPicoseconds);
+  CHECK(spans.second() >= (2 * kRanks + 1) * kBlockPicoseconds);
+  CHECK(spans.second() < spans.first());
   const auto microseconds = [](int64_t time) { return static_cast<double>(time) / 1e6; };
   CHECK(text_of(in_tree("README.md"))
-            .find(fmt::format("{:.1f} us and {:.1f} us", microseconds(first),
-                              microseconds(second))) != std::string::npos);
+            .find(fmt::format("{:.1f} us and {:.1f} us", microseconds(spans.first()),
+                              microseconds(spans.second()))) != std::string::npos);
 }
 
-TEST_CASE("ring attention: the report, whole, has the rows where both end") {
+TEST_CASE("ring attention: the second begins on all devices where they meet, after the first") {
+  const Json report = report_of(kScenario);
+  const Spans spans = spans_of(report);
+  const std::vector<int64_t> met = times_of(report, "meet", "end_ps");
+  CHECK(met.size() == kRanks);
+  CHECK(spans.second_begin == first_of(met));
+  CHECK(spans.second_begin > spans.first_end);
+  CHECK(printed(first_of(met)) == printed(last_of(met)));
+  for (int rank = 0; rank < kRanks; ++rank)
+    CHECK(first_of(times_of(report, fmt::format("r{}.", rank), "start_ps")) ==
+          times_of(report, fmt::format("meet{}", rank), "end_ps").at(0));
+}
+
+TEST_CASE("ring attention: the report has the rows where both end, and where the second begins") {
   const Ran report = ran({"run", kScenario});
-  CHECK(report.out.find("\n  contiguous0 ") != std::string::npos);
-  CHECK(report.out.find("\n  reordered1 ") != std::string::npos);
+  const Spans spans = spans_of(report_of(kScenario));
+  CHECK(row_of(report.out, "contiguous0").find(printed(spans.first_end)) != std::string::npos);
+  CHECK(row_of(report.out, "meet0").find(printed(spans.second_begin)) != std::string::npos);
+  CHECK(row_of(report.out, "reordered3").find(printed(spans.second_end)) != std::string::npos);
   CHECK(report.out == text_of(in_tree("tests/tools/cli/golden/ring-attention.txt")));
 }
 
