@@ -11,7 +11,6 @@
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/mesh/partition_spec.h"
-#include "models/mesh/sharding_error.h"
 
 namespace orrery {
 
@@ -30,6 +29,11 @@ std::vector<Axis> checked(std::vector<Axis> axes) {
   std::set<std::string_view> names;
   int64_t devices = 1;
   for (const Axis& axis : axes) {
+    if (axis.name.empty() || axis.name == "UNCONSTRAINED")
+      refuse(
+          fmt::format("expected an axis name other than \"\" and \"UNCONSTRAINED\", which mean "
+                      "something else in a spec, got {}",
+                      in_quotes(axis.name)));
     if (!names.insert(axis.name).second)
       refuse(fmt::format("expected axes of different names, got {} twice", in_quotes(axis.name)));
     if (axis.size < 1)

@@ -30,9 +30,11 @@ struct MeshDevices {
 
 class DeviceMesh {
  public:
-  /// Throws ShardingError unless there is a type per axis (if none are given, all are Auto), every
-  /// axis has a name of its own and a device at least, and an order has each device once, as many
-  /// as the mesh has.
+  /// If no types are given, all axes are Auto. Throws ShardingError unless all of these hold:
+  ///  - Each axis has a name of its own, which is neither "" nor "UNCONSTRAINED".
+  ///  - Each axis has a device at least.
+  ///  - There is a type per axis.
+  ///  - An order has each device once, and as many as the mesh has.
   explicit DeviceMesh(std::vector<Axis> axes, std::optional<std::vector<AxisType>> types = {},
                       MeshDevices devices = {});
 

@@ -12,7 +12,7 @@
 // ids 0 to 15 as an array of shape [2,4,2], transposed. The same as a list (V1) begins 0,8,2,10.
 // The transposed ids are never stored. They are an IotaDim (a size and a stride) for each axis in
 // the order of the cut: (2, 1) for d, (2, 4) and (2, 2) for b and c, and (2, 8) for a. Neighbours
-// that go on with each other's strides are one, as (4, 2) for b and c. So each order has one form,
+// whose strides continue each other are joined, as b and c to (4, 2). So each order has one form,
 // which is also XLA's text.
 
 #include <array>
@@ -101,9 +101,9 @@ class HloSharding {
   /// tiling of one device is the same as {replicated}.
   friend bool operator==(const HloSharding& a, const HloSharding& b);
 
-  /// At most this many devices of a text with a shape are listed. They must be where a subgroup
-  /// divides no dimension of the shape, as the groups of 4 in "{devices=[3,4]<=[6,2]T(1,0)
-  /// last_tile_dim_replicate}". No cut gives such a text.
+  /// A text with a shape is turned into a list of devices where a subgroup divides no dimension of
+  /// the shape, as the groups of 4 in "{devices=[3,4]<=[6,2]T(1,0) last_tile_dim_replicate}". Such
+  /// a list has at most this many devices. No cut gives such a text.
   static constexpr int64_t kMostListed = 65'536;
 
  private:
@@ -120,7 +120,7 @@ class HloSharding {
   int64_t position_of(LogicalId device) const;
   std::string tiled_text(std::span<const LogicalId> list) const;
 
-  std::optional<Subgroup> name_ = Subgroup::Replicated;  // what follows is for none only
+  std::optional<Subgroup> name_ = Subgroup::Replicated;  // if there is one, the rest is unused
   std::vector<int64_t> dims_;                            // the parts of each dimension
   std::array<int64_t, 3> copies_ = {1, 1, 1};            // the size of each subgroup
   std::vector<IotaDim> iota_;                            // major to minor

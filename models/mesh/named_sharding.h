@@ -5,8 +5,8 @@
 //
 // The device at a logical id of the mesh holds, per dimension, the block whose number is the id's
 // index over the axes of that dimension. With logical ids, the block of id d is on the device at
-// position ids[d] instead. The same as an HLO text (hlo_sharding.h) has no names, and as an
-// SdyArray (sdy_sharding.h) has no devices but these ids.
+// position ids[d] instead. An HloSharding (hlo_sharding.h) says the same without names. An SdyArray
+// (sdy_sharding.h) says it without devices, apart from these ids.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,6 @@
 #include "models/mesh/hlo_sharding.h"
 #include "models/mesh/partition_spec.h"
 #include "models/mesh/sdy_sharding.h"
-#include "models/mesh/sharding_error.h"
 
 namespace orrery {
 
@@ -43,10 +42,12 @@ struct Shard {
 
 class NamedSharding {
  public:
-  /// Throws ShardingError unless each axis of the entries is named once and in the mesh, a
-  /// dimension is unconstrained only if an axis of the mesh is Auto, unreduced and reduced axes are
-  /// Explicit ones of the mesh, and logical ids have each device of the mesh once. The first in
-  /// this order.
+  /// Throws ShardingError for the first of these that does not hold:
+  ///  - Each axis of the entries is named once.
+  ///  - Each axis of the entries is in the mesh.
+  ///  - If a dimension is unconstrained, some axis of the mesh is Auto.
+  ///  - Unreduced axes, and then reduced ones, are Explicit axes of the mesh.
+  ///  - Logical ids have each device of the mesh once.
   explicit NamedSharding(ShardingParts parts);
 
   const ShardingParts& parts() const { return parts_; }

@@ -7,7 +7,6 @@
 
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
-#include "models/mesh/sharding_error.h"
 
 namespace orrery {
 

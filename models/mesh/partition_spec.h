@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,13 +25,32 @@
 
 namespace orrery {
 
+/// A ShardingStage says what could not be made: the mesh, the spec alone, the sharding of both, its
+/// use for a shape, the map from devices to slices. They are made in this order. Hlo stands apart:
+/// an HLO text could not be read.
+enum class ShardingStage : uint8_t { Mesh, Spec, Sharding, Shape, Map, Hlo };
+
+/// Returns "mesh", "spec" and so on.
+std::string_view name(ShardingStage stage);
+
+/// A ShardingError says why a mesh, a spec or a sharding is refused.
+class ShardingError : public std::runtime_error {
+ public:
+  ShardingError(ShardingStage stage, const std::string& message)
+      : std::runtime_error(message), stage_(stage) {}
+  ShardingStage stage() const { return stage_; }
+
+ private:
+  ShardingStage stage_;
+};
+
 /// Missing trailing dimensions are not cut. Two specs are equal if their entries and sets are, so
 /// P('x') and P('x', None) differ, though they mean the same.
 struct PartitionSpec {
   std::vector<std::vector<std::string>> dims;
   std::set<size_t> unconstrained = {};   // dimensions without axes that a compiler may still cut
   std::set<std::string> unreduced = {};  // axes along which the copies are addends of a sum
-  std::set<std::string> reduced = {};    // axes over whose copies the cotangent is a sum
+  std::set<std::string> reduced = {};    // axes along which the cotangent is unreduced
   friend bool operator==(const PartitionSpec&, const PartitionSpec&) = default;
 
   /// Returns what JAX's repr does: "P('x', None, ('y', 'z'), unreduced={'a'})", sets sorted.

@@ -64,11 +64,12 @@ bool in_number(char c) {
 class Document::Builder {
  public:
   Builder(Document& document, Diagnostics& diagnostics, const Limits& limits,
-          ControlCharacters control)
+          ControlCharacters control, TextIs what)
       : document_(document),
         diagnostics_(diagnostics),
         limits_(limits),
         control_(control),
+        what_(what),
         text_(document.text_) {}
 
   size_t* consumed() { return &consumed_; }
@@ -113,12 +114,11 @@ class Document::Builder {
     const auto [earlier, is_new] = keys_.back().emplace(name, key_begin_);
     duplicate_ = !is_new;
     if (duplicate_) {
-      const TextPosition first = document_.lines_->at(earlier->second);
       std::string pointer = document_.pointer(open_.back()) + '/';
       append_pointer_part(name, pointer);
       diagnostics_.add({std::move(pointer), document_.lines_->at(key_begin_)},
-                       fmt::format("duplicate key {}; the first is at {}:{}", in_quotes(name),
-                                   first.line, first.column));
+                       fmt::format("duplicate key {}; the first is at {}", in_quotes(name),
+                                   place(earlier->second)));
     }
     return true;
   }
@@ -139,13 +139,14 @@ class Document::Builder {
         .seen = seen_,
         .consumed = consumed_,
         .number_overflow = exception.id == kNumberOverflow,
+        .whole = what_ == TextIs::Line ? "line" : "file",
     };
     SyntaxError error = explain_syntax(text_, context);
     std::string opened;
     if (error.at_end && !open_.empty()) {
-      const TextPosition from = document_.lines_->at(record(open_.back()).begin);
-      opened = fmt::format(" (the {} begun at {}:{} is not closed)",
-                           context.in_object ? "object" : "list", from.line, from.column);
+      opened =
+          fmt::format(" (the {} begun at {} is not closed)", context.in_object ? "object" : "list",
+                      place(record(open_.back()).begin));
     }
     Origin at{open_.empty() ? "" : document_.pointer(open_.back()),
               document_.lines_->at(error.offset)};
@@ -161,6 +162,13 @@ class Document::Builder {
 
  private:
   Record& record(uint32_t index) { return document_.records_[index]; }
+
+  /// Returns the place of a byte as messages name it: "1:22", or "column 22".
+  std::string place(size_t offset) const {
+    const TextPosition at = document_.lines_->at(offset);
+    return what_ == TextIs::Line ? fmt::format("column {}", at.column)
+                                 : fmt::format("{}:{}", at.line, at.column);
+  }
 
   static void append_pointer_part(std::string_view key, std::string& text);
   friend class Document;
@@ -272,6 +280,7 @@ class Document::Builder {
   Diagnostics& diagnostics_;
   const Limits& limits_;
   const ControlCharacters control_;
+  const TextIs what_;
   std::string_view text_;
   size_t consumed_ = 0;
   size_t seen_ = 0;  // where the last event's text ends
@@ -304,7 +313,7 @@ void Document::Builder::append_pointer_part(std::string_view key, std::string& t
 }
 
 Document::Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits,
-                   ControlCharacters control)
+                   ControlCharacters control, TextIs what)
     : text_(text), lines_(std::make_shared<const TextLines>(text)) {
   // The parser would take a byte of 0 for the end of the text.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
@@ -315,7 +324,7 @@ Document::Document(std::string_view text, Diagnostics& diagnostics, const Limits
   constexpr size_t kFew = 128;
   records_.reserve(kFew);
   strings_.reserve(kFew);
-  Builder builder(*this, diagnostics, limits, control);
+  Builder builder(*this, diagnostics, limits, control, what);
   const TrackingIterator begin(text.data(), builder.consumed());
   const TrackingIterator end(text.data() + text.size(), builder.consumed());
   complete_ = nlohmann::json::sax_parse(begin, end, &builder, nlohmann::json::input_format_t::json,

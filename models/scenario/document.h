@@ -89,13 +89,16 @@ inline DocumentNode::Iterator DocumentNode::end() const {
 /// our messages do not name those texts.
 enum class ControlCharacters : uint8_t { Refused, Accepted };
 
+/// Says what messages call the text. In a line they name places by their columns alone.
+enum class TextIs : uint8_t { File, Line };
+
 /// Reads `text`, which must outlive the document and have at most Limits::file bytes. Adds errors
 /// to the diagnostics. A duplicate key is an error after which the reading goes on; the first one
 /// counts. Text that is not JSON, or that exceeds a limit, is an error that ends the reading.
 class Document {
  public:
   Document(std::string_view text, Diagnostics& diagnostics, const Limits& limits = {},
-           ControlCharacters control = ControlCharacters::Refused);
+           ControlCharacters control = ControlCharacters::Refused, TextIs what = TextIs::File);
   /// Copies a document. For each of its values, `replaces` is asked whether it writes another value
   /// in its place, or nothing, so that the value is left out. Values that it writes have the
   /// position of the one that they replace. More values than the limit, or deeper ones, are an

@@ -107,19 +107,28 @@ class QueryReader {
       query.shape = read_shape(*shape);
     if (const auto spec = fields.required("spec"))
       read_entries(*spec, keys, query);
-    for (const auto& [key, set] :
-         {std::pair("unreduced", &query.spec.unreduced), std::pair("reduced", &query.spec.reduced)})
-      if (const auto names = fields.optional(key))
+    for (const auto& [key, set] : {std::pair("unreduced", &query.spec.unreduced),
+                                   std::pair("reduced", &query.spec.reduced)}) {
+      if (const auto names = fields.optional(key)) {
         read_set(*names, key, *set, query);
+        refuse_beside_open(query, *names, key,
+                           names->kind() == DocumentNode::Kind::List && names->size() > 0);
+      }
+    }
     if (const auto kind = fields.optional("memory_kind"))
       query.memory_kind = read_text(*kind, "a kind of memory", diagnostics_);
-    if (const auto ids = fields.optional("logical_device_ids"))
+    if (const auto ids = fields.optional("logical_device_ids")) {
       query.logical_device_ids = read_ids(*ids);
+      refuse_beside_open(query, *ids, "logical_device_ids", true);
+    }
     if (keys == Keys::Whole) {
-      if (const auto repr = fields.optional("repr"))
-        query.repr = read_boolean(*repr, diagnostics_).value_or(false);
-      if (const auto corrected = fields.optional("corrected"))
-        query.corrected = read_boolean(*corrected, diagnostics_).value_or(false);
+      for (const auto& [key, flag] :
+           {std::pair("repr", &query.repr), std::pair("corrected", &query.corrected)}) {
+        if (const auto asked = fields.optional(key)) {
+          *flag = read_boolean(*asked, diagnostics_).value_or(false);
+          refuse_beside_open(query, *asked, key, *flag);
+        }
+      }
     }
     fields.finish();
     return query;
@@ -201,6 +210,15 @@ class QueryReader {
                fmt::format("expected the type auto, explicit or manual for axis {}, got {}",
                            query.types->size() - 1, in_quotes(*word)));
     }
+  }
+
+  /// Refuses a key that asks for something where all dimensions are open.
+  void refuse_beside_open(const ShardingQuery& query, DocumentNode node, std::string_view key,
+                          bool asks) {
+    if (query.open_spec && asks)
+      diagnostics_.add(node.key_origin(),
+                       fmt::format("expected no {} beside the spec AUTO, which only sdy answers",
+                                   in_quotes(key)));
   }
 
   std::optional<Shape> read_shape(DocumentNode node) {
@@ -342,6 +360,18 @@ void add_sharding(const NamedSharding& sharding, const ShardingQuery& query, Ans
     throw ShardingError(*error);
 }
 
+/// Returns the corrected spec. Throws ShardingError as the sharding of these parts with its entries
+/// does: what it drops is checked too.
+PartitionSpec corrected_spec(const ShardingParts& parts, const Shape& shape) {
+  const NamedSharding fit = corrected_sharding(shape, parts.spec, parts.mesh);
+  (void)fit.update([&](ShardingParts& all) {
+    all.spec.unreduced = parts.spec.unreduced;
+    all.spec.reduced = parts.spec.reduced;
+    all.logical_device_ids = parts.logical_device_ids;
+  });
+  return fit.parts().spec;
+}
+
 void answer_sharding(const ShardingQuery& query, const Limits& limits, AnswerLine& answer) {
   if (query.open_spec) {
     (void)mesh_of(query, limits);
@@ -350,8 +380,7 @@ void answer_sharding(const ShardingQuery& query, const Limits& limits, AnswerLin
   }
   ShardingParts parts = parts_of(query, limits);
   if (query.corrected)
-    answer.add("spec",
-               spec_json(corrected_sharding(*query.shape, parts.spec, parts.mesh).parts().spec));
+    answer.add("spec", spec_json(corrected_spec(parts, *query.shape)));
   else
     add_sharding(NamedSharding(std::move(parts)), query, answer);
 }
@@ -366,6 +395,16 @@ NamedSharding one_of_pair(const ShardingQuery& query, const Limits& limits, size
   } catch (const ShardingError& error) {
     throw ShardingError(error.stage(), fmt::format("/equivalent/{}: {}", place, error.what()));
   }
+}
+
+/// Throws ShardingError unless the text is that of the sharding, whose axes have types.
+void check_text(const std::string& hlo, const NamedSharding& sharding, size_t rank) {
+  const HloSharding typed = sharding.hlo_sharding(rank);
+  if (!(typed == HloSharding::parse(hlo)))
+    throw ShardingError(
+        ShardingStage::Hlo,
+        fmt::format("expected {} for {} on {}, got {}", in_quotes(typed.text()),
+                    sharding.parts().spec.text(), sharding.parts().mesh.text(), in_quotes(hlo)));
 }
 
 void answer_object(DocumentNode root, const Limits& limits, Diagnostics& diagnostics,
@@ -398,6 +437,8 @@ void answer_object(DocumentNode root, const Limits& limits, Diagnostics& diagnos
     diagnostics.throw_if_any();
     const DeviceMesh mesh = mesh_of(query, limits);
     const PartitionSpec spec = spec_of_hlo(*hlo, mesh.axes(), rank);
+    if (query.types)
+      check_text(*hlo, NamedSharding({mesh, spec}), rank);
     answer.add("spec", spec_json(spec));
     answer.add("unreduced", names_json(std::vector(spec.unreduced.begin(), spec.unreduced.end())));
   } else {
@@ -425,7 +466,7 @@ ShardingAnswer answer_sharding_query(std::string_view line, const Limits& limits
   AnswerLine answer;
   try {
     Diagnostics diagnostics("");
-    const Document document(line, diagnostics, of_line);
+    const Document document(line, diagnostics, of_line, ControlCharacters::Refused, TextIs::Line);
     if (const auto root = document.root()) {
       if (is_object(*root, "a query, an object", diagnostics))
         answer_object(*root, limits, diagnostics, answer);
@@ -443,7 +484,7 @@ ShardingAnswer answer_sharding_query(std::string_view line, const Limits& limits
 
 PartitionSpec read_spec_text(std::string_view json, std::string_view file, const Limits& limits) {
   Diagnostics diagnostics{std::string(file)};
-  const Document document(json, diagnostics, limits);
+  const Document document(json, diagnostics, limits, ControlCharacters::Refused, TextIs::Line);
   ShardingQuery query;
   if (const auto root = document.root())
     QueryReader(diagnostics).read_entries(*root, Keys::OfPair, query);

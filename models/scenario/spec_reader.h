@@ -24,7 +24,7 @@ namespace orrery {
 /// may be named once.
 PartitionSpec read_spec(DocumentNode node, const Mesh& mesh, Diagnostics& diagnostics);
 
-/// An array as far as it is read before its cut.
+/// An UncutArray is what has been read of an array before its cut.
 struct UncutArray {
   const Mesh* mesh = nullptr;         // null if it has an error; then no axis is checked
   const std::optional<Shape>& shape;  // empty if it has an error
@@ -32,7 +32,7 @@ struct UncutArray {
   const std::optional<std::vector<LogicalId>>& on;  // as in Array
 };
 
-/// How an array is cut, as the file says.
+/// An ArrayCut says how the file cuts an array.
 struct ArrayCut {
   PartitionSpec spec;                             // with the unreduced axes of an HLO text
   std::optional<PartitionSpec> uncorrected = {};  // as in Array
@@ -40,12 +40,12 @@ struct ArrayCut {
   std::string_view key = {};                      // of that value
 };
 
-/// Reads the keys of an array. The axes must divide a whole array. The array's devices must span
-/// each of them whole, and those along which a whole array has addends.
+/// Reads "spec", "corrected" and "hlo" of an array. The axes must divide the extents of a whole
+/// array. Its devices must span whole each axis that cuts it, and each along which it has addends.
 ArrayCut read_cut(Fields& fields, const UncutArray& array, Diagnostics& diagnostics);
 
-/// Adds an error at the node for each axis that the devices `on` do not span whole, as they must
-/// where it cuts an array or has addends of it.
+/// Adds an error at the node for each of the axes that the devices `on` do not span whole. An array
+/// must be on such devices if the axis cuts it, or if it has addends along the axis.
 void check_spanned(DocumentNode node, const std::vector<std::string>& axes, const Mesh& mesh,
                    const std::vector<LogicalId>& on, Diagnostics& diagnostics);
 

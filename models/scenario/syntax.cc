@@ -46,7 +46,7 @@ std::string expected_after(const SyntaxContext& context, bool separated) {
       break;
   }
   if (!context.enclosed)
-    return "the end of the file";
+    return fmt::format("the end of the {}", context.whole);
   if (separated)
     return context.in_object ? "a key in quotes" : "a value";
   return context.in_object ? "\",\" or \"}\"" : "\",\" or \"]\"";
@@ -148,7 +148,7 @@ SyntaxError explain_syntax(std::string_view text, const SyntaxContext& context) 
                            (text.back() != '"' || text.size() == at + 1);
   std::string got;
   if (error.at_end)
-    got = "the end of the file";
+    got = fmt::format("the end of the {}", context.whole);
   else if (open_string)
     got = "a string that is not closed";
   else

@@ -19,6 +19,7 @@ struct SyntaxContext {
   size_t seen = 0;         // where that value's text ends
   size_t consumed = 0;     // how far the parser had read
   bool number_overflow = false;
+  std::string_view whole = "file";  // what the text is
 };
 
 struct SyntaxError {

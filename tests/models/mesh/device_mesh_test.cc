@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/mesh/sharding_error.h"
+#include "models/mesh/partition_spec.h"
 
 namespace orrery {
 namespace {
@@ -82,6 +82,17 @@ TEST_CASE("device mesh: axes have names of their own and a device at least") {
         "expected a mesh of less than 2^32 devices, got more");
   CHECK(mesh_error({{"x", int64_t{1} << 40}, {"y", int64_t{1} << 40}}) ==
         "expected a mesh of less than 2^32 devices, got more");
+}
+
+TEST_CASE("device mesh: no axis has a name that means something else in a spec") {
+  CHECK(
+      mesh_error({{"x", 2}, {"", 1}}) ==
+      "expected an axis name other than \"\" and \"UNCONSTRAINED\", which mean something else in a "
+      "spec, got \"\"");
+  CHECK(
+      mesh_error({{"UNCONSTRAINED", 2}}) ==
+      "expected an axis name other than \"\" and \"UNCONSTRAINED\", which mean something else in a "
+      "spec, got \"UNCONSTRAINED\"");
 }
 
 TEST_CASE("device mesh: as many types as axes") {

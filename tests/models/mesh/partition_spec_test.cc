@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include "models/mesh/sharding_error.h"
 #include "tests/support/property.h"
 
 namespace orrery {

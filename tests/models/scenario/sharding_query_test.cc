@@ -89,6 +89,59 @@ TEST_CASE("sharding query: AUTO is answered by the sdy form") {
         R"~({"sdy": "SdyArray([{?}, {?}])"})~");
 }
 
+TEST_CASE("sharding query: AUTO has no key that only other forms would answer") {
+  const auto with = [](const std::string& key, const std::string& value) {
+    return R"({"mesh": [], "shape": [], "spec": "AUTO", ")" + key + "\": " + value + "}";
+  };
+  const auto refused = [](const std::string& key) {
+    return "column 43: /" + key + R"(: expected no \")" + key +
+           R"(\" beside the spec AUTO, which only sdy answers)";
+  };
+  CHECK(query_refused(with("repr", "true")) ==
+        R"(column 43: /repr: expected no \"repr\" beside the spec AUTO, which only sdy answers)");
+  for (const std::string key : {"unreduced", "reduced"}) {
+    CHECK(query_refused(with(key, R"(["x"])")) == refused(key));
+    CHECK(query_refused(with(key, "[null]")) == refused(key));
+    CHECK(query_answer(with(key, "[]")) == R"~({"sdy": "SdyArray([])"})~");
+  }
+  CHECK(query_refused(with("logical_device_ids", "[0]")) == refused("logical_device_ids"));
+  for (const std::string key : {"repr", "corrected"}) {
+    CHECK(query_refused(with(key, "true")) == refused(key));
+    CHECK(query_answer(with(key, "false")) == R"~({"sdy": "SdyArray([])"})~");
+  }
+}
+
+TEST_CASE("sharding query: AUTO is of a mesh that is checked") {
+  const auto with = [](const std::string& keys) {
+    return query_answer(R"({"mesh": [["x", 2]], "shape": [], "spec": "AUTO", )" + keys + "}");
+  };
+  CHECK(with(R"("axis_types": [])") ==
+        error_line("mesh", "expected a type per axis, of which there are 1, got 0"));
+  CHECK(with(R"("device_order": [1])") ==
+        error_line("mesh", "expected a device for each of the 2 places in the mesh, got 1"));
+}
+
+TEST_CASE("sharding query: what corrected drops is checked") {
+  const auto with = [](const std::string& keys) {
+    return query_answer(R"({"mesh": [["x", 2], ["y", 2]], "axis_types": ["auto", "explicit"],
+                            "shape": [2], "spec": ["x"], "corrected": true, )" +
+                        keys + "}");
+  };
+  CHECK(with(R"("unreduced": ["y"], "logical_device_ids": [1, 0, 3, 2])") == R"({"spec": ["x"]})");
+  CHECK(with(R"("unreduced": ["z"])") ==
+        error_line("sharding", R"(P('x', unreduced={'z'}): unreduced: the mesh has no axis \"z\"; )"
+                               R"(it has \"x\", \"y\")"));
+  CHECK(with(R"("reduced": ["z"])") ==
+        error_line("sharding", R"(P('x', reduced={'z'}): reduced: the mesh has no axis \"z\"; )"
+                               R"(it has \"x\", \"y\")"));
+  CHECK(with(R"("logical_device_ids": [0, 0, 1, 2])") ==
+        error_line("sharding", "P('x',): expected each logical id once, got 0 twice"));
+  CHECK(with(R"("unreduced": ["x"])") ==
+        error_line("spec",
+                   "P('x', unreduced={'x'}): expected each axis in one place of the array's "
+                   R"(spec and states, got \"x\" again)"));
+}
+
 TEST_CASE("sharding query: corrected gives a spec alone") {
   CHECK(
       query_answer(R"({"mesh": [["x", 2], ["y", 2]], "shape": [4, 3, 2], "spec": [["x", "y"], "x"],
@@ -134,6 +187,28 @@ TEST_CASE("sharding query: an HLO text becomes a spec") {
         R"({"spec": ["x"], "unreduced": ["y"]})");
   CHECK(query_answer(R"({"hlo": "{devices=[6]<=[6]}", )" + mesh) ==
         error_line("hlo", "expected a sharding of arrays of rank 2, got one of rank 1"));
+}
+
+TEST_CASE("sharding query: types of axes are checked with the spec of an HLO text") {
+  const auto with = [](const std::string& hlo, const std::string& types) {
+    return query_answer(R"({"hlo": ")" + hlo + R"(", "mesh": [["x", 2], ["y", 3]], "ndim": 2,
+                            "axis_types": [)" +
+                        types + "]}");
+  };
+  const std::string unreduced = "{devices=[2,1,3]<=[6] last_tile_dims={unreduced}}";
+  CHECK(with(unreduced, R"("auto", "explicit")") == R"({"spec": ["x"], "unreduced": ["y"]})");
+  CHECK(with(unreduced, R"("auto", "auto")") ==
+        error_line("sharding",
+                   "P('x', unreduced={'y'}): unreduced: expected axes of type Explicit, got "
+                   R"(\"y\" of Auto)"));
+  CHECK(with("{devices=[2,3]<=[6]}", R"("auto", "manual")") ==
+        error_line("shape",
+                   "P('x', 'y'): dimension 1: expected no Manual axis of several devices, got "
+                   R"(\"y\" of 3)"));
+  CHECK(with("{replicated}", R"("manual", "manual")") ==
+        error_line("hlo", R"(expected \"{manual}\" for P() on Mesh('x': 2, 'y': 3, )"
+                          R"(axis_types=(Manual, Manual)), got \"{replicated}\")"));
+  CHECK(with("{replicated}", R"("auto", "explicit")") == R"({"spec": [], "unreduced": []})");
 }
 
 TEST_CASE("sharding query: a text may be as long as its line") {
@@ -193,7 +268,13 @@ TEST_CASE("sharding query: null in a list is no axis of the mesh, unless it is a
 }
 
 TEST_CASE("sharding query: a line that is no JSON, or no query, is refused with its place") {
-  CHECK(query_refused("") == "column 1: expected a value, got the end of the file");
+  CHECK(query_refused("") == "column 1: expected a value, got the end of the line");
+  CHECK(query_refused(R"({} {})") == R"(column 4: expected the end of the line, got \"{\")");
+  CHECK(query_refused(R"( {"mesh": [)") ==
+        R"(column 12: /mesh: expected a value or \"]\", got the end of the line (the list begun )"
+        "at column 11 is not closed)");
+  CHECK(query_refused(R"({"hlo": "{replicated}", "mesh": [], "ndim": 1, "ndim": 1})") ==
+        R"(column 48: /ndim: duplicate key \"ndim\"; the first is at column 37)");
   CHECK(query_refused("[1]") == "column 1: expected a query, an object, got a list");
   CHECK(query_refused("{}") == R"(column 1: missing key \"mesh\")");
   CHECK(query_refused(R"({"mesh": [], "shape": [], "spec": [], "sharp": 1})") ==
