@@ -44,44 +44,59 @@ Outcome answer_queries(const ShowShardingCommand& command, std::ostream& out) {
   return outcome;
 }
 
-int64_t number_named(std::string_view option, std::string_view text, std::string_view expected) {
+/// Returns the whole number that is all of the text, or nothing.
+std::optional<int64_t> number_in(std::string_view text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0)
-    refuse(option, fmt::format("expected {}, got {}", expected, in_quotes(text)));
+    return std::nullopt;
   return number;
 }
 
-/// Returns the parts of the text between commas; none if it is empty.
-std::vector<std::string_view> items_of(std::string_view text) {
-  std::vector<std::string_view> items;
-  for (size_t begin = 0; begin < text.size();) {
+/// Calls read(item) with the parts of the option's text between commas, of which an empty text has
+/// none. Refuses an empty part, and one that `read` returns false for.
+template <class Read>
+void read_items(std::string_view option, std::string_view text, std::string_view expected,
+                const Read& read) {
+  for (size_t begin = 0; !text.empty() && begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    items.push_back(text.substr(begin, end - begin));
+    const std::string_view item = text.substr(begin, end - begin);
+    if (item.empty() || !read(item))
+      refuse(option,
+             fmt::format("expected {}, got {}", expected, in_quotes(item.empty() ? text : item)));
     begin = end + 1;
   }
-  return items;
 }
 
 DeviceMesh mesh_named(const std::string& text, const Limits& limits) {
   std::vector<Axis> axes;
-  for (const std::string_view item : items_of(text)) {
+  read_items("--mesh", text, "axes such as x=4,y=2", [&](std::string_view item) {
     const size_t equals = std::min(item.find('='), item.size());
-    const std::string_view size = item.substr(std::min(equals + 1, item.size()));
-    axes.push_back({std::string(item.substr(0, equals)),
-                    number_named("--mesh", size, "axes such as x=4,y=2")});
-  }
+    const auto size = number_in(item.substr(std::min(equals + 1, item.size())));
+    axes.push_back({std::string(item.substr(0, equals)), size.value_or(1)});
+    return size.has_value();
+  });
   DeviceMesh mesh(std::move(axes));
   if (mesh.axes().devices() > limits.devices)
     refuse("--mesh", beyond(limits, &Limits::devices, int64_t{mesh.axes().devices()}));
   return mesh;
 }
 
-Shape shape_named(const std::string& text) {
+Shape shape_named(const std::string& text, Dtype dtype) {
   std::vector<int64_t> dims;
-  for (const std::string_view item : items_of(text))
-    dims.push_back(number_named("--shape", item, "extents such as 16,8"));
-  return Shape(std::move(dims));
+  read_items("--shape", text, "extents such as 16,8", [&](std::string_view item) {
+    const auto extent = number_in(item);
+    dims.push_back(extent.value_or(0));
+    return extent.has_value();
+  });
+  Shape shape(std::move(dims));
+  try {
+    (void)(itemsize(dtype) * shape.elements());
+  } catch (const Overflow&) {
+    refuse("--shape", fmt::format("expected an array of less than 2^63 bytes, got {}{}",
+                                  name(dtype), shape.text()));
+  }
+  return shape;
 }
 
 Dtype dtype_given(const std::optional<std::string>& text) {
@@ -107,8 +122,22 @@ ShownSharding described(const ShowShardingCommand& command) {
   PartitionSpec spec;
   if (command.spec)
     spec = read_spec_text(*command.spec, "--spec", command.limits);
+  const Dtype dtype = dtype_given(command.dtype);
   return {NamedSharding({mesh_named(*command.mesh, command.limits), std::move(spec)}),
-          shape_named(*command.shape), dtype_given(command.dtype)};
+          shape_named(*command.shape, dtype), dtype};
+}
+
+/// Refuses a command without the name of an array.
+[[noreturn]] void refuse_unnamed(const std::string& file,
+                                 const std::vector<std::string_view>& names) {
+  constexpr size_t kMostNamed = 20;
+  std::string list;
+  for (size_t i = 0; i < std::min(names.size(), kMostNamed); ++i)
+    list += (i > 0 ? ", " : "") + in_quotes(names[i]);
+  if (names.size() > kMostNamed)
+    list += fmt::format(" and {} more", names.size() - kMostNamed);
+  refuse(file, fmt::format("expected the name of an array too; the scenario has {}",
+                           list.empty() ? "none" : list));
 }
 
 ShownSharding of_scenario(const ShowShardingCommand& command) {
@@ -116,6 +145,8 @@ ShownSharding of_scenario(const ShowShardingCommand& command) {
   std::vector<std::string_view> names;
   for (const Array& array : scenario.arrays)
     names.push_back(array.name);
+  if (command.array.empty())
+    refuse_unnamed(command.file, names);
   const auto found = std::find(names.begin(), names.end(), command.array);
   if (found == names.end())
     refuse(command.file, fmt::format("no array is called {}{}", in_quotes(command.array),
@@ -139,6 +170,8 @@ ShownSharding of_scenario(const ShowShardingCommand& command) {
 
 void write_svg(const ShowShardingCommand& command, const ShownSharding& shown) {
   constexpr std::string_view kSvg = "--svg";
+  if (command.svg->empty() || *command.svg == "-")
+    refuse(kSvg, fmt::format("expected a file, got {}", in_quotes(*command.svg)));
   if (const size_t parts = held_parts(shown).devices.size(); parts > kMostDrawnParts)
     refuse(kSvg, fmt::format("expected at most {} parts to draw, got {}", kMostDrawnParts, parts));
   keep_inputs(kSvg, *command.svg, {command.file});
@@ -152,11 +185,12 @@ Outcome execute(const ShowShardingCommand& command, const Terminal& terminal) {
     return answer_queries(command, terminal.out);
   try {
     const ShownSharding shown = command.file.empty() ? described(command) : of_scenario(command);
-    terminal.out << sharding_text(shown, terminal.style);
+    const std::string text = sharding_text(shown, terminal.style);
     if (command.svg)
       write_svg(command, shown);
+    terminal.out << text;
   } catch (const ShardingError& error) {
-    refuse(option_of(error.stage()), error.what());
+    refuse(command.file.empty() ? option_of(error.stage()) : command.file, error.what());
   }
   return Outcome::Holds;
 }

@@ -62,7 +62,9 @@ std::string listed(const std::vector<Shard>& shards, const Style& style) {
     for (const Interval& each : shards[i].slice)
       part += fmt::format("{}{}", part.empty() ? "" : ", ",
                           slice_text(each.begin, each.end - each.begin));
-    table.row({fmt::format("{}", shards[i].device), "[" + part + "]",
+    constexpr size_t kOthers = 16;  // columns of the device and the copy
+    table.row({fmt::format("{}", shards[i].device),
+               shortened("[" + part + "]", kTerminalColumns - kOthers, style),
                fmt::format("{}", shards[i].replica)});
   }
   if (shards.size() > kMostRows)
@@ -130,11 +132,15 @@ std::string spec_on_mesh(const ShownSharding& shown) {
   return fmt::format("{} on {}", parts.spec.text(), parts.mesh.text());
 }
 
-std::string sizes_and_copies(const ShownSharding& shown, const HeldParts& held) {
+std::string sizes_and_copies(const ShownSharding& shown, const HeldParts& held,
+                             const Style& style) {
+  constexpr size_t kMostOfShape = 40;
   const auto sized = [&](const Shape& shape) {
-    return fmt::format("{}{}, {}", name(shown.dtype), shape.text(),
+    return fmt::format("{}{}, {}", name(shown.dtype), shortened(shape.text(), kMostOfShape, style),
                        size_text(itemsize(shown.dtype) * shape.elements()));
   };
+  if (shown.shape.elements() == 0)
+    return fmt::format("{}, {} on each device; no elements", sized(shown.shape), sized(held.local));
   const size_t parts = held.devices.size();
   return fmt::format("{} in {} part{}, {} on each device; {}", sized(shown.shape), parts,
                      parts == 1 ? "" : "s", sized(held.local), copies_text(shown, held));
@@ -143,8 +149,10 @@ std::string sizes_and_copies(const ShownSharding& shown, const HeldParts& held) 
 std::string sharding_text(const ShownSharding& shown, const Style& style) {
   const HeldParts held = held_parts(shown);
   const std::string spec = shown.sharding.parts().spec.text();
-  std::string text = style.bold(spec) + spec_on_mesh(shown).substr(spec.size()) + "\n";
-  text += sizes_and_copies(shown, held) + "\n\n";
+  const std::string head = shortened(spec_on_mesh(shown), kTerminalColumns, style);
+  std::string text =
+      head.starts_with(spec) ? style.bold(spec) + head.substr(spec.size()) : style.bold(head);
+  text += "\n" + sizes_and_copies(shown, held, style) + "\n\n";
   if (held.cut.empty()) {
     text +=
         fmt::format("the whole array on devices {}\n", holders_text(held.devices.begin()->second));

@@ -40,9 +40,10 @@ HeldParts held_parts(const ShownSharding& shown);
 /// Returns "0:4", or "0" if it is one index.
 std::string slice_text(int64_t begin, int64_t extent);
 
-/// Returns the lines above the drawing: the spec on its mesh; the shapes, bytes and copies.
+/// Returns the lines above the drawing: the spec on its mesh; the shapes (long ones shortened),
+/// bytes and copies.
 std::string spec_on_mesh(const ShownSharding& shown);
-std::string sizes_and_copies(const ShownSharding& shown, const HeldParts& held);
+std::string sizes_and_copies(const ShownSharding& shown, const HeldParts& held, const Style& style);
 
 /// Returns the same drawing as an SVG image. There is a grid for each part of the dimensions after
 /// the first two that are cut. A cell's tooltip has its slice and all its devices. Requires at most

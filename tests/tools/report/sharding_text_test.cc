@@ -77,6 +77,53 @@ TEST_CASE("sharding text: what does not fit 80 columns is a row per device, of t
   CHECK(text.ends_with("    63  [0:3, 63]     0\nand 2 devices more\n\n"));
 }
 
+/// Returns a line of the text, the first being 0.
+std::string line_of(const ShownSharding& shown, int line) {
+  const std::string text = sharding_text(shown, Style());
+  size_t begin = 0;
+  for (int i = 0; i < line; ++i)
+    begin = text.find('\n', begin) + 1;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+TEST_CASE("sharding text: an array without elements has none on any device") {
+  CHECK(line_of(shown(kFour, {{{"x", "y"}}}, {0, 6}), 1) ==
+        "f32[0,6], 0 B, f32[0,6], 0 B on each device; no elements");
+  CHECK(line_of(shown(kFour, {{{}, {"x"}}}, {0, 6}), 1) ==
+        "f32[0,6], 0 B, f32[0,3], 0 B on each device; no elements");
+}
+
+TEST_CASE("sharding text: a long head is cut to 80 columns, and a long shape to 40") {
+  std::vector<Axis> axes;
+  for (int a = 0; a < 20; ++a)
+    axes.push_back({"a" + std::to_string(a), 1});
+  const Shape ones(std::vector<int64_t>(30, 1));
+  const ShownSharding long_mesh = shown(DeviceMesh(axes), {{{"a0"}}}, ones);
+  // An ellipsis of one column has three bytes.
+  const std::string ellipsis = "\u2026";
+  CHECK(line_of(long_mesh, 0) ==
+        "P('a0',) on Mesh('a0': 1, 'a1': 1, 'a2': 1, 'a3': 1, 'a4': 1, 'a5': 1, 'a6': 1," +
+            ellipsis);
+  const std::string ones_text = "f32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1," + ellipsis + ", 4 B";
+  CHECK(line_of(long_mesh, 1) ==
+        ones_text + " in 1 part, " + ones_text + " on each device; each element on 1 device");
+  const PartitionSpec long_spec = {std::vector<std::vector<std::string>>(30)};
+  CHECK(line_of(shown(kFour, long_spec, ones), 0) ==
+        "P(None, None, None, None, None, None, None, None, None, None, None, None, None," +
+            ellipsis);
+}
+
+TEST_CASE("sharding text: a long part in a row is cut") {
+  const DeviceMesh eight({{"x", 2}, {"y", 2}, {"z", 2}});
+  std::vector<int64_t> extents(40, 1);
+  extents[0] = extents[1] = extents[2] = 2;
+  const std::string text = drawing(shown(eight, {{{"x"}, {"y"}, {"z"}}}, Shape(extents)));
+  const std::string first = text.substr(0, text.find("     1  "));
+  CHECK(first.ends_with(
+      "     0  [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,\u2026"
+      "     0\n"));
+}
+
 TEST_CASE("sharding text: addends along unreduced axes are no copies") {
   const DeviceMesh typed({{"x", 2}, {"y", 2}, {"z", 2}},
                          {{AxisType::Explicit, AxisType::Auto, AxisType::Auto}});
