@@ -234,8 +234,7 @@ class Run {
   }
 
   void check_end() {
-    const std::span<const Link> links = stages_.fabric().links();
-    if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.cut; }))
+    if (stages_.fabric().has_cuts())
       check(routes_left(program_, lowered(), stages_.healthy_paths(), stages_.paths()));
     if (report_.completion)
       return check(deadlock_free());

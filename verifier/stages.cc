@@ -35,12 +35,8 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
 }
 
 bool Stages::has_routes() {
-  if (!has_routes_) {
-    const std::span<const Link> links = fabric().links();
-    has_routes_ =
-        std::none_of(links.begin(), links.end(), [](const Link& link) { return link.cut; }) ||
-        !first_unrouted(lowered_, paths());
-  }
+  if (!has_routes_)
+    has_routes_ = !fabric().has_cuts() || !first_unrouted(lowered_, paths());
   return *has_routes_;
 }
 

@@ -21,32 +21,46 @@
 #include "models/array/dtype.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "models/fabric/topology.h"
 #include "models/fabric/transport.h"
 
 namespace orrery {
 
-/// A Link is directed. Opposite directions are two links.
-struct Link {
-  VertexId from;
-  VertexId to;
-  BytesPerSecond bandwidth;  // > 0, in parts of 1 / Fabric::rate_parts()
-  Duration latency;          // >= 0, of this link alone
-  bool cut = false;          // no route uses it
-  friend bool operator==(const Link&, const Link&) = default;
+/// Says which of several equal ways a message takes: that of its destination's number, or that of
+/// a hash of its ends and its channel.
+struct Ways {
+  bool hashed = false;
+  uint64_t seed = 0;  // of the hash
+  friend bool operator==(const Ways&, const Ways&) = default;
 };
 
-/// In a Fabric the devices are vertices 0..devices-1, and the switches follow. A Fabric is held as
-/// a Boost graph, and is immutable.
+/// In a Fabric the devices are vertices 0..devices-1, and the switches follow. Its topology says
+/// how they are joined. A Fabric is immutable, and copies share what they hold.
 class Fabric {
  public:
-  /// Makes a fabric in which no switch reduces. Requires that every link joins two different
-  /// vertices of the fabric.
-  Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links);
+  /// Makes a fabric of a list of links, in which no switch reduces. Requires that every link joins
+  /// two different vertices of the fabric.
+  Fabric(uint32_t devices, std::vector<std::string> switches, std::vector<Link> links,
+         Ways ways = {});
+  explicit Fabric(std::shared_ptr<const Topology> topology, Ways ways = {});
 
-  uint32_t devices() const { return devices_; }
-  std::span<const std::string> switches() const { return switches_; }
-  std::span<const Link> links() const { return links_; }
-  const Link& link(LinkId id) const { return links_[id.index()]; }
+  const Topology& topology() const { return *topology_; }
+  const Ways& ways() const { return ways_; }
+
+  uint32_t devices() const { return topology_->devices(); }
+  uint32_t switches() const { return topology_->switches(); }
+  uint32_t vertices() const { return devices() + switches(); }
+  bool is_device(VertexId id) const { return id.index() < devices(); }
+  /// Requires a switch.
+  std::string switch_name(VertexId id) const {
+    return topology_->switch_name(id.index() - devices());
+  }
+  std::vector<std::string> switch_names() const;
+
+  uint32_t count_links() const { return topology_->links(); }
+  Link link(LinkId id) const { return changed_ ? (*changed_)[id.index()] : topology_->link(id); }
+  /// Makes a list of all links.
+  std::vector<Link> links() const;
 
   /// Returns the switches that reduce and multicast (NVLink SHARP), ascending. They fold the data
   /// that several devices send, and send copies of the data of one.
@@ -54,16 +68,23 @@ class Fabric {
   /// Returns the same fabric, but these switches reduce and multicast.
   Fabric with_reduction(std::vector<VertexId> switches) const;
 
-  /// Returns the same vertices with other links, whose bandwidths are in parts of 1 / `rate_parts`
-  /// bytes per second.
+  /// Returns the same fabric with other figures of its links, whose bandwidths are in parts of 1 /
+  /// `rate_parts` bytes per second. Links may be cut. Requires each link, with the same ends.
   Fabric with_links(std::vector<Link> links, int64_t rate_parts) const;
 
   /// Bandwidths are whole numbers of 1 / rate_parts() bytes per second. rate_parts() is 1 at first,
   /// and 3 if a fault divides a bandwidth by 3. So a divided bandwidth stays exact.
   int64_t rate_parts() const { return rate_parts_; }
 
+  /// Returns whether links have other figures than those of the topology.
+  bool has_changes() const { return changed_ != nullptr; }
+  /// Returns whether some link is cut.
+  bool has_cuts() const { return has_cuts_; }
+  /// Returns the number that decides between equal ways, or nothing if the destination does.
+  std::optional<uint64_t> way_number(VertexId from, VertexId to, uint32_t channel) const;
+
   /// Returns the lowest link that is not cut and leads from `from` straight to `to`. Takes a binary
-  /// search among the links out of `from`.
+  /// search among the links out of `from`, or no search where the topology has a rule.
   std::optional<LinkId> direct_link(VertexId from, VertexId to) const;
 
   /// Returns the links that are not cut and lead from `from` straight to `to`, in id order.
@@ -72,8 +93,8 @@ class Fabric {
   /// Returns the vertices at the end of a link from `from` that is not cut, each once, in id order.
   std::vector<VertexId> neighbours(VertexId from) const;
 
-  /// Returns whether each of the vertices has a route to each other one, over links that are not
-  /// cut.
+  /// Returns whether each of the vertices is known to have a route to each other one, over links
+  /// that are not cut. It is not known where devices do not forward and a link is cut.
   bool reach_each_other(std::span<const VertexId> vertices) const;
 
   /// Returns "device 3" or "switch "s0"", say.
@@ -83,12 +104,13 @@ class Fabric {
 
  private:
   struct Graph;
-  uint32_t devices_;
-  std::vector<std::string> switches_;
-  std::vector<Link> links_;
+  std::shared_ptr<const Topology> topology_;
+  Ways ways_;
   std::vector<VertexId> reducing_switches_;
   int64_t rate_parts_ = 1;
-  std::shared_ptr<const Graph> graph_;  // of the vertices and links; copies share it
+  bool has_cuts_ = false;
+  std::shared_ptr<const std::vector<Link>> changed_;  // all links, if their figures are other ones
+  std::shared_ptr<const Graph> graph_;  // where a search says which vertices reach each other
 };
 
 /// The figures of a device. One that was not given is absent, and a report says so.
@@ -129,13 +151,10 @@ struct Cluster {
   std::optional<TransportFigures> transport = {};
 };
 
-/// LinkFigures are the figures of each directed link of the fabrics below.
-struct LinkFigures {
-  BytesPerSecond bandwidth;
-  Duration latency;
-};
 /// Returns a ring with links in both directions. Two devices have one link each way.
 Fabric ring_fabric(uint32_t devices, LinkFigures link);
+/// Returns a ring without the links between its ends.
+Fabric line_fabric(uint32_t devices, LinkFigures link);
 /// Returns a fabric with one link each way between each pair of devices.
 Fabric fully_connected_fabric(uint32_t devices, LinkFigures link);
 /// Returns a fabric of one non-blocking switch, called "switch". A route has two links.

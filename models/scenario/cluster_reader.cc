@@ -11,6 +11,7 @@
 #include "models/scenario/fields.h"
 #include "models/scenario/figure_reader.h"
 #include "models/scenario/size_limits.h"
+#include "models/scenario/topology_json.h"
 
 namespace orrery {
 
@@ -25,18 +26,19 @@ std::string rate_key_hint(std::string_view key) {
 }
 
 constexpr QuantityRange kPositive = {.least = 1};
-constexpr QuantityRange kBandwidths = {.least = 1, .most = kMostBandwidth};
 
-enum class Topology { Ring, FullyConnected, Switch, Links };
+enum class NamedTopology { Ring, Line, FullyConnected, Switch, Links };
 
-std::optional<Topology> read_topology(DocumentNode node, Diagnostics& diagnostics) {
-  static const std::map<std::string_view, Topology> kNames = {
-      {"fully_connected", Topology::FullyConnected},
-      {"links", Topology::Links},
-      {"ring", Topology::Ring},
-      {"switch", Topology::Switch},
+std::optional<NamedTopology> read_named_topology(DocumentNode node, Diagnostics& diagnostics) {
+  static const std::map<std::string_view, NamedTopology> kNames = {
+      {"fully_connected", NamedTopology::FullyConnected},
+      {"line", NamedTopology::Line},
+      {"links", NamedTopology::Links},
+      {"ring", NamedTopology::Ring},
+      {"switch", NamedTopology::Switch},
   };
-  constexpr std::string_view kExpected = "\"ring\", \"fully_connected\", \"switch\" or \"links\"";
+  constexpr std::string_view kExpected =
+      "\"ring\", \"line\", \"fully_connected\", \"switch\", \"links\" or an object";
   if (node.kind() != DocumentNode::Kind::Text) {
     expected(node, kExpected, diagnostics);
     return std::nullopt;
@@ -59,18 +61,19 @@ VertexId switch_at(const Fabric& fabric, size_t index) {
 
 std::vector<VertexId> all_switches(DocumentNode node, const Fabric& fabric,
                                    Diagnostics& diagnostics) {
-  if (fabric.switches().empty())
+  if (fabric.switches() == 0)
     diagnostics.add(node.key_origin(), fmt::format("\"{}\" belongs to a cluster that has switches",
                                                    kInSwitchReduction));
   std::vector<VertexId> all;
-  for (size_t s = 0; s < fabric.switches().size(); ++s)
+  for (size_t s = 0; s < fabric.switches(); ++s)
     all.push_back(switch_at(fabric, s));
   return all;
 }
 
 std::vector<VertexId> named_switches(DocumentNode list, const Fabric& fabric,
                                      Diagnostics& diagnostics) {
-  const std::vector<std::string_view> names(fabric.switches().begin(), fabric.switches().end());
+  const std::vector<std::string> switches = fabric.switch_names();
+  const std::vector<std::string_view> names(switches.begin(), switches.end());
   std::vector<VertexId> named;
   for (const DocumentNode item : list) {
     const std::optional<std::string> name = read_text(item, "a switch's name", diagnostics);
@@ -91,20 +94,28 @@ std::vector<VertexId> named_switches(DocumentNode list, const Fabric& fabric,
   return named;
 }
 
-/// Reads true as all switches, false as none, and a list as the switches that it names. `fabric` is
-/// null if it has an error; then the names are not looked at.
+/// Reads true as all switches, "inside" as those in nodes, false as none, and a list as the
+/// switches that it names. `fabric` is null if it has an error; then the names are not looked at.
 std::vector<VertexId> read_reducing_switches(DocumentNode node, const Fabric* fabric,
                                              FigureReader& figures, Diagnostics& diagnostics) {
   const std::optional<DocumentNode> value = figures.value(node, std::string(kInSwitchReduction));
   if (!value)
     return {};
   const DocumentNode::Kind kind = value->kind();
-  if (kind != DocumentNode::Kind::List && kind != DocumentNode::Kind::Boolean) {
-    expected(*value, "true, false or a list of switch names", diagnostics);
+  const bool inside = kind == DocumentNode::Kind::Text && value->text() == "inside";
+  if (!inside && kind != DocumentNode::Kind::List && kind != DocumentNode::Kind::Boolean) {
+    expected(*value, "true, false, \"inside\" or a list of switch names", diagnostics);
     return {};
   }
   if (fabric == nullptr)
     return {};
+  if (inside) {
+    std::vector<VertexId> switches = switches_inside(*fabric);
+    if (switches.empty())
+      diagnostics.add(value->origin(),
+                      "\"inside\" belongs to the topology \"nodes\" with switches in its nodes");
+    return switches;
+  }
   if (kind == DocumentNode::Kind::List)
     return named_switches(*value, *fabric, diagnostics);
   return value->boolean() ? all_switches(node, *fabric, diagnostics) : std::vector<VertexId>();
@@ -123,45 +134,64 @@ class ClusterReader {
     std::optional<std::string> name;
     if (const auto node = fields_.optional("name"))
       name = read_text(*node, "a name", diagnostics_);
-    const std::optional<int64_t> devices = read_devices();
+    const std::optional<DocumentNode> given = fields_.object().find("topology");
+    const bool by_rule =
+        given && given->kind() == DocumentNode::Kind::Object && !given->find("links");
+    const std::optional<int64_t> devices = read_devices(by_rule);
     if (const auto node = fields_.optional("switches"))
       read_switches(*node);
-    std::optional<Topology> topology;
-    std::string topology_name = "links";
+    std::optional<NamedTopology> topology;
+    std::string name_of_topology = "links";
     std::optional<DocumentNode> links = fields_.optional("links");
-    if (const auto node = fields_.optional("topology")) {
+    Ways ways;
+    if (const auto node = fields_.optional("topology"); node && !by_rule) {
       if (node->kind() == DocumentNode::Kind::Object) {
         Fields inner(*node, diagnostics_);
         links = inner.required("links");
+        ways = read_ways(inner, nullptr, diagnostics_);
         inner.finish();
         if (links)
-          topology = Topology::Links;
+          topology = NamedTopology::Links;
       } else {
-        topology = read_topology(*node, diagnostics_);
+        topology = read_named_topology(*node, diagnostics_);
         if (topology)
-          topology_name = node->text();
+          name_of_topology = node->text();
       }
-    } else if (links) {
-      topology = Topology::Links;
-    } else {
+    } else if (links && !by_rule) {
+      topology = NamedTopology::Links;
+    } else if (!by_rule) {
       fields_.required("topology");
     }
     const std::optional<DocumentNode> reduction = fields_.optional(kInSwitchReduction);
     read_link_figures(devices, topology);
     DeviceFigures device = read_device();
     std::optional<TransportFigures> transport;
-    if (const auto given = fields_.optional("transport"))
-      transport = read_transport(*given, figures_, diagnostics_);
+    if (const auto node = fields_.optional("transport"))
+      transport = read_transport(*node, figures_, diagnostics_);
     std::optional<Fabric> fabric;
-    if (devices && topology == Topology::Links)
-      fabric = read_links(links, static_cast<uint32_t>(*devices));
-    else if (links && topology != Topology::Links)
+    if (devices && topology == NamedTopology::Links)
+      fabric = read_links(links, static_cast<uint32_t>(*devices), ways);
+    else if (links && topology != NamedTopology::Links)
       diagnostics_.add(links->key_origin(), "\"links\" belongs to the topology \"links\"");
-    if (switches_given_ && topology && topology != Topology::Links)
+    if (switches_given_ && (topology || by_rule) && topology != NamedTopology::Links)
       diagnostics_.add(fields_.object().find("switches")->key_origin(),
                        "\"switches\" belongs to the topology \"links\"");
-    if (devices && topology && topology != Topology::Links && diagnostics_.size() == before)
+    if (devices && topology && topology != NamedTopology::Links && diagnostics_.size() == before)
       fabric = build(*topology, *devices);
+    if (by_rule)
+      if (auto reading = read_topology(*given, {bandwidth_, latency_, "bandwidth", "latency"},
+                                       figures_, limits_, diagnostics_)) {
+        fabric = std::move(reading->fabric);
+        name_of_topology = std::move(reading->name);
+        figures_.forget_source("bandwidth");  // the figures of its levels have them now
+        figures_.forget_source("latency");
+        if (devices && *devices != fabric->devices())
+          diagnostics_.add(
+              fields_.object().find("devices")->origin(),
+              fmt::format("expected {}, the devices of the topology, got {}; \"devices\" may be "
+                          "absent",
+                          fabric->devices(), *devices));
+      }
     std::vector<VertexId> reducing;
     if (reduction)
       reducing =
@@ -171,13 +201,15 @@ class ClusterReader {
       return std::nullopt;
     if (!reducing.empty())
       fabric = fabric->with_reduction(std::move(reducing));
-    return Cluster{name.value_or(default_cluster_name(topology_name, *devices)), std::move(*fabric),
-                   std::move(device), std::move(figures_).sources(), std::move(transport)};
+    const std::string own_name = default_cluster_name(name_of_topology, fabric->devices());
+    return Cluster{name.value_or(own_name), std::move(*fabric), std::move(device),
+                   std::move(figures_).sources(), std::move(transport)};
   }
 
  private:
-  std::optional<int64_t> read_devices() {
-    const std::optional<DocumentNode> node = fields_.required("devices");
+  std::optional<int64_t> read_devices(bool may_be_absent) {
+    const std::optional<DocumentNode> node =
+        may_be_absent ? fields_.optional("devices") : fields_.required("devices");
     if (!node)
       return std::nullopt;
     const std::optional<int64_t> devices = read_integer(
@@ -194,10 +226,10 @@ class ClusterReader {
   }
 
   /// Reads the figures of links that do not state their own. A fabric of one device has no links.
-  void read_link_figures(std::optional<int64_t> devices, std::optional<Topology> topology) {
+  void read_link_figures(std::optional<int64_t> devices, std::optional<NamedTopology> topology) {
     bandwidth_ = figure("bandwidth", Dimension::Rate, kBandwidths);
     latency_ = figure("latency", Dimension::Time, {});
-    if (!topology || topology == Topology::Links || devices == 1)
+    if (!topology || topology == NamedTopology::Links || devices == 1)
       return;
     for (const auto& [key, dimension] :
          {std::pair("bandwidth", Dimension::Rate), std::pair("latency", Dimension::Time)}) {
@@ -251,11 +283,11 @@ class ClusterReader {
   }
 
   /// Makes the fabric of a named topology. Requires that there was no error so far.
-  std::optional<Fabric> build(Topology topology, int64_t devices) {
+  std::optional<Fabric> build(NamedTopology topology, int64_t devices) {
     const auto count = static_cast<uint32_t>(devices);
     const LinkFigures figures{BytesPerSecond(bandwidth_.value_or(1)),
                               Duration(latency_.value_or(0))};
-    const bool full = topology == Topology::FullyConnected;
+    const bool full = topology == NamedTopology::FullyConnected;
     const int64_t links = full ? devices * (devices - 1) : 2 * devices;
     if (links > limits_.links) {
       diagnostics_.add(fields_.object().origin(),
@@ -264,12 +296,14 @@ class ClusterReader {
                                           full ? " fully connected" : "")));
       return std::nullopt;
     }
-    if (topology == Topology::Ring)
+    if (topology == NamedTopology::Ring)
       return ring_fabric(count, figures);
+    if (topology == NamedTopology::Line)
+      return line_fabric(count, figures);
     return full ? fully_connected_fabric(count, figures) : switch_fabric(count, figures);
   }
 
-  std::optional<Fabric> read_links(std::optional<DocumentNode> list, uint32_t devices) {
+  std::optional<Fabric> read_links(std::optional<DocumentNode> list, uint32_t devices, Ways ways) {
     if (!list) {
       fields_.required("links");
       return std::nullopt;
@@ -288,7 +322,7 @@ class ClusterReader {
           links.push_back(*link);
       }
     }
-    return Fabric(devices, std::move(switches_), std::move(links));
+    return Fabric(devices, std::move(switches_), std::move(links), ways);
   }
 
   std::optional<Link> read_link(DocumentNode node, uint32_t devices) {

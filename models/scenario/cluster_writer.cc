@@ -5,7 +5,7 @@
 
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/quantity_text.h"
-#include "models/scenario/size_limits.h"
+#include "models/scenario/topology_json.h"
 
 namespace orrery {
 
@@ -13,27 +13,10 @@ namespace {
 
 using Members = std::vector<std::pair<std::string, JsonText>>;
 
-bool same_fabric(const Fabric& a, const Fabric& b) {
-  return std::equal(a.links().begin(), a.links().end(), b.links().begin(), b.links().end()) &&
-         std::equal(a.switches().begin(), a.switches().end(), b.switches().begin(),
-                    b.switches().end());
-}
-
-/// Returns "ring", "fully_connected" or "switch", and "links" for any other topology.
-std::string topology_of(const Fabric& fabric) {
-  if (fabric.links().empty())
-    return fabric.devices() == 1 && fabric.switches().empty() ? "ring" : "links";
-  const LinkFigures figures{fabric.links()[0].bandwidth, fabric.links()[0].latency};
-  const uint32_t devices = fabric.devices();
-  if (same_fabric(fabric, ring_fabric(devices, figures)))
-    return "ring";
-  if (same_fabric(fabric, switch_fabric(devices, figures)))
-    return "switch";
-  const int64_t pairs = int64_t{devices} * (int64_t{devices} - 1);
-  if (static_cast<int64_t>(fabric.links().size()) == pairs && pairs <= Limits{}.links &&
-      same_fabric(fabric, fully_connected_fabric(devices, figures)))
-    return "fully_connected";
-  return "links";
+/// Returns whether a word alone names the topology, beside the figures of its links.
+bool is_word(std::string_view topology) {
+  return topology == "ring" || topology == "line" || topology == "fully_connected" ||
+         topology == "switch";
 }
 
 /// Returns the switches in the order in which the links first name them.
@@ -43,7 +26,7 @@ std::vector<std::string> switches_by_links(const Fabric& fabric) {
   for (const Link& link : fabric.links()) {
     for (const VertexId end : {link.from, link.to}) {
       if (end.index() >= fabric.devices() && seen.insert(end).second)
-        names.push_back(fabric.switches()[end.index() - fabric.devices()]);
+        names.push_back(fabric.switch_name(end));
     }
   }
   return names;
@@ -55,17 +38,29 @@ class ClusterWriter {
 
   JsonText write() {
     const Fabric& fabric = cluster_.fabric;
-    const std::string topology = topology_of(fabric);
+    const std::string topology(topology_name(fabric.topology()));
+    const bool has_word = is_word(topology) && !fabric.ways().hashed &&
+                          !has_source("topology/bandwidth") && !has_source("topology/latency");
+    const bool is_list = fabric.topology().is_searched() || (fabric.has_changes() && !has_word);
     if (cluster_.name != default_cluster_name(topology, fabric.devices()))
       members_.emplace_back("name", JsonText::text(cluster_.name));
     members_.emplace_back("devices", JsonText::raw(fmt::format("{}", fabric.devices())));
-    members_.emplace_back("topology", JsonText::text(topology));
-    if (!fabric.links().empty() && (topology != "links" || has_source("bandwidth")))
-      add("bandwidth", quantity_text(fabric.links()[0].bandwidth));
-    if (!fabric.links().empty() && (topology != "links" || has_source("latency")))
-      add("latency", quantity_text(fabric.links()[0].latency));
-    if (topology == "links")
+    if (is_list)
       write_links(fabric);
+    else if (has_word)
+      members_.emplace_back("topology", JsonText::text(topology));
+    else
+      members_.emplace_back("topology", topology_text(fabric, [&](const std::string& called,
+                                                                  const std::string& value) {
+                              return figure(called, value);
+                            }));
+    if (fabric.count_links() > 0 && (is_list || has_word)) {
+      const Link first = fabric.link(LinkId(0));
+      if (has_word || has_source("bandwidth"))
+        add("bandwidth", quantity_text(first.bandwidth));
+      if (has_word || has_source("latency"))
+        add("latency", quantity_text(first.latency));
+    }
     write_reduction(fabric);
     write_device(cluster_.device);
     if (cluster_.transport)
@@ -193,11 +188,10 @@ class ClusterWriter {
   }
 
   void write_links(const Fabric& fabric) {
-    const std::vector<std::string> named = switches_by_links(fabric);
-    if (!std::equal(fabric.switches().begin(), fabric.switches().end(), named.begin(),
-                    named.end())) {
+    const std::vector<std::string> all = fabric.switch_names();
+    if (all != switches_by_links(fabric)) {
       std::vector<JsonText> names;
-      for (const std::string& name : fabric.switches())
+      for (const std::string& name : all)
         names.push_back(JsonText::text(name));
       members_.emplace_back("switches", JsonText::list(std::move(names)));
     }
@@ -208,7 +202,16 @@ class ClusterWriter {
                             {"to", vertex_text(fabric, link.to)},
                             {"bandwidth", JsonText::text(quantity_text(link.bandwidth))},
                             {"latency", JsonText::text(quantity_text(link.latency))}}));
-    members_.emplace_back("links", JsonText::list(std::move(links)));
+    if (!fabric.ways().hashed) {
+      members_.emplace_back("topology", JsonText::text("links"));
+      members_.emplace_back("links", JsonText::list(std::move(links)));
+      return;
+    }
+    members_.emplace_back(
+        "topology",
+        JsonText::object({{"links", JsonText::list(std::move(links))},
+                          {"ways", JsonText::text("hashed")},
+                          {"seed", JsonText::raw(fmt::format("{}", fabric.ways().seed))}}));
   }
 
   void write_reduction(const Fabric& fabric) {
@@ -217,11 +220,14 @@ class ClusterWriter {
     if (reducing.empty() && !has_source(key))
       return;
     JsonText value = JsonText::raw(reducing.empty() ? "false" : "true");
-    if (!reducing.empty() && reducing.size() < fabric.switches().size()) {
+    if (!reducing.empty() && reducing.size() < fabric.switches()) {
       std::vector<JsonText> names;
       for (const VertexId id : reducing)
         names.push_back(vertex_text(fabric, id));
       value = JsonText::list(std::move(names));
+      const std::vector<VertexId> inside = switches_inside(fabric);
+      if (std::equal(reducing.begin(), reducing.end(), inside.begin(), inside.end()))
+        value = JsonText::text("inside");
     }
     members_.emplace_back(key, figure(key, std::move(value)));
   }
@@ -255,7 +261,7 @@ class ClusterWriter {
 JsonText vertex_text(const Fabric& fabric, VertexId id) {
   if (id.index() < fabric.devices())
     return JsonText::raw(fmt::format("{}", id.index()));
-  return JsonText::text(fabric.switches()[id.index() - fabric.devices()]);
+  return JsonText::text(fabric.switch_name(id));
 }
 
 JsonText cluster_text(const Cluster& cluster) {

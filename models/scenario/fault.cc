@@ -224,7 +224,7 @@ class FaultReader {
                                        {0, int64_t{fabric_.devices()} - 1}, diagnostics_);
       return device ? std::optional(VertexId(static_cast<size_t>(*device))) : std::nullopt;
     }
-    const std::span<const std::string> switches = fabric_.switches();
+    const std::vector<std::string> switches = fabric_.switch_names();
     const auto found = std::find(switches.begin(), switches.end(), node.text());
     if (found != switches.end())
       return VertexId(fabric_.devices() + static_cast<size_t>(found - switches.begin()));

@@ -45,6 +45,22 @@ void FigureReader::read_source(Fields& figure, const std::string& called) {
   sources_.push_back(std::move(source));
 }
 
+void FigureReader::share_source(const std::string& called, const std::string& also) {
+  if (called == also)
+    return;
+  const auto found = std::find_if(sources_.begin(), sources_.end(),
+                                  [&](const FigureSource& each) { return each.figure == called; });
+  if (found == sources_.end())
+    return;
+  FigureSource source = *found;
+  source.figure = also;
+  sources_.push_back(std::move(source));
+}
+
+void FigureReader::forget_source(std::string_view called) {
+  std::erase_if(sources_, [&](const FigureSource& each) { return each.figure == called; });
+}
+
 std::optional<int64_t> FigureReader::quantity(Fields& fields, std::string_view key,
                                               Dimension dimension, QuantityRange range,
                                               const std::string& called) {

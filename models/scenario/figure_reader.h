@@ -35,6 +35,11 @@ class FigureReader {
   /// result is empty if "value" is missing.
   std::optional<DocumentNode> value(DocumentNode figure, const std::string& called);
 
+  /// If the figure `called` has a source, the figure `also` gets the same.
+  void share_source(const std::string& called, const std::string& also);
+  /// Drops the source of a figure.
+  void forget_source(std::string_view called);
+
   /// Returns the sources of the figures that had one, sorted by figure.
   std::vector<FigureSource> sources() &&;
 

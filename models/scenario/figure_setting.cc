@@ -37,6 +37,27 @@ std::optional<Cluster> read_again(const std::string& text, const std::string& fi
   }
 }
 
+/// Lets all links of a list take their figures from the cluster. Returns false if they differ. A
+/// topology that is no list does so already.
+bool take_from_links(Json& cluster) {
+  if (!cluster.contains("links"))
+    return true;
+  Json& links = cluster["links"];
+  for (const char* const key : {"bandwidth", "latency"}) {
+    for (Json& link : links) {
+      if (link[key] != links[0][key])
+        return false;
+    }
+  }
+  for (Json& link : links)
+    for (const char* const key : {"bandwidth", "latency"}) {
+      if (!cluster.contains(key))
+        cluster[key] = Json(link[key]);
+      link.erase(key);
+    }
+  return !links.empty();
+}
+
 /// Copies the places that figures have in the user's file. The figure that was set has none there.
 void keep_origins(const Cluster& from, const std::vector<std::string>& set, Cluster& to) {
   if (!from.transport)
@@ -60,7 +81,7 @@ std::optional<Cluster> with_figure(const Cluster& cluster, const FigureSetting& 
                                    const Limits& limits, Diagnostics& diagnostics) {
   Json json = Json::parse(cluster_text(cluster).lines());
   const bool of_links = setting.place.front() == "bandwidth" || setting.place.front() == "latency";
-  if (of_links && json["topology"] == "links") {
+  if (of_links && (json["topology"].is_object() || !take_from_links(json))) {
     diagnostics.add(fmt::format("{}: each link of the cluster has its own", setting.source.figure));
     return std::nullopt;
   }

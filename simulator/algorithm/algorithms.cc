@@ -58,8 +58,13 @@ std::optional<VertexId> reducing_switch(const PlacedGroup& group) {
     });
   };
   const std::span<const VertexId> switches = group.fabric.reducing_switches();
-  const auto found = std::find_if(switches.begin(), switches.end(), joined);
-  return found == switches.end() ? std::nullopt : std::optional(*found);
+  if (switches.empty())
+    return std::nullopt;
+  const std::vector<VertexId> near = group.fabric.neighbours(group.ranks.front());
+  const auto found = std::find_if(near.begin(), near.end(), [&](VertexId hub) {
+    return std::binary_search(switches.begin(), switches.end(), hub) && joined(hub);
+  });
+  return found == near.end() ? std::nullopt : std::optional(*found);
 }
 
 std::optional<std::string> misfit_in_switch(const PlacedGroup& group) {

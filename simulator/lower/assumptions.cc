@@ -247,12 +247,12 @@ std::vector<std::string> extrapolated_labels(const TransportFigures& transport,
 namespace {
 
 /// Where the devices are, and which of them have a NIC. Without nodes both lists are empty.
-struct Nodes {
+struct NicsOfNodes {
   std::vector<size_t> of;     // of each device; a number for each node
   std::vector<bool> has_nic;  // of each device
 };
 
-Nodes nodes_of(const Fabric& fabric) {
+NicsOfNodes nodes_of(const Fabric& fabric) {
   const auto device_of = [&](const Link& link) {
     return std::min(link.from.index(), link.to.index());
   };
@@ -260,7 +260,7 @@ Nodes nodes_of(const Fabric& fabric) {
   for (const Link& link : fabric.links())
     if (device_of(link) < fabric.devices())
       slowest = slowest ? std::min(*slowest, link.bandwidth) : link.bandwidth;
-  std::vector<size_t> part(fabric.devices() + fabric.switches().size());
+  std::vector<size_t> part(fabric.vertices());
   std::iota(part.begin(), part.end(), size_t{0});
   const auto part_of = [&](size_t vertex) {
     while (part[vertex] != vertex)
@@ -268,7 +268,7 @@ Nodes nodes_of(const Fabric& fabric) {
     return vertex;
   };
   bool joined = false;
-  Nodes nodes;
+  NicsOfNodes nodes;
   nodes.has_nic.resize(fabric.devices());
   for (const Link& link : fabric.links()) {
     if (link.bandwidth > *slowest) {
@@ -295,7 +295,7 @@ struct UsedNics {
 };
 
 /// Returns it for each node, if the ranks are on several.
-std::map<size_t, UsedNics> used_nics(const Nodes& nodes, std::span<const VertexId> ranks) {
+std::map<size_t, UsedNics> used_nics(const NicsOfNodes& nodes, std::span<const VertexId> ranks) {
   std::map<size_t, UsedNics> nics;
   for (size_t r = 0; r < ranks.size(); ++r) {
     const size_t device = ranks[r].index();
@@ -312,7 +312,7 @@ std::map<size_t, UsedNics> used_nics(const Nodes& nodes, std::span<const VertexI
 std::optional<std::string> nodes_label(const Fabric& fabric,
                                        std::span<const Collective> collectives,
                                        std::span<const Choice> choices) {
-  const Nodes nodes = nodes_of(fabric);
+  const NicsOfNodes nodes = nodes_of(fabric);
   if (nodes.of.empty())
     return std::nullopt;
   std::set<std::string_view> ops;

@@ -109,7 +109,7 @@ class Faults {
   /// Returns a copy of the healthy links, to be modified.
   std::vector<Link>& links() {
     if (links_.empty())
-      links_.assign(healthy_.links().begin(), healthy_.links().end());
+      links_ = healthy_.links();
     return links_;
   }
 

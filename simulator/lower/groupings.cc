@@ -48,22 +48,22 @@ const Grouping& Groupings::of(const std::vector<Group>& groups,
   return *alike.emplace_back(std::move(made));
 }
 
-uint64_t Groupings::links_hash(VertexId vertex) {
-  if (links_.empty()) {
-    links_.resize(fabric_.devices() + fabric_.switches().size());
-    for (const Link& link : fabric_.links()) {
-      if (link.cut)
-        continue;
-      Hasher hasher;
-      hasher.add(link.bandwidth.count());
-      hasher.add(link.latency.count());
-      links_[link.from.index()] += hasher.word();  // independent of their order
-    }
-  }
-  return links_[vertex.index()];
+uint64_t Groupings::links_hash(VertexId vertex) const {
+  uint64_t sum = 0;  // independent of the order of the links
+  fabric_.topology().for_each_link_from(vertex, [&](LinkId id) {
+    const Link link = fabric_.link(id);
+    if (link.cut)
+      return;
+    Hasher hasher;
+    hasher.add(link.bandwidth.count());
+    hasher.add(link.latency.count());
+    sum += hasher.word();
+  });
+  return sum;
 }
 
-std::vector<size_t> Groupings::shapes(const std::vector<SharedList<VertexId>>& vertices) {
+std::vector<size_t> Groupings::shapes(
+    const std::vector<SharedList<VertexId>>& vertices) const {
   std::vector<size_t> firsts;
   std::set<uint64_t> known;
   for (size_t g = 0; g < vertices.size(); ++g) {
@@ -74,6 +74,7 @@ std::vector<size_t> Groupings::shapes(const std::vector<SharedList<VertexId>>& v
     for (const VertexId vertex : vertices[g]) {
       shape.add(vertex.index() - vertices[g].front().index());  // wraps below the first
       shape.add(links_hash(vertex));
+      shape.add(fabric_.topology().placed(vertices[g].front(), vertex));
     }
     if (known.insert(shape.word()).second)
       firsts.push_back(g);

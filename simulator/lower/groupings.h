@@ -29,8 +29,9 @@ struct Grouping {
 };
 
 /// It stores each list of groups once. Two groups have the same shape if one is the other shifted
-/// along the devices, and the two vertices of each rank have the same outgoing links. On the
-/// fabrics of the named topologies such groups take the same time.
+/// along the devices, and the two vertices of each rank have the same outgoing links, and are
+/// placed alike in nodes and under leaves. On the fabrics of the topologies by rule such groups
+/// take the same time, apart from what static ways make of their numbers.
 class Groupings {
  public:
   explicit Groupings(const Fabric& fabric) : fabric_(fabric) {}
@@ -41,11 +42,10 @@ class Groupings {
                      const std::vector<GroupMember>& absent = {});
 
  private:
-  uint64_t links_hash(VertexId vertex);
-  std::vector<size_t> shapes(const std::vector<SharedList<VertexId>>& vertices);
+  uint64_t links_hash(VertexId vertex) const;
+  std::vector<size_t> shapes(const std::vector<SharedList<VertexId>>& vertices) const;
 
   const Fabric& fabric_;
-  std::vector<uint64_t> links_;  // per vertex: hash of its outgoing links, on first use
   std::map<uint64_t, std::vector<std::unique_ptr<Grouping>>> known_;  // by their hash
 };
 

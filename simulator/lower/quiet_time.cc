@@ -114,10 +114,14 @@ Duration QuietTimer::at_least(const Method& method, const Hints& asked,
   const std::unique_ptr<const Schedule> whole =
       method.algorithm->make(maker_.with_connections(method, asked, request, work));
   const CollectiveFigures figures = maker_.figures(method, request.kind, *whole);
-  std::vector<Int128> rates(paths_.fabric().devices());
-  for (const Link& link : paths_.fabric().links())
-    if (!link.cut && link.from.index() < rates.size())
-      rates[link.from.index()] += link.bandwidth.count();
+  const auto rate_of = [&](VertexId device) {
+    Int128 rate = 0;
+    fabric().topology().for_each_link_from(device, [&](LinkId id) {
+      if (const Link link = fabric().link(id); !link.cut)
+        rate += link.bandwidth.count();
+    });
+    return rate;
+  };
   constexpr int64_t kLongest = std::numeric_limits<int64_t>::max();
   const int64_t parts = paths_.fabric().rate_parts();
   const auto time = [](Int128 bytes, Int128 rate) {
@@ -136,7 +140,7 @@ Duration QuietTimer::at_least(const Method& method, const Hints& asked,
         longest = std::max(longest, time(of_channel, figures.messages.channel_rate->count()));
       sent += of_channel;
     }
-    longest = std::max(longest, time(sent * parts, rates[vertices[rank].index()]));
+    longest = std::max(longest, time(sent * parts, rate_of(vertices[rank])));
   }
   return Duration(std::min(longest.count(), kLongest - figures.launch.count())) + figures.launch;
 }
@@ -173,11 +177,14 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
 QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& asked,
                                          const ScheduleRequest& request, WorkType work,
                                          std::span<const VertexId> vertices) {
-  if (!fabric().reach_each_other(vertices))
-    return "has ranks that cannot reach each other";
   const ScheduleRequest of_all = maker_.with_connections(method, asked, request, work);
-  if (CollectiveSweep<Schedule>::least_bytes(method.algorithm->make(of_all)->extent()) >
-      limits_.state)
+  const std::unique_ptr<const Schedule> whole_of_all = method.algorithm->make(of_all);
+  const SharedList<VertexId> places =
+      vertices_of_nodes(*method.algorithm, *whole_of_all,
+                        {fabric(), vertices, of_all.transport.channels});
+  if (first_unrouted(*whole_of_all, places, paths_))
+    return "has no route for some message";
+  if (CollectiveSweep<Schedule>::least_bytes(whole_of_all->extent()) > limits_.state)
     return "takes more memory than the limit allows";
   uint32_t size = request.nodes;
   while (size > kMostTimedRanks)

@@ -53,7 +53,7 @@ std::vector<Member> parts(const Lowered& lowered) {
 class Chains {
  public:
   Chains(const Lowered& lowered, Paths& paths) : lowered_(lowered), paths_(paths) {
-    demands_.links.resize(paths.fabric().links().size());
+    demands_.links.resize(paths.fabric().count_links());
     demands_.messages.resize(lowered.collectives.size());
     asked_.resize(demands_.links.size());
   }
@@ -151,7 +151,7 @@ class Chains {
     collective.schedule->for_each_receiver(part.node, channel, [&](const Sent& sent) {
       messages += sent.messages;
       const Path& path = paths_.between(collective.vertices[part.node.index()],
-                                        collective.vertices[sent.to.index()]);
+                                        collective.vertices[sent.to.index()], channel.index());
       if (path.links.empty())
         return;
       const BytesPerSecond peak = path.peak(collective.figures.messages.channel_rate);

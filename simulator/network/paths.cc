@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 #include <utility>
-
-#include <boost/graph/adjacency_list.hpp>
 
 #include "models/base/check.h"
 
@@ -16,115 +15,173 @@ constexpr uint32_t kFree = UINT32_MAX;  // of a hash table's slots
 
 }  // namespace
 
+RouteSearch::Graph::Graph(const Fabric& fabric) {
+  const uint32_t vertices = fabric.vertices();
+  first_out.resize(vertices + size_t{1});
+  first_in.resize(vertices + size_t{1});
+  dead_end.resize(vertices);
+  for (uint32_t l = 0; l < fabric.count_links(); ++l) {
+    const Link link = fabric.link(LinkId(l));
+    from.push_back(link.from);
+    to.push_back(link.to);
+    if (link.cut)
+      continue;
+    ++first_out[link.from.index() + size_t{1}];
+    ++first_in[link.to.index() + size_t{1}];
+    in.push_back(l);
+  }
+  std::partial_sum(first_out.begin(), first_out.end(), first_out.begin());
+  std::partial_sum(first_in.begin(), first_in.end(), first_in.begin());
+  std::stable_sort(in.begin(), in.end(), [&](uint32_t a, uint32_t b) { return to[a] < to[b]; });
+  out = in;
+  std::stable_sort(out.begin(), out.end(),
+                   [&](uint32_t a, uint32_t b) { return from[a] < from[b]; });
+  // A search can leave out dead ends. It is never asked for a vertex with only one incoming link.
+  // No route continues from a vertex without outgoing links, or with only the link back.
+  for (uint32_t v = 0; v < vertices; ++v) {
+    const std::optional<LinkId> in_link = only_in(VertexId(v));
+    const std::optional<LinkId> out_link = only_out(VertexId(v));
+    const bool none_out = first_out[v] == first_out[v + size_t{1}];
+    dead_end[v] =
+        in_link && (none_out || (out_link && to[out_link->index()] == from[in_link->index()]));
+  }
+}
+
+std::optional<LinkId> RouteSearch::Graph::only_out(VertexId vertex) const {
+  const uint32_t first = first_out[vertex.index()];
+  return first_out[vertex.index() + size_t{1}] - first == 1 ? std::optional(LinkId(out[first]))
+                                                            : std::nullopt;
+}
+
+std::optional<LinkId> RouteSearch::Graph::only_in(VertexId vertex) const {
+  const uint32_t first = first_in[vertex.index()];
+  return first_in[vertex.index() + size_t{1}] - first == 1 ? std::optional(LinkId(in[first]))
+                                                           : std::nullopt;
+}
+
+std::span<const uint32_t> RouteSearch::Graph::between(VertexId source, VertexId target) const {
+  const auto begin = out.begin() + first_out[source.index()];
+  const auto end = out.begin() + first_out[source.index() + size_t{1}];
+  const auto less = [&](uint32_t link, VertexId wanted) { return to[link] < wanted; };
+  const auto first = std::lower_bound(begin, end, target, less);
+  auto last = first;
+  while (last != end && to[*last] == target)
+    ++last;
+  return {first, last};
+}
+
 /// Returns the vertex's entry, or its place. A table as large as the fabric has no collisions.
-size_t RouteSearch::slot(const Graph& graph, VertexId vertex) const {
-  const size_t mask = entered_over_.size() - 1;
-  size_t at = vertex.index() & mask;
-  while (entered_over_[at] != kFree && graph.fabric.link(LinkId(entered_over_[at])).to != vertex)
+size_t RouteSearch::slot(uint32_t vertex) const {
+  const size_t mask = met_.size() - 1;
+  size_t at = vertex & mask;
+  while (met_[at].vertex != kFree && met_[at].vertex != vertex)
     at = (at + 1) & mask;
   return at;
 }
 
-bool RouteSearch::met(const Graph& graph, VertexId vertex) const {
-  return !entered_over_.empty() && entered_over_[slot(graph, vertex)] != kFree;
+std::optional<uint32_t> RouteSearch::distance(VertexId vertex) const {
+  if (vertex == from_)
+    return 0;
+  if (met_.empty())
+    return std::nullopt;
+  const Met& met = met_[slot(vertex.index())];
+  return met.vertex == kFree ? std::nullopt : std::optional(met.distance);
 }
 
-void RouteSearch::meet(const Graph& graph, uint32_t link) {
-  const VertexId vertex = graph.fabric.link(LinkId(link)).to;
+void RouteSearch::meet(const Graph& graph, VertexId vertex, uint32_t distance) {
   if (vertex == from_ || graph.dead_end[vertex.index()])
     return;
-  if (2 * met_ >= entered_over_.size() && entered_over_.size() < graph.vertices())
-    grow(graph);
-  uint32_t& entered = entered_over_[slot(graph, vertex)];
-  if (entered != kFree)
+  if (2 * count_met_ >= met_.size() && met_.size() < graph.vertices())
+    grow();
+  Met& met = met_[slot(vertex.index())];
+  if (met.vertex != kFree)
     return;
-  entered = link;
-  ++met_;
+  met = {vertex.index(), distance};
+  ++count_met_;
   frontier_.push_back(vertex.index());
 }
 
-void RouteSearch::grow(const Graph& graph) {
-  const std::vector<uint32_t> before = std::move(entered_over_);
-  entered_over_.assign(std::max<size_t>(8, 2 * before.size()), kFree);
-  for (const uint32_t link : before)
-    if (link != kFree)
-      entered_over_[slot(graph, graph.fabric.link(LinkId(link)).to)] = link;
+void RouteSearch::grow() {
+  const std::vector<Met> before = std::move(met_);
+  met_.assign(std::max<size_t>(8, 2 * before.size()), {kFree, 0});
+  for (const Met& met : before)
+    if (met.vertex != kFree)
+      met_[slot(met.vertex)] = met;
 }
 
 /// Reaches the neighbours of the next vertex.
 void RouteSearch::go_on(const Graph& graph) {
-  const uint32_t vertex = frontier_[next_++];
+  const VertexId vertex(frontier_[next_++]);
   if (next_ == frontier_.size() || next_ >= 64 + frontier_.size() / 2) {
     frontier_.erase(frontier_.begin(), frontier_.begin() + static_cast<std::ptrdiff_t>(next_));
     next_ = 0;
   }
-  for (uint32_t l = graph.first[vertex]; l < graph.first[vertex + 1]; ++l)
-    meet(graph, graph.links[l]);
+  const uint32_t next = *distance(vertex) + 1;
+  for (uint32_t l = graph.first_out[vertex.index()]; l < graph.first_out[vertex.index() + 1]; ++l)
+    meet(graph, graph.to[graph.out[l]], next);
 }
 
-// A vertex is met first over its lowest route, since vertices of one distance leave the frontier in
-// the order of their routes, and each looks along its links in id order.
-bool RouteSearch::backwards(const Graph& graph, VertexId to, Links& links) {
-  while (!met(graph, to)) {
+// Vertices are met in the order of their distances. So when the target is met, all vertices that
+// may come before it on a route have been met.
+bool RouteSearch::backwards(const Graph& graph, VertexId to, uint64_t number, Around around,
+                            Route& links) {
+  while (!distance(to)) {
     if (next_ == frontier_.size()) {
       frontier_.shrink_to_fit();
       return false;
     }
     go_on(graph);
   }
+  struct Hop {
+    VertexId from, to;
+    uint64_t product;  // of the numbers of vertices that could be chosen, up to here
+  };
+  boost::container::small_vector<Hop, 8> hops;
+  boost::container::small_vector<VertexId, 8> before;
+  uint64_t product = 1;
   for (VertexId at = to; at != from_;) {
-    links.emplace_back(entered_over_[slot(graph, at)]);
-    at = graph.fabric.link(links.back()).from;
+    const uint32_t wanted = *distance(at) - 1;
+    before.clear();
+    for (uint32_t l = graph.first_in[at.index()]; l < graph.first_in[at.index() + 1]; ++l) {
+      const VertexId vertex = graph.from[graph.in[l]];
+      if (distance(vertex) == wanted &&
+          std::find(before.begin(), before.end(), vertex) == before.end())
+        before.push_back(vertex);
+    }
+    const VertexId chosen = before[number / product % before.size()];
+    const bool fits = product <= std::numeric_limits<uint64_t>::max() / before.size();
+    product = fits ? product * before.size() : std::numeric_limits<uint64_t>::max();
+    hops.push_back({chosen, at, product});
+    at = chosen;
+  }
+  for (size_t i = 0; i < hops.size(); ++i) {
+    const std::span<const uint32_t> lanes = graph.between(hops[i].from, hops[i].to);
+    const size_t from_nearer_end = std::min(i + around.after, hops.size() - 1 - i + around.before);
+    uint64_t at_end = 1;
+    if (from_nearer_end >= around.after)
+      at_end = hops[std::min(from_nearer_end - around.after, hops.size() - 1)].product;
+    links.emplace_back(lanes[number / at_end % lanes.size()]);
   }
   return true;
 }
 
-Paths::Paths(const Fabric& fabric, size_t most_held)
-    : graph_{fabric, {}, {}, {}}, most_held_(most_held) {
-  const size_t vertices = fabric.devices() + fabric.switches().size();
+Paths::Paths(const Fabric& fabric, size_t most_held) : fabric_(fabric), most_held_(most_held) {
+  const size_t vertices = fabric.vertices();
   count_kept_ = std::bit_ceil(std::min({kMostKept, most_held, vertices * vertices}));
-  graph_.first.resize(vertices + 1, 0);
-  graph_.dead_end.resize(vertices);
-  only_out_.resize(vertices, kNone);
-  only_in_.resize(vertices, kNone);
-  searches_.resize(vertices);
-  const std::span<const Link> links = fabric.links();
-  for (uint32_t l = 0; l < links.size(); ++l) {
-    if (links[l].cut)
-      continue;
-    ++graph_.first[links[l].from.index() + 1];
-    uint32_t& out = only_out_[links[l].from.index()];
-    out = out == kNone ? l : kSeveral;
-    uint32_t& in = only_in_[links[l].to.index()];
-    in = in == kNone ? l : kSeveral;
-  }
-  std::partial_sum(graph_.first.begin(), graph_.first.end(), graph_.first.begin());
-  graph_.links.resize(graph_.first.back());
-  std::vector<uint32_t> next(graph_.first.begin(), graph_.first.end() - 1);
-  for (uint32_t l = 0; l < links.size(); ++l)
-    if (!links[l].cut)
-      graph_.links[next[links[l].from.index()]++] = l;
-  // A search can leave out dead ends. It is never asked for a vertex with only one incoming link.
-  // No route continues from a vertex without outgoing links, or with only the link back.
-  for (size_t v = 0; v < vertices; ++v) {
-    const uint32_t in = only_in_[v];
-    const uint32_t out = only_out_[v];
-    const bool one_in = in != kNone && in != kSeveral;
-    graph_.dead_end[v] =
-        one_in && (out == kNone || (out != kSeveral && links[out].to == links[in].from));
-  }
 }
 
-bool Paths::search(VertexId from, VertexId to, RouteSearch::Links& backwards) {
-  if (const std::optional<LinkId> direct = fabric().direct_link(from, to)) {
-    backwards.push_back(*direct);
+bool Paths::search(VertexId from, VertexId to, uint64_t number, RouteSearch::Around around,
+                   Route& backwards) {
+  if (const std::span<const uint32_t> lanes = graph_->between(from, to); !lanes.empty()) {
+    backwards.emplace_back(lanes[number % lanes.size()]);
     return true;
   }
+  searches_.resize(graph_->vertices());
   std::unique_ptr<RouteSearch>& search = searches_[from.index()];
   if (!search)
     search = std::make_unique<RouteSearch>(from);
   const size_t before = search->held();
-  const bool found = search->backwards(graph_, to, backwards);
+  const bool found = search->backwards(*graph_, to, number, around, backwards);
   held_ += search->held();
   held_ -= before;
   if (held_ > most_held_) {
@@ -135,30 +192,41 @@ bool Paths::search(VertexId from, VertexId to, RouteSearch::Links& backwards) {
   return found;
 }
 
+void Paths::begin_path(Path& path) {
+  path_ = &path;
+  path.links.clear();
+  path.bottleneck.reset();
+  path.rate_parts = fabric_.rate_parts();
+  path.latency = {};
+}
+
 void Paths::append(LinkId id) {
-  const Link& link = fabric().link(id);
+  const Link link = fabric_.link(id);
   path_->links.push_back(id);
   path_->bottleneck =
       path_->bottleneck ? std::min(*path_->bottleneck, link.bandwidth) : link.bandwidth;
   path_->latency += link.latency;
 }
 
-size_t Paths::slot_of(VertexId from, VertexId to, size_t size) const {
-  const uint64_t vertices = graph_.vertices();
+size_t Paths::slot_of(const Asked& asked, size_t size) const {
+  const uint64_t vertices = fabric_.vertices();
+  const uint64_t pair = asked.from.index() * vertices + asked.to.index();
   if (vertices * vertices <= size)
-    return from.index() * vertices + to.index();
-  const uint64_t hash = uint64_t{from.index()} * 0x9e3779b97f4a7c15U + to.index();
-  return (hash ^ hash >> 32U) & (size - 1);
+    return (pair + uint64_t{asked.channel} * 0x9e3779b97f4a7c15U) & (size - 1);
+  const uint64_t hash =
+      (uint64_t{asked.from.index()} + (uint64_t{asked.channel} << 32U)) * 0x9e3779b97f4a7c15U +
+      asked.to.index();
+  return (hash ^ (hash >> 32U)) & (size - 1);
 }
 
-bool Paths::append_searched(VertexId from, VertexId to) {
+bool Paths::append_searched(const Asked& asked, uint64_t number, RouteSearch::Around around) {
   if (kept_.empty())
     kept_.resize(count_kept_);
-  Kept& kept = kept_[slot_of(from, to, kept_.size())];
-  if (!kept.asked || kept.from != from || kept.to != to) {
+  Kept& kept = kept_[slot_of(asked, kept_.size())];
+  if (kept.asked != asked || kept.number != number || kept.around != around) {
     kept.links.clear();
-    const bool found = search(from, to, kept.links);
-    kept = {from, to, true, found, std::move(kept.links)};
+    const bool found = search(asked.from, asked.to, number, around, kept.links);
+    kept = {asked, number, around, found, std::move(kept.links)};
   }
   const bool found = kept.found;
   for (auto link = kept.links.rbegin(); link != kept.links.rend(); ++link)
@@ -170,62 +238,97 @@ bool Paths::append_searched(VertexId from, VertexId to) {
 
 /// Follows single links out of the source and single links into the target. Where these stop, it
 /// searches between.
-bool Paths::route(VertexId from, VertexId to) {
-  path_->links.clear();
-  path_->bottleneck.reset();
-  path_->rate_parts = fabric().rate_parts();
-  path_->latency = {};
+bool Paths::route(const Asked& asked) {
+  auto [from, to, channel] = asked;
+  const uint64_t number = fabric_.way_number(from, to, channel).value_or(to.index());
+  const auto has = [](const std::vector<uint32_t>& first, VertexId vertex) {
+    return first[vertex.index()] < first[vertex.index() + 1];
+  };
   for (uint32_t steps = 0; from != to; ++steps) {
-    const uint32_t only = only_out_[from.index()];
-    if (only == kNone || steps > graph_.vertices())
+    if (!has(graph_->first_out, from) || steps > graph_->vertices())
       return false;
-    if (only == kSeveral)
+    const std::optional<LinkId> only = graph_->only_out(from);
+    if (!only)
       break;
-    append(LinkId(only));
-    from = fabric().link(LinkId(only)).to;
+    append(*only);
+    from = graph_->to[only->index()];
   }
   ahead_.clear();
   for (uint32_t steps = 0; from != to; ++steps) {
-    const uint32_t only = only_in_[to.index()];
-    if (only == kNone || steps > graph_.vertices())
+    if (!has(graph_->first_in, to) || steps > graph_->vertices())
       return false;
-    if (only == kSeveral)
+    const std::optional<LinkId> only = graph_->only_in(to);
+    if (!only)
       break;
-    ahead_.emplace_back(only);
-    to = fabric().link(LinkId(only)).from;
+    ahead_.push_back(*only);
+    to = graph_->from[only->index()];
   }
-  if (from != to && !append_searched(from, to))
+  const RouteSearch::Around around{static_cast<uint32_t>(path_->links.size()),
+                                   static_cast<uint32_t>(ahead_.size())};
+  if (from != to && !append_searched({from, to, channel}, number, around))
     return false;
   for (auto link = ahead_.rbegin(); link != ahead_.rend(); ++link)
     append(*link);
   return true;
 }
 
-const Path* Paths::find(VertexId from, VertexId to) {
-  if (only_out_[from.index()] != kSeveral) {  // mostly found in a few steps
-    path_ = &next_;
-    return route(from, to) ? path_ : nullptr;
+const Path* Paths::find_in_list(VertexId from, VertexId to, uint32_t channel) {
+  if (!graph_)
+    graph_.emplace(fabric_);
+  const Asked asked{from, to, fabric_.ways().hashed ? channel : 0};
+  if (graph_->first_out[from.index() + 1] - graph_->first_out[from.index()] <= 1) {
+    begin_path(next_);  // mostly found in a few steps
+    return route(asked) ? path_ : nullptr;
   }
   if (found_.empty())
     found_.resize(std::min(count_kept_, kMostFound));
   if (long_ != nullptr)
     *std::exchange(long_, nullptr) = {};
-  Found& found = found_[slot_of(from, to, found_.size())];
-  if (!found.asked || found.from != from || found.to != to) {
-    path_ = &found.path;
-    found.asked = false;
-    found.is_route = route(from, to);
-    found.asked = true;
-    found.from = from;
-    found.to = to;
+  Found& found = found_[slot_of(asked, found_.size())];
+  if (found.asked != asked) {
+    found.asked.reset();
+    begin_path(found.path);
+    found.is_route = route(asked);
+    found.asked = asked;
     if (found.path.links.size() > kMostLinksKept)
       long_ = &found;
   }
   return found.is_route ? &found.path : nullptr;
 }
 
-const Path& Paths::between(VertexId from, VertexId to) {
-  const Path* const path = find(from, to);
+bool Paths::crosses_a_cut(const Route& route) const {
+  return fabric_.has_cuts() &&
+         std::any_of(route.begin(), route.end(), [&](LinkId id) { return fabric_.link(id).cut; });
+}
+
+const Path* Paths::find_by_rule(VertexId from, VertexId to, uint32_t channel) {
+  const Topology& topology = fabric_.topology();
+  const std::optional<uint64_t> number = fabric_.way_number(from, to, channel);
+  by_rule_.clear();
+  bool found = topology.append_route(from, to, number, by_rule_);
+  if (topology.devices_forward() && (!found || crosses_a_cut(by_rule_)))
+    return find_in_list(from, to, channel);
+  for (uint64_t way = 0; found && crosses_a_cut(by_rule_); ++way) {
+    if (way == topology.ways())
+      return nullptr;
+    by_rule_.clear();
+    found = topology.append_route(from, to, number.value_or(to.index()) + way, by_rule_);
+  }
+  if (!found)
+    return nullptr;
+  begin_path(next_);
+  for (const LinkId link : by_rule_)
+    append(link);
+  return path_;
+}
+
+const Path* Paths::find(VertexId from, VertexId to, uint32_t channel) {
+  return fabric_.topology().is_searched() ? find_in_list(from, to, channel)
+                                          : find_by_rule(from, to, channel);
+}
+
+const Path& Paths::between(VertexId from, VertexId to, uint32_t channel) {
+  const Path* const path = find(from, to, channel);
   ORRERY_CHECK(path != nullptr, "lowering refuses members without a route");
   return *path;
 }
@@ -241,8 +344,8 @@ std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const
       schedule.for_each_receiver(Node(n), Channel(c), [&](const Sent& sent) {
         const VertexId sender = vertices[n];
         const VertexId receiver = vertices[sent.to.index()];
-        if (!first && !paths.find(sender, receiver))
-          first = Unrouted{sender, receiver};
+        if (!first && !paths.find(sender, receiver, c))
+          first = Unrouted{sender, receiver, c};
       });
       if (first)
         return first;

@@ -3,9 +3,17 @@
 // This alone says which links a message crosses, with their figures, and which messages have no
 // route. Lowering, demand, the timing executors and the trace share one object.
 //
-// A route has the fewest links that are not cut; among equals, the lowest ids, compared in order.
-// Every vertex forwards, devices included: a message on a ring passes through the devices between.
-// Most routes are found without a search:
+// Where the topology has a rule (models/fabric/topology.h), the rule gives the route. If a link of
+// it is cut, another of the equal ways is taken, or, if devices forward, a route is searched.
+//
+// In a list of links a route has the fewest links that are not cut. Every vertex forwards, devices
+// included. Among several such routes a number decides: the destination's, or a hash of the ends and
+// the channel (Ways of fabric.h). It is used like the number of a fat tree's rule, from the
+// destination backwards: of k vertices that may come before, in the order of their lowest links, it
+// takes that of ⌊number / P⌋ mod k, where P is the product of the k so far. On the i-th hop from
+// either end, with p parallel links, it takes that of ⌊number / P_i⌋ mod p.
+//
+// Most routes in lists are found without a search:
 //  - a direct link is the route;
 //  - a vertex with exactly one link out (a device under a switch) has its neighbour's route;
 //  - a vertex with exactly one link in is reached through its neighbour.
@@ -21,8 +29,6 @@
 #include <span>
 #include <vector>
 
-#include <boost/container/small_vector.hpp>
-
 #include "models/base/id.h"
 #include "models/fabric/fabric.h"
 #include "simulator/schedule/durations.h"
@@ -33,10 +39,10 @@ namespace orrery {
 
 /// The route of a message, with its figures.
 struct Path {
-  boost::container::small_vector<LinkId, 4> links;  // in order
-  std::optional<BytesPerSecond> bottleneck;         // the least bandwidth; empty: no links
-  int64_t rate_parts = 1;                           // of the fabric: the unit of bandwidths
-  Duration latency;                                 // the sum over the links
+  Route links;                               // in order
+  std::optional<BytesPerSecond> bottleneck;  // the least bandwidth; empty: no links
+  int64_t rate_parts = 1;                    // of the fabric: the unit of bandwidths
+  Duration latency;                          // the sum over the links
 
   /// Returns the highest rate of one message here, if it declares `cap`. Requires links.
   BytesPerSecond peak(std::optional<BytesPerSecond> cap) const {
@@ -51,38 +57,58 @@ struct Path {
 };
 
 /// A breadth-first search from one vertex that can stop and continue. It stores the vertices
-/// reached, each with the link of its route that enters it.
+/// reached, each with its distance.
 class RouteSearch {
  public:
-  using Links = boost::container::small_vector<LinkId, 4>;
-
-  /// The graph that is searched: the links out of each vertex that are not cut, in id order.
+  /// The graph that is searched: links that are not cut, by vertex.
   struct Graph {
-    const Fabric& fabric;
-    std::vector<uint32_t> first;  // per vertex, where its links begin in `links`; and the end
-    std::vector<uint32_t> links;  // ids, by vertex
-    std::vector<bool> dead_end;   // per vertex: no link leads on from here, except back
-    uint32_t vertices() const { return static_cast<uint32_t>(first.size()) - 1; }
+    explicit Graph(const Fabric& fabric);
+
+    std::vector<VertexId> from, to;   // per link
+    std::vector<uint32_t> first_out;  // per vertex, where its links begin in `out`; and the end
+    std::vector<uint32_t> out;        // links, in the order of (from, to, id)
+    std::vector<uint32_t> first_in;   // per vertex, where its links begin in `in`; and the end
+    std::vector<uint32_t> in;         // links, in the order of (to, id)
+    std::vector<bool> dead_end;       // per vertex: no link leads on from here, except back
+    uint32_t vertices() const { return static_cast<uint32_t>(first_out.size()) - 1; }
+    /// Returns the only link out of or into the vertex, if there is exactly one.
+    std::optional<LinkId> only_out(VertexId vertex) const;
+    std::optional<LinkId> only_in(VertexId vertex) const;
+    /// Returns the links between two vertices, in id order.
+    std::span<const uint32_t> between(VertexId source, VertexId target) const;
   };
 
   explicit RouteSearch(VertexId from) : from_(from), frontier_({from.index()}) {}
 
+  /// The hops of a route that need no search: before the search's source, and after its target.
+  struct Around {
+    uint32_t before = 0;
+    uint32_t after = 0;
+    friend bool operator==(const Around&, const Around&) = default;
+  };
+
   /// Appends the links of the route, the last one first. Returns false if there is no route.
-  bool backwards(const Graph& graph, VertexId to, Links& links);
+  bool backwards(const Graph& graph, VertexId to, uint64_t number, Around around, Route& links);
 
   /// Returns the number of 32-bit numbers that it holds.
-  size_t held() const { return entered_over_.size() + frontier_.capacity(); }
+  size_t held() const { return 2 * met_.size() + frontier_.capacity(); }
 
  private:
-  size_t slot(const Graph& graph, VertexId vertex) const;
-  bool met(const Graph& graph, VertexId vertex) const;
-  void meet(const Graph& graph, uint32_t link);
-  void grow(const Graph& graph);
+  struct Met {
+    uint32_t vertex;
+    uint32_t distance;
+  };
+
+  size_t slot(uint32_t vertex) const;
+  /// Returns the distance of a vertex that was met.
+  std::optional<uint32_t> distance(VertexId vertex) const;
+  void meet(const Graph& graph, VertexId vertex, uint32_t distance);
+  void grow();
   void go_on(const Graph& graph);
 
   VertexId from_;
-  std::vector<uint32_t> entered_over_;  // links, by the vertex they enter: an open hash table
-  size_t met_ = 0;
+  std::vector<Met> met_;  // an open hash table
+  size_t count_met_ = 0;
   std::vector<uint32_t> frontier_;  // vertices met, in order; those before next_ are done with
   size_t next_ = 0;
 };
@@ -96,68 +122,77 @@ class Paths {
   /// `fabric` must outlive this object.
   explicit Paths(const Fabric& fabric, size_t most_held = kMostHeld);
 
-  const Fabric& fabric() const { return graph_.fabric; }
+  const Fabric& fabric() const { return fabric_; }
 
-  /// Returns the route, or null if there is none. It is valid until the next call.
-  const Path* find(VertexId from, VertexId to);
+  /// Returns the route of a message in one channel, or null if there is none. It is valid until the
+  /// next call.
+  const Path* find(VertexId from, VertexId to, uint32_t channel);
 
   /// Returns the route. Requires that there is one (lower() refuses programs without).
-  const Path& between(VertexId from, VertexId to);
+  const Path& between(VertexId from, VertexId to, uint32_t channel);
 
   /// Returns the number of 32-bit numbers that searches hold now.
   size_t held() const { return held_; }
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
-  static constexpr uint32_t kSeveral = UINT32_MAX - 1;
-
-  /// The route of one pair from a source with several links. The table is a cache: pairs with the
-  /// same slot replace each other.
-  struct Found {
+  /// A message, as far as its route depends on it. The channel is 0 where it does not matter.
+  struct Asked {
     VertexId from;
     VertexId to;
-    bool asked = false;
+    uint32_t channel = 0;
+    friend bool operator==(const Asked&, const Asked&) = default;
+  };
+  /// The route of one message from a source with several links. The table is a cache: messages with
+  /// the same slot replace each other.
+  struct Found {
+    std::optional<Asked> asked;
     bool is_route = false;
     Path path;
   };
   /// The last search for one pair, in a cache of the same kind.
   struct Kept {
-    VertexId from;
-    VertexId to;
-    bool asked = false;
+    std::optional<Asked> asked;
+    uint64_t number = 0;
+    RouteSearch::Around around;
     bool found = false;
-    RouteSearch::Links links;  // the last one first
+    Route links;  // the last one first
   };
   static constexpr size_t kMostKept = size_t{1} << 12U;
   static constexpr size_t kMostFound = size_t{1} << 9U;
   static constexpr size_t kMostLinksKept = 32;
 
-  /// Returns the slot of a pair in a table of `size`, a power of two. Pairs share slots only if
-  /// there are more pairs than slots.
-  size_t slot_of(VertexId from, VertexId to, size_t size) const;
+  const Path* find_by_rule(VertexId from, VertexId to, uint32_t channel);
+  const Path* find_in_list(VertexId from, VertexId to, uint32_t channel);
+  /// Returns the slot in a table of `size`, a power of two. Pairs share slots only if there are
+  /// more pairs than slots.
+  size_t slot_of(const Asked& asked, size_t size) const;
+  void begin_path(Path& path);
   void append(LinkId link);
-  bool route(VertexId from, VertexId to);
-  bool append_searched(VertexId from, VertexId to);
-  bool search(VertexId from, VertexId to, RouteSearch::Links& backwards);
+  bool crosses_a_cut(const Route& route) const;
+  bool route(const Asked& asked);
+  bool append_searched(const Asked& asked, uint64_t number, RouteSearch::Around around);
+  bool search(VertexId from, VertexId to, uint64_t number, RouteSearch::Around around,
+              Route& backwards);
 
-  RouteSearch::Graph graph_;
-  std::vector<uint32_t> only_out_;  // per vertex: its only link out, or kNone, or kSeveral
-  std::vector<uint32_t> only_in_;   // per vertex: the only link that enters it, in the same way
+  const Fabric& fabric_;
+  std::optional<RouteSearch::Graph> graph_;             // from the first search on
   std::vector<std::unique_ptr<RouteSearch>> searches_;  // per vertex: the search that began at it
   size_t held_ = 0;
   size_t most_held_;
   size_t count_kept_;         // a power of two
   std::vector<Kept> kept_;    // from the first search on; count_kept_ or none
   std::vector<Found> found_;  // from the first source with several links on; at most kMostFound
-  Path next_;                 // the last route from a source with at most one link
+  Path next_;                 // the last route by rule, or from a source with at most one link
   Found* long_ = nullptr;     // the last route, if it is too long to be kept
   Path* path_ = nullptr;      // the route that is being found
-  RouteSearch::Links ahead_;  // the route's end, last link first, while its middle is looked for
+  Route ahead_;               // the route's end, last link first, while its middle is looked for
+  Route by_rule_;             // the links of a route by rule
 };
 
-/// A member, and a device to which it sends without a route.
+/// A member, and a device to which it sends without a route, in a channel.
 struct Unrouted {
   VertexId sender, receiver;
+  uint32_t channel = 0;
 };
 /// Returns the first such member, by node and channel. The result is empty if every message has a
 /// route.

@@ -30,10 +30,10 @@ bool sends_as_it_enters(const Schedule& schedule, StepRef ref, const Step& step,
 }  // namespace
 
 CapacityCheck::CapacityCheck(const Fabric& fabric, const Demands& demands)
-    : latest_(fabric.links().size()), earlier_(fabric.links().size()) {
+    : latest_(fabric.count_links()), earlier_(fabric.count_links()) {
   size_t watched = 0;
   for (size_t l = 0; l < latest_.size(); ++l) {
-    const Link& link = fabric.links()[l];
+    const Link link = fabric.link(LinkId(l));
     latest_[l].capacity = link.bandwidth.count();
     earlier_[l].watched = demands.links[l].exceeds(link);
     watched += earlier_[l].watched ? 1 : 0;
@@ -133,7 +133,7 @@ bool first_messages_fit(const Collective& collective, Node node, Paths& paths,
     if (step.count() == 0 || !step.to || !sends_as_it_enters(schedule, ref, step, figures))
       continue;
     const Path& path =
-        paths.between(collective.vertices[node.index()], collective.vertices[step.to->index()]);
+        paths.between(collective.vertices[node.index()], collective.vertices[step.to->index()], c);
     for (const LinkId link : path.links)
       if (capacity.looks_at(link) &&
           (asked[link] += path.peak(figures.messages.channel_rate).count()) >

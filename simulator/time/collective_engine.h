@@ -133,7 +133,7 @@ class CollectiveEngine {
   /// Handles the end of the sender's overhead.
   State prepared(StepRef ref) {
     const Step& step = step_at(ref);
-    const Path& path = this->path(ref.node, *step.to);
+    const Path& path = this->path(ref, *step.to);
     find_shared(path);
     share_links(ref, path, itemsize_ * step.count());
     return begin_ready();
@@ -273,7 +273,7 @@ class CollectiveEngine {
     Way first;
     Way& way = remembers(ref) ? connection(ref) : first;
     if (!way.known || way.to != to || way.size != size || way.shares) {
-      const Path& path = this->path(ref.node, to);
+      const Path& path = this->path(ref, to);
       find_shared(path);
       way = {to,
              true,
@@ -341,7 +341,7 @@ class CollectiveEngine {
     const StepRef receiver = schedule_.peer(ref, Half::Send);
     const Duration latency = remembers(ref)
                                  ? connection(ref).latency
-                                 : latency_of(path(ref.node, receiver.node).latency, messages_);
+                                 : latency_of(path(ref, receiver.node).latency, messages_);
     const Instant at = arrival(host_.now(), latency);
     host_.deliver(slot_, receiver, at);
     retire_send(ref, at);
@@ -404,8 +404,10 @@ class CollectiveEngine {
     return ways_[channel_of(ref)];
   }
 
-  const Path& path(Node from, Node to) {
-    return paths_.between(collective_.vertices[from.index()], collective_.vertices[to.index()]);
+  /// Returns the route of the message that the step sends.
+  const Path& path(StepRef ref, Node to) {
+    return paths_.between(collective_.vertices[ref.node.index()],
+                          collective_.vertices[to.index()], ref.channel.index());
   }
 
   const Schedule& schedule_;

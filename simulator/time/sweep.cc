@@ -277,7 +277,7 @@ std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& f
   const std::vector<Demand>& asked = demands.links;
   for (size_t l = 0; l < asked.size(); ++l) {
     const LinkId id(static_cast<uint32_t>(l));
-    const Link& link = fabric.link(id);
+    const Link link = fabric.link(id);
     if (asked[l].exceeds(link))
       return fmt::format("link {} has {}, and {} chains of messages may ask it for {}",
                          fabric.link_text(id),

@@ -230,7 +230,9 @@ TEST_CASE("slow link: a fast link leaves room for fewer parts") {
 
 TEST_CASE("slow link: why its program is not swept is said in exact parts") {
   ScenarioParts parts =
-      compute_reduce_add(4, R"([{"slow_link": {"from": 0, "to": 1}, "factor": 3}])");
+      compute_reduce_add(8, R"([{"slow_link": {"from": 0, "to": 1}, "factor": 3}])");
+  parts.devices = 8;
+  // Doubling sends from 0 to 4 and from 6 to 2 over the link.
   parts.program =
       R"([{"id": "p", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, 1], [3, 2]]},
           {"id": "s", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "recursive_doubling"}])";

@@ -81,7 +81,7 @@ void begin_anew(Cluster& cluster, const std::vector<FigureSource>& sources) {
 }
 
 Fabric without_latency(const Fabric& fabric) {
-  std::vector<Link> links(fabric.links().begin(), fabric.links().end());
+  std::vector<Link> links = fabric.links();
   for (Link& link : links)
     link.latency = Duration();
   return fabric.with_links(std::move(links), fabric.rate_parts());

@@ -41,7 +41,7 @@ class Finder {
  private:
   /// Adds the bandwidth of the links, if all have the same.
   void bandwidth() {
-    const std::span<const Link> links = cluster_.fabric.links();
+    const std::vector<Link> links = cluster_.fabric.links();
     if (links.empty() || std::any_of(links.begin(), links.end(), [&](const Link& link) {
           return link.bandwidth != links.front().bandwidth;
         }))
@@ -53,7 +53,7 @@ class Finder {
         {"bandwidth", given, from_data_sheet ? std::optional(given) : std::nullopt,
          source != nullptr,
          [](Cluster& in, int64_t count) {
-           std::vector<Link> faster(in.fabric.links().begin(), in.fabric.links().end());
+           std::vector<Link> faster = in.fabric.links();
            for (Link& link : faster)
              link.bandwidth = BytesPerSecond(count);
            in.fabric = in.fabric.with_links(std::move(faster), in.fabric.rate_parts());

@@ -133,12 +133,12 @@ void write_vertex(JsonWriter& json, const Fabric& fabric, VertexId id) {
   if (id.index() < fabric.devices())
     json.value(id.index());
   else
-    json.value(fabric.switches()[id.index() - fabric.devices()]);
+    json.value(fabric.switch_name(id));
 }
 
 void write_link(JsonWriter& json, const Report& report, const LinkReport& entry) {
   const Fabric& fabric = report.fabric();
-  const Link& link = fabric.link(entry.link);
+  const Link link = fabric.link(entry.link);
   json.object([&] {
     json.key("link").value(fabric.link_text(entry.link));
     write_vertex(json.key("from"), fabric, link.from);

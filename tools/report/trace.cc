@@ -44,7 +44,7 @@ class Trace {
         streams_(runs_.size()),
         compute_threads_(runs_.size()),
         collectives_(lowered_.collectives.size()),
-        named_links_(fabric_.links().size(), false) {
+        named_links_(fabric_.count_links(), false) {
     for (const Op& op : program_.ops)
       names_.push_back(json_quoted(op.name));
     for (const OpReport& op : report.ops)
@@ -97,7 +97,7 @@ class Trace {
   uint32_t links_process() const { return program_.mesh.devices(); }
   /// Returns the sort index of measured rows, which stand after the links and the switches.
   uint32_t measured_sort_index() const {
-    return 2 + links_process() + static_cast<uint32_t>(fabric_.switches().size());
+    return 2 + links_process() + fabric_.switches();
   }
   Row critical_path_row() const { return {links_process() + 1, links_process() + 1}; }
   Row compute_row(ListId list) const {
@@ -151,7 +151,7 @@ class Trace {
       }
     }
     first_link_thread_ = next_thread_;
-    next_thread_ += static_cast<uint32_t>(fabric_.links().size());
+    next_thread_ += fabric_.count_links();
     std::vector<CollectiveId> shown;
     for (size_t c = 0; c < collectives_.size(); ++c)
       if (collectives_[c])
@@ -383,7 +383,8 @@ class Trace {
   void write_links(const Collective& collective, const HalfEvent& event, Node to,
                    const std::string& what) {
     const VertexId from = collective.vertices[event.step.node.index()];
-    const Path& path = paths_.between(from, collective.vertices[to.index()]);
+    const Path& path = paths_.between(from, collective.vertices[to.index()],
+                                      event.step.channel.index());
     const Shown& shown = *collectives_[event.collective.index()];
     const uint32_t sender = row_of(shown, event.step).thread;
     for (const LinkId link : path.links)

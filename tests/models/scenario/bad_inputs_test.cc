@@ -230,8 +230,8 @@ TEST_CASE("bad input: all errors of a file at once, in its order") {
   CHECK(
       refusal(s.text()) ==
       "f:1:12: /orrery: expected version 1 of the format, got 2\n"
-      "f:2:39: /cluster/topology: expected \"ring\", \"fully_connected\", \"switch\" or "
-      "\"links\", got \"rign\"; did you mean \"ring\"?\n"
+      "f:2:39: /cluster/topology: expected \"ring\", \"line\", \"fully_connected\", \"switch\", "
+      "\"links\" or an object, got \"rign\"; did you mean \"ring\"?\n"
       "f:2:82: /cluster/latency: expected a time such as \"1 us\", got 1\n"
       "f:4:41: /arrays/a/dtype: expected a dtype (one of pred, s8, s16, s32, s64, u8, u16, u32, "
       "u64, f16, bf16, f32, f64, f8e4m3fn, f8e5m2, c64, c128), got \"f31\"; did you mean \"f32\"?\n"

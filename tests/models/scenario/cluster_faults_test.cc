@@ -28,8 +28,8 @@ TEST_CASE("errors: clusters") {
        "f:2:24: /cluster/devices: expected a number of devices of at most 9223372036854775807, got "
        "99999999999999999999"},
       {R"({"devices": 4, "topology": 4})",
-       "f:2:39: /cluster/topology: expected \"ring\", \"fully_connected\", \"switch\" or "
-       "\"links\", got 4"},
+       "f:2:39: /cluster/topology: expected \"ring\", \"line\", \"fully_connected\", \"switch\", "
+       "\"links\" or an object, got 4"},
       {R"({"devices": 4, "topology": "ring", "bandwidth": 50, "latency_us": 1})",
        "f:2:60: /cluster/bandwidth: expected a rate such as \"50 GB/s\", got 50"},
       {R"({"devices": 4, "topology": "ring", "bandwidth": "0 B/s", "latency_us": 1})",
@@ -44,7 +44,8 @@ TEST_CASE("errors: clusters") {
       {R"({"devices": 4, "links": 1})", "f:2:36: /cluster/links: expected a list of links, got 1"},
       {R"({"devices": 4, "topology": "links"})", "f:2:12: /cluster: missing key \"links\""},
       {R"({"devices": 4, "topology": {"link": []}})",
-       "f:2:39: /cluster/topology: missing key \"links\"\n"
+       "f:2:39: /cluster/topology: expected one of \"links\", \"ring\", \"line\", \"torus\", "
+       "\"mesh\", \"fully_connected\", \"switch\", \"fat_tree\", \"nodes\" as key, got none\n"
        "f:2:40: /cluster/topology/link: unknown key \"link\"; did you mean \"links\"?"},
       {R"({"devices": 4, "topology": "ring", "bandwidth_GBps": 1, "latency": "0 s", "links": []})",
        "f:2:86: /cluster/links: \"links\" belongs to the topology \"links\""},
@@ -86,7 +87,8 @@ TEST_CASE("errors: clusters") {
        "switches"},
       {R"({"devices": 4, "topology": "switch", "bandwidth_GBps": 1, "latency": "0 s",
 "in_switch_reduction": "switch"})",
-       "f:3:24: /cluster/in_switch_reduction: expected true, false or a list of switch names, got "
+       "f:3:24: /cluster/in_switch_reduction: expected true, false, \"inside\" or a list of switch "
+       "names, got "
        "\"switch\""},
       {R"({"devices": 4, "topology": "switch", "bandwidth_GBps": 1, "latency": "0 s",
 "in_switch_reduction": {"label": "data sheet", "source": "s", "date": "d", "by": 1}})",

@@ -82,8 +82,9 @@ inline std::string difference(const Scenario& a, const Scenario& b) {
   if (!(a.cluster.device == b.cluster.device) || a.cluster.sources != b.cluster.sources)
     return "the cluster's figures";
   if (a.cluster.fabric.devices() != b.cluster.fabric.devices() ||
-      !all_same(a.cluster.fabric.links(), b.cluster.fabric.links(), equal) ||
-      !all_same(a.cluster.fabric.switches(), b.cluster.fabric.switches(), equal) ||
+      a.cluster.fabric.links() != b.cluster.fabric.links() ||
+      a.cluster.fabric.ways() != b.cluster.fabric.ways() ||
+      a.cluster.fabric.switch_names() != b.cluster.fabric.switch_names() ||
       !all_same(a.cluster.fabric.reducing_switches(), b.cluster.fabric.reducing_switches(), equal))
     return "the fabric";
   if (!all_same(p.mesh.axes(), q.mesh.axes(), equal))

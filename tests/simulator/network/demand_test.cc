@@ -113,7 +113,7 @@ TEST_CASE("demand: message by message gives the same, on 500 random programs") {
     // Under a switch, each node's channels in each collective are chains of their own.
     using Sender = std::tuple<VertexId, StreamId, std::optional<size_t>, Node>;
     std::map<std::tuple<LinkId, Sender, Channel>, int64_t> peaks;
-    std::vector<Int128> bytes(program.fabric.links().size());
+    std::vector<Int128> bytes(program.fabric.count_links());
     std::vector<uint64_t> messages(lowered.collectives.size());
     for (size_t i = 0; i < lowered.collectives.size(); ++i) {
       const Collective& collective = lowered.collectives[i];
@@ -126,8 +126,8 @@ TEST_CASE("demand: message by message gives the same, on 500 random programs") {
               continue;
             ++messages[i];
             const VertexId from = collective.vertices[n];
-            const Route route =
-                *shortest_route(program.fabric, from, collective.vertices[step.to->index()]);
+            const LinkList route =
+                *expected_route(program.fabric, from, collective.vertices[step.to->index()]);
             int64_t peak =
                 collective.figures.messages.channel_rate.value_or(BytesPerSecond(INT64_MAX))
                     .count();

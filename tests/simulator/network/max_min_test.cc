@@ -28,7 +28,7 @@ constexpr auto kNothing = [](FlowId /*flow*/, Rate /*before*/) {};
 
 TEST_CASE("max-min: up to twelve flows share a link without a remainder") {
   const auto all = links({1});
-  const Route route = {LinkId(0)};
+  const LinkList route = {LinkId(0)};
   MaxMin network(all);
   std::vector<FlowId> flows;
   for (int64_t n = 1; n <= 12; ++n) {
@@ -42,7 +42,7 @@ TEST_CASE("max-min: up to twelve flows share a link without a remainder") {
 TEST_CASE("max-min: a share is rounded down, and the remainder stays unused") {
   // 13 flows on 1 B/s get 27,720 / 13 = 2,132.3 units each.
   const auto all = links({1});
-  const Route route = {LinkId(0)};
+  const LinkList route = {LinkId(0)};
   MaxMin network(all);
   std::vector<FlowId> flows;
   for (int n = 0; n < 13; ++n)
@@ -56,9 +56,9 @@ TEST_CASE("max-min: what a flow cannot use on another link goes to the others") 
   // The long flow shares the first link, of 2, with another flow: each gets 1. On the second link,
   // of 10, the third flow gets the remaining 9.
   const auto all = links({2, 10});
-  const Route both = {LinkId(0), LinkId(1)};
-  const Route first = {LinkId(0)};
-  const Route second = {LinkId(1)};
+  const LinkList both = {LinkId(0), LinkId(1)};
+  const LinkList first = {LinkId(0)};
+  const LinkList second = {LinkId(1)};
   MaxMin network(all);
   const FlowId a = network.add(both, std::nullopt);
   const FlowId b = network.add(first, std::nullopt);
@@ -71,7 +71,7 @@ TEST_CASE("max-min: what a flow cannot use on another link goes to the others") 
 
 TEST_CASE("max-min: a cap limits only its own flow") {
   const auto all = links({10});
-  const Route route = {LinkId(0)};
+  const LinkList route = {LinkId(0)};
   MaxMin network(all);
   const FlowId capped = network.add(route, rate(BytesPerSecond(2)));
   const FlowId free = network.add(route, std::nullopt);
@@ -86,8 +86,8 @@ TEST_CASE("max-min: a cap limits only its own flow") {
 TEST_CASE("max-min: only flows whose rate changed are reported") {
   // The flow on the second link shares no link with those on the first.
   const auto all = links({10, 10});
-  const Route first = {LinkId(0)};
-  const Route second = {LinkId(1)};
+  const LinkList first = {LinkId(0)};
+  const LinkList second = {LinkId(1)};
   MaxMin network(all);
   const FlowId a = network.add(first, std::nullopt);
   const FlowId b = network.add(second, std::nullopt);
@@ -100,7 +100,7 @@ TEST_CASE("max-min: only flows whose rate changed are reported") {
 }
 
 struct Wanted {
-  Route route;
+  LinkList route;
   std::optional<Rate> cap;
 };
 
@@ -154,9 +154,9 @@ TEST_CASE(
       bandwidths.push_back(random.between(1, most));
     const auto all = links(bandwidths);
     // There are few routes, so that flows often share one, and more routes than links.
-    std::vector<Route> routes;
+    std::vector<LinkList> routes;
     for (int r = 0; r < 12; ++r) {
-      Route route;
+      LinkList route;
       for (size_t l = 0; l < bandwidths.size(); ++l)
         if (random.below(3) == 0)
           route.emplace_back(l);
@@ -201,7 +201,7 @@ TEST_CASE(
 
 TEST_CASE("max-min: a share below one unit is refused") {
   const auto all = links({1});
-  const Route route = {LinkId(0)};
+  const LinkList route = {LinkId(0)};
   MaxMin network(all);
   for (int64_t n = 0; n <= kRateUnits; ++n)
     network.add(route, std::nullopt);

@@ -22,7 +22,7 @@ constexpr int64_t kCapacity = 1'000'000'000;  // bytes per second, of each link 
 /// Returns a check that looks at every link of two devices.
 CapacityCheck watching(const Fabric& fabric) {
   Demands demands;
-  for (size_t l = 0; l < fabric.links().size(); ++l)
+  for (size_t l = 0; l < fabric.count_links(); ++l)
     demands.links.push_back({Int128{2 * kCapacity}, 2, 0});
   return {fabric, demands};
 }

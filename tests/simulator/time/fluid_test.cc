@@ -19,7 +19,7 @@ namespace {
 using Rational = boost::multiprecision::cpp_rational;
 
 struct FluidFlow {
-  Route route;
+  LinkList route;
   Rational left;
   Rational rate;
   bool fixed = false;

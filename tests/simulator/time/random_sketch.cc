@@ -280,7 +280,7 @@ RandomSketch random_sketch(Random& random, RandomKind kind) {
                                  : groups.size() * ranks == threads[alone].size();
     if (!covers)
       continue;
-    const bool has_switch = !result.fabric.switches().empty();
+    const bool has_switch = result.fabric.switches() > 0;
     const SiteId site = sketch.site(groups, random_schedule(random, ranks, has_switch), stream,
                                     random.below(2) == 0 ? Dtype::BF16 : Dtype::F32);
     for (size_t t = 0; t < threads.size(); ++t)

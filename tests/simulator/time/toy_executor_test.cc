@@ -20,7 +20,7 @@ namespace {
 class BytesPerLink : public NoVisitor {
  public:
   BytesPerLink(const Lowered& lowered, Paths& paths)
-      : lowered_(lowered), paths_(paths), bytes_(paths.fabric().links().size()) {}
+      : lowered_(lowered), paths_(paths), bytes_(paths.fabric().count_links()) {}
 
   void receive(CollectiveRun of, StepRef ref, const Step& step) {
     run(of.collective, ref, Half::Receive, step);
@@ -35,13 +35,14 @@ class BytesPerLink : public NoVisitor {
   void run(CollectiveId id, StepRef ref, Half half, const Step& step) {
     for_each_action(step.form(), half, [&](Action action) {
       if (action.kind == ActionKind::Emit)
-        count(lowered_.collective(id), ref.node, *step.to, step.count());
+        count(lowered_.collective(id), ref, *step.to, step.count());
     });
   }
 
-  void count(const Collective& collective, Node from, Node to, int64_t elements) {
+  void count(const Collective& collective, StepRef from, Node to, int64_t elements) {
     const Path& path =
-        paths_.between(collective.vertices[from.index()], collective.vertices[to.index()]);
+        paths_.between(collective.vertices[from.node.index()], collective.vertices[to.index()],
+                       from.channel.index());
     for (const LinkId link : path.links)
       bytes_[link.index()] += itemsize(collective.work) * elements;
   }

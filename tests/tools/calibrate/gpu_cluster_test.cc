@@ -67,7 +67,7 @@ const ProtocolFigures& protocol(const Cluster& cluster, const std::string& name)
 std::vector<std::string> way(const Cluster& cluster, uint32_t from, uint32_t to) {
   Paths paths(cluster.fabric);
   std::vector<std::string> links;
-  for (const LinkId link : paths.between(VertexId(from), VertexId(to)).links)
+  for (const LinkId link : paths.between(VertexId(from), VertexId(to), 0).links)
     links.push_back(cluster.fabric.link_text(link));
   return links;
 }
