@@ -79,9 +79,9 @@ class ArrayReader {
     }
     array.joined = local && cut.given;
     const std::optional<ArrayStates> states = read_states(cut, array);
-    // The first addend of an unreduced array has its elements, so each addend needs a device.
+    // A whole array is the sum of all its addends, so each addend needs a device.
     if (const auto node = fields_.optional("unreduced");
-        node && states && array.on && !local && mesh_ != nullptr)
+        node && states && array.on && (!local || array.joined) && mesh_ != nullptr)
       check_spanned(
           *node,
           {states->unreduced.begin() + std::ssize(cut.spec.unreduced), states->unreduced.end()},

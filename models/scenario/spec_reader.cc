@@ -159,7 +159,7 @@ class CutReader {
       PartitionSpec spec = spec_of_hlo(*text, *array_.mesh, array_.shape->rank());
       for (size_t d = 0; d < spec.dims.size(); ++d)
         check_entry(node, d, spec.dims[d]);
-      if (array_.on && !array_.per_device)
+      if (array_.on)
         check_spanned(node, {spec.unreduced.begin(), spec.unreduced.end()}, *array_.mesh,
                       *array_.on, diagnostics_);
       return spec;

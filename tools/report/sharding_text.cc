@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/amount_text.h"
+#include "models/base/check.h"
 
 namespace orrery {
 namespace {
@@ -93,6 +94,7 @@ std::string copies_text(const ShownSharding& shown, const HeldParts& held) {
       held.devices.begin(), held.devices.end(),
       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   const size_t fewest = least->second.size() / addends;
+  ORRERY_CHECK(fewest > 0, "each addend of a part is on some device");
   const size_t copies = most->second.size() / addends;
   const std::string each = fmt::format("each element on {}{} device{}",
                                        fewest == copies ? "" : fmt::format("{} to ", fewest),

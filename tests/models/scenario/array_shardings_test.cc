@@ -222,6 +222,15 @@ TEST_CASE("parts of a whole array: their errors") {
   CHECK(cut_error(R"("local_shape": [1], "spec": ["x"], "on": [0, 1], "per_device": [[1], [2]])") ==
         "/spec/0: expected an axis that the array's devices span whole, got \"x\": device 0 has "
         "the array, device 2 does not");
+  // Each device has one addend.
+  CHECK(refusal(with_members(R"("local_shape": [1], "spec": ["y"], "unreduced": ["x"],
+"on": [0, 1], "per_device": [[1], [2]])")) ==
+        "f:4:82: /arrays/a/unreduced: expected an axis that the array's devices span whole, got "
+        "\"x\": device 0 has the array, device 2 does not");
+  CHECK(cut_error(R"("local_shape": [1], "on": [0, 1], "per_device": [[1], [2]],
+"hlo": "{devices=[2,2]<=[2,2]T(1,0) last_tile_dims={unreduced}}")") ==
+        "/hlo: expected an axis that the array's devices span whole, got \"x\": device 0 has the "
+        "array, device 2 does not");
   CHECK(cut_error(R"("local_shape": [1152921504606846976], "spec": ["x"], "per_device": [])")
             .starts_with("/spec: expected a whole array of less than 2^63 bytes, got parts of "
                          "s32[1152921504606846976]"));
