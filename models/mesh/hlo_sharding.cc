@@ -255,7 +255,15 @@ void HloSharding::name_if_alone() {
 }
 
 std::optional<int64_t> HloSharding::devices() const {
-  return name_ ? std::nullopt : std::optional(product(dims_) * product(copies_));
+  if (!name_)
+    return product(dims_) * product(copies_);
+  return stated_ ? std::optional(stated_->devices) : std::nullopt;
+}
+
+std::optional<size_t> HloSharding::rank() const {
+  if (!name_)
+    return dims_.size();
+  return stated_ ? std::optional(stated_->rank) : std::nullopt;
 }
 
 std::vector<LogicalId> HloSharding::device_list() const {
@@ -278,9 +286,10 @@ AxisCut HloSharding::cut_over(const Mesh& mesh) const {
   if (name_ == Subgroup::Manual || copies(Subgroup::Manual) > 1)
     throw HloShardingError(
         fmt::format("expected a sharding without manual devices, got {}", in_quotes(text())));
-  if (!name_ && devices() != int64_t{mesh.devices()})
+  if (const auto count = devices(); count && *count != int64_t{mesh.devices()})
     throw HloShardingError(fmt::format("expected a sharding of {} devices, got {} of {}",
-                                       mesh.devices(), in_quotes(text()), *devices()));
+                                       mesh.devices(), in_quotes(stated_ ? stated_->text : text()),
+                                       *count));
   AxisCut cut;
   cut.dims.resize(dims_.size());
   std::vector<int64_t> blocks(mesh.axes().size());  // between neighbours on each axis

@@ -84,8 +84,13 @@ class HloSharding {
   /// Returns the text in which all devices are listed (V1). Its length grows with devices().
   std::string text_v1() const;
 
-  /// Returns the number of devices, or nothing for a name, which holds for any number.
+  /// Returns the number of devices, or nothing for a name, which holds for any number. A text that
+  /// tiles by 1 alone is a name here, but it still is of the devices and the rank that it was read
+  /// with.
   std::optional<int64_t> devices() const;
+
+  /// Returns the rank of its arrays, or nothing for a name, which holds for any rank.
+  std::optional<size_t> rank() const;
 
   /// Returns the devices in the order of the text. Those that replicate a tile are ascending.
   /// Requires that the sharding is no name.
@@ -93,7 +98,7 @@ class HloSharding {
 
   /// Returns the cut for which HloSharding(mesh, cut) is equal to this. It names no axes of size 1.
   /// There is only one, but for the rank: {replicated} and {unreduced} have no dimensions here.
-  /// Throws HloShardingError if there is none, or if devices are manual.
+  /// Throws HloShardingError if there is none, if it is of other devices, or if devices are manual.
   AxisCut cut_over(const Mesh& mesh) const;
 
   /// Returns whether both give each device the same tile, whether they list devices or not. Devices
@@ -107,6 +112,13 @@ class HloSharding {
   static constexpr int64_t kMostListed = 65'536;
 
  private:
+  /// What a text says that tiles by 1 alone.
+  struct Stated {
+    std::string text;
+    int64_t devices = 0;
+    size_t rank = 0;
+  };
+
   /// Returns the ids of an array of this shape in the order of its transposition.
   static std::vector<IotaDim> transposed(std::span<const int64_t> shape,
                                          std::span<const size_t> order);
@@ -120,7 +132,8 @@ class HloSharding {
   int64_t position_of(LogicalId device) const;
   std::string tiled_text(std::span<const LogicalId> list) const;
 
-  std::optional<Subgroup> name_ = Subgroup::Replicated;  // if there is one, the rest is unused
+  std::optional<Subgroup> name_ = Subgroup::Replicated;  // if there is one, no tile is used below
+  std::optional<Stated> stated_;                         // beside such a name
   std::vector<int64_t> dims_;                            // the parts of each dimension
   std::array<int64_t, 3> copies_ = {1, 1, 1};            // the size of each subgroup
   std::vector<IotaDim> iota_;                            // major to minor

@@ -21,7 +21,8 @@ constexpr int64_t kMostDevices = std::numeric_limits<uint32_t>::max();
 /// A Written is a text as it was read: a name, or sizes and what follows them.
 struct Written {
   std::optional<Subgroup> name;
-  std::vector<int64_t> dims;
+  int64_t devices = 0;
+  std::vector<int64_t> dims;   // their product is `devices`
   std::vector<int64_t> shape;  // of the ids that are transposed into `order`
   std::vector<size_t> order;
   std::vector<LogicalId> list;  // instead of the shape
@@ -38,8 +39,8 @@ class Parser {
     expect("{");
     if (take("devices")) {
       expect("=");
-      const int64_t devices = read_sizes(written.dims);
-      read_devices(written, devices);
+      written.devices = read_sizes(written.dims);
+      read_devices(written, written.devices);
       read_subgroups(written);
     } else {
       written.name = subgroup("\"devices\", \"manual\", \"unreduced\" or \"replicated\"");
@@ -224,12 +225,17 @@ void append_iota(std::string& text, std::span<const IotaDim> iota) {
 
 HloSharding HloSharding::parse(std::string_view text) {
   Written written = Parser(text).parse();
-  if (!written.name)
-    return tiled(std::move(written.dims), std::move(written.subgroups),
-                 transposed(written.shape, written.order), std::move(written.list));
-  HloSharding named;
-  named.name_ = written.name;
-  return named;
+  HloSharding made;
+  if (written.name) {
+    made.name_ = written.name;
+    return made;
+  }
+  const size_t rank = written.dims.size() - written.subgroups.size();
+  made = tiled(std::move(written.dims), std::move(written.subgroups),
+               transposed(written.shape, written.order), std::move(written.list));
+  if (made.name_)
+    made.stated_ = {std::string(text), written.devices, rank};
+  return made;
 }
 
 std::string HloSharding::text() const {

@@ -252,9 +252,9 @@ PartitionSpec spec_of_hlo(std::string_view hlo, const Mesh& mesh, size_t rank) {
   try {
     const HloSharding sharding = HloSharding::parse(hlo);
     const AxisCut cut = sharding.cut_over(mesh);
-    if (sharding.devices() && cut.dims.size() != rank)
+    if (const auto stated = sharding.rank(); stated && *stated != rank)
       throw HloShardingError(fmt::format(
-          "expected a sharding of arrays of rank {}, got one of rank {}", rank, cut.dims.size()));
+          "expected a sharding of arrays of rank {}, got one of rank {}", rank, *stated));
     PartitionSpec spec;
     for (const std::vector<size_t>& axes : cut.dims) {
       spec.dims.emplace_back();

@@ -182,6 +182,8 @@ TEST_CASE("HLO sharding: a cut is found by the axes along which the tile changes
       cut_of({2, 2, 2}, "{devices=[2,2,2]<=[2,4]T(1,0) last_tile_dims={unreduced, replicated}}") ==
       AxisCut{{{1}}, {2}, {}});
   CHECK(cut_of({2, 1}, "{replicated}") == AxisCut{});
+  CHECK(cut_of({2, 3}, "{devices=[1,6]<=[6] last_tile_dim_replicate}") == AxisCut{});
+  CHECK(cut_of({2, 3}, "{devices=[6]<=[6] last_tile_dims={unreduced}}") == AxisCut{{}, {0, 1}, {}});
   CHECK(cut_of({2, 1, 4}, "{unreduced}") == AxisCut{{}, {0, 2}, {}});
 }
 
@@ -199,6 +201,18 @@ TEST_CASE("HLO sharding: what no axes of the mesh give is refused") {
       {{2, 4},
        "{devices=[4]<=[4]}",
        "expected a sharding of 8 devices, got \"{devices=[4]<=[4]}\" of 4"},
+      // They cut nothing, and are of other devices all the same.
+      {{8},
+       "{devices=[1,1,4]<=[4] last_tile_dim_replicate}",
+       "expected a sharding of 8 devices, got \"{devices=[1,1,4]<=[4] last_tile_dim_replicate}\" "
+       "of 4"},
+      {{2, 4},
+       "{devices=[4]3,2,1,0 last_tile_dims={unreduced}}",
+       "expected a sharding of 8 devices, got \"{devices=[4]3,2,1,0 last_tile_dims={unreduced}}\" "
+       "of 4"},
+      {{2},
+       "{devices=[1]<=[1]}",
+       "expected a sharding of 2 devices, got \"{devices=[1]<=[1]}\" of 1"},
       // The axes of 2 and 4 cut in 2 first.
       {{2, 4},
        "{devices=[4,2]<=[8]}",

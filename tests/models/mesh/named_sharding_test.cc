@@ -320,6 +320,7 @@ TEST_CASE("spec of HLO: names in mesh order, without axes of size 1 and trailing
   const Mesh three({{"x", 2}, {"one", 1}, {"y", 3}});
   CHECK(spec_of_hlo("{devices=[1,6,1]<=[6]}", three, 3) == PartitionSpec{{{}, {"x", "y"}}});
   CHECK(spec_of_hlo("{replicated}", three, 2) == PartitionSpec());
+  CHECK(spec_of_hlo("{devices=[1,1,6]<=[6] last_tile_dim_replicate}", three, 2) == PartitionSpec());
   CHECK(spec_of_hlo("{devices=[3,2]<=[2,3]T(1,0) last_tile_dims={unreduced}}", three, 1) ==
         PartitionSpec{{{"y"}}, {}, {"x"}});
 }
@@ -328,6 +329,12 @@ TEST_CASE("spec of HLO: a text of another rank, of other devices, or no text, is
   const Mesh four({{"x", 4}});
   CHECK(error([&] { return spec_of_hlo("{devices=[4]<=[4]}", four, 2); }) ==
         "hlo: expected a sharding of arrays of rank 2, got one of rank 1");
+  CHECK(error([&] {
+          return spec_of_hlo("{devices=[1,1,4]<=[4] last_tile_dim_replicate}", four, 5);
+        }) == "hlo: expected a sharding of arrays of rank 5, got one of rank 2");
+  CHECK(error([&] {
+          return spec_of_hlo("{devices=[4]<=[4] last_tile_dims={unreduced}}", four, 1);
+        }) == "hlo: expected a sharding of arrays of rank 1, got one of rank 0");
   CHECK(error([&] { return spec_of_hlo("{devices=[2,2]<=[4]}", four, 2); }).starts_with("hlo: "));
   CHECK(error([&] { return spec_of_hlo("{devices=[2]<=[2]}", four, 1); }).starts_with("hlo: "));
   CHECK(error([&] { return spec_of_hlo("replicated", four, 1); }).starts_with("hlo: "));

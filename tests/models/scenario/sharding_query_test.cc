@@ -187,6 +187,9 @@ TEST_CASE("sharding query: an HLO text becomes a spec") {
         R"({"spec": ["x"], "unreduced": ["y"]})");
   CHECK(query_answer(R"({"hlo": "{devices=[6]<=[6]}", )" + mesh) ==
         error_line("hlo", "expected a sharding of arrays of rank 2, got one of rank 1"));
+  CHECK(query_answer(R"({"hlo": "{devices=[1,1,4]<=[4] last_tile_dim_replicate}", )" + mesh) ==
+        error_line("hlo", R"(expected a sharding of 6 devices, got \"{devices=[1,1,4]<=[4] )"
+                          R"(last_tile_dim_replicate}\" of 4)"));
 }
 
 TEST_CASE("sharding query: types of axes are checked with the spec of an HLO text") {
