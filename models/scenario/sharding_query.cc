@@ -397,14 +397,20 @@ NamedSharding one_of_pair(const ShardingQuery& query, const Limits& limits, size
   }
 }
 
-/// Throws ShardingError unless the text is that of the sharding, whose axes have types.
-void check_text(const std::string& hlo, const NamedSharding& sharding, size_t rank) {
-  const HloSharding typed = sharding.hlo_sharding(rank);
-  if (!(typed == HloSharding::parse(hlo)))
-    throw ShardingError(
-        ShardingStage::Hlo,
-        fmt::format("expected {} for {} on {}, got {}", in_quotes(typed.text()),
-                    sharding.parts().spec.text(), sharding.parts().mesh.text(), in_quotes(hlo)));
+/// Throws ShardingError of stage Hlo unless the text is that of the spec on the mesh, whose axes
+/// have types.
+void check_text(const std::string& hlo, const DeviceMesh& mesh, const PartitionSpec& spec,
+                size_t rank) {
+  std::optional<HloSharding> typed;
+  const std::optional<ShardingError> none = error_of([&] {
+    typed = NamedSharding({mesh, spec}).hlo_sharding(rank);
+  });
+  if (none)
+    throw ShardingError(ShardingStage::Hlo, none->what());
+  if (!(*typed == HloSharding::parse(hlo)))
+    throw ShardingError(ShardingStage::Hlo,
+                        fmt::format("expected {} for {} on {}, got {}", in_quotes(typed->text()),
+                                    spec.text(), mesh.text(), in_quotes(hlo)));
 }
 
 void answer_object(DocumentNode root, const Limits& limits, Diagnostics& diagnostics,
@@ -438,7 +444,7 @@ void answer_object(DocumentNode root, const Limits& limits, Diagnostics& diagnos
     const DeviceMesh mesh = mesh_of(query, limits);
     const PartitionSpec spec = spec_of_hlo(*hlo, mesh.axes(), rank);
     if (query.types)
-      check_text(*hlo, NamedSharding({mesh, spec}), rank);
+      check_text(*hlo, mesh, spec, rank);
     answer.add("spec", spec_json(spec));
     answer.add("unreduced", names_json(std::vector(spec.unreduced.begin(), spec.unreduced.end())));
   } else {

@@ -201,17 +201,19 @@ TEST_CASE("sharding query: types of axes are checked with the spec of an HLO tex
   const std::string unreduced = "{devices=[2,1,3]<=[6] last_tile_dims={unreduced}}";
   CHECK(with(unreduced, R"("auto", "explicit")") == R"({"spec": ["x"], "unreduced": ["y"]})");
   CHECK(with(unreduced, R"("auto", "auto")") ==
-        error_line("sharding",
+        error_line("hlo",
                    "P('x', unreduced={'y'}): unreduced: expected axes of type Explicit, got "
                    R"(\"y\" of Auto)"));
   CHECK(with("{devices=[2,3]<=[6]}", R"("auto", "manual")") ==
-        error_line("shape",
+        error_line("hlo",
                    "P('x', 'y'): dimension 1: expected no Manual axis of several devices, got "
                    R"(\"y\" of 3)"));
   CHECK(with("{replicated}", R"("manual", "manual")") ==
         error_line("hlo", R"(expected \"{manual}\" for P() on Mesh('x': 2, 'y': 3, )"
                           R"(axis_types=(Manual, Manual)), got \"{replicated}\")"));
   CHECK(with("{replicated}", R"("auto", "explicit")") == R"({"spec": [], "unreduced": []})");
+  CHECK(with("{replicated}", R"("auto")") ==
+        error_line("mesh", "expected a type per axis, of which there are 2, got 1"));
 }
 
 TEST_CASE("sharding query: a text may be as long as its line") {
