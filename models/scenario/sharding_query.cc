@@ -151,17 +151,21 @@ class QueryReader {
                      : "a list with null, an axis name or a list of them per dimension",
                  diagnostics_))
       return;
+    const auto is_open = [](DocumentNode item) {
+      return item.kind() == DocumentNode::Kind::Text && item.text() == "UNCONSTRAINED";
+    };
     for (const DocumentNode entry : node) {
       const size_t dimension = query.spec.dims.size();
       std::vector<std::string>& axes = query.spec.dims.emplace_back();
-      if (entry.kind() == DocumentNode::Kind::List) {
-        // A list of one is its item.
-        if (entry.size() == 1 && entry.first()->kind() == DocumentNode::Kind::Null)
+      // A list of one is its item.
+      const bool alone = entry.kind() == DocumentNode::Kind::List && entry.size() == 1;
+      if (is_open(alone ? *entry.first() : entry)) {
+        query.spec.unconstrained.insert(dimension);
+      } else if (entry.kind() == DocumentNode::Kind::List) {
+        if (alone && entry.first()->kind() == DocumentNode::Kind::Null)
           continue;
         for (const DocumentNode axis : entry)
           read_entry_axis(axis, dimension, axes, query);
-      } else if (entry.kind() == DocumentNode::Kind::Text && entry.text() == "UNCONSTRAINED") {
-        query.spec.unconstrained.insert(dimension);
       } else if (entry.kind() == DocumentNode::Kind::Text) {
         if (!entry.text().empty())
           axes.push_back(entry.text());

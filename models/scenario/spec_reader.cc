@@ -62,8 +62,8 @@ PartitionSpec unchecked_spec(const std::vector<SpecEntry>& entries) {
 /// Returns whether the entry leaves its dimension to a compiler.
 bool is_open(const SpecEntry& entry, const Mesh& mesh) {
   constexpr std::string_view kOpen = "UNCONSTRAINED";
-  return entry.node.kind() == DocumentNode::Kind::Text && entry.node.text() == kOpen &&
-         !mesh.axis(kOpen);
+  // A list of one is its item.
+  return entry.axes.size() == 1 && entry.axes[0].text() == kOpen && !mesh.axis(kOpen);
 }
 
 /// Returns the error of an axis of the entry, or nothing. Adds the axis to those used before.

@@ -154,6 +154,19 @@ TEST_CASE("sharding query: corrected gives a spec alone") {
         error_line("sharding", R"(P('x', 'x'): dimension 1: axis \"x\" already cuts this array)"));
 }
 
+TEST_CASE("sharding query: a list of UNCONSTRAINED alone is an open dimension") {
+  const auto with = [](const std::string& spec) {
+    return query_answer(R"({"mesh": [["x", 1]], "shape": [1], "repr": true, "spec": )" + spec +
+                        "}");
+  };
+  CHECK(with(R"([["UNCONSTRAINED"]])") == with(R"(["UNCONSTRAINED"])"));
+  CHECK(with(R"([["UNCONSTRAINED"]])").find("spec=P(UNCONSTRAINED,),") != std::string::npos);
+  CHECK(with(R"([["UNCONSTRAINED", "x"]])") ==
+        error_line("sharding",
+                   "P(('UNCONSTRAINED', 'x'),): dimension 0: the mesh has no axis "
+                   R"(\"UNCONSTRAINED\"; it has \"x\")"));
+}
+
 TEST_CASE("sharding query: an empty name or list is None, and a list of one its name") {
   CHECK(query_answer(R"({"mesh": [["x", 1]], "shape": [1, 1, 1], "spec": ["", [], ["x"]],
                    "repr": true})")
