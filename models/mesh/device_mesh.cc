@@ -94,7 +94,7 @@ std::string DeviceMesh::text() const {
     return abstract_ ? "AbstractMesh((), axis_types=())" : "Mesh()";
   std::string axes;
   for (const Axis& axis : mesh_.axes())
-    axes += fmt::format("{}: {}, ", python_text(axis.name), axis.size);
+    axes += fmt::format("'{}': {}, ", axis.name, axis.size);  // the name as it is, unlike in repr
   return fmt::format("{}({}{})", abstract_ ? "AbstractMesh" : "Mesh", axes, types_text());
 }
 

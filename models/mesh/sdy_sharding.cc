@@ -13,7 +13,7 @@ std::string SdyArray::text() const {
   for (size_t d = 0; d < dims.size(); ++d) {
     std::string axes;
     for (const std::string& axis : dims[d].axes)
-      axes += (axes.empty() ? "" : ", ") + python_text(axis);
+      axes += fmt::format("{}'{}'", axes.empty() ? "" : ", ", axis);  // as it is, unlike in a set
     if (dims[d].open)
       axes += axes.empty() ? "?" : ", ?";
     text += fmt::format("{}{{{}}}", d > 0 ? ", " : "", axes);

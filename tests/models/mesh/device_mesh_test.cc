@@ -36,6 +36,15 @@ TEST_CASE("device mesh: str and repr are JAX's") {
   CHECK(one.repr() == "Mesh(axis_sizes=(2,), axis_names=('x',), axis_types=(Manual,))");
 }
 
+TEST_CASE("device mesh: str takes names as they are, and repr writes them as Python strings") {
+  const std::vector<Axis> axes = {{"x'", 2}, {"a\\b", 3}};
+  CHECK(DeviceMesh(axes).text() == "Mesh('x'': 2, 'a\\b': 3, axis_types=(Auto, Auto))");
+  CHECK(DeviceMesh(axes).repr() ==
+        "Mesh(axis_sizes=(2, 3), axis_names=(\"x'\", 'a\\\\b'), axis_types=(Auto, Auto))");
+  CHECK(DeviceMesh(axes, {}, {.abstract = true}).text() ==
+        "AbstractMesh('x'': 2, 'a\\b': 3, axis_types=(Auto, Auto))");
+}
+
 TEST_CASE("device mesh: without axes it is empty") {
   CHECK(DeviceMesh({}).text() == "Mesh()");
   CHECK(DeviceMesh({}).repr() == "Mesh(axis_sizes=(), axis_names=())");

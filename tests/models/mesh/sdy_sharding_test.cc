@@ -22,6 +22,14 @@ TEST_CASE("sdy: device ids and replicated axes follow, unreduced axes do not") {
   CHECK(array.text() == "SdyArray([{'x'}], device_ids=(0,))");
 }
 
+TEST_CASE("sdy: names of dimensions are as they are, and those of the set are Python strings") {
+  SdyArray array = {{{{"x'", "a\\b"}}, {{"c'\"d"}, true}}};
+  array.replicated_axes = {"y'", "c'\"d"};
+  CHECK(array.text() ==
+        "SdyArray([{'x'', 'a\\b'}, {'c'\"d', ?}], replicated_axes=frozenset({'c\\'\"d', "
+        "\"y'\"}))");
+}
+
 TEST_CASE("sdy: an array that the compiler cuts has open dimensions alone") {
   CHECK(open_array(2).text() == "SdyArray([{?}, {?}])");
   CHECK(open_array(0).text() == "SdyArray([])");
