@@ -146,7 +146,9 @@ class ArrayReader {
     if (array.per_device && !array.joined)
       return read_states_alone(fields_, mesh_, diagnostics_);
     refuse_varying(fields_, array.joined ? cut.key : "shape", diagnostics_);
-    return read_states_beside(fields_, mesh_, cut.spec, diagnostics_);
+    // The axes that the file names in the spec, also those that do not cut after all.
+    return read_states_beside(fields_, mesh_, cut.uncorrected ? *cut.uncorrected : cut.spec,
+                              diagnostics_);
   }
 
   void read_on(DocumentNode node, Array& array) {

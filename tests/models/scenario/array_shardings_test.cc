@@ -72,6 +72,16 @@ TEST_CASE("corrected: its errors") {
         "/corrected: expected \"spec\" too, which is corrected");
   CHECK(cut_error(R"("shape": [4], "hlo": "{replicated}", "corrected": true)") ==
         "/corrected: expected \"spec\" too, which is corrected");
+  // What is not cut is checked too.
+  for (const std::string set : {"unreduced", "reduced"})
+    CHECK(cut_error(R"("shape": [3], "spec": ["x"], "corrected": true, ")" + set + R"(": ["x"])") ==
+          "/" + set +
+              ": expected each axis in one place of the array's spec and states, got \"x\" again");
+  CHECK(cut_error(R"("shape": [4], "spec": [null, "y"], "corrected": true, "unreduced": ["y"])") ==
+        "/unreduced: expected each axis in one place of the array's spec and states, got \"y\" "
+        "again");
+  CHECK(cut_error(R"("shape": [4], "corrected": 1)") ==
+        "/corrected: expected true or false, got 1");
   CHECK(cut_error(R"("shape": [4], "spec": ["x"], "corrected": 1)") ==
         "/corrected: expected true or false, got 1");
   CHECK(cut_error(R"("shape": [4], "spec": [1], "corrected": true)") ==
