@@ -122,9 +122,10 @@ class CutReader {
     const std::optional<DocumentNode> node = fields_.optional("corrected");
     if (!node)
       return false;
-    if (!has_spec)
+    const bool corrects = read_boolean(*node, diagnostics_).value_or(false);
+    if (corrects && !has_spec)
       diagnostics_.add(node->key_origin(), "expected \"spec\" too, which is corrected");
-    return read_boolean(*node, diagnostics_).value_or(false);
+    return corrects;
   }
 
   PartitionSpec read_as_is(DocumentNode node) {

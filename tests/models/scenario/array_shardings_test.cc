@@ -62,7 +62,13 @@ TEST_CASE("corrected: what does not fit is not cut, and the spec that was asked 
   // An axis may cut again what it does not cut first.
   CHECK(array_of(R"("shape": [3, 4], "spec": ["x", "x"], "corrected": true)").spec ==
         PartitionSpec{{{}, {"x"}}});
+}
+
+TEST_CASE("corrected: false is as if it were absent") {
   CHECK(array_of(R"("shape": [4], "spec": ["x"], "corrected": false)").uncorrected == std::nullopt);
+  CHECK(array_of(R"("shape": [4], "corrected": false)").spec == PartitionSpec());
+  CHECK(array_of(R"("shape": [4], "hlo": "{devices=[4]<=[4]}", "corrected": false)").spec ==
+        PartitionSpec{{{"x", "y"}}});
 }
 
 TEST_CASE("corrected: its errors") {
