@@ -64,7 +64,7 @@ class Drawing {
     paper.append_attribute("fill").set_value("white");
     svg_.append_child("title").text().set(spec_on_mesh(shown_).c_str());
     line(spec_on_mesh(shown_)).append_attribute("font-weight").set_value("bold");
-    line(sizes_and_copies(shown_, held_, Style()));
+    line(fmt::format("{}", fmt::join(sizes_and_copies(shown_, held_, Style()), " ")));
     draw_grids();
     const HloSharding hlo = shown_.sharding.hlo_sharding(shown_.shape.rank());
     y_ += kLine;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,16 +58,24 @@ Table drawn(const HeldParts& held) {
 
 std::string listed(const std::vector<Shard>& shards, const Style& style) {
   Table table({Table::Align::Right, Table::Align::Left, Table::Align::Right});
-  table.row({"device", "part", "copy"});
-  for (size_t i = 0; i < std::min(shards.size(), kMostRows); ++i) {
+  const std::vector<std::string> head = {"device", "part", "copy"};
+  table.row(head);
+  const std::span<const Shard> shown(shards.data(), std::min(shards.size(), kMostRows));
+  size_t device = head[0].size();
+  size_t copy = head[2].size();
+  for (const Shard& shard : shown) {
+    device = std::max(device, fmt::formatted_size("{}", shard.device));
+    copy = std::max(copy, fmt::formatted_size("{}", shard.replica));
+  }
+  constexpr size_t kBetween = 4;  // spaces between the three columns
+  for (const Shard& shard : shown) {
     std::string part;
-    for (const Interval& each : shards[i].slice)
+    for (const Interval& each : shard.slice)
       part += fmt::format("{}{}", part.empty() ? "" : ", ",
                           slice_text(each.begin, each.end - each.begin));
-    constexpr size_t kOthers = 16;  // columns of the device and the copy
-    table.row({fmt::format("{}", shards[i].device),
-               shortened("[" + part + "]", kTerminalColumns - kOthers, style),
-               fmt::format("{}", shards[i].replica)});
+    table.row({fmt::format("{}", shard.device),
+               shortened("[" + part + "]", kTerminalColumns - device - copy - kBetween, style),
+               fmt::format("{}", shard.replica)});
   }
   if (shards.size() > kMostRows)
     table.note(style.dim(fmt::format("and {} devices more", shards.size() - kMostRows)));
@@ -134,18 +143,22 @@ std::string spec_on_mesh(const ShownSharding& shown) {
   return fmt::format("{} on {}", parts.spec.text(), parts.mesh.text());
 }
 
-std::string sizes_and_copies(const ShownSharding& shown, const HeldParts& held,
-                             const Style& style) {
-  constexpr size_t kMostOfShape = 40;
-  const auto sized = [&](const Shape& shape) {
-    return fmt::format("{}{}, {}", name(shown.dtype), shortened(shape.text(), kMostOfShape, style),
-                       size_text(itemsize(shown.dtype) * shape.elements()));
+std::vector<std::string> sizes_and_copies(const ShownSharding& shown, const HeldParts& held,
+                                          const Style& style) {
+  const auto sized = [&](const Shape& shape, const std::string& after) {
+    constexpr size_t kMostOfShape = 40;
+    const std::string size =
+        fmt::format(", {}{}", size_text(itemsize(shown.dtype) * shape.elements()), after);
+    const size_t room = kTerminalColumns - name(shown.dtype).size() - size.size();
+    return fmt::format("{}{}{}", name(shown.dtype),
+                       shortened(shape.text(), std::min(room, kMostOfShape), style), size);
   };
+  const std::string on_each = sized(held.local, " on each device;");
   if (shown.shape.elements() == 0)
-    return fmt::format("{}, {} on each device; no elements", sized(shown.shape), sized(held.local));
+    return {sized(shown.shape, ","), on_each, "no elements"};
   const size_t parts = held.devices.size();
-  return fmt::format("{} in {} part{}, {} on each device; {}", sized(shown.shape), parts,
-                     parts == 1 ? "" : "s", sized(held.local), copies_text(shown, held));
+  return {sized(shown.shape, fmt::format(" in {} part{},", parts, parts == 1 ? "" : "s")), on_each,
+          copies_text(shown, held)};
 }
 
 std::string sharding_text(const ShownSharding& shown, const Style& style) {
@@ -154,10 +167,11 @@ std::string sharding_text(const ShownSharding& shown, const Style& style) {
   const std::string head = shortened(spec_on_mesh(shown), kTerminalColumns, style);
   std::string text =
       head.starts_with(spec) ? style.bold(spec) + head.substr(spec.size()) : style.bold(head);
-  text += "\n" + sizes_and_copies(shown, held, style) + "\n\n";
+  text += "\n" + wrapped_words(sizes_and_copies(shown, held, style), kTerminalColumns, 0) + "\n\n";
   if (held.cut.empty()) {
-    text +=
-        fmt::format("the whole array on devices {}\n", holders_text(held.devices.begin()->second));
+    const std::vector<std::string> words =
+        words_of("the whole array on devices " + holders_text(held.devices.begin()->second));
+    text += wrapped_words(words, kTerminalColumns, 0) + "\n";
   } else if (held.cut.size() <= 2) {
     const Table table = drawn(held);
     const std::string drawing = table.text(style, 0);

@@ -21,8 +21,9 @@ struct ShownSharding {
 
 /// Returns which device holds which part of the array, with bytes and copies, and the sharding as
 /// XLA and Shardy write it. If one or two dimensions are cut, the parts are drawn as they lie in
-/// the array; otherwise, or if that is too wide, there is a row per device. Throws ShardingError if
-/// the sharding does not fit the shape, or its mesh is abstract.
+/// the array; otherwise, or if that is too wide, there is a row per device. No line is wider than
+/// 80 columns. Throws ShardingError if the sharding does not fit the shape, or its mesh is
+/// abstract.
 std::string sharding_text(const ShownSharding& shown, const Style& style);
 
 /// HeldParts are the parts of an array: the first index of each, with the devices that hold it.
@@ -40,10 +41,12 @@ HeldParts held_parts(const ShownSharding& shown);
 /// Returns "0:4", or "0" if it is one index.
 std::string slice_text(int64_t begin, int64_t extent);
 
-/// Returns the lines above the drawing: the spec on its mesh; the shapes (long ones shortened),
-/// bytes and copies.
+/// Returns what is above the drawing: the spec on its mesh.
 std::string spec_on_mesh(const ShownSharding& shown);
-std::string sizes_and_copies(const ShownSharding& shown, const HeldParts& held, const Style& style);
+/// Returns what follows it, a clause each: the shapes (long ones shortened) with their bytes, and
+/// the copies. No clause is wider than 80 columns.
+std::vector<std::string> sizes_and_copies(const ShownSharding& shown, const HeldParts& held,
+                                          const Style& style);
 
 /// Returns the same drawing as an SVG image. There is a grid for each part of the dimensions after
 /// the first two that are cut. A cell's tooltip has its slice and all its devices. Requires at most

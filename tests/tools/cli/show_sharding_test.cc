@@ -206,7 +206,7 @@ TEST_CASE("show sharding: an array of a scenario") {
   CHECK(run.outcome == Outcome::Holds);
   CHECK(
       run.out.starts_with("P('x',) on Mesh('x': 4, 'y': 2, axis_types=(Explicit, Explicit))\n"
-                          "f32[128,256], 128 KiB in 4 parts, f32[32,256], 32 KiB on each device; "
+                          "f32[128,256], 128 KiB in 4 parts, f32[32,256], 32 KiB on each device;\n"
                           "each element on 2 devices\n"));
   const TemporaryFolder folder;
   const std::string file = folder.file(

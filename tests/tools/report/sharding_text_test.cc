@@ -1,12 +1,17 @@
 #include "tools/report/sharding_text.h"
 
 #include <map>
+#include <numeric>
+#include <span>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <pugixml.hpp>
+
+#include "tests/support/property.h"
 
 namespace orrery {
 namespace {
@@ -27,7 +32,8 @@ const DeviceMesh kFour({{"x", 2}, {"y", 2}});
 TEST_CASE("sharding text: bytes, copies, a drawing of two dimensions, and the other texts") {
   CHECK(sharding_text(shown(kFour, {{{"x"}, {"y"}}}, {4, 6}), Style()) ==
         R"(P('x', 'y') on Mesh('x': 2, 'y': 2, axis_types=(Auto, Auto))
-f32[4,6], 96 B in 4 parts, f32[2,3], 24 B on each device; each element on 1 device
+f32[4,6], 96 B in 4 parts, f32[2,3], 24 B on each device;
+each element on 1 device
 
 dim 0 \ dim 1  0:3  3:6
 0:2            0    1
@@ -105,8 +111,9 @@ TEST_CASE("sharding text: a long head is cut to 80 columns, and a long shape to 
         "P('a0',) on Mesh('a0': 1, 'a1': 1, 'a2': 1, 'a3': 1, 'a4': 1, 'a5': 1, 'a6': 1," +
             ellipsis);
   const std::string ones_text = "f32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1," + ellipsis + ", 4 B";
-  CHECK(line_of(long_mesh, 1) ==
-        ones_text + " in 1 part, " + ones_text + " on each device; each element on 1 device");
+  CHECK(line_of(long_mesh, 1) == ones_text + " in 1 part,");
+  CHECK(line_of(long_mesh, 2) == ones_text + " on each device;");
+  CHECK(line_of(long_mesh, 3) == "each element on 1 device");
   const PartitionSpec long_spec = {std::vector<std::vector<std::string>>(30)};
   CHECK(line_of(shown(kFour, long_spec, ones), 0) ==
         "P(None, None, None, None, None, None, None, None, None, None, None, None, None," +
@@ -120,7 +127,7 @@ TEST_CASE("sharding text: a long part in a row is cut") {
   const std::string text = drawing(shown(eight, {{{"x"}, {"y"}, {"z"}}}, Shape(extents)));
   const std::string first = text.substr(0, text.find("     1  "));
   CHECK(first.ends_with(
-      "     0  [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,\u2026"
+      "     0  [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0\u2026"
       "     0\n"));
 }
 
@@ -128,7 +135,7 @@ TEST_CASE("sharding text: addends along unreduced axes are no copies") {
   const DeviceMesh typed({{"x", 2}, {"y", 2}, {"z", 2}},
                          {{AxisType::Explicit, AxisType::Auto, AxisType::Auto}});
   const std::string text = sharding_text(shown(typed, {{{"y"}}, {}, {"x"}}, {4}), Style());
-  CHECK(text.find("; each element on 2 devices, for each of 2 addends of it\n") !=
+  CHECK(text.find(";\neach element on 2 devices, for each of 2 addends of it\n") !=
         std::string::npos);
 }
 
@@ -137,8 +144,82 @@ TEST_CASE("sharding text: only the devices that have the array") {
   some.on = {{LogicalId(0), LogicalId(1)}};
   CHECK(drawing(some) == "dim 0  devices\n0:2    0\n2:4    1\n\n");
   some.on = {{LogicalId(0), LogicalId(1), LogicalId(2)}};
-  CHECK(sharding_text(some, Style()).find("; each element on 1 to 2 devices\n") !=
+  CHECK(sharding_text(some, Style()).find(";\neach element on 1 to 2 devices\n") !=
         std::string::npos);
+}
+
+/// Returns any sharding with a shape, and perhaps of some devices.
+ShownSharding any_shown() {
+  std::vector<Axis> axes;
+  std::vector<AxisType> types;
+  const auto count = test::in_range<size_t>(0, 5);
+  for (size_t a = 0; a < count; ++a) {
+    axes.push_back({std::string(test::in_range<size_t>(0, 30), '\'') + std::to_string(a),
+                    test::in_range<int64_t>(1, 6)});
+    types.push_back(AxisType::Explicit);
+  }
+  PartitionSpec spec;
+  const auto rank = test::in_range<size_t>(0, 5);
+  std::vector<int64_t> extents;
+  for (size_t d = 0; d < rank; ++d)
+    extents.push_back(test::in_range<int64_t>(0, 5000));
+  spec.dims.resize(rank);
+  size_t whole = axes.size();  // an axis that copies the array
+  for (size_t a = 0; a < axes.size(); ++a) {
+    const auto place = test::in_range<size_t>(0, rank + 2);
+    if (place < rank) {
+      spec.dims[place].push_back(axes[a].name);
+      extents[place] *= axes[a].size;
+    } else if (place == rank) {
+      spec.unreduced.insert(axes[a].name);
+    } else {
+      whole = a;
+    }
+  }
+  int64_t devices = 1;
+  for (const Axis& axis : axes)
+    devices *= axis.size;
+  std::vector<int64_t> order(static_cast<size_t>(devices));
+  const int64_t first = test::one_of<int64_t>(0, 1'000'000, 1'000'000'000'000'000'000);
+  std::iota(order.begin(), order.end(), first);
+  const DeviceMesh mesh(axes, types, {.order = order});
+  ShownSharding shown{NamedSharding({mesh, spec}), Shape(extents),
+                      test::one_of(Dtype::F32, Dtype::F8E4M3FN, Dtype::C128)};
+  if (whole < axes.size() && test::any_bool()) {
+    shown.on.emplace();
+    for (const LogicalId id : all_devices(mesh.axes()))
+      if (mesh.axes().index(id, std::span(&whole, 1)) == 0)
+        shown.on->push_back(id);
+  }
+  return shown;
+}
+
+TEST_CASE("sharding text: no line is wider than 80 columns") {
+  test::holds_for_all("lines", [] {
+    const Style style(Colours::Plain, test::any_bool() ? Letters::Ascii : Letters::Unicode);
+    std::istringstream text(sharding_text(any_shown(), style));
+    for (std::string line; std::getline(text, line);)
+      RC_ASSERT(columns(line) <= 80U);
+  });
+}
+
+TEST_CASE("sharding text: long numbers of devices leave less room for a part") {
+  const int64_t first = 1'000'000'000'000'000'000;
+  const DeviceMesh eight({{"x", 2}, {"y", 2}, {"z", 2}}, {},
+                         {.order = {{first, 1, 2, 3, 4, 5, 6, 7}}});
+  std::vector<int64_t> extents(40, 1);
+  extents[0] = extents[1] = extents[2] = 2;
+  const std::string text = drawing(shown(eight, {{{"x"}, {"y"}, {"z"}}}, Shape(extents)));
+  CHECK(text.find("\n1000000000000000000  [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
+                  "\u2026     0\n") != std::string::npos);
+}
+
+TEST_CASE("sharding text: many devices of an array that is not cut are on several lines") {
+  const int64_t first = 1'000'000'000'000'000'000;
+  const DeviceMesh four({{"x", 4}}, {}, {.order = {{first, first + 1, first + 2, first + 3}}});
+  CHECK(drawing(shown(four, {}, {3})) ==
+        "the whole array on devices 1000000000000000000 1000000000000000001\n"
+        "1000000000000000002 1000000000000000003\n\n");
 }
 
 /// Returns the place and the tooltip of each cell of the image.
