@@ -112,7 +112,7 @@ class HloSharding {
   static constexpr int64_t kMostListed = 65'536;
 
  private:
-  /// What a text says that tiles by 1 alone.
+  /// Stated is the text that tiles by 1 alone, with its devices and its rank.
   struct Stated {
     std::string text;
     int64_t devices = 0;

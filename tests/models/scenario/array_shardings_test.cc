@@ -78,7 +78,7 @@ TEST_CASE("corrected: its errors") {
         "/corrected: expected \"spec\" too, which is corrected");
   CHECK(cut_error(R"("shape": [4], "hlo": "{replicated}", "corrected": true)") ==
         "/corrected: expected \"spec\" too, which is corrected");
-  // What is not cut is checked too.
+  // Entries that do not cut are checked too.
   for (const std::string set : {"unreduced", "reduced"})
     CHECK(cut_error(R"("shape": [3], "spec": ["x"], "corrected": true, ")" + set + R"(": ["x"])") ==
           "/" + set +
