@@ -6,8 +6,8 @@
 #include <fstream>
 #include <optional>
 #include <ostream>
-#include <regex>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,6 +33,42 @@ struct LawText {
   std::string file;  // as the user named it
   std::string text;
 };
+
+constexpr std::string_view kSeed = " --seed ";
+
+/// Takes the prefix off the text. Returns whether it was there.
+bool take(std::string_view& text, std::string_view prefix) {
+  const bool found = text.starts_with(prefix);
+  text.remove_prefix(found ? prefix.size() : 0);
+  return found;
+}
+
+/// Takes the digits at the text's begin off it. Returns whether there was one.
+bool take_digits(std::string_view& text) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  text.remove_prefix(digits);
+  return digits > 0;
+}
+
+/// Returns whether the text says which case a command repeats: " --seed 0 --case 1", and limits.
+bool is_case(std::string_view text) {
+  return take(text, kSeed) && take_digits(text) && take(text, " --case ") && take_digits(text) &&
+         (text.empty() || (take(text, " --limit ") && !text.empty()));
+}
+
+/// Returns the law in a command that repeats a case, as it stands there; nothing if the text is no
+/// such command. It takes linear time, since the text may be from any file.
+std::optional<std::string> law_in(std::string_view command) {
+  if (!take(command, "orrery verify ") || command.find('\r') != std::string_view::npos)
+    return std::nullopt;  // a command has escapes in the place of control characters
+  // The law itself may have such words, so the last ones count.
+  size_t end = command.rfind(kSeed);
+  while (end != std::string_view::npos && !is_case(command.substr(end)))
+    end = end == 0 ? std::string_view::npos : command.rfind(kSeed, end - 1);
+  return end == std::string_view::npos || end == 0
+             ? std::nullopt
+             : std::optional(std::string(command.substr(0, end)));
+}
 
 std::vector<LawText> builtin_laws_named(const std::vector<std::string>& ids) {
   std::vector<LawText> chosen;
@@ -278,16 +314,6 @@ class Verifier {
            std::filesystem::file_type::not_found;
   }
 
-  /// Returns the law in a command that repeats a case, as it stands there; nothing if the text is
-  /// no such command.
-  static std::optional<std::string> law_in(const std::string& command) {
-    static const std::regex kCommand(
-        "orrery verify (.+) --seed [0-9]+ --case [0-9]+( --limit .+)*");
-    std::smatch parts;
-    return std::regex_match(command, parts, kCommand) ? std::optional(parts[1].str())
-                                                      : std::nullopt;
-  }
-
   /// Returns the law whose counterexample the file is, by its first line. The result is empty if it
   /// is none.
   static std::optional<std::string> found_law(const std::filesystem::path& file) {
@@ -300,7 +326,8 @@ class Verifier {
     read.read(line.data(), static_cast<std::streamsize>(line.size()));
     line.resize(static_cast<size_t>(read.gcount()));
     line.resize(std::min(line.find('\n'), line.size()));
-    return line.starts_with(kComment) ? law_in(line.substr(kComment.size())) : std::nullopt;
+    return line.starts_with(kComment) ? law_in(std::string_view(line).substr(kComment.size()))
+                                      : std::nullopt;
   }
 
   /// Says how many scenarios of folders were passed over.

@@ -90,6 +90,44 @@ TEST_CASE("verify: only counterexamples of ours are written over") {
   CHECK(text_of(other + "/sums.failed.json").starts_with("// orrery verify "));
 }
 
+TEST_CASE("verify: a first line of ours is the command, whole; others are refused in no time") {
+  const TemporaryFolder folder;
+  const std::string law = folder.file("sums.json", sums("pmean"));
+  const auto is_ours = [&](const std::string& line) {
+    const std::string text = line + "\n{}";
+    const std::string failed = folder.file("sums.failed.json", text);
+    const bool written = ran({"verify", law, "--cases", "2"}).outcome == Outcome::Fails;
+    CHECK((text_of(failed) == text) == !written);
+    return written;
+  };
+  const std::string a_law = "// orrery verify mlp.json";
+  const std::string a_case = a_law + " --seed 0 --case 1";
+  std::string limits;
+  for (int i = 0; i < 26; ++i)
+    limits += " --limit a";
+  for (const std::string& line :
+       {a_case, a_case + " --limit text=4KiB --limit 'values=9'", a_case + limits,
+        std::string("// orrery verify --laws L01 --seed 18446744073709551615 --case 10"),
+        std::string("// orrery verify 'x --seed 1 --case 2 --limit y' --seed 3 --case 4")}) {
+    CAPTURE(line);
+    CHECK(is_ours(line));
+  }
+  std::string seeds;
+  while (seeds.size() < 60'000)
+    seeds += " --seed 0 --case 1 --limit a --seed 000";
+  for (const std::string& line :
+       {a_law, a_law + " --seed 0", a_law + " --seed  --case 1", a_law + " --seed 0 --case ",
+        a_law + " --seed 0 --case 1x", a_law + " --seed 0x --case 1", a_case + " --limit ",
+        a_case + " --cases 3", a_case + "\r", a_case + " --limit a\r", a_case + limits + "\r",
+        a_case.substr(1), a_case.substr(3), std::string("// orrery verify  --seed 0 --case 1"),
+        std::string("// orrery verify --seed 0 --case 1"),
+        "// orrery verify " + std::string(65'000, 'a'), a_law + seeds + "\r",
+        a_law + " --seed " + std::string(60'000, '1')}) {
+    CAPTURE(line.substr(0, 80));
+    CHECK(!is_ours(line));
+  }
+}
+
 TEST_CASE("verify: a run does not write over the counterexample of another law") {
   const TemporaryFolder folder;
   const std::string out = folder.path() + "/out";
