@@ -70,16 +70,29 @@ std::string let_text(const Law& law, const Draw& draw, const std::vector<LawValu
   return value_json(value);
 }
 
-/// Returns the least values of a law's names, as --let takes them.
-std::string least_case(const Law& law) {
-  std::vector<LawValue> values;
+/// Returns the least values of a law's names, if they are a case, or those of another case. The
+/// result is empty if none is found.
+std::optional<std::vector<LawValue>> any_case(const Law& law) {
+  std::vector<LawValue> least = least_values(law);
+  if (law.admits(least))
+    return least;
+  try {
+    uint64_t refused = 0;
+    return drawn_case(law, 0, 0, refused).values;
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+/// Returns the values of a law's names, as --let takes them.
+std::string let_text(const Law& law, const std::vector<LawValue>& values) {
+  std::vector<LawValue> known;
   std::string text;
-  for (size_t i = 0; i < law.names().size(); ++i) {
-    const Draw& draw = law.draws()[i];
-    LawValue least = draw.least(law.file(), values);
+  for (const LawValue& value : values) {
+    const size_t i = known.size();
     text += fmt::format("{}{}={}", i == 0 ? "" : ",", law.names()[i],
-                        let_text(law, draw, values, least));
-    values.push_back(std::move(least));
+                        let_text(law, law.draws()[i], known, value));
+    known.push_back(value);
   }
   return text;
 }
@@ -114,10 +127,13 @@ void refuse_law(const std::string& file, const std::string& text, const Limits& 
   if (!is_law(text, limits))
     return;
   const Law law(file, text, limits);
+  const std::string many = Replay({"orrery", "verify"}, file).text();
+  const std::optional<std::vector<LawValue>> values = any_case(law);
+  if (!values)
+    refuse(file, fmt::format("is a law: `{}` draws cases", many));
   Replay one({"orrery", "run"}, file);
-  one.option("--let", least_case(law));
-  refuse(file, fmt::format("is a law: `{}` runs one case, `{}` draws many", one.text(),
-                           Replay({"orrery", "verify"}, file).text()));
+  one.option("--let", let_text(law, *values));
+  refuse(file, fmt::format("is a law: `{}` runs one case, `{}` draws many", one.text(), many));
 }
 
 Scenario with_values(const Law& law, const std::vector<std::string>& lets) {

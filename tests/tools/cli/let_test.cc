@@ -149,5 +149,27 @@ TEST_CASE("a law where a scenario is wanted: the commands that run it") {
   }
 }
 
+TEST_CASE("a law where a scenario is wanted: the values suggested are those of a case") {
+  const TemporaryFolder folder;
+  const auto says = [&](const std::string& law) {
+    const Ran refused = ran({"run", folder.file("law.json", law)});
+    CHECK(refused.outcome == Outcome::WrongInput);
+    return refused.err;
+  };
+  const std::string path = folder.path() + "/law.json";
+  const std::string forall = R"({"n": {"from": 1, "to": 4}, "q": {"from": 0, "to": 3}})";
+  // The least values are no case, and one alone is.
+  const std::string one = law_of(forall, "n * q == 12");
+  CHECK(says(one) == fmt::format("{0}: is a law: `orrery run {0} --let n=4,q=3` runs one case, "
+                                 "`orrery verify {0}` draws many\n",
+                                 path));
+  CHECK(let(one, {"n=4,q=3"}) == "");
+  CHECK(says(law_of(forall, "n > 9")) ==
+        fmt::format("{0}: is a law: `orrery verify {0}` draws cases\n", path));
+  // A formula without a value is an error of its own.
+  CHECK(says(law_of(forall, "n"))
+            .ends_with("/where: \"n\": expected true or false, got 1 (with n = 1, q = 0)\n"));
+}
+
 }  // namespace
 }  // namespace orrery::test
