@@ -264,6 +264,80 @@ TEST_CASE("laws: what is too large for the tries stays as it is, and that is sai
   CHECK(small.ended_early);
 }
 
+TEST_CASE("laws: all elements of a large array become 0 or 1, and what is tried is small") {
+  // One element that is not 0 is enough for a mean to be no sum.
+  for (const int64_t count : {1000, 1500}) {
+    CAPTURE(count);
+    const Law law("law.json",
+                  fmt::format(R"({{"orrery": 1, "forall": {{"n": {{"from": 1, "to": 4}}}},
+      "mesh": {{"x": "${{n}}"}}, "check_types": false,
+      "arrays": {{"a": {{"shape": [{}], "dtype": "f32"}}}},
+      "program": [{{"id": "s", "op": "psum", "of": "a", "axis_name": "x"}},
+        {{"id": "t", "op": "pmean", "of": "a", "axis_name": "x"}}],
+      "expect": [{{"close": ["s", "t"]}}]}})",
+                              count));
+    const LawVerdict made = verify(law);
+    REQUIRE(made.counterexample);
+    CHECK(!made.counterexample->ended_early);
+    const Array& array = made.counterexample->scenario->arrays.front();
+    for (const Tensor& part : std::get<PerDeviceInit>(array.init).tensors) {
+      CHECK(std::count(part.as<float>().begin(), part.as<float>().end(), 0) == count - 1);
+      CHECK(std::count(part.as<float>().begin(), part.as<float>().end(), 1) == 1);
+    }
+  }
+}
+
+/// Returns a law of one op on `array`, for devices of the number "n".
+std::string law_on(const std::string& forall, const std::string& array) {
+  return fmt::format(
+      R"({{"orrery": 1, "forall": {}, "mesh": {{"x": "${{n}}"}}, "check_types": false,
+          "arrays": {{"a": {}}}, "program": [{{"id": "b", "op": "neg", "of": "a"}}],
+          "expect": [{{"holds": ["proved"]}}]}})",
+      forall, array);
+}
+
+TEST_CASE("laws: it is said that not all was tried only where something smaller was left") {
+  Check fails;
+  fails.verdict = Verdict::Fails;
+  const auto ended_early = [&](const std::string& text, std::vector<LawValue> failing,
+                               StillFails still_fails) {
+    return shrunk(Law("law.json", text), {std::move(failing)}, fails, still_fails).ended_early;
+  };
+  const auto always = [&](const Scenario&) { return std::optional(fails); };
+  const auto never = [](const Scenario&) { return std::optional<Check>(); };
+  // Each case counts as all tries.
+  const std::string forall = R"({"n": {"from": 1, "to": 8}})";
+  const std::string large =
+      law_on(forall, R"({"shape": [536870912], "dtype": "s8", "init": "zeros"})");
+  CHECK(!ended_early(large, {{int64_t{1}}}, never));
+  CHECK(!ended_early(large, {{int64_t{2}}}, always));
+  CHECK(ended_early(large, {{int64_t{8}}}, never));
+  // Elements are left if there are too many. What has 0 and 1 alone is done.
+  CHECK(ended_early(law_on(forall, R"({"shape": [4097], "dtype": "s8"})"), {{int64_t{1}}}, always));
+  CHECK(
+      !ended_early(law_on(forall, R"({"shape": [4096], "dtype": "s8"})"), {{int64_t{1}}}, always));
+  CHECK(ended_early(law_on(forall, R"({"shape": [4096], "dtype": "s8"})"), {{int64_t{1}}},
+                    // No element can be made simpler.
+                    [&, given = std::string()](const Scenario& scenario) mutable {
+                      const std::string now = write_scenario(scenario);
+                      given = given.empty() ? now : given;
+                      return now == given ? std::optional(fails) : std::nullopt;
+                    }));
+  // Pairs of these values are more than half of all tries: 20 x 19 / 2 x 6 x 6, as 127 has 6
+  // simpler values or more. Their array has nothing to try.
+  std::string names = R"({"n": {"from": 1, "to": 1})";
+  std::vector<LawValue> values(1, {int64_t{1}});
+  for (int i = 0; i < 20; ++i) {
+    names += fmt::format(R"(, "v{}": {{"from": 0, "to": 127}})", i);
+    values.push_back({int64_t{127}});
+  }
+  const std::string none = R"({"shape": [0], "dtype": "s8"})";
+  CHECK(ended_early(law_on(names + "}", none), values, never));
+  values.assign(values.size(), {int64_t{0}});
+  values.front() = {int64_t{1}};
+  CHECK(!ended_early(law_on(names + "}", none), values, never));
+}
+
 TEST_CASE("laws: two values are made simpler at once where neither alone can be") {
   const Law law("law.json", R"({"orrery": 1,
     "forall": {"a": {"from": 1, "to": 9}, "b": {"from": 1, "to": 9}, "id": {"choose": ["s", "t"]}},

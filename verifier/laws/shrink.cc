@@ -1,7 +1,6 @@
 #include "verifier/laws/shrink.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 #include <span>
@@ -88,13 +87,32 @@ bool has_many_drawn(const Scenario& scenario) {
   });
 }
 
+/// Returns the bytes of an element in a tensor.
+template <class AnyTensor>
+auto bytes_of(AnyTensor& tensor, const Element::Copy& copy) {
+  const auto size = static_cast<size_t>(itemsize(tensor.dtype()).count());
+  return tensor.bytes().subspan(static_cast<size_t>(copy.index) * size, size);
+}
+
+/// Returns whether the element is neither 0 nor the value, where one of its copies is.
+bool is_other(const Scenario& scenario, const Element& element, double value) {
+  const auto has = [&](const Element::Copy& copy, double number) {
+    const Tensor& tensor =
+        std::get<PerDeviceInit>(scenario.arrays[copy.array].init).tensors[copy.tensor];
+    const Tensor one = full(tensor.dtype(), Shape({}), number);
+    const std::span<const std::byte> bytes = bytes_of(tensor, copy);
+    return std::equal(bytes.begin(), bytes.end(), one.bytes().begin());
+  };
+  return !has(element.copies.front(), 0) &&
+         !std::all_of(element.copies.begin(), element.copies.end(),
+                      [&](const Element::Copy& copy) { return has(copy, value); });
+}
+
 void set(Scenario& scenario, const Element& element, double value) {
   for (const Element::Copy& copy : element.copies) {
     Tensor& tensor = std::get<PerDeviceInit>(scenario.arrays[copy.array].init).tensors[copy.tensor];
     const Tensor one = full(tensor.dtype(), Shape({}), value);
-    const size_t size = one.bytes().size();
-    std::memcpy(tensor.bytes().data() + static_cast<size_t>(copy.index) * size, one.bytes().data(),
-                size);
+    std::copy(one.bytes().begin(), one.bytes().end(), bytes_of(tensor, copy).begin());
   }
 }
 
@@ -116,19 +134,23 @@ class Shrinker {
         check_(std::move(check)) {}
 
   Shrunk shrink() {
-    while (!is_over() && (shrink_values() || shrink_rest() || shrink_pairs())) {
+    while (shrink_values() || shrink_rest() || shrink_pairs()) {
     }
     Scenario scenario = scenario_of(law_, least_);
     shrink_elements(scenario);
-    return {std::move(least_), std::move(scenario), std::move(check_), is_over() || elements_stay_};
+    return {std::move(least_), std::move(scenario), std::move(check_), ended_early_};
   }
 
  private:
-  bool is_over() const { return tries_ >= kMostTries; }
+  /// Returns whether one more smaller case may be tried, where `most` tries may be spent so far.
+  bool may_try(int64_t most) {
+    ended_early_ = ended_early_ || tries_ >= most;
+    return tries_ < most;
+  }
 
   /// Takes the scenario if the check still fails there.
   bool takes(const Scenario& scenario) {
-    if (is_over())
+    if (!may_try(kMostTries))
       return false;
     tries_ += tries_of(scenario);
     std::optional<Check> fails;
@@ -143,10 +165,10 @@ class Shrinker {
   }
 
   /// Takes the case with its values made to fit each other.
-  bool takes(LawCase smaller) {
+  bool takes(LawCase smaller, int64_t most = kMostTries) {
     try {
       smaller.values = fitted_values(law_, std::move(smaller.values));
-      if (!law_.admits(smaller.values) || !takes(scenario_of(law_, smaller)))
+      if (!law_.admits(smaller.values) || !may_try(most) || !takes(scenario_of(law_, smaller)))
         return false;
     } catch (const InputError&) {
       return false;  // a draw, a formula or the scenario may make no sense
@@ -169,7 +191,7 @@ class Shrinker {
       LawCase smaller = least_;
       smaller.values[i] = std::move(value);
       // Other elements may show the fault where these do not.
-      for (uint64_t data = 0; data < 3 && !is_over(); ++data) {
+      for (uint64_t data = 0; data < 3; ++data) {
         LawCase with = smaller;
         with.data = data == 0 ? smaller.data : data;
         if (takes(std::move(with)))
@@ -184,7 +206,7 @@ class Shrinker {
   bool shrink_pairs() {
     for (size_t i = 0; i < least_.values.size(); ++i)
       for (size_t j = i + 1; j < least_.values.size(); ++j)
-        if (tries_ < kMostTries / 2 && shrink_pair(i, j))
+        if (shrink_pair(i, j))
           return true;
     return false;
   }
@@ -202,10 +224,10 @@ class Shrinker {
       for (const LawValue& simpler_j : simpler(with_i, j)) {
         LawCase with_both = with_i;
         with_both.values[j] = simpler_j;
-        if (tries_ >= kMostTries / 2)
-          return false;
-        if (takes(std::move(with_both)))
+        if (takes(std::move(with_both), kMostTries / 2))
           return true;
+        if (ended_early_)
+          return false;
       }
     }
     return false;
@@ -232,36 +254,32 @@ class Shrinker {
 
   /// Makes drawn elements of the scenario's arrays 0 or 1.
   void shrink_elements(Scenario& scenario) {
-    elements_stay_ = has_many_drawn(scenario);
-    if (is_over() || elements_stay_)
+    ended_early_ = ended_early_ || has_many_drawn(scenario);
+    if (has_many_drawn(scenario))
       return;
     Scenario given = scenario;
     const std::vector<Element> elements = give_per_device(given);
-    elements_stay_ = elements.size() > kMostShrunk;
-    if (elements_stay_ || !takes(given))
+    ended_early_ = ended_early_ || elements.size() > kMostShrunk;
+    if (elements.size() > kMostShrunk || elements.empty() || !takes(given))
       return;
     scenario = std::move(given);
     for (const double value : {0.0, 1.0})
       for (size_t count = elements.size(); count > 0; count /= 2)
-        for (size_t begin = 0; begin < elements.size() && !is_over(); begin += count) {
-          Scenario smaller = scenario;
+        for (size_t begin = 0; begin < elements.size(); begin += count) {
+          std::vector<const Element*> others;  // of this block
           for (size_t e = begin; e < std::min(begin + count, elements.size()); ++e)
-            if (!is_zero(smaller, elements[e]))
-              set(smaller, elements[e], value);
+            if (is_other(scenario, elements[e], value))
+              others.push_back(&elements[e]);
+          if (others.empty())
+            continue;
+          if (!may_try(kMostTries))
+            return;
+          Scenario smaller = scenario;
+          for (const Element* element : others)
+            set(smaller, *element, value);
           if (takes(smaller))
             scenario = std::move(smaller);
         }
-  }
-
-  static bool is_zero(const Scenario& scenario, const Element& element) {
-    const Element::Copy& copy = element.copies.front();
-    const Tensor& tensor =
-        std::get<PerDeviceInit>(scenario.arrays[copy.array].init).tensors[copy.tensor];
-    const auto size = static_cast<size_t>(itemsize(tensor.dtype()).count());
-    const std::span<const std::byte> bytes =
-        tensor.bytes().subspan(static_cast<size_t>(copy.index) * size, size);
-    return std::all_of(bytes.begin(), bytes.end(),
-                       [](std::byte byte) { return byte == std::byte(0); });
   }
 
   const Law& law_;
@@ -269,7 +287,7 @@ class Shrinker {
   LawCase least_;
   Check check_;
   int64_t tries_ = 0;
-  bool elements_stay_ = false;  // as drawn, since they are many
+  bool ended_early_ = false;  // something smaller was not tried
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ struct Shrunk {
   LawCase least;
   Scenario scenario;  // of that case; arrays with drawn elements are given per device
   Check check;        // as it fails there
-  bool ended_early;   // the tries were spent, or elements stay; a smaller case may fail too
+  bool ended_early;   // not all were tried: the tries were spent, or elements are too many
 };
 
 /// Runs a scenario, and returns the check of that name and place if it fails.
