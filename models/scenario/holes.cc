@@ -28,6 +28,13 @@ void write(const LawValue& value, DocumentWriter& to) {
   to.close_list();
 }
 
+/// Returns whether a hole within a longer text may have the value.
+bool has_text(const LawValue& value) {
+  const auto* node = std::get_if<DocumentNode>(&value.is);
+  return node != nullptr ? node->kind() == DocumentNode::Kind::Number
+                         : !std::holds_alternative<LawValue::List>(value.is);
+}
+
 /// Returns where the formula from `begin` on ends: the first "}" that is in no text of the formula.
 size_t end_of_hole(std::string_view text, size_t begin) {
   size_t at = begin;
@@ -133,12 +140,11 @@ LawValue Holes::value_of(const Hole& hole, std::span<const LawValue> values,
       LawValue value = hole.formulas[f].value(values);
       if (hole.is_whole())
         return value;
-      const auto* written = std::get_if<std::string>(&value.is);
-      const bool is_number = std::holds_alternative<int64_t>(value.is);
-      if (written == nullptr && !is_number)
+      if (!has_text(value))
         throw ExpressionError(fmt::format(
-            "expected a whole number or a text within a longer text, got {}", shown(value)));
-      text += is_number ? law_text(value) : *written;
+            "expected a number, a boolean or a text within a longer text, got {}", shown(value)));
+      const auto* written = std::get_if<std::string>(&value.is);
+      text += written == nullptr ? law_text(value) : *written;
     } catch (const ExpressionError& error) {
       diagnostics.add(hole.at.origin(), in_formula(hole.formulas[f].text(), error));
       return {text};

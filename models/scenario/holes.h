@@ -2,7 +2,8 @@
 
 // Holes are the places of a law's document that are filled with drawn values: texts with "${E}",
 // where E is a formula (expression.h). A text that is one hole takes the value and its type, as in
-// {"shape": ["${n * rows}", 3]}. A hole within a longer text takes the value's text: "w${n}".
+// {"shape": ["${n * rows}", 3]}. A hole within a longer text takes the text of a number, boolean or
+// text: "w${n}".
 
 #include <memory>
 #include <optional>

@@ -121,10 +121,17 @@ TEST_CASE("holes: a text that is one hole takes a value and its type, a longer t
       {R"("${n}${n}")", "\"33\""},
       {R"(["${n}", "$n", "{n}", "$${n}", 2, {"k": "${n}"}])",
        R"([3, "$n", "{n}", "$3", 2, {"k": 3}])"},
-      {R"("w${half}")",
-       "f:3:6: /h: \"half\": expected a whole number or a text within a longer text, got 0.50"},
-      {R"("w${yes}")",
-       "f:3:6: /h: \"yes\": expected a whole number or a text within a longer text, got true"},
+      {R"("w${half}")", "\"w0.50\""},
+      {R"("w${p[0]}${each(p)[2][0][0]}")", "\"w10.50\""},
+      {R"("w${yes}.${n < 3}")", "\"wtrue.false\""},
+      {R"("w${p}")",
+       "f:3:6: /h: \"p\": expected a number, a boolean or a text within a longer text, got [1, "
+       "null, [0.50]]"},
+      {R"("w${none}")",
+       "f:3:6: /h: \"none\": expected a number, a boolean or a text within a longer text, got "
+       "null"},
+      {R"("w${o}")",
+       "f:3:6: /h: \"o\": expected a number, a boolean or a text within a longer text, got {..}"},
       {R"("w${p[0] / 0}")", "f:3:6: /h: \"p[0] / 0\": 1 / 0 has no value"},
       {R"(["${n / 2}", "x${t}${t + 1}"])",
        "f:3:7: /h/0: \"n / 2\": 3 / 2 is not a whole number\n"
