@@ -104,6 +104,25 @@ TEST_CASE("laws: only admitted values are drawn, and enough of them must be") {
         "law.json:1:40: /where: expected values that meet it, got none in 10000 draws for case 0");
 }
 
+TEST_CASE("laws: whether enough draws are admitted is judged by 2,000 of them at least") {
+  // 1 of 6 draws has this number, which is more than 1 of 10.
+  const Law often("law.json", law_text_of("psum", "n == 3"));
+  for (uint64_t seed = 0; seed < 100; ++seed)
+    for (const uint64_t cases : {1, 2, 3})
+      CHECK(verify(often, {.cases = cases, .seed = seed}).verdict == Verdict::Holds);
+  // 1 of 36 draws has these. So 10 or more are drawn for most first cases, and the law is refused.
+  const std::string rare = law_text_of("psum", "n == 3 and rows == 2");
+  int refused = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    const std::string one = error_of(rare, {.cases = 1, .seed = seed});
+    CHECK(error_of(rare, {.cases = 1, .seed = seed, .jobs = 3}) == one);
+    CHECK((one == "no error" || one.ends_with(" of 2000")));
+    refused += one == "no error" ? 0 : 1;
+  }
+  // (35 / 36)^9 are 0.78.
+  CHECK(refused > 60);
+}
+
 TEST_CASE("laws: a case that is no scenario is an error, with its values") {
   CHECK(error_of(law_text_of("psumm"))
             .ends_with("; did you mean \"psum\"? (with n = 1, rows = 0, dtype = \"f32\")"));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -126,14 +128,19 @@ std::vector<LawValue> first_values(const Law& law, uint64_t number, Random& rand
   return random_values(law, random);
 }
 
+/// Returns what draws the case with this number.
+Random random_of(uint64_t seed, uint64_t number) {
+  Hasher hasher;
+  hasher.add(seed);
+  hasher.add(number);
+  return Random(hasher.word());
+}
+
 }  // namespace
 
 LawCase drawn_case(const Law& law, uint64_t seed, uint64_t number, uint64_t& refused) {
   constexpr uint64_t kMostRefused = 10'000;
-  Hasher hasher;
-  hasher.add(seed);
-  hasher.add(number);
-  Random random(hasher.word());
+  Random random = random_of(seed, number);
   LawCase drawn{first_values(law, number, random)};
   for (uint64_t tries = 0; !law.admits(drawn.values); ++tries, ++refused) {
     if (tries == kMostRefused)
@@ -151,6 +158,15 @@ LawCase drawn_case(const Law& law, uint64_t seed, uint64_t number, uint64_t& ref
   if (random.below(2) == 1)
     drawn.algorithms = algorithms;
   return drawn;
+}
+
+uint64_t admitted_draws(const Law& law, uint64_t seed, uint64_t draws) {
+  constexpr uint64_t kNoCase = std::numeric_limits<uint64_t>::max();  // beyond the last number
+  Random random = random_of(seed, kNoCase);
+  uint64_t admitted = 0;
+  for (uint64_t d = 0; d < draws; ++d)
+    admitted += law.admits(random_values(law, random)) ? 1 : 0;
+  return admitted;
 }
 
 std::vector<LawValue> least_values(const Law& law) {

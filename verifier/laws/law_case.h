@@ -40,6 +40,10 @@ struct LawCase {
 /// InputError if that goes on and on.
 LawCase drawn_case(const Law& law, uint64_t seed, uint64_t number, uint64_t& refused);
 
+/// Draws values so many times, apart from those of all cases. Returns how often the law admits
+/// them.
+uint64_t admitted_draws(const Law& law, uint64_t seed, uint64_t draws);
+
 /// Returns the least values that each draw may give after the earlier ones.
 std::vector<LawValue> least_values(const Law& law);
 

@@ -49,10 +49,19 @@ std::optional<Check> worst(const std::vector<Check>& checks) {
   return found == checks.end() || found->holds() ? std::nullopt : std::optional(*found);
 }
 
-/// Refuses a law that admits less than 1 of 10 draws.
-void check_refused(const Law& law, uint64_t refused, uint64_t cases) {
+/// Refuses a law that admits less than 1 of 10 draws, of which those of the cases are judged. If
+/// these are few, more are drawn.
+void check_refused(const Law& law, uint64_t refused, uint64_t cases, uint64_t seed) {
   constexpr uint64_t kMostOfTen = 9;
-  if (const uint64_t all = refused + cases; refused * 10 > all * kMostOfTen)
+  constexpr uint64_t kFewestJudged = 2000;
+  const auto many_refused = [&] { return refused * 10 > (refused + cases) * kMostOfTen; };
+  if (const uint64_t all = refused + cases; many_refused() && all < kFewestJudged) {
+    const uint64_t more = kFewestJudged - all;
+    const uint64_t admitted = admitted_draws(law, seed, more);
+    cases += admitted;
+    refused += more - admitted;
+  }
+  if (const uint64_t all = refused + cases; many_refused())
     throw InputError(
         law.file(), {{law.where_origin(), fmt::format("expected at least 1 of 10 draws to meet it, "
                                                       "got {} of {}",
@@ -86,7 +95,7 @@ class CaseRunner {
     for (const Result& result : results_)
       refused += result.refused;
     if (last_ == results_.size() && !options_.only)
-      check_refused(law_, refused, results_.size());
+      check_refused(law_, refused, results_.size(), options_.seed);
   }
 
   /// Returns the verdict without a counterexample.

@@ -75,8 +75,8 @@ struct LawVerdict {
 };
 
 /// Runs the cases in order until one fails. Throws InputError if the law is wrong, or admits less
-/// than one in ten of the values drawn. It also throws if a case is no scenario that can run; the
-/// message then has the drawn values.
+/// than one in ten of the values drawn, of which 2,000 are judged at least. It also throws if a
+/// case is no scenario that can run; the message then has the drawn values.
 LawVerdict verify(const Law& law, const LawOptions& options = {});
 
 /// A BuiltinLaw is a law of scenarios/laws, as the executable has it.
