@@ -331,7 +331,7 @@ TEST_CASE("laws: it is said that not all was tried only where something smaller 
   CHECK(!ended_early(large, {{int64_t{1}}}, never));
   CHECK(!ended_early(large, {{int64_t{2}}}, always));
   CHECK(ended_early(large, {{int64_t{8}}}, never));
-  // Elements are left if there are too many. What has 0 and 1 alone is done.
+  // Elements are left if there are too many. An array of 0 and 1 alone is done.
   CHECK(ended_early(law_on(forall, R"({"shape": [4097], "dtype": "s8"})"), {{int64_t{1}}}, always));
   CHECK(
       !ended_early(law_on(forall, R"({"shape": [4096], "dtype": "s8"})"), {{int64_t{1}}}, always));
