@@ -8,6 +8,7 @@
 #include "simulator/algorithm/chain.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
+#include "simulator/algorithm/halving_doubling.h"
 #include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/one_shot.h"
 #include "simulator/algorithm/pairwise.h"
@@ -132,6 +133,21 @@ OwnedSchedule make_bidirectional(const ScheduleRequest& request) {
 OwnedSchedule make_recursive_doubling(const ScheduleRequest& request) {
   return std::make_unique<RecursiveDoublingSchedule>(request.nodes, request.elements,
                                                      combine_of(request), request.transport);
+}
+
+OwnedSchedule make_halving_doubling(const ScheduleRequest& request) {
+  const auto make = [&](HalvingDoublingSchedule::Form form, int64_t count) {
+    return std::make_unique<HalvingDoublingSchedule>(form, request.nodes, count,
+                                                     combine_of(request), request.transport);
+  };
+  switch (request.kind) {
+    case OpKind::AllGather:
+      return make(HalvingDoublingSchedule::Form::AllGather, request.nodes * request.elements);
+    case OpKind::PsumScatter:
+      return make(HalvingDoublingSchedule::Form::ReduceScatter, request.elements);
+    default:
+      return make(HalvingDoublingSchedule::Form::AllReduce, request.elements);
+  }
 }
 
 OwnedSchedule make_direct(const ScheduleRequest& request) {
@@ -343,6 +359,18 @@ std::span<const Algorithm> algorithms() {
        nullptr,
        ChannelUse::EvenShares,
        Cutting::InIterations,
+       true},
+      {"halving_doubling",
+       "ranks that differ in one bit exchange halves and fold, or double what they have",
+       {OpKind::Psum, OpKind::Pmean, OpKind::Pmax, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin,
+        OpKind::AllGather, OpKind::PsumScatter},
+       misfit,
+       make_halving_doubling,
+       nullptr,
+       nullptr,
+       ChannelUse::EvenShares,
+       Cutting::ByItself,
+       false,
        true},
       {"one_shot",
        "each rank sends to every other at once, and folds what it gets in group order",

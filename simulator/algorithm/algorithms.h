@@ -114,6 +114,8 @@ struct Algorithm {
   /// Nodes send one piece of a message on while the next arrives. If no protocol cuts messages, the
   /// schedule maker does (kUncutPieces).
   bool pipelined = false;
+  /// Lowering never takes it unless the scenario names it. Reports do not say so each time.
+  bool only_named = false;
 
   /// Returns whether some group of the fabric may fit, as far as its switches go.
   bool offered_on(const Fabric& fabric) const {

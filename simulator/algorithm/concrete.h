@@ -10,6 +10,7 @@
 #include "simulator/algorithm/chain.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
+#include "simulator/algorithm/halving_doubling.h"
 #include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/one_shot.h"
 #include "simulator/algorithm/pairwise.h"
@@ -28,6 +29,8 @@ decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
     return use(*ring);
   if (const auto* doubling = dynamic_cast<const RecursiveDoublingSchedule*>(&schedule))
     return use(*doubling);
+  if (const auto* halving = dynamic_cast<const HalvingDoublingSchedule*>(&schedule))
+    return use(*halving);
   if (const auto* direct = dynamic_cast<const DirectSchedule*>(&schedule))
     return use(*direct);
   if (const auto* all_to_all = dynamic_cast<const DirectAllToAllSchedule*>(&schedule))

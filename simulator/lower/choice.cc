@@ -63,7 +63,11 @@ std::optional<TypeError> protocol_error(const SiteFigures& site,
 /// it, or if it is considered.
 std::optional<std::string> set_aside(const Algorithm& algorithm, const SiteFigures& site,
                                      const Fabric& fabric) {
-  if (site.asked.algorithm || algorithm.set_aside == nullptr)
+  if (site.asked.algorithm)
+    return std::nullopt;
+  if (algorithm.only_named)
+    return "only if asked for";
+  if (algorithm.set_aside == nullptr)
     return std::nullopt;
   for (const SharedList<VertexId>& ranks : site.grouping.vertices)
     if (std::optional<std::string> why = algorithm.set_aside({fabric, ranks}, site.asked))
@@ -211,7 +215,8 @@ std::string reason_against(const Algorithm& algorithm, const SiteFigures& site,
   return "no protocol serves it";
 }
 
-/// Returns why the only method that fits is taken, and why each other algorithm is not.
+/// Returns why the only method that fits is taken, and why each other algorithm is not that the op
+/// need not name.
 std::string only_reason(const Method& only, const SiteFigures& site, const Methods& methods,
                         const Fabric& fabric, const ScheduleMaker& maker) {
   if (site.asked.algorithm)
@@ -219,7 +224,7 @@ std::string only_reason(const Method& only, const SiteFigures& site, const Metho
   const std::string_view kind = rules(site.request.kind).name;
   std::vector<std::string> others;
   for (const Algorithm* const algorithm : algorithms_for(site.request.kind))
-    if (algorithm != only.algorithm)
+    if (algorithm != only.algorithm && !algorithm->only_named)
       others.push_back(fmt::format("{}: {}", algorithm->name,
                                    reason_against(*algorithm, site, methods, fabric, maker)));
   return others.empty() ? fmt::format("the only algorithm for {}", kind)

@@ -150,21 +150,29 @@ MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& re
                                  WorkType work) const {
   if (is_discarded(request.kind, request.elements))
     return {without_steps(request.nodes), 0};
+  constexpr UInt128 kTooLong = UInt128{1} << 31U;
   std::unique_ptr<const Schedule> schedule = method.algorithm->make(request);
+  MadeSchedule made;
   if (method.algorithm->cutting == Cutting::ByItself) {
-    ScheduleRequest cut = request;
-    cut.transport.largest = message_cut(method, work).largest_message(*schedule).value_or(0);
-    schedule = method.algorithm->make(cut);
+    if (const std::optional<int64_t> most = message_cut(method, work).largest_message(*schedule)) {
+      // No message is cut into more pieces than the largest.
+      made.too_long = UInt128{longest_channel(*schedule)} *
+                          static_cast<uint64_t>(SlicedSchedule::iterations_for(*schedule, *most)) >=
+                      kTooLong;
+      ScheduleRequest cut = request;
+      cut.transport.largest = *most;
+      if (!made.too_long)
+        schedule = method.algorithm->make(cut);
+    }
   }
   const int64_t iterations = this->iterations(method, *schedule, work);
   const auto times = [&](uint64_t steps) {
     return UInt128{steps} * static_cast<uint64_t>(iterations);
   };
-  MadeSchedule made;
   const UInt128 steps = times(count_steps(*schedule));
   made.steps = static_cast<uint64_t>(std::min<UInt128>(steps, UInt128{most_steps_} + 1));
   if (iterations > 1 && made.steps <= most_steps_) {
-    made.too_long = times(longest_channel(*schedule)) >= UInt128{1} << 31U;
+    made.too_long = times(longest_channel(*schedule)) >= kTooLong;
     if (!made.too_long) {
       const int64_t most = *message_cut(method, work).largest_message(*schedule);
       schedule = cut(std::move(schedule), most);

@@ -9,7 +9,7 @@
 
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/algorithm/concrete.h"
+#include "tests/simulator/algorithm/cut_made.h"
 #include "tests/simulator/algorithm/some_op.h"
 #include "tests/support/tries.h"
 #include "verifier/prove/prove.h"
@@ -55,10 +55,9 @@ TEST_CASE(
           const int64_t elements = int64_t{nodes} * 4;
           Transport transport;
           transport.channels = channels;
-          std::unique_ptr<const Schedule> schedule =
-              algorithm.make(schedule_request(op, nodes, elements, transport));
-          if (nodes % 2 == 0)
-            schedule = cut(std::move(schedule), 3);
+          const ScheduleRequest request = schedule_request(op, nodes, elements, transport);
+          const std::unique_ptr<const Schedule> schedule =
+              nodes % 2 == 0 ? test::cut_made(algorithm, request, 3) : algorithm.make(request);
           const View whole = View::whole(elements);
           const InPlace same(*schedule);
           const Proof proof = prove(trace(same, whole_areas(same.extent())), {whole, whole},

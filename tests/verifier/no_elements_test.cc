@@ -87,7 +87,8 @@ TEST_CASE("no elements: what cannot carry it out is refused all the same") {
     return "accepted";
   };
   CHECK(refused(R"(, "algorithm": "rings")") ==
-        "psum \"r\": expected one of ring, recursive_doubling, bidirectional, one_shot, got "
+        "psum \"r\": expected one of ring, recursive_doubling, bidirectional, halving_doubling, "
+        "one_shot, got "
         "\"rings\"; did you "
         "mean \"ring\"?");
 }

@@ -16,11 +16,11 @@
 
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/ring.h"
 #include "simulator/schedule/progress.h"
 #include "simulator/schedule/stored_schedule.h"
+#include "tests/simulator/algorithm/cut_made.h"
 #include "tests/simulator/algorithm/form.h"
 #include "tests/simulator/algorithm/random_ragged.h"
 #include "tests/simulator/algorithm/some_op.h"
@@ -71,12 +71,11 @@ std::vector<Named> made_schedules() {
             const std::string name =
                 fmt::format("{} for {} over {} ranks, {} channels, {} slots", algorithm.name,
                             rules(kind).name, n, channels, slots);
-            const auto make = [&] {
-              return algorithm.make(schedule_request(some_op(kind, n), n, elements, transport));
-            };
-            all.push_back({name, make()});
-            if ((n + slots) % 2 == 0 && make()->largest_message() > 2)
-              all.push_back({name + ", cut", cut(make(), 2), true});
+            const ScheduleRequest request =
+                schedule_request(some_op(kind, n), n, elements, transport);
+            all.push_back({name, algorithm.make(request)});
+            if ((n + slots) % 2 == 0 && all.back().schedule->largest_message() > 2)
+              all.push_back({name + ", cut", cut_made(algorithm, request, 2), true});
           }
   add_ragged(all);
   return all;

@@ -37,6 +37,7 @@ class Interpreter {
     const int64_t initial = extent_.zero_output ? 0 : kUnwritten;
     moved_.outputs.assign(extent_.nodes, Elements(static_cast<size_t>(extent_.output), initial));
     moved_.sent.assign(extent_.nodes, 0);
+    scratch_.assign(extent_.nodes, Elements(static_cast<size_t>(extent_.scratch), kUnwritten));
   }
 
   Moved run() {
@@ -78,11 +79,12 @@ class Interpreter {
 
  private:
   Elements& area(Node node, const Slice& slice) {
-    Elements& area =
-        slice.area == Area::Input ? inputs_[node.index()] : moved_.outputs[node.index()];
+    std::vector<Elements>& areas = slice.area == Area::Input    ? inputs_
+                                   : slice.area == Area::Output ? moved_.outputs
+                                                                : scratch_;
+    Elements& area = areas[node.index()];
     const auto size = static_cast<int64_t>(area.size());
-    if (slice.area == Area::Scratch || slice.first < 0 || slice.count < 0 ||
-        slice.first + slice.count > size)
+    if (slice.first < 0 || slice.count < 0 || slice.first + slice.count > size)
       moved_.error = "a slice outside its area";
     return area;
   }
@@ -97,6 +99,7 @@ class Interpreter {
   const Schedule& schedule_;
   Extent extent_;
   std::vector<Elements> inputs_;
+  std::vector<Elements> scratch_;
   std::map<StepRef, Elements> payloads_;
   std::map<StepRef, Elements> messages_;  // by the step that receives
   Moved moved_;

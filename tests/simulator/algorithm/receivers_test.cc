@@ -10,7 +10,7 @@
 
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/algorithm/concrete.h"
+#include "tests/simulator/algorithm/cut_made.h"
 #include "tests/simulator/algorithm/random_ragged.h"
 #include "tests/simulator/algorithm/some_op.h"
 #include "tests/support/tries.h"
@@ -38,9 +38,9 @@ void for_each_schedule(Check&& check) {
           const int64_t elements = even ? int64_t{nodes} * 7 : 7 * int64_t{nodes} + 5;
           INFO(fmt::format("{} for {} over {} ranks, {} channels", algorithm.name, rules(kind).name,
                            nodes, channels));
-          auto schedule = algorithm.make(schedule_request(op, nodes, elements, transport));
-          check(*schedule);
-          check(*cut(std::move(schedule), 3));
+          const ScheduleRequest request = schedule_request(op, nodes, elements, transport);
+          check(*algorithm.make(request));
+          check(*cut_made(algorithm, request, 3));
         }
       }
     }

@@ -279,12 +279,14 @@ TEST_CASE("choice: an algorithm that the scenario names is taken") {
   CHECK(asked.pick() == "ring: asked for");
   asked.asked.algorithm = "rings";
   CHECK(asked.pick() ==
-        "algorithm: expected one of ring, recursive_doubling, bidirectional, one_shot, got "
+        "algorithm: expected one of ring, recursive_doubling, bidirectional, halving_doubling, "
+        "one_shot, got "
         "\"rings\"; did you mean \"ring\"?");
   asked.request.kind = OpKind::AllGather;
   asked.asked.algorithm = "recursive_doubling";
   CHECK(asked.pick() ==
-        "algorithm: expected one of ring, bidirectional, got \"recursive_doubling\"");
+        "algorithm: expected one of ring, bidirectional, halving_doubling, got "
+        "\"recursive_doubling\"");
 }
 
 TEST_CASE("choice: where there is one algorithm, that is the reason") {
@@ -357,11 +359,13 @@ TEST_CASE("choice: without a switch that reduces, in_switch is no algorithm of t
         "algorithm: expected a switch that reduces and has a link to each rank of a group and from "
         "it, got no switch that reduces (in_switch)");
   none.asked.algorithm = "in_swich";
-  CHECK(none.pick() == "algorithm: expected one of ring, bidirectional, got \"in_swich\"");
+  CHECK(none.pick() ==
+        "algorithm: expected one of ring, bidirectional, halving_doubling, got \"in_swich\"");
   ChoiceSite there(OpKind::AllGather, reducing_star(4), 8);
   there.asked.algorithm = "in_swich";
   CHECK(there.pick() ==
-        "algorithm: expected one of ring, bidirectional, in_switch, got \"in_swich\"; did you mean "
+        "algorithm: expected one of ring, bidirectional, in_switch, halving_doubling, got "
+        "\"in_swich\"; did you mean "
         "\"in_switch\"?");
 }
 

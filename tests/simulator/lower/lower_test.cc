@@ -365,7 +365,8 @@ TEST_CASE("lower: an unknown algorithm is an error at its parameter") {
       .op("done", "d", {"p"});
   CHECK(rig.error() ==
         "rig.json:7:1: /program/p/algorithm: psum_start \"p\": expected one of ring, "
-        "recursive_doubling, bidirectional, one_shot, got \"rings\"; did you mean \"ring\"?");
+        "recursive_doubling, bidirectional, halving_doubling, one_shot, got \"rings\"; did you "
+        "mean \"ring\"?");
 }
 
 TEST_CASE("lower: members without a route to each other are an error") {

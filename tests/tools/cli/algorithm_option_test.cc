@@ -68,7 +68,8 @@ TEST_CASE("--algorithm: refuses what is no op, no algorithm of it, or given twic
   CHECK(refused({"add=ring"}).starts_with("--algorithm: expected one of psum, "));
   CHECK(refused({"psum"}) == "--algorithm: expected psum=ALGORITHM, got \"psum\"\n");
   CHECK(refused({"psum=one_shut"}) ==
-        "--algorithm: expected one of ring, recursive_doubling, bidirectional, in_switch, one_shot "
+        "--algorithm: expected one of ring, recursive_doubling, bidirectional, in_switch, "
+        "halving_doubling, one_shot "
         "for psum, got \"one_shut\"; did you mean \"one_shot\"?\n");
   CHECK(refused({"psum=ring", "psum=one_shot"}) == "--algorithm: psum is given twice\n");
 }
@@ -97,7 +98,8 @@ TEST_CASE("--algorithm: an op that exchanges as another has that one's algorithm
     CHECK(algorithm_of(run_of(row.first, row.second, "ring"), "r") == "ring");
   }
   CHECK(run_of("unreduced_psum", unreduced, "rong").err ==
-        "--algorithm: expected one of ring, recursive_doubling, bidirectional, in_switch, one_shot "
+        "--algorithm: expected one of ring, recursive_doubling, bidirectional, in_switch, "
+        "halving_doubling, one_shot "
         "for unreduced_psum, got \"rong\"; did you mean \"ring\"?\n");
   // The sender of a transfer names the algorithm.
   CHECK(refused({"precv=direct"}).find("pbroadcast, ragged_all_to_all, psend, ") !=
