@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
+#include "simulator/algorithm/bruck.h"
 #include "simulator/algorithm/chain.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
@@ -148,6 +149,13 @@ OwnedSchedule make_halving_doubling(const ScheduleRequest& request) {
     default:
       return make(HalvingDoublingSchedule::Form::AllReduce, request.elements);
   }
+}
+
+OwnedSchedule make_bruck(const ScheduleRequest& request) {
+  const bool gathers = request.kind == OpKind::AllGather;
+  return std::make_unique<BruckSchedule>(
+      gathers ? BruckSchedule::Form::AllGather : BruckSchedule::Form::AllToAll, request.nodes,
+      gathers ? request.elements : request.elements / request.nodes, request.transport);
 }
 
 OwnedSchedule make_direct(const ScheduleRequest& request) {
@@ -366,6 +374,17 @@ std::span<const Algorithm> algorithms() {
         OpKind::AllGather, OpKind::PsumScatter},
        misfit,
        make_halving_doubling,
+       nullptr,
+       nullptr,
+       ChannelUse::EvenShares,
+       Cutting::ByItself,
+       false,
+       true},
+      {"bruck",
+       "parts go 1, 2, 4, ... ranks further in log2 n rounds: for small messages",
+       {OpKind::AllGather, OpKind::AllToAll, OpKind::Pswapaxes},
+       misfit,
+       make_bruck,
        nullptr,
        nullptr,
        ChannelUse::EvenShares,

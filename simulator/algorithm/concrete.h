@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "simulator/algorithm/bruck.h"
 #include "simulator/algorithm/chain.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/direct_all_to_all.h"
@@ -31,6 +32,8 @@ decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
     return use(*doubling);
   if (const auto* halving = dynamic_cast<const HalvingDoublingSchedule*>(&schedule))
     return use(*halving);
+  if (const auto* bruck = dynamic_cast<const BruckSchedule*>(&schedule))
+    return use(*bruck);
   if (const auto* direct = dynamic_cast<const DirectSchedule*>(&schedule))
     return use(*direct);
   if (const auto* all_to_all = dynamic_cast<const DirectAllToAllSchedule*>(&schedule))

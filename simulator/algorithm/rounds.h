@@ -5,8 +5,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "models/array/combine.h"
+#include "models/base/check.h"
 #include "models/base/quantity.h"
+#include "simulator/algorithm/chunks.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
@@ -70,6 +76,197 @@ class Round {
   uint32_t first_;
   uint32_t messages_;
   uint32_t ahead_;  // so many sends come before the first receive
+};
+
+/// Algorithms in which all ranks do the same derive from ShiftedRounds: in a round, rank r sends to
+/// rank r + d and receives from rank r - d (mod n), for some distance d.
+///
+/// Ranks send and fold parts that lie in scratch, one part of `part` elements after another. A
+/// channel takes its share of each part, and its shares lie together. A channel has copies before
+/// each round and at the end; derived classes say what these copy. A group of one has copies only.
+class ShiftedRounds : public Schedule {
+ public:
+  const Extent& extent() const override { return extent_; }
+
+  uint32_t steps(Node /*node*/, Channel channel) const override {
+    return rounds_end(channel) + copies_at_end_;
+  }
+
+  StepRef peer(StepRef ref, Half half) const override {
+    const At at = place_of(ref);
+    const Round& round = lanes_[ref.channel.index()][at.round];
+    return half == Half::Send ? StepRef{ahead(ref.node, shifts_[at.round].distance), ref.channel,
+                                        round.receive(at.number)}
+                              : StepRef{behind(ref.node, shifts_[at.round].distance), ref.channel,
+                                        round.send(at.number)};
+  }
+
+  /// No two rounds have the same distance, so each has connections of its own.
+  std::optional<StepRef> takes_slot_of(StepRef ref) const override {
+    const At at = place_of(ref);
+    if (at.number < extent_.slots)
+      return std::nullopt;
+    return StepRef{ahead(ref.node, shifts_[at.round].distance), ref.channel,
+                   lanes_[ref.channel.index()][at.round].receive(at.number - extent_.slots)};
+  }
+
+  int64_t largest_message() const override {
+    int64_t parts = 0;
+    for (const Shift& shift : shifts_)
+      for (const Run& run : shift.runs)
+        parts = std::max(parts, int64_t{run.count});
+    const int64_t most = parts * shares_.largest();
+    return largest_ == 0 ? most : std::min(most, largest_);
+  }
+
+  bool one_message_a_connection() const override { return one_message_; }
+
+ protected:
+  /// A Run is a run of parts that are sent together: `count` parts in scratch from part `sent` of
+  /// the sender on, to part `taken` of the receiver.
+  struct Run {
+    uint32_t sent;
+    uint32_t taken;
+    uint32_t count;
+  };
+  struct Shift {
+    uint32_t distance;
+    std::vector<Run> runs;
+    uint32_t copies = 0;  // before the round
+  };
+  enum class Does : uint8_t { Copy, Send, Receive };
+  struct At {
+    Does does;
+    uint32_t round;   // that of the messages, or before which is the copy; behind the last: the end
+    uint32_t number;  // of the copy or message there
+  };
+
+  /// With a `combine`, a rank folds what it receives into its own parts. `scratch` counts parts of
+  /// a rank; `input` and `output` too.
+  struct Parts {
+    uint32_t input = 0;
+    uint32_t output = 0;
+    uint32_t scratch = 0;
+  };
+  ShiftedRounds(uint32_t nodes, int64_t part, Parts parts, std::vector<Shift> shifts,
+                uint32_t copies_at_end, Combine combine, Transport transport)
+      : nodes_(nodes),
+        part_(part),
+        scratch_(parts.scratch),
+        shares_(part, transport.channels),
+        shifts_(std::move(shifts)),
+        copies_at_end_(copies_at_end),
+        largest_(transport.largest),
+        combine_(combine) {
+    ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a group has a node");
+    extent_.nodes = nodes;
+    extent_.channels = transport.channels;
+    extent_.slots = transport.slots;
+    extent_.lookback = 1;
+    extent_.lockstep = true;
+    extent_.entry = transport.entry;
+    extent_.fused = FusedStep::StoreAndForward;
+    extent_.input = parts.input * part;
+    extent_.output = parts.output * part;
+    extent_.scratch = parts.scratch * part;
+    extent_.copies = true;
+    for (uint32_t c = 0; c < transport.channels; ++c) {
+      add_lane(c);
+      extent_.window = std::max(extent_.window, steps(Node(0), Channel(c)));
+    }
+  }
+
+  uint32_t nodes() const { return nodes_; }
+
+  Node ahead(Node node, uint32_t distance) const {
+    const uint32_t number = node.index() + distance;
+    return Node(number < nodes_ ? number : number - nodes_);
+  }
+  Node behind(Node node, uint32_t distance) const {
+    return Node(node.index() < distance ? node.index() + nodes_ - distance
+                                        : node.index() - distance);
+  }
+
+  At place_of(StepRef ref) const {
+    const std::vector<Round>& rounds = lanes_[ref.channel.index()];
+    const auto found = std::partition_point(
+        rounds.begin(), rounds.end(), [&](const Round& round) { return round.end() <= ref.index; });
+    const auto round = static_cast<uint32_t>(found - rounds.begin());
+    if (found == rounds.end() || ref.index < found->first())
+      return {Does::Copy, round, ref.index - (round == 0 ? 0 : rounds[round - 1].end())};
+    const Round::Turn turn = found->turn(ref.index);
+    return {turn.sends ? Does::Send : Does::Receive, round, turn.message};
+  }
+
+  /// Returns the step that sends or receives the message.
+  Step message_step(StepRef ref, At at) const {
+    const Shift& shift = shifts_[at.round];
+    const int64_t width = shares_.count(ref.channel.index());
+    uint32_t number = at.number;
+    size_t r = 0;
+    for (; number >= messages_of(shift.runs[r].count * width, largest_); ++r)
+      number -= messages_of(shift.runs[r].count * width, largest_);
+    const Run& run = shift.runs[r];
+    const auto slice = [&](uint32_t part) {
+      Slice all = in_scratch(ref.channel, part);
+      all.count = run.count * width;
+      return message_of(all, largest_, number);
+    };
+    Step step;
+    if (at.does == Does::Send) {
+      step.to = ahead(ref.node, shift.distance);
+      step.source = slice(run.sent);
+      return step;
+    }
+    step.from = behind(ref.node, shift.distance);
+    step.target = slice(run.taken);
+    step.combine = combine_;
+    if (combine_ != Combine::None)
+      step.source = step.target;
+    return step;
+  }
+
+  /// Returns the channel's share of a part in scratch.
+  Slice in_scratch(Channel channel, uint32_t part) const {
+    const int64_t width = shares_.count(channel.index());
+    return {Area::Scratch, scratch_ * shares_.first(channel.index()) + part * width, width};
+  }
+  /// Returns the channel's share of a part in the input or output.
+  Slice in_area(Area area, Channel channel, uint32_t part) const {
+    return {area, part * part_ + shares_.first(channel.index()), shares_.count(channel.index())};
+  }
+
+ private:
+  void add_lane(uint32_t channel) {
+    std::vector<Round> rounds;
+    for (const Shift& shift : shifts_) {
+      uint32_t messages = 0;
+      for (const Run& run : shift.runs)
+        messages += messages_of(run.count * shares_.count(channel), largest_);
+      one_message_ = one_message_ && messages == 1;
+      rounds.emplace_back((rounds.empty() ? 0 : rounds.back().end()) + shift.copies, messages,
+                          extent_.slots);
+      extent_.lookback = std::max(extent_.lookback, rounds.back().lookback());
+    }
+    lanes_.push_back(std::move(rounds));
+  }
+
+  uint32_t rounds_end(Channel channel) const {
+    const std::vector<Round>& rounds = lanes_[channel.index()];
+    return rounds.empty() ? 0 : rounds.back().end();
+  }
+
+  uint32_t nodes_;
+  int64_t part_;
+  uint32_t scratch_;  // parts
+  Split shares_;      // of a part, per channel
+  std::vector<Shift> shifts_;
+  uint32_t copies_at_end_;
+  int64_t largest_;  // elements of a message; 0: no limit
+  Combine combine_;
+  bool one_message_ = true;
+  std::vector<std::vector<Round>> lanes_;  // per channel
+  Extent extent_;
 };
 
 }  // namespace orrery

@@ -121,7 +121,8 @@ TEST_CASE("gpu cluster: work of a device has the rates of all devices at once") 
         std::map<Dtype, FlopsPerSecond>{{Dtype::BF16, FlopsPerSecond(700 * kGBps)}});
   const ProtocolFigures& turns = protocol(cluster, "graph");
   CHECK(turns.algorithms == std::vector<std::string>{"ring", "recursive_doubling", "bidirectional",
-                                                     "pairwise", "in_switch", "halving_doubling"});
+                                                     "pairwise", "in_switch", "halving_doubling",
+                                                     "bruck"});
   CHECK(turns.overhead == Duration(2 * kUs));
   CHECK(turns.latency == Duration(2 * kUs));
   CHECK(turns.channel_rate == BytesPerSecond(900 * kGBps));
