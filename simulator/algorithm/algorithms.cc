@@ -13,6 +13,7 @@
 #include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/one_shot.h"
 #include "simulator/algorithm/pairwise.h"
+#include "simulator/algorithm/pat.h"
 #include "simulator/algorithm/ragged_exchange.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -156,6 +157,13 @@ OwnedSchedule make_bruck(const ScheduleRequest& request) {
   return std::make_unique<BruckSchedule>(
       gathers ? BruckSchedule::Form::AllGather : BruckSchedule::Form::AllToAll, request.nodes,
       gathers ? request.elements : request.elements / request.nodes, request.transport);
+}
+
+OwnedSchedule make_pat(const ScheduleRequest& request) {
+  const bool gathers = request.kind == OpKind::AllGather;
+  return std::make_unique<PatSchedule>(
+      request.nodes, gathers ? request.elements : request.elements / request.nodes,
+      combine_of(request), request.transport);
 }
 
 OwnedSchedule make_direct(const ScheduleRequest& request) {
@@ -385,6 +393,17 @@ std::span<const Algorithm> algorithms() {
        {OpKind::AllGather, OpKind::AllToAll, OpKind::Pswapaxes},
        misfit,
        make_bruck,
+       nullptr,
+       nullptr,
+       ChannelUse::EvenShares,
+       Cutting::ByItself,
+       false,
+       true},
+      {"pat",
+       "parts go along trees: far ranks exchange the fewest, near ones half of them",
+       {OpKind::AllGather, OpKind::PsumScatter},
+       misfit,
+       make_pat,
        nullptr,
        nullptr,
        ChannelUse::EvenShares,

@@ -15,6 +15,7 @@
 #include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/one_shot.h"
 #include "simulator/algorithm/pairwise.h"
+#include "simulator/algorithm/pat.h"
 #include "simulator/algorithm/ragged_exchange.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
@@ -34,6 +35,8 @@ decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
     return use(*halving);
   if (const auto* bruck = dynamic_cast<const BruckSchedule*>(&schedule))
     return use(*bruck);
+  if (const auto* pat = dynamic_cast<const PatSchedule*>(&schedule))
+    return use(*pat);
   if (const auto* direct = dynamic_cast<const DirectSchedule*>(&schedule))
     return use(*direct);
   if (const auto* all_to_all = dynamic_cast<const DirectAllToAllSchedule*>(&schedule))

@@ -28,7 +28,7 @@ Op op_over(OpKind kind, uint32_t nodes) {
   return op;
 }
 
-constexpr std::array<std::string_view, 2> kNames = {"halving_doubling", "bruck"};
+constexpr std::array<std::string_view, 3> kNames = {"halving_doubling", "bruck", "pat"};
 
 TEST_CASE("rounds and trees: proved for 1 to 33 ranks, whole and cut") {
   uint64_t seed = 0;

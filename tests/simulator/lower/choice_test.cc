@@ -284,7 +284,7 @@ TEST_CASE("choice: an algorithm that the scenario names is taken") {
   asked.request.kind = OpKind::AllGather;
   asked.asked.algorithm = "recursive_doubling";
   CHECK(asked.pick() ==
-        "algorithm: expected one of ring, bidirectional, halving_doubling, bruck, got "
+        "algorithm: expected one of ring, bidirectional, halving_doubling, bruck, pat, got "
         "\"recursive_doubling\"");
 }
 
@@ -358,13 +358,13 @@ TEST_CASE("choice: without a switch that reduces, in_switch is no algorithm of t
         "algorithm: expected a switch that reduces and has a link to each rank of a group and from "
         "it, got no switch that reduces (in_switch)");
   none.asked.algorithm = "in_swich";
-  CHECK(
-      none.pick() ==
-      "algorithm: expected one of ring, bidirectional, halving_doubling, bruck, got \"in_swich\"");
+  CHECK(none.pick() ==
+        "algorithm: expected one of ring, bidirectional, halving_doubling, bruck, pat, got "
+        "\"in_swich\"");
   ChoiceSite there(OpKind::AllGather, reducing_star(4), 8);
   there.asked.algorithm = "in_swich";
   CHECK(there.pick() ==
-        "algorithm: expected one of ring, bidirectional, in_switch, halving_doubling, bruck, "
+        "algorithm: expected one of ring, bidirectional, in_switch, halving_doubling, bruck, pat, "
         "got \"in_swich\"; did you mean \"in_switch\"?");
 }
 
