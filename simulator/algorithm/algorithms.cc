@@ -17,6 +17,7 @@
 #include "simulator/algorithm/ragged_exchange.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
+#include "simulator/algorithm/tree.h"
 
 namespace orrery {
 namespace {
@@ -44,6 +45,10 @@ std::optional<std::string> misfit(const PlacedGroup& group) {
 
 std::optional<std::string> misfit_bidirectional(const PlacedGroup& group) {
   return too_many_channels(2 * uint64_t{group.ranks.size()} * group.channels);
+}
+
+std::optional<std::string> misfit_tree(const PlacedGroup& group) {
+  return too_many_channels(group.ranks.size() * TreeSchedule::all_channels(group.channels));
 }
 
 std::optional<std::string> misfit_direct(const PlacedGroup& group) {
@@ -164,6 +169,11 @@ OwnedSchedule make_pat(const ScheduleRequest& request) {
   return std::make_unique<PatSchedule>(
       request.nodes, gathers ? request.elements : request.elements / request.nodes,
       combine_of(request), request.transport);
+}
+
+OwnedSchedule make_tree(const ScheduleRequest& request) {
+  return std::make_unique<TreeSchedule>(request.nodes, request.elements, combine_of(request),
+                                        request.together, request.transport);
 }
 
 OwnedSchedule make_direct(const ScheduleRequest& request) {
@@ -410,6 +420,9 @@ std::span<const Algorithm> algorithms() {
        Cutting::ByItself,
        false,
        true},
+      {"tree", "halves of the data go up two trees, folded piece by piece, and down again",
+       kReductions, misfit_tree, make_tree, nullptr, nullptr, ChannelUse::EvenShares,
+       Cutting::InIterations, true, true},
       {"one_shot",
        "each rank sends to every other at once, and folds what it gets in group order",
        {OpKind::Psum, OpKind::Pmean, OpKind::Pmax, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin,

@@ -19,6 +19,7 @@
 #include "simulator/algorithm/ragged_exchange.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
+#include "simulator/algorithm/tree.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/sliced_schedule.h"
 
@@ -37,6 +38,8 @@ decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
     return use(*bruck);
   if (const auto* pat = dynamic_cast<const PatSchedule*>(&schedule))
     return use(*pat);
+  if (const auto* tree = dynamic_cast<const TreeSchedule*>(&schedule))
+    return use(*tree);
   if (const auto* direct = dynamic_cast<const DirectSchedule*>(&schedule))
     return use(*direct);
   if (const auto* all_to_all = dynamic_cast<const DirectAllToAllSchedule*>(&schedule))

@@ -88,6 +88,7 @@ TEST_CASE("no elements: what cannot carry it out is refused all the same") {
   };
   CHECK(refused(R"(, "algorithm": "rings")") ==
         "psum \"r\": expected one of ring, recursive_doubling, bidirectional, halving_doubling, "
+        "tree, "
         "one_shot, got "
         "\"rings\"; did you "
         "mean \"ring\"?");

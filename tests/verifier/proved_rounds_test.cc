@@ -28,7 +28,7 @@ Op op_over(OpKind kind, uint32_t nodes) {
   return op;
 }
 
-constexpr std::array<std::string_view, 3> kNames = {"halving_doubling", "bruck", "pat"};
+constexpr std::array<std::string_view, 4> kNames = {"halving_doubling", "bruck", "pat", "tree"};
 
 TEST_CASE("rounds and trees: proved for 1 to 33 ranks, whole and cut") {
   uint64_t seed = 0;
@@ -53,7 +53,8 @@ TEST_CASE("rounds and trees: proved for 1 to 33 ranks, whole and cut") {
               const Op op = op_over(kind, nodes);
               const Shape operand =
                   kind == OpKind::Pswapaxes ? Shape{nodes, part} : Shape{elements};
-              const ScheduleRequest request = schedule_request(op, nodes, elements, transport);
+              ScheduleRequest request = schedule_request(op, nodes, elements, transport);
+              request.together = 1 + static_cast<uint32_t>(part);
               auto schedule = algorithm.make(request);
               if (largest > 0 && schedule->largest_message() > largest)
                 schedule = cut_made(algorithm, request, largest);

@@ -20,7 +20,7 @@ namespace orrery::test {
 namespace {
 
 /// Returns the steps by channel: "0: input[0,3) to 4" and "1: from 2 -> output[0,3)".
-std::vector<std::string> steps_of(const Schedule& schedule, uint32_t node) {
+std::vector<std::string> step_texts(const Schedule& schedule, uint32_t node) {
   std::vector<std::string> all;
   for (uint32_t c = 0; c < schedule.extent().channels; ++c)
     for (uint32_t s = 0; s < schedule.steps(Node(node), Channel(c)); ++s) {
@@ -52,10 +52,10 @@ RaggedSlices example() {
 TEST_CASE("ragged: a rank sends its slices, and keeps what none overwrites") {
   const RaggedExchangeSchedule schedule(example(), {});
   // Output elements that stay are read behind the operand: elements 0 and 2 of rank 0, 3 of rank 1.
-  CHECK(steps_of(schedule, 0) ==
+  CHECK(step_texts(schedule, 0) ==
         Steps{"0: input[0,1) -> output[3,4)", "0: input[4,5) -> output[0,1)",
               "0: input[6,7) -> output[2,3)", "1: input[1,4) to 1", "1: from 1 -> output[1,2)"});
-  CHECK(steps_of(schedule, 1) ==
+  CHECK(step_texts(schedule, 1) ==
         Steps{"0: input[7,8) -> output[3,4)", "1: input[2,3) to 0", "1: from 0 -> output[0,3)"});
 }
 
@@ -63,17 +63,17 @@ TEST_CASE("ragged: a slice is cut by itself, and sends and receives take turns")
   Transport transport;
   transport.largest = 1;
   const RaggedExchangeSchedule schedule(example(), transport);
-  CHECK(steps_of(schedule, 1) == Steps{"0: input[7,8) -> output[3,4)", "1: input[2,3) to 0",
-                                       "1: from 0 -> output[0,1)", "1: from 0 -> output[1,2)",
-                                       "1: from 0 -> output[2,3)"});
+  CHECK(step_texts(schedule, 1) == Steps{"0: input[7,8) -> output[3,4)", "1: input[2,3) to 0",
+                                         "1: from 0 -> output[0,1)", "1: from 0 -> output[1,2)",
+                                         "1: from 0 -> output[2,3)"});
   CHECK(schedule.largest_message() == 1);
 }
 
 TEST_CASE("ragged: a slice without elements is no message") {
   const RaggedExchangeSchedule schedule({3, 4, 4, {{Node(0), Node(2), 0, 0, 4}}}, {});
-  CHECK(steps_of(schedule, 0) == Steps{"0: input[4,8) -> output[0,4)", "2: input[0,4) to 2"});
-  CHECK(steps_of(schedule, 1) == Steps{"0: input[4,8) -> output[0,4)"});
-  CHECK(steps_of(schedule, 2) == Steps{"2: from 0 -> output[0,4)"});
+  CHECK(step_texts(schedule, 0) == Steps{"0: input[4,8) -> output[0,4)", "2: input[0,4) to 2"});
+  CHECK(step_texts(schedule, 1) == Steps{"0: input[4,8) -> output[0,4)"});
+  CHECK(step_texts(schedule, 2) == Steps{"2: from 0 -> output[0,4)"});
 }
 
 TEST_CASE("ragged: what ranks send each other comes where it says, cut or not") {
@@ -120,7 +120,7 @@ TEST_CASE("ragged: of equal dense slices it is the direct all-to-all, step for s
       CHECK(ragged.extent().channels == direct.extent().channels);
       CHECK(ragged.extent().lockstep);
       for (uint32_t n = 0; n < nodes; ++n)
-        CHECK(steps_of(ragged, n) == steps_of(direct, n));
+        CHECK(step_texts(ragged, n) == step_texts(direct, n));
     }
 }
 

@@ -278,9 +278,10 @@ TEST_CASE("choice: an algorithm that the scenario names is taken") {
   asked.asked.algorithm = "ring";
   CHECK(asked.pick() == "ring: asked for");
   asked.asked.algorithm = "rings";
-  CHECK(asked.pick() ==
-        "algorithm: expected one of ring, recursive_doubling, bidirectional, halving_doubling, "
-        "one_shot, got \"rings\"; did you mean \"ring\"?");
+  CHECK(
+      asked.pick() ==
+      "algorithm: expected one of ring, recursive_doubling, bidirectional, halving_doubling, tree, "
+      "one_shot, got \"rings\"; did you mean \"ring\"?");
   asked.request.kind = OpKind::AllGather;
   asked.asked.algorithm = "recursive_doubling";
   CHECK(asked.pick() ==

@@ -363,10 +363,11 @@ TEST_CASE("lower: an unknown algorithm is an error at its parameter") {
       .op("psum_start", "p", {"a"},
           {{"axis_name", Names{"x"}}, {"algorithm", std::string("rings")}})
       .op("done", "d", {"p"});
-  CHECK(rig.error() ==
-        "rig.json:7:1: /program/p/algorithm: psum_start \"p\": expected one of ring, "
-        "recursive_doubling, bidirectional, halving_doubling, one_shot, got \"rings\"; did you "
-        "mean \"ring\"?");
+  CHECK(
+      rig.error() ==
+      "rig.json:7:1: /program/p/algorithm: psum_start \"p\": expected one of ring, "
+      "recursive_doubling, bidirectional, halving_doubling, tree, one_shot, got \"rings\"; did you "
+      "mean \"ring\"?");
 }
 
 TEST_CASE("lower: members without a route to each other are an error") {

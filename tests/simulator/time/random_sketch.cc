@@ -4,14 +4,18 @@
 #include <numeric>
 
 #include "models/base/random.h"
+#include "simulator/algorithm/bruck.h"
 #include "simulator/algorithm/chain.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/halving_doubling.h"
 #include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/one_shot.h"
 #include "simulator/algorithm/pairwise.h"
+#include "simulator/algorithm/pat.h"
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
+#include "simulator/algorithm/tree.h"
 #include "simulator/schedule/program_walk.h"
 #include "simulator/schedule/walk.h"
 #include "tests/simulator/schedule/stored_copy.h"
@@ -142,6 +146,39 @@ std::unique_ptr<const Schedule> random_one_shot(Random& random, uint32_t nodes, 
   return cut(std::move(one_shot), random.between(count / 9 + 1, count + 1));
 }
 
+/// Returns a double binary tree over machines of up to 3 ranks, whole or cut to up to 9 pieces.
+std::unique_ptr<const Schedule> random_tree(Random& random, uint32_t nodes, int64_t count,
+                                            Transport transport) {
+  const auto together = static_cast<uint32_t>(random.below(3)) + 1;
+  auto tree = std::make_unique<TreeSchedule>(nodes, count, Combine::Add, together, transport);
+  if (random.below(2) == 0)
+    return tree;
+  return cut(std::move(tree), random.between(count / 9 + 1, count + 1));
+}
+
+/// Returns an algorithm that goes in rounds and cuts its messages itself, whole or to up to 9
+/// pieces.
+std::unique_ptr<const Schedule> random_rounds(Random& random, uint32_t nodes, int64_t count,
+                                              Transport transport) {
+  if (random.below(2) == 0)
+    transport.largest = random.between(count / 9 + 1, count + 1);
+  const int64_t part = count / nodes;
+  switch (random.below(3)) {
+    case 0:
+      return std::make_unique<BruckSchedule>(static_cast<BruckSchedule::Form>(random.below(2)),
+                                             nodes, part, transport);
+    case 1:
+      return std::make_unique<PatSchedule>(
+          nodes, part, random.below(2) == 0 ? Combine::None : Combine::Add, transport);
+    default: {
+      const auto form = static_cast<HalvingDoublingSchedule::Form>(random.below(3));
+      const bool gathers = form == HalvingDoublingSchedule::Form::AllGather;
+      return std::make_unique<HalvingDoublingSchedule>(
+          form, nodes, nodes * part, gathers ? Combine::None : Combine::Add, transport);
+    }
+  }
+}
+
 std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, bool has_switch) {
   Transport transport;
   transport.channels = random.below(4) == 0 ? 2 : 1;
@@ -151,7 +188,7 @@ std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, 
   const RingSchedule::Ways ways =
       random.below(3) == 0 ? RingSchedule::Ways::Both : RingSchedule::Ways::One;
   std::unique_ptr<const Schedule> schedule;
-  switch (random.below(has_switch ? 10 : 8)) {
+  switch (random.below(has_switch ? 12 : 10)) {
     case 0:
       schedule = std::make_unique<RingSchedule>(RingSchedule::Form::AllGather, nodes, count,
                                                 Combine::None, transport, ways);
@@ -176,8 +213,14 @@ std::unique_ptr<const Schedule> random_schedule(Random& random, uint32_t nodes, 
     case 6:
       schedule = random_one_shot(random, nodes, count, transport);
       break;
+    case 7:
+      schedule = random_rounds(random, nodes, count, transport);
+      break;
     case 8:
-    case 9:
+      schedule = random_tree(random, nodes, count, transport);
+      break;
+    case 10:
+    case 11:
       schedule = random_in_switch(random, nodes, count, transport);
       break;
     default:

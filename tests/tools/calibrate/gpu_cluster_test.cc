@@ -122,7 +122,7 @@ TEST_CASE("gpu cluster: work of a device has the rates of all devices at once") 
   const ProtocolFigures& turns = protocol(cluster, "graph");
   CHECK(turns.algorithms == std::vector<std::string>{"ring", "recursive_doubling", "bidirectional",
                                                      "pairwise", "in_switch", "halving_doubling",
-                                                     "bruck", "pat"});
+                                                     "bruck", "pat", "tree"});
   CHECK(turns.overhead == Duration(2 * kUs));
   CHECK(turns.latency == Duration(2 * kUs));
   CHECK(turns.channel_rate == BytesPerSecond(900 * kGBps));

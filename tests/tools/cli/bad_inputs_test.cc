@@ -129,7 +129,8 @@ TEST_CASE("bad input: what the cluster cannot run") {
                  R"([{"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "rign"}])"}
            .text(),
        "bad.json:5:13: /program/0/algorithm: psum \"r\": expected one of ring, "
-       "recursive_doubling, bidirectional, halving_doubling, one_shot, got \"rign\"; did you mean "
+       "recursive_doubling, bidirectional, halving_doubling, tree, one_shot, got \"rign\"; did you "
+       "mean "
        "\"ring\"?"},
       {"no route between two members",
        Small{

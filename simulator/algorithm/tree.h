@@ -1,0 +1,234 @@
+#pragma once
+
+// The double binary tree (Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth
+// broadcast, reduction and scan", 2009), as NCCL's Tree uses it (src/graph/trees.cc): half of the
+// data is reduced up one binary tree and broadcast down the same tree, the other half over a second
+// tree. No node is an inner one of both trees. So a node that folds and copies one half only
+// sends and receives the other, and all links work.
+//
+// Here a node of a tree is a machine: `together` consecutive ranks, which form a chain. The first
+// rank of the chain has the machine's edges of the tree.
+//
+// Let a message take t, half of the data, and let l be the latency. On links of their own and
+// machines of one rank, messages that are not cut take 2 (k-1) (t + l), if n = 2^k - 1. Cut to many
+// pieces, with slots for the latency, they take about as long as a rank's link needs for twice the
+// data, as in a ring; but the latency grows with log2 n.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <optional>
+
+#include "models/array/combine.h"
+#include "models/base/check.h"
+#include "simulator/algorithm/chunks.h"
+#include "simulator/schedule/schedule.h"
+
+namespace orrery {
+
+/// A TreeSchedule has `count` elements in and out. They are divided over lanes: as many as the
+/// transport has channels, rounded up to an even number. Even lanes have the first tree, and odd
+/// lanes the second. The chains of a pair of lanes begin at a rank of their own in each machine, so
+/// that pairs use different network cards.
+///
+/// A lane has one channel up, and one down for each child that a rank may have. Up, a rank receives
+/// from its children, and folds: first the next of the chain, then the children in the tree. A rank
+/// with several keeps the partial result in its output. Down, the channels for several children
+/// send at once. A rank receives on the channel that its parent has for it. The others send once
+/// that has received, and those of the root once its channel up has ended. The last machine may
+/// have fewer ranks.
+class TreeSchedule final : public Schedule {
+ public:
+  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
+
+  TreeSchedule(uint32_t nodes, int64_t count, Combine combine, uint32_t together,
+               Transport transport)
+      : nodes_(nodes),
+        together_(together),
+        machines_((nodes - 1) / together + 1),
+        lanes_(transport.channels + transport.channels % 2),
+        combine_(combine),
+        parts_(count, lanes_) {
+    ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a group has a node");
+    ORRERY_CHECK(together > 0 && combine != Combine::None, "an all-reduce reduces");
+    extent_.nodes = nodes;
+    extent_.channels = (1 + kMostChildren) * lanes_;
+    extent_.slots = transport.slots;
+    extent_.window = kMostChildren;
+    extent_.lookback = 1;
+    extent_.lockstep = nodes == 1;  // else messages arrive in the row that sends them
+    extent_.entry = transport.entry;
+    extent_.fused = kFused;
+    extent_.input = count;
+    extent_.output = count;
+    extent_.copies = nodes == 1;
+    extent_.works_in_place = true;  // each element is read before it is stored
+  }
+
+  /// Returns how many channels a rank has, with so many channels of the transport.
+  static constexpr uint64_t all_channels(uint32_t channels) {
+    return (1 + kMostChildren) * (uint64_t{channels} + channels % 2);
+  }
+
+  const Extent& extent() const override { return extent_; }
+
+  uint32_t steps(Node node, Channel channel) const override {
+    const Place place = place_of(node, lane(channel));
+    if (is_up(channel))
+      return std::max(place.count, 1U);
+    return (receives(place, channel) ? 1 : 0) + (child(channel) < place.count ? 1 : 0);
+  }
+
+  Step step(StepRef ref) const override {
+    const Place place = place_of(ref.node, lane(ref.channel));
+    return is_up(ref.channel) ? up(ref, place) : down(ref, place);
+  }
+
+  StepRef peer(StepRef ref, Half half) const override {
+    const uint32_t lane = this->lane(ref.channel);
+    const Place place = place_of(ref.node, lane);
+    if (is_up(ref.channel)) {
+      if (half == Half::Send)
+        return {*place.parent, ref.channel, place.index};
+      const Node from = place.children[ref.index];
+      return {from, ref.channel, std::max(place_of(from, lane).count, 1U) - 1};
+    }
+    if (half == Half::Send)
+      return {place.children[child(ref.channel)], ref.channel, 0};
+    return {*place.parent, ref.channel,
+            receives(place_of(*place.parent, lane), ref.channel) ? 1U : 0U};
+  }
+
+  int64_t largest_message() const override { return nodes_ == 1 ? 0 : parts_.largest(); }
+
+  bool one_message_a_connection() const override { return true; }
+  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
+
+ private:
+  static constexpr uint32_t kMostChildren = 3;
+
+  /// A Place has the neighbours of a rank in a lane.
+  struct Place {
+    std::optional<Node> parent;
+    uint32_t index = 0;  // among the parent's children
+    std::array<Node, kMostChildren> children;
+    uint32_t count = 0;  // of the children
+
+    void add(Node node) { children[count++] = node; }
+  };
+
+  bool is_up(Channel channel) const { return channel.index() < lanes_; }
+  uint32_t lane(Channel channel) const { return channel.index() % lanes_; }
+  /// Returns for which child a channel down is.
+  uint32_t child(Channel channel) const { return channel.index() / lanes_ - 1; }
+  bool receives(const Place& place, Channel channel) const {
+    return place.parent && place.index == child(channel);
+  }
+
+  /// Returns the place of a machine in the lane's tree, from 1 on. In the order of these places, an
+  /// inner node has an even one, and a leaf an odd one. The second tree is the first one mirrored,
+  /// or shifted by one if the number of machines is odd. machine() is the inverse.
+  uint32_t number(uint32_t machine, uint32_t lane) const {
+    if (lane % 2 == 0)
+      return machine + 1;
+    if (machines_ % 2 == 0)
+      return machines_ - machine;
+    return machine == 0 ? machines_ : machine;
+  }
+  uint32_t machine(uint32_t number, uint32_t lane) const {
+    if (lane % 2 == 0)
+      return number - 1;
+    if (machines_ % 2 == 0)
+      return machines_ - number;
+    return number % machines_;
+  }
+
+  uint32_t ranks_of(uint32_t machine) const {
+    return std::min(together_, nodes_ - machine * together_);
+  }
+  /// Returns the rank at a place of a machine's chain.
+  Node rank(uint32_t machine, uint32_t lane, uint32_t place) const {
+    return Node(machine * together_ + (lane / 2 + place) % ranks_of(machine));
+  }
+  Node head(uint32_t number, uint32_t lane) const { return rank(machine(number, lane), lane, 0); }
+
+  Place place_of(Node node, uint32_t lane) const {
+    const uint32_t machine = node.index() / together_;
+    const uint32_t ranks = ranks_of(machine);
+    const uint32_t at = (node.index() % together_ + ranks - lane / 2 % ranks) % ranks;
+    Place place;
+    if (at + 1 < ranks)
+      place.add(rank(machine, lane, at + 1));
+    if (at > 0) {
+      place.parent = rank(machine, lane, at - 1);  // as its first child
+      return place;
+    }
+    // In a tree of 2^k - 1 nodes, the lowest bit of a number says how high it is, and the children
+    // are half of it before and behind. In one with fewer nodes, the child behind is the highest
+    // that there is.
+    const uint32_t number = this->number(machine, lane);
+    const uint32_t low = number & (~number + 1);
+    if (number != std::bit_floor(machines_)) {
+      const uint32_t next = (number ^ low) | (low << 1);
+      const uint32_t above = next <= machines_ ? next : number ^ low;
+      place.parent = head(above, lane);
+      // It comes behind the next of the chain, and the child behind comes last.
+      place.index = (ranks_of(this->machine(above, lane)) > 1 ? 1 : 0) + (number > above ? 1 : 0);
+    }
+    if (low > 1)
+      place.add(head(number - low / 2, lane));
+    for (uint32_t behind = low / 2; behind > 0; behind /= 2)
+      if (number + behind <= machines_) {
+        place.add(head(number + behind, lane));
+        break;
+      }
+    return place;
+  }
+
+  Slice slice(Area area, Channel channel) const {
+    return {area, parts_.first(lane(channel)), parts_.count(lane(channel))};
+  }
+
+  Step up(StepRef ref, const Place& place) const {
+    Step step;
+    step.source = slice(ref.index == 0 ? Area::Input : Area::Output, ref.channel);
+    if (place.count > 0) {
+      step.from = place.children[ref.index];
+      step.combine = combine_;
+    }
+    if (place.parent && ref.index + 1 >= place.count)
+      step.to = place.parent;
+    else
+      step.target = slice(Area::Output, ref.channel);
+    return step;
+  }
+
+  Step down(StepRef ref, const Place& place) const {
+    Step step;
+    const Slice all = slice(Area::Output, ref.channel);
+    if (receives(place, ref.channel) && ref.index == 0) {
+      step.from = place.parent;
+      step.target = all;
+      return step;
+    }
+    step.to = place.children[child(ref.channel)];
+    step.source = all;
+    const uint32_t lane = this->lane(ref.channel);
+    if (!place.parent)
+      step.after = StepRef{ref.node, Channel(lane), place.count - 1};
+    else if (ref.index == 0)
+      step.after = StepRef{ref.node, Channel(lane + (1 + place.index) * lanes_), 0};
+    return step;
+  }
+
+  uint32_t nodes_;
+  uint32_t together_;
+  uint32_t machines_;
+  uint32_t lanes_;
+  Combine combine_;
+  Split parts_;  // per lane
+  Extent extent_;
+};
+
+}  // namespace orrery
