@@ -26,7 +26,6 @@
 #include "simulator/analyze/slack.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/check/buffering.h"
-#include "verifier/check/futures.h"
 #include "verifier/check/hang.h"
 #include "verifier/check/names.h"
 #include "verifier/check/order.h"

@@ -26,11 +26,6 @@ std::string_view own_name(std::string_view iteration, std::string_view name) {
   return name.substr(iteration.size() + 1);
 }
 
-std::string renamed(std::string text, std::string_view from, std::string_view to) {
-  const size_t at = text.find(from);
-  return at == std::string::npos ? text : text.replace(at, from.size(), to);
-}
-
 void for_each_iteration_in(std::string_view name,
                            FunctionRef<void(std::string_view loop, int64_t index)> visit) {
   for (size_t at = name.find('['); at != name.npos; at = name.find('[', at + 1)) {

@@ -31,9 +31,6 @@ std::string name_in(std::string_view iteration, std::string_view own);
 /// Returns "s" for "l[3].s", which is in "l[3]".
 std::string_view own_name(std::string_view iteration, std::string_view name);
 
-/// Returns the text with the first `from`, an iteration, replaced by `to`: "l[2].s" for "l[3].s".
-std::string renamed(std::string text, std::string_view from, std::string_view to);
-
 /// Visits each iteration that a name says it is in. For "l[3].m[40].y" it visits loop "l" and 3,
 /// then "l[3].m" and 40.
 void for_each_iteration_in(std::string_view name,

@@ -37,9 +37,21 @@ struct ValueRun {
 /// Program::loops. It is empty if there is none.
 using LoopAround = std::optional<uint32_t>;
 
+/// A BodySource says where the body of a loop has a value, or the storage of a value, from.
+struct BodySource {
+  enum class Kind : uint8_t {
+    Body,     // the iteration makes it
+    Carry,    // a carry of the loop has it at the begin of the iteration
+    Outside,  // it is there before the loop
+  };
+  Kind kind = Kind::Body;
+  uint32_t carry = 0;  // which carry, by index
+};
+
 class Iterations {
  public:
-  /// Throws Overflow if an op runs 2^63 times or more.
+  /// An op that would run 2^63 times or more counts as one that runs 2^63 - 1 times. Its thread has
+  /// no tape (simulator/schedule/tape.h).
   explicit Iterations(const Program& program);
 
   size_t loops() const { return loops_.size(); }
@@ -61,11 +73,18 @@ class Iterations {
 
   /// Returns which value is read if `value` is read in this iteration of the loop `from`: a value
   /// that an op makes, or an argument. Params, results and exits of loops stand for such values.
-  ValueRun source(ValueId value, LoopAround from, uint64_t iteration) const;
+  ValueRun source(ValueId value, LoopAround from, uint64_t iteration) const {
+    return follow(value, from, iteration, {}, Of::Value).run;
+  }
   /// Returns the same for an operand of a run.
   ValueRun source(ValueId operand, OpRun reader) const {
     return source(operand, loop_of(reader.op), reader.iteration);
   }
+
+  enum class Of : uint8_t { Value, Storage };
+  /// Returns where the body of this loop has `value` from, or the storage of `value`. The body may
+  /// have it from a loop in it. Requires that the loop runs.
+  BodySource in_body(uint32_t loop, ValueId value, Of of) const;
 
   /// Returns the op that makes the value. Arguments and values that stand for others have none.
   std::optional<OpId> maker(ValueId value) const { return makers_[value.index()]; }
@@ -81,27 +100,10 @@ class Iterations {
                                                  : std::nullopt;
   }
 
-  /// Returns whether anything may still read the value when its maker has reached iteration `now`.
-  /// Requires that `now` is not before the value's own iteration. The result is true for few
-  /// iterations of a loop, however many the loop has.
-  bool is_read_from(ValueRun value, uint64_t now) const;
-
   /// Returns "l[3].m[40].y" for "l[].m[].y", which is in these loops.
   std::string name(std::string_view in_body, LoopAround loop, uint64_t iteration) const;
 
  private:
-  /// A Reach says how far from its reader a value may be in one of its loops, in iterations. A
-  /// chain of carries that leads to a value has each carry once, so no distance is above the number
-  /// of carries.
-  struct Reach {
-    int64_t back = 0;          // before the reader's own iteration
-    int64_t before_end = -1;   // before the last iteration, if it is read after the loop; else -1
-    int64_t before_exit = -1;  // before the iteration of an exit; -1: no exit leads here
-
-    bool include(const Reach& other);
-    friend bool operator==(const Reach&, const Reach&) = default;
-  };
-
   enum class Stands : uint8_t { Itself, Param, Result, Exit };
   /// A ValueInfo says for what a value stands: itself, or a carry or an exit of a loop, by index.
   struct ValueInfo {
@@ -109,7 +111,7 @@ class Iterations {
     Stands stands = Stands::Itself;
     uint32_t of_loop = 0;
     uint32_t index = 0;
-    std::vector<Reach> reach = {};  // per loop that it is in; inner ones first
+    ValueId owner = {};  // the first value in its buffer
   };
   struct LoopInfo {
     int64_t lower = 0;
@@ -128,12 +130,16 @@ class Iterations {
     static const ValueInfo in_no_loop;
     return values_.empty() ? in_no_loop : values_[value.index()];
   }
-  void find_reaches();
-  /// Notes that `read` is read wherever `reader` is. In the loop `own` it is read at the distance
-  /// `in_own`, and in the loops around both values as far away as `reader`. Returns whether that is
-  /// further than was known.
-  bool extend(ValueId reader, ValueId read, LoopAround own, const Reach& in_own);
-  bool is_near_end(const LoopInfo& loop, const Reach& reach, int64_t at) const;
+  bool is_in(LoopAround inner, uint32_t loop) const;
+  /// A Found is the value for which another one stands, or the first value in its storage. In a
+  /// search through the body of one loop, it may be a param of that loop, or a value of outside.
+  struct Found {
+    ValueRun run;
+    bool outside = false;
+  };
+  /// Follows a value that is read in this iteration of the loop `in`. With `body`, goes no further
+  /// than the body of that loop.
+  Found follow(ValueId value, LoopAround in, uint64_t at, LoopAround body, Of of) const;
 
   std::vector<LoopInfo> loops_;
   std::vector<std::optional<OpId>> makers_;  // per value

@@ -7,195 +7,76 @@
 #include <set>
 #include <utility>
 
+#include "models/program/iterations.h"
+
 namespace orrery {
 
 namespace {
-
-/// A Source says where a value that a body reads, or its buffer, comes from.
-struct Source {
-  enum class Kind : uint8_t { Made, Carried, Outside };
-  Kind kind = Kind::Made;  // in the same iteration
-  uint32_t carry = 0;      // if carried: which carry of the body's loop has it
-  ValueId value = {};      // if it is from outside of the loop
-};
 
 /// A Chain follows a carry's value back from iteration to iteration, and so from one carry to
 /// another. It ends at a carry that yields a value which no carry holds, or in a ring of carries
 /// that only pass values on.
 struct Chain {
-  uint32_t length = 0;  // iterations until the carry holds `end`, or a value of the ring
-  std::optional<Source> end = {};
-  uint32_t ring = 0;  // which ring it ends in, if there is no `end`
-  uint32_t at = 0;    // whose value in the ring it holds after `length` iterations
+  uint32_t length = 0;  // iterations until the carry holds a value of the end or of the ring
+  bool made = false;    // the body makes the value at the end
 };
 
-struct Chains {
-  std::vector<Source> yielded;  // per carry
-  std::vector<Chain> of;        // per carry
-  std::vector<std::vector<uint32_t>> rings;
-};
-
-/// Follows values back through carries and exits.
-class CarriedSources {
- public:
-  explicit CarriedSources(const Program& program)
-      : program_(program), owners_(program.buffers.size()), info_(program.values.size()) {
-    for (size_t v = program.values.size(); v-- > 0;)
-      owners_[program.values[v].buffer.index()] = ValueId(v);
-    for (size_t l = 0; l < program.loops.size(); ++l) {
-      const Loop& loop = program.loops[l];
-      for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
-        for (const ValueId result : program.ops[op].results)
-          info_[result.index()].loop = l;  // inner loops come later and overwrite this
-      for (uint32_t c = 0; c < loop.carries.size(); ++c) {
-        info_[loop.carries[c].param.index()] = {l, Stands::Param, l, c};
-        info_[loop.carries[c].result.index()] = {loop.around, Stands::Result, l, c};
-      }
-      for (uint32_t e = 0; e < loop.exits.size(); ++e)
-        info_[loop.exits[e].outside.index()] = {loop.around, Stands::Exit, l, e};
-    }
-    // Inner loops go first, since an outer loop may yield what an inner one gives back.
-    for (const bool storage : {false, true})
-      chains_[storage ? 1 : 0].resize(program.loops.size());
-    for (size_t l = program.loops.size(); l-- > 0;)
-      for (const bool storage : {false, true})
-        find_chains(l, storage);
-  }
-
-  WrittenIterations repeating(size_t loop) const {
-    WrittenIterations repeating{0, 1, 1};
-    uint32_t before = 0;  // iterations before the first that the others repeat
-    for (const std::vector<Chains>& chains : chains_) {
-      for (const Chain& chain : chains[loop].of) {
-        before = std::max(before, chain.length);
-        if (chain.end && chain.end->kind == Source::Kind::Made)
-          repeating.reach = std::max(repeating.reach, chain.length);
-      }
-      for (const std::vector<uint32_t>& ring : chains[loop].rings)
-        repeating.include({0, 0, static_cast<uint32_t>(ring.size())});
-    }
-    // Besides the iterations before the repetition, a period is written, so that the first
-    // iterations have the peak memory of all. `reach` more are written, whose values stand for
-    // those of iterations left out.
-    const uint64_t first = uint64_t{before} + repeating.period + repeating.reach;
-    repeating.first =
-        static_cast<uint32_t>(std::min<uint64_t>(first, std::numeric_limits<uint32_t>::max()));
-    return repeating;
-  }
-
- private:
-  enum class Stands : uint8_t { Itself, Param, Result, Exit };
-  /// An Info has the loop in whose body a value is. For a carry or an exit it also has that one's
-  /// loop, and its index there.
-  struct Info {
-    std::optional<size_t> loop;
-    Stands stands = Stands::Itself;
-    size_t of = 0;
-    uint32_t index = 0;
-  };
-
-  bool is_in(std::optional<size_t> inner, size_t loop) const {
-    while (inner && *inner > loop)
-      inner = program_.loops[*inner].around;
-    return inner == loop;
-  }
-
-  Source source(ValueId value, size_t loop, bool storage) const {
-    for (;;) {
-      if (storage)
-        value = owners_[program_.value(value).buffer.index()];
-      const Info& info = info_[value.index()];
-      if (!is_in(info.loop, loop))
-        return {Source::Kind::Outside, 0, value};
-      if (info.stands == Stands::Itself)
-        return {};
-      if (info.stands == Stands::Param)
-        return {Source::Kind::Carried, info.index, {}};
-      const Loop& inner = program_.loops[info.of];
-      const Source inside = info.stands == Stands::Result
-                                ? after(info.of, info.index, trips(inner), storage)
-                                : of_exit(info.of, inner.exits[info.index], storage);
-      if (inside.kind == Source::Kind::Made)
-        return inside;
-      // The inner loop had the value from the body around it, where the search goes on.
-      value =
-          inside.kind == Source::Kind::Outside ? inside.value : inner.carries[inside.carry].initial;
-    }
-  }
-
-  /// Returns the source of an exit in its own loop's body. A carry stands for its initial value.
-  Source of_exit(size_t loop, const Exit& exit, bool storage) const {
-    const Source inside = source(exit.inside, loop, storage);
-    if (inside.kind != Source::Kind::Carried)
-      return inside;
-    return after(loop, inside.carry,
-                 static_cast<uint64_t>(exit.iteration - program_.loops[loop].lower), storage);
-  }
-
-  static uint64_t trips(const Loop& loop) {
-    return static_cast<uint64_t>(loop.upper) - static_cast<uint64_t>(loop.lower);
-  }
-
-  /// Returns the source of a carry after so many iterations. A carry stands for its initial value.
-  Source after(size_t loop, uint32_t carry, uint64_t iterations, bool storage) const {
-    const Chains& chains = chains_[storage ? 1 : 0][loop];
-    const Chain& chain = chains.of[carry];
-    if (iterations >= chain.length && chain.end)
-      return *chain.end;
-    if (iterations >= chain.length) {
-      const std::vector<uint32_t>& ring = chains.rings[chain.ring];
-      return {
-          Source::Kind::Carried, ring[(chain.at + iterations - chain.length) % ring.size()], {}};
-    }
-    for (; iterations > 0; --iterations)
-      carry = chains.yielded[carry].carry;
-    return {Source::Kind::Carried, carry, {}};
-  }
-
-  void find_chains(size_t loop, bool storage) {
-    Chains& chains = chains_[storage ? 1 : 0][loop];
-    for (const Carry& carry : program_.loops[loop].carries)
-      chains.yielded.push_back(source(carry.yielded, loop, storage));
-    const size_t carries = chains.yielded.size();
-    chains.of.resize(carries);
-    std::vector<bool> seen(carries);
-    for (uint32_t c = 0; c < carries; ++c) {
-      std::vector<uint32_t> path;
-      uint32_t at = c;
-      while (!seen[at]) {
-        seen[at] = true;
+/// Returns the chain of each carry, given what each carry yields. Adds the sizes of the rings to
+/// `repeating`.
+std::vector<std::optional<Chain>> chains(const std::vector<BodySource>& yielded,
+                                         WrittenIterations& repeating) {
+  std::vector<std::optional<Chain>> of(yielded.size());
+  std::vector<bool> on_path(yielded.size(), false);
+  for (uint32_t c = 0; c < yielded.size(); ++c) {
+    std::vector<uint32_t> path;
+    uint32_t at = c;
+    while (!of[at] && !on_path[at]) {
+      if (yielded[at].kind == BodySource::Kind::Carry) {
         path.push_back(at);
-        if (chains.yielded[at].kind == Source::Kind::Carried)
-          at = chains.yielded[at].carry;
-      }
-      if (path.empty())
-        continue;
-      const Source& last = chains.yielded[path.back()];
-      const auto ring = std::find(path.begin(), path.end(), at);
-      if (last.kind != Source::Kind::Carried) {
-        chains.of[at] = {1, last};
-        path.pop_back();
-      } else if (ring != path.end()) {
-        for (auto each = ring; each != path.end(); ++each)
-          chains.of[*each] = {0,
-                              {},
-                              static_cast<uint32_t>(chains.rings.size()),
-                              static_cast<uint32_t>(each - ring)};
-        chains.rings.emplace_back(ring, path.end());
-        path.erase(ring, path.end());
-      }
-      for (; !path.empty(); path.pop_back()) {
-        chains.of[path.back()] = chains.of[chains.yielded[path.back()].carry];
-        ++chains.of[path.back()].length;
+        on_path[at] = true;
+        at = yielded[at].carry;
+      } else {
+        of[at] = {1, yielded[at].kind == BodySource::Kind::Body};
       }
     }
+    if (!of[at]) {
+      const auto ring = std::find(path.begin(), path.end(), at);
+      repeating.include({0, 0, static_cast<uint32_t>(path.end() - ring)});
+      for (auto each = ring; each != path.end(); ++each)
+        of[*each] = Chain();
+      path.erase(ring, path.end());
+    }
+    for (; !path.empty(); path.pop_back()) {
+      const Chain& next = *of[yielded[path.back()].carry];
+      of[path.back()] = {next.length + 1, next.made};
+    }
   }
+  return of;
+}
 
-  const Program& program_;
-  std::vector<ValueId> owners_;    // per buffer: the first value in it
-  std::vector<Info> info_;         // per value
-  std::vector<Chains> chains_[2];  // for values, and for their storage; per loop
-};
+WrittenIterations repeating_iterations(const Iterations& iterations, uint32_t l, const Loop& loop) {
+  WrittenIterations repeating{0, 1, 1};
+  if (loop.upper == loop.lower)
+    return repeating;
+  uint32_t before = 0;  // iterations before the first that the others repeat
+  for (const Iterations::Of of : {Iterations::Of::Value, Iterations::Of::Storage}) {
+    std::vector<BodySource> yielded;
+    for (const Carry& carry : loop.carries)
+      yielded.push_back(iterations.in_body(l, carry.yielded, of));
+    for (const std::optional<Chain>& chain : chains(yielded, repeating)) {
+      before = std::max(before, chain->length);
+      if (chain->made)
+        repeating.reach = std::max(repeating.reach, chain->length);
+    }
+  }
+  // Besides the iterations before the repetition, a period is written, so that the first iterations
+  // have the peak memory of all. `reach` more are written, whose values stand for those of
+  // iterations left out.
+  const uint64_t first = uint64_t{before} + repeating.period + repeating.reach;
+  repeating.first =
+      static_cast<uint32_t>(std::min<uint64_t>(first, std::numeric_limits<uint32_t>::max()));
+  return repeating;
+}
 
 }  // namespace
 
@@ -217,10 +98,10 @@ void WrittenIterations::set_in(WrittenLoop& made) const {
 }
 
 std::vector<WrittenIterations> repeating_iterations(const Program& regions) {
-  const CarriedSources sources(regions);
+  const Iterations iterations(regions);
   std::vector<WrittenIterations> repeating;
-  for (size_t l = 0; l < regions.loops.size(); ++l)
-    repeating.push_back(sources.repeating(l));
+  for (uint32_t l = 0; l < regions.loops.size(); ++l)
+    repeating.push_back(repeating_iterations(iterations, l, regions.loops[l]));
   return repeating;
 }
 

@@ -12,6 +12,7 @@ LiveValues::LiveValues(const Program& program, std::shared_ptr<const Iterations>
                        DeviceValues given)
     : program_(program),
       iterations_(std::move(iterations)),
+      reaches_(program, *iterations_),
       given_(std::move(given)),
       holders_(program) {
   size_t count = 0;
@@ -47,7 +48,7 @@ void LiveValues::put(ValueRun value, LogicalId device, std::shared_ptr<Tensor> t
   if (kept.latest.tensor) {
     ORRERY_CHECK(kept.latest.iteration < value.iteration, "iterations are made in order");
     const auto is_over = [&](const Made& made) {
-      return !iterations_->is_read_from({value.value, made.iteration}, value.iteration);
+      return !reaches_.is_read_from({value.value, made.iteration}, value.iteration);
     };
     tensors_ -= std::erase_if(kept.earlier, is_over);
     if (is_over(kept.latest))

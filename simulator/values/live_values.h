@@ -1,9 +1,9 @@
 #pragma once
 
 // LiveValues has the values that a run still needs, while it runs: one tensor for each device and
-// each iteration that a later run may read. Iterations::is_read_from says which iterations these
-// are, so the memory does not grow with the trip counts. Values outside loops stay, and so does the
-// latest iteration of every value.
+// each iteration that a later run may read. Reaches (models/program/reaches.h) says which
+// iterations these are, so the memory does not grow with the trip counts. Values outside loops
+// stay, and so does the latest iteration of every value.
 //
 // Carries, exits and what loops give back have no tensors of their own: they are read as the values
 // for which they stand (Iterations::source).
@@ -17,6 +17,7 @@
 #include "models/array/tensor.h"
 #include "models/program/iterations.h"
 #include "models/program/program.h"
+#include "models/program/reaches.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/values/values.h"
 
@@ -69,6 +70,7 @@ class LiveValues {
 
   const Program& program_;
   const std::shared_ptr<const Iterations> iterations_;
+  const Reaches reaches_;
   DeviceValues given_;
   const Holders holders_;
   std::vector<size_t> first_;  // per value: the index of its first in kept_

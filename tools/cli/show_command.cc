@@ -10,7 +10,7 @@
 
 #include "models/base/diagnostics.h"
 #include "models/program/did_you_mean.h"
-#include "models/program/iteration_name.h"
+#include "models/program/iterations.h"
 #include "models/program/rules.h"
 #include "models/scenario/law.h"
 #include "models/scenario/program_reader.h"
@@ -112,30 +112,14 @@ std::string other_names_text(const Program& program) {
   return text;
 }
 
-/// Returns the name of an operand. After a gap of left-out iterations, an op may refer to a written
-/// iteration before the gap. The operand then gets the name that the value has in the left-out
-/// iteration.
-std::string operand_name(const Program& program, OpId op, ValueId value) {
-  std::string name = program.value(value).name;
-  for (const WrittenLoop& loop : program.written_loops) {  // inner ones first
-    const auto kept_last = loop.written.begin() + static_cast<ptrdiff_t>(loop.kept_last_begin());
-    const auto here = std::find_if(kept_last, loop.written.end(), [&](const LoopIteration& each) {
-      return each.ops.has(op.index());
-    });
-    const auto there =
-        std::find_if(loop.written.begin(), kept_last,
-                     [&](const LoopIteration& each) { return each.values.has(value.index()); });
-    if (loop.left_out() > 0 && here != loop.written.end() && there != kept_last &&
-        here - there <= ptrdiff_t{loop.reach()})
-      name = renamed(name, there->name, with_index(loop.name, here->index - (here - there)));
-  }
-  return name;
-}
-
-std::string operands_text(const Program& program, OpId op) {
+/// Returns the operands of a run, by the names that they have in its iteration.
+std::string operands_text(const Program& regions, const Iterations& iterations, OpRun run) {
   std::string text;
-  for (const ValueId value : program.op(op).operands)
-    text += (text.empty() ? "" : ", ") + operand_name(program, op, value);
+  for (const ValueId operand : regions.op(run.op).operands) {
+    const auto [value, iteration] = iterations.source(operand, run);
+    text += text.empty() ? "" : ", ";
+    text += iterations.name(regions.value(value).name, iterations.loop_of(value), iteration);
+  }
   return text;
 }
 
@@ -146,7 +130,9 @@ Scenario scenario_given(const ShowCommand& command) {
 }
 
 std::string show_program(const ShowCommand& command, const Style& style) {
-  const Scenario scenario = written(scenario_given(command), LongLoops::LeftOut).scenario;
+  const Scenario given = scenario_given(command);
+  const Iterations iterations(given.program);
+  const auto [scenario, runs, values] = written(given, LongLoops::LeftOut);
   const Program& program = scenario.program;
   std::string out = scenario.name.empty() ? "" : style.bold(scenario.name) + "\n\n";
   Table arguments({Align::Left, Align::Left, Align::Right, Align::Left});
@@ -178,7 +164,8 @@ std::string show_program(const ShowCommand& command, const Style& style) {
       for (const ValueId result : op.results)
         types += (types.empty() ? "" : ", ") + text(program.value(result).type, program.mesh);
       const std::string ids = op.results.empty() ? op.name : names_text(program, op.results);
-      ops.row({ids, op_name(op.kind, op.issue), operands_text(program, id), types});
+      ops.row({ids, op_name(op.kind, op.issue),
+               operands_text(given.program, iterations, runs[id.index()]), types});
     }
     out += ops.text(style, 0);
   }

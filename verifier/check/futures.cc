@@ -1,4 +1,4 @@
-#include "verifier/check/futures.h"
+#include "verifier/check/order.h"
 
 #include <algorithm>
 #include <map>

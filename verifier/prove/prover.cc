@@ -9,7 +9,7 @@
 
 #include "models/program/rules.h"
 #include "models/program/sides.h"
-#include "verifier/check/futures.h"
+#include "verifier/check/order.h"
 #include "verifier/check/names.h"
 
 namespace orrery {

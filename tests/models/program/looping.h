@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/random.h"
+#include "models/program/iterations.h"
 #include "models/program/rules.h"
 #include "tests/models/program/build.h"
 
@@ -73,6 +74,39 @@ inline Lines listing(const Program& program) {
   }
   return lines;
 }
+
+/// `Runs` holds all runs of a program's only thread, in order.
+class Runs {
+ public:
+  explicit Runs(const Program& program) : program_(program) {
+    add({0, static_cast<uint32_t>(program.ops.size())}, std::nullopt, 0);
+  }
+
+  const std::vector<OpRun>& all() const { return runs_; }
+
+ private:
+  void add(IdRange ops, std::optional<size_t> around, uint64_t iteration) {
+    uint32_t op = ops.begin;
+    const auto add_ops = [&](uint32_t end) {
+      for (; op < end; ++op)
+        runs_.push_back({OpId(op), iteration});
+    };
+    for (size_t l = 0; l < program_.loops.size(); ++l) {
+      const Loop& loop = program_.loops[l];
+      if (loop.around != around)
+        continue;
+      add_ops(loop.ops.begin);
+      const auto trips = static_cast<uint64_t>(loop.upper - loop.lower);
+      for (uint64_t i = 0; i < trips; ++i)
+        add(loop.ops, l, iteration * trips + i);
+      op = loop.ops.end;
+    }
+    add_ops(ops.end);
+  }
+
+  const Program& program_;
+  std::vector<OpRun> runs_;
+};
 
 /// A `RandomLoops` makes random ops and loops. An op may read values of all bodies around it, and
 /// values of single iterations of earlier loops.
