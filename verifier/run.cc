@@ -224,7 +224,9 @@ class Run {
   }
 
   void check_races() {
-    auto races = race_free(program_, lowered(), stages_.prover());
+    if (std::optional<Check> race = storage_race(program_))
+      return check(std::move(*race));
+    auto races = race_free(stages_.program_to_run(), stages_.lowered_to_run(), stages_.prover());
     if (auto* verdict = std::get_if<Check>(&races))
       check(std::move(*verdict));
     else
@@ -317,7 +319,7 @@ class Run {
       undecided_values_ = fmt::format("Undecided: values were not computed, since {}.", *why_not);
     }
     const auto proved_folds = [&](const Op& op, const Collective& collective) {
-      return stages_.folds_to_run(op, collective);
+      return stages_.prover().folds(op, collective);
     };
     const Program& program = stages_.program_to_run();
     const Lowered& to_run = stages_.lowered_to_run();
@@ -392,9 +394,12 @@ class Run {
   }
 
   void prove_schedules() {
-    for (size_t s = 0; s < program_.sites.size(); ++s) {
-      if (!program_.sites[s].absent.empty())
+    const Program& program = stages_.program_to_run();
+    for (size_t s = 0; s < program.sites.size(); ++s) {
+      if (!program.sites[s].absent.empty())
         continue;  // it never ends: nothing is made of its elements
+      if (stages_.lowered_to_run().iterations->runs(program.sites[s].ops.front()) == 0)
+        continue;
       auto proof = stages_.prover().prove_site(SiteId(s));
       if (auto* verdict = std::get_if<Check>(&proof))
         check(std::move(*verdict));
@@ -404,7 +409,8 @@ class Run {
   }
 
   void label_unproved(SiteId site, NotProved because) {
-    const std::string& name = program_.op(program_.site(site).ops.front()).name;
+    const Program& program = stages_.program_to_run();
+    const std::string& name = program.op(program.site(site).ops.front()).name;
     const uint64_t steps = stages_.prover().steps(site);
     if (because == NotProved::TooManySteps)
       label(fmt::format("\"{}\": not proved ({} steps, and the budget is {})", name, steps,

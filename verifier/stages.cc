@@ -192,17 +192,9 @@ std::vector<PathEntry> Stages::critical_path() {
 
 Prover& Stages::prover() {
   if (!prover_)
-    prover_.emplace(program_, lowered_, options_.proof, options_.race_search, shared_->known);
+    prover_.emplace(program_to_run(), lowered_to_run(), options_.proof, options_.race_search,
+                    shared_->known);
   return *prover_;
-}
-
-const ProvenanceRun* Stages::folds_to_run(const Op& op, const Collective& collective) {
-  if (!looped_)
-    return prover().folds(op, collective);
-  if (!loops_prover_)
-    loops_prover_.emplace(looped_->program, lowered_to_run(), options_.proof, options_.race_search,
-                          shared_->known);
-  return loops_prover_->folds(op, collective);
 }
 
 TimeAndMemory time_and_memory(const Program& program, const Cluster& cluster,

@@ -85,7 +85,8 @@ class Stages {
   const Program& program() const { return program_; }
   const Lowered& lowered() const { return lowered_; }
 
-  /// Returns the program that is run for times and values: the looped one if given, else `program`.
+  /// Returns the program of which times, values and proofs are: the looped one if given, else
+  /// `program`.
   const Program& program_to_run() const { return looped_ ? looped_->program : program_; }
   const Lowered& lowered_to_run();
   const FaultEffects& fault_effects() const { return fault_effects_; }
@@ -120,12 +121,8 @@ class Stages {
   /// Requires times, and a program with all iterations.
   std::vector<PathEntry> critical_path();
 
-  /// Returns the proofs of the sites; equal schedules are proved once.
+  /// Returns the proofs of the sites of the program to run; equal schedules are proved once.
   Prover& prover();
-
-  /// Returns the proved folds of a collective of the program to run. `op` is an op of it
-  /// (Prover::folds).
-  const ProvenanceRun* folds_to_run(const Op& op, const Collective& collective);
 
   /// Returns the orders of walks, for further walks of the schedules.
   Orders& orders() { return shared_->known->orders; }
@@ -162,7 +159,6 @@ class Stages {
   std::optional<Stop> stop_;
   std::optional<std::vector<std::optional<Duration>>> slacks_;
   std::optional<Prover> prover_;
-  std::optional<Prover> loops_prover_;  // of the looped program
 };
 
 /// This says how long a program takes and how much memory its devices need, and nothing else. It

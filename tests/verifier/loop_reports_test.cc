@@ -95,6 +95,25 @@ TEST_CASE("loop reports: iterations that do not repeat are run up to a limit") {
   CHECK_NOTHROW(report_of(program, "", limits));
 }
 
+TEST_CASE("loop reports: a collective of a long loop is proved once, under its name in the body") {
+  const Report report =
+      report_of(loop("l", 1'000'000, R"({"id": "y", "op": "psum", "of": "lh", "axis_name": "x"})"));
+  std::vector<std::string> proofs;
+  for (const Check& check : report.checks)
+    if (check.name == "SCHEDULE.PROVED")
+      proofs.push_back(check.message);
+  REQUIRE(proofs.size() == 1);
+  CHECK(proofs[0].find("\"l[].y\"") == 0);
+}
+
+TEST_CASE("loop reports: what a loop that never runs has is neither proved nor searched") {
+  const Report report =
+      report_of(loop("l", 0, R"({"id": "y", "op": "psum", "of": "lh", "axis_name": "x"})") + "," +
+                loop("m", 1'000'000, R"({"id": "z", "op": "psum", "of": "mh", "axis_name": "x"})"));
+  CHECK(report.holds());
+  CHECK(std::ranges::count(report.checks, "SCHEDULE.PROVED", &Check::name) == 1);
+}
+
 TEST_CASE(
     "loop reports: the fingerprint has the outputs of single iterations, and no other value "
     "there") {

@@ -9,7 +9,6 @@
 
 #include "models/program/rules.h"
 #include "models/program/sides.h"
-#include "verifier/check/order.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -168,8 +167,6 @@ const Traced& Prover::traced(const Schedule& schedule) {
 
 std::variant<Check, NotSearched> race_free(const Program& program, const Lowered& lowered,
                                            Prover& prover) {
-  if (std::optional<Check> race = storage_race(program))
-    return std::move(*race);
   std::string skipped;  // names of the first op of each site that the budget does not cover
   for (size_t s = 0; s < program.sites.size(); ++s) {
     const SiteId site(s);

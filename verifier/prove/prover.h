@@ -123,9 +123,9 @@ struct NotSearched {
   std::string ops;
 };
 
-/// Returns RACE.FREE of a program: of its ops (storage_race), and of the steps of its schedules
-/// (step_races.h). A check that fails names the first race. Returns no check if no race was found
-/// and the prover's budget left out schedules.
+/// Returns RACE.FREE of the steps of a program's schedules (step_races.h). A check that fails names
+/// the first race. Returns no check if no race was found and the prover's budget left out
+/// schedules.
 std::variant<Check, NotSearched> race_free(const Program& program, const Lowered& lowered,
                                            Prover& prover);
 
