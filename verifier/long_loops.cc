@@ -184,8 +184,8 @@ ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Li
                               const WantedIterations& iterations) {
   if (scenario->program.loops.empty())
     return {scenario, scenario, own_runs(scenario->program), {}, {}};
-  const bool all = iterations.long_loops == LongLoops::WrittenOut;
-  WrittenScenario made = written(*scenario, iterations.long_loops, all ? &limits : nullptr);
+  WrittenScenario made = iterations.budget ? written(*scenario, LongLoops::LeftOut)
+                                           : written(*scenario, LongLoops::WrittenOut, &limits);
   std::optional<Program> looped;
   // Where a member is absent from a collective, the program cannot end: it has neither times nor
   // values that all iterations would be needed for.
@@ -198,7 +198,7 @@ ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Li
                        {{{}, "to compute values, all iterations are run: " + beyond}});
     if (beyond.empty() &&
         (for_values || !looped || has_jitter_of_ops(scenario->faults) ||
-         device_ops_with_all_iterations(scenario->program) <= iterations.budget)) {
+         device_ops_with_all_iterations(scenario->program) <= *iterations.budget)) {
       made = written(*scenario, LongLoops::WrittenOut);
       looped.reset();
     }

@@ -14,7 +14,6 @@
 
 #include "models/program/iterations.h"
 #include "models/program/program.h"
-#include "models/program/unroll.h"
 #include "models/scenario/fault.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
@@ -24,9 +23,8 @@ namespace orrery {
 
 /// These settings say when iterations are written out.
 struct WantedIterations {
-  uint64_t budget = 0;                        // up to so many ops over all devices
-  bool for_values = false;                    // values are asked for, which may need them
-  LongLoops long_loops = LongLoops::LeftOut;  // WrittenOut: single ones are asked for
+  std::optional<uint64_t> budget = 0;  // up to so many ops over all devices; empty: in any case
+  bool for_values = false;             // values are asked for, which may need them
 };
 
 /// A scenario, and the form of it that is run.

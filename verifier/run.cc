@@ -178,7 +178,7 @@ class Run {
     label(labels_of_arrays(scenario_));
     label(labels_of_connections(scenario_, report_.memory));
     if (leaves_out_ && tables_.agree)
-      label(labels_of_loops(*to_run_.given, scenario_, options_.iterations_budget,
+      label(labels_of_loops(*to_run_.given, scenario_, *options_.iterations_budget,
                             report_.completion));
   }
 
@@ -462,7 +462,7 @@ DecidedByFirst decided_by_first_iterations(const ScenarioToRun& to_run, const Ru
   if (!to_run.looped || options.data == Data::Off)
     return decided;
   std::optional<FirstIterations> first =
-      first_iterations(*to_run.given, options.iterations_budget, options.limits);
+      first_iterations(*to_run.given, *options.iterations_budget, options.limits);
   if (!first)
     return decided;
   RunOptions without_gpus = options;
@@ -497,8 +497,7 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
     loaded_driver(options.gpus->library);  // what is missing is said before anything else
   if (options.gpus && options.gpus->fast_dot)
     loaded_cublaslt(options.gpus->cublaslt);
-  const WantedIterations iterations = {options.iterations_budget, options.data == Data::On,
-                                       options.long_loops};
+  const WantedIterations iterations = {options.iterations_budget, options.data == Data::On};
   ScenarioToRun to_run = with_iterations(std::move(given), options.limits, iterations);
   const std::shared_ptr<const Scenario> scenario = to_run.written;
   try {

@@ -18,7 +18,6 @@
 #include <optional>
 #include <string>
 
-#include "models/program/unroll.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 #include "simulator/algorithm/algorithms.h"
@@ -52,14 +51,12 @@ struct RunOptions {
   uint64_t slack_budget = kStepsLookedAt;
   /// Every iteration of a loop is part of the report's program if the ops over all devices are at
   /// most this many. Otherwise iterations are left out (models/program/loop.h), and slack and the
-  /// critical path are not worked out.
-  uint64_t iterations_budget = 200'000;
+  /// critical path are not worked out. Without a budget every iteration is written, and a program
+  /// beyond the limits is refused.
+  std::optional<uint64_t> iterations_budget = 200'000;
   /// Where iterations are left out and no expectation needs values, Data::Auto computes them if the
   /// ops over all devices, in all iterations, are at most this many.
   uint64_t values_budget = 500'000;
-  /// WrittenOut writes every iteration, whatever the budget. A program beyond the limits is
-  /// refused.
-  LongLoops long_loops = LongLoops::LeftOut;
   /// If this is given, the report has the values of the GPUs, and they are compared with the
   /// host's.
   std::optional<GpuOptions> gpus = {};

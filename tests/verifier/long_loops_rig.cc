@@ -42,12 +42,11 @@ struct Said {
   friend bool operator==(const Said&, const Said&) = default;
 };
 
-Said said_of(const std::string& text, const std::vector<Fault>& faults, LongLoops long_loops,
-             uint64_t iterations_budget) {
+Said said_of(const std::string& text, const std::vector<Fault>& faults,
+             std::optional<uint64_t> iterations_budget) {
   Scenario scenario = read_scenario("f", text);
   scenario.faults = faults;
   RunOptions options;
-  options.long_loops = long_loops;
   options.data = Data::Off;
   options.proof_budget = 0;
   options.slack_budget = 0;
@@ -62,9 +61,9 @@ Said said_of(const std::string& text, const std::vector<Fault>& faults, LongLoop
 /// Checks that reports agree, whether iterations are left out or written out.
 void check_same_said(const std::string& text, const std::vector<Fault>& faults) {
   constexpr uint64_t kMany = 1'000'000'000;
-  const Said folded = said_of(text, faults, LongLoops::LeftOut, 0);
-  for (const LongLoops long_loops : {LongLoops::LeftOut, LongLoops::WrittenOut}) {
-    const Said all = said_of(text, faults, long_loops, kMany);
+  const Said folded = said_of(text, faults, 0);
+  for (const std::optional<uint64_t> budget : {std::optional(kMany), std::optional<uint64_t>()}) {
+    const Said all = said_of(text, faults, budget);
     CHECK(folded.fingerprint == all.fingerprint);
     CHECK(folded.checks == all.checks);
   }

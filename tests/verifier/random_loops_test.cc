@@ -190,11 +190,12 @@ TEST_CASE("random loops: bodies have the values, and the verdicts on them, of al
     CAPTURE(text);
     RunOptions options;
     options.data = Data::On;
-    options.iterations_budget = device_ops_with_all_iterations(program) / 2;
+    const uint64_t budget = device_ops_with_all_iterations(program) / 2;
+    options.iterations_budget = budget;
     const std::optional<FirstIterations> first =
-        first_iterations(read_scenario("f", text), options.iterations_budget, options.limits);
+        first_iterations(read_scenario("f", text), budget, options.limits);
     const Report few = run(read_scenario("f", text), options);
-    options.long_loops = LongLoops::WrittenOut;
+    options.iterations_budget.reset();
     const Report all = run(read_scenario("f", text), options);
     if (!leaves_out_iterations(few.scenario->program))
       continue;

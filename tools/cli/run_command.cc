@@ -98,7 +98,7 @@ class Runner {
       cluster_ = cluster_given("--cluster", *command.cluster, options_.limits);
     // These options ask about single iterations, so all are needed.
     if (command.explain || command.trace || !command.values.empty())
-      options_.long_loops = LongLoops::WrittenOut;
+      options_.iterations_budget.reset();
     if (command.values.empty())
       return;
     if (command.format != Format::Json)

@@ -265,7 +265,7 @@ std::string show_critical_path(const ShowCommand& command, const Style& style) {
   RunOptions options;
   options.data = Data::Off;
   options.limits = command.limits;
-  options.long_loops = LongLoops::WrittenOut;
+  options.iterations_budget.reset();
   const Report report = run(scenario_given(command), options);
   if (!report.completion)
     refuse(command.file, "the program does not end, so it has no critical path");
