@@ -42,20 +42,21 @@ std::optional<Cluster> read_again(const std::string& text, const std::string& fi
 bool take_from_links(Json& cluster) {
   if (!cluster.contains("links"))
     return true;
-  Json& links = cluster["links"];
+  Json links = cluster["links"];  // a copy: a new key moves the members of an ordered object
+  if (links.empty())
+    return false;
   for (const char* const key : {"bandwidth", "latency"}) {
+    const Json common = links[0][key];
     for (Json& link : links) {
-      if (link[key] != links[0][key])
+      if (link[key] != common)
         return false;
-    }
-  }
-  for (Json& link : links)
-    for (const char* const key : {"bandwidth", "latency"}) {
-      if (!cluster.contains(key))
-        cluster[key] = Json(link[key]);
       link.erase(key);
     }
-  return !links.empty();
+    if (!cluster.contains(key))
+      cluster[key] = common;
+  }
+  cluster["links"] = std::move(links);
+  return true;
 }
 
 /// Copies the places that figures have in the user's file. The figure that was set has none there.

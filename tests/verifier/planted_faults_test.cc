@@ -112,12 +112,12 @@ std::string with_op(const std::string& names) {
   return laws;
 }
 
-/// Runs the laws with an op of these names on 100 cases, in which they must fail. The others run on
-/// the first 10, since the fault cannot reach them.
+/// Runs the laws with an op of these names on 300 cases, in which they must fail: each algorithm is
+/// drawn in a part of them. The others run on the first 10, since the fault cannot reach them.
 Found found(const std::string& names, const RunOptions& faulty) {
   Found found;
   for_each_law([&](const std::string& id, const std::string& json) {
-    const LawVerdict verdict = verify(Law(id, json), {.cases = has_op(json, names) ? 100U : 10U,
+    const LawVerdict verdict = verify(Law(id, json), {.cases = has_op(json, names) ? 300U : 10U,
                                                       .replace_schedule = faulty.replace_schedule,
                                                       .kernels = faulty.kernels});
     if (!verdict.counterexample)

@@ -168,7 +168,7 @@ TEST_CASE("looped order: more items than 2^63 are refused") {
   nest.op();
   nest.end();
   nest.end();
-  CHECK_THROWS_AS(nest.iterations(), Overflow);
+  CHECK_THROWS_AS(LoopedOrder(nest.iterations(), nest.loops()), Overflow);
   Nest wide;
   wide.begin(std::numeric_limits<int64_t>::max());
   wide.op();
