@@ -108,7 +108,7 @@ TEST_CASE("laws: whether enough draws are admitted is judged by 2,000 of them at
   // 1 of 6 draws has this number, which is more than 1 of 10.
   const Law often("law.json", law_text_of("psum", "n == 3"));
   for (uint64_t seed = 0; seed < 100; ++seed)
-    for (const uint64_t cases : {1, 2, 3})
+    for (const uint64_t cases : {uint64_t{1}, uint64_t{2}, uint64_t{3}})
       CHECK(verify(often, {.cases = cases, .seed = seed}).verdict == Verdict::Holds);
   // 1 of 36 draws has these. So 10 or more are drawn for most first cases, and the law is refused.
   const std::string rare = law_text_of("psum", "n == 3 and rows == 2");
