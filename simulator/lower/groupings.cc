@@ -62,8 +62,7 @@ uint64_t Groupings::links_hash(VertexId vertex) const {
   return sum;
 }
 
-std::vector<size_t> Groupings::shapes(
-    const std::vector<SharedList<VertexId>>& vertices) const {
+std::vector<size_t> Groupings::shapes(const std::vector<SharedList<VertexId>>& vertices) const {
   std::vector<size_t> firsts;
   std::set<uint64_t> known;
   for (size_t g = 0; g < vertices.size(); ++g) {

@@ -179,9 +179,8 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
                                          std::span<const VertexId> vertices) {
   const ScheduleRequest of_all = maker_.with_connections(method, asked, request, work);
   const std::unique_ptr<const Schedule> whole_of_all = method.algorithm->make(of_all);
-  const SharedList<VertexId> places =
-      vertices_of_nodes(*method.algorithm, *whole_of_all,
-                        {fabric(), vertices, of_all.transport.channels});
+  const SharedList<VertexId> places = vertices_of_nodes(
+      *method.algorithm, *whole_of_all, {fabric(), vertices, of_all.transport.channels});
   if (first_unrouted(*whole_of_all, places, paths_))
     return "has no route for some message";
   if (CollectiveSweep<Schedule>::least_bytes(whole_of_all->extent()) > limits_.state)

@@ -7,8 +7,8 @@
 // it is cut, another of the equal ways is taken, or, if devices forward, a route is searched.
 //
 // In a list of links a route has the fewest links that are not cut. Every vertex forwards, devices
-// included. Among several such routes a number decides: the destination's, or a hash of the ends and
-// the channel (Ways of fabric.h). It is used like the number of a fat tree's rule, from the
+// included. Among several such routes a number decides: the destination's, or a hash of the ends
+// and the channel (Ways of fabric.h). It is used like the number of a fat tree's rule, from the
 // destination backwards: of k vertices that may come before, in the order of their lowest links, it
 // takes that of ⌊number / P⌋ mod k, where P is the product of the k so far. On the i-th hop from
 // either end, with p parallel links, it takes that of ⌊number / P_i⌋ mod p.

@@ -406,8 +406,8 @@ class CollectiveEngine {
 
   /// Returns the route of the message that the step sends.
   const Path& path(StepRef ref, Node to) {
-    return paths_.between(collective_.vertices[ref.node.index()],
-                          collective_.vertices[to.index()], ref.channel.index());
+    return paths_.between(collective_.vertices[ref.node.index()], collective_.vertices[to.index()],
+                          ref.channel.index());
   }
 
   const Schedule& schedule_;

@@ -421,7 +421,8 @@ class CollectiveSweep {
   }
 
   const Path& path_to(StepRef ref, Node to) const {
-    return paths_.between(collective_.vertices[ref.node.index()], collective_.vertices[to.index()], ref.channel.index());
+    return paths_.between(collective_.vertices[ref.node.index()], collective_.vertices[to.index()],
+                          ref.channel.index());
   }
 
   Cost cost(const Way& way, Node node, int64_t count) const {

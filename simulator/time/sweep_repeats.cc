@@ -265,9 +265,8 @@ class RepeatingSweep {
     const auto& vertices = collective_.vertices;
     Duration message;
     if (step.to) {
-      const Path& path =
-          of_.paths.between(vertices[flat.ref.node.index()], vertices[step.to->index()],
-                            flat.ref.channel.index());
+      const Path& path = of_.paths.between(vertices[flat.ref.node.index()],
+                                           vertices[step.to->index()], flat.ref.channel.index());
       std::optional<BytesPerSecond> rate;
       if (!path.links.empty())
         rate = path.peak(messages.channel_rate);

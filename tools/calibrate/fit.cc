@@ -49,16 +49,16 @@ class Finder {
     const int64_t given = links.front().bandwidth.count();
     const FigureSource* const source = source_of("bandwidth");
     const bool from_data_sheet = source != nullptr && source->label == kDataSheet;
-    figures_.push_back(
-        {"bandwidth", given, from_data_sheet ? std::optional(given) : std::nullopt,
-         source != nullptr,
-         [](Cluster& in, int64_t count) {
-           std::vector<Link> faster = in.fabric.links();
-           for (Link& link : faster)
-             link.bandwidth = BytesPerSecond(count);
-           in.fabric = in.fabric.with_links(std::move(faster), in.fabric.rate_parts());
-         },
-         [](int64_t count) { return quantity_text(BytesPerSecond(count)); }});
+    figures_.push_back({"bandwidth", given, from_data_sheet ? std::optional(given) : std::nullopt,
+                        source != nullptr,
+                        [](Cluster& in, int64_t count) {
+                          std::vector<Link> faster = in.fabric.links();
+                          for (Link& link : faster)
+                            link.bandwidth = BytesPerSecond(count);
+                          in.fabric =
+                              in.fabric.with_links(std::move(faster), in.fabric.rate_parts());
+                        },
+                        [](int64_t count) { return quantity_text(BytesPerSecond(count)); }});
   }
 
   void protocol(size_t p) {

@@ -96,9 +96,7 @@ class Trace {
   uint32_t process_of(LogicalId device) const { return device.index(); }
   uint32_t links_process() const { return program_.mesh.devices(); }
   /// Returns the sort index of measured rows, which stand after the links and the switches.
-  uint32_t measured_sort_index() const {
-    return 2 + links_process() + fabric_.switches();
-  }
+  uint32_t measured_sort_index() const { return 2 + links_process() + fabric_.switches(); }
   Row critical_path_row() const { return {links_process() + 1, links_process() + 1}; }
   Row compute_row(ListId list) const {
     return {process_of(runs_.device(list)), compute_threads_[list.index()]};
@@ -383,8 +381,8 @@ class Trace {
   void write_links(const Collective& collective, const HalfEvent& event, Node to,
                    const std::string& what) {
     const VertexId from = collective.vertices[event.step.node.index()];
-    const Path& path = paths_.between(from, collective.vertices[to.index()],
-                                      event.step.channel.index());
+    const Path& path =
+        paths_.between(from, collective.vertices[to.index()], event.step.channel.index());
     const Shown& shown = *collectives_[event.collective.index()];
     const uint32_t sender = row_of(shown, event.step).thread;
     for (const LinkId link : path.links)

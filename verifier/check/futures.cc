@@ -1,4 +1,4 @@
-#include "verifier/check/order.h"
+#include "models/program/futures.h"
 
 #include <algorithm>
 #include <map>
@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "models/program/futures.h"
 #include "simulator/schedule/tape.h"
 #include "verifier/check/names.h"
+#include "verifier/check/order.h"
 
 namespace orrery {
 

@@ -445,7 +445,8 @@ Check routes_left(const Program& program, const Lowered& lowered, Paths& healthy
   const std::string receiver = cut.vertex_text(lost->ends.receiver);
   Witness witness = {{"collective", op.name}, {"from", sender}, {"to", receiver}};
   std::string links;
-  for (const LinkId id : healthy.between(lost->ends.sender, lost->ends.receiver, lost->ends.channel).links) {
+  for (const LinkId id :
+       healthy.between(lost->ends.sender, lost->ends.receiver, lost->ends.channel).links) {
     if (!cut.link(id).cut)
       continue;
     links += (links.empty() ? "" : ", ") + cut.link_text(id);

@@ -40,9 +40,8 @@ class BytesPerLink : public NoVisitor {
   }
 
   void count(const Collective& collective, StepRef from, Node to, int64_t elements) {
-    const Path& path =
-        paths_.between(collective.vertices[from.node.index()], collective.vertices[to.index()],
-                       from.channel.index());
+    const Path& path = paths_.between(collective.vertices[from.node.index()],
+                                      collective.vertices[to.index()], from.channel.index());
     for (const LinkId link : path.links)
       bytes_[link.index()] += itemsize(collective.work) * elements;
   }
