@@ -37,17 +37,15 @@ struct Fabric::Graph {
                                         component.begin(), boost::get(boost::vertex_index, graph)));
   }
 
-  /// Returns the links from `from` straight to `to`.
-  std::span<const uint32_t> direct(const Fabric& fabric, VertexId from, VertexId to) const {
+  /// Returns the lowest link from `from` straight to `to`.
+  std::optional<LinkId> direct(const Fabric& fabric, VertexId from, VertexId to) const {
     const auto out_of = by_ends.begin() + first_from[from.index()];
     const auto out_end = by_ends.begin() + first_from[from.index() + size_t{1}];
     const auto begin = std::lower_bound(out_of, out_end, to, [&](uint32_t link, VertexId wanted) {
       return fabric.link(LinkId(link)).to < wanted;
     });
-    auto end = begin;
-    while (end != out_end && fabric.link(LinkId(*end)).to == to)
-      ++end;
-    return {begin, end};
+    return begin != out_end && fabric.link(LinkId(*begin)).to == to ? std::optional(LinkId(*begin))
+                                                                    : std::nullopt;
   }
 
   std::vector<uint32_t> by_ends;  // ids of links that are not cut, in the order of (from, to, id)
@@ -120,10 +118,8 @@ std::optional<uint64_t> Fabric::way_number(VertexId from, VertexId to, uint32_t 
 }
 
 std::optional<LinkId> Fabric::direct_link(VertexId from, VertexId to) const {
-  if (graph_) {
-    const std::span<const uint32_t> direct = graph_->direct(*this, from, to);
-    return direct.empty() ? std::nullopt : std::optional(LinkId(direct.front()));
-  }
+  if (graph_)
+    return graph_->direct(*this, from, to);
   if (has_cuts_) {
     const std::vector<LinkId> between = links_between(from, to);
     return between.empty() ? std::nullopt : std::optional(between.front());

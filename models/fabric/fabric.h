@@ -84,7 +84,8 @@ class Fabric {
   std::optional<uint64_t> way_number(VertexId from, VertexId to, uint32_t channel) const;
 
   /// Returns the lowest link that is not cut and leads from `from` straight to `to`. Takes a binary
-  /// search among the links out of `from`, or no search where the topology has a rule.
+  /// search among the links out of `from`, or no search where the topology has a rule. Where a link
+  /// is cut and devices do not forward, it looks at all links out of `from`.
   std::optional<LinkId> direct_link(VertexId from, VertexId to) const;
 
   /// Returns the links that are not cut and lead from `from` straight to `to`, in id order.

@@ -97,6 +97,8 @@ std::string Nodes::switch_name(uint32_t index) const {
     return form_.outside->switch_name(number);
   const bool leaf = number < tree->vertices_of(1);
   const uint32_t place = leaf ? number : number - tree->vertices_of(1);
+  if (!leaf && tree->is_spread())
+    return tree->trees() == 1 ? "spines" : fmt::format("rail {} spines", place);
   if (!leaf && tree->trees() == 1)
     return fmt::format("spine {}", place);
   const uint32_t of_rail = tree->vertices_of(leaf ? 1 : 2) / form_.nics;

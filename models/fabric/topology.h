@@ -73,17 +73,17 @@ class Topology {
 
   /// Appends the route by rule. The number decides between equal ways; if it is absent, that of the
   /// destination does. Returns false, and appends nothing, if the rule knows
-  /// no route. Every route between two devices that can reach each other is known by rule, and so
-  /// are those between a device and a switch.
+  /// no route. Every route between two devices that can reach each other is known by rule. So are
+  /// those between a device and a switch, but not a switch inside of another node.
   virtual bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
                             Route& route) const = 0;
-  /// Returns a bound on the equal ways: numbers that differ by a multiple of it decide alike.
+  /// Returns how many numbers matter: numbers that differ by a multiple of it give the same route.
   virtual uint64_t ways() const { return 1; }
   /// Returns whether routes are found by a search only.
   virtual bool is_searched() const { return false; }
-  /// Returns a number for how a device lies to another one, as far as nodes and switches go: equal
-  /// numbers for pairs that are placed alike.
-  virtual uint64_t placed(VertexId /*first*/, VertexId /*device*/) const { return 0; }
+  /// Returns a number that is equal for pairs of devices that lie alike to each other: as many
+  /// steps, switches and nodes apart, at the same places in their nodes.
+  virtual uint64_t placed(VertexId first, VertexId device) const = 0;
   /// Returns whether each device reaches each other one.
   virtual bool joins_all() const { return true; }
   /// Returns whether messages of others may pass through each device. Where they may, a search
@@ -105,6 +105,7 @@ class ListedTopology final : public Topology {
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
                     Route& route) const override;
+  uint64_t placed(VertexId /*first*/, VertexId /*device*/) const override { return 0; }
   bool is_searched() const override { return true; }
   bool joins_all() const override { return false; }  // a search knows
   bool devices_forward() const override { return true; }
@@ -122,6 +123,11 @@ struct TorusDimension {
   uint32_t size = 1;
   bool wraps = true;
   LinkFigures figures;
+
+  /// Returns how many links of a line lead on, and how many back.
+  uint32_t links_on() const { return wraps && size > 1 ? size : size - 1; }
+  uint32_t links_back() const { return wraps && size == 2 ? 0 : links_on(); }
+  uint32_t links_in_line() const { return links_on() + links_back(); }
   friend bool operator==(const TorusDimension&, const TorusDimension&) = default;
 };
 
@@ -146,6 +152,7 @@ class Torus final : public Topology {
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
                     Route& route) const override;
+  uint64_t placed(VertexId first, VertexId device) const override;
   bool devices_forward() const override { return true; }
 
  private:
@@ -185,6 +192,7 @@ class FullMesh final : public Topology {
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
                     Route& route) const override;
+  uint64_t placed(VertexId /*first*/, VertexId /*device*/) const override { return 0; }
   bool devices_forward() const override { return true; }
 
  private:
@@ -227,8 +235,8 @@ class Tree final : public Topology {
   uint32_t trees() const { return trees_; }
   /// Returns how many vertices a level has, in all trees; level 0 has the devices.
   uint32_t vertices_of(size_t level) const { return counts_[level]; }
-  /// Returns the vertex of level 1 above a device, counted from 0. Requires above 1 there.
-  uint32_t leaf_of(uint32_t device) const { return device / levels_[0].below; }
+  /// Returns how many links of a vertex of the level are one if messages are spread.
+  static int64_t links_as_one(const std::vector<TreeLevel>& levels, size_t level);
 
   uint32_t devices() const override { return counts_[0]; }
   uint32_t switches() const override { return switches_; }

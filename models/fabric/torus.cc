@@ -1,6 +1,5 @@
-#include <algorithm>
-
 #include "models/base/check.h"
+#include "models/base/hash.h"
 #include "models/fabric/topology.h"
 
 namespace orrery {
@@ -11,15 +10,10 @@ Torus::Torus(std::vector<TorusDimension> dimensions) : dimensions_(std::move(dim
     devices_ *= each.size;
   }
   uint32_t stride = devices_;
-  for (const auto& [size, wraps, figures] : dimensions_) {
-    stride /= size;
-    Along along{stride, size - 1, size - 1, links_};
-    if (wraps && size > 1) {
-      along.on = size;
-      along.back = size > 2 ? size : 0;
-    }
-    links_ += devices_ / size * (along.on + along.back);
-    along_.push_back(along);
+  for (const TorusDimension& each : dimensions_) {
+    stride /= each.size;
+    along_.push_back({stride, each.links_on(), each.links_back(), links_});
+    links_ += devices_ / each.size * each.links_in_line();
   }
 }
 
@@ -93,6 +87,17 @@ bool Torus::append_route(VertexId from, VertexId to, std::optional<uint64_t> /*n
     }
   }
   return true;
+}
+
+uint64_t Torus::placed(VertexId first, VertexId device) const {
+  uint64_t placed = 0;
+  for (size_t d = 0; d < dimensions_.size(); ++d) {
+    const uint32_t size = dimensions_[d].size;
+    const uint32_t apart =
+        (coordinate(device.index(), d) + size - coordinate(first.index(), d)) % size;
+    placed = mix(placed + apart);
+  }
+  return placed;
 }
 
 FullMesh::FullMesh(uint32_t devices, LinkFigures figures) : devices_(devices), figures_(figures) {

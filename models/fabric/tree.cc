@@ -12,13 +12,10 @@ Tree::Tree(std::vector<TreeLevel> levels, uint32_t trees, bool spread)
     : given_(std::move(levels)), levels_(given_), trees_(trees), spread_(spread) {
   ORRERY_CHECK(!levels_.empty() && levels_.size() <= 3, "a tree has 1 to 3 levels");
   ORRERY_CHECK(trees > 0, "a fabric has devices");
-  int64_t links_as_one = 1;
-  for (TreeLevel& level : levels_) {
-    if (!spread)
-      break;
-    links_as_one *= int64_t{level.above} * level.parallel;
+  for (size_t l = 0; spread && l < levels_.size(); ++l) {
+    TreeLevel& level = levels_[l];
     level.above = level.parallel = 1;
-    level.figures.bandwidth = level.figures.bandwidth * links_as_one;
+    level.figures.bandwidth = level.figures.bandwidth * links_as_one(given_, l);
   }
   uint32_t subtrees = trees;
   for (const TreeLevel& level : levels_) {
@@ -39,6 +36,13 @@ Tree::Tree(std::vector<TreeLevel> levels, uint32_t trees, bool spread)
     switches_ += counts_.back();
   }
   first_links_.push_back(links_);
+}
+
+int64_t Tree::links_as_one(const std::vector<TreeLevel>& levels, size_t level) {
+  int64_t lower = 1;  // so many vertices below are one
+  for (size_t l = 0; l < level; ++l)
+    lower *= levels[l].above;
+  return lower * levels[level].above * levels[level].parallel;
 }
 
 Tree::Place Tree::place(VertexId id) const {

@@ -35,8 +35,8 @@ std::optional<Cluster> catalog_cluster(std::string_view name);
 /// Returns the name of a cluster whose file gives it none: "ring of 8".
 std::string default_cluster_name(std::string_view topology, int64_t devices);
 
-/// Returns the cluster as an object. It states the topology by its name if the fabric is the one
-/// that the name stands for, and as a list of links otherwise.
+/// Returns the cluster as an object. A topology by rule is stated by its word or its keys, and a
+/// list of links as a list.
 JsonText cluster_text(const Cluster& cluster);
 
 /// Returns the number of a device or the name of a switch.
@@ -50,8 +50,8 @@ struct FigureSetting {
 
 /// Returns the cluster with its figure set and all else as before. The result is empty if an error
 /// was added. Errors have no position, since the user has no text in which they stand. A bandwidth
-/// or a latency can only be set if the topology is not "links". Requires that `place` names a
-/// figure that this cluster has or could have.
+/// or a latency can only be set if the topology is a word, or a list of equal links. Requires that
+/// `place` names a figure that this cluster has or could have.
 std::optional<Cluster> with_figure(const Cluster& cluster, const FigureSetting& setting,
                                    const Limits& limits, Diagnostics& diagnostics);
 

@@ -141,7 +141,6 @@ class ClusterReader {
     if (const auto node = fields_.optional("switches"))
       read_switches(*node);
     std::optional<NamedTopology> topology;
-    std::string name_of_topology = "links";
     std::optional<DocumentNode> links = fields_.optional("links");
     Ways ways;
     if (const auto node = fields_.optional("topology"); node && !by_rule) {
@@ -154,8 +153,6 @@ class ClusterReader {
           topology = NamedTopology::Links;
       } else {
         topology = read_named_topology(*node, diagnostics_);
-        if (topology)
-          name_of_topology = node->text();
       }
     } else if (links && !by_rule) {
       topology = NamedTopology::Links;
@@ -181,8 +178,7 @@ class ClusterReader {
     if (by_rule)
       if (auto reading = read_topology(*given, {bandwidth_, latency_, "bandwidth", "latency"},
                                        figures_, limits_, diagnostics_)) {
-        fabric = std::move(reading->fabric);
-        name_of_topology = std::move(reading->name);
+        fabric = std::move(*reading);
         figures_.forget_source("bandwidth");  // the figures of its levels have them now
         figures_.forget_source("latency");
         if (devices && *devices != fabric->devices())
@@ -201,7 +197,8 @@ class ClusterReader {
       return std::nullopt;
     if (!reducing.empty())
       fabric = fabric->with_reduction(std::move(reducing));
-    const std::string own_name = default_cluster_name(name_of_topology, fabric->devices());
+    const std::string own_name =
+        default_cluster_name(topology_name(fabric->topology()), fabric->devices());
     return Cluster{name.value_or(own_name), std::move(*fabric), std::move(device),
                    std::move(figures_).sources(), std::move(transport)};
   }

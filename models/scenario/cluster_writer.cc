@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/check.h"
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/quantity_text.h"
 #include "models/scenario/topology_json.h"
@@ -12,12 +13,6 @@ namespace orrery {
 namespace {
 
 using Members = std::vector<std::pair<std::string, JsonText>>;
-
-/// Returns whether a word alone names the topology, beside the figures of its links.
-bool is_word(std::string_view topology) {
-  return topology == "ring" || topology == "line" || topology == "fully_connected" ||
-         topology == "switch";
-}
 
 /// Returns the switches in the order in which the links first name them.
 std::vector<std::string> switches_by_links(const Fabric& fabric) {
@@ -32,6 +27,17 @@ std::vector<std::string> switches_by_links(const Fabric& fabric) {
   return names;
 }
 
+/// Returns whether all links have the same figures.
+bool has_equal_links(const Fabric& fabric) {
+  const Link first = fabric.link(LinkId(0));
+  for (uint32_t l = 1; fabric.has_changes() && l < fabric.count_links(); ++l) {
+    const Link link = fabric.link(LinkId(l));
+    if (link.bandwidth != first.bandwidth || link.latency != first.latency)
+      return false;
+  }
+  return true;
+}
+
 class ClusterWriter {
  public:
   explicit ClusterWriter(const Cluster& cluster) : cluster_(cluster) {}
@@ -39,26 +45,27 @@ class ClusterWriter {
   JsonText write() {
     const Fabric& fabric = cluster_.fabric;
     const std::string topology(topology_name(fabric.topology()));
-    const bool has_word = is_word(topology) && !fabric.ways().hashed &&
+    const bool is_named = has_word(fabric.topology()) && !fabric.ways().hashed &&
                           !has_source("topology/bandwidth") && !has_source("topology/latency");
-    const bool is_list = fabric.topology().is_searched() || (fabric.has_changes() && !has_word);
+    const bool is_list = fabric.topology().is_searched() || (fabric.has_changes() && !is_named);
     if (cluster_.name != default_cluster_name(topology, fabric.devices()))
       members_.emplace_back("name", JsonText::text(cluster_.name));
     members_.emplace_back("devices", JsonText::raw(fmt::format("{}", fabric.devices())));
     if (is_list)
       write_links(fabric);
-    else if (has_word)
+    else if (is_named)
       members_.emplace_back("topology", JsonText::text(topology));
     else
       members_.emplace_back("topology", topology_text(fabric, [&](const std::string& called,
                                                                   const std::string& value) {
                               return figure(called, value);
                             }));
-    if (fabric.count_links() > 0 && (is_list || has_word)) {
+    if (fabric.count_links() > 0 && (is_list || is_named)) {
       const Link first = fabric.link(LinkId(0));
-      if (has_word || has_source("bandwidth"))
+      ORRERY_CHECK(is_list || has_equal_links(fabric), "a word stands for equal links");
+      if (is_named || has_source("bandwidth"))
         add("bandwidth", quantity_text(first.bandwidth));
-      if (has_word || has_source("latency"))
+      if (is_named || has_source("latency"))
         add("latency", quantity_text(first.latency));
     }
     write_reduction(fabric);

@@ -82,7 +82,12 @@ std::optional<Cluster> with_figure(const Cluster& cluster, const FigureSetting& 
                                    const Limits& limits, Diagnostics& diagnostics) {
   Json json = Json::parse(cluster_text(cluster).lines());
   const bool of_links = setting.place.front() == "bandwidth" || setting.place.front() == "latency";
-  if (of_links && (json["topology"].is_object() || !take_from_links(json))) {
+  if (of_links && json["topology"].is_object()) {
+    diagnostics.add(
+        fmt::format("{}: the topology states the figures of its links", setting.source.figure));
+    return std::nullopt;
+  }
+  if (of_links && !take_from_links(json)) {
     diagnostics.add(fmt::format("{}: each link of the cluster has its own", setting.source.figure));
     return std::nullopt;
   }

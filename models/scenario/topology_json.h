@@ -7,7 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "models/base/callable.h"
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
 #include "models/scenario/document.h"
@@ -33,15 +36,10 @@ struct GivenLinkFigures {
 /// otherwise it is set to the word that asks for it.
 Ways read_ways(Fields& fields, std::optional<DocumentNode>* spread, Diagnostics& diagnostics);
 
-struct TopologyReading {
-  std::string name;  // "fat_tree"
-  Fabric fabric;
-};
-
 /// Reads a topology by rule. The result is empty if an error was added. Requires an object.
-std::optional<TopologyReading> read_topology(DocumentNode node, const GivenLinkFigures& figures,
-                                             FigureReader& reader, const Limits& limits,
-                                             Diagnostics& diagnostics);
+std::optional<Fabric> read_topology(DocumentNode node, const GivenLinkFigures& figures,
+                                    FigureReader& reader, const Limits& limits,
+                                    Diagnostics& diagnostics);
 
 /// Returns a topology by rule as an object that states the figures of all its links, and its name.
 /// `figure` puts a figure's source beside it.
@@ -49,6 +47,9 @@ JsonText topology_text(
     const Fabric& fabric,
     FunctionRef<JsonText(const std::string& called, const std::string& value)> figure);
 std::string_view topology_name(const Topology& topology);
+
+/// Returns whether a word alone names the topology, beside the figures of its links: "ring".
+bool has_word(const Topology& topology);
 
 /// Returns the switches in the nodes of the topology "nodes", and none of another one.
 std::vector<VertexId> switches_inside(const Fabric& fabric);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -23,7 +24,7 @@ class TopologyReader {
   TopologyReader(FigureReader& figures, const Limits& limits, Diagnostics& diagnostics)
       : figures_(figures), limits_(limits), diagnostics_(diagnostics) {}
 
-  std::optional<TopologyReading> read(DocumentNode node, const GivenLinkFigures& given) {
+  std::optional<Fabric> read(DocumentNode node, const GivenLinkFigures& given) {
     const size_t before = diagnostics_.size();
     Fields fields(node, diagnostics_);
     const Ways ways = read_ways(fields, &spread_, diagnostics_);
@@ -41,8 +42,7 @@ class TopologyReader {
     else if (const int64_t links = topology->links(); links > limits_.links)
       diagnostics_.add(node.origin(), beyond(limits_, &Limits::links, links));
     else
-      return TopologyReading{std::string(topology_name(*topology)),
-                             Fabric(std::move(topology), ways)};
+      return Fabric(std::move(topology), ways);
     return std::nullopt;
   }
 
@@ -73,28 +73,36 @@ class TopologyReader {
     for (const auto& [key, value] :
          {std::pair("bandwidth", given.bandwidth), std::pair("latency", given.latency)})
       if (!value)
-        diagnostics_.add(node.origin(),
-                         fmt::format("expected \"{}\", here or in the cluster: nothing gives that "
-                                     "of these links",
-                                     key));
+        diagnostics_.add(
+            node.origin(),
+            fmt::format("expected \"{}\" of these links, here or in the cluster", key));
     return {BytesPerSecond(given.bandwidth.value_or(1)), Duration(given.latency.value_or(0))};
   }
 
-  std::optional<uint32_t> read_count(DocumentNode node, std::string_view what) {
+  /// Drops the sources of figures that the links below have by now (complete()).
+  void forget_sources(const std::string& called) {
+    figures_.forget_source(called + "/bandwidth");
+    figures_.forget_source(called + "/latency");
+  }
+
+  /// Reads a number of devices or nodes, or of what has a link at least, by its limit.
+  std::optional<uint32_t> read_count(DocumentNode node, std::string_view what,
+                                     int64_t Limits::*limit = &Limits::devices) {
     const auto count =
         read_integer(node, what, {1, std::numeric_limits<int64_t>::max()}, diagnostics_);
     if (!count)
       return std::nullopt;
-    if (*count > limits_.devices) {
-      diagnostics_.add(node.origin(), beyond(limits_, &Limits::devices, *count));
+    if (*count > limits_.*limit) {
+      diagnostics_.add(node.origin(), beyond(limits_, limit, *count));
       return std::nullopt;
     }
     return static_cast<uint32_t>(*count);
   }
   std::optional<uint32_t> read_count(Fields& fields, std::string_view key, std::string_view what,
+                                     int64_t Limits::*limit = &Limits::devices,
                                      std::optional<uint32_t> absent = std::nullopt) {
     const auto node = absent ? fields.optional(key) : fields.required(key);
-    return node ? read_count(*node, what) : absent;
+    return node ? read_count(*node, what, limit) : absent;
   }
 
   /// Returns whether the product is a number of vertices or links that can be counted.
@@ -134,12 +142,16 @@ class TopologyReader {
     if (kind == "torus" || kind == "mesh")
       return read_torus(node, kind == "torus", own, called);
     if (kind == "fully_connected")
-      return read_all_to_all(node, own, called);
+      return read_full_mesh(node, own, called);
     if (kind == "switch")
       return read_switch(node, own, called);
+    std::shared_ptr<const Topology> read;
     if (kind == "fat_tree")
-      return read_fat_tree(node, own, called);
-    return read_nodes(fields, node, own, called);
+      read = read_fat_tree(node, own, called);
+    else
+      read = read_nodes(fields, node, own, called);
+    forget_sources(called);
+    return read;
   }
 
   std::shared_ptr<const Topology> read_line(DocumentNode node, bool wraps,
@@ -147,13 +159,13 @@ class TopologyReader {
                                             const std::string& called) {
     const std::optional<uint32_t> devices = read_count(node, "a number of devices");
     const LinkFigures figures = complete(node, given, called);
-    if (!devices || !fits(node, UInt128{2} * *devices, &Limits::links))
+    if (!devices)
       return nullptr;
-    return std::make_shared<const Torus>(std::vector{TorusDimension{*devices, wraps, figures}});
+    return made_torus(node, {TorusDimension{*devices, wraps, figures}});
   }
 
-  std::shared_ptr<const Topology> read_all_to_all(DocumentNode node, const GivenLinkFigures& given,
-                                                  const std::string& called) {
+  std::shared_ptr<const Topology> read_full_mesh(DocumentNode node, const GivenLinkFigures& given,
+                                                 const std::string& called) {
     const std::optional<uint32_t> devices = read_count(node, "a number of devices");
     const LinkFigures figures = complete(node, given, called);
     if (!devices || !fits(node, UInt128{*devices} * (*devices - 1), &Limits::links))
@@ -170,12 +182,29 @@ class TopologyReader {
     return made_tree(node, {TreeLevel{*devices, 1, 1, figures}}, 1);
   }
 
+  std::shared_ptr<const Topology> made_torus(DocumentNode node,
+                                             std::vector<TorusDimension> dimensions) {
+    UInt128 devices = 1;
+    for (const TorusDimension& dimension : dimensions)
+      devices *= dimension.size;
+    UInt128 links = 0;
+    for (const TorusDimension& dimension : dimensions)
+      links += devices / dimension.size * dimension.links_in_line();
+    if (!fits(node, links, &Limits::links))
+      return nullptr;
+    return std::make_shared<const Torus>(std::move(dimensions));
+  }
+
   /// Reads a list with a number, or an object, for each dimension.
   std::shared_ptr<const Topology> read_torus(DocumentNode node, bool wraps,
                                              const GivenLinkFigures& given,
                                              const std::string& called) {
     if (!is_list(node, "a list with the size of each dimension", diagnostics_))
       return nullptr;
+    // The links of a single dimension are those of the whole.
+    const auto name_of = [&](size_t d) {
+      return node.size() == 1 ? called : fmt::format("{}/{}", called, d);
+    };
     std::vector<TorusDimension> dimensions;
     UInt128 devices = 1;
     size_t number = 0;
@@ -187,12 +216,12 @@ class TopologyReader {
         size = read_count(fields, "size", "a number of devices");
         if (const auto wrap = fields.optional("wrap"))
           dimension.wraps = read_boolean(*wrap, diagnostics_).value_or(wraps);
-        const std::string own = fmt::format("{}/{}", called, number);
+        const std::string own = name_of(number);
         dimension.figures = complete(item, read_figures(fields, given, own), own);
         fields.finish();
       } else {
-        size = read_count(item, "a number of devices, or an object with \"size\"");
-        dimension.figures = complete(item, given, fmt::format("{}/{}", called, number));
+        size = read_count(item, "an object with \"size\", or a number of devices");
+        dimension.figures = complete(item, given, name_of(number));
       }
       ++number;
       if (!size)
@@ -207,9 +236,9 @@ class TopologyReader {
       diagnostics_.add(node.origin(), "expected at least one dimension, got none");
       return nullptr;
     }
-    if (!fits(node, 2 * devices * dimensions.size(), &Limits::links))
-      return nullptr;
-    return std::make_shared<const Torus>(std::move(dimensions));
+    if (dimensions.size() > 1)
+      forget_sources(called);
+    return made_torus(node, std::move(dimensions));
   }
 
   /// Reads how the vertices of a level are joined to those above: {"bandwidth", "latency",
@@ -226,7 +255,8 @@ class TopologyReader {
       return;
     Fields own(*node, diagnostics_);
     level.figures = complete(*node, read_figures(own, given, own_called), own_called);
-    level.parallel = read_count(own, "links", "a number of parallel links", 1).value_or(1);
+    level.parallel =
+        read_count(own, "links", "a number of parallel links", &Limits::links, 1).value_or(1);
     own.finish();
   }
 
@@ -247,11 +277,10 @@ class TopologyReader {
     }
     if (spread_) {
       spreads_ = spreads_ || links > 2 * devices;
-      UInt128 rate = 1;
-      for (const TreeLevel& level : levels) {
-        rate *= UInt128{level.above} * level.parallel;
-        if (rate * static_cast<UInt128>(level.figures.bandwidth.count()) >
-            static_cast<UInt128>(kMostBandwidth)) {
+      for (size_t l = 0; l < levels.size(); ++l) {
+        const Int128 rate =
+            Int128{Tree::links_as_one(levels, l)} * levels[l].figures.bandwidth.count();
+        if (rate > kMostBandwidth) {
           diagnostics_.add(node.origin(),
                            fmt::format("the links that \"spread\" takes as one have more than {}",
                                        quantity_text(BytesPerSecond(kMostBandwidth))));
@@ -273,13 +302,13 @@ class TopologyReader {
     TreeLevel spines;
     hosts.below = read_count(fields, "hosts", "a number of hosts per leaf").value_or(1);
     leaves.below = read_count(fields, "leaves", "a number of leaves").value_or(1);
-    leaves.above = read_count(fields, "spines", "a number of spines").value_or(1);
+    leaves.above = read_count(fields, "spines", "a number of spines", &Limits::links).value_or(1);
     read_level(fields, "host", given, called, hosts);
     read_level(fields, "up", given, called, leaves);
     std::vector<TreeLevel> levels = {hosts, leaves};
     if (const auto pods = fields.optional("pods")) {
       spines.below = read_count(*pods, "a number of pods").value_or(1);
-      const auto cores = read_count(fields, "cores", "a number of cores");
+      const auto cores = read_count(fields, "cores", "a number of cores", &Limits::links);
       if (cores && *cores % leaves.above != 0)
         diagnostics_.add(fields.object().find("cores")->origin(),
                          fmt::format("expected a multiple of the {} spines of a pod, got {}",
@@ -324,20 +353,21 @@ class TopologyReader {
                                    per_node, form.nics));
       return nullptr;
     }
-    const Link at_nic = form.outside->link(LinkId(0));
-    form.nic = {at_nic.bandwidth, Duration()};
-    if (nic && is_object(*nic, "an object with the figures of these links", diagnostics_)) {
+    if (nic && form.nics == per_node) {
+      diagnostics_.add(nic->key_origin(), "\"nic\" belongs to nodes whose devices share NICs");
+    } else if (form.nics < per_node && fields.required("nic") &&
+               is_object(*nic, "an object with the figures of these links", diagnostics_)) {
       Fields own(*nic, diagnostics_);
-      const GivenLinkFigures at_end{at_nic.bandwidth.count(), 0, "", ""};
-      form.nic = complete(*nic, read_figures(own, at_end, called + "/nic"), called + "/nic");
+      form.nic = complete(*nic, read_figures(own, given, called + "/nic"), called + "/nic");
       own.finish();
-      if (form.nics == per_node)
-        diagnostics_.add(nic->key_origin(), "\"nic\" belongs to nodes whose devices share NICs");
     }
+    if (diagnostics_.size() != before)
+      return nullptr;
     if (const UInt128 devices = UInt128{form.nodes} * per_node;
         !fits(node, devices, &Limits::devices) ||
         !fits(node,
-              UInt128{form.nodes} * form.inside->links() + form.outside->links() + 2 * devices,
+              UInt128{form.nodes} * form.inside->links() + form.outside->links() +
+                  (form.nics < per_node ? 2 * devices : 0),
               &Limits::links))
       return nullptr;
     return std::make_shared<const Nodes>(std::move(form));
@@ -355,6 +385,7 @@ class TopologyReader {
       form.rails = true;
       outside = read_rail(*rail, nodes, nics, read_figures(fields, given, called + "/outside"),
                           called + "/outside", form);
+      forget_sources(called + "/outside");
     } else {
       outside = read_topology(fields, kOutside, given, called + "/outside");
       if (outside && outside->devices() != uint64_t{nodes} * nics) {
@@ -379,7 +410,8 @@ class TopologyReader {
     TreeLevel hosts;
     TreeLevel leaves;
     const uint32_t per_rail =
-        read_count(fields, "leaves_per_rail", "a number of leaves", 1).value_or(1);
+        read_count(fields, "leaves_per_rail", "a number of leaves", &Limits::devices, 1)
+            .value_or(1);
     read_level(fields, "host", given, called, hosts);
     if (nodes % per_rail != 0)
       diagnostics_.add(
@@ -393,7 +425,7 @@ class TopologyReader {
     const bool at_spines = spines && where == "spines";
     std::vector<TreeLevel> levels = {hosts};
     if (spines) {
-      leaves.above = read_count(*spines, "a number of spines").value_or(1);
+      leaves.above = read_count(*spines, "a number of spines", &Limits::links).value_or(1);
       leaves.below = at_spines ? per_rail * nics : per_rail;
       read_level(fields, "up", given, called, leaves);
       levels.push_back(leaves);
@@ -409,7 +441,7 @@ class TopologyReader {
       form.over_nodes = read_boolean(*pxn, diagnostics_).value_or(true);
       if (!form.over_nodes && !at_spines && diagnostics_.size() == before)
         diagnostics_.add(pxn->origin(),
-                         "expected true where rails meet in the nodes alone, got false");
+                         "expected true, since rails meet in the nodes alone, got false");
     }
     fields.finish();
     if (diagnostics_.size() != before)
@@ -447,9 +479,9 @@ Ways read_ways(Fields& fields, std::optional<DocumentNode>* spread, Diagnostics&
   return ways;
 }
 
-std::optional<TopologyReading> read_topology(DocumentNode node, const GivenLinkFigures& figures,
-                                             FigureReader& reader, const Limits& limits,
-                                             Diagnostics& diagnostics) {
+std::optional<Fabric> read_topology(DocumentNode node, const GivenLinkFigures& figures,
+                                    FigureReader& reader, const Limits& limits,
+                                    Diagnostics& diagnostics) {
   return TopologyReader(reader, limits, diagnostics).read(node, figures);
 }
 

@@ -148,6 +148,11 @@ std::string_view topology_name(const Topology& topology) {
   return dynamic_cast<const Nodes*>(&topology) != nullptr ? "nodes" : "links";
 }
 
+bool has_word(const Topology& topology) {
+  const std::string_view name = topology_name(topology);
+  return name == "ring" || name == "line" || name == "fully_connected" || name == "switch";
+}
+
 std::vector<VertexId> switches_inside(const Fabric& fabric) {
   std::vector<VertexId> switches;
   if (const auto* nodes = dynamic_cast<const Nodes*>(&fabric.topology())) {

@@ -1,6 +1,7 @@
 #include "simulator/algorithm/algorithms.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -114,19 +115,23 @@ Combine combine_of(const ScheduleRequest& request) {
   return rules(request.kind).form.combine;
 }
 
-OwnedSchedule make_ring(const ScheduleRequest& request, RingSchedule::Ways ways) {
-  const auto make = [&](RingSchedule::Form form, int64_t count) {
-    return std::make_unique<RingSchedule>(form, request.nodes, count, combine_of(request),
-                                          request.transport, ways);
-  };
+/// Returns the form of a gather, a scatter or a reduction, and the elements that the ranks divide.
+template <class Form>
+std::pair<Form, int64_t> form_of(const ScheduleRequest& request) {
   switch (request.kind) {
     case OpKind::AllGather:
-      return make(RingSchedule::Form::AllGather, request.nodes * request.elements);
+      return {Form::AllGather, request.nodes * request.elements};
     case OpKind::PsumScatter:
-      return make(RingSchedule::Form::ReduceScatter, request.elements);
+      return {Form::ReduceScatter, request.elements};
     default:
-      return make(RingSchedule::Form::AllReduce, request.elements);
+      return {Form::AllReduce, request.elements};
   }
+}
+
+OwnedSchedule make_ring(const ScheduleRequest& request, RingSchedule::Ways ways) {
+  const auto [form, count] = form_of<RingSchedule::Form>(request);
+  return std::make_unique<RingSchedule>(form, request.nodes, count, combine_of(request),
+                                        request.transport, ways);
 }
 
 OwnedSchedule make_one_way(const ScheduleRequest& request) {
@@ -143,18 +148,9 @@ OwnedSchedule make_recursive_doubling(const ScheduleRequest& request) {
 }
 
 OwnedSchedule make_halving_doubling(const ScheduleRequest& request) {
-  const auto make = [&](HalvingDoublingSchedule::Form form, int64_t count) {
-    return std::make_unique<HalvingDoublingSchedule>(form, request.nodes, count,
-                                                     combine_of(request), request.transport);
-  };
-  switch (request.kind) {
-    case OpKind::AllGather:
-      return make(HalvingDoublingSchedule::Form::AllGather, request.nodes * request.elements);
-    case OpKind::PsumScatter:
-      return make(HalvingDoublingSchedule::Form::ReduceScatter, request.elements);
-    default:
-      return make(HalvingDoublingSchedule::Form::AllReduce, request.elements);
-  }
+  const auto [form, count] = form_of<HalvingDoublingSchedule::Form>(request);
+  return std::make_unique<HalvingDoublingSchedule>(form, request.nodes, count, combine_of(request),
+                                                   request.transport);
 }
 
 OwnedSchedule make_bruck(const ScheduleRequest& request) {
@@ -207,20 +203,12 @@ OwnedSchedule make_transfer(const ScheduleRequest& request) {
 }
 
 OwnedSchedule make_in_switch(const ScheduleRequest& request) {
-  const auto make = [&](InSwitchSchedule::Form form, int64_t count) {
-    return std::make_unique<InSwitchSchedule>(form, request.nodes, count, combine_of(request),
-                                              request.source, request.transport);
-  };
-  switch (request.kind) {
-    case OpKind::AllGather:
-      return make(InSwitchSchedule::Form::AllGather, request.nodes * request.elements);
-    case OpKind::PsumScatter:
-      return make(InSwitchSchedule::Form::ReduceScatter, request.elements);
-    case OpKind::Pbroadcast:
-      return make(InSwitchSchedule::Form::Broadcast, request.elements);
-    default:
-      return make(InSwitchSchedule::Form::AllReduce, request.elements);
-  }
+  using Form = InSwitchSchedule::Form;
+  const auto [form, count] = request.kind == OpKind::Pbroadcast
+                                 ? std::pair(Form::Broadcast, request.elements)
+                                 : form_of<Form>(request);
+  return std::make_unique<InSwitchSchedule>(form, request.nodes, count, combine_of(request),
+                                            request.source, request.transport);
 }
 
 OwnedSchedule make_one_shot(const ScheduleRequest& request) {
@@ -299,6 +287,11 @@ SharedList<ExchangedSlice> exchanged_slices(const RaggedGroup& group, int64_t ro
 std::span<const Algorithm> algorithms() {
   static const std::vector<OpKind> kReductions = {OpKind::Psum, OpKind::Pmean,   OpKind::Pmax,
                                                   OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin};
+  static const std::vector<OpKind> kReducesAndGathers = [] {
+    std::vector<OpKind> kinds = kReductions;
+    kinds.insert(kinds.end(), {OpKind::AllGather, OpKind::PsumScatter});
+    return kinds;
+  }();
   static const std::vector<Algorithm> kTable = {
       {"ring", "each rank sends to the next, chunk by chunk", kReductions, misfit, make_one_way},
       {"recursive_doubling", "ranks that differ in one bit exchange all they have, bit by bit",
@@ -308,14 +301,8 @@ std::span<const Algorithm> algorithms() {
        {OpKind::AllGather, OpKind::PsumScatter},
        misfit,
        make_one_way},
-      {"bidirectional",
-       "half of each chunk goes each way round the ring",
-       {OpKind::Psum, OpKind::Pmean, OpKind::Pmax, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin,
-        OpKind::AllGather, OpKind::PsumScatter},
-       misfit_bidirectional,
-       make_bidirectional,
-       nullptr,
-       not_both_ways},
+      {"bidirectional", "half of each chunk goes each way round the ring", kReducesAndGathers,
+       misfit_bidirectional, make_bidirectional, nullptr, not_both_ways},
       {"direct",
        "each rank sends to every other at once",
        {OpKind::AllToAll, OpKind::Pswapaxes},
@@ -388,16 +375,8 @@ std::span<const Algorithm> algorithms() {
        true},
       {"halving_doubling",
        "ranks that differ in one bit exchange halves and fold, or double what they have",
-       {OpKind::Psum, OpKind::Pmean, OpKind::Pmax, OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin,
-        OpKind::AllGather, OpKind::PsumScatter},
-       misfit,
-       make_halving_doubling,
-       nullptr,
-       nullptr,
-       ChannelUse::EvenShares,
-       Cutting::ByItself,
-       false,
-       true},
+       kReducesAndGathers, misfit, make_halving_doubling, nullptr, nullptr, ChannelUse::EvenShares,
+       Cutting::ByItself, false, true},
       {"bruck",
        "parts go 1, 2, 4, ... ranks further in log2 n rounds: for small messages",
        {OpKind::AllGather, OpKind::AllToAll, OpKind::Pswapaxes},

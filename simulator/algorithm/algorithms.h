@@ -53,7 +53,8 @@ struct ScheduleRequest {
   std::vector<SourceDestination> pairs;  // of a permutation
   int64_t initial = 0;  // the last so many elements of the operand are the result's initial ones
   SharedList<ExchangedSlice> slices = {};  // of a ragged exchange
-  /// So many consecutive ranks are on one machine, where a chain joins them in a tree.
+  /// So many consecutive ranks are on one machine, where a chain joins them in a tree. Lowering
+  /// takes it from the topology "nodes".
   uint32_t together = 1;
   friend bool operator==(const ScheduleRequest&, const ScheduleRequest&) = default;
   friend auto operator<=>(const ScheduleRequest&, const ScheduleRequest&) = default;

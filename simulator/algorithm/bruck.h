@@ -4,10 +4,10 @@
 // for all-to-all communications in multiport message-passing systems", 1997). They take ceil(log2
 // n) rounds for any number of ranks n, so they suit small messages.
 //
-// Let the parts have one size, of which a transfer takes t, and let messages have links of their
-// own and not be cut. With copies that take no time, they end after ceil(log2 n) latencies and
-//  - all-gather: (n-1) t; in round k a message has min(2^k, n - 2^k) parts
-//  - all-to-all: for each round k, t for each distance below n whose bit k is set; at most n/2 each
+// Times have a closed form if messages are not cut and have links of their own, and copies take no
+// time. Let t be the transfer of a part. Both end after ceil(log2 n) latencies and the transfers:
+//  - all-gather: (n-1) t, since in round k a message has min(2^k, n - 2^k) parts
+//  - all-to-all: in round k, t for each distance below n whose bit k is set, so at most (n/2) t
 
 #include <algorithm>
 #include <bit>
@@ -22,8 +22,8 @@ namespace orrery {
 /// The ranks have parts of `part` elements. Part i of a rank's scratch area belongs to the rank i
 /// further, so a rank's parts are rotated by its number.
 ///
-///  - all-gather: in round k a rank gets parts 2^k, ... from rank r + 2^k, where they are parts 0,
-///    ... At the end it copies all to their places in the output.
+///  - all-gather: in round k, rank r gets the parts from 2^k on. They are the parts from 0 on of
+///    rank r + 2^k. At the end it copies all to their places in the output.
 ///  - all-to-all: a part that goes i ranks further makes a hop of 2^k in round k for each bit k
 ///    that is set in i. Before a round a rank copies the parts that hop into one message, from its
 ///    input or from where they arrived last. Each round has a place of its own for what arrives, in
@@ -44,7 +44,7 @@ class BruckSchedule final : public ShiftedRounds {
     if (at.does != Does::Copy)
       return message_step(ref, at);
     Step step;
-    const bool at_end = at.round == rounds_of(nodes());
+    const bool at_end = at.round == rounds();
     if (form_ == Form::AllGather) {
       const uint32_t owner = ahead(ref.node, at.number).index();
       step.source = at_end && nodes() > 1 ? in_scratch(ref.channel, at.number)

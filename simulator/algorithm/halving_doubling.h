@@ -9,18 +9,20 @@
 //  - reduce-scatter: halving, the furthest partner first, so that parts stay in rank order
 //  - all-gather: doubling, the nearest partner first
 //  - all-reduce: halving with the nearest partner first, then doubling with the nearest last. So
-//  the
-//    largest messages go to the nearest ranks.
+//    the largest messages go to the nearest ranks.
 //
 // Let p be the largest power of two not above n, and s = n - p. If s > 0, the ranks are folded as
 // in MPICH (Thakur et al., section 4.5): each odd rank below 2s leaves its work to the rank before
 // it. That rank gets its input first, and sends it the result at the end.
 //
-// Let S be the bytes of the largest operand or result. Messages that are not cut, on links of their
-// own, with a reduction and a copy that take no time and parts of one size, take
-//  - reduce-scatter, all-gather, s = 0: log2 p latencies + the transfers of S/2, S/4, ..., S/p
-//  - all-reduce, s = 0: twice that
-//  - s > 0: the same, with parts of two ranks where ranks were folded, + the messages of the fold
+// Times have a closed form if messages are not cut and have links of their own, reductions and
+// copies take no time, and parts have one size. Let S be the bytes of the largest operand or
+// result.
+//  - Reduce-scatter and all-gather, s = 0: log2 p latencies, and the transfers of S/2, S/4, ...,
+//    S/p.
+//  - All-reduce, s = 0: twice that.
+// If s > 0, a folded rank first sends its operand, and gets its result at the end. The rounds of an
+// all-reduce stay the same. In those of the others, a rank that has folded counts two parts.
 
 #include <algorithm>
 #include <bit>
@@ -36,10 +38,11 @@
 
 namespace orrery {
 
-/// A HalvingDoublingSchedule has `count` elements in and out for an all-reduce, which each channel
-/// divides over p parts. A reduce-scatter has `count` in and the rank's own part out, an all-gather
-/// the reverse; there the ranks divide `count`, and a part is that of a rank and of the one folded
-/// into it.
+/// An all-reduce has `count` elements in and out. Each channel divides them over p parts.
+///
+/// A reduce-scatter has `count` elements in, and the rank's own part out. An all-gather has the
+/// reverse. The ranks divide `count` evenly. A rank sends the part of the rank that is folded into
+/// it together with its own.
 ///
 /// A channel takes its share of each rank's part. A message has several parts, and its elements
 /// must lie together. So with several channels, a reduce-scatter first copies its input to scratch,

@@ -6,12 +6,13 @@
 // all trees that go the same way are sent together. The furthest ranks exchange the fewest bytes:
 // one part, while neighbours exchange half of all parts.
 //
-//  - all-gather: distances 2^(K-1), ..., 2, 1, where K = ceil(log2 n)
-//  - reduce-scatter: the reverse, distances 1, 2, ..., 2^(K-1), with partial sums
+// Let K be ceil(log2 n).
+//  - all-gather: the rounds have the distances 2^(K-1), ..., 2, 1
+//  - reduce-scatter: they have the distances 1, 2, ..., 2^(K-1), and partial sums are sent
 //
-// Let the parts have one size, of which a transfer takes t, and let messages have links of their
-// own and not be cut. With copies and a reduction that take no time, and two slots or more, they
-// end after K latencies and n-1 times t: the round of distance d moves ceil(n/d) - ceil(n/2d)
+// Times have a closed form if messages are not cut and have links of their own, copies and
+// reductions take no time, and there are two slots or more. Let t be the transfer of a part. Both
+// end after K latencies and n-1 times t, since the round of distance d moves ceil(n/d) - ceil(n/2d)
 // parts.
 
 #include <algorithm>
@@ -21,7 +22,6 @@
 #include <vector>
 
 #include "models/array/combine.h"
-#include "models/base/check.h"
 #include "simulator/algorithm/rounds.h"
 #include "simulator/schedule/schedule.h"
 
@@ -49,12 +49,12 @@ class PatSchedule final : public ShiftedRounds {
 
   Step step(StepRef ref) const override {
     const At at = place_of(ref);
-    const bool reduces = combine_ != Combine::None;
+    const bool reduces = combine() != Combine::None;
     Step step;
     if (at.does != Does::Copy) {
       step = message_step(ref, at);
-      if (reduces && at.does == Does::Receive && at.round == last_round_)
-        step.target = message_of(in_area(Area::Output, ref.channel, 0), largest_, at.number);
+      if (reduces && at.does == Does::Receive && at.round + 1 == rounds())
+        step.target = message_of(in_area(Area::Output, ref.channel, 0), largest(), at.number);
       return step;
     }
     if (nodes() == 1) {
@@ -84,9 +84,6 @@ class PatSchedule final : public ShiftedRounds {
   PatSchedule(uint32_t nodes, int64_t part, Combine combine, Transport transport, Plan plan)
       : ShiftedRounds(nodes, part, parts(nodes, combine), std::move(plan.shifts),
                       nodes == 1 || combine == Combine::None ? nodes : 0, combine, transport),
-        combine_(combine),
-        largest_(transport.largest),
-        last_round_(static_cast<uint32_t>(std::bit_width(nodes - 1)) - 1),
         order_(std::move(plan.order)) {}
 
   static Parts parts(uint32_t nodes, Combine combine) {
@@ -125,9 +122,6 @@ class PatSchedule final : public ShiftedRounds {
     return plan;
   }
 
-  Combine combine_;
-  int64_t largest_;
-  uint32_t last_round_;
   std::vector<uint32_t> order_;
 };
 

@@ -141,13 +141,13 @@ class ShiftedRounds : public Schedule {
     uint32_t number;  // of the copy or message there
   };
 
-  /// With a `combine`, a rank folds what it receives into its own parts. `scratch` counts parts of
-  /// a rank; `input` and `output` too.
+  /// How many parts a rank has in each area.
   struct Parts {
     uint32_t input = 0;
     uint32_t output = 0;
     uint32_t scratch = 0;
   };
+  /// With a `combine`, a rank folds what it receives into its own parts.
   ShiftedRounds(uint32_t nodes, int64_t part, Parts parts, std::vector<Shift> shifts,
                 uint32_t copies_at_end, Combine combine, Transport transport)
       : nodes_(nodes),
@@ -177,6 +177,9 @@ class ShiftedRounds : public Schedule {
   }
 
   uint32_t nodes() const { return nodes_; }
+  uint32_t rounds() const { return static_cast<uint32_t>(shifts_.size()); }
+  int64_t largest() const { return largest_; }
+  Combine combine() const { return combine_; }
 
   Node ahead(Node node, uint32_t distance) const {
     const uint32_t number = node.index() + distance;

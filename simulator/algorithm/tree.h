@@ -3,16 +3,16 @@
 // The double binary tree (Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth
 // broadcast, reduction and scan", 2009), as NCCL's Tree uses it (src/graph/trees.cc): half of the
 // data is reduced up one binary tree and broadcast down the same tree, the other half over a second
-// tree. No node is an inner one of both trees. So a node that folds and copies one half only
-// sends and receives the other, and all links work.
+// tree. No node is an inner one of both trees. So a node that folds and copies one half is a leaf
+// for the other, and all links work.
 //
 // Here a node of a tree is a machine: `together` consecutive ranks, which form a chain. The first
 // rank of the chain has the machine's edges of the tree.
 //
-// Let a message take t, half of the data, and let l be the latency. On links of their own and
-// machines of one rank, messages that are not cut take 2 (k-1) (t + l), if n = 2^k - 1. Cut to many
-// pieces, with slots for the latency, they take about as long as a rank's link needs for twice the
-// data, as in a ring; but the latency grows with log2 n.
+// Times have a closed form if messages are not cut and have links of their own, machines have one
+// rank, and n = 2^k - 1. Let t be the transfer of half of the data, and l the latency. The whole
+// takes 2 (k-1) (t + l). If messages are cut to many pieces, it takes about as long as the link of
+// a rank needs for twice the data, as in a ring. But the latency grows with log2 n, not with n.
 
 #include <algorithm>
 #include <array>
@@ -32,12 +32,13 @@ namespace orrery {
 /// lanes the second. The chains of a pair of lanes begin at a rank of their own in each machine, so
 /// that pairs use different network cards.
 ///
-/// A lane has one channel up, and one down for each child that a rank may have. Up, a rank receives
-/// from its children, and folds: first the next of the chain, then the children in the tree. A rank
-/// with several keeps the partial result in its output. Down, the channels for several children
-/// send at once. A rank receives on the channel that its parent has for it. The others send once
-/// that has received, and those of the root once its channel up has ended. The last machine may
-/// have fewer ranks.
+/// A lane has one channel up, and one channel down for each child that a rank may have.
+///  - Up, a rank receives from its children and folds: first from the next rank of the chain, then
+///    from its children in the tree. A rank with several children keeps the partial result in its
+///    output.
+///  - Down, a rank receives on the channel that its parent has for it. Then its channels for the
+///    children send, all at once. Those of the root send once its channel up has ended.
+/// The last machine may have fewer ranks.
 class TreeSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;

@@ -246,18 +246,33 @@ std::vector<std::string> extrapolated_labels(const TransportFigures& transport,
 
 namespace {
 
-/// Where the devices are, and which of them have a NIC. Without nodes both lists are empty.
+/// Where the devices are, and the NICs that they have. Without nodes both lists are empty.
 struct NicsOfNodes {
-  std::vector<size_t> of;     // of each device; a number for each node
-  std::vector<bool> has_nic;  // of each device
+  std::vector<size_t> node;                // of each device; a number for each node
+  std::vector<std::optional<size_t>> nic;  // of each device; devices may share one
 };
 
-NicsOfNodes nodes_of(const Fabric& fabric) {
+/// Takes nodes and NICs from the topology.
+NicsOfNodes nodes_by_rule(const Nodes& topology) {
+  NicsOfNodes nodes;
+  for (uint32_t device = 0; device < topology.devices(); ++device) {
+    nodes.node.push_back(topology.node_of(device));
+    nodes.nic.emplace_back(topology.nic_of(device));
+  }
+  return nodes;
+}
+
+/// Guesses them in a list of links: the slowest links of devices are those of NICs, and faster
+/// links join nodes.
+NicsOfNodes nodes_by_rates(const Fabric& fabric) {
+  if (!fabric.topology().is_searched())
+    return {};
   const auto device_of = [&](const Link& link) {
     return std::min(link.from.index(), link.to.index());
   };
+  const std::vector<Link> links = fabric.links();
   std::optional<BytesPerSecond> slowest;
-  for (const Link& link : fabric.links())
+  for (const Link& link : links)
     if (device_of(link) < fabric.devices())
       slowest = slowest ? std::min(*slowest, link.bandwidth) : link.bandwidth;
   std::vector<size_t> part(fabric.vertices());
@@ -269,42 +284,53 @@ NicsOfNodes nodes_of(const Fabric& fabric) {
   };
   bool joined = false;
   NicsOfNodes nodes;
-  nodes.has_nic.resize(fabric.devices());
-  for (const Link& link : fabric.links()) {
+  nodes.nic.resize(fabric.devices());
+  for (const Link& link : links) {
     if (link.bandwidth > *slowest) {
       part[part_of(link.from.index())] = part_of(link.to.index());
       joined = true;
     } else if (device_of(link) < fabric.devices()) {
       for (const VertexId end : {link.from, link.to})
-        if (end.index() < fabric.devices())
-          nodes.has_nic[end.index()] = true;
+        if (fabric.is_device(end))
+          nodes.nic[end.index()] = end.index();
     }
   }
   if (!joined)
     return {};
   for (size_t device = 0; device < fabric.devices(); ++device)
-    nodes.of.push_back(part_of(device));
+    nodes.node.push_back(part_of(device));
   return nodes;
 }
 
-/// The NICs of one node, among the ranks of a group, and how many a ring in rank order sends over.
+/// How many NICs of one node, among those of the ranks of a group, a ring in rank order sends over,
+/// and how many there are.
 struct UsedNics {
-  int64_t used = 0;
-  int64_t there = 0;
+  size_t used = 0;
+  size_t there = 0;
   friend auto operator<=>(const UsedNics&, const UsedNics&) = default;
 };
 
 /// Returns it for each node, if the ranks are on several.
-std::map<size_t, UsedNics> used_nics(const NicsOfNodes& nodes, std::span<const VertexId> ranks) {
-  std::map<size_t, UsedNics> nics;
+std::vector<UsedNics> used_nics(const NicsOfNodes& nodes, std::span<const VertexId> ranks) {
+  struct Nics {
+    std::set<std::optional<size_t>> used;
+    std::set<size_t> there;
+  };
+  std::map<size_t, Nics> nics;
   for (size_t r = 0; r < ranks.size(); ++r) {
     const size_t device = ranks[r].index();
     const size_t next = ranks[(r + 1) % ranks.size()].index();
-    UsedNics& own = nics[nodes.of[device]];
-    own.used += nodes.of[device] != nodes.of[next] ? 1 : 0;
-    own.there += nodes.has_nic[device] ? 1 : 0;
+    Nics& own = nics[nodes.node[device]];
+    if (nodes.node[device] != nodes.node[next])
+      own.used.insert(nodes.nic[device]);
+    if (nodes.nic[device])
+      own.there.insert(*nodes.nic[device]);
   }
-  return nics.size() > 1 ? nics : std::map<size_t, UsedNics>();
+  std::vector<UsedNics> counts;
+  if (nics.size() > 1)
+    for (const auto& [node, each] : nics)
+      counts.push_back({each.used.size(), each.there.size()});
+  return counts;
 }
 
 }  // namespace
@@ -312,8 +338,9 @@ std::map<size_t, UsedNics> used_nics(const NicsOfNodes& nodes, std::span<const V
 std::optional<std::string> nodes_label(const Fabric& fabric,
                                        std::span<const Collective> collectives,
                                        std::span<const Choice> choices) {
-  const NicsOfNodes nodes = nodes_of(fabric);
-  if (nodes.of.empty())
+  const auto* const by_rule = dynamic_cast<const Nodes*>(&fabric.topology());
+  const NicsOfNodes nodes = by_rule != nullptr ? nodes_by_rule(*by_rule) : nodes_by_rates(fabric);
+  if (nodes.node.empty())
     return std::nullopt;
   std::set<std::string_view> ops;
   std::set<UsedNics> idle;  // of nodes with NICs over which nothing is sent
@@ -324,7 +351,7 @@ std::optional<std::string> nodes_label(const Fabric& fabric,
         !seen.emplace(collective.kind, collective.vertices.begin()).second)
       continue;
     const std::span<const VertexId> ranks = collective.vertices;
-    for (const auto& [node, nics] : used_nics(nodes, ranks.first(collective.members.size())))
+    for (const UsedNics& nics : used_nics(nodes, ranks.first(collective.members.size())))
       if (nics.used < nics.there) {
         ops.insert(rules(collective.kind).name);
         idle.insert(nics);

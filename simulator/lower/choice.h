@@ -86,6 +86,7 @@ struct SiteFigures {
   ScheduleRequest request_of(size_t group) const {
     ScheduleRequest own = request;
     own.nodes = static_cast<uint32_t>(grouping.groups[group].size());
+    own.together = grouping.together[group];
     if (!slices.empty())
       own.slices = slices[group];
     return own;

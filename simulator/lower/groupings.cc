@@ -1,5 +1,6 @@
 #include "simulator/lower/groupings.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -27,6 +28,25 @@ SharedList<VertexId> vertices_of(const Group& members) {
   return vertices;
 }
 
+uint32_t ranks_together(const Fabric& fabric, const SharedList<VertexId>& ranks) {
+  const auto* const nodes = dynamic_cast<const Nodes*>(&fabric.topology());
+  if (nodes == nullptr)
+    return 1;
+  const auto node_of = [&](size_t rank) { return nodes->node_of(ranks[rank].index()); };
+  size_t share = 1;
+  while (share < ranks.size() && node_of(share) == node_of(0))
+    ++share;
+  std::set<uint32_t> seen;
+  for (size_t first = 0; first < ranks.size(); first += share) {
+    if (!seen.insert(node_of(first)).second)
+      return 1;
+    for (size_t rank = first; rank < std::min(first + share, ranks.size()); ++rank)
+      if (node_of(rank) != node_of(first))
+        return 1;
+  }
+  return static_cast<uint32_t>(share);
+}
+
 const Grouping& Groupings::of(const std::vector<Group>& groups,
                               const std::vector<TransferGroup>& transfers,
                               const std::vector<GroupMember>& absent) {
@@ -43,12 +63,17 @@ const Grouping& Groupings::of(const std::vector<Group>& groups,
   for (const Group& group : groups) {
     made->members.emplace_back(group);
     made->vertices.push_back(vertices_of(group));
+    made->together.push_back(ranks_together(fabric_, made->vertices.back()));
   }
   made->shapes = shapes(made->vertices);
   return *alike.emplace_back(std::move(made));
 }
 
-uint64_t Groupings::links_hash(VertexId vertex) const {
+uint64_t Groupings::links_hash(VertexId vertex) {
+  links_.resize(fabric_.vertices());
+  std::optional<uint64_t>& known = links_[vertex.index()];
+  if (known)
+    return *known;
   uint64_t sum = 0;  // independent of the order of the links
   fabric_.topology().for_each_link_from(vertex, [&](LinkId id) {
     const Link link = fabric_.link(id);
@@ -59,10 +84,11 @@ uint64_t Groupings::links_hash(VertexId vertex) const {
     hasher.add(link.latency.count());
     sum += hasher.word();
   });
+  known = sum;
   return sum;
 }
 
-std::vector<size_t> Groupings::shapes(const std::vector<SharedList<VertexId>>& vertices) const {
+std::vector<size_t> Groupings::shapes(const std::vector<SharedList<VertexId>>& vertices) {
   std::vector<size_t> firsts;
   std::set<uint64_t> known;
   for (size_t g = 0; g < vertices.size(); ++g) {

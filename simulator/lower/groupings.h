@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "models/base/shared_list.h"
@@ -17,6 +18,10 @@ namespace orrery {
 /// Returns the vertices of the members. Logical id d runs on device d.
 SharedList<VertexId> vertices_of(const Group& members);
 
+/// Returns how many consecutive ranks are on each node of the topology "nodes". The last node may
+/// have fewer. The result is 1 on other topologies, and where nodes have no such share.
+uint32_t ranks_together(const Fabric& fabric, const SharedList<VertexId>& ranks);
+
 /// The groups of a site on the fabric.
 struct Grouping {
   std::vector<Group> groups;
@@ -24,14 +29,15 @@ struct Grouping {
   std::vector<GroupMember> absent;             // members by which no op enters
   std::vector<SharedList<LogicalId>> members;  // per group
   std::vector<SharedList<VertexId>> vertices;  // per group
+  std::vector<uint32_t> together;              // per group: see ranks_together()
   GroupTable table;
   std::vector<size_t> shapes;  // the first group of each shape, without groups of one
 };
 
 /// It stores each list of groups once. Two groups have the same shape if one is the other shifted
-/// along the devices, and the two vertices of each rank have the same outgoing links, and are
-/// placed alike in nodes and under leaves. On the fabrics of the topologies by rule such groups
-/// take the same time, apart from what static ways make of their numbers.
+/// along the devices, the two vertices of each rank have the same outgoing links, and they lie
+/// alike to the group's first one (Topology::placed). On topologies by rule such groups take the
+/// same time, unless equal ways are chosen by number or hash and some of them collide.
 class Groupings {
  public:
   explicit Groupings(const Fabric& fabric) : fabric_(fabric) {}
@@ -42,10 +48,11 @@ class Groupings {
                      const std::vector<GroupMember>& absent = {});
 
  private:
-  uint64_t links_hash(VertexId vertex) const;
-  std::vector<size_t> shapes(const std::vector<SharedList<VertexId>>& vertices) const;
+  uint64_t links_hash(VertexId vertex);
+  std::vector<size_t> shapes(const std::vector<SharedList<VertexId>>& vertices);
 
   const Fabric& fabric_;
+  std::vector<std::optional<uint64_t>> links_;  // per vertex: hash of its outgoing links, if known
   std::map<uint64_t, std::vector<std::unique_ptr<Grouping>>> known_;  // by their hash
 };
 

@@ -201,8 +201,12 @@ void Paths::begin_path(Path& path) {
 }
 
 void Paths::append(LinkId id) {
-  const Link link = fabric_.link(id);
   path_->links.push_back(id);
+  add_figures(id);
+}
+
+void Paths::add_figures(LinkId id) {
+  const Link link = fabric_.link(id);
   path_->bottleneck =
       path_->bottleneck ? std::min(*path_->bottleneck, link.bandwidth) : link.bandwidth;
   path_->latency += link.latency;
@@ -304,21 +308,21 @@ bool Paths::crosses_a_cut(const Route& route) const {
 const Path* Paths::find_by_rule(VertexId from, VertexId to, uint32_t channel) {
   const Topology& topology = fabric_.topology();
   const std::optional<uint64_t> number = fabric_.way_number(from, to, channel);
-  by_rule_.clear();
-  bool found = topology.append_route(from, to, number, by_rule_);
-  if (topology.devices_forward() && (!found || crosses_a_cut(by_rule_)))
+  begin_path(next_);
+  Route& links = next_.links;
+  bool found = topology.append_route(from, to, number, links);
+  if (topology.devices_forward() && (!found || crosses_a_cut(links)))
     return find_in_list(from, to, channel);
-  for (uint64_t way = 0; found && crosses_a_cut(by_rule_); ++way) {
+  for (uint64_t way = 0; found && crosses_a_cut(links); ++way) {
     if (way == topology.ways())
       return nullptr;
-    by_rule_.clear();
-    found = topology.append_route(from, to, number.value_or(to.index()) + way, by_rule_);
+    links.clear();
+    found = topology.append_route(from, to, number.value_or(to.index()) + way, links);
   }
   if (!found)
     return nullptr;
-  begin_path(next_);
-  for (const LinkId link : by_rule_)
-    append(link);
+  for (const LinkId link : links)
+    add_figures(link);
   return path_;
 }
 

@@ -7,11 +7,13 @@
 // it is cut, another of the equal ways is taken, or, if devices forward, a route is searched.
 //
 // In a list of links a route has the fewest links that are not cut. Every vertex forwards, devices
-// included. Among several such routes a number decides: the destination's, or a hash of the ends
-// and the channel (Ways of fabric.h). It is used like the number of a fat tree's rule, from the
-// destination backwards: of k vertices that may come before, in the order of their lowest links, it
-// takes that of ⌊number / P⌋ mod k, where P is the product of the k so far. On the i-th hop from
-// either end, with p parallel links, it takes that of ⌊number / P_i⌋ mod p.
+// included. Where there are several such routes, a number decides: that of the destination, or a
+// hash of the ends and the channel (Ways of fabric.h). The choice is made as in a fat tree:
+//  - The vertices are chosen from the destination backwards. If k vertices may come before, in the
+//    order of their lowest links, number ⌊number / P⌋ mod k of them is taken. P is the product of
+//    the numbers k of the choices before.
+//  - Then a link is chosen for each hop. If p links are parallel on the i-th hop from either end,
+//    number ⌊number / P_i⌋ mod p of them is taken. P_i is the product of k up to the i-th hop.
 //
 // Most routes in lists are found without a search:
 //  - a direct link is the route;
@@ -168,6 +170,7 @@ class Paths {
   size_t slot_of(const Asked& asked, size_t size) const;
   void begin_path(Path& path);
   void append(LinkId link);
+  void add_figures(LinkId link);
   bool crosses_a_cut(const Route& route) const;
   bool route(const Asked& asked);
   bool append_searched(const Asked& asked, uint64_t number, RouteSearch::Around around);
@@ -186,7 +189,6 @@ class Paths {
   Found* long_ = nullptr;     // the last route, if it is too long to be kept
   Path* path_ = nullptr;      // the route that is being found
   Route ahead_;               // the route's end, last link first, while its middle is looked for
-  Route by_rule_;             // the links of a route by rule
 };
 
 /// A member, and a device to which it sends without a route, in a channel.

@@ -14,6 +14,7 @@
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/scenario/quantity_text.h"
+#include "models/scenario/topology_json.h"
 #include "tools/calibrate/residuals.h"
 
 namespace orrery {
@@ -39,8 +40,12 @@ class Finder {
   }
 
  private:
-  /// Adds the bandwidth of the links, if all have the same.
+  /// Adds the bandwidth of the links, if all have the same. That of a topology with keys of its own
+  /// stands there, and is kept.
   void bandwidth() {
+    const Topology& topology = cluster_.fabric.topology();
+    if (!topology.is_searched() && !has_word(topology))
+      return;
     const std::vector<Link> links = cluster_.fabric.links();
     if (links.empty() || std::any_of(links.begin(), links.end(), [&](const Link& link) {
           return link.bandwidth != links.front().bandwidth;

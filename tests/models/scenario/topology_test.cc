@@ -96,7 +96,7 @@ TEST_CASE("topology: a scenario is the same when it is written and read again") 
       R"({"orrery": 1, "name": "s", "mesh": {"x": 1}, "cluster": {"topology": {"torus": [2, 2]},
 "latency": "1 us", "bandwidth": {"value": "1 GB/s", "label": "l", "source": "s", "date": "d"}},
 "arrays": {}, "program": []})");
-  REQUIRE(sourced.cluster.sources.size() == 2);
+  REQUIRE(sourced.cluster.sources.size() == 2);  // the cluster's own is gone
   CHECK(sourced.cluster.sources[0].figure == "topology/0/bandwidth");
   CHECK(difference(sourced, read(write_scenario(sourced))) == "");
 }
@@ -130,8 +130,8 @@ TEST_CASE("topology: messages") {
       {R"({"torus": 8})",
        "f:2:35: /cluster/topology/torus: expected a list with the size of each dimension, got 8"},
       {R"({"torus": ["a"]})",
-       "f:2:36: /cluster/topology/torus/0: expected a number of devices, or an object with "
-       "\"size\" of at least 1, got \"a\""},
+       "f:2:36: /cluster/topology/torus/0: expected an object with \"size\", or a number of "
+       "devices of at least 1, got \"a\""},
       {R"({"torus": [4096, 4096]})",
        "f:2:35: /cluster/topology/torus: expected at most 1048576 devices, got 16777216 (--limit "
        "devices=N allows more)"},
@@ -141,6 +141,9 @@ TEST_CASE("topology: messages") {
       {R"({"fat_tree": 8})",
        "f:2:38: /cluster/topology/fat_tree: expected an object with \"leaves\", \"hosts\" and "
        "\"spines\", got 8"},
+      {R"({"fat_tree": {"leaves": 2, "hosts": 2, "spines": 5000000}})",
+       "f:2:74: /cluster/topology/fat_tree/spines: expected at most 4194304 links, got 5000000 "
+       "(--limit links=N allows more)"},
       {R"({"ring": 8, "ways": "spread"})",
        "f:2:45: /cluster/topology/ways: \"spread\" belongs to a topology with equal ways: a fat "
        "tree or rails"},
@@ -158,6 +161,8 @@ TEST_CASE("topology: messages") {
       {R"({"nodes": 3, "inside": {"switch": 8}, "nics": 8, "outside": {"switch": 9}})",
        "f:2:85: /cluster/topology/outside: expected a topology of 24 NICs (3 nodes times 8), got "
        "one of 9"},
+      {R"({"nodes": 2, "inside": {"switch": 8}, "nics": 4, "outside": {"switch": 8}})",
+       at + ": missing key \"nic\""},
       {R"({"nodes": 3, "inside": {"switch": 8}, "nics": 8, "nic": {}, "outside": {"switch": 24}})",
        "f:2:74: /cluster/topology/nic: \"nic\" belongs to nodes whose devices share NICs"},
       {R"({"nodes": 3, "inside": {"switch": 8}, "nics": 8, "outside": {"rail": {"leaves_per_rail": 2}}})",
@@ -169,8 +174,8 @@ TEST_CASE("topology: messages") {
        "f:2:109: /cluster/topology/outside/rail/rails_meet: expected \"nodes\" without \"spines\", "
        "got \"spines\""},
       {R"({"nodes": 2, "inside": {"switch": 8}, "nics": 8, "outside": {"rail": {"pxn": false}}})",
-       "f:2:102: /cluster/topology/outside/rail/pxn: expected true where rails meet in the nodes "
-       "alone, got false"},
+       "f:2:102: /cluster/topology/outside/rail/pxn: expected true, since rails meet in "
+       "the nodes alone, got false"},
   };
   for (const Case& c : cases) {
     CAPTURE(c.part);
@@ -183,8 +188,8 @@ TEST_CASE("topology: messages") {
   bare.mesh = R"({"x": 1})";
   bare.cluster = R"({"topology": {"ring": 8}, "latency": "1 us"})";
   CHECK(refusal(bare.text()) ==
-        "f:2:34: /cluster/topology/ring: expected \"bandwidth\", here or in the cluster: nothing "
-        "gives that of these links");
+        "f:2:34: /cluster/topology/ring: expected \"bandwidth\" of these links, here or in the "
+        "cluster");
 }
 
 }  // namespace

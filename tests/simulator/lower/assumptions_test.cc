@@ -72,8 +72,8 @@ Fabric two_nodes(int64_t nic) {
   return Fabric(6, {"n0", "n1", "ib"}, std::move(links));
 }
 
-std::string nodes_of(std::vector<uint32_t> ranks, const std::string& algorithm = "ring",
-                     int64_t nic = 50, int64_t elements = 8) {
+std::string nodes_on(const Fabric& fabric, std::vector<uint32_t> ranks,
+                     const std::string& algorithm = "ring", int64_t elements = 8) {
   Collective collective;
   collective.site = SiteId(0);
   std::vector<LogicalId> members;
@@ -87,7 +87,12 @@ std::string nodes_of(std::vector<uint32_t> ranks, const std::string& algorithm =
   collective.input = collective.output = View::whole(elements);
   const std::vector<Collective> all = {collective};
   const std::vector<Choice> choices = {{algorithm, "", ""}};
-  return nodes_label(two_nodes(nic), all, choices).value_or("none");
+  return nodes_label(fabric, all, choices).value_or("none");
+}
+
+std::string nodes_of(std::vector<uint32_t> ranks, const std::string& algorithm = "ring",
+                     int64_t nic = 50, int64_t elements = 8) {
+  return nodes_on(two_nodes(nic), std::move(ranks), algorithm, elements);
 }
 
 TEST_CASE("nodes: a ring in rank order sends over one NIC of each node, which is said") {
@@ -98,6 +103,22 @@ TEST_CASE("nodes: a ring in rank order sends over one NIC of each node, which is
   // Three NICs of the group's first node, two of the other.
   CHECK(nodes_of({0, 1, 2, 3, 4}) ==
         "nodes: psum by ring: one ring in rank order, so not all NICs of each node");
+}
+
+TEST_CASE("nodes: a topology of nodes says which NICs there are, also where devices share them") {
+  const LinkFigures alike{BytesPerSecond(50), Duration()};
+  const auto nodes = [&](uint32_t nics) {
+    const auto inside = std::make_shared<const Tree>(std::vector{TreeLevel{4, 1, 1, alike}});
+    const auto outside =
+        std::make_shared<const Tree>(std::vector{TreeLevel{2 * nics, 1, 1, alike}});
+    return Fabric(
+        std::make_shared<const Nodes>(NodesForm{2, inside, nics, outside, false, false, alike}));
+  };
+  CHECK(nodes_on(nodes(4), {0, 1, 2, 3, 4, 5, 6, 7}) ==
+        "nodes: psum by ring: one ring in rank order, so 1 of the 4 NICs of each node");
+  CHECK(nodes_on(nodes(2), {0, 1, 2, 3, 4, 5, 6, 7}) ==
+        "nodes: psum by ring: one ring in rank order, so 1 of the 2 NICs of each node");
+  CHECK(nodes_on(nodes(1), {0, 1, 2, 3, 4, 5, 6, 7}) == "none");
 }
 
 TEST_CASE("nodes: nothing is said where all NICs are used, or no group crosses nodes by a ring") {

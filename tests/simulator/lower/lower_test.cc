@@ -9,6 +9,7 @@
 
 #include "simulator/algorithm/recursive_doubling.h"
 #include "simulator/algorithm/ring.h"
+#include "simulator/network/demand.h"
 #include "simulator/time/completion.h"
 #include "tests/simulator/lower/lower_rig.h"
 
@@ -454,6 +455,26 @@ TEST_CASE("lower: a mesh larger than the cluster is an error") {
   rig.argument("a", Dtype::F32, Shape{8}).thread({LogicalId(0)}).op("add", "b", {"a", "a"});
   CHECK(rig.error() ==
         "rig.json: /mesh: expected a mesh of at most the 3 devices of the cluster, got 4");
+}
+
+TEST_CASE(
+    "lower: a tree's ranks of one node form a chain, so one rank of each node sends outside") {
+  // Two nodes of 4 devices, each with a NIC of its own.
+  const LinkFigures link{BytesPerSecond(1'000'000'000), Duration(1000)};
+  const auto inside = std::make_shared<const Tree>(std::vector{TreeLevel{4, 1, 1, link}});
+  const auto outside = std::make_shared<const Tree>(std::vector{TreeLevel{8, 1, 1, link}});
+  LowerRig rig(8);
+  rig.cluster.fabric =
+      Fabric(std::make_shared<const Nodes>(NodesForm{2, inside, 4, outside, false, false, link}));
+  rig.argument("a", Dtype::F32, {600})
+      .op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("tree")}});
+  const Lowered& lowered = rig.lower();
+  Paths paths(rig.cluster.fabric);
+  const Demands asked = demands(lowered, paths);
+  const uint32_t first = 2 * inside->links();  // the first link of a NIC
+  for (uint32_t device = 0; device < 8; ++device)
+    // Half of 2,400 B goes up and half down, in each of the two trees' halves of the data.
+    CHECK(asked.links[first + 2 * device].bytes == (device % 4 == 0 ? 2'400 : 0));
 }
 
 }  // namespace

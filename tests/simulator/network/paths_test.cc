@@ -21,7 +21,7 @@ Fabric through_a_switch() {
                  {VertexId(2), VertexId(1), BytesPerSecond(5), Duration(4)}});
 }
 
-LinkList links(const Path& path) {
+LinkList links_in(const Path& path) {
   return {path.links.begin(), path.links.end()};
 }
 
@@ -29,7 +29,7 @@ TEST_CASE("paths: the least bandwidth and the sum of the latencies") {
   const Fabric fabric = through_a_switch();
   Paths paths(fabric);
   const Path& path = paths.between(VertexId(0), VertexId(1), 0);
-  CHECK(links(path) == LinkList{LinkId(0), LinkId(1)});
+  CHECK(links_in(path) == LinkList{LinkId(0), LinkId(1)});
   CHECK(path.bottleneck == BytesPerSecond(5));
   CHECK(path.latency == Duration(7));
 }
@@ -107,7 +107,8 @@ Fabric random_fabric(Random& random) {
   if (random.below(2) == 0)
     for (Link& link : links)
       link.cut = random.below(6) == 0;
-  return Fabric(n, std::vector<std::string>(draft.switches, "s"), std::move(links));
+  return Fabric(n, std::vector<std::string>(draft.switches, "s"), std::move(links),
+                {random.below(2) == 0, random.next()});
 }
 
 TEST_CASE("paths: the shortest routes, on 3,000 random fabrics, in any order of asking") {
@@ -121,15 +122,17 @@ TEST_CASE("paths: the shortest routes, on 3,000 random fabrics, in any order of 
     for (int ask = 0; ask < 60; ++ask) {
       const VertexId from(random.below(vertices));
       const VertexId to(random.below(vertices));
-      const std::optional<LinkList> expected = shortest_route(fabric, from, to);
-      const Path* const found = paths.find(from, to, 0);
+      const auto channel = static_cast<uint32_t>(random.below(3));
+      const std::optional<LinkList> expected =
+          shortest_route(fabric, from, to, fabric.way_number(from, to, channel));
+      const Path* const found = paths.find(from, to, channel);
       CAPTURE(trial);
       CAPTURE(from.index());
       CAPTURE(to.index());
       REQUIRE((found != nullptr) == expected.has_value());
       if (found == nullptr)
         continue;
-      REQUIRE(links(*found) == *expected);
+      REQUIRE(links_in(*found) == *expected);
       std::optional<BytesPerSecond> least;
       Duration latency;
       for (const LinkId id : *expected) {
@@ -165,8 +168,46 @@ TEST_CASE("paths: of two ways around a ring, that of the source's parity by rule
   // 0.
   const Fabric ring = ring_fabric(4, kLink);
   Paths paths(ring);
-  CHECK(links(paths.between(VertexId(0), VertexId(2), 0)) == LinkList{LinkId(0), LinkId(1)});
-  CHECK(links(paths.between(VertexId(1), VertexId(3), 0)) == LinkList{LinkId(4), LinkId(7)});
+  CHECK(links_in(paths.between(VertexId(0), VertexId(2), 0)) == LinkList{LinkId(0), LinkId(1)});
+  CHECK(links_in(paths.between(VertexId(1), VertexId(3), 0)) == LinkList{LinkId(4), LinkId(7)});
+}
+
+TEST_CASE("paths: where a link of the rule's route is cut, another of the equal ways is taken") {
+  // Devices 0 and 1 are under leaf 4, and 2 and 3 under leaf 5; the spines are 6 and 7.
+  const Fabric whole(std::make_shared<const Tree>(
+      std::vector{TreeLevel{2, 1, 1, kLink}, TreeLevel{2, 2, 1, kLink}}));
+  const auto spine = [](const Fabric& fabric, uint32_t from, uint32_t to) {
+    Paths paths(fabric);
+    const Path* const path = paths.find(VertexId(from), VertexId(to), 0);
+    return path != nullptr ? std::optional(fabric.link(path->links.at(1)).to.index())
+                           : std::nullopt;
+  };
+  const auto cut = [](const Fabric& fabric, uint32_t from, uint32_t to) {
+    std::vector<Link> links = fabric.links();
+    for (const LinkId link : fabric.links_between(VertexId(from), VertexId(to)))
+      links[link.index()].cut = true;
+    return fabric.with_links(std::move(links), 1);
+  };
+  CHECK(spine(whole, 0, 2) == 6);
+  CHECK(spine(whole, 0, 3) == 7);
+  const Fabric one = cut(whole, 4, 6);
+  CHECK(spine(one, 0, 2) == 7);
+  CHECK(spine(one, 0, 3) == 7);
+  CHECK(spine(one, 2, 0) == 6);  // the link that leads back is whole
+  const Fabric both = cut(one, 4, 7);
+  CHECK_FALSE(spine(both, 0, 2).has_value());
+  CHECK(spine(both, 2, 0) == 6);
+}
+
+TEST_CASE("paths: on a torus, a route by search leads around a cut link, and others stay") {
+  const Fabric ring = ring_fabric(6, kLink);
+  std::vector<Link> links = ring.links();
+  links[0].cut = true;  // 0 -> 1
+  const Fabric cut = ring.with_links(std::move(links), 1);
+  Paths paths(cut);
+  CHECK(paths.between(VertexId(0), VertexId(1), 0).links.size() == 5);
+  CHECK(paths.between(VertexId(5), VertexId(2), 0).links.size() == 3);
+  CHECK(links_in(paths.between(VertexId(1), VertexId(2), 0)) == LinkList{LinkId(1)});
 }
 
 TEST_CASE("paths: a search holds what it has met: twice the distance on a ring, of any size") {

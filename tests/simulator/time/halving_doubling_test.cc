@@ -64,6 +64,23 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("halving or doubling: of 3 ranks, the middle one is folded into the first") {
+  using Form = HalvingDoublingSchedule::Form;
+  for (const int64_t part : {0, 1, 12'345}) {
+    CAPTURE(part);
+    const auto transfer = [&](int64_t parts) { return message_time(parts * part, 0); };
+    const Duration latency = kUnevenLink.latency;
+    const Fabric mesh = fully_connected_fabric(3, kUnevenLink);
+    // Rank 1 sends all 3 parts to rank 0, which then sends a part to rank 2 and a part back. Rank 2
+    // has sent its two parts meanwhile.
+    check_rounds(halving_or_doubling(Form::ReduceScatter, 3, 3 * part), mesh,
+                 Instant() + transfer(3) + latency + transfer(1) * 2 + latency);
+    // Rank 1 sends its part to rank 0, which then sends 2 parts to rank 2 and all 3 back.
+    check_rounds(halving_or_doubling(Form::AllGather, 3, 3 * part), mesh,
+                 Instant() + transfer(1) + latency + transfer(2) + transfer(3) + latency);
+  }
+}
+
 TEST_CASE("halving, then doubling: twice the rounds, n from 2 to 64, and the fold of other sizes") {
   for (uint32_t n = 2; n <= 64; ++n)
     for (const int64_t part : {0, 1, 12'345}) {

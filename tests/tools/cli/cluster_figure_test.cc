@@ -274,6 +274,10 @@ TEST_CASE("cluster figure: links that are equal are one, others have their own f
       begin + R"({"from": 0, "to": 1}, {"from": 1, "to": 0, "latency": "9 us"}]})";
   CHECK(refused("latency=2 us", own) == "latency: each link of the cluster has its own");
   CHECK(refused("bandwidth=2 GB/s", own) == "bandwidth: each link of the cluster has its own");
+  const std::string by_rule =
+      R"({"topology": {"torus": [2, 1]}, "bandwidth": "1 GB/s", "latency": "1 us"})";
+  CHECK(refused("latency=2 us", by_rule) ==
+        "latency: the topology states the figures of its links");
   CHECK(timed(scenario_on(own), {"launch=5 us"}).makespan == (5 + 3) * kUs);
 }
 
