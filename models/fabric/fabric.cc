@@ -106,9 +106,7 @@ Fabric Fabric::with_links(std::vector<Link> links, int64_t rate_parts) const {
   return fabric;
 }
 
-std::optional<uint64_t> Fabric::way_number(VertexId from, VertexId to, uint32_t channel) const {
-  if (!ways_.hashed)
-    return std::nullopt;
+uint64_t Fabric::hashed_number(VertexId from, VertexId to, uint32_t channel) const {
   Hasher hasher;
   hasher.add(ways_.seed);
   hasher.add(uint64_t{from.index()});

@@ -59,6 +59,11 @@ class Fabric {
 
   uint32_t count_links() const { return topology_->links(); }
   Link link(LinkId id) const { return changed_ ? (*changed_)[id.index()] : topology_->link(id); }
+  LinkFigures figures(LinkId id) const {
+    if (!changed_)
+      return topology_->figures(id);
+    return {(*changed_)[id.index()].bandwidth, (*changed_)[id.index()].latency};
+  }
   /// Makes a list of all links.
   std::vector<Link> links() const;
 
@@ -81,7 +86,9 @@ class Fabric {
   /// Returns whether some link is cut.
   bool has_cuts() const { return has_cuts_; }
   /// Returns the number that decides between equal ways, or nothing if the destination does.
-  std::optional<uint64_t> way_number(VertexId from, VertexId to, uint32_t channel) const;
+  std::optional<uint64_t> way_number(VertexId from, VertexId to, uint32_t channel) const {
+    return ways_.hashed ? std::optional(hashed_number(from, to, channel)) : std::nullopt;
+  }
 
   /// Returns the lowest link that is not cut and leads from `from` straight to `to`. Takes a binary
   /// search among the links out of `from`, or no search where the topology has a rule. Where a link
@@ -105,6 +112,7 @@ class Fabric {
 
  private:
   struct Graph;
+  uint64_t hashed_number(VertexId from, VertexId to, uint32_t channel) const;
   std::shared_ptr<const Topology> topology_;
   Ways ways_;
   std::vector<VertexId> reducing_switches_;

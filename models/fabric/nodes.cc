@@ -83,6 +83,14 @@ Link Nodes::link(LinkId id) const {
   return link;
 }
 
+LinkFigures Nodes::figures(LinkId id) const {
+  if (id.index() < nic_links_)
+    return form_.inside->figures(LinkId(id.index() % form_.inside->links()));
+  if (id.index() < outside_links_)
+    return form_.nic;
+  return form_.outside->figures(LinkId(id.index() - outside_links_));
+}
+
 std::string Nodes::switch_name(uint32_t index) const {
   const Place at = place(VertexId(devices() + index));
   if (!at.is_outside)

@@ -66,6 +66,8 @@ class Topology {
 
   /// Returns the link with this number. Requires that it is less than links().
   virtual Link link(LinkId id) const = 0;
+  /// Returns the figures of the link. This is faster, since its ends are not worked out.
+  virtual LinkFigures figures(LinkId id) const = 0;
   /// Returns the name of a switch, counted from 0. Requires index < switches().
   virtual std::string switch_name(uint32_t index) const = 0;
   /// Visits the links that lead from the vertex, in ascending order.
@@ -101,6 +103,9 @@ class ListedTopology final : public Topology {
   uint32_t switches() const override { return static_cast<uint32_t>(switches_.size()); }
   uint32_t links() const override { return static_cast<uint32_t>(links_.size()); }
   Link link(LinkId id) const override { return links_[id.index()]; }
+  LinkFigures figures(LinkId id) const override {
+    return {links_[id.index()].bandwidth, links_[id.index()].latency};
+  }
   std::string switch_name(uint32_t index) const override { return switches_[index]; }
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
@@ -148,6 +153,7 @@ class Torus final : public Topology {
   uint32_t switches() const override { return 0; }
   uint32_t links() const override { return links_; }
   Link link(LinkId id) const override;
+  LinkFigures figures(LinkId id) const override;
   std::string switch_name(uint32_t /*index*/) const override { return {}; }
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
@@ -164,6 +170,7 @@ class Torus final : public Topology {
     uint32_t first_link = 0;  // of this dimension
   };
 
+  size_t dimension_of(LinkId id) const;
   uint32_t coordinate(uint32_t device, size_t d) const {
     return device / along_[d].stride % dimensions_[d].size;
   }
@@ -188,6 +195,7 @@ class FullMesh final : public Topology {
   uint32_t switches() const override { return 0; }
   uint32_t links() const override { return devices_ * (devices_ - 1); }
   Link link(LinkId id) const override;
+  LinkFigures figures(LinkId /*id*/) const override { return figures_; }
   std::string switch_name(uint32_t /*index*/) const override { return {}; }
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
@@ -242,6 +250,7 @@ class Tree final : public Topology {
   uint32_t switches() const override { return switches_; }
   uint32_t links() const override { return links_; }
   Link link(LinkId id) const override;
+  LinkFigures figures(LinkId id) const override;
   std::string switch_name(uint32_t index) const override;
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
@@ -259,6 +268,7 @@ class Tree final : public Topology {
     uint32_t top = 0;
   };
   Place place(VertexId id) const;
+  size_t level_of(LinkId id) const;
   VertexId vertex(const Place& place) const;
   /// Returns the subtree of a higher level that the place is in.
   uint32_t subtree(const Place& place, size_t level) const;
@@ -317,6 +327,7 @@ class Nodes final : public Topology {
   uint32_t switches() const override;
   uint32_t links() const override { return outside_links_ + form_.outside->links(); }
   Link link(LinkId id) const override;
+  LinkFigures figures(LinkId id) const override;
   std::string switch_name(uint32_t index) const override;
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,

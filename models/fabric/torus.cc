@@ -35,10 +35,19 @@ LinkId Torus::link_back(uint32_t device, size_t d) const {
                 (coordinate(device, d) + size - 1) % size);
 }
 
-Link Torus::link(LinkId id) const {
+size_t Torus::dimension_of(LinkId id) const {
   size_t d = 0;
   while (d + 1 < along_.size() && id.index() >= along_[d + 1].first_link)
     ++d;
+  return d;
+}
+
+LinkFigures Torus::figures(LinkId id) const {
+  return dimensions_[dimension_of(id)].figures;
+}
+
+Link Torus::link(LinkId id) const {
+  const size_t d = dimension_of(id);
   const Along& along = along_[d];
   const uint32_t size = dimensions_[d].size;
   const uint32_t lines = devices_ / size;
@@ -78,13 +87,17 @@ bool Torus::append_route(VertexId from, VertexId to, std::optional<uint64_t> /*n
     const uint32_t on = (target + size - source) % size;
     const uint32_t back = size - on;
     const bool goes_on = wraps ? on < back || (on == back && source % 2 == 0) : target > source;
+    if (source == target)
+      continue;
+    // Along a line the numbers of the links follow each other.
     const uint32_t stride = along_[d].stride;
-    const uint32_t first = at - source * stride;
-    for (uint32_t c = source; c != target;) {
-      route.push_back(goes_on ? link_on(at, d) : link_back(at, d));
-      c = goes_on ? (c + 1) % size : (c + size - 1) % size;
-      at = first + c * stride;
-    }
+    const uint32_t start = at - source * stride;
+    const uint32_t step = goes_on ? 1 : size - 1;
+    const uint32_t first_on = link_on(start, d).index();
+    const uint32_t first_back = link_back(start + stride, d).index();
+    for (uint32_t c = source; c != target; c = c + step < size ? c + step : c + step - size)
+      route.emplace_back(goes_on ? first_on + c : first_back + (c == 0 ? size - 1 : c - 1));
+    at = start + target * stride;
   }
   return true;
 }

@@ -46,6 +46,8 @@ int64_t Tree::links_as_one(const std::vector<TreeLevel>& levels, size_t level) {
 }
 
 Tree::Place Tree::place(VertexId id) const {
+  if (id.index() < counts_[0])
+    return {0, id.index(), 0};
   size_t level = 0;
   while (id.index() - first_[level] >= counts_[level])
     ++level;
@@ -71,10 +73,20 @@ LinkId Tree::link_up(const Place& lower, uint32_t above, uint32_t lane) const {
                 2 * ((number * level.above + above) * level.parallel + lane));
 }
 
-Link Tree::link(LinkId id) const {
+/// Returns the level below the link, from 0 on.
+size_t Tree::level_of(LinkId id) const {
   size_t l = 0;
   while (id.index() >= first_links_[l + 1])
     ++l;
+  return l;
+}
+
+LinkFigures Tree::figures(LinkId id) const {
+  return levels_[level_of(id)].figures;
+}
+
+Link Tree::link(LinkId id) const {
+  const size_t l = level_of(id);
   const TreeLevel& level = levels_[l];
   const uint32_t number = (id.index() - first_links_[l]) / 2 / level.parallel;
   const uint32_t below = number / level.above;
@@ -145,6 +157,10 @@ bool Tree::append_route(VertexId from, VertexId to, std::optional<uint64_t> numb
   while (subtree(at, top) != subtree(end, top))
     if (++top > levels_.size())
       return false;
+  // Most levels have one vertex above each and no parallel links. Then nothing is divided.
+  const auto choice = [&](size_t level, uint32_t of) {
+    return of == 1 ? 0 : static_cast<uint32_t>(decides / tops_[level] % of);
+  };
   // The vertex at the top is above both ends.
   if (at.level > 0 && end.level > 0) {
     const Place& higher = at.level < end.level ? end : at;
@@ -155,13 +171,11 @@ bool Tree::append_route(VertexId from, VertexId to, std::optional<uint64_t> numb
     if (above != lower.top)
       return false;
   }
-  const auto lane = [&](size_t level) {
-    return static_cast<uint32_t>(decides / tops_[level] % levels_[level - 1].parallel);
-  };
+  const auto lane = [&](size_t level) { return choice(level, levels_[level - 1].parallel); };
   while (at.level < top) {
     const size_t next = at.level + 1;
     const TreeLevel& level = levels_[at.level];
-    auto above = static_cast<uint32_t>(decides / tops_[at.level] % level.above);
+    uint32_t above = choice(at.level, level.above);
     if (next <= end.level) {  // the end is a switch: it is reached over what is below it
       above = end.top;
       for (size_t l = end.level; l > next; --l)
@@ -173,8 +187,11 @@ bool Tree::append_route(VertexId from, VertexId to, std::optional<uint64_t> numb
   }
   while (at.level > end.level) {
     const TreeLevel& level = levels_[at.level - 1];
-    const Place lower{at.level - 1, subtree(end, at.level - 1), at.top / level.above};
-    route.emplace_back(link_up(lower, at.top % level.above, lane(at.level)).index() + 1);
+    const bool has_one = level.above == 1;
+    const Place lower{at.level - 1, subtree(end, at.level - 1),
+                      has_one ? at.top : at.top / level.above};
+    const uint32_t above = has_one ? 0 : at.top % level.above;
+    route.emplace_back(link_up(lower, above, lane(at.level)).index() + 1);
     at = lower;
   }
   return true;

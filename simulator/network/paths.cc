@@ -123,12 +123,12 @@ void RouteSearch::go_on(const Graph& graph) {
 
 // Vertices are met in the order of their distances. So when the target is met, all vertices that
 // may come before it on a route have been met.
-bool RouteSearch::backwards(const Graph& graph, VertexId to, uint64_t number, Around around,
-                            Route& links) {
+RouteSearch::Outcome RouteSearch::backwards(const Graph& graph, VertexId to, uint64_t number,
+                                            Around around, Route& links) {
   while (!distance(to)) {
     if (next_ == frontier_.size()) {
       frontier_.shrink_to_fit();
-      return false;
+      return Outcome::NoRoute;
     }
     go_on(graph);
   }
@@ -154,6 +154,7 @@ bool RouteSearch::backwards(const Graph& graph, VertexId to, uint64_t number, Ar
     hops.push_back({chosen, at, product});
     at = chosen;
   }
+  bool is_only = product == 1;
   for (size_t i = 0; i < hops.size(); ++i) {
     const std::span<const uint32_t> lanes = graph.between(hops[i].from, hops[i].to);
     const size_t from_nearer_end = std::min(i + around.after, hops.size() - 1 - i + around.before);
@@ -161,8 +162,9 @@ bool RouteSearch::backwards(const Graph& graph, VertexId to, uint64_t number, Ar
     if (from_nearer_end >= around.after)
       at_end = hops[std::min(from_nearer_end - around.after, hops.size() - 1)].product;
     links.emplace_back(lanes[number / at_end % lanes.size()]);
+    is_only = is_only && lanes.size() == 1;
   }
-  return true;
+  return is_only ? Outcome::OnlyRoute : Outcome::OneOfSeveral;
 }
 
 Paths::Paths(const Fabric& fabric, size_t most_held) : fabric_(fabric), most_held_(most_held) {
@@ -170,18 +172,18 @@ Paths::Paths(const Fabric& fabric, size_t most_held) : fabric_(fabric), most_hel
   count_kept_ = std::bit_ceil(std::min({kMostKept, most_held, vertices * vertices}));
 }
 
-bool Paths::search(VertexId from, VertexId to, uint64_t number, RouteSearch::Around around,
-                   Route& backwards) {
+RouteSearch::Outcome Paths::search(VertexId from, VertexId to, uint64_t number,
+                                   RouteSearch::Around around, Route& backwards) {
   if (const std::span<const uint32_t> lanes = graph_->between(from, to); !lanes.empty()) {
     backwards.emplace_back(lanes[number % lanes.size()]);
-    return true;
+    return lanes.size() == 1 ? RouteSearch::Outcome::OnlyRoute : RouteSearch::Outcome::OneOfSeveral;
   }
   searches_.resize(graph_->vertices());
   std::unique_ptr<RouteSearch>& search = searches_[from.index()];
   if (!search)
     search = std::make_unique<RouteSearch>(from);
   const size_t before = search->held();
-  const bool found = search->backwards(*graph_, to, number, around, backwards);
+  const RouteSearch::Outcome outcome = search->backwards(*graph_, to, number, around, backwards);
   held_ += search->held();
   held_ -= before;
   if (held_ > most_held_) {
@@ -189,7 +191,7 @@ bool Paths::search(VertexId from, VertexId to, uint64_t number, RouteSearch::Aro
       other.reset();
     held_ = 0;
   }
-  return found;
+  return outcome;
 }
 
 void Paths::begin_path(Path& path) {
@@ -201,12 +203,8 @@ void Paths::begin_path(Path& path) {
 }
 
 void Paths::append(LinkId id) {
+  const LinkFigures link = fabric_.figures(id);
   path_->links.push_back(id);
-  add_figures(id);
-}
-
-void Paths::add_figures(LinkId id) {
-  const Link link = fabric_.link(id);
   path_->bottleneck =
       path_->bottleneck ? std::min(*path_->bottleneck, link.bandwidth) : link.bandwidth;
   path_->latency += link.latency;
@@ -227,12 +225,14 @@ bool Paths::append_searched(const Asked& asked, uint64_t number, RouteSearch::Ar
   if (kept_.empty())
     kept_.resize(count_kept_);
   Kept& kept = kept_[slot_of(asked, kept_.size())];
-  if (kept.asked != asked || kept.number != number || kept.around != around) {
+  const bool for_any_number = kept.outcome != RouteSearch::Outcome::OneOfSeveral;
+  if (kept.asked != asked ||
+      !(for_any_number || (kept.number == number && kept.around == around))) {
     kept.links.clear();
-    const bool found = search(asked.from, asked.to, number, around, kept.links);
-    kept = {asked, number, around, found, std::move(kept.links)};
+    const RouteSearch::Outcome outcome = search(asked.from, asked.to, number, around, kept.links);
+    kept = {asked, number, around, outcome, std::move(kept.links)};
   }
-  const bool found = kept.found;
+  const bool found = kept.outcome != RouteSearch::Outcome::NoRoute;
   for (auto link = kept.links.rbegin(); link != kept.links.rend(); ++link)
     append(*link);
   if (kept.links.capacity() > kMostLinksKept)
@@ -321,8 +321,15 @@ const Path* Paths::find_by_rule(VertexId from, VertexId to, uint32_t channel) {
   }
   if (!found)
     return nullptr;
-  for (const LinkId link : links)
-    add_figures(link);
+  if (links.empty())
+    return path_;
+  BytesPerSecond least = fabric_.figures(links.front()).bandwidth;
+  for (const LinkId id : links) {
+    const LinkFigures link = fabric_.figures(id);
+    least = std::min(least, link.bandwidth);
+    path_->latency += link.latency;
+  }
+  path_->bottleneck = least;
   return path_;
 }
 

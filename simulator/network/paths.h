@@ -89,8 +89,11 @@ class RouteSearch {
     friend bool operator==(const Around&, const Around&) = default;
   };
 
-  /// Appends the links of the route, the last one first. Returns false if there is no route.
-  bool backwards(const Graph& graph, VertexId to, uint64_t number, Around around, Route& links);
+  /// A search finds one of these; its answer serves any number, or only the one given.
+  enum class Outcome : uint8_t { NoRoute, OnlyRoute, OneOfSeveral };
+
+  /// Appends the links of the route, the last one first.
+  Outcome backwards(const Graph& graph, VertexId to, uint64_t number, Around around, Route& links);
 
   /// Returns the number of 32-bit numbers that it holds.
   size_t held() const { return 2 * met_.size() + frontier_.capacity(); }
@@ -154,9 +157,9 @@ class Paths {
   /// The last search for one pair, in a cache of the same kind.
   struct Kept {
     std::optional<Asked> asked;
-    uint64_t number = 0;
+    uint64_t number = 0;  // of one route of several, as `around`
     RouteSearch::Around around;
-    bool found = false;
+    RouteSearch::Outcome outcome = RouteSearch::Outcome::NoRoute;
     Route links;  // the last one first
   };
   static constexpr size_t kMostKept = size_t{1} << 12U;
@@ -170,12 +173,11 @@ class Paths {
   size_t slot_of(const Asked& asked, size_t size) const;
   void begin_path(Path& path);
   void append(LinkId link);
-  void add_figures(LinkId link);
   bool crosses_a_cut(const Route& route) const;
   bool route(const Asked& asked);
   bool append_searched(const Asked& asked, uint64_t number, RouteSearch::Around around);
-  bool search(VertexId from, VertexId to, uint64_t number, RouteSearch::Around around,
-              Route& backwards);
+  RouteSearch::Outcome search(VertexId from, VertexId to, uint64_t number,
+                              RouteSearch::Around around, Route& backwards);
 
   const Fabric& fabric_;
   std::optional<RouteSearch::Graph> graph_;             // from the first search on
