@@ -37,6 +37,7 @@
 #include "models/program/ragged.h"
 #include "simulator/algorithm/chunks.h"
 #include "simulator/algorithm/direct.h"
+#include "simulator/algorithm/layout.h"
 #include "simulator/algorithm/ragged_exchange.h"
 #include "simulator/schedule/schedule.h"
 
@@ -53,9 +54,7 @@ struct ScheduleRequest {
   std::vector<SourceDestination> pairs;  // of a permutation
   int64_t initial = 0;  // the last so many elements of the operand are the result's initial ones
   SharedList<ExchangedSlice> slices = {};  // of a ragged exchange
-  /// So many consecutive ranks are on one machine, where a chain joins them in a tree. Lowering
-  /// takes it from the topology "nodes".
-  uint32_t together = 1;
+  Layout layout;
   friend bool operator==(const ScheduleRequest&, const ScheduleRequest&) = default;
   friend auto operator<=>(const ScheduleRequest&, const ScheduleRequest&) = default;
 
@@ -76,6 +75,7 @@ struct PlacedGroup {
   const Fabric& fabric;
   std::span<const VertexId> ranks;  // where each rank is
   uint32_t channels = 1;            // Transport::channels
+  Layout layout = {};
 };
 
 /// Says how the number of channels follows from a protocol's channel_bytes, and which part of a
@@ -99,30 +99,66 @@ enum class Cutting : uint8_t {
   ByItself,      // the algorithm does, by Transport::largest: its messages may differ in size
 };
 
+/// Into how many pieces a message is cut if neither slots nor the protocol's pieces cut it, so that
+/// nodes send one piece on while the next arrives. No piece is smaller than `least`. The numbers
+/// are ours.
+struct PieceRule {
+  int64_t most = 1;
+  Bytes least;
+  friend auto operator<=>(const PieceRule&, const PieceRule&) = default;
+};
+/// With 512 pieces a chain of 32 ranks takes 6 % longer than its slowest link is busy. A piece of
+/// 64 KiB takes about as long as a message's latency.
+inline constexpr PieceRule kPiecesOfChain = {512, Bytes(int64_t{64} << 10)};
+/// Trees between nodes are not as deep.
+inline constexpr PieceRule kPiecesOfTrees = {128, Bytes(int64_t{64} << 10)};
+/// A rank of a ring has one message under way, so each piece takes a latency more than its
+/// transfer. Rings of stages have several units to overlap, besides the pieces.
+inline constexpr PieceRule kPiecesOfStages = {16, Bytes(int64_t{2} << 20)};
+
+/// The name of all algorithms that run one algorithm in nodes and one between them.
+inline constexpr std::string_view kHierarchical = "hierarchical";
+
 struct Algorithm {
-  std::string_view name;     // the scenario's "algorithm"
+  std::string_view name;     // the scenario's "algorithm"; "a+b": a in nodes, b between them
   std::string_view summary;  // one line for `orrery show` and the documentation
   std::vector<OpKind> kinds;
   /// Returns why the group cannot run it, as "expected ..., got ...". The result is empty if the
   /// group can.
   std::optional<std::string> (*misfit)(const PlacedGroup& group);
   std::unique_ptr<const Schedule> (*make)(const ScheduleRequest& request);
-  /// Returns the switch of the switch nodes, for a group that fits. Null if there are none.
-  std::optional<VertexId> (*switch_of)(const PlacedGroup& group) = nullptr;
+  /// Returns the switch of each of the schedule's `nodes` switch nodes, for a group that fits. Null
+  /// if the algorithm has none.
+  std::vector<VertexId> (*switches_of)(const PlacedGroup& group, uint32_t nodes) = nullptr;
   /// Returns why the algorithm is not considered for the group unless the scenario names it. The
   /// result is empty if the algorithm is considered. Null: it always is.
   std::optional<std::string> (*set_aside)(const PlacedGroup& group, const Hints& asked) = nullptr;
   ChannelUse channel_use = ChannelUse::EvenShares;
   Cutting cutting = Cutting::InIterations;
-  /// Nodes send one piece of a message on while the next arrives. If no protocol cuts messages, the
-  /// schedule maker does (kUncutPieces).
-  bool pipelined = false;
+  PieceRule pieces = {};
+  /// Each of its channels goes round the ranks in an order of the layout. Unless the op or the
+  /// protocol says how many channels there are, each order has one.
+  bool follows_orders = false;
   /// Lowering never takes it unless the scenario names it. Reports do not say so each time.
   bool only_named = false;
 
-  /// Returns whether some group of the fabric may fit, as far as its switches go.
+  /// Returns whether a scenario that asks for `asked` may get the algorithm: by its name, or by
+  /// "hierarchical" if it is one of nodes and between them.
+  bool is_called(std::string_view asked) const {
+    return name == asked || (asked == kHierarchical && name.find('+') != std::string_view::npos);
+  }
+
+  /// Returns whether the algorithm is for topologies like that of the fabric. Null: for all.
+  bool (*is_for_topology)(const Topology& topology) = nullptr;
+  bool is_for(const Fabric& fabric) const {
+    return is_for_topology == nullptr || is_for_topology(fabric.topology());
+  }
+
+  /// Returns whether some group of the fabric may fit, as far as its topology and switches go.
   bool offered_on(const Fabric& fabric) const {
-    return switch_of == nullptr || !fabric.reducing_switches().empty();
+    if (!is_for(fabric))
+      return false;
+    return switches_of == nullptr || !fabric.reducing_switches().empty();
   }
 };
 
@@ -131,6 +167,9 @@ struct Algorithm {
 using ReplaceSchedule = std::function<std::shared_ptr<const Schedule>(
     const Algorithm& algorithm, const ScheduleRequest& request,
     std::shared_ptr<const Schedule> made)>;
+
+/// Returns the lowest switch that reduces and has a link to each rank of the group and from it.
+std::optional<VertexId> reducing_switch(const PlacedGroup& group);
 
 /// Returns where each node of the algorithm's schedule for the group is: the ranks, then the switch
 /// nodes. Requires that the group fits.

@@ -28,6 +28,7 @@
 #include "models/array/combine.h"
 #include "models/base/check.h"
 #include "models/base/compiler.h"
+#include "models/base/shared_list.h"
 #include "simulator/algorithm/chunks.h"
 #include "simulator/schedule/schedule.h"
 
@@ -44,6 +45,10 @@ namespace orrery {
 /// A ring that goes both ways has twice as many channels, and the second half of them goes back. To
 /// go back is to go on in mirrored numbers: rank r and chunk r count as n-1-r. So the fold of a
 /// chunk's second half is ((x[c'] + x[c'-1]) + x[c'-2]) + ..., where c' is c or c - 1.
+///
+/// With orders, channel c goes round the ranks in order c mod their number, and so does the channel
+/// that goes back with it. Then r and c above are the places of the rank and of the chunk's rank in
+/// that order.
 class RingSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
@@ -51,9 +56,9 @@ class RingSchedule final : public Schedule {
   enum class Form : uint8_t { AllGather, ReduceScatter, AllReduce };
   enum class Ways : uint8_t { One, Both };
 
-  /// `combine` is None exactly for an all-gather.
+  /// `combine` is None exactly for an all-gather. Each of the `orders` has each rank once.
   RingSchedule(Form form, uint32_t nodes, int64_t count, Combine combine, Transport transport,
-               Ways ways = Ways::One)
+               Ways ways = Ways::One, const SharedList<SharedList<uint32_t>>& orders = {})
       : form_(form),
         nodes_(nodes),
         last_(form == Form::AllReduce ? 2 * (nodes - 1) : nodes - 1),
@@ -71,6 +76,15 @@ class RingSchedule final : public Schedule {
         return Piece{split.first(c), split.count(c)};
       };
       pieces_.push_back({piece(chunks_.smallest()), piece(chunks_.largest())});
+    }
+    for (const SharedList<uint32_t>& order : orders) {
+      ORRERY_CHECK(order.size() == nodes, "an order has each rank");
+      Order& ranks = orders_.emplace_back();
+      ranks.places.resize(nodes);
+      for (const uint32_t rank : order) {
+        ranks.places[rank] = static_cast<uint32_t>(ranks.ranks.size());
+        ranks.ranks.push_back(rank);
+      }
     }
     extent_.nodes = nodes;
     extent_.slots = transport.slots;
@@ -165,30 +179,49 @@ class RingSchedule final : public Schedule {
     int64_t count;
   };
 
+  /// An order of the ranks, and the place of each rank in it.
+  struct Order {
+    std::vector<uint32_t> ranks;
+    std::vector<uint32_t> places;
+  };
+
   bool goes_back(Channel channel) const { return channel.index() >= onward_; }
+  const Order& order(Channel channel) const {
+    return orders_[channel.index() % onward_ % orders_.size()];
+  }
 
   Node next(Node node, Channel channel) const {
-    return goes_back(channel) ? before(node) : after(node);
+    return goes_back(channel) ? before(node, channel) : after(node, channel);
   }
   Node previous(Node node, Channel channel) const {
-    return goes_back(channel) ? after(node) : before(node);
+    return goes_back(channel) ? after(node, channel) : before(node, channel);
   }
-  Node after(Node node) const {
-    return node.index() + 1 == nodes_ ? Node(0) : Node(node.index() + 1);
+  Node after(Node node, Channel channel) const {
+    const uint32_t place = place_of(node, channel);
+    return rank_at(place + 1 == nodes_ ? 0 : place + 1, channel);
   }
-  Node before(Node node) const {
-    return node.index() == 0 ? Node(nodes_ - 1) : Node(node.index() - 1);
+  Node before(Node node, Channel channel) const {
+    const uint32_t place = place_of(node, channel);
+    return rank_at(place == 0 ? nodes_ - 1 : place - 1, channel);
+  }
+  uint32_t place_of(Node node, Channel channel) const {
+    return orders_.empty() ? node.index() : order(channel).places[node.index()];
+  }
+  Node rank_at(uint32_t place, Channel channel) const {
+    return Node(orders_.empty() ? place : order(channel).ranks[place]);
   }
 
-  /// A node gets its chunks in falling order: (node - first_chunk - index) mod n, where index < 2n.
+  /// A node gets its chunks in falling order: (place - first_chunk - index) mod n, where index <
+  /// 2n.
   int64_t chunk_at(StepRef ref) const {
     const bool back = goes_back(ref.channel);
-    int64_t chunk = mirrored_if(back, ref.node.index()) - first_chunk_ - ref.index;
+    int64_t chunk = mirrored_if(back, place_of(ref.node, ref.channel)) - first_chunk_ - ref.index;
     if (chunk < 0)
       chunk += nodes_;
     if (chunk < 0)
       chunk += nodes_;
-    return mirrored_if(back, chunk);
+    chunk = mirrored_if(back, chunk);
+    return orders_.empty() ? chunk : order(ref.channel).ranks[static_cast<size_t>(chunk)];
   }
   int64_t mirrored_if(bool back, int64_t number) const {
     return back ? nodes_ - 1 - number : number;
@@ -203,6 +236,7 @@ class RingSchedule final : public Schedule {
   Combine combine_;
   Split chunks_;
   std::vector<std::array<Piece, 2>> pieces_;  // per channel: of a smaller and of a larger chunk
+  std::vector<Order> orders_;                 // none: by rank
   Extent extent_;
 };
 

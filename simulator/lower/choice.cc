@@ -30,16 +30,22 @@ TypeError unknown(std::string parameter, const std::string& got,
 std::variant<std::vector<const Algorithm*>, TypeError> asked_algorithms(const SiteFigures& site,
                                                                         const Fabric& fabric) {
   std::vector<const Algorithm*> all = algorithms_for(site.request.kind);
-  if (site.asked.algorithm)
-    for (const Algorithm* algorithm : all)
-      if (algorithm->name == *site.asked.algorithm)
-        return std::vector{algorithm};
+  if (site.asked.algorithm) {
+    std::vector<const Algorithm*> called;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(called),
+                 [&](const Algorithm* each) { return each->is_called(*site.asked.algorithm); });
+    if (!called.empty())
+      return called;
+  }
   std::erase_if(all, [&](const Algorithm* each) { return !each->offered_on(fabric); });
   if (!site.asked.algorithm)
     return all;
   std::vector<std::string_view> names;
   for (const Algorithm* algorithm : all)
     names.push_back(algorithm->name);
+  if (std::any_of(all.begin(), all.end(),
+                  [](const Algorithm* each) { return each->is_called(kHierarchical); }))
+    names.push_back(kHierarchical);
   return unknown("algorithm", *site.asked.algorithm, names);
 }
 
@@ -100,7 +106,7 @@ std::optional<std::string> misfit_of_any(const Method& method, const SiteFigures
     const SharedList<VertexId>& ranks = site.grouping.vertices[g];
     const ScheduleRequest request = site.request_of(g);
     const auto misfit = [&](uint32_t channels) {
-      return method.algorithm->misfit({fabric, ranks, channels});
+      return method.algorithm->misfit({fabric, ranks, channels, request.layout});
     };
     if (std::optional<std::string> why = misfit(1))
       return why;
@@ -156,15 +162,17 @@ Duration least_time(const Method& method, const SiteFigures& site,
   return least;
 }
 
-/// Returns the methods in the order in which they are timed. With protocols, the method with the
-/// least lower bound comes first. Timing a slow protocol takes long.
+/// Returns the methods in the order in which they are timed. With protocols, and on topologies with
+/// algorithms of their own, the method with the least lower bound comes first: there are many, and
+/// timing a slow one takes long.
 std::vector<Untimed> in_order(const Methods& fitting, const SiteFigures& site,
                               std::span<const size_t> timed_groups, const QuietTimer& timer) {
+  const bool bounded = std::any_of(fitting.begin(), fitting.end(), [](const Method& method) {
+    return method.protocol != nullptr || method.algorithm->is_for_topology != nullptr;
+  });
   std::vector<Untimed> order;
   for (const Method& method : fitting)
-    order.push_back({method, method.protocol == nullptr
-                                 ? Duration()
-                                 : least_time(method, site, timed_groups, timer)});
+    order.push_back({method, bounded ? least_time(method, site, timed_groups, timer) : Duration()});
   std::stable_sort(order.begin(), order.end(),
                    [](const Untimed& a, const Untimed& b) { return a.at_least < b.at_least; });
   return order;
@@ -224,7 +232,7 @@ std::string only_reason(const Method& only, const SiteFigures& site, const Metho
   const std::string_view kind = rules(site.request.kind).name;
   std::vector<std::string> others;
   for (const Algorithm* const algorithm : algorithms_for(site.request.kind))
-    if (algorithm != only.algorithm && !algorithm->only_named)
+    if (algorithm != only.algorithm && !algorithm->only_named && algorithm->is_for(fabric))
       others.push_back(fmt::format("{}: {}", algorithm->name,
                                    reason_against(*algorithm, site, methods, fabric, maker)));
   return others.empty() ? fmt::format("the only algorithm for {}", kind)

@@ -57,9 +57,9 @@ class QuietTimer {
              WorkType work, std::span<const VertexId> vertices);
 
   /// Returns a lower bound on the time that of() returns for a group of at most kMostTimedRanks,
-  /// found without a walk. A rank needs at least the time for all that it sends over all links out
-  /// of its vertex together, and a channel the time for what it sends at its rate. A bound beyond
-  /// 64 bits is the largest Duration. The bound is 0 for a larger group.
+  /// found without a walk. A link needs at least the time for all that is sent over it, and a
+  /// channel the time for what it sends at its rate. A bound beyond 64 bits is the largest
+  /// Duration. The bound is 0 for a larger group.
   Duration at_least(const Method& method, const Hints& asked, const ScheduleRequest& request,
                     WorkType work, std::span<const VertexId> vertices) const;
 
@@ -86,7 +86,7 @@ struct SiteFigures {
   ScheduleRequest request_of(size_t group) const {
     ScheduleRequest own = request;
     own.nodes = static_cast<uint32_t>(grouping.groups[group].size());
-    own.together = grouping.together[group];
+    own.layout = grouping.layouts[group];
     if (!slices.empty())
       own.slices = slices[group];
     return own;

@@ -19,20 +19,10 @@ uint64_t hash(const std::vector<Group>& groups) {
   return hasher.word();
 }
 
-}  // namespace
-
-SharedList<VertexId> vertices_of(const Group& members) {
-  std::vector<VertexId> vertices;
-  for (const LogicalId member : members)
-    vertices.emplace_back(member.index());
-  return vertices;
-}
-
-uint32_t ranks_together(const Fabric& fabric, const SharedList<VertexId>& ranks) {
-  const auto* const nodes = dynamic_cast<const Nodes*>(&fabric.topology());
-  if (nodes == nullptr)
-    return 1;
-  const auto node_of = [&](size_t rank) { return nodes->node_of(ranks[rank].index()); };
+/// Returns how many consecutive ranks are on each node. The last node may have fewer. The result is
+/// 1 where nodes have no such share.
+uint32_t ranks_together(const Nodes& nodes, std::span<const VertexId> ranks) {
+  const auto node_of = [&](size_t rank) { return nodes.node_of(ranks[rank].index()); };
   size_t share = 1;
   while (share < ranks.size() && node_of(share) == node_of(0))
     ++share;
@@ -45,6 +35,89 @@ uint32_t ranks_together(const Fabric& fabric, const SharedList<VertexId>& ranks)
         return 1;
   }
   return static_cast<uint32_t>(share);
+}
+
+/// Returns an order for each NIC of a node. Order k enters the first node by the rank of NIC k and
+/// goes on by rank, round the node. It leaves by the rank before, and enters the next node by the
+/// rank with the same number there. That node it goes through the other way round, so its last rank
+/// has the number of the first node's first. So messages stay on their rail, and each NIC takes and
+/// sends those of one order, except on the way from the last of an odd number of nodes to the
+/// first. As NCCL's rings do, the orders of all channels go through the nodes in the same order.
+SharedList<SharedList<uint32_t>> orders_by_nic(const Nodes& nodes, std::span<const VertexId> ranks,
+                                               uint32_t together) {
+  const auto all = static_cast<uint32_t>(ranks.size());
+  if (together <= 1 || together >= all)
+    return {};
+  std::vector<uint32_t> starts;  // the first rank of each NIC
+  std::set<uint32_t> seen;
+  for (uint32_t rank = 0; rank < together; ++rank)
+    if (seen.insert(nodes.nic_of(ranks[rank].index())).second)
+      starts.push_back(rank);
+  if (starts.size() == 1)
+    return {};
+  std::vector<SharedList<uint32_t>> orders;
+  for (const uint32_t start : starts) {
+    std::vector<uint32_t> order;
+    for (uint32_t first = 0; first < all; first += together) {
+      const uint32_t share = std::min(together, all - first);
+      const bool back = first / together % 2 == 1;
+      for (uint32_t i = 0; i < share; ++i)
+        order.push_back(first + (start + (back ? share - 1 - i : i)) % share);
+    }
+    orders.emplace_back(std::move(order));
+  }
+  return orders;
+}
+
+/// Returns the sizes of the axes of the box that the ranks fill, row-major. Axes along which the
+/// box has one device are left out. The result is empty if the ranks fill no box in that order.
+SharedList<uint32_t> filled_axes(const Torus& torus, std::span<const VertexId> ranks) {
+  std::vector<uint32_t> strides(torus.dimensions().size(), 1);
+  for (size_t d = strides.size() - 1; d > 0; --d)
+    strides[d - 1] = strides[d] * torus.dimensions()[d].size;
+  const auto coordinate = [&](size_t rank, size_t d) {
+    return ranks[rank].index() / strides[d] % torus.dimensions()[d].size;
+  };
+  std::vector<uint32_t> box;
+  uint64_t devices = 1;
+  for (size_t d = 0; d < strides.size(); ++d) {
+    box.push_back(coordinate(ranks.size() - 1, d) - coordinate(0, d) + 1);  // wraps below the first
+    devices *= box.back();
+    if (box.back() > torus.dimensions()[d].size || devices > ranks.size())
+      return {};
+  }
+  if (devices != ranks.size())
+    return {};
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    size_t rest = rank;
+    for (size_t d = box.size(); d > 0; --d) {
+      if (coordinate(rank, d - 1) != coordinate(0, d - 1) + rest % box[d - 1])
+        return {};
+      rest /= box[d - 1];
+    }
+  }
+  std::erase(box, 1U);
+  return box;
+}
+
+}  // namespace
+
+SharedList<VertexId> vertices_of(const Group& members) {
+  std::vector<VertexId> vertices;
+  for (const LogicalId member : members)
+    vertices.emplace_back(member.index());
+  return vertices;
+}
+
+Layout layout_of(const Fabric& fabric, std::span<const VertexId> ranks) {
+  Layout layout;
+  if (const auto* const nodes = dynamic_cast<const Nodes*>(&fabric.topology())) {
+    layout.together = ranks_together(*nodes, ranks);
+    layout.orders = orders_by_nic(*nodes, ranks, layout.together);
+  } else if (const auto* const torus = dynamic_cast<const Torus*>(&fabric.topology())) {
+    layout.axes = filled_axes(*torus, ranks);
+  }
+  return layout;
 }
 
 const Grouping& Groupings::of(const std::vector<Group>& groups,
@@ -63,7 +136,8 @@ const Grouping& Groupings::of(const std::vector<Group>& groups,
   for (const Group& group : groups) {
     made->members.emplace_back(group);
     made->vertices.push_back(vertices_of(group));
-    made->together.push_back(ranks_together(fabric_, made->vertices.back()));
+    made->layouts.push_back(
+        layout_of(fabric_, {made->vertices.back().begin(), made->vertices.back().size()}));
   }
   made->shapes = shapes(made->vertices);
   return *alike.emplace_back(std::move(made));

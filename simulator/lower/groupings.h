@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "models/base/shared_list.h"
 #include "models/fabric/fabric.h"
 #include "models/mesh/mesh.h"
+#include "simulator/algorithm/layout.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
@@ -18,9 +20,8 @@ namespace orrery {
 /// Returns the vertices of the members. Logical id d runs on device d.
 SharedList<VertexId> vertices_of(const Group& members);
 
-/// Returns how many consecutive ranks are on each node of the topology "nodes". The last node may
-/// have fewer. The result is 1 on other topologies, and where nodes have no such share.
-uint32_t ranks_together(const Fabric& fabric, const SharedList<VertexId>& ranks);
+/// Returns how the ranks lie on the fabric.
+Layout layout_of(const Fabric& fabric, std::span<const VertexId> ranks);
 
 /// The groups of a site on the fabric.
 struct Grouping {
@@ -29,7 +30,7 @@ struct Grouping {
   std::vector<GroupMember> absent;             // members by which no op enters
   std::vector<SharedList<LogicalId>> members;  // per group
   std::vector<SharedList<VertexId>> vertices;  // per group
-  std::vector<uint32_t> together;              // per group: see ranks_together()
+  std::vector<Layout> layouts;                 // per group
   GroupTable table;
   std::vector<size_t> shapes;  // the first group of each shape, without groups of one
 };

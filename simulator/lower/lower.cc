@@ -192,10 +192,10 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
     plan.groups.push_back(group);
     plan.steps = std::min(plan.steps + group.steps, most_steps_ + 1);
     const SharedList<VertexId>& ranks = key.grouping->vertices[g];
-    plan.vertices.push_back(
-        pick.method.algorithm->switch_of == nullptr
-            ? ranks
-            : vertices_of_nodes(*pick.method.algorithm, *group.schedule, {paths_.fabric(), ranks}));
+    plan.vertices.push_back(pick.method.algorithm->switches_of == nullptr
+                                ? ranks
+                                : vertices_of_nodes(*pick.method.algorithm, *group.schedule,
+                                                    {paths_.fabric(), ranks, 1, request.layout}));
   }
   if (plan.steps <= most_steps_)
     plan.unrouted = unrouted(plan);
@@ -335,7 +335,8 @@ class Lowering {
     lowered_.choices.push_back(plan.choice);
     copies_ |= plan.copies;
     if (cut_by_rule(plan.method) && !plan.grouping->shapes.empty() && plan.steps > 0)
-      cut_by_rule_.insert(fmt::format("{} by {}", rules(op.kind).name, plan.choice.algorithm));
+      cut_by_rule_[plan.method.algorithm->pieces].insert(
+          fmt::format("{} by {}", rules(op.kind).name, plan.choice.algorithm));
     add_collectives(id, op, plan);
     if (count_steps(id, op, plan) && plan.unrouted)
       refuse_unrouted(op, plan);
@@ -437,11 +438,11 @@ class Lowering {
     if (std::optional<std::string> label =
             nodes_label(cluster_.fabric, lowered_.collectives, lowered_.choices))
       lowered_.labels.push_back(std::move(*label));
-    if (!cut_by_rule_.empty())
-      lowered_.labels.push_back(fmt::format(
-          "pieces: {}: a message is passed on in up to {} pieces, each of {} or more "
-          "(modelled)",
-          fmt::join(cut_by_rule_, ", "), kUncutPieces, size_text(Bytes(kLeastUncutPiece))));
+    for (const auto& [rule, collectives] : cut_by_rule_)
+      lowered_.labels.push_back(
+          fmt::format("pieces: {}: a message is passed on in up to {} pieces, each of {} or more "
+                      "(modelled)",
+                      fmt::join(collectives, ", "), rule.most, size_text(rule.least)));
   }
 
   const Program& program_;
@@ -456,9 +457,9 @@ class Lowering {
   Lowered lowered_;
   MadeSchedules made_;  // where none are given
   SitePlans plans_;
-  uint64_t steps_ = 0;                 // of the collectives so far
-  bool copies_ = false;                // inside devices
-  std::set<std::string> cut_by_rule_;  // "pbroadcast by ring"
+  uint64_t steps_ = 0;                                      // of the collectives so far
+  bool copies_ = false;                                     // inside devices
+  std::map<PieceRule, std::set<std::string>> cut_by_rule_;  // "pbroadcast by ring"
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -54,8 +55,9 @@ uint64_t steps_of_a_rank(const Schedule& schedule) {
 }
 
 /// Returns the request for fewer nodes. If the source is not among them, the last node replaces it.
-ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements) {
+ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements, Layout layout) {
   request.nodes = nodes;
+  request.layout = std::move(layout);
   request.elements = elements;
   request.source = std::min(request.source, Node(nodes - 1));
   return request;
@@ -111,17 +113,13 @@ Duration QuietTimer::at_least(const Method& method, const Hints& asked,
                               std::span<const VertexId> vertices) const {
   if (request.nodes > kMostTimedRanks)
     return {};
-  const std::unique_ptr<const Schedule> whole =
-      method.algorithm->make(maker_.with_connections(method, asked, request, work));
+  const ScheduleRequest connected = maker_.with_connections(method, asked, request, work);
+  const std::unique_ptr<const Schedule> whole = method.algorithm->make(connected);
   const CollectiveFigures figures = maker_.figures(method, request.kind, *whole);
-  const auto rate_of = [&](VertexId device) {
-    Int128 rate = 0;
-    fabric().topology().for_each_link_from(device, [&](LinkId id) {
-      if (const Link link = fabric().link(id); !link.cut)
-        rate += link.bandwidth.count();
-    });
-    return rate;
-  };
+  const SharedList<VertexId> places =
+      vertices_of_nodes(*method.algorithm, *whole,
+                        {fabric(), vertices, connected.transport.channels, connected.layout});
+  std::map<LinkId, Int128> carried;
   constexpr int64_t kLongest = std::numeric_limits<int64_t>::max();
   const int64_t parts = paths_.fabric().rate_parts();
   const auto time = [](Int128 bytes, Int128 rate) {
@@ -129,19 +127,23 @@ Duration QuietTimer::at_least(const Method& method, const Hints& asked,
     return Duration(static_cast<int64_t>(std::min<Int128>(exact, kLongest)));
   };
   Duration longest;
-  for (uint32_t rank = 0; rank < whole->extent().ranks(); ++rank) {
-    Int128 sent = 0;
+  for (uint32_t node = 0; node < whole->extent().nodes; ++node)
     for (uint32_t c = 0; c < whole->extent().channels; ++c) {
       Int128 of_channel = 0;
-      whole->for_each_receiver(Node(rank), Channel(c), [&](const Sent& each) {
-        of_channel += on_wire(itemsize(work) * each.elements, figures.messages.share).count();
+      whole->for_each_receiver(Node(node), Channel(c), [&](const Sent& each) {
+        const Int128 bytes =
+            on_wire(itemsize(work) * each.elements, figures.messages.share).count();
+        of_channel += bytes;
+        const Path* path = paths_.find(places[node], places[each.to.index()], c);
+        if (path != nullptr)
+          for (const LinkId link : path->links)
+            carried[link] += bytes;
       });
       if (figures.messages.channel_rate)
         longest = std::max(longest, time(of_channel, figures.messages.channel_rate->count()));
-      sent += of_channel;
     }
-    longest = std::max(longest, time(sent * parts, rate_of(vertices[rank])));
-  }
+  for (const auto& [link, bytes] : carried)
+    longest = std::max(longest, time(bytes * parts, fabric().figures(link).bandwidth.count()));
   return Duration(std::min(longest.count(), kLongest - figures.launch.count())) + figures.launch;
 }
 
@@ -152,8 +154,9 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
   if (made.too_long || made.steps > static_cast<uint64_t>(limits_.steps))
     return "has more steps than the limit allows";
   const Schedule& schedule = *made.schedule;
-  const SharedList<VertexId> nodes = vertices_of_nodes(
-      *method.algorithm, schedule, {paths_.fabric(), vertices, request.transport.channels});
+  const SharedList<VertexId> nodes =
+      vertices_of_nodes(*method.algorithm, schedule,
+                        {paths_.fabric(), vertices, request.transport.channels, request.layout});
   if (first_unrouted(schedule, nodes, paths_))
     return "has no route for some message";
   const OneCollective alone(request.kind, schedule, work, nodes,
@@ -179,8 +182,9 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
                                          std::span<const VertexId> vertices) {
   const ScheduleRequest of_all = maker_.with_connections(method, asked, request, work);
   const std::unique_ptr<const Schedule> whole_of_all = method.algorithm->make(of_all);
-  const SharedList<VertexId> places = vertices_of_nodes(
-      *method.algorithm, *whole_of_all, {fabric(), vertices, of_all.transport.channels});
+  const SharedList<VertexId> places =
+      vertices_of_nodes(*method.algorithm, *whole_of_all,
+                        {fabric(), vertices, of_all.transport.channels, of_all.layout});
   if (first_unrouted(*whole_of_all, places, paths_))
     return "has no route for some message";
   if (CollectiveSweep<Schedule>::least_bytes(whole_of_all->extent()) > limits_.state)
@@ -190,28 +194,32 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
     size /= 2;
   const uint32_t half = size / 2;
   const Algorithm& algorithm = *method.algorithm;
-  const auto largest_message = [&](uint32_t nodes) {
-    return algorithm.make(with(request, nodes, request.elements))->largest_message();
-  };
+  const uint32_t sizes[2] = {half, size};
+  std::vector<VertexId> fewer[2];
+  Layout layouts[2];
+  int64_t largest[2];
+  for (size_t i = 0; i < 2; ++i) {
+    fewer[i] = smaller_group(algorithm, asked, fabric(), vertices, sizes[i]);
+    layouts[i] = layout_of(fabric(), fewer[i]);
+    largest[i] =
+        algorithm.make(with(request, sizes[i], request.elements, layouts[i]))->largest_message();
+  }
   const auto steps_with = [&](const ScheduleRequest& each) {
     const std::unique_ptr<const Schedule> whole = algorithm.make(each);
     return Int128{steps_of_a_rank(*whole)} * ScheduleMaker::iterations(method, *whole, work);
   };
   // Data that is split into one part per rank shrinks with the number of ranks.
-  const bool split = largest_message(half) > largest_message(size);
+  const bool split = largest[0] > largest[1];
   const auto elements_of = [&](uint32_t nodes) {
     const Int128 share = ceil_divide(Int128{request.elements} * nodes, Int128{request.nodes});
     return split ? checked_narrow(share) : request.elements;
   };
   Duration takes[2];
   Int128 steps[2];
-  const uint32_t sizes[2] = {half, size};
   for (size_t i = 0; i < 2; ++i) {
     const ScheduleRequest smaller = maker_.with_connections(
-        method, asked, with(request, sizes[i], elements_of(sizes[i])), work);
-    const auto outcome =
-        timed(method, smaller, work,
-              smaller_group(algorithm, asked, paths_.fabric(), vertices, sizes[i]));
+        method, asked, with(request, sizes[i], elements_of(sizes[i]), layouts[i]), work);
+    const auto outcome = timed(method, smaller, work, fewer[i]);
     if (const auto* why_not = std::get_if<std::string>(&outcome))
       return *why_not;
     takes[i] = std::get<Duration>(outcome);

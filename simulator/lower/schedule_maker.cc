@@ -99,7 +99,7 @@ std::optional<int64_t> MessageCut::largest_message(const Schedule& whole) const 
 }
 
 bool cut_by_rule(const Method& method) {
-  return method.algorithm != nullptr && method.algorithm->pipelined &&
+  return method.algorithm != nullptr && method.algorithm->pieces.most > 1 &&
          (method.protocol == nullptr || !(method.protocol->slot || method.protocol->pieces));
 }
 
@@ -107,8 +107,8 @@ MessageCut message_cut(const Method& method, WorkType work) {
   MessageCut cut;
   const int64_t element = itemsize(work).count();
   if (cut_by_rule(method)) {
-    cut.pieces = kUncutPieces;
-    cut.least = std::max<int64_t>(1, kLeastUncutPiece / element);
+    cut.pieces = method.algorithm->pieces.most;
+    cut.least = std::max<int64_t>(1, method.algorithm->pieces.least.count() / element);
     return cut;
   }
   if (method.protocol == nullptr)
@@ -136,6 +136,8 @@ ScheduleRequest ScheduleMaker::with_connections(const Method& method, const Hint
     request.transport.channels = *asked.channels;
   else if (protocol != nullptr)
     set_channels(method, work, request);
+  else if (method.algorithm->follows_orders && !request.layout.orders.empty())
+    request.transport.channels = static_cast<uint32_t>(request.layout.orders.size());
   return request;
 }
 

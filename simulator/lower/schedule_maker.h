@@ -73,12 +73,6 @@ bool cut_by_rule(const Method& method);
 using MadeSchedules =
     std::map<std::tuple<const Algorithm*, ScheduleRequest, MessageCut, uint64_t>, MadeSchedule>;
 
-/// If neither slots nor the protocol's pieces cut the messages of a pipelined algorithm, its
-/// largest message is cut into so many pieces, but into none of fewer bytes. The rule is ours: with
-/// 512 pieces a chain of 32 ranks takes 6 % longer than its slowest link is busy, and a piece of 64
-/// KiB takes about as long as a message's latency.
-inline constexpr int64_t kUncutPieces = 512;
-inline constexpr int64_t kLeastUncutPiece = int64_t{64} << 10;  // bytes
 inline constexpr uint32_t kUncutSlots = 512;  // of a connection: no piece waits for one
 
 /// The figures of a collective on a member: of its steps and messages, and of its end copies.

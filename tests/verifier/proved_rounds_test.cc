@@ -53,7 +53,7 @@ TEST_CASE("rounds and trees: proved for 1 to 33 ranks, whole and cut") {
               const Shape operand =
                   kind == OpKind::Pswapaxes ? Shape{nodes, part} : Shape{elements};
               ScheduleRequest request = schedule_request(op, nodes, elements, transport);
-              request.together = 1 + static_cast<uint32_t>(part);
+              request.layout.together = 1 + static_cast<uint32_t>(part);
               auto schedule = algorithm.make(request);
               if (largest > 0 && schedule->largest_message() > largest)
                 schedule = cut_made(algorithm, request, largest);

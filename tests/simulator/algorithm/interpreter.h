@@ -37,7 +37,8 @@ class Interpreter {
     const int64_t initial = extent_.zero_output ? 0 : kUnwritten;
     moved_.outputs.assign(extent_.nodes, Elements(static_cast<size_t>(extent_.output), initial));
     moved_.sent.assign(extent_.nodes, 0);
-    scratch_.assign(extent_.nodes, Elements(static_cast<size_t>(extent_.scratch), kUnwritten));
+    for (uint32_t n = 0; n < extent_.nodes; ++n)
+      scratch_.emplace_back(static_cast<size_t>(extent_.size(Node(n), Area::Scratch)), kUnwritten);
   }
 
   Moved run() {

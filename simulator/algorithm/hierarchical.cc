@@ -1,0 +1,174 @@
+#include "simulator/algorithm/hierarchical.h"
+
+#include <bit>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/program/rules.h"
+#include "simulator/algorithm/direct_all_to_all.h"
+#include "simulator/algorithm/halving_doubling.h"
+#include "simulator/algorithm/in_switch.h"
+#include "simulator/algorithm/ring.h"
+#include "simulator/algorithm/tree.h"
+
+namespace orrery {
+namespace {
+
+using OwnedSchedule = std::unique_ptr<const Schedule>;
+
+/// Returns the same form of another algorithm.
+template <class Form>
+Form form_as(StageForm form) {
+  return form == StageForm::AllReduce       ? Form::AllReduce
+         : form == StageForm::ReduceScatter ? Form::ReduceScatter
+                                            : Form::AllGather;
+}
+
+OwnedSchedule ring_line(const LineRequest& request) {
+  return std::make_unique<RingSchedule>(form_as<RingSchedule::Form>(request.form), request.nodes,
+                                        request.count, request.combine, request.transport);
+}
+
+OwnedSchedule in_switch_line(const LineRequest& request) {
+  return std::make_unique<InSwitchSchedule>(form_as<InSwitchSchedule::Form>(request.form),
+                                            request.nodes, request.count, request.combine, Node(0),
+                                            request.transport);
+}
+
+OwnedSchedule tree_line(const LineRequest& request) {
+  return std::make_unique<TreeSchedule>(request.nodes, request.count, request.combine, 1,
+                                        request.transport);
+}
+
+OwnedSchedule halving_line(const LineRequest& request) {
+  Transport transport = request.transport;
+  transport.largest = request.count / std::bit_floor(request.nodes);
+  return std::make_unique<HalvingDoublingSchedule>(
+      form_as<HalvingDoublingSchedule::Form>(request.form), request.nodes, request.count,
+      request.combine, transport);
+}
+
+OwnedSchedule direct_line(const LineRequest& request) {
+  return std::make_unique<DirectAllToAllSchedule>(request.nodes, request.count / request.nodes,
+                                                  request.transport);
+}
+
+uint32_t one_for_each(uint32_t nodes) {
+  return nodes;
+}
+uint32_t halves(uint32_t /*nodes*/) {
+  return 2;
+}
+uint32_t powers_of_two(uint32_t nodes) {
+  return std::bit_floor(nodes);
+}
+
+uint64_t one_channel(uint64_t /*nodes*/) {
+  return 1;
+}
+uint64_t channels_of_switch(uint64_t nodes) {
+  return 2 * nodes;
+}
+uint64_t channels_of_tree(uint64_t /*nodes*/) {
+  return TreeSchedule::all_channels(1);
+}
+uint64_t channel_for_each(uint64_t nodes) {
+  return nodes;
+}
+
+StageForm form_of(OpKind kind) {
+  switch (kind) {
+    case OpKind::AllGather:
+      return StageForm::AllGather;
+    case OpKind::PsumScatter:
+      return StageForm::ReduceScatter;
+    case OpKind::AllToAll:
+      return StageForm::AllToAll;
+    default:
+      return StageForm::AllReduce;
+  }
+}
+
+int64_t count_of(const ScheduleRequest& request) {
+  return request.kind == OpKind::AllGather ? request.nodes * request.elements : request.elements;
+}
+
+/// Returns the schedule of a group with one axis.
+OwnedSchedule along_one_axis(const ScheduleRequest& request, const LineAlgorithm& algorithm) {
+  return algorithm.make({form_of(request.kind), request.nodes, count_of(request),
+                         rules(request.kind).form.combine, request.transport});
+}
+
+}  // namespace
+
+const StagePart kRingPart = {{ring_line, one_for_each}, one_channel};
+const StagePart kInSwitchPart = {
+    {in_switch_line, one_for_each}, channels_of_switch, kPiecesOfStages, true};
+const StagePart kTreePart = {{tree_line, halves}, channels_of_tree, kPiecesOfTrees};
+const StagePart kHalvingPart = {{halving_line, powers_of_two}, one_channel};
+const StagePart kDirectPart = {{direct_line, one_for_each}, channel_for_each};
+
+std::optional<std::string> misfit_nodes(const PlacedGroup& group) {
+  const auto ranks = static_cast<uint32_t>(group.ranks.size());
+  const uint32_t together = group.layout.together;
+  if (together > 1 && together < ranks && ranks % together == 0)
+    return std::nullopt;
+  const std::string_view expected =
+      "expected groups of several nodes of the topology \"nodes\", with several ranks on each, "
+      "side by side and as many on each";
+  if (together <= 1)
+    return fmt::format("{}, got {} ranks with none side by side on a node", expected, ranks);
+  return fmt::format("{}, got {} ranks, {} on a node", expected, ranks, together);
+}
+
+std::optional<std::string> misfit_axes(const PlacedGroup& group) {
+  if (group.layout.axes.size() > 1)
+    return std::nullopt;
+  return fmt::format(
+      "expected groups that fill several axes of a torus or a mesh, got {} ranks that do not",
+      group.ranks.size());
+}
+
+OwnedSchedule make_hierarchical(const ScheduleRequest& request, const LineAlgorithm& inside,
+                                const LineAlgorithm& between) {
+  const uint32_t together = std::min(request.layout.together, request.nodes);
+  if (together == request.nodes)
+    return along_one_axis(request, inside);
+  if (together == 1)
+    return along_one_axis(request, between);
+  StagedForm form;
+  form.form = form_of(request.kind);
+  form.sizes = {request.nodes / together, together};
+  form.algorithms = {between, inside};
+  form.lanes.assign(request.transport.channels, {{1, 0}});
+  form.count = count_of(request);
+  form.combine = rules(request.kind).form.combine;
+  form.transport = request.transport;
+  return std::make_unique<StagedSchedule>(std::move(form));
+}
+
+OwnedSchedule make_torus(const ScheduleRequest& request) {
+  const SharedList<uint32_t>& sizes = request.layout.axes;
+  const auto axes = static_cast<uint32_t>(sizes.size());
+  if (axes < 2)
+    return along_one_axis(request, kRingPart.line);
+  StagedForm form;
+  form.form = form_of(request.kind);
+  form.sizes.assign(sizes.begin(), sizes.end());
+  form.algorithms.assign(axes, kRingPart.line);
+  for (uint32_t c = 0; c < request.transport.channels; ++c)
+    for (const bool goes_back : {false, true})
+      for (uint32_t first = 0; first < axes; ++first) {
+        StagedLane& lane = form.lanes.emplace_back();
+        lane.goes_back = goes_back;
+        for (uint32_t a = 0; a < axes; ++a)
+          lane.axes.push_back((first + a) % axes);
+      }
+  form.count = count_of(request);
+  form.combine = rules(request.kind).form.combine;
+  form.transport = request.transport;
+  return std::make_unique<StagedSchedule>(std::move(form));
+}
+
+}  // namespace orrery

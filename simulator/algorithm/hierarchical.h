@@ -1,0 +1,48 @@
+#pragma once
+
+// These algorithms run others along the axes of a group (staged.h): inside nodes and between them,
+// or along the axes of a torus.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/algorithm/algorithms.h"
+#include "simulator/algorithm/staged.h"
+
+namespace orrery {
+
+/// Returns the schedule of a group of equal nodes: `inside` along their ranks, `between` along the
+/// nodes. A group within one node runs `inside` alone, and one with one rank a node `between`.
+std::unique_ptr<const Schedule> make_hierarchical(const ScheduleRequest& request,
+                                                  const LineAlgorithm& inside,
+                                                  const LineAlgorithm& between);
+/// Returns the schedule of a group that fills the axes of a torus. Rings run along one axis after
+/// the other. The data is divided over as many lanes as there are links of a device: each axis
+/// comes first in two of them, one for each direction.
+std::unique_ptr<const Schedule> make_torus(const ScheduleRequest& request);
+
+/// Returns why the group has no equal nodes with several ranks each.
+std::optional<std::string> misfit_nodes(const PlacedGroup& group);
+/// Returns why the group does not fill several axes of a torus.
+std::optional<std::string> misfit_axes(const PlacedGroup& group);
+
+/// A part of a hierarchical algorithm: its schedules, how many channels a node has at most, and
+/// into how many pieces messages are cut where it runs between nodes.
+struct StagePart {
+  LineAlgorithm line;
+  uint64_t (*channels)(uint64_t nodes);
+  PieceRule pieces = kPiecesOfStages;
+  bool has_switches = false;
+};
+extern const StagePart kRingPart;
+extern const StagePart kInSwitchPart;
+extern const StagePart kTreePart;
+extern const StagePart kHalvingPart;
+extern const StagePart kDirectPart;
+
+}  // namespace orrery
