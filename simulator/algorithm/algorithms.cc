@@ -137,9 +137,12 @@ std::optional<std::string> not_both_ways(const PlacedGroup& group, const Hints& 
   const size_t ranks = group.ranks.size();
   if (ranks <= 2)
     return "two ranks have one link each way";
+  const auto place = [&](size_t r) {
+    return group.ranks[group.layout.orders.empty() ? r : group.layout.orders.front()[r]];
+  };
   for (size_t r = 0; r < ranks; ++r) {
-    const VertexId rank = group.ranks[r];
-    const VertexId next = group.ranks[(r + 1) % ranks];
+    const VertexId rank = place(r);
+    const VertexId next = place((r + 1) % ranks);
     if (!group.fabric.direct_link(rank, next) || !group.fabric.direct_link(next, rank))
       return "some neighbours have no links both ways";
   }

@@ -75,9 +75,12 @@ std::optional<std::string> set_aside(const Algorithm& algorithm, const SiteFigur
     return "only if asked for";
   if (algorithm.set_aside == nullptr)
     return std::nullopt;
-  for (const SharedList<VertexId>& ranks : site.grouping.vertices)
-    if (std::optional<std::string> why = algorithm.set_aside({fabric, ranks}, site.asked))
+  for (size_t g = 0; g < site.grouping.vertices.size(); ++g) {
+    const SharedList<VertexId>& ranks = site.grouping.vertices[g];
+    if (std::optional<std::string> why =
+            algorithm.set_aside({fabric, ranks, 1, site.grouping.layouts[g]}, site.asked))
       return why;
+  }
   return std::nullopt;
 }
 

@@ -37,10 +37,12 @@ struct QuietTime {
 /// by the executor of whole programs (time_program).
 ///
 /// A group of more than kMostTimedRanks ranks is timed in two smaller sizes. Its size is halved
-/// until it is at most kMostTimedRanks, and once more. Its first ranks, or evenly spaced ones for a
-/// ring both ways, are timed in these sizes, with messages as large as in the whole. Its time is
-/// extrapolated by the number of steps of a rank, or of ranks if a rank has as many steps in any
-/// group. A permutation and a ragged exchange are timed completely, since they name all ranks.
+/// until it is at most kMostTimedRanks, and once more. The ranks of a node stay together; a group
+/// of fewer than four nodes is timed completely. In nodes, in trees and for a ring both ways,
+/// evenly spaced nodes or ranks are timed, elsewhere the first ones. Messages are as large as in
+/// the whole. Its time is extrapolated by the number of steps of a rank, or of ranks if a rank has
+/// as many steps in any group. A permutation and a ragged exchange are timed completely, since they
+/// name all ranks.
 class QuietTimer {
  public:
   /// `maker` must outlive this object. Schedules beyond the limits are not timed.

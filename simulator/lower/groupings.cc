@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "models/base/compiler.h"
 #include "models/base/hash.h"
 
 namespace orrery {
@@ -69,6 +70,149 @@ SharedList<SharedList<uint32_t>> orders_by_nic(const Nodes& nodes, std::span<con
   return orders;
 }
 
+/// A RingFinder finds rings of ranks that share no link, among ranks that links join both ways.
+/// NCCL finds its rings in this way (src/graph/search.cc).
+class RingFinder {
+ public:
+  static constexpr uint32_t kMostRanks = 16;
+  /// The search ends after so many steps, with the most rings found until then.
+  static constexpr uint32_t kMostSteps = 200'000;
+
+  /// `links` has, at from * ranks + to, how many rings may use the links between two ranks.
+  RingFinder(uint32_t ranks, std::vector<uint32_t> links)
+      : ranks_(ranks), links_(std::move(links)), left_(links_) {}
+
+  std::vector<std::vector<uint32_t>> find() {
+    begin_ring();
+    return best_;
+  }
+
+ private:
+  uint32_t& left(uint32_t from, uint32_t to) { return left_[from * ranks_ + to]; }
+
+  /// Finds a further ring, from rank 0 on, with the links that are left.
+  void begin_ring() {
+    used_.assign(ranks_, false);
+    used_[0] = true;
+    ring_ = {0};
+    go_on();
+  }
+
+  void go_on() {
+    if (++steps_ > kMostSteps || rings_are_enough())
+      return;
+    const uint32_t last = ring_.back();
+    if (ring_.size() == ranks_) {
+      if (last > ring_[1] && ranks_ > 2 && left(last, 0) > 0)
+        close_ring();
+      return;
+    }
+    std::vector<uint32_t> next;
+    for (uint32_t rank = 1; rank < ranks_; ++rank)
+      if (!used_[rank] && left(last, rank) > 0)
+        next.push_back(rank);
+    // Ranks with parallel links come first. So rings that share these are alike, and have numbers
+    // that follow each other.
+    std::stable_sort(next.begin(), next.end(), [&](uint32_t a, uint32_t b) {
+      return links_[last * ranks_ + a] > links_[last * ranks_ + b];
+    });
+    for (const uint32_t rank : next) {
+      used_[rank] = true;
+      ring_.push_back(rank);
+      go_on();
+      ring_.pop_back();
+      used_[rank] = false;
+    }
+  }
+
+  void close_ring() {
+    take(-1);
+    rings_.push_back(ring_);
+    if (rings_.size() > best_.size())
+      best_ = rings_;
+    const std::vector<uint32_t> ring = ring_;
+    const std::vector<bool> used = used_;
+    begin_ring();
+    ring_ = ring;
+    used_ = used;
+    rings_.pop_back();
+    take(1);
+  }
+
+  void take(int more) {
+    for (size_t i = 0; i < ranks_; ++i) {
+      const uint32_t from = ring_[i];
+      const uint32_t to = ring_[(i + 1) % ranks_];
+      left(from, to) += static_cast<uint32_t>(more);
+      left(to, from) += static_cast<uint32_t>(more);
+    }
+  }
+
+  /// Returns whether no further ring is possible: each takes two links of each rank.
+  bool rings_are_enough() const {
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      uint32_t all = 0;
+      for (uint32_t to = 0; to < ranks_; ++to)
+        all += links_[rank * ranks_ + to];
+      if (best_.size() >= all / 2)
+        return true;
+    }
+    return false;
+  }
+
+  uint32_t ranks_;
+  std::vector<uint32_t> links_;
+  std::vector<uint32_t> left_;  // the same, without the rings that were found
+  std::vector<uint32_t> ring_;
+  std::vector<bool> used_;
+  std::vector<std::vector<uint32_t>> rings_;
+  std::vector<std::vector<uint32_t>> best_;
+  uint32_t steps_ = 0;
+};
+
+/// Returns the orders of rings over links of their own, with the largest bandwidth together. There
+/// are none if no more than one such ring was found.
+SharedList<SharedList<uint32_t>> orders_by_links(const Fabric& fabric,
+                                                 std::span<const VertexId> ranks) {
+  const auto all = static_cast<uint32_t>(ranks.size());
+  if (all < 3 || all > RingFinder::kMostRanks)
+    return {};
+  std::vector<std::vector<BytesPerSecond>> rates(size_t{all} * all);
+  std::set<BytesPerSecond> speeds;
+  for (uint32_t from = 0; from < all; ++from)
+    for (uint32_t to = 0; to < all; ++to)
+      for (const LinkId link : fabric.links_between(ranks[from], ranks[to])) {
+        rates[from * all + to].push_back(fabric.figures(link).bandwidth);
+        speeds.insert(rates[from * all + to].back());
+      }
+  std::vector<std::vector<uint32_t>> best;
+  Int128 most = 0;
+  for (const BytesPerSecond speed : speeds) {
+    std::vector<uint32_t> links(size_t{all} * all);
+    const auto rings_over = [&](uint32_t from, uint32_t to) {
+      uint32_t rings = 0;
+      for (const BytesPerSecond rate : rates[from * all + to])
+        rings += static_cast<uint32_t>(std::min<int64_t>(rate.count() / speed.count(), all));
+      return rings;
+    };
+    for (uint32_t from = 0; from < all; ++from)
+      for (uint32_t to = 0; to < all; ++to)
+        links[from * all + to] = std::min(rings_over(from, to), rings_over(to, from));
+    std::vector<std::vector<uint32_t>> found = RingFinder(all, std::move(links)).find();
+    const Int128 together = Int128{speed.count()} * static_cast<int64_t>(found.size());
+    if (together >= most) {  // of equal ones, those of the highest speed
+      most = together;
+      best = std::move(found);
+    }
+  }
+  if (best.size() < 2)
+    return {};
+  std::vector<SharedList<uint32_t>> orders;
+  for (std::vector<uint32_t>& ring : best)
+    orders.emplace_back(std::move(ring));
+  return orders;
+}
+
 /// Returns the sizes of the axes of the box that the ranks fill, row-major. Axes along which the
 /// box has one device are left out. The result is empty if the ranks fill no box in that order.
 SharedList<uint32_t> filled_axes(const Torus& torus, std::span<const VertexId> ranks) {
@@ -116,6 +260,8 @@ Layout layout_of(const Fabric& fabric, std::span<const VertexId> ranks) {
     layout.orders = orders_by_nic(*nodes, ranks, layout.together);
   } else if (const auto* const torus = dynamic_cast<const Torus*>(&fabric.topology())) {
     layout.axes = filled_axes(*torus, ranks);
+  } else if (fabric.topology().is_searched()) {
+    layout.orders = orders_by_links(fabric, ranks);
   }
   return layout;
 }

@@ -47,6 +47,10 @@ struct OneCollective {
   }
 };
 
+/// A group is timed in smaller sizes if it has at least so many nodes: two of them are left in the
+/// smallest.
+constexpr uint32_t kLeastBlocks = 4;
+
 uint64_t steps_of_a_rank(const Schedule& schedule) {
   uint64_t steps = 0;
   for (uint32_t c = 0; c < schedule.extent().channels; ++c)
@@ -79,18 +83,29 @@ Duration extend(Duration half, Duration size, const Measure& by) {
   return size + Duration(checked_narrow(ceil_divide(more, by.size - by.half)));
 }
 
+/// Returns how many ranks of the group stay together in a smaller one: those of a node.
+uint32_t block_of(const ScheduleRequest& request) {
+  const uint32_t together = request.layout.together;
+  return request.nodes % together == 0 ? together : 1;
+}
+
 /// Returns the vertices of a smaller group of so many ranks, which is timed in place of the whole.
-/// They are those of the first ranks; or of evenly spaced ones if the algorithm is considered only
-/// on groups like this one. The first ranks of a ring of links are no such ring: there the last
-/// rank would send to the first over the links that go back.
+/// They are those of the first ranks. They are evenly spaced blocks of ranks if these lie in nodes
+/// or in a tree, so that the smaller group meets the same levels; and if the algorithm is
+/// considered only on groups like this one. The first ranks of a ring of links are no such ring:
+/// there the last rank would send to the first over the links that go back.
 std::vector<VertexId> smaller_group(const Algorithm& algorithm, const Hints& asked,
                                     const Fabric& fabric, std::span<const VertexId> vertices,
-                                    uint32_t size) {
-  const bool spaced =
-      algorithm.set_aside != nullptr && !algorithm.set_aside({fabric, vertices}, asked);
+                                    uint32_t size, uint32_t block) {
+  const bool has_levels = dynamic_cast<const Nodes*>(&fabric.topology()) != nullptr ||
+                          dynamic_cast<const Tree*>(&fabric.topology()) != nullptr;
+  const bool spaced = has_levels || (algorithm.set_aside != nullptr &&
+                                     !algorithm.set_aside({fabric, vertices}, asked));
   std::vector<VertexId> smaller;
-  for (size_t rank = 0; rank < size; ++rank)
-    smaller.push_back(vertices[spaced ? rank * vertices.size() / size : rank]);
+  for (size_t rank = 0; rank < size; ++rank) {
+    const size_t first = rank / block * vertices.size() / size * block;
+    smaller.push_back(vertices[spaced ? first + rank % block : rank]);
+  }
   return smaller;
 }
 
@@ -99,7 +114,8 @@ std::vector<VertexId> smaller_group(const Algorithm& algorithm, const Hints& ask
 QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
                                    const ScheduleRequest& request, WorkType work,
                                    std::span<const VertexId> vertices) {
-  if (request.nodes > kMostTimedRanks && !request.names_ranks())
+  if (request.nodes > kMostTimedRanks && !request.names_ranks() &&
+      request.nodes / block_of(request) >= kLeastBlocks)
     return extended(method, asked, request, work, vertices);
   const auto outcome =
       timed(method, maker_.with_connections(method, asked, request, work), work, vertices);
@@ -189,17 +205,19 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
     return "has no route for some message";
   if (CollectiveSweep<Schedule>::least_bytes(whole_of_all->extent()) > limits_.state)
     return "takes more memory than the limit allows";
-  uint32_t size = request.nodes;
-  while (size > kMostTimedRanks)
-    size /= 2;
-  const uint32_t half = size / 2;
+  const uint32_t block = block_of(request);
+  uint32_t blocks = request.nodes / block;
+  while (blocks * block > kMostTimedRanks && blocks / 2 >= kLeastBlocks)
+    blocks /= 2;
+  const uint32_t size = blocks * block;
+  const uint32_t half = blocks / 2 * block;
   const Algorithm& algorithm = *method.algorithm;
   const uint32_t sizes[2] = {half, size};
   std::vector<VertexId> fewer[2];
   Layout layouts[2];
   int64_t largest[2];
   for (size_t i = 0; i < 2; ++i) {
-    fewer[i] = smaller_group(algorithm, asked, fabric(), vertices, sizes[i]);
+    fewer[i] = smaller_group(algorithm, asked, fabric(), vertices, sizes[i], block);
     layouts[i] = layout_of(fabric(), fewer[i]);
     largest[i] =
         algorithm.make(with(request, sizes[i], request.elements, layouts[i]))->largest_message();

@@ -36,6 +36,9 @@ RouteSearch::Graph::Graph(const Fabric& fabric) {
   out = in;
   std::stable_sort(out.begin(), out.end(),
                    [&](uint32_t a, uint32_t b) { return from[a] < from[b]; });
+  for (size_t l = 1; l < out.size(); ++l)
+    has_parallel |= from[out[l]] == from[out[l - 1]] && to[out[l]] == to[out[l - 1]] &&
+                    fabric.is_device(from[out[l]]) && fabric.is_device(to[out[l]]);
   // A search can leave out dead ends. It is never asked for a vertex with only one incoming link.
   // No route continues from a vertex without outgoing links, or with only the link back.
   for (uint32_t v = 0; v < vertices; ++v) {
@@ -244,7 +247,7 @@ bool Paths::append_searched(const Asked& asked, uint64_t number, RouteSearch::Ar
 /// searches between.
 bool Paths::route(const Asked& asked) {
   auto [from, to, channel] = asked;
-  const uint64_t number = fabric_.way_number(from, to, channel).value_or(to.index());
+  const uint64_t number = fabric_.way_number(from, to, channel).value_or(to.index() + channel);
   const auto has = [](const std::vector<uint32_t>& first, VertexId vertex) {
     return first[vertex.index()] < first[vertex.index() + 1];
   };
@@ -279,7 +282,11 @@ bool Paths::route(const Asked& asked) {
 const Path* Paths::find_in_list(VertexId from, VertexId to, uint32_t channel) {
   if (!graph_)
     graph_.emplace(fabric_);
-  const Asked asked{from, to, fabric_.ways().hashed ? channel : 0};
+  // Parallel links between two devices serve the channels in turns. Elsewhere, only a hash differs
+  // from channel to channel.
+  const bool by_channel =
+      fabric_.ways().hashed || (graph_->has_parallel && graph_->between(from, to).size() > 1);
+  const Asked asked{from, to, by_channel ? channel : 0};
   if (graph_->first_out[from.index() + 1] - graph_->first_out[from.index()] <= 1) {
     begin_path(next_);  // mostly found in a few steps
     return route(asked) ? path_ : nullptr;

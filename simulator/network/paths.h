@@ -72,6 +72,7 @@ class RouteSearch {
     std::vector<uint32_t> first_in;   // per vertex, where its links begin in `in`; and the end
     std::vector<uint32_t> in;         // links, in the order of (to, id)
     std::vector<bool> dead_end;       // per vertex: no link leads on from here, except back
+    bool has_parallel = false;        // links between some two devices, in the same direction
     uint32_t vertices() const { return static_cast<uint32_t>(first_out.size()) - 1; }
     /// Returns the only link out of or into the vertex, if there is exactly one.
     std::optional<LinkId> only_out(VertexId vertex) const;

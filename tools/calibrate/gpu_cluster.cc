@@ -143,7 +143,7 @@ class Maker {
   ProtocolFigures in_turns() const {
     ProtocolFigures made = protocol(kInTurns);
     for (const Algorithm& algorithm : algorithms())
-      if (!sends_at_once(algorithm.name) &&
+      if (!sends_at_once(algorithm.name) && algorithm.is_for_topology == nullptr &&
           std::find(made.algorithms.begin(), made.algorithms.end(), algorithm.name) ==
               made.algorithms.end())
         made.algorithms.emplace_back(algorithm.name);

@@ -94,6 +94,7 @@ std::string show_algorithms(const Style& style) {
       kinds += fmt::format("{}{}", kinds.empty() ? "" : " ", op_name(kind, Issue::Sync));
     table.row({std::string(algorithm.name), std::string(algorithm.summary), kinds});
   }
+  table.row({std::string(kHierarchical), "the fastest of those that are named inside+between", ""});
   return table.text(style, 0);
 }
 

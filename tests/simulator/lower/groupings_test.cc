@@ -3,6 +3,11 @@
 
 #include "simulator/lower/groupings.h"
 
+#include <array>
+#include <map>
+#include <numeric>
+#include <set>
+
 #include <doctest/doctest.h>
 
 namespace orrery {
@@ -47,6 +52,89 @@ TEST_CASE("groupings: how many consecutive ranks are on each node") {
   CHECK(together({0, 1, 4, 5, 2, 3}) == 1);  // the first node comes twice
   CHECK(together({1, 5, 9}) == 1);
   CHECK(together({0, 1, 2}) == 3);
+}
+
+std::vector<std::vector<uint32_t>> orders(const Fabric& fabric, uint32_t ranks) {
+  std::vector<VertexId> vertices;
+  for (uint32_t r = 0; r < ranks; ++r)
+    vertices.emplace_back(r);
+  std::vector<std::vector<uint32_t>> lists;
+  for (const SharedList<uint32_t>& order : layout_of(fabric, vertices).orders)
+    lists.emplace_back(order.begin(), order.end());
+  return lists;
+}
+
+TEST_CASE("groupings: each NIC begins an order that enters and leaves each node once by it") {
+  const auto found = orders(nodes_of_four(2), 8);
+  CHECK(found == std::vector<std::vector<uint32_t>>{{0, 1, 2, 3, 7, 6, 5, 4},
+                                                    {1, 2, 3, 0, 4, 7, 6, 5},
+                                                    {2, 3, 0, 1, 5, 4, 7, 6},
+                                                    {3, 0, 1, 2, 6, 5, 4, 7}});
+  // Over any even number of nodes, each device sends to other nodes in one order, and takes in one.
+  for (const uint32_t nodes : {2U, 4U, 6U}) {
+    std::map<uint32_t, int> sends;
+    std::map<uint32_t, int> takes;
+    for (const std::vector<uint32_t>& order : orders(nodes_of_four(nodes), 4 * nodes))
+      for (size_t i = 0; i < order.size(); ++i)
+        if (const uint32_t next = order[(i + 1) % order.size()]; order[i] / 4 != next / 4) {
+          CHECK(order[i] % 4 == next % 4);  // on one rail
+          ++sends[order[i]];
+          ++takes[next];
+        }
+    CHECK(sends.size() == 4 * nodes);
+    CHECK(sends == takes);
+    for (const auto& [device, times] : sends)
+      CHECK(times == 1);
+  }
+}
+
+TEST_CASE("groupings: a group within one node, or with one rank a node, goes by rank") {
+  CHECK(orders(nodes_of_four(3), 4).empty());
+  const Fabric fabric = nodes_of_four(3);
+  CHECK(layout_of(fabric, std::vector{VertexId(1), VertexId(5), VertexId(9)}).orders.empty());
+}
+
+TEST_CASE("groupings: rings over the links of a DGX-1 use each link once") {
+  // Each pair with the number of its NVLinks, each way (NVIDIA DGX-1 with V100, white paper, 2017).
+  const std::vector<std::array<uint32_t, 3>> pairs = {
+      {0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2}, {1, 3, 1}, {1, 5, 2}, {2, 3, 2},
+      {2, 6, 1}, {3, 7, 1}, {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}};
+  std::vector<Link> links;
+  for (const auto& [a, b, count] : pairs)
+    for (uint32_t l = 0; l < count; ++l)
+      for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)})
+        links.push_back({VertexId(from), VertexId(to), kAlike.bandwidth, kAlike.latency});
+  const auto found = orders(Fabric(8, {}, links), 8);
+  REQUIRE(found.size() == 3);
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> used;
+  for (const std::vector<uint32_t>& order : found) {
+    CHECK(std::set<uint32_t>(order.begin(), order.end()).size() == 8);
+    for (size_t i = 0; i < 8; ++i)
+      ++used[std::minmax(order[i], order[(i + 1) % 8])];
+  }
+  for (const auto& [a, b, count] : pairs)
+    CHECK(used[{a, b}] == count);
+}
+
+TEST_CASE("groupings: the axes of a torus that a group fills") {
+  const Fabric fabric(std::make_shared<const Torus>(
+      std::vector<TorusDimension>{{4, true, kAlike}, {2, true, kAlike}, {3, true, kAlike}}));
+  const auto axes = [&](const std::vector<uint32_t>& devices) {
+    std::vector<VertexId> ranks;
+    for (const uint32_t device : devices)
+      ranks.emplace_back(device);
+    const SharedList<uint32_t> filled = layout_of(fabric, ranks).axes;
+    return std::vector<uint32_t>(filled.begin(), filled.end());
+  };
+  std::vector<uint32_t> all(24);
+  std::iota(all.begin(), all.end(), 0U);
+  CHECK(axes(all) == std::vector<uint32_t>{4, 2, 3});
+  CHECK(axes({6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}) == std::vector<uint32_t>{2, 2, 3});
+  CHECK(axes({1, 2, 7, 8}) == std::vector<uint32_t>{2, 2});
+  CHECK(axes({0, 6, 12, 18}) == std::vector<uint32_t>{4});
+  CHECK(axes({0, 1, 2, 6, 7}).empty());
+  CHECK(axes({0, 3, 1, 4}).empty());  // not row-major
+  CHECK(axes({3, 0}).empty());
 }
 
 }  // namespace

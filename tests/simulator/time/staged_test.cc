@@ -1,0 +1,129 @@
+// Compares schedules along the axes of a group with their closed forms and bounds.
+
+#include "simulator/algorithm/staged.h"
+
+#include <doctest/doctest.h>
+
+#include "models/fabric/fabric.h"
+#include "simulator/algorithm/concrete.h"
+#include "simulator/algorithm/hierarchical.h"
+#include "simulator/time/engine.h"
+#include "tests/simulator/time/sketch.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr LinkFigures kInside{BytesPerSecond(450'000'000'000), Duration(200'000)};
+constexpr LinkFigures kBetween{BytesPerSecond(40'000'000'000), Duration(1'000'000)};
+
+/// Nodes of fully connected devices, each with a NIC on a rail of its own.
+Fabric rails(uint32_t nodes, uint32_t together) {
+  const auto inside = std::make_shared<const FullMesh>(together, kInside);
+  const auto outside =
+      std::make_shared<const Tree>(std::vector{TreeLevel{nodes, 1, 1, kBetween}}, together);
+  return Fabric(std::make_shared<const Nodes>(
+      NodesForm{nodes, inside, together, outside, true, true, kBetween}));
+}
+
+Duration takes(StagedForm form, const Fabric& fabric, std::optional<int64_t> stretch = {}) {
+  std::unique_ptr<const Schedule> schedule =
+      std::make_unique<const StagedSchedule>(std::move(form));
+  if (stretch)
+    schedule = cut(std::move(schedule), *stretch);
+  Sketch sketch(schedule->extent().ranks());
+  sketch.sync(sketch.site(std::move(schedule)));
+  return simulate(sketch.program, sketch.lowered, fabric).makespan - Instant();
+}
+
+StagedForm rings(StageForm form, uint32_t nodes, uint32_t together, int64_t count) {
+  StagedForm staged;
+  staged.form = form;
+  staged.sizes = {nodes, together};
+  staged.algorithms = {kRingPart.line, kRingPart.line};
+  staged.lanes = {{{1, 0}}};
+  staged.count = count;
+  const bool reduces = form == StageForm::AllReduce || form == StageForm::ReduceScatter;
+  staged.combine = reduces ? Combine::Add : Combine::None;
+  return staged;
+}
+
+TEST_CASE("staged: rings inside nodes hide behind rings between, but for the first and the last") {
+  // Let a unit take t inside and T between nodes. While a rank sends a unit between nodes, its node
+  // has the time for a round of the ring inside, (L - 1) t. So only the first round of the scatter
+  // and the last one of the gather add to the ring of M nodes.
+  for (const uint32_t nodes : {2U, 3U, 4U, 7U, 16U})
+    for (const uint32_t together : {2U, 4U, 5U})
+      for (const int64_t unit : {1'000, 1'234'567}) {
+        CAPTURE(nodes);
+        CAPTURE(together);
+        CAPTURE(unit);
+        const Fabric fabric = rails(nodes, together);
+        const int64_t count = unit * nodes * together;
+        const Duration round = (transfer_time(Bytes(unit), kInside.bandwidth) + kInside.latency) *
+                               (int64_t{together} - 1);
+        const Duration between =
+            (transfer_time(Bytes(unit), kBetween.bandwidth) + kBetween.latency * 2) *
+            (int64_t{nodes} - 1);
+        REQUIRE(round * (int64_t{nodes} - 1) <= between);
+        CHECK(takes(rings(StageForm::AllReduce, nodes, together, count), fabric) ==
+              round * 2 + between * 2);
+        CHECK(takes(rings(StageForm::ReduceScatter, nodes, together, count), fabric) ==
+              round + between);
+        CHECK(takes(rings(StageForm::AllGather, nodes, together, count), fabric) ==
+              round + between);
+      }
+}
+
+TEST_CASE("staged: each link carries what the stages send over it") {
+  // Inside, a rank sends (L - 1) / L of the data to scatter it, and as much to gather it. Between
+  // nodes it sends 2 (M - 1) / M of its part, 1 / L of the data.
+  const StagedSchedule schedule(rings(StageForm::AllReduce, 3, 4, 12'000));
+  for (uint32_t rank = 0; rank < 12; ++rank) {
+    int64_t inside = 0;
+    int64_t between = 0;
+    for (uint32_t c = 0; c < schedule.extent().channels; ++c)
+      schedule.for_each_receiver(Node(rank), Channel(c), [&](const Sent& sent) {
+        (sent.to.index() / 4 == rank / 4 ? inside : between) += sent.elements;
+      });
+    CHECK(inside == 2 * 12'000 * 3 / 4);
+    CHECK(between == 2 * 3'000 * 2 / 3);
+  }
+}
+
+TEST_CASE("staged: on a torus all links of each device are busy nearly all the time") {
+  // A device sends 2 (n - 1) / n of the data in a reduction to all, over its 2 d links, and half of
+  // that in a gather or a scatter.
+  constexpr LinkFigures kLink{BytesPerSecond(50'000'000'000), Duration(500'000)};
+  for (const std::vector<uint32_t>& sizes :
+       {std::vector<uint32_t>{4, 4}, {8, 8}, {4, 4, 4}}) {
+    std::vector<TorusDimension> dimensions;
+    int64_t n = 1;
+    for (const uint32_t size : sizes) {
+      dimensions.push_back({size, true, kLink});
+      n *= size;
+    }
+    const Fabric fabric(std::make_shared<const Torus>(dimensions));
+    ScheduleRequest request;
+    request.nodes = static_cast<uint32_t>(n);
+    request.layout.axes = sizes;
+    const int64_t bytes = n * 16'000'000;
+    const auto links = static_cast<int64_t>(2 * sizes.size());
+    for (const auto& [kind, turns] :
+         {std::pair(OpKind::Psum, 2), {OpKind::PsumScatter, 1}, {OpKind::AllGather, 1}}) {
+      CAPTURE(n);
+      CAPTURE(turns);
+      request.kind = kind;
+      request.elements = kind == OpKind::AllGather ? bytes / n : bytes;
+      Sketch sketch(request.nodes);
+      sketch.sync(sketch.site(make_torus(request)));
+      const Duration time = simulate(sketch.program, sketch.lowered, fabric).makespan - Instant();
+      const Duration least =
+          transfer_time(Bytes(turns * (n - 1) * (bytes / n) / links), kLink.bandwidth);
+      CHECK(time >= least);
+      CHECK(time.count() * 95 <= least.count() * 100);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace orrery::test
