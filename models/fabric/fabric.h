@@ -45,6 +45,7 @@ class Fabric {
   explicit Fabric(std::shared_ptr<const Topology> topology, Ways ways = {});
 
   const Topology& topology() const { return *topology_; }
+  const std::shared_ptr<const Topology>& shared_topology() const { return topology_; }
   const Ways& ways() const { return ways_; }
 
   uint32_t devices() const { return topology_->devices(); }
@@ -133,13 +134,14 @@ struct DeviceFigures {
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };
 
-/// Labels of figures. Reports name calibrated, extrapolated and overridden figures, and all that
-/// say what connections take, where they are counted.
+/// Labels of figures. Reports name calibrated, extrapolated, assumed and overridden figures, and
+/// all that say what connections take, where they are counted.
 inline constexpr std::string_view kCalibrated = "calibrated";           // fitted to measurements
 inline constexpr std::string_view kExtrapolated = "extrapolated";       // from another machine's
 inline constexpr std::string_view kDataSheet = "data sheet";            // what the vendor states
 inline constexpr std::string_view kMeasured = "measured";               // read off a machine
 inline constexpr std::string_view kLibraryDefault = "library default";  // what its code or log says
+inline constexpr std::string_view kAssumed = "assumed";                 // nobody has published it
 inline constexpr std::string_view kOverridden = "overridden";           // by the command line
 
 /// A FigureSource says where a figure of a cluster comes from.
@@ -169,9 +171,9 @@ Fabric fully_connected_fabric(uint32_t devices, LinkFigures link);
 /// Returns a fabric of one non-blocking switch, called "switch". A route has two links.
 Fabric switch_fabric(uint32_t devices, LinkFigures link);
 
-/// A CatalogFile is a machine of the hardware catalog, which is built into the binary. catalog()
-/// has them in name order. The JSON has a source and a date for each figure. Its form is the
-/// scenario's inline `cluster`, where a figure is an object:
+/// A CatalogFile is a machine of the hardware catalog, which is built into the binary: a node of
+/// GPUs, or the largest TPU slice. catalog() has them in name order. The JSON has a source and a
+/// date for each figure. Its form is the scenario's inline `cluster`, where a figure is an object:
 /// {"value": "450 GB/s", "label": "data sheet", "source": "...", "date": "2026-01-31"}.
 struct CatalogFile {
   std::string_view name;

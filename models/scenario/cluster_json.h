@@ -1,7 +1,7 @@
 #pragma once
 
 // A cluster is read from JSON, written, and read again with one figure set anew. The files of the
-// catalog have the same form.
+// catalog have the same form. Clusters by name, of many nodes or slices, are in named_cluster.cc.
 
 #include <cstdint>
 #include <optional>
@@ -25,12 +25,44 @@ struct ClusterReading {
   bool from_catalog = false;
 };
 
-/// Reads "cluster": a catalog entry's name or an object. Returns nothing if an error was added.
+/// Reads "cluster": a catalog entry's name, {"catalog": its name, "nodes": 64, ...}, or a
+/// description. Returns nothing if an error was added.
 std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limits,
                                            Diagnostics& diagnostics);
 
-/// Returns the catalog's cluster of that name. The result is empty if there is none.
+/// The figures of the NIC that each device has in a cluster of many nodes.
+struct NicFigures {
+  std::optional<int64_t> bandwidth;   // B/s
+  std::optional<int64_t> latency;     // ps, to the first switch
+  std::vector<FigureSource> sources;  // of "bandwidth" and "latency"
+};
+
+/// Says which dimensions of a slice of a TPU wrap.
+enum class Slices : uint8_t {
+  None,       // there are no slices
+  Cubes,      // all wrap if each is a multiple of 4, since optical switches join cubes of 4x4x4
+  WholeAxes,  // those that are as long as the pod's
+};
+
+/// A description is a cluster's object, or a file of the catalog. `nic` and `slices` count where a
+/// name refers to it: they tell which larger clusters and which slices there are.
+struct ClusterDescription {
+  Cluster cluster;
+  NicFigures nic;
+  Slices slices = Slices::None;
+};
+
+/// Reads a description. The result is empty if an error was added. Requires an object.
+std::optional<ClusterDescription> read_description(DocumentNode node, const Limits& limits,
+                                                   Diagnostics& diagnostics);
+
+/// Returns the catalog's cluster of that name: an entry, "h100-sxm-8", or a slice of a TPU,
+/// "tpu-v5p 4x4x8". The result is empty if there is none.
 std::optional<Cluster> catalog_cluster(std::string_view name);
+
+/// Returns what is wrong with the slice in such a name. The result is empty if there is none, or if
+/// the catalog has no such entry.
+std::string slice_error(std::string_view name);
 
 /// Returns the name of a cluster whose file gives it none: "ring of 8".
 std::string default_cluster_name(std::string_view topology, int64_t devices);

@@ -129,7 +129,7 @@ class ClusterReader {
         limits_(limits),
         diagnostics_(diagnostics) {}
 
-  std::optional<Cluster> read() {
+  std::optional<ClusterDescription> read() {
     const size_t before = diagnostics_.size();
     std::optional<std::string> name;
     if (const auto node = fields_.optional("name"))
@@ -165,6 +165,8 @@ class ClusterReader {
     std::optional<TransportFigures> transport;
     if (const auto node = fields_.optional("transport"))
       transport = read_transport(*node, figures_, diagnostics_);
+    NicFigures nic = read_nic();
+    const Slices slices = read_slices();
     std::optional<Fabric> fabric;
     if (devices && topology == NamedTopology::Links)
       fabric = read_links(links, static_cast<uint32_t>(*devices), ways);
@@ -199,8 +201,10 @@ class ClusterReader {
       fabric = fabric->with_reduction(std::move(reducing));
     const std::string own_name =
         default_cluster_name(topology_name(fabric->topology()), fabric->devices());
-    return Cluster{name.value_or(own_name), std::move(*fabric), std::move(device),
-                   std::move(figures_).sources(), std::move(transport)};
+    return ClusterDescription{{name.value_or(own_name), std::move(*fabric), std::move(device),
+                               std::move(figures_).sources(), std::move(transport)},
+                              std::move(nic),
+                              slices};
   }
 
  private:
@@ -250,6 +254,30 @@ class ClusterReader {
     if (const auto rate = figure("copy_rate", Dimension::Rate, kPositive))
       device.copy_rate = BytesPerSecond(*rate);
     return device;
+  }
+
+  NicFigures read_nic() {
+    NicFigures nic;
+    const std::optional<DocumentNode> node = fields_.optional("nic");
+    if (!node || !is_object(*node, "an object with \"bandwidth\" and \"latency\"", diagnostics_))
+      return nic;
+    Fields own(*node, diagnostics_);
+    FigureReader figures(diagnostics_);
+    nic.bandwidth = figures.quantity(own, "bandwidth", Dimension::Rate, kBandwidths, "bandwidth");
+    nic.latency = figures.quantity(own, "latency", Dimension::Time, {}, "latency");
+    own.finish();
+    nic.sources = std::move(figures).sources();
+    return nic;
+  }
+
+  Slices read_slices() {
+    const std::optional<DocumentNode> node = fields_.optional("slices");
+    const std::optional<DocumentNode> value = node ? figures_.value(*node, "slices") : std::nullopt;
+    figures_.forget_source("slices");
+    if (!value)
+      return Slices::None;
+    const auto word = read_word(*value, {"cubes", "whole_axes"}, diagnostics_);
+    return word == "cubes" ? Slices::Cubes : Slices::WholeAxes;
   }
 
   std::map<Dtype, FlopsPerSecond> read_flops(DocumentNode node) {
@@ -401,49 +429,9 @@ class ClusterReader {
 
 }  // namespace
 
-std::string default_cluster_name(std::string_view topology, int64_t devices) {
-  return fmt::format("{} of {}", topology, devices);
-}
-
-std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limits,
-                                           Diagnostics& diagnostics) {
-  if (node.kind() == DocumentNode::Kind::Text) {
-    if (std::optional<Cluster> cluster = catalog_cluster(node.text()))
-      return ClusterReading{std::move(*cluster), true};
-    std::vector<std::string_view> names;
-    std::string list;
-    for (const CatalogFile& entry : catalog()) {
-      names.push_back(entry.name);
-      list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", entry.name);
-    }
-    diagnostics.add(
-        node.origin(),
-        fmt::format("expected a cluster of the catalog (one of {}) or an object, got {}{}", list,
-                    in_quotes(node.text()), did_you_mean(node.text(), names)));
-    return std::nullopt;
-  }
-  if (!is_object(node, "the name of a cluster in the catalog, or an object", diagnostics))
-    return std::nullopt;
-  if (std::optional<Cluster> cluster = ClusterReader(node, limits, diagnostics).read())
-    return ClusterReading{std::move(*cluster), false};
-  return std::nullopt;
-}
-
-std::optional<Cluster> catalog_cluster(std::string_view name) {
-  for (const CatalogFile& entry : catalog()) {
-    if (entry.name != name)
-      continue;
-    Diagnostics diagnostics{std::string(name)};
-    const Document document(entry.json, diagnostics);
-    const std::optional<DocumentNode> root = document.root();
-    ORRERY_CHECK(root && root->kind() == DocumentNode::Kind::Object,
-                 "a catalog entry is an object");
-    std::optional<Cluster> cluster = ClusterReader(*root, Limits{}, diagnostics).read();
-    ORRERY_CHECK(cluster && diagnostics.empty(), "the catalog's entries are right");
-    cluster->name = name;
-    return cluster;
-  }
-  return std::nullopt;
+std::optional<ClusterDescription> read_description(DocumentNode node, const Limits& limits,
+                                                   Diagnostics& diagnostics) {
+  return ClusterReader(node, limits, diagnostics).read();
 }
 
 }  // namespace orrery

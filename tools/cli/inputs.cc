@@ -112,6 +112,8 @@ std::vector<std::string> json_files(const std::vector<std::string>& paths,
 Cluster cluster_named(std::string_view option, const std::string& name) {
   if (std::optional<Cluster> cluster = catalog_cluster(name))
     return std::move(*cluster);
+  if (std::string error = slice_error(name); !error.empty())
+    refuse(option, std::move(error));
   std::vector<std::string_view> names;
   for (const CatalogFile& entry : catalog())
     names.push_back(entry.name);
@@ -125,11 +127,13 @@ Cluster cluster_named(std::string_view option, const std::string& name) {
 
 Cluster cluster_given(std::string_view option, const std::string& name_or_file,
                       const Limits& limits) {
+  const bool is_object = name_or_file.starts_with('{');
   std::error_code error;
-  if (catalog_cluster(name_or_file) || !std::filesystem::exists(name_or_file, error))
+  if (!is_object &&
+      (catalog_cluster(name_or_file) || !std::filesystem::exists(name_or_file, error)))
     return cluster_named(option, name_or_file);
-  const std::string text = load_text(name_or_file, limits);
-  Diagnostics diagnostics(name_or_file);
+  const std::string text = is_object ? name_or_file : load_text(name_or_file, limits);
+  Diagnostics diagnostics(is_object ? std::string(option) : name_or_file);
   const Document document(text, diagnostics, limits);
   std::optional<ClusterReading> read;
   if (const std::optional<DocumentNode> root = document.root())

@@ -41,7 +41,9 @@ void add_perf(CLI::App& app, PerfCommand& perf) {
                   "all_gather, all_reduce, alltoall, broadcast, gather, hypercube, reduce_scatter, "
                   "scatter or sendrecv, also with _perf")
       ->required();
-  command.add_option("--cluster", perf.cluster, "A cluster of the catalog, or a file with one")
+  command
+      .add_option("--cluster", perf.cluster,
+                  "A cluster of the catalog, a file with one, or an object")
       ->required()
       ->type_name("NAME|FILE");
   add_figures(command, perf.figures);
@@ -133,7 +135,7 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CalibrateCudaComm
       ->type_name("FILE");
   command
       .add_option("--base", calibrate.base,
-                  "The cluster to start from: of the catalog, or a file with one")
+                  "The cluster to start from: of the catalog, a file with one, or an object")
       ->required()
       ->type_name("NAME|FILE");
   command.add_option("-o,--output", calibrate.output, "Write the cluster to this file")
@@ -171,7 +173,7 @@ void add_validate(CLI::App& app, ValidateCommand& validate) {
       ->type_name("FILE");
   command
       .add_option("--cluster", validate.cluster,
-                  "The cluster they are from: of the catalog, or a file with one")
+                  "The cluster they are from: of the catalog, a file with one, or an object")
       ->type_name("NAME|FILE");
   add_table_facts(command, validate.facts);
   command.add_option("--json", validate.output, "Write the mean errors to this file")

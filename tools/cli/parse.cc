@@ -104,8 +104,9 @@ void add_run(CLI::App& app, RunCommand& run) {
                    "With --backend cuda: dot_general by cuBLASLt, in tensor cores, where it is a "
                    "product of matrices; what depends on it is compared within error bounds");
   command
-      .add_option("--cluster", run.cluster,
-                  "In place of the scenario's: a cluster of the catalog, or a file with one")
+      .add_option(
+          "--cluster", run.cluster,
+          "In place of the scenario's: a cluster of the catalog, a file with one, or an object")
       ->type_name("NAME|FILE");
   add_figures(command, run.figures);
   add_limits(command, run.options.limits);
@@ -203,7 +204,7 @@ void add_prove(CLI::App& app, ProveCommand& prove) {
   command->add_option("FILE", prove.file, "The algorithm, MSCCL XML")->required();
   command
       ->add_option("--cluster", prove.cluster,
-                   "To time it on: a cluster of the catalog, or a file with one")
+                   "To time it on: a cluster of the catalog, a file with one, or an object")
       ->type_name("NAME|FILE");
   add_figures(*command, prove.figures);
   command

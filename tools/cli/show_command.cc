@@ -36,13 +36,13 @@ using Align = Table::Align;
 
 std::string show_catalog(const ShowCommand& command, const Style& style) {
   std::string list;
+  if (!command.entry.empty())
+    cluster_named("NAME", command.entry);  // refuses an unknown one, naming the nearest word
   for (const CatalogFile& entry : catalog()) {
-    if (entry.name == command.entry)
+    if (entry.name == command.entry.substr(0, command.entry.find(' ')))  // a slice has a space
       return std::string(entry.json);
     list += fmt::format("{}\n", entry.name);
   }
-  if (!command.entry.empty())
-    cluster_named("NAME", command.entry);  // refuses it, naming the nearest word
   return list + style.dim("orrery show catalog NAME prints the figures with their sources") + "\n";
 }
 

@@ -384,8 +384,13 @@ std::string scenario_schema() {
   Json names = Json::array();
   for (const CatalogFile& entry : catalog())
     names.push_back(entry.name);
-  definitions["catalog"] = {{"description", "A cluster of the catalog."},
-                            {"enum", std::move(names)}};
+  definitions["catalog"] = {
+      {"description", "A cluster of the catalog, or a slice of a TPU with its shape."},
+      {"anyOf",
+       {{{"enum", std::move(names)}},
+        {{"type", "string"},
+         {"pattern", "^tpu-[a-z0-9]+ [0-9]+(x[0-9]+)*$"},
+         {"examples", Json::array({"tpu-v5p 4x4x8"})}}}}};
   const Json pair = {{"type", "array"},
                      {"minItems", 2},
                      {"maxItems", 2},

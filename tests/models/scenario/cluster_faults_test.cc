@@ -14,8 +14,10 @@ using test::Small;
 TEST_CASE("errors: clusters") {
   const Case cases[] = {
       {R"("h100-smx-8")",
-       "f:2:12: /cluster: expected a cluster of the catalog (one of \"a100-sxm-8\", "
-       "\"h100-sxm-8\") or an object, got \"h100-smx-8\"; did you mean \"h100-sxm-8\"?"},
+       "f:2:12: /cluster: expected a cluster of the catalog (one of \"a100-40gb-sxm-8\", "
+       "\"a100-sxm-8\", \"b200-sxm-8\", \"gb200-nvl72\", \"gh200-4\", \"h100-sxm-8\", "
+       "\"h200-sxm-8\", \"mi300x-8\", \"tpu-v4\", \"tpu-v5e\", \"tpu-v5p\", \"tpu-v6e\") or an "
+       "object, got \"h100-smx-8\"; did you mean \"h100-sxm-8\"?"},
       {"8", "f:2:12: /cluster: expected the name of a cluster in the catalog, or an object, got 8"},
       {"{}",
        "f:2:12: /cluster: missing key \"devices\"\nf:2:12: /cluster: missing key \"topology\""},

@@ -20,6 +20,10 @@ std::string on(const std::string& topology, const std::string& more = "") {
   return s.text();
 }
 
+Scenario read(const std::string& text) {
+  return read_scenario("f", text);
+}
+
 Fabric fabric(const std::string& topology) {
   return read(on(topology)).cluster.fabric;
 }

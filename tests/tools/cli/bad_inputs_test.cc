@@ -61,8 +61,10 @@ TEST_CASE("bad input: a scenario and its keys") {
 TEST_CASE("bad input: clusters and meshes") {
   const Wrong wrong[] = {
       {"a name that the catalog has not", Small{.cluster = R"("h100-sxm8")"}.text(),
-       "bad.json:2:12: /cluster: expected a cluster of the catalog (one of \"a100-sxm-8\", "
-       "\"h100-sxm-8\") or an object, got \"h100-sxm8\"; did you mean \"h100-sxm-8\"?"},
+       "bad.json:2:12: /cluster: expected a cluster of the catalog (one of \"a100-40gb-sxm-8\", "
+       "\"a100-sxm-8\", \"b200-sxm-8\", \"gb200-nvl72\", \"gh200-4\", \"h100-sxm-8\", "
+       "\"h200-sxm-8\", \"mi300x-8\", \"tpu-v4\", \"tpu-v5e\", \"tpu-v5p\", \"tpu-v6e\") or an "
+       "object, got \"h100-sxm8\"; did you mean \"h100-sxm-8\"?"},
       {"a unit that there is not",
        Small{.cluster =
                  R"({"devices": 4, "topology": "ring", "bandwidth": "50 GB/h", "latency": "1 us"})"}

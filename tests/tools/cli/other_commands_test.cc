@@ -123,6 +123,8 @@ TEST_CASE("show: the catalog's figures have their sources") {
   CHECK(ran({"show", "catalog"}).out.find("h100-sxm-8\n") != std::string::npos);
   CHECK(ran({"show", "catalog", "h100-sxm-8"}).out.find("\"source\"") != std::string::npos);
   CHECK(ran({"show", "catalog", "h100"}).outcome == Outcome::WrongInput);
+  // The figures of a slice are those of its pod.
+  CHECK(ran({"show", "catalog", "tpu-v5p 4x4x8"}).out == ran({"show", "catalog", "tpu-v5p"}).out);
 }
 
 TEST_CASE("show: ops and algorithms come from the program's own tables") {
