@@ -204,15 +204,20 @@ struct ShowCommand {
     Ops,
     Algorithms,
     Law,
-    Schema
+    Schema,
+    Topology
   } what = What::Ops;
-  std::string file;   // Program, Schedule, CriticalPath
+  std::string file;   // Program, Schedule, CriticalPath; Topology: or a cluster
   std::string op;     // Schedule
   uint32_t node = 0;  // Schedule
   std::string entry;  // Catalog, Law: one of the names, or empty for the list; Schema: its name
   OpsFormat ops_format = OpsFormat::Text;
-  Limits limits;  // Program, Schedule, CriticalPath
+  Format format = Format::Text;  // Topology
+  Limits limits;                 // Program, Schedule, CriticalPath, Topology
 };
+
+/// Returns what `orrery show topology` prints.
+std::string show_topology(const ShowCommand& command, const Style& style);
 
 /// It answers queries, or shows the sharding of an array of a scenario, or of one that the options
 /// describe.

@@ -129,15 +129,17 @@ Cluster cluster_given(std::string_view option, const std::string& name_or_file,
                       const Limits& limits) {
   const bool is_object = name_or_file.starts_with('{');
   std::error_code error;
-  if (!is_object &&
-      (catalog_cluster(name_or_file) || !std::filesystem::exists(name_or_file, error)))
+  if (!is_object && (catalog_cluster(name_or_file) ||
+                     (name_or_file != "-" && !std::filesystem::exists(name_or_file, error))))
     return cluster_named(option, name_or_file);
   const std::string text = is_object ? name_or_file : load_text(name_or_file, limits);
   Diagnostics diagnostics(is_object ? std::string(option) : name_or_file);
   const Document document(text, diagnostics, limits);
   std::optional<ClusterReading> read;
-  if (const std::optional<DocumentNode> root = document.root())
-    read = read_cluster(*root, limits, diagnostics);
+  if (const std::optional<DocumentNode> root = document.root()) {
+    const bool is_scenario = root->kind() == DocumentNode::Kind::Object && root->find("cluster");
+    read = read_cluster(is_scenario ? *root->find("cluster") : *root, limits, diagnostics);
+  }
   diagnostics.throw_if_any();
   return std::move(read->cluster);
 }

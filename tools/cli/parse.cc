@@ -285,8 +285,8 @@ void add_show_sharding(CLI::App& show, ShowShardingCommand& sharding) {
 void add_show(CLI::App& app, ShowCommand& show, ShowShardingCommand& sharding) {
   CLI::App* const command = app.add_subcommand(
       "show",
-      "Show a program, a schedule, the critical path, shardings, the catalog, the ops, the "
-      "algorithms, the laws, the schemas");
+      "Show a program, a schedule, the critical path, shardings, a topology, the catalog, the "
+      "ops, the algorithms, the laws, the schemas");
   command->require_subcommand(1);
   CLI::App* const program = command->add_subcommand("program", "The ops of a scenario, typed");
   program->add_option("FILE", show.file, "A scenario")->required();
@@ -312,6 +312,21 @@ void add_show(CLI::App& app, ShowCommand& show, ShowShardingCommand& sharding) {
   path->footer("Example:\n  orrery show critical-path scenarios/quickstart.json\n");
 
   add_show_sharding(*command, sharding);
+
+  CLI::App* const topology =
+      command->add_subcommand("topology", "How a cluster is wired: levels, figures, links");
+  topology
+      ->add_option("CLUSTER", show.file,
+                   "A scenario, a cluster of the catalog, a file with one, or an object")
+      ->required();
+  add_choice<Format>(*topology, "--format", show.format,
+                     {{"text", Format::Text}, {"json", Format::Json}},
+                     "json: the cluster for a scenario, with a list of all links");
+  add_limits(*topology, show.limits);
+  topology->callback([&show] { show.what = ShowCommand::What::Topology; });
+  topology->footer(
+      "Examples:\n  orrery show topology scenarios/quickstart.json\n"
+      "  orrery show topology '{\"catalog\": \"h100-sxm-8\", \"nodes\": 64}'\n");
 
   CLI::App* const catalog = command->add_subcommand("catalog", "The clusters that are built in");
   catalog->add_option("NAME", show.entry, "One of them, with its figures and their sources");

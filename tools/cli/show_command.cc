@@ -1,5 +1,5 @@
-// orrery show prints the catalog, ops and schemas, and a scenario's program, schedules and critical
-// path.
+// orrery show prints the catalog, ops and schemas, and a scenario's program, schedules, critical
+// path and topology.
 
 #include <algorithm>
 #include <array>
@@ -281,6 +281,8 @@ std::string shown(const ShowCommand& command, const Style& style) {
       return with_units(show_schedule(command, style), style);
     case ShowCommand::What::CriticalPath:
       return with_units(show_critical_path(command, style), style);
+    case ShowCommand::What::Topology:
+      return show_topology(command, style);
     case ShowCommand::What::Catalog:
       return show_catalog(command, style);
     case ShowCommand::What::Law:
