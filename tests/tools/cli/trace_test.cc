@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/scenario/law.h"
+#include "models/scenario/reader.h"
 #include "tests/support/tries.h"
 #include "tests/tools/cli/chrome_trace.h"
 #include "tests/tools/cli/files.h"
@@ -22,13 +23,18 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Returns every scenario of the project, but for those that are wrong on purpose, and laws.
+/// A trace has an entry for each step, and a program of more devices has millions of them.
+constexpr int64_t kMostDevices = 64;
+
+/// Returns every scenario of the project that is no law, but for those that are wrong on purpose or
+/// have too many devices.
 std::vector<std::string> scenarios() {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(in_tree("scenarios")))
     if (entry.path().extension() == ".json" &&
         !text_of(entry.path().string()).starts_with("// Fails on purpose, exit 2: ") &&
-        !is_law(text_of(entry.path().string()), {}))
+        !is_law(text_of(entry.path().string()), {}) &&
+        load_scenario(entry.path().string()).program.mesh.devices() <= kMostDevices)
       files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;
