@@ -167,8 +167,19 @@ TEST_CASE("show topology: a list of links has all that the cluster has") {
   }
 }
 
-TEST_CASE("show topology: where only numbers decide, a list has the same routes and times") {
+/// Returns the picoseconds of a program on the cluster.
+int64_t makespan(const std::string& cluster, const std::string& rest) {
   const TemporaryFolder folder;
+  const std::string file = folder.file(
+      "s.json", R"({"orrery": 1, "cluster": )" +
+                    (cluster.front() == '{' ? cluster : "\"" + cluster + "\"") + ", " + rest + "}");
+  const Ran run = ran({"run", file, "--format", "json", "--data", "off"});
+  CAPTURE(run.err);
+  REQUIRE(run.outcome == Outcome::Holds);
+  return nlohmann::json::parse(run.out).at("time").at("makespan_ps").get<int64_t>();
+}
+
+TEST_CASE("show topology: where only numbers decide, a list has the same routes and times") {
   for (const std::string& cluster :
        {std::string("h100-sxm-8"), of(R"({"line": 8})"), of(R"({"fully_connected": 8})"),
         of(R"({"fat_tree": {"leaves": 4, "hosts": 4, "spines": 3, "up": {"links": 2}}})")}) {
@@ -181,19 +192,52 @@ TEST_CASE("show topology: where only numbers decide, a list has the same routes 
       for (uint32_t to = 0; to < rule.devices(); ++to)
         CHECK(of_rule.between(VertexId(from), VertexId(to), 0).links ==
               of_list.between(VertexId(from), VertexId(to), 0).links);
-    const auto makespan = [&](const std::string& on) {
-      const std::string file = folder.file("s.json", R"({"orrery": 1, "mesh": {"x": 8},
-"cluster": )" + on + R"(, "arrays": {"a": {"shape": [8, 4096], "dtype": "f32", "spec": ["x"]}},
+    const char* const exchange = R"("mesh": {"x": 8},
+"arrays": {"a": {"shape": [8, 4096], "dtype": "f32", "spec": ["x"]}},
 "program": [{"id": "s", "op": "all_to_all", "of": "a", "axis_name": "x", "split_axis": 1,
-             "concat_axis": 1, "tiled": true}]})");
-      const Ran run = ran({"run", file, "--format", "json"});
-      CAPTURE(run.err);
-      REQUIRE(run.outcome == Outcome::Holds);
-      return nlohmann::json::parse(run.out).at("time").at("makespan_ps").get<int64_t>();
-    };
-    const bool is_name = cluster.front() != '{';
-    CHECK(makespan(is_name ? "\"" + cluster + "\"" : cluster) == makespan(listed(cluster)));
+             "concat_axis": 1, "tiled": true}])";
+    CHECK(makespan(cluster, exchange) == makespan(listed(cluster), exchange));
   }
+}
+
+/// Returns the time in which each of 64 nodes of 8 sends 5 MB from each device to that of the same
+/// number in the node 32 further on, which is under other leaves.
+int64_t to_other_leaves(const std::string& more) {
+  std::string permutation;
+  for (int node = 0; node < 64; ++node)
+    permutation += fmt::format("{}[{}, {}]", node == 0 ? "" : ", ", node, (node + 32) % 64);
+  return makespan(R"({"catalog": "b200-sxm-8", "nodes": 64)" + more + "}",
+                  R"("mesh": {"d": 64, "t": 8},
+"arrays": {"a": {"shape": [64, 5000000], "dtype": "s8", "spec": ["d", null]}},
+"program": [{"id": "s", "op": "ppermute", "of": "a", "axis_name": "d", "perm": [)" +
+                      permutation + "]}]");
+}
+
+TEST_CASE("many nodes: oversubscribed links up take as much longer") {
+  constexpr int64_t kBytes = 5'000'000;
+  constexpr int64_t kLatency = 2 * 1'350'000;  // to the first leaf, and from the last
+  for (const char* const fabric : {"", R"(, "fabric": "fat_tree")", R"(, "ways": "spread")"}) {
+    CAPTURE(fabric);
+    CHECK(to_other_leaves(fabric) == kBytes * 20 + kLatency);  // 50 GB/s are 20 ps a byte
+    CHECK(to_other_leaves(fabric + std::string(R"(, "oversubscription": 2)")) ==
+          kBytes * 40 + kLatency);
+    CHECK(to_other_leaves(fabric + std::string(R"(, "oversubscription": 8)")) ==
+          kBytes * 160 + kLatency);
+  }
+}
+
+TEST_CASE("many nodes: a message to another rail goes inside its node to the GPU that has it") {
+  const auto message = [](const std::string& fabric, int to) {
+    return makespan(R"({"catalog": "b200-sxm-8", "nodes": 2, "fabric": ")" + fabric + "\"}",
+                    R"("mesh": {"x": 16},
+"arrays": {"a": {"shape": [16, 5000000], "dtype": "s8", "spec": ["x", null]}},
+"program": [{"id": "s", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, )" +
+                        std::to_string(to) + "]]}]");
+  };
+  constexpr int64_t kOverNics = 5'000'000 * 20 + 2 * 1'350'000;
+  CHECK(message("rail", 8) == kOverNics);
+  CHECK(message("rail", 9) == kOverNics + 2 * 300'000);  // over the node's switch first
+  CHECK(message("fat_tree", 9) == kOverNics);
 }
 
 TEST_CASE("show topology: a scenario, and its cluster's errors") {
