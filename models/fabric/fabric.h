@@ -141,7 +141,7 @@ inline constexpr std::string_view kExtrapolated = "extrapolated";       // from 
 inline constexpr std::string_view kDataSheet = "data sheet";            // what the vendor states
 inline constexpr std::string_view kMeasured = "measured";               // read off a machine
 inline constexpr std::string_view kLibraryDefault = "library default";  // what its code or log says
-inline constexpr std::string_view kAssumed = "assumed";                 // nobody has published it
+inline constexpr std::string_view kAssumed = "assumed";                 // no source is known
 inline constexpr std::string_view kOverridden = "overridden";           // by the command line
 
 /// A FigureSource says where a figure of a cluster comes from.
