@@ -168,7 +168,7 @@ std::vector<std::string> fitted_figures(const Cluster& cluster) {
   return source_labels(cluster, [](const FigureSource& figure) {
     return !figure.figure.starts_with(kOfConnections) &&
            (figure.label == kCalibrated || figure.label == kExtrapolated ||
-            figure.label == kOverridden);
+            figure.label == kAssumed || figure.label == kOverridden);
   });
 }
 
