@@ -16,6 +16,7 @@
 #include "models/scenario/scenario.h"
 #include "simulator/analyze/critical_path.h"
 #include "simulator/analyze/device_times.h"
+#include "simulator/analyze/fabric_bounds.h"
 #include "simulator/memory/profile.h"
 #include "simulator/schedule/choice.h"
 #include "simulator/time/completion.h"
@@ -26,6 +27,30 @@
 namespace orrery {
 
 struct Lowered;
+
+/// How close a collective came to what its fabric allows (fabric_bounds.h).
+struct ReachedBound {
+  FabricBound bound;
+  Duration took;  // from the begin of the first launch in the group to the last end
+  std::optional<BusiestLink> busiest;
+
+  /// Returns the share of the bound that was reached, for display only: 1 if nothing is quicker.
+  double share() const {
+    return static_cast<double>(bound.least().count()) / static_cast<double>(took.count());
+  }
+
+  /// Returns whether other links than its cut's keep the collective from its bound, or one of them
+  /// that carries more than its share. The bound is that of the cut, and less than 9/10 of it is
+  /// reached. One link takes a tenth longer than the cut, and at least half of the whole time.
+  bool is_missed_by_links() const {
+    if (!busiest || bound.cut < bound.latency)
+      return false;
+    const Int128 link = busiest->takes.count();
+    const Int128 all = took.count();
+    const Int128 cut = bound.cut.count();
+    return cut * 10 < all * 9 && link * 10 > cut * 11 && link * 2 >= all;
+  }
+};
 
 /// One op's figures over all devices of its thread.
 struct OpReport {
@@ -44,6 +69,9 @@ struct OpReport {
   /// none, since its time is a wait.
   std::optional<double> algbw_GBps;
   std::optional<double> busbw_GBps;
+  /// A collective that took time has this for the group of the device where it took longest, if
+  /// its ranks must exchange data. A precv has none.
+  std::optional<ReachedBound> reached;
 };
 
 struct DeviceReport {

@@ -225,7 +225,8 @@ Outcome execute(const PerfCommand& command, const Terminal& terminal) {
   const NcclOrigin origin{
       fmt::format("{}, {}", made.measured_on.value_or("modelled on " + cluster.name),
                   version_text()),
-      std::move(made.assumed), made.reduced_most, program_arguments(command, collective)};
+      std::move(made.assumed), std::move(made.bound), made.reduced_most,
+      program_arguments(command, collective)};
   if (command.output) {
     const std::string file = json_file(*command.output);
     write_file(file, nccl_json(made.table, origin));

@@ -9,7 +9,11 @@
 #include "models/base/amount_text.h"
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
+#include "models/program/rules.h"
+#include "models/program/sides.h"
+#include "simulator/analyze/fabric_bounds.h"
 #include "simulator/lower/assumptions.h"
+#include "simulator/network/paths.h"
 #include "tools/nccl_tests/call.h"
 #include "tools/nccl_tests/draft.h"
 #include "tools/nccl_tests/writer.h"
@@ -62,7 +66,11 @@ std::optional<Bytes> most_that_fits(const NcclSettings& settings, const Cluster&
 class Perf {
  public:
   Perf(const PerfRequest& request, const Cluster& cluster)
-      : request_(request), settings_(request.settings), cluster_(cluster) {}
+      : request_(request),
+        settings_(request.settings),
+        cluster_(cluster),
+        paths_(cluster.fabric),
+        bounds_(paths_) {}
 
   PerfTable run() {
     NcclTable& table = result_.table;
@@ -126,12 +134,38 @@ class Perf {
       const CallTime times = time_of(call, made.program);
       row.out_of_place = figures_of(call, row.size, times.out_of_place);
       row.in_place = figures_of(call, row.size, times.in_place);
+      note_bound(made.program, row.size, times.out_of_place);
       if (settings_.checks > 0)
         row.out_of_place->wrong = row.in_place->wrong = wrong_of(std::move(made));
     }
     if (!is_checked_in_place(call.collective))
       row.in_place->wrong.reset();
     result_.table.rows.push_back(std::move(row));
+  }
+
+  /// Keeps what the bound says of the row that comes closest to it, the first on a tie.
+  void note_bound(const Program& program, Bytes size, Duration time) {
+    if (program.ops.size() != 1 || time == Duration())
+      return;
+    const Op& op = program.ops.front();
+    const ValueType operand = exchanged_operand(program, op);
+    std::vector<VertexId> ranks;
+    for (uint32_t r = 0; r < result_.table.ranks; ++r)
+      ranks.emplace_back(r);
+    const std::optional<FabricBound> bound =
+        bounds_.of(exchanged_data(op, result_.table.ranks,
+                                  work_type(rules(op.kind).form.entering, operand.dtype),
+                                  operand.shape.elements()),
+                   ranks);
+    if (!bound)
+      return;
+    const double share =
+        static_cast<double>(bound->least().count()) / static_cast<double>(time.count());
+    if (share <= reached_)
+      return;
+    reached_ = share;
+    result_.bound = fmt::format("at {} {:.1f} % of its bound: {}", size_text(size), share * 100,
+                                text(*bound, cluster_.fabric, true));
   }
 
   void measure(const NcclCall& call, NcclRow& row) {
@@ -272,6 +306,9 @@ class Perf {
   const PerfRequest& request_;
   const NcclSettings& settings_;
   const Cluster& cluster_;
+  Paths paths_;
+  FabricBounds bounds_;
+  double reached_ = 0;  // the largest share of a bound so far, for display only
   PerfTable result_;
 };
 

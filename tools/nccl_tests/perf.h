@@ -41,7 +41,10 @@ struct PerfRequest {
 struct PerfTable {
   NcclTable table;
   std::optional<std::string> measured_on = {};  // "measured on 8 virtual devices of .."
-  std::vector<std::string> assumed;   // what the times assume: "reduce_rate: infinite (not given)"
+  std::vector<std::string> assumed;  // what the times assume: "reduce_rate: infinite (not given)"
+  /// This tells of the row whose time out of place comes closest to the least that the fabric
+  /// allows (simulator/analyze/fabric_bounds.h). It is empty for calls of several ops and on GPUs.
+  std::optional<std::string> bound = {};
   std::optional<Bytes> reduced_most;  // the largest size, if the settings' does not fit a device
   std::vector<std::string> wrong;     // a sentence for each row with wrong elements
 };

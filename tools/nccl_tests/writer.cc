@@ -76,6 +76,8 @@ std::string header_lines(const NcclTable& table, const NcclOrigin& origin) {
     text += fmt::format("# orrery: {}\n", origin.modelled);
   for (const std::string& assumed : origin.assumed)
     text += fmt::format("# orrery: assumed {}\n", assumed);
+  if (origin.bound)
+    text += fmt::format("# orrery: {}\n", *origin.bound);
   text += "#\n# Using devices\n" + rank_lines(table) + "#\n";
   if (origin.reduced_most)
     text += fmt::format("# Reducing maxBytes to {} due to memory limitation\n#\n",
@@ -202,6 +204,8 @@ std::string nccl_json(const NcclTable& table, const NcclOrigin& origin) {
     environment = {"ORRERY=" + origin.modelled};
     for (const std::string& assumed : origin.assumed)
       environment.front() += "; assumed " + assumed;
+    if (origin.bound)
+      environment.front() += "; " + *origin.bound;
   }
   std::string text = fmt::format(
       "{{\"version\":3,\"start_time\":\"{}\",\"args\":{},\"env\":{},\"nccl_version\":0,"

@@ -16,6 +16,7 @@ namespace orrery {
 struct NcclOrigin {
   std::string modelled;               // a comment: "modelled on a100-sxm-8, orrery 0.1.0"
   std::vector<std::string> assumed;   // further comments
+  std::optional<std::string> bound;   // a comment: how close times come to the fabric's bound
   std::optional<Bytes> reduced_most;  // the largest size, if it is not the settings'
   /// The arguments of the command, with its own name first. Only JSON has them.
   std::vector<std::string> arguments;

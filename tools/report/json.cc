@@ -69,6 +69,33 @@ void write_all(JsonWriter& json, std::string_view key, const Entries& all, Write
   });
 }
 
+/// Writes how close a collective came to what its fabric allows.
+void write_reached(JsonWriter& json, const Report& report, const ReachedBound& reached) {
+  constexpr size_t kMostLinks = 4;
+  const Fabric& fabric = report.fabric();
+  const FabricBound& bound = reached.bound;
+  json.object([&] {
+    json.key("share").value(reached.share());
+    json.key("took_ps").value(reached.took.count());
+    json.key("latency_ps").value(bound.latency.count());
+    json.key("cut_ps").value(bound.cut.count());
+    json.key("crossing_bytes").value(bound.crossing.count());
+    json.key("link_count").value(bound.links.size());
+    json.key("links").array([&] {
+      for (size_t l = 0; l < std::min(bound.links.size(), kMostLinks); ++l)
+        json.value(fabric.link_text(bound.links[l]));
+    });
+    json.key("busiest");
+    if (!reached.busiest)
+      return json.value(nullptr);
+    json.object([&] {
+      json.key("link").value(fabric.link_text(reached.busiest->link));
+      json.key("bytes").value(reached.busiest->bytes.count());
+      json.key("takes_ps").value(reached.busiest->takes.count());
+    });
+  });
+}
+
 /// Writes the times of one run of an op.
 void write_run(JsonWriter& json, const Report& report, const OpReport& run) {
   json.key("start_ps").value(picoseconds(report, run.start.picoseconds()));
@@ -80,6 +107,8 @@ void write_run(JsonWriter& json, const Report& report, const OpReport& run) {
   run.slack ? json.value(run.slack->count()) : json.value(nullptr);
   json.key("algbw_GBps").value(run.algbw_GBps);
   json.key("busbw_GBps").value(run.busbw_GBps);
+  if (run.reached)
+    write_reached(json.key("bound"), report, *run.reached);
 }
 
 void write_op(JsonWriter& json, const Report& report, const OpEntry& entry) {

@@ -28,11 +28,13 @@ constexpr std::string_view kWhose = "start of the first, messages of all, the re
 
 class OpTable {
  public:
-  OpTable(const Report& report, const GroupedEntries& grouped, size_t most, const Style& style)
+  OpTable(const Report& report, const GroupedEntries& grouped, size_t most, ShownBounds bounds,
+          const Style& style)
       : report_(report),
         program_(report.scenario->program),
         grouped_(grouped),
         most_(most),
+        bounds_(bounds),
         style_(style) {}
 
   std::string text() const { return loops() + blocks() + left_out() + table_text(); }
@@ -170,6 +172,17 @@ class OpTable {
     return wrapped_words(words, kReportColumns - kIndent - 2, kIndent + 2);
   }
 
+  /// Returns the share of its bound that a collective reached, and what limits it.
+  std::string bound_text(const ReachedBound& reached) const {
+    const Fabric& fabric = report_.fabric();
+    std::string text = fmt::format("{} of its bound: {}", share_text(reached.share()),
+                                   orrery::text(reached.bound, fabric, style_.ascii()));
+    if (reached.is_missed_by_links())
+      text += fmt::format("; {} alone takes {} for its {}", fabric.link_text(reached.busiest->link),
+                          time(reached.busiest->takes), size_text(reached.busiest->bytes));
+    return text;
+  }
+
   /// Returns the table. If it is too wide for a report, and would fit without the columns algbw and
   /// hidden, they are left out. The JSON report has them.
   std::string table_text() const {
@@ -213,6 +226,8 @@ class OpTable {
       if (last.choice)
         note(fmt::format("{}: {}; {} message{}", last.choice->method(), last.choice->because,
                          grouped(entry.messages), entry.messages == 1 ? "" : "s"));
+      if (last.reached && (bounds_ == ShownBounds::All || last.reached->is_missed_by_links()))
+        note(bound_text(*last.reached));
       // The times of left-out iterations are not known here.
       const bool complete = entry.loop.empty() || entry.iterations == entry.runs.size();
       if (const std::string said = differing(entry); complete && !said.empty())
@@ -227,6 +242,7 @@ class OpTable {
   const Program& program_;
   const GroupedEntries& grouped_;
   const size_t most_;  // entries
+  const ShownBounds bounds_;
   const Style& style_;
 };
 
@@ -359,8 +375,8 @@ std::string slack_table(const Report& report, const Style& style) {
 }  // namespace
 
 std::string op_table(const Report& report, const GroupedEntries& grouped, size_t most,
-                     const Style& style) {
-  return OpTable(report, grouped, most, style).text();
+                     ShownBounds bounds, const Style& style) {
+  return OpTable(report, grouped, most, bounds, style).text();
 }
 
 std::string path_text(const Report& report, std::span<const OpEntry> entries, PathBlocks blocks,

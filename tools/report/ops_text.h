@@ -4,6 +4,7 @@
 // report, and the critical path by itself.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -16,11 +17,14 @@ namespace orrery {
 /// An id has at most this many columns in a table. Longer ids are cut.
 inline constexpr size_t kNameWidth = 18;
 
+/// Says for which collectives the table has the share of their bound that they reached.
+enum class ShownBounds : uint8_t { All, MissedByLinks };
+
 /// Returns the ops of the report, with a line for each loop and each block that repeats. If there
 /// are more than `most` entries, it has those that matter most, in the order of the program: those
 /// on the critical path, and among equal ones those that take longest. A line says so.
 std::string op_table(const Report& report, const GroupedEntries& grouped, size_t most,
-                     const Style& style);
+                     ShownBounds bounds, const Style& style);
 
 /// Says whether a block that comes several times in a row is shown once or each time.
 enum class PathBlocks : uint8_t { Once, Each };

@@ -168,7 +168,8 @@ class TextReport {
                   most->lists == 1 ? std::string()
                                    : fmt::format(" of each of its {} programs", most->lists))) +
               "\n";
-    text += op_table(report_, grouped_, most_shown, style_);
+    text += op_table(report_, grouped_, most_shown,
+                     options_.is_whole() ? ShownBounds::All : ShownBounds::MissedByLinks, style_);
     return text;
   }
 

@@ -7,6 +7,7 @@
 #include "models/program/sides.h"
 #include "simulator/analyze/collective_figures.h"
 #include "simulator/analyze/device_times.h"
+#include "simulator/analyze/fabric_bounds.h"
 #include "simulator/network/demand.h"
 #include "simulator/schedule/tape.h"
 #include "verifier/report/describe.h"
@@ -18,7 +19,13 @@ namespace {
 class Rows {
  public:
   Rows(const Scenario& scenario, Stages& stages, Report& report)
-      : scenario_(scenario), program_(scenario.program), stages_(stages), report_(report) {}
+      : scenario_(scenario),
+        program_(scenario.program),
+        stages_(stages),
+        report_(report),
+        thread_of_(issued_by(program_)),
+        bounds_(stages.paths()),
+        reached_(program_.sites.size()) {}
 
   void add_ops() {
     std::vector<uint64_t> messages(program_.sites.size(), 0);
@@ -114,7 +121,50 @@ class Rows {
       const Bandwidths figures = bandwidths(op.kind, described.bytes, group, took);
       described.algbw_GBps = figures.algbw_GBps;
       described.busbw_GBps = figures.busbw_GBps;
+      described.reached = reached(op, collective);
     }
+  }
+
+  /// Returns how close a group came to its bound. All ops of a site have that of the first.
+  std::optional<ReachedBound> reached(const Op& op, const Collective& collective) {
+    std::optional<std::optional<ReachedBound>>& known = reached_[op.site->index()];
+    if (known)
+      return *known;
+    known.emplace();
+    const auto ranks = static_cast<uint32_t>(collective.members.size());
+    const std::optional<FabricBound> bound = bounds_.of(
+        exchanged_data(op, ranks, collective.work, exchanged_operand(program_, op).shape.elements(),
+                       tables_of(lowered(), collective)),
+        std::span(collective.vertices.begin(), ranks));
+    if (bound)
+      known->emplace(
+          ReachedBound{*bound, time_of_group(op, collective), bounds_.busiest(collective)});
+    return *known;
+  }
+
+  /// Returns the time from the begin of the first launch to the last end.
+  Duration time_of_group(const Op& op, const Collective& collective) const {
+    std::optional<Instant> entered;
+    Instant end;
+    const auto add = [&](const OpSpan& span) {
+      entered = std::min(entered.value_or(span.entered), span.entered);
+      end = std::max(end, span.end);
+    };
+    const std::vector<OpId>& ops = program_.site(*op.site).ops;
+    for (const OpId id : ops) {
+      const std::vector<LogicalId>& devices = program_.thread(thread_of_[id.index()]).devices;
+      const std::span<const OpSpan> spans = report_.completion->spans[id.index()];
+      if (ops.size() == 1) {
+        for (const LogicalId member : collective.members)
+          add(spans[*index_among(devices, member)]);
+        break;
+      }
+      for (size_t d = 0; d < devices.size(); ++d)
+        if (&lowered().collective(lowered().member(program_, id, devices[d]).collective) ==
+            &collective)
+          add(spans[d]);
+    }
+    return collective.figures.launch + (end - *entered);
   }
 
   /// Returns the elements of a rank; if ranks exchange by tables, of the one that sends most.
@@ -132,6 +182,9 @@ class Rows {
   const Program& program_;
   Stages& stages_;
   Report& report_;
+  const std::vector<ThreadId> thread_of_;  // per op
+  FabricBounds bounds_;
+  std::vector<std::optional<std::optional<ReachedBound>>> reached_;  // per site, once it is known
 };
 
 }  // namespace

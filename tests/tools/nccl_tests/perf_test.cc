@@ -199,6 +199,21 @@ TEST_CASE("perf: figures that were fitted or set are told with what times assume
   }));
 }
 
+TEST_CASE("perf: the row that comes closest to its bound, and the links of the bound") {
+  // Each of 4 ranks sends 1,000,000 B to each other one, over its own link: 20 us, and 6 us of
+  // latency and launch. A tenth of that takes 2 us and 6 us.
+  PerfRequest request = request_of(NcclCollective::Alltoall, 4, 400'000);
+  request.settings.most = Bytes(4'000'000);
+  request.settings.step_is_factor = true;
+  request.settings.step = 10;
+  const PerfTable table = perf_table(request, pairs(4));
+  CHECK(table.bound ==
+        "at 3.815 MiB 76.9 % of its bound: 2.861 MiB over 3 links (device 0 -> "
+        "device 1, ...) take 20 us");
+  // 20 / 26 is 76.9 %, and 2 / 8 is less. Several ops have no bound together.
+  CHECK(!perf_table(request_of(NcclCollective::Gather, 4, 4000), pairs(4)).bound);
+}
+
 TEST_CASE("perf: columns of a row, its bandwidths as a report has them") {
   const NcclRow row = row_of(NcclCollective::ReduceScatter, 4, 4100);
   CHECK(row.size == Bytes(4096));  // of 1025 elements 256 a rank

@@ -68,19 +68,20 @@ TEST_CASE("nccl writer: byte for byte the JSON that nccl-tests' own code writes"
 
 TEST_CASE("nccl writer: what a model adds are comments, and an environment variable") {
   const NcclTable table = fixture_table();
-  NcclOrigin origin{"modelled on x", {"launch: 0 (not given)"}, Bytes(1000), {"a/b\"\n\x01 c"}};
+  NcclOrigin origin{
+      "modelled on x", {"launch: 0 (not given)"}, "a bound", Bytes(1000), {"a/b\"\n\x01 c"}};
   const std::string text = nccl_text(table, origin);
   std::string rest = text;
   for (const char* const added :
        {"# orrery: modelled on x\n", "# orrery: assumed launch: 0 (not given)\n",
-        "# Reducing maxBytes to 1000 due to memory limitation\n#\n"}) {
+        "# orrery: a bound\n", "# Reducing maxBytes to 1000 due to memory limitation\n#\n"}) {
     const size_t at = rest.find(added);
     REQUIRE(at != std::string::npos);
     rest.erase(at, std::string(added).size());
   }
   CHECK(rest == nccl_text(table, {}));
   const std::string json = nccl_json(table, origin);
-  CHECK(json.find(R"x("env":["ORRERY=modelled on x; assumed launch: 0 (not given)"])x") !=
+  CHECK(json.find(R"x("env":["ORRERY=modelled on x; assumed launch: 0 (not given); a bound"])x") !=
         std::string::npos);
   // As in nccl-tests, a slash is escaped, and a text ends before a character that is not written.
   CHECK(json.find(R"x("args":["a\/b\"\n"])x") != std::string::npos);
@@ -102,7 +103,8 @@ TEST_CASE("nccl writer: rows without figures, without bandwidths and with a root
   CHECK(text.rows.front().in_place == row.in_place);
   CHECK(!text.rows.front().out_of_place);
   const NcclTable json =
-      read_nccl_tables(nccl_json(table, NcclOrigin{"", {}, {}, {"broadcast_perf"}}), "j").front();
+      read_nccl_tables(nccl_json(table, NcclOrigin{"", {}, {}, {}, {"broadcast_perf"}}), "j")
+          .front();
   CHECK(json.rows.front().in_place == row.in_place);
   CHECK(!json.rows.front().out_of_place);
 }
@@ -157,7 +159,7 @@ std::string without_average(const std::string& text) {
 TEST_CASE("nccl writer: what is written is read back, and written again the same") {
   holds_for_all("tables", [] {
     const NcclTable table = any_table();
-    const NcclOrigin origin{"modelled on x", {"y"}, {}, {program_name(table.collective)}};
+    const NcclOrigin origin{"modelled on x", {"y"}, {}, {}, {program_name(table.collective)}};
     const std::string text = nccl_text(table, origin);
     const std::string json = nccl_json(table, origin);
     NcclTable from_text = read_nccl_tables(text, "t").front();

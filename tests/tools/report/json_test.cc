@@ -144,6 +144,30 @@ TEST_CASE("JSON report: the whole text") {
 )json");
 }
 
+TEST_CASE("JSON report: the bound of a collective, with the first links of its cut") {
+  Report report = sample_report();
+  ReachedBound& reached = report.ops.front().reached.emplace();
+  reached.took = Duration(1'500'000);
+  reached.bound = {Duration(300'000),
+                   Duration(750'000),
+                   Bytes(75'000),
+                   {LinkId(0), LinkId(1), LinkId(0), LinkId(1), LinkId(0)}};
+  reached.busiest = BusiestLink{LinkId(1), Bytes(60'000), Duration(1'200'000)};
+  const std::string text = json_text(report, {});
+  const size_t begin = text.find("\"bound\"");
+  CHECK(text.substr(begin, text.find("}\n", begin) + 1 - begin) == R"json("bound": {
+        "share": 0.5,
+        "took_ps": 1500000,
+        "latency_ps": 300000,
+        "cut_ps": 750000,
+        "crossing_bytes": 75000,
+        "link_count": 5,
+        "links": ["device 0 -> device 1","device 1 -> device 0","device 0 -> device 1","device 1 -> device 0"],
+        "busiest": {"link":"device 1 -> device 0","bytes":60000,"takes_ps":1200000})json");
+  reached.busiest.reset();
+  CHECK(json_text(report, {}).find("\"busiest\": null") != std::string::npos);
+}
+
 TEST_CASE("JSON report: bit patterns") {
   const Report sample = sample_report();
   const std::string text = json_text(sample, {outputs(sample), Encoding::Bits});

@@ -52,6 +52,47 @@ ASSUMED
 )text");
 }
 
+/// Returns the lines of the op table that say what share of its bound an op reached.
+std::string bound_lines(const Report& report, const TextOptions& options = {}) {
+  const std::string text = report_text(report, Style(), options);
+  std::string lines;
+  for (size_t at = text.find("of its bound"); at != std::string::npos;
+       at = text.find("of its bound", at + 1)) {
+    const size_t begin = text.rfind("└", at);
+    lines += text.substr(begin, text.find("\n  c ", begin) + 1 - begin);
+  }
+  return lines;
+}
+
+TEST_CASE("text report: the share of its bound that a collective reached") {
+  TextOptions whole;
+  whole.checks = ShownChecks::All;
+  Report report = sample_report();
+  CHECK(bound_lines(report, whole).empty());
+  ReachedBound& reached = report.ops.front().reached.emplace();
+  reached.took = Duration(1'500'000);
+  reached.bound = {Duration(300'000), Duration(1'350'000), Bytes(67'500), {LinkId(0)}};
+  reached.busiest = BusiestLink{LinkId(0), Bytes(67'500), Duration(1'350'000)};
+  CHECK(bound_lines(report).empty());
+  CHECK(bound_lines(report, whole) ==
+        "└ 90.0 % of its bound: 65.92 KiB over device 0 -> device 1 take 1.35 µs\n");
+  reached.bound.cut = Duration(200'000);
+  CHECK(bound_lines(report).empty());
+  CHECK(bound_lines(report, whole) == "└ 20.0 % of its bound: 300 ns of latency\n");
+}
+
+TEST_CASE("text report: a collective that links keep from its bound is told with the busiest") {
+  Report report = sample_report();
+  ReachedBound& reached = report.ops.front().reached.emplace();
+  reached.took = Duration(1'500'000);
+  reached.bound = {Duration(), Duration(150'000), Bytes(15'000), {LinkId(0), LinkId(1)}};
+  reached.busiest = BusiestLink{LinkId(1), Bytes(70'000), Duration(1'400'000)};
+  CHECK(bound_lines(report) ==
+        "└ 10.0 % of its bound: 14.65 KiB over 2 links (device 0 -> device 1, ...) take 150 ns; "
+        "device 1 ->\n"
+        "    device 0 alone takes 1.4 µs for its 68.36 KiB\n");
+}
+
 /// Returns the section from its heading to the next.
 std::string gpus_section(const Report& report, const Style& style = Style()) {
   const std::string text = report_text(report, style);

@@ -1,0 +1,434 @@
+#include "simulator/analyze/fabric_bounds.h"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/amount_text.h"
+#include "models/program/ragged.h"
+#include "models/program/rules.h"
+
+namespace orrery {
+namespace {
+
+using Form = ExchangedData::Form;
+using Send = ExchangedData::Send;
+
+constexpr int64_t kMostInt = std::numeric_limits<int64_t>::max();
+
+/// Returns the sends of a group that exchanges by tables. A unit is a row.
+std::vector<Send> sends_of(const RaggedGroup& tables) {
+  std::vector<Send> sends;
+  for (uint32_t from = 0; from < tables.ranks.size(); ++from)
+    for (uint32_t to = 0; to < tables.ranks.size(); ++to) {
+      Send send{from, to, 0};
+      for (size_t slice = 0; slice < tables.slices_for_each(); ++slice)
+        send.units += tables.ranks[from].send_sizes[tables.entry(to, slice)];
+      if (from != to && send.units > 0)
+        sends.push_back(send);
+    }
+  return sends;
+}
+
+/// Returns the time to move so many bytes at a rate in parts of 1 / `parts`, rounded up. The
+/// product of bytes and picoseconds may leave 128 bits.
+Duration time_at(Int128 bytes, int64_t rate, int64_t parts) {
+  const Int128 second = Int128{kPicosecondsPerSecond} * parts;
+  const Int128 whole = bytes / rate;
+  if (whole > kMostInt / kPicosecondsPerSecond)
+    throw_overflow("a time leaves the 64-bit range");
+  return Duration(
+      checked_narrow(whole * second + ceil_divide(bytes % rate * second, Int128{rate})));
+}
+
+/// Counts the units that must cross the borders of a division's blocks.
+class Crossings {
+ public:
+  Crossings(const ExchangedData& exchange, std::span<const VertexId> ranks,
+            const Division& division)
+      : exchange_(exchange),
+        ranks_(ranks),
+        division_(division),
+        held_(division.out.size()),
+        leave(division.out.size()),
+        enter(division.out.size()) {
+    for (const VertexId rank : ranks)
+      if (const uint32_t block = block_of(rank); block != Division::kNone)
+        ++held_[block];
+      else
+        all_placed = false;
+    if (exchange.form == Form::Sends)
+      count_sends();
+    else
+      count_blocks();
+  }
+
+  /// Returns the units that the links out of all blocks together must carry, and those into them.
+  /// Requires that all ranks are in blocks. Where no switch between blocks reduces, what leaves a
+  /// block enters another one.
+  std::pair<Int128, Int128> together() const {
+    Int128 left = 0;
+    Int128 entered = 0;
+    for (size_t b = 0; b < leave.size(); ++b) {
+      left += leave[b];
+      entered += enter[b];
+    }
+    if (!division_.folds_outside)
+      left = entered = std::max(left, entered);
+    if (!division_.folds_outside && exchange_.form == Form::Reduction) {
+      const auto blocks = std::ranges::count_if(held_, [](int64_t held) { return held > 0; });
+      left = entered = 2 * (Int128{blocks} - 1);
+    }
+    return {left, entered};
+  }
+
+  bool holds_ranks(size_t block) const { return held_[block] > 0; }
+
+ private:
+  uint32_t block_of(VertexId rank) const { return division_.block[rank.index()]; }
+
+  void count_blocks() {
+    const auto n = static_cast<int64_t>(ranks_.size());
+    for (size_t b = 0; b < held_.size(); ++b) {
+      const int64_t k = held_[b];
+      if (k == 0 || k == n)
+        continue;
+      switch (exchange_.form) {
+        case Form::Reduction:
+          leave[b] = enter[b] = 1;
+          break;
+        case Form::ScatteredReduction:
+          leave[b] = n - k;
+          enter[b] = k;
+          break;
+        case Form::Gather:
+          leave[b] = k;
+          enter[b] = n - k;
+          break;
+        case Form::AllToAll:
+          leave[b] = enter[b] = k * (n - k);
+          break;
+        case Form::Sends:
+          break;
+      }
+    }
+  }
+
+  void count_sends() {
+    // A block and a rank, for copies that already left from, or entered, the block.
+    std::vector<std::pair<uint32_t, uint32_t>> left, entered;
+    for (const Send& send : exchange_.sends) {
+      const uint32_t from = block_of(ranks_[send.from]);
+      const uint32_t to = block_of(ranks_[send.to]);
+      if (from == to)
+        continue;
+      if (from != Division::kNone && !exchange_.copies)
+        leave[from] += send.units;
+      if (to != Division::kNone && !exchange_.copies)
+        enter[to] += send.units;
+      left.emplace_back(from, send.from);
+      entered.emplace_back(to, send.from);
+    }
+    if (!exchange_.copies)
+      return;
+    const auto count = [](auto& pairs, std::vector<int64_t>& units) {
+      std::ranges::sort(pairs);
+      pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+      for (const auto& [block, rank] : pairs)
+        if (block != Division::kNone)
+          ++units[block];
+    };
+    count(left, leave);
+    count(entered, enter);
+  }
+
+  const ExchangedData& exchange_;
+  std::span<const VertexId> ranks_;
+  const Division& division_;
+  std::vector<int64_t> held_;  // ranks, per block
+
+ public:
+  std::vector<int64_t> leave, enter;  // units, per block
+  bool all_placed = true;             // each rank is in a block
+};
+
+/// Keeps the cut with the most units for its bandwidth; of equal ones, the first.
+class TightestCut {
+ public:
+  void consider(const ExchangedData& exchange, std::span<const VertexId> ranks,
+                const Division& division) {
+    const Crossings crossings(exchange, ranks, division);
+    Int128 out = 0;
+    Int128 in = 0;
+    for (uint32_t b = 0; b < division.out.size(); ++b) {
+      consider(crossings.leave[b], division.out[b], {&division, b, true});
+      consider(crossings.enter[b], division.in[b], {&division, b, false});
+      if (crossings.holds_ranks(b)) {
+        out += division.out[b];
+        in += division.in[b];
+      }
+    }
+    if (!crossings.all_placed || division.out.size() < 2)
+      return;
+    const auto [left, entered] = crossings.together();
+    consider(left, out, {&division, Division::kNone, true, ranks});
+    consider(entered, in, {&division, Division::kNone, false, ranks});
+  }
+
+  int64_t units() const { return units_; }
+  int64_t bandwidth() const { return bandwidth_; }
+
+  /// Returns the links of the cut, ascending.
+  std::vector<LinkId> links(const OpenLinks& all) const {
+    std::vector<LinkId> crossing;
+    if (cut_.division == nullptr)
+      return crossing;
+    const Blocks& block = cut_.division->block;
+    std::vector<bool> counts(cut_.division->out.size());
+    for (const VertexId rank : cut_.ranks)
+      counts[block[rank.index()]] = true;
+    if (cut_.block != Division::kNone)
+      counts[cut_.block] = true;
+    for (const OpenLinks::Open& open : all.links) {
+      const uint32_t from = block[open.link.from.index()];
+      const uint32_t to = block[open.link.to.index()];
+      const uint32_t own = cut_.leaves ? from : to;
+      if (from != to && own != Division::kNone && counts[own])
+        crossing.push_back(open.id);
+    }
+    std::ranges::sort(crossing);
+    return crossing;
+  }
+
+ private:
+  using Blocks = std::vector<uint32_t>;
+  struct Cut {
+    const Division* division = nullptr;
+    uint32_t block = Division::kNone;      // kNone: all that hold ranks, together
+    bool leaves = true;                    // or enters
+    std::span<const VertexId> ranks = {};  // of all together
+  };
+
+  void consider(Int128 units, Int128 bandwidth, const Cut& cut) {
+    if (units == 0 || bandwidth == 0 || units > kMostInt || bandwidth > kMostInt ||
+        units * bandwidth_ <= units_ * bandwidth)
+      return;
+    units_ = static_cast<int64_t>(units);
+    bandwidth_ = static_cast<int64_t>(bandwidth);
+    cut_ = cut;
+  }
+
+  int64_t units_ = 0;
+  int64_t bandwidth_ = 1;
+  Cut cut_;
+};
+
+}  // namespace
+
+ExchangedData exchanged_data(const Op& op, uint32_t ranks, WorkType work, int64_t elements,
+                             const RaggedGroup* tables) {
+  const CollectiveForm& form = rules(op.kind).form;
+  const Bytes item = itemsize(work);
+  ExchangedData exchange;
+  exchange.unit = item * elements;
+  if (tables != nullptr) {
+    exchange.form = Form::Sends;
+    exchange.sends = sends_of(*tables);
+    exchange.unit = tables->operand_rows == 0 ? Bytes() : item * (elements / tables->operand_rows);
+  } else if (form.side != Side::Both) {
+    exchange.form = Form::Sends;
+    if (ranks == 2)  // a source with its destination
+      exchange.sends = {{0, 1}};
+  } else if (form.source != nullptr) {
+    exchange.form = Form::Sends;
+    for (uint32_t to = 0; to < ranks; ++to)
+      if (const std::optional<Rank> from = form.source(op.attributes, Rank(to));
+          from && from->index() != to)
+        exchange.sends.push_back({from->index(), to});
+    exchange.copies = true;
+    std::ranges::sort(exchange.sends);
+  } else if (form.combine != Combine::None) {
+    exchange.form = form.operand_parts == nullptr ? Form::Reduction : Form::ScatteredReduction;
+  } else {
+    exchange.form = form.operand_parts == nullptr ? Form::Gather : Form::AllToAll;
+  }
+  if (form.operand_parts != nullptr)
+    exchange.unit = item * (elements / ranks);
+  return exchange;
+}
+
+std::string text(const FabricBound& bound, const Fabric& fabric, bool ascii) {
+  if (bound.cut < bound.latency || bound.links.empty())
+    return time_text(bound.latency, ascii) + " of latency";
+  const std::string first = fabric.link_text(bound.links.front());
+  const std::string links = bound.links.size() == 1
+                                ? first
+                                : fmt::format("{} links ({}, ...)", bound.links.size(), first);
+  return fmt::format("{} over {} take {}", size_text(bound.crossing), links,
+                     time_text(bound.cut, ascii));
+}
+
+std::optional<FabricBound> FabricBounds::of(const ExchangedData& exchange,
+                                            std::span<const VertexId> ranks) {
+  const bool sends_nothing = exchange.form == Form::Sends && exchange.sends.empty();
+  if (exchange.unit <= Bytes() || ranks.size() < 2 || sends_nothing ||
+      fabric().count_links() > kMostLinks)
+    return std::nullopt;
+  Asked asked{exchange.form, exchange.copies, exchange.sends, {ranks.begin(), ranks.end()}};
+  auto known = known_.find(asked);
+  if (known == known_.end())
+    known = known_.emplace(std::move(asked), tightest(exchange, ranks)).first;
+  const Tightest& found = known->second;
+  const Int128 bytes = Int128{found.units} * exchange.unit.count();
+  FabricBound bound;
+  bound.latency = found.latency;
+  bound.cut = time_at(bytes, found.bandwidth, fabric().rate_parts());
+  bound.crossing = Bytes(static_cast<int64_t>(std::min(bytes, Int128{kMostInt})));
+  bound.links = found.links;
+  return bound;
+}
+
+FabricBounds::Links FabricBounds::links_of(const std::optional<std::vector<LinkId>>& only) const {
+  Links links{OpenLinks(fabric(), only), {}};
+  if (links.open.bandwidth <= kMostInt)
+    links.divisions = divisions(fabric(), links.open);
+  return links;
+}
+
+FabricBounds::Tightest FabricBounds::tightest(const ExchangedData& exchange,
+                                              std::span<const VertexId> ranks) {
+  std::optional<Links> own;
+  if (const auto only = links_among(fabric(), ranks))
+    own.emplace(links_of(only));
+  else if (!all_)
+    all_.emplace(links_of(std::nullopt));
+  const OpenLinks& links = (own ? own : all_)->open;
+  TightestCut tightest;
+  for (const Division& division : (own ? own : all_)->divisions)
+    tightest.consider(exchange, ranks, division);
+  std::vector<Division> found;
+  if (links.links.size() <= kMostFlowLinks && links.bandwidth <= kMostInt) {
+    // The work for all flows of a group is bounded.
+    constexpr size_t kMostWork = size_t{1} << 14U;
+    const size_t flows = kMostWork / (links.links.size() + fabric().vertices());
+    const auto add = [&](FlowEnds ends) {
+      for (Division& cut : flow_cuts(fabric(), links, ranks, ends, flows))
+        found.push_back(std::move(cut));
+    };
+    if (exchange.form == Form::Gather || exchange.form == Form::AllToAll)
+      add(FlowEnds::FromAll);
+    if (exchange.form == Form::ScatteredReduction || exchange.form == Form::AllToAll)
+      add(FlowEnds::ToAll);
+    if (exchange.form == Form::Reduction || exchange.form == Form::Sends)
+      add(FlowEnds::Pairs);
+  }
+  for (const Division& division : found)
+    tightest.consider(exchange, ranks, division);
+  return {latency(exchange, ranks, links), tightest.units(), tightest.bandwidth(),
+          tightest.links(links)};
+}
+
+Duration FabricBounds::latency(const ExchangedData& exchange, std::span<const VertexId> ranks,
+                               const OpenLinks& links) const {
+  // Each search is a bound by itself: with less work it is only lower.
+  constexpr size_t kMostWork = size_t{1} << 16U;  // links looked at, of all searches
+  constexpr size_t kMostOfOne = size_t{1} << 18U;
+  struct Reached {
+    Duration after;
+    uint32_t vertex;
+    bool operator>(const Reached& other) const {
+      return std::pair(after, vertex) > std::pair(other.after, other.vertex);
+    }
+  };
+  std::vector<int64_t> least(fabric().vertices());
+  size_t work = 0;
+  /// Returns the largest of the least latencies from a vertex to the targets, and whose it is.
+  const auto farthest = [&](VertexId from, const std::vector<VertexId>& targets) {
+    std::ranges::fill(least, kMostInt);
+    std::vector<bool> wanted(fabric().vertices());
+    size_t left = 0;
+    for (const VertexId target : targets)
+      if (target != from && !wanted[target.index()]) {
+        wanted[target.index()] = true;
+        ++left;
+      }
+    Reached last{Duration(), from.index()};
+    std::priority_queue<Reached, std::vector<Reached>, std::greater<>> next;
+    next.push(last);
+    least[from.index()] = 0;
+    size_t seen = 0;
+    while (!next.empty() && left > 0 && seen < kMostOfOne) {
+      const Reached at = next.top();
+      next.pop();
+      if (least[at.vertex] < at.after.count())
+        continue;
+      if (wanted[at.vertex]) {
+        wanted[at.vertex] = false;
+        --left;
+        last = at;
+      }
+      for (uint32_t l = links.first[at.vertex]; l < links.first[at.vertex + size_t{1}]; ++l) {
+        const Link& link = links.links[l].link;
+        ++seen;
+        const Int128 after = Int128{at.after.count()} + link.latency.count();
+        if (after >= least[link.to.index()])
+          continue;
+        least[link.to.index()] = static_cast<int64_t>(after);
+        next.push({Duration(static_cast<int64_t>(after)), link.to.index()});
+      }
+    }
+    work += seen + fabric().vertices();
+    return last;
+  };
+  Duration longest;
+  if (exchange.form == Form::Sends) {
+    for (size_t s = 0; s < exchange.sends.size() && work < kMostWork;) {
+      const uint32_t from = exchange.sends[s].from;
+      std::vector<VertexId> targets;
+      for (; s < exchange.sends.size() && exchange.sends[s].from == from; ++s)
+        targets.push_back(ranks[exchange.sends[s].to]);
+      longest = std::max(longest, farthest(ranks[from], targets).after);
+    }
+    return longest;
+  }
+  const std::vector<VertexId> targets(ranks.begin(), ranks.end());
+  // From the first rank, from the one that is farthest from it, and from others in order.
+  VertexId from = ranks.front();
+  for (size_t r = 0; r < 2 + ranks.size() && (r < 2 || work < kMostWork); ++r) {
+    const Reached found = farthest(r < 2 ? from : ranks[r - 2], targets);
+    longest = std::max(longest, found.after);
+    from = VertexId(found.vertex);
+  }
+  return longest;
+}
+
+std::optional<BusiestLink> FabricBounds::busiest(const Collective& collective) {
+  const Sending sending{collective.schedule, collective.vertices.begin(),
+                        itemsize(collective.work).count()};
+  const auto [known, added] = busiest_.try_emplace(sending);
+  if (!added)
+    return known->second;
+  std::map<LinkId, Int128> loads;
+  const Extent& extent = collective.schedule->extent();
+  for (uint32_t n = 0; n < extent.nodes; ++n)
+    for (uint32_t c = 0; c < extent.channels; ++c)
+      collective.schedule->for_each_receiver(Node(n), Channel(c), [&](const Sent& sent) {
+        const Path& path =
+            paths_.between(collective.vertices[n], collective.vertices[sent.to.index()], c);
+        for (const LinkId link : path.links)
+          loads[link] += Int128{sending.item} * sent.elements;
+      });
+  std::optional<BusiestLink>& most = known->second;
+  for (const auto& [link, bytes] : loads) {
+    const Duration takes =
+        time_at(bytes, fabric().figures(link).bandwidth.count(), fabric().rate_parts());
+    if (!most || takes > most->takes)
+      most = {link, Bytes(checked_narrow(bytes)), takes};
+  }
+  return most;
+}
+
+}  // namespace orrery

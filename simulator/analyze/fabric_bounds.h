@@ -1,0 +1,166 @@
+#pragma once
+
+// This finds the least time that a collective takes on a fabric, whatever algorithm carries it out.
+// It follows from the definition of the collective and from the links, and has two parts:
+//
+// Latency: data of one rank must reach another one. So the collective takes at least the sum of the
+// latencies on the quickest way between the two. The bound is the largest over such ranks.
+//
+// Cuts: if k of n ranks are in a set of vertices, some bytes must leave it and some must enter it.
+// All of them cross the links between the set and the others, each direction by itself, and these
+// have so much bandwidth together. With D bytes of an operand, S of a gathered share, R of a part
+// of a result and P of what one rank sends to another:
+//
+//                    leaves       enters
+//   psum             D            D
+//   psum_scatter     (n - k) R    k R
+//   all_gather       k S          (n - k) S
+//   all_to_all       k (n - k) P  k (n - k) P
+//   others           the operands of ranks inside that a rank outside gets, and the reverse
+//
+// If the vertices are divided into m disjoint sets, the links out of all sets together carry the
+// sum over the sets. For a psum it is more than m D: 2 (m - 1) D. A set must send before any set
+// has the whole sum, m - 1 of them have sent by then, and the m - 1 others must still get it (as in
+// gossip by letters: Harary and Schwenk 1974). This does not hold if a switch between the sets
+// reduces and multicasts: it takes D from each set and gives D to each.
+//
+// A group counts no links that its messages never cross: links outside of a node for ranks in one
+// node, links that leave a line of a torus for ranks along it, and links to other devices of a full
+// mesh. Which of the other links they cross is no rule of the fabric but of an algorithm and of
+// routes, which may be worse than they need be.
+//
+// Only data is counted, not the flags of a protocol. Neither are launches, overheads, latencies of
+// protocols, rates of channels and of reductions, copies, or other collectives at the same time.
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/array/work.h"
+#include "models/base/compiler.h"
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "models/base/shared_list.h"
+#include "models/fabric/fabric.h"
+#include "models/program/program.h"
+#include "simulator/analyze/fabric_cuts.h"
+#include "simulator/network/paths.h"
+#include "simulator/schedule/lowered.h"
+
+namespace orrery {
+
+/// The ranks of a group exchange this, by the definition of the collective.
+struct ExchangedData {
+  enum class Form : uint8_t {
+    Reduction,           // each rank gets the fold of all operands, of a unit each
+    ScatteredReduction,  // each rank gets a part of the fold, which is a unit
+    Gather,              // each rank gets the operands of all, of a unit each
+    AllToAll,            // each rank sends each other rank a unit
+    Sends,               // each rank sends what `sends` says
+  };
+  /// So many units go from one rank to another one.
+  struct Send {
+    uint32_t from = 0;
+    uint32_t to = 0;
+    int64_t units = 1;
+    friend auto operator<=>(const Send&, const Send&) = default;
+  };
+  Form form = Form::Reduction;
+  Bytes unit;
+  std::vector<Send> sends = {};
+  bool copies = false;  // whether the sends of one rank are copies of the same data
+};
+
+/// Returns what a group of so many ranks exchanges by the op. `elements` are those of a rank's
+/// exchanged operand, and `tables` those of a group that exchanges by tables. Requires a
+/// collective.
+ExchangedData exchanged_data(const Op& op, uint32_t ranks, WorkType work, int64_t elements,
+                             const RaggedGroup* tables = nullptr);
+
+/// The least time of a collective on a fabric, and the cut that it follows from.
+struct FabricBound {
+  Duration latency;
+  Duration cut;              // 0 if nothing must cross a link
+  Bytes crossing;            // over the links of the cut, at most 2^63 - 1
+  SharedList<LinkId> links;  // that the cut consists of, ascending
+
+  Duration least() const { return std::max(latency, cut); }
+};
+
+/// Returns what the bound follows from: "7 MiB over 8 links (device 0 -> device 1, ...) take 12
+/// us", or "2 us of latency". With `ascii` microseconds are "us".
+std::string text(const FabricBound& bound, const Fabric& fabric, bool ascii);
+
+/// The link of a collective that takes longest to carry what crosses it.
+struct BusiestLink {
+  LinkId link;
+  Bytes bytes;
+  Duration takes;  // at the link's bandwidth
+};
+
+class FabricBounds {
+ public:
+  /// Fabrics of more links have no bounds, since each would be looked at several times.
+  static constexpr uint32_t kMostLinks = uint32_t{1} << 20U;
+  /// Cuts are found by flows in fabrics of at most so many links.
+  static constexpr uint32_t kMostFlowLinks = 4096;
+
+  /// Uses the routes of `paths`, which must outlive this object, for the busiest links.
+  explicit FabricBounds(Paths& paths) : paths_(paths) {}
+
+  /// Returns the bound for the ranks on these vertices; nothing if no data must go from one rank to
+  /// another, or if the fabric has too many links. Links that together have more than 63 bits of
+  /// bandwidth cut nothing. The cuts of equal exchanges of a group are
+  /// looked for once, whatever the size of the unit.
+  std::optional<FabricBound> of(const ExchangedData& exchange, std::span<const VertexId> ranks);
+
+  /// Returns the busiest link of a collective, the lowest of several; nothing if it uses no link.
+  /// Equal schedules of a group are looked at once.
+  std::optional<BusiestLink> busiest(const Collective& collective);
+
+ private:
+  /// The tightest cut, for units of any size.
+  struct Tightest {
+    Duration latency;
+    int64_t units = 0;      // that must cross
+    int64_t bandwidth = 1;  // of the links together, in the fabric's parts
+    SharedList<LinkId> links;
+  };
+  struct Asked {
+    ExchangedData::Form form;
+    bool copies;
+    std::vector<ExchangedData::Send> sends;
+    std::vector<VertexId> ranks;
+    friend auto operator<=>(const Asked&, const Asked&) = default;
+  };
+  struct Sending {
+    const Schedule* schedule;
+    const VertexId* vertices;
+    int64_t item;
+    friend auto operator<=>(const Sending&, const Sending&) = default;
+  };
+
+  /// The links that a group may use, and the divisions of the fabric by them.
+  struct Links {
+    OpenLinks open;
+    std::vector<Division> divisions;
+  };
+
+  const Fabric& fabric() const { return paths_.fabric(); }
+  Links links_of(const std::optional<std::vector<LinkId>>& only) const;
+  Tightest tightest(const ExchangedData& exchange, std::span<const VertexId> ranks);
+  Duration latency(const ExchangedData& exchange, std::span<const VertexId> ranks,
+                   const OpenLinks& links) const;
+
+  Paths& paths_;
+  std::optional<Links> all_;  // once a group needs all links
+  std::map<Asked, Tightest> known_;
+  std::map<Sending, std::optional<BusiestLink>> busiest_;  // looked up only
+};
+
+}  // namespace orrery
