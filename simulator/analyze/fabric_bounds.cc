@@ -279,6 +279,8 @@ std::optional<FabricBound> FabricBounds::of(const ExchangedData& exchange,
     return std::nullopt;
   Asked asked{exchange.form, exchange.copies, exchange.sends, {ranks.begin(), ranks.end()}};
   auto known = known_.find(asked);
+  if (known == known_.end() && known_.size() == kMostExchanges)
+    return std::nullopt;
   if (known == known_.end())
     known = known_.emplace(std::move(asked), tightest(exchange, ranks)).first;
   const Tightest& found = known->second;
@@ -411,18 +413,27 @@ std::optional<BusiestLink> FabricBounds::busiest(const Collective& collective) {
   const auto [known, added] = busiest_.try_emplace(sending);
   if (!added)
     return known->second;
-  std::map<LinkId, Int128> loads;
+  loads_.resize(fabric().count_links());
+  std::vector<LinkId> used;
   const Extent& extent = collective.schedule->extent();
   for (uint32_t n = 0; n < extent.nodes; ++n)
     for (uint32_t c = 0; c < extent.channels; ++c)
       collective.schedule->for_each_receiver(Node(n), Channel(c), [&](const Sent& sent) {
+        if (sent.elements == 0)
+          return;
         const Path& path =
             paths_.between(collective.vertices[n], collective.vertices[sent.to.index()], c);
-        for (const LinkId link : path.links)
-          loads[link] += Int128{sending.item} * sent.elements;
+        for (const LinkId link : path.links) {
+          Int128& load = loads_[link.index()];
+          if (load == 0)
+            used.push_back(link);
+          load += Int128{sending.item} * sent.elements;
+        }
       });
+  std::ranges::sort(used);
   std::optional<BusiestLink>& most = known->second;
-  for (const auto& [link, bytes] : loads) {
+  for (const LinkId link : used) {
+    const Int128 bytes = std::exchange(loads_[link.index()], 0);
     const Duration takes =
         time_at(bytes, fabric().figures(link).bandwidth.count(), fabric().rate_parts());
     if (!most || takes > most->takes)

@@ -110,13 +110,16 @@ class FabricBounds {
   /// Cuts are found by flows in fabrics of at most so many links.
   static constexpr uint32_t kMostFlowLinks = 4096;
 
+  /// Cuts are looked for in at most so many different exchanges and groups.
+  static constexpr size_t kMostExchanges = 256;
+
   /// Uses the routes of `paths`, which must outlive this object, for the busiest links.
   explicit FabricBounds(Paths& paths) : paths_(paths) {}
 
-  /// Returns the bound for the ranks on these vertices; nothing if no data must go from one rank to
-  /// another, or if the fabric has too many links. Links that together have more than 63 bits of
-  /// bandwidth cut nothing. The cuts of equal exchanges of a group are
-  /// looked for once, whatever the size of the unit.
+  /// Returns the bound for the ranks on these vertices. The cuts of equal exchanges of a group are
+  /// looked for once, whatever the size of the unit. The result is empty if no data must go from
+  /// one rank to another, if the fabric has too many links, or after too many other exchanges.
+  /// Links that together have more than 63 bits of bandwidth cut nothing.
   std::optional<FabricBound> of(const ExchangedData& exchange, std::span<const VertexId> ranks);
 
   /// Returns the busiest link of a collective, the lowest of several; nothing if it uses no link.
@@ -161,6 +164,7 @@ class FabricBounds {
   std::optional<Links> all_;  // once a group needs all links
   std::map<Asked, Tightest> known_;
   std::map<Sending, std::optional<BusiestLink>> busiest_;  // looked up only
+  std::vector<Int128> loads_;  // bytes, per link: of the collective that is looked at, else 0
 };
 
 }  // namespace orrery

@@ -109,7 +109,7 @@ std::set<uint32_t> sizes_of_blocks(const Topology& topology) {
   } else if (const auto* tree = dynamic_cast<const Tree*>(&topology)) {
     for (const uint64_t devices : subtrees(*tree))
       sizes.insert(static_cast<uint32_t>(devices));
-    add_doubled(1);
+    add_doubled(tree->levels().front().below);  // a part of a leaf is cut as its hosts are
   } else if (dynamic_cast<const Torus*>(&topology) == nullptr) {
     add_doubled(1);
   }

@@ -267,6 +267,28 @@ TEST_CASE("bounds: nothing to exchange has no bound") {
              {{"x", 4}}));
 }
 
+TEST_CASE("bounds: fabrics of too many links have none, nor do exchanges after too many others") {
+  const std::vector<VertexId> two = {VertexId(0), VertexId(1)};
+  const ExchangedData sum{ExchangedData::Form::Reduction, Bytes(1000)};
+  const auto has_bound = [&](uint32_t devices) {
+    const Fabric fabric = fully_connected_fabric(devices, kFifty);
+    Paths paths(fabric);
+    return FabricBounds(paths).of(sum, two).has_value();
+  };
+  // n (n - 1) links are at most 2^20 for n up to 1024.
+  CHECK(has_bound(1024));
+  CHECK(!has_bound(1025));
+  const Fabric fabric = switch_fabric(30, kFifty);
+  Paths paths(fabric);
+  FabricBounds bounds(paths);
+  size_t found = 0;
+  for (uint32_t a = 0; a < 30; ++a)
+    for (uint32_t b = 0; b < a; ++b)
+      found += bounds.of(sum, std::vector<VertexId>{VertexId(a), VertexId(b)}) ? 1 : 0;
+  CHECK(found == FabricBounds::kMostExchanges);
+  CHECK(bounds.of(sum, std::vector<VertexId>{VertexId(1), VertexId(0)}).has_value());
+}
+
 TEST_CASE("bounds: slices of tables cross as their sizes say") {
   RaggedGroup group;
   group.operand_rows = group.output_rows = 10;
@@ -366,6 +388,16 @@ Fabric any_fabric(Random& random) {
     }
   };
   Fabric fabric = make();
+  if (random.below(4) == 0) {
+    // Faults cut links, or divide their bandwidths.
+    constexpr int64_t kParts = 3;
+    std::vector<Link> links = fabric.links();
+    for (Link& link : links) {
+      link.cut = random.below(8) == 0;
+      link.bandwidth = link.bandwidth * (random.below(4) == 0 ? 1 : kParts);
+    }
+    fabric = fabric.with_links(std::move(links), kParts);
+  }
   std::vector<VertexId> reducing;
   for (uint32_t s = 0; s < fabric.switches(); ++s)
     if (random.below(3) == 0)
