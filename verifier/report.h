@@ -69,9 +69,9 @@ struct OpReport {
   /// none, since its time is a wait.
   std::optional<double> algbw_GBps;
   std::optional<double> busbw_GBps;
-  /// A collective that took time has this for the group of the device where it took longest, if
-  /// its ranks must exchange data. A precv has none.
-  std::optional<ReachedBound> reached;
+  /// A collective that took time, and whose ranks must exchange data, has this for the group of the
+  /// device where it took longest. It is null for other ops, and for a precv.
+  std::shared_ptr<const ReachedBound> reached = nullptr;
 };
 
 struct DeviceReport {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -126,8 +127,8 @@ class Rows {
   }
 
   /// Returns how close a group came to its bound. All ops of a site have that of the first.
-  std::optional<ReachedBound> reached(const Op& op, const Collective& collective) {
-    std::optional<std::optional<ReachedBound>>& known = reached_[op.site->index()];
+  std::shared_ptr<const ReachedBound> reached(const Op& op, const Collective& collective) {
+    std::optional<std::shared_ptr<const ReachedBound>>& known = reached_[op.site->index()];
     if (known)
       return *known;
     known.emplace();
@@ -137,7 +138,7 @@ class Rows {
                        tables_of(lowered(), collective)),
         std::span(collective.vertices.begin(), ranks));
     if (bound)
-      known->emplace(
+      *known = std::make_shared<const ReachedBound>(
           ReachedBound{*bound, time_of_group(op, collective), bounds_.busiest(collective)});
     return *known;
   }
@@ -184,7 +185,7 @@ class Rows {
   Report& report_;
   const std::vector<ThreadId> thread_of_;  // per op
   FabricBounds bounds_;
-  std::vector<std::optional<std::optional<ReachedBound>>> reached_;  // per site, once it is known
+  std::vector<std::optional<std::shared_ptr<const ReachedBound>>> reached_;  // per site, once known
 };
 
 }  // namespace

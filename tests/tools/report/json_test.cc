@@ -1,5 +1,7 @@
 #include "tools/report/json.h"
 
+#include <memory>
+
 #include <doctest/doctest.h>
 
 #include "models/array/text.h"
@@ -146,7 +148,9 @@ TEST_CASE("JSON report: the whole text") {
 
 TEST_CASE("JSON report: the bound of a collective, with the first links of its cut") {
   Report report = sample_report();
-  ReachedBound& reached = report.ops.front().reached.emplace();
+  const auto shared = std::make_shared<ReachedBound>();
+  report.ops.front().reached = shared;
+  ReachedBound& reached = *shared;
   reached.took = Duration(1'500'000);
   reached.bound = {Duration(300'000),
                    Duration(750'000),

@@ -69,7 +69,9 @@ TEST_CASE("text report: the share of its bound that a collective reached") {
   whole.checks = ShownChecks::All;
   Report report = sample_report();
   CHECK(bound_lines(report, whole).empty());
-  ReachedBound& reached = report.ops.front().reached.emplace();
+  const auto shared = std::make_shared<ReachedBound>();
+  report.ops.front().reached = shared;
+  ReachedBound& reached = *shared;
   reached.took = Duration(1'500'000);
   reached.bound = {Duration(300'000), Duration(1'350'000), Bytes(67'500), {LinkId(0)}};
   reached.busiest = BusiestLink{LinkId(0), Bytes(67'500), Duration(1'350'000)};
@@ -83,7 +85,9 @@ TEST_CASE("text report: the share of its bound that a collective reached") {
 
 TEST_CASE("text report: a collective that links keep from its bound is told with the busiest") {
   Report report = sample_report();
-  ReachedBound& reached = report.ops.front().reached.emplace();
+  const auto shared = std::make_shared<ReachedBound>();
+  report.ops.front().reached = shared;
+  ReachedBound& reached = *shared;
   reached.took = Duration(1'500'000);
   reached.bound = {Duration(), Duration(150'000), Bytes(15'000), {LinkId(0), LinkId(1)}};
   reached.busiest = BusiestLink{LinkId(1), Bytes(70'000), Duration(1'400'000)};
