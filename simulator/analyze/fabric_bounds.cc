@@ -1,6 +1,7 @@
 #include "simulator/analyze/fabric_bounds.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <queue>
 #include <utility>
@@ -226,6 +227,71 @@ class TightestCut {
   Cut cut_;
 };
 
+/// Finds the vertex that is farthest from another one by latency (Dijkstra 1959).
+class Farthest {
+ public:
+  struct Reached {
+    Duration after;
+    uint32_t vertex = 0;
+    bool operator>(const Reached& other) const {
+      return std::pair(after, vertex) > std::pair(other.after, other.vertex);
+    }
+  };
+
+  Farthest(const Fabric& fabric, const OpenLinks& links)
+      : links_(links), least_(fabric.vertices()), wanted_(fabric.vertices()) {}
+
+  /// Returns the farthest of the targets, with the least latency to it. The search ends after so
+  /// many links; those reached until then are nearer than the others, so the result is a bound.
+  Reached from(VertexId from, std::span<const VertexId> targets) {
+    constexpr size_t kMostLinks = size_t{1} << 18U;
+    std::ranges::fill(least_, kMostInt);
+    std::fill(wanted_.begin(), wanted_.end(), false);
+    size_t left = 0;
+    for (const VertexId target : targets)
+      if (target != from && !wanted_[target.index()]) {
+        wanted_[target.index()] = true;
+        ++left;
+      }
+    Reached last{Duration(), from.index()};
+    std::priority_queue<Reached, std::vector<Reached>, std::greater<>> next;
+    next.push(last);
+    least_[from.index()] = 0;
+    const size_t end = work_ + least_.size() + kMostLinks;
+    work_ += least_.size();
+    while (!next.empty() && left > 0 && work_ < end) {
+      const Reached at = next.top();
+      next.pop();
+      if (least_[at.vertex] < at.after.count())
+        continue;
+      if (wanted_[at.vertex]) {
+        wanted_[at.vertex] = false;
+        --left;
+        last = at;
+      }
+      for (uint32_t l = links_.first[at.vertex]; l < links_.first[at.vertex + size_t{1}]; ++l) {
+        ++work_;
+        const Link& link = links_.links[l].link;
+        const Int128 after = Int128{at.after.count()} + link.latency.count();
+        if (after >= least_[link.to.index()])
+          continue;
+        least_[link.to.index()] = static_cast<int64_t>(after);
+        next.push({Duration(static_cast<int64_t>(after)), link.to.index()});
+      }
+    }
+    return last;
+  }
+
+  /// Returns how many vertices and links all searches have looked at.
+  size_t work() const { return work_; }
+
+ private:
+  const OpenLinks& links_;
+  std::vector<int64_t> least_;  // latency, per vertex
+  std::vector<bool> wanted_;    // per vertex: a target that is not reached yet
+  size_t work_ = 0;
+};
+
 }  // namespace
 
 ExchangedData exchanged_data(const Op& op, uint32_t ranks, WorkType work, int64_t elements,
@@ -335,72 +401,23 @@ FabricBounds::Tightest FabricBounds::tightest(const ExchangedData& exchange,
 
 Duration FabricBounds::latency(const ExchangedData& exchange, std::span<const VertexId> ranks,
                                const OpenLinks& links) const {
-  // Each search is a bound by itself: with less work it is only lower.
-  constexpr size_t kMostWork = size_t{1} << 16U;  // links looked at, of all searches
-  constexpr size_t kMostOfOne = size_t{1} << 18U;
-  struct Reached {
-    Duration after;
-    uint32_t vertex;
-    bool operator>(const Reached& other) const {
-      return std::pair(after, vertex) > std::pair(other.after, other.vertex);
-    }
-  };
-  std::vector<int64_t> least(fabric().vertices());
-  size_t work = 0;
-  /// Returns the largest of the least latencies from a vertex to the targets, and whose it is.
-  const auto farthest = [&](VertexId from, const std::vector<VertexId>& targets) {
-    std::ranges::fill(least, kMostInt);
-    std::vector<bool> wanted(fabric().vertices());
-    size_t left = 0;
-    for (const VertexId target : targets)
-      if (target != from && !wanted[target.index()]) {
-        wanted[target.index()] = true;
-        ++left;
-      }
-    Reached last{Duration(), from.index()};
-    std::priority_queue<Reached, std::vector<Reached>, std::greater<>> next;
-    next.push(last);
-    least[from.index()] = 0;
-    size_t seen = 0;
-    while (!next.empty() && left > 0 && seen < kMostOfOne) {
-      const Reached at = next.top();
-      next.pop();
-      if (least[at.vertex] < at.after.count())
-        continue;
-      if (wanted[at.vertex]) {
-        wanted[at.vertex] = false;
-        --left;
-        last = at;
-      }
-      for (uint32_t l = links.first[at.vertex]; l < links.first[at.vertex + size_t{1}]; ++l) {
-        const Link& link = links.links[l].link;
-        ++seen;
-        const Int128 after = Int128{at.after.count()} + link.latency.count();
-        if (after >= least[link.to.index()])
-          continue;
-        least[link.to.index()] = static_cast<int64_t>(after);
-        next.push({Duration(static_cast<int64_t>(after)), link.to.index()});
-      }
-    }
-    work += seen + fabric().vertices();
-    return last;
-  };
+  constexpr size_t kMostWork = size_t{1} << 16U;
+  Farthest search(fabric(), links);
   Duration longest;
   if (exchange.form == Form::Sends) {
-    for (size_t s = 0; s < exchange.sends.size() && work < kMostWork;) {
+    for (size_t s = 0; s < exchange.sends.size() && search.work() < kMostWork;) {
       const uint32_t from = exchange.sends[s].from;
       std::vector<VertexId> targets;
       for (; s < exchange.sends.size() && exchange.sends[s].from == from; ++s)
         targets.push_back(ranks[exchange.sends[s].to]);
-      longest = std::max(longest, farthest(ranks[from], targets).after);
+      longest = std::max(longest, search.from(ranks[from], targets).after);
     }
     return longest;
   }
-  const std::vector<VertexId> targets(ranks.begin(), ranks.end());
   // From the first rank, from the one that is farthest from it, and from others in order.
   VertexId from = ranks.front();
-  for (size_t r = 0; r < 2 + ranks.size() && (r < 2 || work < kMostWork); ++r) {
-    const Reached found = farthest(r < 2 ? from : ranks[r - 2], targets);
+  for (size_t r = 0; r < 2 + ranks.size() && (r < 2 || search.work() < kMostWork); ++r) {
+    const Farthest::Reached found = search.from(r < 2 ? from : ranks[r - 2], ranks);
     longest = std::max(longest, found.after);
     from = VertexId(found.vertex);
   }
