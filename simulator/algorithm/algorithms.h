@@ -37,11 +37,26 @@
 #include "models/program/ragged.h"
 #include "simulator/algorithm/chunks.h"
 #include "simulator/algorithm/direct.h"
-#include "simulator/algorithm/layout.h"
 #include "simulator/algorithm/ragged_exchange.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
+
+/// A Layout says how the ranks of a group lie on the fabric, as far as algorithms use it. Lowering
+/// finds it (lower/groupings.h).
+struct Layout {
+  /// So many consecutive ranks are on one node of the topology "nodes". The last node may have
+  /// fewer.
+  uint32_t together = 1;
+  /// The sizes of the axes of a torus that the ranks fill, row-major. It is empty elsewhere.
+  SharedList<uint32_t> axes = {};
+  /// The orders of the ranks in which rings use different links: channel c of a ring has order c
+  /// mod their number. If there are none, rings go by rank.
+  SharedList<SharedList<uint32_t>> orders = {};
+
+  friend bool operator==(const Layout&, const Layout&) = default;
+  friend auto operator<=>(const Layout&, const Layout&) = default;
+};
 
 /// A `ScheduleRequest` is all that a schedule depends on besides its algorithm. Equal requests give
 /// equal schedules.

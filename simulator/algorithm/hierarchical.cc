@@ -84,6 +84,7 @@ StageForm form_of(OpKind kind) {
     case OpKind::PsumScatter:
       return StageForm::ReduceScatter;
     case OpKind::AllToAll:
+    case OpKind::Pswapaxes:
       return StageForm::AllToAll;
     default:
       return StageForm::AllReduce;
@@ -94,8 +95,8 @@ int64_t count_of(const ScheduleRequest& request) {
   return request.kind == OpKind::AllGather ? request.nodes * request.elements : request.elements;
 }
 
-/// Returns the schedule of a group with one axis.
-OwnedSchedule along_one_axis(const ScheduleRequest& request, const LineAlgorithm& algorithm) {
+/// Returns the schedule of a group of one rank, or of an exchange along one axis.
+OwnedSchedule without_stages(const ScheduleRequest& request, const LineAlgorithm& algorithm) {
   return algorithm.make({form_of(request.kind), request.nodes, count_of(request),
                          rules(request.kind).form.combine, request.transport});
 }
@@ -133,15 +134,22 @@ std::optional<std::string> misfit_axes(const PlacedGroup& group) {
 OwnedSchedule make_hierarchical(const ScheduleRequest& request, const LineAlgorithm& inside,
                                 const LineAlgorithm& between) {
   const uint32_t together = std::min(request.layout.together, request.nodes);
-  if (together == request.nodes)
-    return along_one_axis(request, inside);
-  if (together == 1)
-    return along_one_axis(request, between);
+  const bool one_axis = together == 1 || together == request.nodes;
   StagedForm form;
   form.form = form_of(request.kind);
-  form.sizes = {request.nodes / together, together};
-  form.algorithms = {between, inside};
-  form.lanes.assign(request.transport.channels, {{1, 0}});
+  if (form.form == StageForm::AllToAll && one_axis)
+    return without_stages(request, inside);
+  if (request.nodes == 1)
+    return without_stages(request, kRingPart.line);
+  if (one_axis) {
+    form.sizes = {request.nodes};
+    form.algorithms = {together == 1 ? between : inside};
+    form.lanes.assign(request.transport.channels, {{0}});
+  } else {
+    form.sizes = {request.nodes / together, together};
+    form.algorithms = {between, inside};
+    form.lanes.assign(request.transport.channels, {{1, 0}});
+  }
   form.count = count_of(request);
   form.combine = rules(request.kind).form.combine;
   form.transport = request.transport;
@@ -152,7 +160,7 @@ OwnedSchedule make_torus(const ScheduleRequest& request) {
   const SharedList<uint32_t>& sizes = request.layout.axes;
   const auto axes = static_cast<uint32_t>(sizes.size());
   if (axes < 2)
-    return along_one_axis(request, kRingPart.line);
+    return without_stages(request, kRingPart.line);
   StagedForm form;
   form.form = form_of(request.kind);
   form.sizes.assign(sizes.begin(), sizes.end());

@@ -30,7 +30,7 @@
 
 namespace orrery {
 
-/// What a collective, or a stage of it, does with the data of its ranks.
+/// Says how a collective, or a stage of it, moves the data of its ranks.
 enum class StageForm : uint8_t { AllReduce, ReduceScatter, AllGather, AllToAll };
 
 /// A LineRequest asks for the schedule of a line. Its ranks are numbered along the axis.

@@ -12,7 +12,7 @@
 #include "models/base/shared_list.h"
 #include "models/fabric/fabric.h"
 #include "models/mesh/mesh.h"
-#include "simulator/algorithm/layout.h"
+#include "simulator/algorithm/algorithms.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {

@@ -285,7 +285,8 @@ const Path* Paths::find_in_list(VertexId from, VertexId to, uint32_t channel) {
   // Parallel links between two devices serve the channels in turns. Elsewhere, only a hash differs
   // from channel to channel.
   const bool by_channel =
-      fabric_.ways().hashed || (graph_->has_parallel && graph_->between(from, to).size() > 1);
+      fabric_.ways().hashed || (graph_->has_parallel && fabric_.is_device(from) &&
+                                fabric_.is_device(to) && graph_->between(from, to).size() > 1);
   const Asked asked{from, to, by_channel ? channel : 0};
   if (graph_->first_out[from.index() + 1] - graph_->first_out[from.index()] <= 1) {
     begin_path(next_);  // mostly found in a few steps

@@ -180,7 +180,8 @@ std::vector<Trial> trials_of(const Case& c) {
   static const bool every_dtype = std::getenv("ORRERY_EVERY_DTYPE") != nullptr;
   std::vector<std::string> algorithms;
   for (const Algorithm* algorithm : algorithms_for(c.kind))
-    algorithms.emplace_back(algorithm->name);
+    if (algorithm->is_for_topology == nullptr)
+      algorithms.emplace_back(algorithm->name);
   std::vector<Trial> trials;
   for (size_t d = 0; d < all_dtypes().size(); ++d) {
     const Dtype dtype = all_dtypes()[d];

@@ -55,7 +55,9 @@ TEST_CASE(
           const int64_t elements = int64_t{nodes} * 4;
           Transport transport;
           transport.channels = channels;
-          const ScheduleRequest request = schedule_request(op, nodes, elements, transport);
+          ScheduleRequest request = schedule_request(op, nodes, elements, transport);
+          if (channels > 1)
+            request.layout = test::some_layout(nodes);
           const std::unique_ptr<const Schedule> schedule =
               nodes % 2 == 0 ? test::cut_made(algorithm, request, 3) : algorithm.make(request);
           const View whole = View::whole(elements);

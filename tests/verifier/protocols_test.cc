@@ -248,13 +248,15 @@ TEST_CASE("protocols: the fastest is chosen by size, with the reason, unless the
   OneOp one;
   one.protocols = R"("quick": {"efficiency": "1/2"}, "big": {"launch": "5 us"})";
   // 400 B take 3 (0.8 + 1) us by quick, after the device's launch of 2 us. By big they would take 5
-  // us more before they begin. A rank sends 3 x 400 B, which take 0.6 us over both its links.
+  // us more before they begin. A rank sends 3 x 400 B, which take 1.2 us over its link to the next.
   one.elements = 100;
   CHECK(one.run().lowered->choices[0].because ==
-        "ring (quick) 7.4 us < ring (big) at least 7.6 us (model)");
+        "ring (quick) 7.4 us < ring (big) at least 8.2 us (model)");
+  // By quick, the 3 x 4000 B would take 24 us over that link.
   one.elements = 1000;
   const Report large = one.run();
-  CHECK(large.lowered->choices[0].because == "ring (big) 22 us < ring (quick) 29 us (model)");
+  CHECK(large.lowered->choices[0].because ==
+        "ring (big) 22 us < ring (quick) at least 26 us (model)");
   CHECK(large.lowered->choices[0].protocol == "big");
   one.op = R"("op": "all_gather", "algorithm": "ring", "protocol": "quick")";
   CHECK(took(one.run()) == Duration(29 * kUs));

@@ -27,11 +27,11 @@ Op op_over(OpKind kind, uint32_t nodes) {
   return op;
 }
 
-TEST_CASE("rounds and trees: proved for 1 to 33 ranks, whole and cut") {
+TEST_CASE("rounds, trees and stages: proved for 1 to 33 ranks, whole and cut") {
   uint64_t seed = 0;
   std::set<std::string_view> found;
   for (const Algorithm& algorithm : algorithms()) {
-    if (!algorithm.only_named)
+    if (!algorithm.only_named && algorithm.is_for_topology == nullptr)
       continue;
     found.insert(algorithm.name);
     for (const OpKind kind : algorithm.kinds)
@@ -44,6 +44,8 @@ TEST_CASE("rounds and trees: proved for 1 to 33 ranks, whole and cut") {
               Transport transport;
               transport.channels = channels;
               transport.slots = 1 + nodes % 2;
+              if (algorithm.is_for_topology != nullptr)
+                transport.slots += 1;  // a ring with one slot hangs
               transport.entry = nodes % 3 == 0 ? Entry::Rendezvous : Entry::Eager;
               // An operand with a part for each rank divides evenly, and others need not.
               const bool has_parts = kind == OpKind::PsumScatter || kind == OpKind::AllToAll ||
@@ -53,7 +55,11 @@ TEST_CASE("rounds and trees: proved for 1 to 33 ranks, whole and cut") {
               const Shape operand =
                   kind == OpKind::Pswapaxes ? Shape{nodes, part} : Shape{elements};
               ScheduleRequest request = schedule_request(op, nodes, elements, transport);
-              request.layout.together = 1 + static_cast<uint32_t>(part);
+              request.layout = some_layout(nodes);
+              if (algorithm.is_for_topology == nullptr)
+                request.layout.together = 1 + static_cast<uint32_t>(part);
+              else if (part == 1)
+                request.layout.together = nodes / request.layout.together;
               auto schedule = algorithm.make(request);
               if (largest > 0 && schedule->largest_message() > largest)
                 schedule = cut_made(algorithm, request, largest);
@@ -68,7 +74,10 @@ TEST_CASE("rounds and trees: proved for 1 to 33 ranks, whole and cut") {
               CHECK_MESSAGE(proof.holds, proof.why_not);
             }
   }
-  CHECK(found == std::set<std::string_view>{"bruck", "halving_doubling", "pat", "tree"});
+  CHECK(found == std::set<std::string_view>{"bruck", "direct+direct", "halving_doubling",
+                                            "in_switch+halving_doubling", "in_switch+ring",
+                                            "in_switch+tree", "pat", "ring+ring", "ring+tree",
+                                            "torus", "tree"});
 }
 
 }  // namespace

@@ -33,8 +33,10 @@ TEST_CASE("no algorithm has two unordered steps that touch the same elements") {
           const Op op = test::some_op(kind, nodes);
           Transport transport;
           transport.channels = channels;
-          const std::unique_ptr<const Schedule> schedule =
-              algorithm.make(schedule_request(op, nodes, int64_t{nodes} * 4, transport));
+          ScheduleRequest request = schedule_request(op, nodes, int64_t{nodes} * 4, transport);
+          if (channels > 1)
+            request.layout = test::some_layout(nodes);
+          const std::unique_ptr<const Schedule> schedule = algorithm.make(request);
           const StepRaces races = step_races(*schedule);
           INFO(fmt::format("{} for {} over {} ranks, {} channels: {}", algorithm.name,
                            rules(kind).name, nodes, channels,

@@ -169,8 +169,13 @@ std::map<std::string, std::string> set_algorithms(Program& program,
       refuse(kAlgorithm, fmt::format("expected {0}=ALGORITHM, got \"{0}\"", op));
     const std::string algorithm = setting.substr(equals + 1);
     std::vector<std::string_view> names;
-    for (const Algorithm* each : algorithms_for(kind))
+    bool hierarchical = false;
+    for (const Algorithm* each : algorithms_for(kind)) {
       names.push_back(each->name);
+      hierarchical |= each->is_called(kHierarchical);
+    }
+    if (hierarchical)
+      names.push_back(kHierarchical);
     require_one_of(names, algorithm, fmt::format(" for {}", op));
     if (!chosen.emplace(kind, algorithm).second)
       refuse(kAlgorithm, fmt::format("{} is given twice", op));

@@ -71,8 +71,9 @@ std::vector<Named> made_schedules() {
             const std::string name =
                 fmt::format("{} for {} over {} ranks, {} channels, {} slots", algorithm.name,
                             rules(kind).name, n, channels, slots);
-            const ScheduleRequest request =
-                schedule_request(some_op(kind, n), n, elements, transport);
+            ScheduleRequest request = schedule_request(some_op(kind, n), n, elements, transport);
+            if (n % 2 == channels % 2)
+              request.layout = some_layout(n);
             all.push_back({name, algorithm.make(request)});
             if ((n + slots) % 2 == 0 && all.back().schedule->largest_message() > 2)
               all.push_back({name + ", cut", cut_made(algorithm, request, 2), true});

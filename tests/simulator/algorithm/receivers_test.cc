@@ -38,7 +38,9 @@ void for_each_schedule(Check&& check) {
           const int64_t elements = even ? int64_t{nodes} * 7 : 7 * int64_t{nodes} + 5;
           INFO(fmt::format("{} for {} over {} ranks, {} channels", algorithm.name, rules(kind).name,
                            nodes, channels));
-          const ScheduleRequest request = schedule_request(op, nodes, elements, transport);
+          ScheduleRequest request = schedule_request(op, nodes, elements, transport);
+          if (nodes % 2 == channels % 2)
+            request.layout = some_layout(nodes);
           check(*algorithm.make(request));
           check(*cut_made(algorithm, request, 3));
         }
