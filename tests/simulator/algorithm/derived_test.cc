@@ -74,7 +74,8 @@ std::vector<Named> made_schedules() {
             ScheduleRequest request = schedule_request(some_op(kind, n), n, elements, transport);
             if (n % 2 == channels % 2)
               request.layout = some_layout(n);
-            all.push_back({name, algorithm.make(request)});
+            // Stages between nodes run a schedule in several rounds, as a cut one runs.
+            all.push_back({name, algorithm.make(request), algorithm.is_for_topology != nullptr});
             if ((n + slots) % 2 == 0 && all.back().schedule->largest_message() > 2)
               all.push_back({name + ", cut", cut_made(algorithm, request, 2), true});
           }
