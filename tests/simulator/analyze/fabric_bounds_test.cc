@@ -102,7 +102,7 @@ Call psum(int64_t bytes, std::string algorithm = {}) {
 }
 
 TEST_CASE("bounds: a ring over a switch gathers as fast as one device's link allows") {
-  for (const uint32_t n : {2, 3, 8, 13}) {
+  for (const uint32_t n : {2U, 3U, 8U, 13U}) {
     const Timed ran = timed(switch_fabric(n, kFifty),
                             {"all_gather", {{"tiled", true}}, {1000}, "ring", Dtype::U8});
     CHECK(ran.bound->cut == at_50((n - 1) * 1000));
@@ -112,7 +112,7 @@ TEST_CASE("bounds: a ring over a switch gathers as fast as one device's link all
 }
 
 TEST_CASE("bounds: a ring over a switch reduces as fast as all devices' links allow together") {
-  for (const uint32_t n : {2, 3, 8, 13}) {
+  for (const uint32_t n : {2U, 3U, 8U, 13U}) {
     const Timed ran = timed(switch_fabric(n, kFifty), psum(n * 1000, "ring"));
     // The 2 (n - 1) operands of n parts cross the links of n devices.
     CHECK(ran.bound->cut == at_50(2 * (n - 1) * 1000));
@@ -129,7 +129,7 @@ TEST_CASE("bounds: a switch that reduces takes each operand once, and gives the 
 }
 
 TEST_CASE("bounds: rings of a ring both ways use all links") {
-  for (const uint32_t n : {3, 4, 8}) {
+  for (const uint32_t n : {3U, 4U, 8U}) {
     const Timed ran = timed(ring_fabric(n, kFifty), psum(n * 2000, "bidirectional"));
     CHECK(ran.bound->cut == at_50((n - 1) * 2000));
     CHECK(ran.takes == ran.bound->least());
