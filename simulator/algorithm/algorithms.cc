@@ -26,20 +26,7 @@ namespace {
 
 using OwnedSchedule = std::unique_ptr<const Schedule>;
 
-/// Executors number the channels. Their memory depends on the window too: Limits::state.
-constexpr uint64_t kMostChannels = uint64_t{1} << 22U;
-/// Up to this size, a rank may have a channel for each other rank. The table of exchanges then
-/// takes about 80 MB.
-constexpr uint32_t kMostDirectRanks = 1024;
-
 // Each misfit function returns why a group cannot run an algorithm, or nothing if it can.
-
-std::optional<std::string> too_many_channels(uint64_t channels) {
-  if (channels <= kMostChannels)
-    return std::nullopt;
-  return fmt::format("expected at most {} channels over all ranks of a group, got {}",
-                     kMostChannels, channels);
-}
 
 std::optional<std::string> misfit(const PlacedGroup& group) {
   return too_many_channels(uint64_t{group.ranks.size()} * group.channels);
@@ -62,53 +49,6 @@ std::optional<std::string> misfit_direct(const PlacedGroup& group) {
 
 std::vector<VertexId> switches_of_one(const PlacedGroup& group, uint32_t nodes) {
   return std::vector<VertexId>(nodes, reducing_switch(group).value());
-}
-
-template <const StagePart& inside, const StagePart& between>
-std::optional<std::string> misfit_hierarchical(const PlacedGroup& group) {
-  if (std::optional<std::string> why = misfit_nodes(group))
-    return why;
-  const uint64_t ranks = group.ranks.size();
-  const uint64_t together = group.layout.together;
-  const uint64_t nodes = ranks / together;
-  if (inside.has_switches)
-    for (uint64_t node = 0; node < nodes; ++node)
-      if (!reducing_switch({group.fabric, group.ranks.subspan(node * together, together)}))
-        return "expected a switch that reduces and has a link to each rank of a node and from it, "
-               "got none";
-  if (nodes > kMostDirectRanks)
-    return fmt::format("expected at most {} nodes, got {}", kMostDirectRanks, nodes);
-  const uint64_t channels =
-      group.channels * (2 * inside.channels(together) + between.channels(nodes));
-  return too_many_channels((ranks + (inside.has_switches ? 2 * ranks * group.channels : 0)) *
-                           channels);
-}
-
-std::optional<std::string> misfit_torus(const PlacedGroup& group) {
-  if (std::optional<std::string> why = misfit_axes(group))
-    return why;
-  const uint64_t axes = group.layout.axes.size();
-  return too_many_channels(group.ranks.size() * group.channels * 2 * axes * (2 * axes - 1));
-}
-
-/// Returns the switch of each node's ranks. Each lane has as many switch nodes in each node as
-/// ranks, in one stage or in two.
-std::vector<VertexId> switches_in_nodes(const PlacedGroup& group, uint32_t nodes) {
-  const uint32_t together = group.layout.together;
-  const auto ranks = static_cast<uint32_t>(group.ranks.size());
-  std::vector<VertexId> of_node;
-  for (uint32_t first = 0; first < ranks; first += together)
-    of_node.push_back(
-        reducing_switch({group.fabric, group.ranks.subspan(first, together)}).value());
-  std::vector<VertexId> switches;
-  for (uint32_t n = 0; n < nodes; ++n)
-    switches.push_back(of_node[n % ranks / together]);
-  return switches;
-}
-
-template <const StagePart& inside, const StagePart& between>
-OwnedSchedule make_in_nodes(const ScheduleRequest& request) {
-  return make_hierarchical(request, inside.line, between.line);
 }
 
 std::optional<std::string> misfit_in_switch(const PlacedGroup& group) {
@@ -299,6 +239,13 @@ std::vector<SourceDestination> pairs_of(const Op& op) {
 
 }  // namespace
 
+std::optional<std::string> too_many_channels(uint64_t channels) {
+  if (channels <= kMostGroupChannels)
+    return std::nullopt;
+  return fmt::format("expected at most {} channels over all ranks of a group, got {}",
+                     kMostGroupChannels, channels);
+}
+
 std::optional<VertexId> reducing_switch(const PlacedGroup& group) {
   const auto joined = [&](VertexId hub) {
     return std::all_of(group.ranks.begin(), group.ranks.end(), [&](VertexId rank) {
@@ -338,33 +285,6 @@ SharedList<ExchangedSlice> exchanged_slices(const RaggedGroup& group, int64_t ro
   return slices;
 }
 
-namespace {
-
-bool has_nodes(const Topology& topology) {
-  return dynamic_cast<const Nodes*>(&topology) != nullptr;
-}
-
-bool is_torus(const Topology& topology) {
-  const auto* const torus = dynamic_cast<const Torus*>(&topology);
-  return torus != nullptr && torus->dimensions().size() > 1;
-}
-
-/// Returns the row of an algorithm that runs one part in nodes and one between them.
-template <const StagePart& inside, const StagePart& between>
-Algorithm nodes_algorithm(std::string_view name, std::string_view summary,
-                          std::vector<OpKind> kinds) {
-  return {.name = name,
-          .summary = summary,
-          .kinds = std::move(kinds),
-          .misfit = misfit_hierarchical<inside, between>,
-          .make = make_in_nodes<inside, between>,
-          .switches_of = inside.has_switches ? switches_in_nodes : nullptr,
-          .pieces = between.pieces,
-          .is_for_topology = has_nodes};
-}
-
-}  // namespace
-
 std::span<const Algorithm> algorithms() {
   static const std::vector<OpKind> kReductions = {OpKind::Psum, OpKind::Pmean,   OpKind::Pmax,
                                                   OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin};
@@ -379,141 +299,124 @@ std::span<const Algorithm> algorithms() {
       reductions_and({OpKind::AllGather, OpKind::PsumScatter, OpKind::Pbroadcast});
   static const std::vector<OpKind> kReducesAndScatters = reductions_and({OpKind::PsumScatter});
   static const std::vector<OpKind> kExchanges = {OpKind::AllToAll, OpKind::Pswapaxes};
-  static const std::vector<Algorithm> kTable = {
-      {.name = "ring",
-       .summary = "each rank sends to the next, chunk by chunk",
-       .kinds = kReductions,
-       .misfit = misfit,
-       .make = make_one_way,
-       .follows_orders = true},
-      {.name = "recursive_doubling",
-       .summary = "ranks that differ in one bit exchange all they have, bit by bit",
-       .kinds = kReductions,
-       .misfit = misfit,
-       .make = make_recursive_doubling},
-      {.name = "ring",
-       .summary = "each rank sends to the next, chunk by chunk",
-       .kinds = {OpKind::AllGather, OpKind::PsumScatter},
-       .misfit = misfit,
-       .make = make_one_way,
-       .follows_orders = true},
-      {.name = "bidirectional",
-       .summary = "half of each chunk goes each way round the ring",
-       .kinds = kReducesAndGathers,
-       .misfit = misfit_bidirectional,
-       .make = make_bidirectional,
-       .set_aside = not_both_ways,
-       .follows_orders = true},
-      {.name = "direct",
-       .summary = "each rank sends to every other at once",
-       .kinds = kExchanges,
-       .misfit = misfit_direct,
-       .make = make_direct,
-       .channel_use = ChannelUse::WholeParts},
-      {.name = "pairwise",
-       .summary = "each rank sends to one other at a time, in turns",
-       .kinds = kExchanges,
-       .misfit = misfit,
-       .make = make_pairwise,
-       .channel_use = ChannelUse::WholeParts},
-      {.name = "direct",
-       .summary = "each source sends to its destination",
-       .kinds = {OpKind::Ppermute, OpKind::Pshuffle},
-       .misfit = misfit,
-       .make = make_permute,
-       .channel_use = ChannelUse::WholeParts},
-      {.name = "direct",
-       .summary = "each rank sends to every other at once the slices that have rows",
-       .kinds = {OpKind::RaggedAllToAll},
-       .misfit = misfit_direct,
-       .make = make_ragged,
-       .channel_use = ChannelUse::WholeParts,
-       .cutting = Cutting::ByItself},
-      {.name = "direct",
-       .summary = "a source sends to its destination",
-       .kinds = {OpKind::Psend},
-       .misfit = misfit,
-       .make = make_transfer,
-       .channel_use = ChannelUse::WholeParts},
-      {.name = "direct",
-       .summary = "the source sends to every other at once",
-       .kinds = {OpKind::Pbroadcast},
-       .misfit = misfit_direct,
-       .make = make_broadcast,
-       .channel_use = ChannelUse::WholeParts},
-      {.name = "ring",
-       .summary = "each rank sends to the next, from the source on, piece by piece",
-       .kinds = {OpKind::Pbroadcast},
-       .misfit = misfit,
-       .make = make_chain,
-       .channel_use = ChannelUse::EvenSharesForEachRank,
-       .pieces = kPiecesOfChain},
-      {.name = "in_switch",
-       .summary = "the switch folds what the ranks send, and sends them copies",
-       .kinds = kInSwitch,
-       .misfit = misfit_in_switch,
-       .make = make_in_switch,
-       .switches_of = switches_of_one,
-       .pieces = kPiecesOfChain},
-      {.name = "halving_doubling",
-       .summary = "ranks that differ in one bit exchange halves and fold, or double what they have",
-       .kinds = kReducesAndGathers,
-       .misfit = misfit,
-       .make = make_halving_doubling,
-       .cutting = Cutting::ByItself,
-       .only_named = true},
-      {.name = "bruck",
-       .summary = "parts go 1, 2, 4, ... ranks further in log2 n rounds: for small messages",
-       .kinds = {OpKind::AllGather, OpKind::AllToAll, OpKind::Pswapaxes},
-       .misfit = misfit,
-       .make = make_bruck,
-       .cutting = Cutting::ByItself,
-       .only_named = true},
-      {.name = "pat",
-       .summary = "parts go along trees: far ranks exchange the fewest, near ones half of them",
-       .kinds = {OpKind::AllGather, OpKind::PsumScatter},
-       .misfit = misfit,
-       .make = make_pat,
-       .cutting = Cutting::ByItself,
-       .only_named = true},
-      {.name = "tree",
-       .summary = "halves of the data go up two trees, folded piece by piece, and down again",
-       .kinds = kReductions,
-       .misfit = misfit_tree,
-       .make = make_tree,
-       .pieces = kPiecesOfChain,
-       .only_named = true},
-      nodes_algorithm<kRingPart, kRingPart>("ring+ring", "a ring in each node, and rings between",
-                                            kReducesAndGathers),
-      nodes_algorithm<kInSwitchPart, kRingPart>(
-          "in_switch+ring", "the switch of each node folds and copies, and rings between",
-          kReducesAndGathers),
-      nodes_algorithm<kRingPart, kTreePart>("ring+tree", "a ring in each node, and trees between",
-                                            kReductions),
-      nodes_algorithm<kInSwitchPart, kTreePart>(
-          "in_switch+tree", "the switch of each node folds and copies, and trees between",
-          kReductions),
-      nodes_algorithm<kInSwitchPart, kHalvingPart>(
-          "in_switch+halving_doubling",
-          "the switch of each node folds and copies, and halves are exchanged between",
-          kReductions),
-      nodes_algorithm<kDirectPart, kDirectPart>(
-          "direct+direct", "parts go to the rank that has the receiver's number, then between",
-          kExchanges),
-      {.name = "torus",
-       .summary = "rings along one axis after the other, on all links of a device at once",
-       .kinds = kReducesAndGathers,
-       .misfit = misfit_torus,
-       .make = make_torus,
-       .is_for_topology = is_torus},
-      {.name = "one_shot",
-       .summary = "each rank sends to every other at once, and folds what it gets in group order",
-       .kinds = kReducesAndScatters,
-       .misfit = misfit_direct,
-       .make = make_one_shot,
-       .set_aside = only_by_name,
-       .channel_use = ChannelUse::WholeParts},
-  };
+  static const std::vector<Algorithm> kTable = [] {
+    std::vector<Algorithm> table = {
+        {.name = "ring",
+         .summary = "each rank sends to the next, chunk by chunk",
+         .kinds = kReductions,
+         .misfit = misfit,
+         .make = make_one_way,
+         .follows_orders = true},
+        {.name = "recursive_doubling",
+         .summary = "ranks that differ in one bit exchange all they have, bit by bit",
+         .kinds = kReductions,
+         .misfit = misfit,
+         .make = make_recursive_doubling},
+        {.name = "ring",
+         .summary = "each rank sends to the next, chunk by chunk",
+         .kinds = {OpKind::AllGather, OpKind::PsumScatter},
+         .misfit = misfit,
+         .make = make_one_way,
+         .follows_orders = true},
+        {.name = "bidirectional",
+         .summary = "half of each chunk goes each way round the ring",
+         .kinds = kReducesAndGathers,
+         .misfit = misfit_bidirectional,
+         .make = make_bidirectional,
+         .set_aside = not_both_ways,
+         .follows_orders = true},
+        {.name = "direct",
+         .summary = "each rank sends to every other at once",
+         .kinds = kExchanges,
+         .misfit = misfit_direct,
+         .make = make_direct,
+         .channel_use = ChannelUse::WholeParts},
+        {.name = "pairwise",
+         .summary = "each rank sends to one other at a time, in turns",
+         .kinds = kExchanges,
+         .misfit = misfit,
+         .make = make_pairwise,
+         .channel_use = ChannelUse::WholeParts},
+        {.name = "direct",
+         .summary = "each source sends to its destination",
+         .kinds = {OpKind::Ppermute, OpKind::Pshuffle},
+         .misfit = misfit,
+         .make = make_permute,
+         .channel_use = ChannelUse::WholeParts},
+        {.name = "direct",
+         .summary = "each rank sends to every other at once the slices that have rows",
+         .kinds = {OpKind::RaggedAllToAll},
+         .misfit = misfit_direct,
+         .make = make_ragged,
+         .channel_use = ChannelUse::WholeParts,
+         .cutting = Cutting::ByItself},
+        {.name = "direct",
+         .summary = "a source sends to its destination",
+         .kinds = {OpKind::Psend},
+         .misfit = misfit,
+         .make = make_transfer,
+         .channel_use = ChannelUse::WholeParts},
+        {.name = "direct",
+         .summary = "the source sends to every other at once",
+         .kinds = {OpKind::Pbroadcast},
+         .misfit = misfit_direct,
+         .make = make_broadcast,
+         .channel_use = ChannelUse::WholeParts},
+        {.name = "ring",
+         .summary = "each rank sends to the next, from the source on, piece by piece",
+         .kinds = {OpKind::Pbroadcast},
+         .misfit = misfit,
+         .make = make_chain,
+         .channel_use = ChannelUse::EvenSharesForEachRank,
+         .pieces = kPiecesOfChain},
+        {.name = "in_switch",
+         .summary = "the switch folds what the ranks send, and sends them copies",
+         .kinds = kInSwitch,
+         .misfit = misfit_in_switch,
+         .make = make_in_switch,
+         .switches_of = switches_of_one,
+         .pieces = kPiecesOfChain},
+        {.name = "halving_doubling",
+         .summary =
+             "ranks that differ in one bit exchange halves and fold, or double what they have",
+         .kinds = kReducesAndGathers,
+         .misfit = misfit,
+         .make = make_halving_doubling,
+         .cutting = Cutting::ByItself,
+         .only_named = true},
+        {.name = "bruck",
+         .summary = "parts go 1, 2, 4, ... ranks further in log2 n rounds: for small messages",
+         .kinds = {OpKind::AllGather, OpKind::AllToAll, OpKind::Pswapaxes},
+         .misfit = misfit,
+         .make = make_bruck,
+         .cutting = Cutting::ByItself,
+         .only_named = true},
+        {.name = "pat",
+         .summary = "parts go along trees: far ranks exchange the fewest, near ones half of them",
+         .kinds = {OpKind::AllGather, OpKind::PsumScatter},
+         .misfit = misfit,
+         .make = make_pat,
+         .cutting = Cutting::ByItself,
+         .only_named = true},
+        {.name = "tree",
+         .summary = "halves of the data go up two trees, folded piece by piece, and down again",
+         .kinds = kReductions,
+         .misfit = misfit_tree,
+         .make = make_tree,
+         .pieces = kPiecesOfChain,
+         .only_named = true},
+        {.name = "one_shot",
+         .summary = "each rank sends to every other at once, and folds what it gets in group order",
+         .kinds = kReducesAndScatters,
+         .misfit = misfit_direct,
+         .make = make_one_shot,
+         .set_aside = only_by_name,
+         .channel_use = ChannelUse::WholeParts},
+    };
+    const std::vector<Algorithm> staged = staged_algorithms();
+    table.insert(table.end(), staged.begin(), staged.end());
+    return table;
+  }();
   return kTable;
 }
 

@@ -183,6 +183,15 @@ using ReplaceSchedule = std::function<std::shared_ptr<const Schedule>(
     const Algorithm& algorithm, const ScheduleRequest& request,
     std::shared_ptr<const Schedule> made)>;
 
+/// Executors number the channels of all ranks of a group: it may have so many. Their memory depends
+/// on the window too: Limits::state.
+inline constexpr uint64_t kMostGroupChannels = uint64_t{1} << 22U;
+/// Returns why a group may not have so many channels.
+std::optional<std::string> too_many_channels(uint64_t channels);
+/// Up to this size, a rank may have a channel for each other rank. The table of exchanges then
+/// takes about 80 MB.
+inline constexpr uint32_t kMostDirectRanks = 1024;
+
 /// Returns the lowest switch that reduces and has a link to each rank of the group and from it.
 std::optional<VertexId> reducing_switch(const PlacedGroup& group);
 

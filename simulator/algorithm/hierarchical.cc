@@ -3,7 +3,6 @@
 #include <bit>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "models/program/rules.h"
 #include "simulator/algorithm/direct_all_to_all.h"
@@ -101,15 +100,7 @@ OwnedSchedule without_stages(const ScheduleRequest& request, const LineAlgorithm
                          rules(request.kind).form.combine, request.transport});
 }
 
-}  // namespace
-
-const StagePart kRingPart = {{ring_line, one_for_each}, one_channel};
-const StagePart kInSwitchPart = {
-    {in_switch_line, one_for_each}, channels_of_switch, kPiecesOfStages, true};
-const StagePart kTreePart = {{tree_line, halves}, channels_of_tree, kPiecesOfTrees};
-const StagePart kHalvingPart = {{halving_line, powers_of_two}, one_channel};
-const StagePart kDirectPart = {{direct_line, one_for_each}, channel_for_each};
-
+/// Returns why the group has no equal nodes with several ranks each.
 std::optional<std::string> misfit_nodes(const PlacedGroup& group) {
   const auto ranks = static_cast<uint32_t>(group.ranks.size());
   const uint32_t together = group.layout.together;
@@ -123,13 +114,27 @@ std::optional<std::string> misfit_nodes(const PlacedGroup& group) {
   return fmt::format("{}, got {} ranks, {} on a node", expected, ranks, together);
 }
 
+/// Returns why the group does not fill several axes of a torus.
 std::optional<std::string> misfit_axes(const PlacedGroup& group) {
-  if (group.layout.axes.size() > 1)
+  const size_t axes = group.layout.axes.size();
+  if (axes > StagedSchedule::kMostAxes)
+    return fmt::format("expected groups that fill at most {} axes, got {}",
+                       StagedSchedule::kMostAxes, axes);
+  if (axes > 1)
     return std::nullopt;
   return fmt::format(
       "expected groups that fill several axes of a torus or a mesh, got {} ranks that do not",
       group.ranks.size());
 }
+
+}  // namespace
+
+const StagePart kRingPart = {{ring_line, one_for_each}, one_channel};
+const StagePart kInSwitchPart = {
+    {in_switch_line, one_for_each}, channels_of_switch, kPiecesOfStages, true};
+const StagePart kTreePart = {{tree_line, halves}, channels_of_tree, kPiecesOfTrees};
+const StagePart kHalvingPart = {{halving_line, powers_of_two}, one_channel};
+const StagePart kDirectPart = {{direct_line, one_for_each}, channel_for_each};
 
 OwnedSchedule make_hierarchical(const ScheduleRequest& request, const LineAlgorithm& inside,
                                 const LineAlgorithm& between) {
@@ -177,6 +182,112 @@ OwnedSchedule make_torus(const ScheduleRequest& request) {
   form.combine = rules(request.kind).form.combine;
   form.transport = request.transport;
   return std::make_unique<StagedSchedule>(std::move(form));
+}
+
+namespace {
+
+template <const StagePart& inside, const StagePart& between>
+std::optional<std::string> misfit_hierarchical(const PlacedGroup& group) {
+  if (std::optional<std::string> why = misfit_nodes(group))
+    return why;
+  const uint64_t ranks = group.ranks.size();
+  const uint64_t together = group.layout.together;
+  const uint64_t nodes = ranks / together;
+  if (inside.has_switches)
+    for (uint64_t node = 0; node < nodes; ++node)
+      if (!reducing_switch({group.fabric, group.ranks.subspan(node * together, together)}))
+        return "expected a switch that reduces and has a link to each rank of a node and from it, "
+               "got none";
+  if (nodes > kMostDirectRanks)
+    return fmt::format("expected at most {} nodes, got {}", kMostDirectRanks, nodes);
+  const uint64_t channels =
+      group.channels * (2 * inside.channels(together) + between.channels(nodes));
+  return too_many_channels((ranks + (inside.has_switches ? 2 * ranks * group.channels : 0)) *
+                           channels);
+}
+
+std::optional<std::string> misfit_torus(const PlacedGroup& group) {
+  if (std::optional<std::string> why = misfit_axes(group))
+    return why;
+  const uint64_t axes = group.layout.axes.size();
+  return too_many_channels(group.ranks.size() * group.channels * 2 * axes * (2 * axes - 1));
+}
+
+/// Returns the switch of each node's ranks. Each lane has as many switch nodes in each node as
+/// ranks, in one stage or in two.
+std::vector<VertexId> switches_in_nodes(const PlacedGroup& group, uint32_t nodes) {
+  const uint32_t together = group.layout.together;
+  const auto ranks = static_cast<uint32_t>(group.ranks.size());
+  std::vector<VertexId> of_node;
+  for (uint32_t first = 0; first < ranks; first += together)
+    of_node.push_back(
+        reducing_switch({group.fabric, group.ranks.subspan(first, together)}).value());
+  std::vector<VertexId> switches;
+  for (uint32_t n = 0; n < nodes; ++n)
+    switches.push_back(of_node[n % ranks / together]);
+  return switches;
+}
+
+template <const StagePart& inside, const StagePart& between>
+OwnedSchedule make_in_nodes(const ScheduleRequest& request) {
+  return make_hierarchical(request, inside.line, between.line);
+}
+
+bool has_nodes(const Topology& topology) {
+  return dynamic_cast<const Nodes*>(&topology) != nullptr;
+}
+
+bool is_torus(const Topology& topology) {
+  const auto* const torus = dynamic_cast<const Torus*>(&topology);
+  return torus != nullptr && torus->dimensions().size() > 1;
+}
+
+/// Returns the row of an algorithm that runs one part in nodes and one between them.
+template <const StagePart& inside, const StagePart& between>
+Algorithm nodes_algorithm(std::string_view name, std::string_view summary,
+                          std::vector<OpKind> kinds) {
+  return {.name = name,
+          .summary = summary,
+          .kinds = std::move(kinds),
+          .misfit = misfit_hierarchical<inside, between>,
+          .make = make_in_nodes<inside, between>,
+          .switches_of = inside.has_switches ? switches_in_nodes : nullptr,
+          .pieces = between.pieces,
+          .is_for_topology = has_nodes};
+}
+
+}  // namespace
+
+std::vector<Algorithm> staged_algorithms() {
+  static const std::vector<OpKind> kReductions = {OpKind::Psum, OpKind::Pmean,   OpKind::Pmax,
+                                                  OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin};
+  std::vector<OpKind> all = kReductions;
+  all.insert(all.end(), {OpKind::AllGather, OpKind::PsumScatter});
+  const std::vector<OpKind> exchanges = {OpKind::AllToAll, OpKind::Pswapaxes};
+  return {
+      nodes_algorithm<kRingPart, kRingPart>("ring+ring", "a ring in each node, and rings between",
+                                            all),
+      nodes_algorithm<kInSwitchPart, kRingPart>(
+          "in_switch+ring", "the switch of each node folds and copies, and rings between", all),
+      nodes_algorithm<kRingPart, kTreePart>("ring+tree", "a ring in each node, and trees between",
+                                            kReductions),
+      nodes_algorithm<kInSwitchPart, kTreePart>(
+          "in_switch+tree", "the switch of each node folds and copies, and trees between",
+          kReductions),
+      nodes_algorithm<kInSwitchPart, kHalvingPart>(
+          "in_switch+halving_doubling",
+          "the switch of each node folds and copies, and halves are exchanged between",
+          kReductions),
+      nodes_algorithm<kDirectPart, kDirectPart>(
+          "direct+direct", "parts go to the rank that has the receiver's number, then between",
+          exchanges),
+      {.name = "torus",
+       .summary = "rings along one axis after the other, on all links of a device at once",
+       .kinds = all,
+       .misfit = misfit_torus,
+       .make = make_torus,
+       .is_for_topology = is_torus},
+  };
 }
 
 }  // namespace orrery

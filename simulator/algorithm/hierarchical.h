@@ -3,12 +3,8 @@
 // These algorithms run others along the axes of a group (staged.h): inside nodes and between them,
 // or along the axes of a torus.
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "simulator/algorithm/algorithms.h"
@@ -26,11 +22,6 @@ std::unique_ptr<const Schedule> make_hierarchical(const ScheduleRequest& request
 /// comes first in two of them, one for each direction.
 std::unique_ptr<const Schedule> make_torus(const ScheduleRequest& request);
 
-/// Returns why the group has no equal nodes with several ranks each.
-std::optional<std::string> misfit_nodes(const PlacedGroup& group);
-/// Returns why the group does not fill several axes of a torus.
-std::optional<std::string> misfit_axes(const PlacedGroup& group);
-
 /// A part of a hierarchical algorithm: its schedules, how many channels a node has at most, and
 /// into how many pieces messages are cut where it runs between nodes.
 struct StagePart {
@@ -44,5 +35,8 @@ extern const StagePart kInSwitchPart;
 extern const StagePart kTreePart;
 extern const StagePart kHalvingPart;
 extern const StagePart kDirectPart;
+
+/// Returns the rows of these algorithms in the table of all.
+std::vector<Algorithm> staged_algorithms();
 
 }  // namespace orrery

@@ -19,10 +19,10 @@
 //   others           the operands of ranks inside that a rank outside gets, and the reverse
 //
 // If the vertices are divided into m disjoint sets, the links out of all sets together carry the
-// sum over the sets. For a psum it is more than m D: 2 (m - 1) D. A set must send before any set
-// has the whole sum, m - 1 of them have sent by then, and the m - 1 others must still get it (as in
-// gossip by letters: Harary and Schwenk 1974). This does not hold if a switch between the sets
-// reduces and multicasts: it takes D from each set and gives D to each.
+// sum over the sets. For a psum it is more than m D: 2 (m - 1) D. Before any set has the whole sum,
+// the m - 1 others have sent their data. After that, these must still get the sum. (This is gossip
+// by letters: Harary and Schwenk 1974.) It does not hold if a switch between the sets reduces and
+// multicasts: the switch takes D from each set and gives D to each.
 //
 // A group counts no links that its messages never cross: links outside of a node for ranks in one
 // node, links that leave a line of a torus for ranks along it, and links to other devices of a full

@@ -200,8 +200,8 @@ TEST_CASE("show topology: where only numbers decide, a list has the same routes 
   }
 }
 
-/// Returns the time in which each of 64 nodes of 8 sends 5 MB from each device to that of the same
-/// number in the node 32 further on, which is under other leaves.
+/// Each device of 64 nodes of 8 sends 5 MB to the one with its number, 32 nodes further on. That
+/// node is under other leaves. Returns the time.
 int64_t to_other_leaves(const std::string& more) {
   std::string permutation;
   for (int node = 0; node < 64; ++node)
