@@ -33,6 +33,7 @@ struct ReachedBound {
   FabricBound bound;
   Duration took;  // from the begin of the first launch in the group to the last end
   std::optional<BusiestLink> busiest;
+  size_t groups = 1;  // of the op; the bound is that of one, as if the others were not there
 
   /// Returns the share of the bound that was reached, for display only: 1 if nothing is quicker.
   double share() const {
@@ -40,10 +41,11 @@ struct ReachedBound {
   }
 
   /// Returns whether other links than its cut's keep the collective from its bound, or one of them
-  /// that carries more than its share. The bound is that of the cut, and less than 9/10 of it is
-  /// reached. One link takes a tenth longer than the cut, and at least half of the whole time.
+  /// that carries more than its share. The bound is that of the cut and of the op's only group, and
+  /// less than 9/10 of it is reached. One link takes a tenth longer than the cut, and at least half
+  /// of the whole time.
   bool is_missed_by_links() const {
-    if (!busiest || bound.cut < bound.latency)
+    if (!busiest || bound.cut < bound.latency || groups > 1)
       return false;
     const Int128 link = busiest->takes.count();
     const Int128 all = took.count();

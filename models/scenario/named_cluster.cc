@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
 #include "models/base/check.h"
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/fields.h"
@@ -102,8 +103,8 @@ Found find_in_catalog(std::string_view name) {
   const std::string_view shape = name.substr(space + 1);
   const auto* const pod = dynamic_cast<const Torus*>(&description.cluster.fabric.topology());
   if (description.slices == Slices::None || pod == nullptr) {
-    found.error = fmt::format("expected no slice of {}, got {}", in_quotes(name.substr(0, space)),
-                              in_quotes(shape));
+    found.error = fmt::format("expected {} alone, since it has no slices, got {} after it",
+                              in_quotes(name.substr(0, space)), in_quotes(shape));
   } else if (const std::vector<uint32_t> sizes = sizes_of(shape);
              is_slice(description.slices, *pod, sizes)) {
     description.cluster.fabric = Fabric(made_slice(description.slices, *pod, sizes));
@@ -144,10 +145,10 @@ std::optional<ClusterDescription> read_name(DocumentNode node, std::string_view 
   return std::nullopt;
 }
 
-/// The ports of the switches outside of nodes. Half of a leaf's ports lead down, and the others up,
-/// if nothing is oversubscribed (NVIDIA DGX SuperPOD with Quantum-2 switches of 64 x 400 Gb/s:
-/// docs.nvidia.com/dgx-superpod, "Scalable units": 2, 4 and 8 units of 32 nodes have 16, 32 and 64
-/// leaves, and 8, 16 and 32 spines).
+/// The ports of the switches outside of nodes. If nothing is oversubscribed, half of a leaf's ports
+/// lead down, and the others up. The DGX SuperPOD is so made of Quantum-2 switches of 64 x 400 Gb/s
+/// (docs.nvidia.com/dgx-superpod, "Scalable units"). Its 2, 4 and 8 units of 32 nodes have 16, 32
+/// and 64 leaves, and 8, 16 and 32 spines.
 constexpr uint32_t kPorts = 64;
 
 /// A Leaf is one of the equal switches that NICs are joined to.
@@ -218,8 +219,9 @@ class ManyNodesReader {
                 static_cast<uint32_t>(oversubscription));
     if (!leaf) {
       diagnostics_.add(over->origin(),
-                       fmt::format("expected an oversubscription that divides the NICs of a leaf, "
-                                   "or their rate, got {}",
+                       fmt::format("expected an oversubscription that divides the NICs of a leaf "
+                                   "(up to {}), or their rate of {}, got {}",
+                                   kPorts / 2, quantity_text(BytesPerSecond(*nic_.bandwidth)),
                                    oversubscription));
       return std::nullopt;
     }
@@ -241,9 +243,9 @@ class ManyNodesReader {
     cluster.fabric = Fabric(std::move(topology), ways);
     if (reduces)
       cluster.fabric = cluster.fabric.with_reduction(switches_inside(cluster.fabric));
-    cluster.name = name.value_or(
-        fmt::format("{} nodes of {}, {}{}", *nodes, cluster.name, is_rail_ ? "rail" : "fat tree",
-                    oversubscription > 1 ? fmt::format(" {}:1", oversubscription) : ""));
+    cluster.name = name.value_or(fmt::format(
+        "{} of {}, {}{}", counted(*nodes, "node"), cluster.name, is_rail_ ? "rail" : "fat tree",
+        oversubscription > 1 ? fmt::format(" {}:1", oversubscription) : ""));
     cluster.sources = sources(std::move(cluster.sources), leaf->rate_up != *nic_.bandwidth);
     return cluster;
   }

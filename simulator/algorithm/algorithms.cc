@@ -413,7 +413,8 @@ std::span<const Algorithm> algorithms() {
          .set_aside = only_by_name,
          .channel_use = ChannelUse::WholeParts},
     };
-    const std::vector<Algorithm> staged = staged_algorithms();
+    const std::vector<Algorithm> staged =
+        staged_algorithms(kReductions, kReducesAndGathers, kExchanges);
     table.insert(table.end(), staged.begin(), staged.end());
     return table;
   }();

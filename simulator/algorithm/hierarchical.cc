@@ -131,7 +131,7 @@ std::optional<std::string> misfit_axes(const PlacedGroup& group) {
 
 const StagePart kRingPart = {{ring_line, one_for_each}, one_channel};
 const StagePart kInSwitchPart = {
-    {in_switch_line, one_for_each}, channels_of_switch, kPiecesOfStages, true};
+    {in_switch_line, one_for_each}, channels_of_switch, kPiecesOfTrees, true};
 const StagePart kTreePart = {{tree_line, halves}, channels_of_tree, kPiecesOfTrees};
 const StagePart kHalvingPart = {{halving_line, powers_of_two}, one_channel};
 const StagePart kDirectPart = {{direct_line, one_for_each}, channel_for_each};
@@ -252,38 +252,35 @@ Algorithm nodes_algorithm(std::string_view name, std::string_view summary,
           .misfit = misfit_hierarchical<inside, between>,
           .make = make_in_nodes<inside, between>,
           .switches_of = inside.has_switches ? switches_in_nodes : nullptr,
-          .pieces = between.pieces,
+          .pieces = {between.pieces.most, std::max(inside.pieces.least, between.pieces.least)},
           .is_for_topology = has_nodes};
 }
 
 }  // namespace
 
-std::vector<Algorithm> staged_algorithms() {
-  static const std::vector<OpKind> kReductions = {OpKind::Psum, OpKind::Pmean,   OpKind::Pmax,
-                                                  OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin};
-  std::vector<OpKind> all = kReductions;
-  all.insert(all.end(), {OpKind::AllGather, OpKind::PsumScatter});
-  const std::vector<OpKind> exchanges = {OpKind::AllToAll, OpKind::Pswapaxes};
+std::vector<Algorithm> staged_algorithms(const std::vector<OpKind>& reductions,
+                                         const std::vector<OpKind>& reduces_and_gathers,
+                                         const std::vector<OpKind>& exchanges) {
   return {
       nodes_algorithm<kRingPart, kRingPart>("ring+ring", "a ring in each node, and rings between",
-                                            all),
+                                            reduces_and_gathers),
       nodes_algorithm<kInSwitchPart, kRingPart>(
-          "in_switch+ring", "the switch of each node folds and copies, and rings between", all),
+          "in_switch+ring", "the switch of each node folds and copies, and rings between",
+          reduces_and_gathers),
       nodes_algorithm<kRingPart, kTreePart>("ring+tree", "a ring in each node, and trees between",
-                                            kReductions),
+                                            reductions),
       nodes_algorithm<kInSwitchPart, kTreePart>(
           "in_switch+tree", "the switch of each node folds and copies, and trees between",
-          kReductions),
+          reductions),
       nodes_algorithm<kInSwitchPart, kHalvingPart>(
           "in_switch+halving_doubling",
-          "the switch of each node folds and copies, and halves are exchanged between",
-          kReductions),
+          "the switch of each node folds and copies, and halves are exchanged between", reductions),
       nodes_algorithm<kDirectPart, kDirectPart>(
           "direct+direct", "parts go to the rank that has the receiver's number, then between",
           exchanges),
       {.name = "torus",
        .summary = "rings along one axis after the other, on all links of a device at once",
-       .kinds = all,
+       .kinds = reduces_and_gathers,
        .misfit = misfit_torus,
        .make = make_torus,
        .is_for_topology = is_torus},

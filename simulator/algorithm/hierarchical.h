@@ -18,12 +18,13 @@ std::unique_ptr<const Schedule> make_hierarchical(const ScheduleRequest& request
                                                   const LineAlgorithm& inside,
                                                   const LineAlgorithm& between);
 /// Returns the schedule of a group that fills the axes of a torus. Rings run along one axis after
-/// the other. The data is divided over as many lanes as there are links of a device: each axis
-/// comes first in two of them, one for each direction.
+/// the other. The data is divided evenly over two lanes for each axis, one for each direction, in
+/// which that axis comes first.
 std::unique_ptr<const Schedule> make_torus(const ScheduleRequest& request);
 
 /// A part of a hierarchical algorithm: its schedules, how many channels a node has at most, and
-/// into how many pieces messages are cut where it runs between nodes.
+/// into how many pieces messages are cut. The part between nodes says how many pieces there are at
+/// most. None is smaller than either part needs.
 struct StagePart {
   LineAlgorithm line;
   uint64_t (*channels)(uint64_t nodes);
@@ -36,7 +37,9 @@ extern const StagePart kTreePart;
 extern const StagePart kHalvingPart;
 extern const StagePart kDirectPart;
 
-/// Returns the rows of these algorithms in the table of all.
-std::vector<Algorithm> staged_algorithms();
+/// Returns the rows of these algorithms in the table of all, for these kinds of ops.
+std::vector<Algorithm> staged_algorithms(const std::vector<OpKind>& reductions,
+                                         const std::vector<OpKind>& reduces_and_gathers,
+                                         const std::vector<OpKind>& exchanges);
 
 }  // namespace orrery

@@ -15,7 +15,9 @@
 // units of the other axes that its line holds; one such run is a round. The rounds are in the order
 // in which the next stage reads their results, or in which the stage before makes them. Each step
 // that reads the result of the stage before waits for the step that stores it. So the stages
-// overlap: while one stage works on a unit, the one before works on the next.
+// overlap: while one stage works on a unit, the one before works on the next. The rounds of a stage
+// follow one another in its channels. So a ring of a stage takes a latency for each of its messages
+// in each round, and as many latencies as a ring of all ranks.
 
 #include <array>
 #include <cstdint>

@@ -242,7 +242,8 @@ class Farthest {
       : links_(links), least_(fabric.vertices()), wanted_(fabric.vertices()) {}
 
   /// Returns the farthest of the targets, with the least latency to it. The search ends after so
-  /// many links; those reached until then are nearer than the others, so the result is a bound.
+  /// many links. Then the result is the vertex that would come next: targets that were not reached
+  /// are at least as far.
   Reached from(VertexId from, std::span<const VertexId> targets) {
     constexpr size_t kMostLinks = size_t{1} << 18U;
     std::ranges::fill(least_, kMostInt);
@@ -279,7 +280,7 @@ class Farthest {
         next.push({Duration(static_cast<int64_t>(after)), link.to.index()});
       }
     }
-    return last;
+    return left > 0 && !next.empty() ? next.top() : last;
   }
 
   /// Returns how many vertices and links all searches have looked at.

@@ -24,9 +24,9 @@
 // by letters: Harary and Schwenk 1974.) It does not hold if a switch between the sets reduces and
 // multicasts: the switch takes D from each set and gives D to each.
 //
-// A group counts no links that its messages never cross: links outside of a node for ranks in one
-// node, links that leave a line of a torus for ranks along it, and links to other devices of a full
-// mesh. Which of the other links they cross is no rule of the fabric but of an algorithm and of
+// A group counts no links that its messages never cross. For ranks in one node these are the links
+// outside of it. For ranks along a line of a torus they are the links that leave the line, and in a
+// full mesh those to other devices. Which of the other links they cross is no rule of the fabric but of an algorithm and of
 // routes, which may be worse than they need be.
 //
 // Only data is counted, not the flags of a protocol. Neither are launches, overheads, latencies of

@@ -35,8 +35,8 @@ struct Division {
 };
 
 /// Returns the links that messages between these ranks may cross, if the topology's rule leaves
-/// some out: it sends messages of a node's devices inside the node, those of a line or plane of a
-/// torus along it, and those of a full mesh straight. The result is empty if it may be any link, or
+/// some out. Messages of a node's devices stay inside the node. Those of a line or plane of a torus
+/// stay in it, and those of a full mesh go straight. The result is empty if it may be any link, or
 /// if switches that join nodes reduce.
 std::optional<std::vector<LinkId>> links_among(const Fabric& fabric,
                                                std::span<const VertexId> ranks);

@@ -286,7 +286,7 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
     }
   }
   if (timed.empty())
-    return {fitting.front(), "the first that fits"};
+    return {fitting.front(), fmt::format("the first that fits: {}", fmt::join(why_not, "; "))};
   if (timed.size() == 1)
     return {timed.front().method, fmt::format("{}", fmt::join(why_not, "; ")),
             alone(timed.front().time)};

@@ -39,8 +39,9 @@ struct QuietTime {
 /// A group of more than kMostTimedRanks ranks is timed in two smaller sizes. Its size is halved
 /// until it is at most kMostTimedRanks, and once more. The ranks of a node stay together; a group
 /// of fewer than four nodes is timed completely. In nodes, in trees and for a ring both ways,
-/// evenly spaced nodes or ranks are timed, elsewhere the first ones. Messages are as large as in
-/// the whole. Its time is extrapolated by the number of steps of a rank, or of ranks if a rank has
+/// evenly spaced nodes or ranks are timed. A group that fills axes of a torus is timed on smaller
+/// tori with the same links. Elsewhere the first ranks are timed. Messages are as large as in the
+/// whole. Its time is extrapolated by the number of steps of a rank, or of ranks if a rank has
 /// as many steps in any group. A permutation and a ragged exchange are timed completely, since they
 /// name all ranks.
 class QuietTimer {

@@ -75,12 +75,13 @@ SharedList<SharedList<uint32_t>> orders_by_nic(const Nodes& nodes, std::span<con
 class RingFinder {
  public:
   static constexpr uint32_t kMostRanks = 16;
-  /// The search ends after so many steps, with the most rings found until then.
-  static constexpr uint32_t kMostSteps = 200'000;
+  /// All searches for a group end after so many steps, with the most rings found until then.
+  static constexpr uint32_t kMostSteps = 50'000;
 
   /// `links` has, at from * ranks + to, how many rings may use the links between two ranks.
-  RingFinder(uint32_t ranks, std::vector<uint32_t> links)
-      : ranks_(ranks), links_(std::move(links)), left_(links_) {}
+  /// `steps` counts those of all searches.
+  RingFinder(uint32_t ranks, std::vector<uint32_t> links, uint32_t& steps)
+      : ranks_(ranks), links_(std::move(links)), left_(links_), steps_(steps) {}
 
   std::vector<std::vector<uint32_t>> find() {
     begin_ring();
@@ -167,7 +168,7 @@ class RingFinder {
   std::vector<bool> used_;
   std::vector<std::vector<uint32_t>> rings_;
   std::vector<std::vector<uint32_t>> best_;
-  uint32_t steps_ = 0;
+  uint32_t& steps_;
 };
 
 /// Returns the orders of rings over links of their own, with the largest bandwidth together. There
@@ -187,6 +188,7 @@ SharedList<SharedList<uint32_t>> orders_by_links(const Fabric& fabric,
       }
   std::vector<std::vector<uint32_t>> best;
   Int128 most = 0;
+  uint32_t steps = 0;
   for (const BytesPerSecond speed : speeds) {
     std::vector<uint32_t> links(size_t{all} * all);
     const auto rings_over = [&](uint32_t from, uint32_t to) {
@@ -198,7 +200,7 @@ SharedList<SharedList<uint32_t>> orders_by_links(const Fabric& fabric,
     for (uint32_t from = 0; from < all; ++from)
       for (uint32_t to = 0; to < all; ++to)
         links[from * all + to] = std::min(rings_over(from, to), rings_over(to, from));
-    std::vector<std::vector<uint32_t>> found = RingFinder(all, std::move(links)).find();
+    std::vector<std::vector<uint32_t>> found = RingFinder(all, std::move(links), steps).find();
     const Int128 together = Int128{speed.count()} * static_cast<int64_t>(found.size());
     if (together >= most) {  // of equal ones, those of the highest speed
       most = together;

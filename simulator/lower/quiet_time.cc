@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <memory>
@@ -96,17 +97,58 @@ uint32_t block_of(const ScheduleRequest& request) {
 /// there the last rank would send to the first over the links that go back.
 std::vector<VertexId> smaller_group(const Algorithm& algorithm, const Hints& asked,
                                     const Fabric& fabric, std::span<const VertexId> vertices,
-                                    uint32_t size, uint32_t block) {
+                                    const Layout& layout, uint32_t size, uint32_t block) {
   const bool has_levels = dynamic_cast<const Nodes*>(&fabric.topology()) != nullptr ||
                           dynamic_cast<const Tree*>(&fabric.topology()) != nullptr;
   const bool spaced = has_levels || (algorithm.set_aside != nullptr &&
-                                     !algorithm.set_aside({fabric, vertices}, asked));
+                                     !algorithm.set_aside({fabric, vertices, 1, layout}, asked));
   std::vector<VertexId> smaller;
   for (size_t rank = 0; rank < size; ++rank) {
     const size_t first = rank / block * vertices.size() / size * block;
     smaller.push_back(vertices[spaced ? first + rank % block : rank]);
   }
   return smaller;
+}
+
+/// Returns smaller tori that stand for a group that fills several axes of a torus: the ranks are
+/// all their devices, and links are as on the fabric. Both have as many axes, of three devices or
+/// more where the group has them, since two devices have one link each way. The first one has the
+/// fewer ranks. The result is empty for other groups, and where links have changed.
+std::optional<std::array<Fabric, 2>> smaller_tori(const Fabric& fabric,
+                                                  std::span<const VertexId> ranks,
+                                                  const Layout& layout) {
+  const auto* const torus = dynamic_cast<const Torus*>(&fabric.topology());
+  if (torus == nullptr || layout.axes.size() < 2 || fabric.has_changes())
+    return std::nullopt;
+  std::vector<TorusDimension> box;
+  uint32_t stride = torus->devices();
+  for (TorusDimension dimension : torus->dimensions()) {
+    stride /= dimension.size;
+    const auto at = [&](VertexId device) { return device.index() / stride % dimension.size; };
+    const uint32_t size = at(ranks.back()) - at(ranks.front()) + 1;
+    dimension.wraps = dimension.wraps && size == dimension.size;
+    dimension.size = size;
+    if (size > 1)
+      box.push_back(dimension);
+  }
+  const auto halve = [](uint32_t& size) { size = size <= 3 ? size : std::max(3U, (size + 1) / 2); };
+  const auto devices = [&] {
+    uint64_t all = 1;
+    for (const TorusDimension& dimension : box)
+      all *= dimension.size;
+    return all;
+  };
+  const auto largest = [&]() -> uint32_t& {
+    return std::ranges::max_element(box, {}, &TorusDimension::size)->size;
+  };
+  while (devices() > kMostTimedRanks && largest() > 3)
+    halve(largest());
+  const Fabric second(std::make_shared<const Torus>(box));
+  for (TorusDimension& dimension : box)
+    halve(dimension.size);
+  if (devices() == second.devices() || second.devices() == ranks.size())
+    return std::nullopt;
+  return std::array{Fabric(std::make_shared<const Torus>(box)), second};
 }
 
 }  // namespace
@@ -205,20 +247,26 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
     return "has no route for some message";
   if (CollectiveSweep<Schedule>::least_bytes(whole_of_all->extent()) > limits_.state)
     return "takes more memory than the limit allows";
+  const auto tori = smaller_tori(fabric(), vertices, request.layout);
   const uint32_t block = block_of(request);
   uint32_t blocks = request.nodes / block;
   while (blocks * block > kMostTimedRanks && blocks / 2 >= kLeastBlocks)
     blocks /= 2;
-  const uint32_t size = blocks * block;
-  const uint32_t half = blocks / 2 * block;
+  const uint32_t size = tori ? (*tori)[1].devices() : blocks * block;
+  const uint32_t half = tori ? (*tori)[0].devices() : blocks / 2 * block;
   const Algorithm& algorithm = *method.algorithm;
   const uint32_t sizes[2] = {half, size};
   std::vector<VertexId> fewer[2];
   Layout layouts[2];
   int64_t largest[2];
   for (size_t i = 0; i < 2; ++i) {
-    fewer[i] = smaller_group(algorithm, asked, fabric(), vertices, sizes[i], block);
-    layouts[i] = layout_of(fabric(), fewer[i]);
+    if (tori)
+      for (uint32_t device = 0; device < sizes[i]; ++device)
+        fewer[i].emplace_back(device);
+    else
+      fewer[i] =
+          smaller_group(algorithm, asked, fabric(), vertices, request.layout, sizes[i], block);
+    layouts[i] = layout_of(tori ? (*tori)[i] : fabric(), fewer[i]);
     largest[i] =
         algorithm.make(with(request, sizes[i], request.elements, layouts[i]))->largest_message();
   }
@@ -237,7 +285,11 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
   for (size_t i = 0; i < 2; ++i) {
     const ScheduleRequest smaller = maker_.with_connections(
         method, asked, with(request, sizes[i], elements_of(sizes[i]), layouts[i]), work);
-    const auto outcome = timed(method, smaller, work, fewer[i]);
+    std::optional<Paths> on_torus;
+    if (tori)
+      on_torus.emplace((*tori)[i]);
+    const auto outcome = QuietTimer(tori ? *on_torus : paths_, maker_, limits_)
+                             .timed(method, smaller, work, fewer[i]);
     if (const auto* why_not = std::get_if<std::string>(&outcome))
       return *why_not;
     takes[i] = std::get<Duration>(outcome);

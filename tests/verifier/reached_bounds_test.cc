@@ -95,6 +95,10 @@ TEST_CASE("reached bounds: links miss a bound that is missed by a tenth, if one 
   reached.bound.latency = Duration(91);
   CHECK(!missed(101, 100));
   reached.bound.latency = Duration();
+  CHECK(missed(101, 100));
+  reached.groups = 2;  // the others may use the same links
+  CHECK(!missed(101, 100));
+  reached.groups = 1;
   reached.busiest.reset();
   reached.took = Duration(101);
   CHECK(!reached.is_missed_by_links());

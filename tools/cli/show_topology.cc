@@ -204,19 +204,23 @@ std::optional<uint32_t> diameter(const Topology& topology) {
   return searched_diameter(topology);
 }
 
-/// Returns half of the rate of the links up of a level of a tree, which have all hosts below them.
-UInt128 half_rate(const Tree& tree, size_t level) {
+/// Returns what a level's links up carry for the smaller half of `parts` equal parts of a tree.
+UInt128 half_rate(const Tree& tree, size_t level, uint32_t parts) {
   const TreeLevel& up = tree.levels()[level];
-  return UInt128{tree.vertices_of(level)} * up.above * up.parallel *
-         static_cast<UInt128>(up.figures.bandwidth.count()) / 2;
+  const UInt128 all = UInt128{tree.vertices_of(level)} * up.above * up.parallel *
+                      static_cast<UInt128>(up.figures.bandwidth.count());
+  return all * (parts / 2) / parts;
 }
 
-/// Returns what crosses between halves of what a tree joins: half of its least level. Levels above
-/// `levels` do not count.
-UInt128 crossing(const Tree& tree, size_t levels) {
-  UInt128 least = half_rate(tree, 0);
-  for (size_t l = 1; l < levels; ++l)
-    least = std::min(least, half_rate(tree, l));
+/// Returns what crosses between halves of the parts: that of the least level. No message goes above
+/// the level that joins `joined` devices.
+UInt128 crossing(const Tree& tree, uint32_t parts, uint32_t joined) {
+  UInt128 least = half_rate(tree, 0, parts);
+  uint64_t below = tree.levels()[0].below;
+  for (size_t l = 1; l < tree.levels().size() && below < joined; ++l) {
+    least = std::min(least, half_rate(tree, l, parts));
+    below *= tree.levels()[l].below;
+  }
   return least;
 }
 
@@ -236,12 +240,11 @@ Bisection bisection(const Torus& torus) {
 Bisection bisection(const Nodes& nodes) {
   const NodesForm& form = nodes.form();
   const auto& tree = dynamic_cast<const Tree&>(*form.outside);
-  // Rails of one leaf need no spines.
-  const bool one_leaf = form.rails && form.nodes == tree.levels()[0].below;
-  UInt128 least = crossing(tree, one_leaf ? 1 : tree.levels().size());
+  // Messages between nodes stay on their rail.
+  UInt128 least = crossing(tree, form.nodes, form.rails ? form.nodes : tree.devices());
   if (form.nics < nodes.per_node())
-    least = std::min(
-        least, UInt128{nodes.devices()} * static_cast<UInt128>(form.nic.bandwidth.count()) / 2);
+    least = std::min(least, UInt128{form.nodes / 2} * nodes.per_node() *
+                                static_cast<UInt128>(form.nic.bandwidth.count()));
   return {least, "between halves of the nodes"};
 }
 
@@ -291,7 +294,8 @@ std::optional<Bisection> bisection(const Topology& topology) {
                      "between halves of the devices"};
   }
   if (const auto* tree = dynamic_cast<const Tree*>(&topology))
-    return Bisection{crossing(*tree, tree->levels().size()), "between halves of the devices"};
+    return Bisection{crossing(*tree, tree->devices(), tree->devices() / tree->trees()),
+                     "between halves of the devices"};
   if (const auto* nodes = dynamic_cast<const Nodes*>(&topology))
     return nodes->form().nodes == 1 ? bisection(*nodes->form().inside) : bisection(*nodes);
   return listed_bisection(topology);

@@ -175,7 +175,9 @@ class OpTable {
   /// Returns the share of its bound that a collective reached, and what limits it.
   std::string bound_text(const ReachedBound& reached) const {
     const Fabric& fabric = report_.fabric();
-    std::string text = fmt::format("{} of its bound: {}", share_text(reached.share()),
+    const std::string whose =
+        reached.groups == 1 ? "its bound" : "the bound of one group by itself";
+    std::string text = fmt::format("{} of {}: {}", share_text(reached.share()), whose,
                                    orrery::text(reached.bound, fabric, style_.ascii()));
     if (reached.is_missed_by_links())
       text += fmt::format("; {} alone takes {} for its {}", fabric.link_text(reached.busiest->link),

@@ -139,7 +139,8 @@ class Rows {
         std::span(collective.vertices.begin(), ranks));
     if (bound)
       *known = std::make_shared<const ReachedBound>(
-          ReachedBound{*bound, time_of_group(op, collective), bounds_.busiest(collective)});
+          ReachedBound{*bound, time_of_group(op, collective), bounds_.busiest(collective),
+                       program_.site(*op.site).groups.size()});
     return *known;
   }
 

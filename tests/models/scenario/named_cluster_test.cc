@@ -204,7 +204,9 @@ TEST_CASE("many nodes and slices: messages") {
       {R"("tpu-v5p 4x4x")", "f:2:12: /cluster" + cubes + "\"4x4x\""},
       {R"("tpu-v5e 4x32")",
        "f:2:12: /cluster: expected a slice of 2 sizes from 1 to 16, got \"4x32\""},
-      {R"("h100-sxm-8 4x4")", "f:2:12: /cluster: expected no slice of \"h100-sxm-8\", got \"4x4\""},
+      {R"("h100-sxm-8 4x4")",
+       "f:2:12: /cluster: expected \"h100-sxm-8\" alone, since it has no slices, got \"4x4\" after "
+       "it"},
       {R"({"catalog": 8, "nodes": 2})",
        "f:2:24: /cluster/catalog: expected the name of a cluster in the catalog, got 8"},
       {R"({"catalog": "tpu-v9", "nodes": 2})",
@@ -235,7 +237,7 @@ TEST_CASE("many nodes and slices: messages") {
        "1 to 4294967295, got 0"},
       {R"({"catalog": "h100-sxm-8", "nodes": 64, "oversubscription": 3})",
        "f:2:71: /cluster/oversubscription: expected an oversubscription that divides the NICs of "
-       "a leaf, or their rate, got 3"},
+       "a leaf (up to 32), or their rate of 50 GB/s, got 3"},
       {R"({"catalog": "h100-sxm-8", "nodes": 64, "nic": "200 TB/s", "ways": "spread"})",
        "f:2:78: /cluster/ways: the links that \"spread\" takes as one have more than "
        "332733478963015 B/s"},

@@ -259,6 +259,19 @@ TEST_CASE("choice: of groups of many shapes some are timed, and the reason says 
   CHECK(site.pick().find("(model, 8 of 10 shapes of groups timed)") != std::string::npos);
 }
 
+TEST_CASE("choice: a group of more than 64 ranks of a torus is timed on smaller tori") {
+  // The first 31 and 62 ranks of this torus fill no box of it, so no torus algorithm fits them.
+  for (const std::vector<uint32_t>& sizes : {std::vector<uint32_t>{5, 5, 5}, {9, 9}, {8, 3, 4}}) {
+    std::vector<TorusDimension> dimensions;
+    for (const uint32_t size : sizes)
+      dimensions.push_back({size, true, kLink});
+    ChoiceSite site(OpKind::Psum, Fabric(std::make_shared<const Torus>(dimensions)), 1 << 26);
+    const std::string picked = site.pick();
+    CAPTURE(picked);
+    CHECK(picked.starts_with("torus: "));
+  }
+}
+
 TEST_CASE("choice: an algorithm that cannot run there is not chosen") {
   // There are one-way links to the next rank only. Doubling also sends back, which works if a route
   // around the ring exists. Without the last link there is no such route.
@@ -266,7 +279,9 @@ TEST_CASE("choice: an algorithm that cannot run there is not chosen") {
   for (uint32_t d = 0; d < 3; ++d)
     onward.push_back({VertexId(d), VertexId(d + 1), kLink.bandwidth, kLink.latency});
   ChoiceSite chain(OpKind::Psum, Fabric(4, {}, onward), 8);
-  CHECK(chain.pick() == "ring: the first that fits");
+  CHECK(chain.pick() ==
+        "ring: the first that fits: ring has no route for some message; recursive_doubling has no "
+        "route for some message");
   // With one slot, the ranks of a ring that forwards without storing deadlock.
   ChoiceSite narrow(OpKind::Psum, 4, 8);
   narrow.asked.slots = 1;
