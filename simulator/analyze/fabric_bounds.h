@@ -26,8 +26,8 @@
 //
 // A group counts no links that its messages never cross. For ranks in one node these are the links
 // outside of it. For ranks along a line of a torus they are the links that leave the line, and in a
-// full mesh those to other devices. Which of the other links they cross is no rule of the fabric but of an algorithm and of
-// routes, which may be worse than they need be.
+// full mesh those to other devices. Which of the other links they cross is no rule of the fabric
+// but of an algorithm and of routes, which may be worse than they need be.
 //
 // Only data is counted, not the flags of a protocol. Neither are launches, overheads, latencies of
 // protocols, rates of channels and of reductions, copies, or other collectives at the same time.
