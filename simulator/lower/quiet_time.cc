@@ -189,13 +189,14 @@ Duration QuietTimer::at_least(const Method& method, const Hints& asked,
     for (uint32_t c = 0; c < whole->extent().channels; ++c) {
       Int128 of_channel = 0;
       whole->for_each_receiver(Node(node), Channel(c), [&](const Sent& each) {
+        const Path* path = paths_.find(places[node], places[each.to.index()], c);
+        if (path == nullptr || path->links.empty())
+          return;  // what a switch hands to its own ports takes no time
         const Int128 bytes =
             on_wire(itemsize(work) * each.elements, figures.messages.share).count();
         of_channel += bytes;
-        const Path* path = paths_.find(places[node], places[each.to.index()], c);
-        if (path != nullptr)
-          for (const LinkId link : path->links)
-            carried[link] += bytes;
+        for (const LinkId link : path->links)
+          carried[link] += bytes;
       });
       if (figures.messages.channel_rate)
         longest = std::max(longest, time(of_channel, figures.messages.channel_rate->count()));
