@@ -91,6 +91,8 @@ class Topology {
   /// Returns whether messages of others may pass through each device. Where they may, a search
   /// finds a route around a cut link. Where they may not, one of the other equal ways is taken.
   virtual bool devices_forward() const { return false; }
+  /// Returns whether the link is of the network that joins nodes.
+  virtual bool is_network(LinkId /*id*/) const { return false; }
 };
 
 /// A list of links. Names of switches and ends of links are kept as given.
@@ -335,6 +337,7 @@ class Nodes final : public Topology {
   uint64_t ways() const override { return form_.inside->ways() * form_.outside->ways(); }
   uint64_t placed(VertexId first, VertexId device) const override;
   bool joins_all() const override;
+  bool is_network(LinkId id) const override { return id.index() >= outside_links_; }
 
  private:
   bool has_nic_vertices() const { return per_nic_ > 1; }

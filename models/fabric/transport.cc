@@ -35,7 +35,7 @@ auto figures(const ProtocolFigures& of) {
   return std::tie(of.name, of.algorithms, of.ops, of.share, of.slot, of.slots, of.channels,
                   of.channel_bytes, of.pieces, of.launch, of.channel_launch, of.peer_launch,
                   of.overhead, of.latency, of.channel_rate, of.reduce_rate, of.store_rate,
-                  of.copy_rate, of.forward_rate, of.forward_reduce_rate);
+                  of.copy_rate, of.forward_rate, of.forward_reduce_rate, of.network);
 }
 
 }  // namespace

@@ -52,6 +52,15 @@ std::vector<std::string_view> protocol_keys();
 /// the last 8 B of which are a flag (src/include/device.h, NCCL 2.30.7, 5067397c).
 DataShare data_share(Protocol protocol);
 
+/// The figures of a protocol for messages over the network that joins nodes. An absent figure is
+/// that of the protocol.
+struct NetworkFigures {
+  std::optional<Duration> overhead = {};
+  std::optional<Duration> latency = {};
+  std::optional<BytesPerSecond> channel_rate = {};
+  friend bool operator==(const NetworkFigures&, const NetworkFigures&) = default;
+};
+
 /// The figures of a protocol. A figure that is absent takes no time, or does not limit.
 struct ProtocolFigures {
   std::string name;                     // "ll", "simple", or a user's
@@ -82,6 +91,7 @@ struct ProtocolFigures {
   std::optional<BytesPerSecond> forward_reduce_rate = {};
   /// The rate at which a rank copies its own operand, in place of the device's.
   std::optional<BytesPerSecond> copy_rate = {};
+  NetworkFigures network = {};
   Origin slot_origin = {};  // for errors; figures that differ only in places are equal
   Origin algorithms_origin = {};
 

@@ -187,6 +187,21 @@ class ClusterWriter {
     add_quantity("forward_rate", protocol.forward_rate);
     add_quantity("forward_reduce_rate", protocol.forward_reduce_rate);
     add_quantity("copy_rate", protocol.copy_rate);
+    if (protocol.network != NetworkFigures())
+      members.emplace_back("network", network_text(protocol));
+    return JsonText::object(std::move(members));
+  }
+
+  JsonText network_text(const ProtocolFigures& protocol) {
+    Members members;
+    const auto add = [&](std::string_view key, const auto& amount) {
+      if (amount)
+        members.emplace_back(key, figure(fmt::format("transport/{}/network/{}", protocol.name, key),
+                                         JsonText::text(quantity_text(*amount))));
+    };
+    add("overhead", protocol.network.overhead);
+    add("latency", protocol.network.latency);
+    add("channel_rate", protocol.network.channel_rate);
     return JsonText::object(std::move(members));
   }
 

@@ -85,6 +85,8 @@ class ProtocolReader {
     quantity("forward_rate", Dimension::Rate, {.least = 1}, protocol_.forward_rate);
     quantity("forward_reduce_rate", Dimension::Rate, {.least = 1}, protocol_.forward_reduce_rate);
     quantity("copy_rate", Dimension::Rate, {.least = 1}, protocol_.copy_rate);
+    if (const auto network = fields_.optional("network"))
+      read_network(*network);
     fields_.finish();
     return std::move(protocol_);
   }
@@ -99,8 +101,27 @@ class ProtocolReader {
   template <class Amount>
   void quantity(std::string_view key, Dimension dimension, QuantityRange range,
                 std::optional<Amount>& figure) {
-    if (const auto amount = figures_.quantity(fields_, key, dimension, range, called(key)))
+    quantity(fields_, key, called(key), dimension, range, figure);
+  }
+
+  template <class Amount>
+  void quantity(Fields& fields, std::string_view key, std::string name, Dimension dimension,
+                QuantityRange range, std::optional<Amount>& figure) {
+    if (const auto amount = figures_.quantity(fields, key, dimension, range, std::move(name)))
       figure = Amount(*amount);
+  }
+
+  void read_network(DocumentNode node) {
+    if (!is_object(node, "an object with \"overhead\", \"latency\" and \"channel_rate\"",
+                   diagnostics_))
+      return;
+    Fields fields(node, diagnostics_);
+    NetworkFigures& network = protocol_.network;
+    quantity(fields, "overhead", called("network/overhead"), Dimension::Time, {}, network.overhead);
+    quantity(fields, "latency", called("network/latency"), Dimension::Time, {}, network.latency);
+    quantity(fields, "channel_rate", called("network/channel_rate"), Dimension::Rate, kRates,
+             network.channel_rate);
+    fields.finish();
   }
 
   Fields fields_;

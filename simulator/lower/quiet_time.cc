@@ -187,19 +187,22 @@ Duration QuietTimer::at_least(const Method& method, const Hints& asked,
   Duration longest;
   for (uint32_t node = 0; node < whole->extent().nodes; ++node)
     for (uint32_t c = 0; c < whole->extent().channels; ++c) {
-      Int128 of_channel = 0;
+      std::array<Int128, 2> of_channel = {};  // inside nodes, and over the network
       whole->for_each_receiver(Node(node), Channel(c), [&](const Sent& each) {
         const Path* path = paths_.find(places[node], places[each.to.index()], c);
         if (path == nullptr || path->links.empty())
           return;  // what a switch hands to its own ports takes no time
         const Int128 bytes =
-            on_wire(itemsize(work) * each.elements, figures.messages.share).count();
-        of_channel += bytes;
+            on_wire(itemsize(work) * each.elements, path->figures(figures).share).count();
+        of_channel[path->over_network ? 1 : 0] += bytes;
         for (const LinkId link : path->links)
           carried[link] += bytes;
       });
-      if (figures.messages.channel_rate)
-        longest = std::max(longest, time(of_channel, figures.messages.channel_rate->count()));
+      Duration sends;
+      for (const bool over_network : {false, true})
+        if (const auto rate = figures.of_message(over_network).channel_rate)
+          sends += time(of_channel[over_network ? 1 : 0], rate->count());
+      longest = std::max(longest, sends);
     }
   for (const auto& [link, bytes] : carried)
     longest = std::max(longest, time(bytes * parts, fabric().figures(link).bandwidth.count()));

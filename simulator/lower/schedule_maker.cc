@@ -207,6 +207,13 @@ CollectiveFigures ScheduleMaker::figures(const Method& method, OpKind kind,
     figures.rates.copy = protocol->copy_rate;
   figures.messages = {protocol->share, protocol->overhead.value_or(Duration()),
                       protocol->latency.value_or(Duration()), protocol->channel_rate};
+  if (const NetworkFigures& network = protocol->network; network != NetworkFigures()) {
+    MessageFigures& over = figures.network.emplace(figures.messages);
+    over.overhead = network.overhead.value_or(over.overhead);
+    over.latency = network.latency.value_or(over.latency);
+    if (network.channel_rate)
+      over.channel_rate = network.channel_rate;
+  }
   return figures;
 }
 

@@ -154,10 +154,10 @@ class Chains {
                                         collective.vertices[sent.to.index()], channel.index());
       if (path.links.empty())
         return;
-      const BytesPerSecond peak = path.peak(collective.figures.messages.channel_rate);
+      const MessageFigures& figures = path.figures(collective.figures);
+      const BytesPerSecond peak = path.peak(figures.channel_rate);
       const Int128 bytes = item * sent.elements;
-      const DataShare share = collective.figures.messages.share;
-      const Int128 wire = ceil_divide(bytes * share.wire, Int128{share.data});
+      const Int128 wire = ceil_divide(bytes * figures.share.wire, Int128{figures.share.data});
       for (const LinkId link : path.links)
         ask(link, peak, bytes, wire);
     });

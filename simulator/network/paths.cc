@@ -203,6 +203,7 @@ void Paths::begin_path(Path& path) {
   path.bottleneck.reset();
   path.rate_parts = fabric_.rate_parts();
   path.latency = {};
+  path.over_network = false;
 }
 
 void Paths::append(LinkId id) {
@@ -336,6 +337,7 @@ const Path* Paths::find_by_rule(VertexId from, VertexId to, uint32_t channel) {
     const LinkFigures link = fabric_.figures(id);
     least = std::min(least, link.bandwidth);
     path_->latency += link.latency;
+    path_->over_network = path_->over_network || topology.is_network(id);
   }
   path_->bottleneck = least;
   return path_;

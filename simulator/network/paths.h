@@ -45,7 +45,12 @@ struct Path {
   std::optional<BytesPerSecond> bottleneck;  // the least bandwidth; empty: no links
   int64_t rate_parts = 1;                    // of the fabric: the unit of bandwidths
   Duration latency;                          // the sum over the links
+  bool over_network = false;                 // whether some link joins nodes
 
+  /// Returns what a message of the collective costs here, besides the links.
+  const MessageFigures& figures(const CollectiveFigures& of) const {
+    return of.of_message(over_network);
+  }
   /// Returns the highest rate of one message here, if it declares `cap`. Requires links.
   BytesPerSecond peak(std::optional<BytesPerSecond> cap) const {
     return most(*bottleneck, cap, rate_parts);

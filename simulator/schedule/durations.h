@@ -77,6 +77,11 @@ struct CollectiveFigures {
   Duration launch;  // from when a device reaches it until it enters
   DataRates rates;
   MessageFigures messages;
+  std::optional<MessageFigures> network = {};  // of messages between nodes; empty: the same
+
+  const MessageFigures& of_message(bool over_network) const {
+    return over_network && network ? *network : messages;
+  }
   friend bool operator==(const CollectiveFigures&, const CollectiveFigures&) = default;
 };
 

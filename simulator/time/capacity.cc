@@ -15,14 +15,15 @@ constexpr size_t kMostStretches = size_t{1} << 20U;
 /// At least this many stretches are remembered for one link.
 constexpr size_t kFewestStretches = 64;
 
-/// Returns whether the first step of a channel sends as soon as its node enters.
+/// Returns whether the first step of a channel sends as soon as its node enters. `messages` has the
+/// figures of its message.
 bool sends_as_it_enters(const Schedule& schedule, StepRef ref, const Step& step,
-                        const CollectiveFigures& figures) {
+                        const DataRates& rates, const MessageFigures& messages) {
   const auto none_other = [&](const Cause& cause) {
     return cause.step == ref && cause.kind != CauseKind::Message;
   };
-  return figures.messages.overhead == Duration() &&
-         !take_time(timed_actions(step.form(), Half::Receive), figures.rates) &&
+  return messages.overhead == Duration() &&
+         !take_time(timed_actions(step.form(), Half::Receive), rates) &&
          for_each_cause(schedule, schedule.extent(), ref, Half::Receive, step, none_other) &&
          for_each_cause(schedule, schedule.extent(), ref, Half::Send, step, none_other);
 }
@@ -130,14 +131,16 @@ bool first_messages_fit(const Collective& collective, Node node, Paths& paths,
     if (schedule.steps(node, ref.channel) == 0)
       continue;
     const Step step = schedule.step(ref);
-    if (step.count() == 0 || !step.to || !sends_as_it_enters(schedule, ref, step, figures))
+    if (step.count() == 0 || !step.to)
       continue;
     const Path& path =
         paths.between(collective.vertices[node.index()], collective.vertices[step.to->index()], c);
+    const MessageFigures& messages = path.figures(figures);
+    if (!sends_as_it_enters(schedule, ref, step, figures.rates, messages))
+      continue;
     for (const LinkId link : path.links)
-      if (capacity.looks_at(link) &&
-          (asked[link] += path.peak(figures.messages.channel_rate).count()) >
-              paths.fabric().link(link).bandwidth.count())
+      if (capacity.looks_at(link) && (asked[link] += path.peak(messages.channel_rate).count()) >
+                                         paths.fabric().link(link).bandwidth.count())
         return false;
   }
   return true;

@@ -55,7 +55,6 @@ class CollectiveEngine {
         id_(id),
         slot_(slot),
         itemsize_(itemsize(collective.work)),
-        messages_(collective.figures.messages),
         paths_(paths),
         host_(host),
         log_(log),
@@ -274,16 +273,17 @@ class CollectiveEngine {
     Way& way = remembers(ref) ? connection(ref) : first;
     if (!way.known || way.to != to || way.size != size || way.shares) {
       const Path& path = this->path(ref, to);
+      const MessageFigures& figures = path.figures(collective_.figures);
       find_shared(path);
       way = {to,
              true,
              !shared_.empty(),
              size,
-             path.transfer(size, messages_),
-             latency_of(path.latency, messages_)};
-      if (way.shares && way.transfer > messages_.overhead) {
-        if (messages_.overhead > Duration())
-          host_.prepare(slot_, ref, messages_.overhead);
+             path.transfer(size, figures),
+             latency_of(path.latency, figures)};
+      if (way.shares && way.transfer > figures.overhead) {
+        if (figures.overhead > Duration())
+          host_.prepare(slot_, ref, figures.overhead);
         else
           share_links(ref, path, size);
         return;
@@ -304,8 +304,9 @@ class CollectiveEngine {
 
   /// Begins a flow. Requires find_shared() first.
   void share_links(StepRef ref, const Path& path, Bytes size) {
-    host_.transmit(slot_, channel_of(ref), shared_, path.peak(messages_.channel_rate),
-                   on_wire(size, messages_.share));
+    const MessageFigures& figures = path.figures(collective_.figures);
+    host_.transmit(slot_, channel_of(ref), shared_, path.peak(figures.channel_rate),
+                   on_wire(size, figures.share));
   }
 
   /// Returns the first channel that exchanges messages. The result is empty if there is none.
@@ -339,10 +340,8 @@ class CollectiveEngine {
   /// Handles a sent message: the sender is free, and the message arrives after the latency.
   void deliver(StepRef ref) {
     const StepRef receiver = schedule_.peer(ref, Half::Send);
-    const Duration latency = remembers(ref)
-                                 ? connection(ref).latency
-                                 : latency_of(path(ref, receiver.node).latency, messages_);
-    const Instant at = arrival(host_.now(), latency);
+    const Instant at = arrival(
+        host_.now(), remembers(ref) ? connection(ref).latency : latency_to(ref, receiver.node));
     host_.deliver(slot_, receiver, at);
     retire_send(ref, at);
   }
@@ -410,6 +409,12 @@ class CollectiveEngine {
                           ref.channel.index());
   }
 
+  /// Returns how long the message that the step sends is under way.
+  Duration latency_to(StepRef ref, Node to) {
+    const Path& path = this->path(ref, to);
+    return latency_of(path.latency, path.figures(collective_.figures));
+  }
+
   const Schedule& schedule_;
   const SlicedSchedule* const cut_ = dynamic_cast<const SlicedSchedule*>(&schedule_);
   const Extent extent_;
@@ -417,7 +422,6 @@ class CollectiveEngine {
   const CollectiveId id_;
   const uint32_t slot_;
   const Bytes itemsize_;
-  const MessageFigures messages_;
   Paths& paths_;
   Host& host_;
   EventLog* const log_;

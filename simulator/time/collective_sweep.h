@@ -72,7 +72,6 @@ class CollectiveSweep {
         itemsize_(itemsize(collective_.work)),
         entries_(of.entries),
         rates_(collective_.figures.rates),
-        messages_(collective_.figures.messages),
         paths_(of.paths),
         log_(of.log),
         capacity_(of.capacity),
@@ -135,6 +134,7 @@ class CollectiveSweep {
     std::optional<Node> to;
     Duration latency;
     std::optional<BytesPerSecond> rate;  // the most that a message gets; empty: no links on the way
+    const MessageFigures* figures = nullptr;
     std::array<Cost, 2> costs;
 
     bool knows(int64_t count) const { return costs[0].count == count || costs[1].count == count; }
@@ -224,7 +224,7 @@ class CollectiveSweep {
     const Instant sent = times_[index_of(ref)].sent;
     const Duration took = half_duration(timed_actions(step.form(), Half::Send),
                                         ways_[at].cost(step.count()).durations);
-    const Instant begun(sent.picoseconds() - (took - messages_.overhead).count());
+    const Instant begun(sent.picoseconds() - (took - ways_[at].figures->overhead).count());
     for (const LinkId link : shared_links_[at])
       capacity_->add(link, begun, sent, ways_[at].rate.value());
   }
@@ -407,9 +407,10 @@ class CollectiveSweep {
   void learn_way(StepRef ref, Node to) {
     const Path& path = path_to(ref, to);
     Way& way = ways_[channel_of(ref)];
-    way = Way{to, latency_of(path.latency, messages_), std::nullopt, {}};
+    const MessageFigures& figures = path.figures(collective_.figures);
+    way = Way{to, latency_of(path.latency, figures), std::nullopt, &figures, {}};
     if (!path.links.empty())
-      way.rate = path.peak(messages_.channel_rate);
+      way.rate = path.peak(figures.channel_rate);
     way.costs.fill(cost(way, ref.node, 0));
     if (capacity_ == nullptr)
       return;
@@ -427,8 +428,10 @@ class CollectiveSweep {
 
   Cost cost(const Way& way, Node node, int64_t count) const {
     const Bytes size = itemsize_ * count;
+    const MessageFigures& figures =
+        way.figures == nullptr ? collective_.figures.messages : *way.figures;
     return {count, payload_durations(size, rates_of(collective_, node),
-                                     message_duration(size, way.rate, rate_parts_, messages_))};
+                                     message_duration(size, way.rate, rate_parts_, figures))};
   }
 
   /// Returns how many rows of steps are remembered, a power of two.
@@ -446,7 +449,6 @@ class CollectiveSweep {
   const Bytes itemsize_;
   std::span<const Instant> entries_;
   const DataRates rates_;
-  const MessageFigures& messages_;
   Paths& paths_;
   const int64_t rate_parts_ = paths_.fabric().rate_parts();
   EventLog* const log_;

@@ -261,19 +261,14 @@ class RepeatingSweep {
 
   void set_durations(FlatStep& flat, const Step& step) const {
     const Bytes size = itemsize(collective_.work) * step.count();
-    const MessageFigures& messages = collective_.figures.messages;
     const auto& vertices = collective_.vertices;
     Duration message;
     if (step.to) {
       const Path& path = of_.paths.between(vertices[flat.ref.node.index()],
                                            vertices[step.to->index()], flat.ref.channel.index());
-      std::optional<BytesPerSecond> rate;
-      if (!path.links.empty())
-        rate = path.peak(messages.channel_rate);
-      flat.latency = latency_of(path.latency, messages);
-      message = message_duration(size, rate, of_.paths.fabric().rate_parts(), messages);
-    } else {
-      message = message_duration(size, std::nullopt, of_.paths.fabric().rate_parts(), messages);
+      const MessageFigures& figures = path.figures(collective_.figures);
+      flat.latency = latency_of(path.latency, figures);
+      message = path.transfer(size, figures);
     }
     flat.has_message = step.to.has_value();
     const PayloadDurations durations =

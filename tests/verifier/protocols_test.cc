@@ -22,6 +22,10 @@
 namespace orrery::test {
 namespace {
 
+/// Two nodes of two devices, each node with one switch inside; a NIC per device.
+constexpr const char* kTwoNodes =
+    R"({"nodes": 2, "inside": {"switch": 2}, "nics": 2, "outside": {"switch": 4}})";
+
 /// A `OneOp` is one op on `elements` f32 per device over four devices in a ring. The links carry 1
 /// GB/s, 1,000 B per microsecond, with a latency of 1 us.
 struct OneOp {
@@ -30,11 +34,11 @@ struct OneOp {
   std::string shape = "";  // of the whole array; empty: all elements in one dimension
   std::string protocols;
   std::string memory = "{}";
-  std::string topology = "ring";
+  std::string topology = R"("ring")";
 
   std::string text() const {
     return fmt::format(
-        R"({{"orrery": 1, "cluster": {{"devices": 4, "topology": "{}", "bandwidth": "1 GB/s",
+        R"({{"orrery": 1, "cluster": {{"devices": 4, "topology": {}, "bandwidth": "1 GB/s",
 "latency": "1 us", "launch": "2 us", "transport": {{"protocols": {{{}}}}}}}, "mesh": {{"x": 4}},
 "arrays": {{"a": {{"shape": [{}], "dtype": "f32", "spec": ["x"], "init": "iota"}}}},
 "program": [{{"id": "r", "of": "a", "axis_name": "x", {}}}], "outputs": ["r"], "memory": {}}})",
@@ -77,7 +81,7 @@ TEST_CASE("protocols: the launch grows with channels and with the ranks that a r
   OneOp all_to_all;
   all_to_all.op =
       R"("op": "all_to_all", "algorithm": "direct", "split_axis": 0, "concat_axis": 0, "tiled": true)";
-  all_to_all.topology = "fully_connected";
+  all_to_all.topology = R"("fully_connected")";
   all_to_all.protocols = R"("p": {"peer_launch": "3 us"})";
   // A quarter of the 4,000 B goes to each of three ranks at once.
   CHECK(took(all_to_all.run()) == Duration((2 + 3 * 3 + 1 + 1) * kUs));
@@ -100,6 +104,33 @@ TEST_CASE("protocols: flags take their share of links, and a channel has a rate 
   // Two channels have half the link's rate and half of the data each.
   CHECK(gather(R"({"channel_rate": "0.5 GB/s", "channels": 2})") ==
         Duration(2 * kUs + 3 * (4 + 1) * kUs));
+}
+
+TEST_CASE("protocols: messages between nodes have the figures of the network") {
+  // Ranks 0 and 1 lie on one node, ranks 2 and 3 on the other; a message crosses two links.
+  const auto permute = [](const char* pairs, const std::string& network) {
+    OneOp one;
+    one.op = fmt::format(R"("op": "ppermute", "perm": {})", pairs);
+    one.topology = kTwoNodes;
+    one.protocols = R"("p": {"overhead": "3 us", "latency": "5 us", "channel_rate": "0.5 GB/s")" +
+                    network + "}";
+    return took(one.run());
+  };
+  const char* const inside = "[[0, 1], [1, 0]]";
+  const char* const between = "[[0, 2], [2, 0]]";
+  // Launch, overhead, 4,000 B at 0.5 GB/s, two links, latency.
+  const Duration by_protocol((2 + 3 + 8 + 2 + 5) * kUs);
+  CHECK(permute(inside, "") == by_protocol);
+  CHECK(permute(between, "") == by_protocol);
+  const std::string all =
+      R"(, "network": {"overhead": "7 us", "latency": "11 us", "channel_rate": "0.25 GB/s"})";
+  CHECK(permute(inside, all) == by_protocol);
+  CHECK(permute(between, all) == Duration((2 + 7 + 16 + 2 + 11) * kUs));
+  // What the network does not give is the protocol's.
+  CHECK(permute(between, R"(, "network": {"latency": "11 us"})") ==
+        Duration((2 + 3 + 8 + 2 + 11) * kUs));
+  CHECK(permute(between, R"(, "network": {"overhead": "0 us"})") ==
+        Duration((2 + 0 + 8 + 2 + 5) * kUs));
 }
 
 TEST_CASE("protocols: only the last step of a ring copies what it receives out of its slot") {
@@ -179,7 +210,7 @@ TEST_CASE("protocols: channels of an exchange take whole parts, until all are us
     OneOp one;
     one.op = R"("op": "ppermute", "perm": [[0, 1], [1, 2], [2, 3], [3, 0]])";
     one.elements = bytes / 4;
-    one.topology = "fully_connected";
+    one.topology = R"("fully_connected")";
     one.protocols =
         R"("p": {"channels": 3, "channel_bytes": "400 B", "channel_rate": "0.25 GB/s"})";
     return took(one.run());
@@ -326,6 +357,15 @@ TEST_CASE("protocols: memory counts the slots of each protocol that a communicat
   CHECK(two.run().memory.largest_peak() == bare + Bytes(3 * 1000 + 5 * 100));
 }
 
+/// Returns figures of the network as the end of a protocol; often none.
+std::string random_network(Random& random) {
+  if (random.below(2) == 0)
+    return "";
+  return fmt::format(
+      R"(, "network": {{"overhead": "{} ns", "latency": "{} ns", "channel_rate": "{} MB/s"}})",
+      random.between(0, 900), random.between(0, 2000), random.between(50, 2000));
+}
+
 OneOp random_op(Random& random) {
   const char* const ops[] = {
       R"("op": "psum", "algorithm": "ring")",
@@ -339,7 +379,8 @@ OneOp random_op(Random& random) {
   OneOp one;
   one.op = ops[random.below(std::size(ops))];
   one.elements = 4 * random.between(1, 500);
-  one.topology = random.below(2) == 0 ? "ring" : "switch";
+  const char* const topologies[] = {R"("ring")", R"("switch")", kTwoNodes};
+  one.topology = topologies[random.below(std::size(topologies))];
   const int64_t wire = random.between(1, 20);
   const int64_t data = random.between(1, wire);
   const int64_t slot = random.between(64 * 20, 3000);
@@ -359,9 +400,9 @@ OneOp random_op(Random& random) {
       R"("p": {{"efficiency": "{}/{}", "slot": "{} B", "slots": {}, "channels": {},
 "channel_bytes": "{} B", "pieces": {}, "overhead": "{} ns", "latency": "{} ns", "channel_rate": "{} MB/s",
 "store_rate": "{} MB/s", "reduce_rate": "{} MB/s", "copy_rate": "{} MB/s", "forward_rate": "{} MB/s",
-"forward_reduce_rate": "{} MB/s"}})",
+"forward_reduce_rate": "{} MB/s"{}}})",
       data, wire, slot, slots, channels, least, pieces, overhead, latency, rate, store, reduce,
-      copy, forward, forward_reduce);
+      copy, forward, forward_reduce, random_network(random));
   return one;
 }
 

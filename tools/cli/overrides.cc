@@ -62,6 +62,7 @@ constexpr std::array<std::string_view, 17> kOfProtocol = {"slot",
                                                           "efficiency",
                                                           "forward_rate",
                                                           "forward_reduce_rate"};
+constexpr std::array<std::string_view, 3> kOfNetwork = {"overhead", "latency", "channel_rate"};
 constexpr std::array<std::string_view, 3> kOfConnections = {"channels", "receiver", "sender"};
 constexpr std::array<std::string_view, 7> kOfCluster = {
     "bandwidth", "latency", "memory", "memory_bandwidth", "launch", "reduce_rate", "copy_rate"};
@@ -115,13 +116,13 @@ std::vector<std::string> place_of(const std::string& name, const Cluster& cluste
   if (parts.size() == 2 && parts[0] == "flops")
     return {parts[0], flops_key(name, parts[1])};
   const bool of_connections = parts.size() == 4 && parts[1] == "connections";
-  if ((parts.size() != 3 && !of_connections) || parts[0] != "transport")
-    refuse(kOption,
-           fmt::format("expected {}, flops/DTYPE, transport/PROTOCOL/FIGURE, "
-                       "transport/host_launch/OP or transport/connections/KIND/FIGURE, got "
-                       "\"{}\"{}",
-                       fmt::join(kOfCluster, ", "), name,
-                       did_you_mean(name, {kOfCluster.begin(), kOfCluster.end()})));
+  const bool of_network = parts.size() == 4 && parts[2] == "network";
+  if ((parts.size() != 3 && !of_connections && !of_network) || parts[0] != "transport")
+    refuse(kOption, fmt::format("expected {}, flops/DTYPE, transport/PROTOCOL/FIGURE, "
+                                "transport/PROTOCOL/network/FIGURE, transport/host_launch/OP or "
+                                "transport/connections/KIND/FIGURE, got \"{}\"{}",
+                                fmt::join(kOfCluster, ", "), name,
+                                did_you_mean(name, {kOfCluster.begin(), kOfCluster.end()})));
   if (!cluster.transport)
     refuse(kOption, fmt::format("{}: the cluster has no transport", name));
   if (of_connections)
@@ -134,7 +135,10 @@ std::vector<std::string> place_of(const std::string& name, const Cluster& cluste
   for (const ProtocolFigures& protocol : cluster.transport->protocols)
     protocols.push_back(protocol.name);
   require_name(name, parts[1], protocols);
-  require_name(name, parts[2], kOfProtocol);
+  if (of_network)
+    require_name(name, parts[3], kOfNetwork);
+  else
+    require_name(name, parts[2], kOfProtocol);
   parts.insert(parts.begin() + 1, "protocols");
   return parts;
 }

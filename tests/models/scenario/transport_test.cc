@@ -30,7 +30,8 @@ TEST_CASE("transport: every figure of a protocol is read") {
 "mine": {"algorithms": "ring", "ops": "psum", "efficiency": "2/3", "slot": "96 B", "slots": 5,
 "channels": 7, "channel_bytes": "11 B", "pieces": 9, "launch": "1 us", "channel_launch": "2 us", "peer_launch": "3 us",
 "overhead": "4 us", "latency": "5 us", "channel_rate": "6 B/s", "reduce_rate": "7 B/s",
-"store_rate": "8 B/s", "forward_rate": "12 B/s", "forward_reduce_rate": "13 B/s", "copy_rate": "10 B/s"},
+"store_rate": "8 B/s", "forward_rate": "12 B/s", "forward_reduce_rate": "13 B/s", "copy_rate": "10 B/s",
+"network": {"overhead": "14 us", "latency": "15 us", "channel_rate": "16 B/s"}},
 "ll128": {}, "ll": {"efficiency": "1"}}})");
   const Scenario scenario = read_scenario("f", s.text());
   REQUIRE(scenario.cluster.transport.has_value());
@@ -57,6 +58,7 @@ TEST_CASE("transport: every figure of a protocol is read") {
   mine.forward_rate = BytesPerSecond(12);
   mine.forward_reduce_rate = BytesPerSecond(13);
   mine.copy_rate = BytesPerSecond(10);
+  mine.network = {Duration(14'000'000), Duration(15'000'000), BytesPerSecond(16)};
   CHECK(protocols[0] == mine);
   CHECK(mine.largest_message() == Bytes(64));
   // A protocol with the name of one of NCCL's has the flags of that, unless it says otherwise.
@@ -72,13 +74,15 @@ TEST_CASE("transport: it is written and read back, with the sources of its figur
 "simple": {"launch": "1 us", "channel_launch": "2 us", "peer_launch": "3 us", "overhead": "4 us",
 "latency": "5 us", "reduce_rate": "7 B/s", "store_rate": "8 B/s", "channels": 3,
 "channel_bytes": "9 B", "copy_rate": "10 B/s", "forward_rate": "12 B/s", "forward_reduce_rate": "13 B/s",
+"network": {"latency": {"value": "14 us", "label": "library default", "source": "n", "date": "d"},
+"channel_rate": "16 B/s"},
 "efficiency": {"value": "7/8", "label": "l", "source": "s", "date": "d"}}}})");
   const Scenario scenario = read_scenario("f", s.text());
   const std::string text = write_scenario(scenario);
   const Scenario again = read_scenario("f", text);
   CHECK(again.cluster.transport == scenario.cluster.transport);
   CHECK(again.cluster.sources == scenario.cluster.sources);
-  CHECK(again.cluster.sources.size() == 3);
+  CHECK(again.cluster.sources.size() == 4);
   CHECK(write_scenario(again) == text);
 }
 
@@ -204,6 +208,11 @@ TEST_CASE("transport: figures of a protocol that are refused") {
       {R"({"pieces": 0})", "pieces: expected a number of pieces from 1 to 65536, got 0"},
       {R"({"algorithms": 3})", "algorithms: expected an algorithm or a list of them, got 3"},
       {R"({"slots": {"value": 2}})", "missing key \"label\""},
+      {R"({"network": 3})",
+       "network: expected an object with \"overhead\", \"latency\" and \"channel_rate\", got 3"},
+      {R"({"network": {"slots": 3}})", "network/slots: unknown key \"slots\""},
+      {R"({"network": {"channel_rate": "0 B/s"}})",
+       "network/channel_rate: expected at least 1 B/s, got \"0 B/s\""},
       {R"({"slotz": 2})", "unknown key \"slotz\""},
   };
   for (const Row& row : rows) {

@@ -216,17 +216,28 @@ TEST_CASE("cluster figure: a dtype by any of its names is one figure") {
 TEST_CASE("cluster figure: every figure of a transport") {
   Cluster cluster = ring_with({});
   cluster.transport.emplace().protocols.emplace_back().name = "mine";
-  const Cluster made = with_figures(
-      cluster,
-      {"transport/mine/efficiency=2/3", "transport/mine/slot=96 B", "transport/mine/slots=5",
-       "transport/mine/channels=7", "transport/mine/channel_bytes=11 B",
-       "transport/mine/launch=1 us", "transport/mine/channel_launch=2 us",
-       "transport/mine/peer_launch=3 us", "transport/mine/overhead=4 us",
-       "transport/mine/latency=5 us", "transport/mine/channel_rate=6 B/s",
-       "transport/mine/reduce_rate=7 B/s", "transport/mine/store_rate=8 B/s",
-       "transport/mine/copy_rate=10 B/s", "transport/mine/forward_rate=12 B/s",
-       "transport/mine/forward_reduce_rate=13 B/s", "transport/host_launch/psum=9 us"},
-      {});
+  const Cluster made = with_figures(cluster,
+                                    {"transport/mine/efficiency=2/3",
+                                     "transport/mine/slot=96 B",
+                                     "transport/mine/slots=5",
+                                     "transport/mine/channels=7",
+                                     "transport/mine/channel_bytes=11 B",
+                                     "transport/mine/launch=1 us",
+                                     "transport/mine/channel_launch=2 us",
+                                     "transport/mine/peer_launch=3 us",
+                                     "transport/mine/overhead=4 us",
+                                     "transport/mine/latency=5 us",
+                                     "transport/mine/channel_rate=6 B/s",
+                                     "transport/mine/reduce_rate=7 B/s",
+                                     "transport/mine/store_rate=8 B/s",
+                                     "transport/mine/copy_rate=10 B/s",
+                                     "transport/mine/forward_rate=12 B/s",
+                                     "transport/mine/forward_reduce_rate=13 B/s",
+                                     "transport/mine/network/overhead=14 us",
+                                     "transport/mine/network/latency=15 us",
+                                     "transport/mine/network/channel_rate=16 B/s",
+                                     "transport/host_launch/psum=9 us"},
+                                    {});
   TransportFigures expected;
   ProtocolFigures& mine = expected.protocols.emplace_back();
   mine.name = "mine";
@@ -246,6 +257,7 @@ TEST_CASE("cluster figure: every figure of a transport") {
   mine.copy_rate = BytesPerSecond(10);
   mine.forward_rate = BytesPerSecond(12);
   mine.forward_reduce_rate = BytesPerSecond(13);
+  mine.network = {Duration(14 * kUs), Duration(15 * kUs), BytesPerSecond(16)};
   expected.host_launch = {{"psum", Duration(9 * kUs)}};
   CHECK(made.transport == expected);
 }
@@ -283,7 +295,8 @@ TEST_CASE("cluster figure: links that are equal are one, others have their own f
 
 const std::string kNames =
     "expected bandwidth, latency, memory, memory_bandwidth, launch, reduce_rate, copy_rate, "
-    "flops/DTYPE, transport/PROTOCOL/FIGURE, transport/host_launch/OP or "
+    "flops/DTYPE, transport/PROTOCOL/FIGURE, transport/PROTOCOL/network/FIGURE, "
+    "transport/host_launch/OP or "
     "transport/connections/KIND/FIGURE, got ";
 
 TEST_CASE("cluster figure: names that are none") {
@@ -342,6 +355,9 @@ TEST_CASE("cluster figure: of a transport, what is refused") {
         "transport/mine/latencyy: " + figures + "\"latencyy\"; did you mean \"latency\"?");
   CHECK(refused("transport/mine/algorithms=ring", kTransport) ==
         "transport/mine/algorithms: " + figures + "\"algorithms\"");
+  CHECK(refused("transport/mine/network/slots=1", kTransport) ==
+        "transport/mine/network/slots: expected one of overhead, latency, channel_rate, got "
+        "\"slots\"");
   CHECK(refused("transport/host_launch/psums=1 us", kTransport) ==
         "transport/host_launch/psums: expected one of psum, all_gather, psum_scatter, all_to_all, "
         "ppermute, pbroadcast, got \"psums\"; did you mean \"psum\"?");
