@@ -32,10 +32,10 @@ bool among(const std::vector<std::string>& names, std::string_view name) {
 
 /// Returns everything but the places in the file.
 auto figures(const ProtocolFigures& of) {
-  return std::tie(of.name, of.algorithms, of.ops, of.share, of.slot, of.slots, of.channels,
-                  of.channel_bytes, of.pieces, of.launch, of.channel_launch, of.peer_launch,
-                  of.overhead, of.latency, of.channel_rate, of.reduce_rate, of.store_rate,
-                  of.copy_rate, of.forward_rate, of.forward_reduce_rate, of.network);
+  return std::tie(of.name, of.algorithms, of.ops, of.spans_nodes, of.share, of.slot, of.slots,
+                  of.channels, of.channel_bytes, of.pieces, of.launch, of.channel_launch,
+                  of.peer_launch, of.overhead, of.latency, of.channel_rate, of.reduce_rate,
+                  of.store_rate, of.copy_rate, of.forward_rate, of.forward_reduce_rate, of.network);
 }
 
 }  // namespace
@@ -83,8 +83,10 @@ std::optional<Bytes> ProtocolFigures::largest_message() const {
   return Bytes(slot->count() / share.wire * share.data);
 }
 
-bool ProtocolFigures::serves(std::optional<std::string_view> algorithm, std::string_view op) const {
-  return (!algorithm || among(algorithms, *algorithm)) && among(ops, op);
+bool ProtocolFigures::serves(std::optional<std::string_view> algorithm, std::string_view op,
+                             std::optional<bool> spans) const {
+  return (!algorithm || among(algorithms, *algorithm)) && among(ops, op) &&
+         (!spans || !spans_nodes || spans == spans_nodes);
 }
 
 std::string_view key_of(ConnectionKind kind) {

@@ -66,10 +66,12 @@ struct ProtocolFigures {
   std::string name;                     // "ll", "simple", or a user's
   std::vector<std::string> algorithms;  // those whose messages it passes; empty: all
   std::vector<std::string> ops = {};    // those of timed_ops() that it serves; empty: all
-  DataShare share;                      // how much of the bytes on a link is data
-  std::optional<Bytes> slot;            // with its flags; absent: messages are not cut
-  std::optional<int64_t> slots;         // a connection's, unless the op says it
-  std::optional<int64_t> channels;      // at most, unless the op says it
+  /// Whether it serves only groups that span several nodes, or only groups on one. Empty: all.
+  std::optional<bool> spans_nodes = {};
+  DataShare share;                  // how much of the bytes on a link is data
+  std::optional<Bytes> slot;        // with its flags; absent: messages are not cut
+  std::optional<int64_t> slots;     // a connection's, unless the op says it
+  std::optional<int64_t> channels;  // at most, unless the op says it
   /// A further channel is used only if the messages of each channel then have at least this many
   /// bytes of data.
   std::optional<Bytes> channel_bytes;
@@ -101,8 +103,9 @@ struct ProtocolFigures {
   std::optional<Bytes> largest_message() const;
 
   /// Returns whether it passes the messages of an op of timed_ops() by the algorithm, or by some
-  /// algorithm if none is given.
-  bool serves(std::optional<std::string_view> algorithm, std::string_view op) const;
+  /// algorithm if none is given; of groups that span nodes, or of others, if that is given.
+  bool serves(std::optional<std::string_view> algorithm, std::string_view op,
+              std::optional<bool> spans = std::nullopt) const;
 };
 
 /// A library connects ranks for each of these apart. Sends and receives are all_to_all, ppermute,

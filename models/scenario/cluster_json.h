@@ -32,9 +32,12 @@ std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limi
 
 /// The figures of the NIC that each device has in a cluster of many nodes.
 struct NicFigures {
-  std::optional<int64_t> bandwidth;   // B/s
-  std::optional<int64_t> latency;     // ps, to the first switch
-  std::vector<FigureSource> sources;  // of "bandwidth" and "latency"
+  std::optional<int64_t> bandwidth;  // B/s
+  std::optional<int64_t> latency;    // ps, to the first switch
+  /// The figures that protocols have over the network, and further protocols. If the node has the
+  /// protocol too, only those under "network" count.
+  std::optional<TransportFigures> transport;
+  std::vector<FigureSource> sources;  // of "bandwidth", "latency", "transport/.."
 };
 
 /// Says which dimensions of a slice of a TPU wrap.

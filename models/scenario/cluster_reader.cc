@@ -259,12 +259,15 @@ class ClusterReader {
   NicFigures read_nic() {
     NicFigures nic;
     const std::optional<DocumentNode> node = fields_.optional("nic");
-    if (!node || !is_object(*node, "an object with \"bandwidth\" and \"latency\"", diagnostics_))
+    if (!node || !is_object(*node, "an object with \"bandwidth\", \"latency\" and \"transport\"",
+                            diagnostics_))
       return nic;
     Fields own(*node, diagnostics_);
     FigureReader figures(diagnostics_);
     nic.bandwidth = figures.quantity(own, "bandwidth", Dimension::Rate, kBandwidths, "bandwidth");
     nic.latency = figures.quantity(own, "latency", Dimension::Time, {}, "latency");
+    if (const auto transport = own.optional("transport"))
+      nic.transport = read_transport(*transport, figures, diagnostics_);
     own.finish();
     nic.sources = std::move(figures).sources();
     return nic;

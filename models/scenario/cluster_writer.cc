@@ -166,6 +166,8 @@ class ClusterWriter {
     };
     add_names("algorithms", protocol.algorithms);
     add_names("ops", protocol.ops);
+    if (protocol.spans_nodes)
+      members.emplace_back("nodes", JsonText::text(*protocol.spans_nodes ? "several" : "one"));
     const std::optional<Protocol> known = protocol_of_key(protocol.name);
     if (protocol.share != (known ? data_share(*known) : DataShare()) ||
         has_source(fmt::format("transport/{}/efficiency", protocol.name)))

@@ -247,6 +247,7 @@ class ManyNodesReader {
         "{} of {}, {}{}", counted(*nodes, "node"), cluster.name, is_rail_ ? "rail" : "fat tree",
         oversubscription > 1 ? fmt::format(" {}:1", oversubscription) : ""));
     cluster.sources = sources(std::move(cluster.sources), leaf->rate_up != *nic_.bandwidth);
+    add_protocols(cluster);
     return cluster;
   }
 
@@ -325,6 +326,8 @@ class ManyNodesReader {
     }
     for (const FigureSource& source : nic_.sources) {
       of_entry.push_back(source);
+      if (source.figure.starts_with("transport/"))
+        continue;
       of_entry.back().figure = "topology/outside/host/" + source.figure;
       if (source.figure != "bandwidth")
         continue;
@@ -339,6 +342,26 @@ class ManyNodesReader {
     std::sort(of_entry.begin(), of_entry.end(),
               [](const FigureSource& a, const FigureSource& b) { return a.figure < b.figure; });
     return of_entry;
+  }
+
+  /// Adds the figures that protocols have over the network, and the protocols that only serve it.
+  void add_protocols(Cluster& cluster) const {
+    if (!nic_.transport)
+      return;
+    if (!cluster.transport)
+      cluster.transport.emplace();
+    std::vector<ProtocolFigures>& all = cluster.transport->protocols;
+    for (const ProtocolFigures& protocol : nic_.transport->protocols) {
+      const auto own = std::find_if(all.begin(), all.end(), [&](const ProtocolFigures& each) {
+        return each.name == protocol.name;
+      });
+      if (own == all.end())
+        all.push_back(protocol);
+      else
+        own->network = protocol.network;
+    }
+    for (const auto& [op, range] : nic_.transport->calibrated)
+      cluster.transport->calibrated.insert_or_assign(op, range);
   }
 
   Fields fields_;

@@ -62,6 +62,9 @@ class ProtocolReader {
     }
     if (const auto ops = fields_.optional("ops"))
       protocol_.ops = read_ops(*ops, diagnostics_);
+    if (const auto nodes = fields_.optional("nodes"))
+      if (const auto word = read_word(*nodes, {"one", "several"}, diagnostics_))
+        protocol_.spans_nodes = *word == "several";
     if (const auto share = figures_.share(fields_, "efficiency", called("efficiency")))
       protocol_.share = *share;
     quantity("slot", Dimension::Size, {.least = kSmallestSlot.count()}, protocol_.slot);

@@ -69,6 +69,17 @@ std::optional<std::string> only_by_name(const PlacedGroup& /*group*/, const Hint
   return "only if asked for";
 }
 
+bool nowhere(const Topology& /*topology*/) {
+  return false;
+}
+
+/// In one node a tree is a chain, which is no faster than a ring.
+std::optional<std::string> in_one_node(const PlacedGroup& group, const Hints& /*asked*/) {
+  if (group.layout.together < group.ranks.size())
+    return std::nullopt;
+  return "all ranks are on one node";
+}
+
 /// A ring gains by going back only over links that the way on leaves idle. Behind a switch, both
 /// ways share each rank's links.
 std::optional<std::string> not_both_ways(const PlacedGroup& group, const Hints& asked) {
@@ -383,28 +394,29 @@ std::span<const Algorithm> algorithms() {
          .misfit = misfit,
          .make = make_halving_doubling,
          .cutting = Cutting::ByItself,
-         .only_named = true},
+         .considered_on = nowhere},
         {.name = "bruck",
          .summary = "parts go 1, 2, 4, ... ranks further in log2 n rounds: for small messages",
          .kinds = {OpKind::AllGather, OpKind::AllToAll, OpKind::Pswapaxes},
          .misfit = misfit,
          .make = make_bruck,
          .cutting = Cutting::ByItself,
-         .only_named = true},
+         .considered_on = nowhere},
         {.name = "pat",
          .summary = "parts go along trees: far ranks exchange the fewest, near ones half of them",
          .kinds = {OpKind::AllGather, OpKind::PsumScatter},
          .misfit = misfit,
          .make = make_pat,
          .cutting = Cutting::ByItself,
-         .only_named = true},
+         .considered_on = nowhere},
         {.name = "tree",
          .summary = "halves of the data go up two trees, folded piece by piece, and down again",
          .kinds = kReductions,
          .misfit = misfit_tree,
          .make = make_tree,
+         .set_aside = in_one_node,
          .pieces = kPiecesOfChain,
-         .only_named = true},
+         .considered_on = has_nodes},
         {.name = "one_shot",
          .summary = "each rank sends to every other at once, and folds what it gets in group order",
          .kinds = kReducesAndScatters,

@@ -154,8 +154,12 @@ struct Algorithm {
   /// Each of its channels goes round the ranks in an order of the layout. Unless the op or the
   /// protocol says how many channels there are, each order has one.
   bool follows_orders = false;
-  /// Lowering never takes it unless the scenario names it. Reports do not say so each time.
-  bool only_named = false;
+  /// Returns whether lowering considers the algorithm on such a topology. Where it does not, the
+  /// scenario must name it; reports do not say so each time. Null: it is considered on all.
+  bool (*considered_on)(const Topology& topology) = nullptr;
+  bool is_considered_on(const Fabric& fabric) const {
+    return considered_on == nullptr || considered_on(fabric.topology());
+  }
 
   /// Returns whether a scenario that asks for `asked` may get the algorithm: by its name, or by
   /// "hierarchical" if it is one of nodes and between them.

@@ -184,6 +184,10 @@ OwnedSchedule make_torus(const ScheduleRequest& request) {
   return std::make_unique<StagedSchedule>(std::move(form));
 }
 
+bool has_nodes(const Topology& topology) {
+  return dynamic_cast<const Nodes*>(&topology) != nullptr;
+}
+
 namespace {
 
 template <const StagePart& inside, const StagePart& between>
@@ -231,10 +235,6 @@ std::vector<VertexId> switches_in_nodes(const PlacedGroup& group, uint32_t nodes
 template <const StagePart& inside, const StagePart& between>
 OwnedSchedule make_in_nodes(const ScheduleRequest& request) {
   return make_hierarchical(request, inside.line, between.line);
-}
-
-bool has_nodes(const Topology& topology) {
-  return dynamic_cast<const Nodes*>(&topology) != nullptr;
 }
 
 bool is_torus(const Topology& topology) {

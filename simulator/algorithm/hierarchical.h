@@ -37,6 +37,9 @@ extern const StagePart kTreePart;
 extern const StagePart kHalvingPart;
 extern const StagePart kDirectPart;
 
+/// Returns whether the topology is "nodes".
+bool has_nodes(const Topology& topology);
+
 /// Returns the rows of these algorithms in the table of all, for these kinds of ops.
 std::vector<Algorithm> staged_algorithms(const std::vector<OpKind>& reductions,
                                          const std::vector<OpKind>& reduces_and_gathers,

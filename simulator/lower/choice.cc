@@ -13,6 +13,7 @@
 #include "models/program/did_you_mean.h"
 #include "models/program/sides.h"
 #include "models/scenario/quantity_text.h"
+#include "simulator/algorithm/hierarchical.h"
 
 namespace orrery {
 namespace {
@@ -71,7 +72,7 @@ std::optional<std::string> set_aside(const Algorithm& algorithm, const SiteFigur
                                      const Fabric& fabric) {
   if (site.asked.algorithm)
     return std::nullopt;
-  if (algorithm.only_named)
+  if (!algorithm.is_considered_on(fabric))
     return "only if asked for";
   if (algorithm.set_aside == nullptr)
     return std::nullopt;
@@ -84,6 +85,16 @@ std::optional<std::string> set_aside(const Algorithm& algorithm, const SiteFigur
   return std::nullopt;
 }
 
+/// Returns whether some group lies on several nodes.
+bool spans_nodes(const SiteFigures& site, const Fabric& fabric) {
+  if (!has_nodes(fabric.topology()))
+    return false;
+  for (size_t g = 0; g < site.grouping.groups.size(); ++g)
+    if (site.grouping.layouts[g].together < site.grouping.groups[g].size())
+      return true;
+  return false;
+}
+
 /// Returns each algorithm with the protocols that serve it and that the op allows. If there are no
 /// such pairs, messages are passed whole, unless the op asks for a protocol.
 Methods methods_of(std::vector<const Algorithm*> algorithms, const SiteFigures& site,
@@ -92,7 +103,8 @@ Methods methods_of(std::vector<const Algorithm*> algorithms, const SiteFigures& 
                 [&](const Algorithm* each) { return set_aside(*each, site, fabric).has_value(); });
   Methods methods;
   for (const Algorithm* algorithm : algorithms)
-    for (const ProtocolFigures* protocol : protocols_for(algorithm, site.request.kind, transport))
+    for (const ProtocolFigures* protocol :
+         protocols_for(algorithm, site.request.kind, transport, spans_nodes(site, fabric)))
       if (!site.asked.protocol || protocol->name == *site.asked.protocol)
         methods.push_back({algorithm, protocol});
   if (methods.empty() && !site.asked.protocol)
@@ -235,7 +247,8 @@ std::string only_reason(const Method& only, const SiteFigures& site, const Metho
   const std::string_view kind = rules(site.request.kind).name;
   std::vector<std::string> others;
   for (const Algorithm* const algorithm : algorithms_for(site.request.kind))
-    if (algorithm != only.algorithm && !algorithm->only_named && algorithm->is_for(fabric))
+    if (algorithm != only.algorithm && algorithm->is_considered_on(fabric) &&
+        algorithm->is_for(fabric))
       others.push_back(fmt::format("{}: {}", algorithm->name,
                                    reason_against(*algorithm, site, methods, fabric, maker)));
   return others.empty() ? fmt::format("the only algorithm for {}", kind)

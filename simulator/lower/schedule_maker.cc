@@ -23,13 +23,14 @@ Hints asked_by(const Op& op) {
   return asked;
 }
 
-std::vector<const ProtocolFigures*> protocols_for(
-    const Algorithm* algorithm, OpKind kind, const std::optional<TransportFigures>& transport) {
+std::vector<const ProtocolFigures*> protocols_for(const Algorithm* algorithm, OpKind kind,
+                                                  const std::optional<TransportFigures>& transport,
+                                                  std::optional<bool> spans_nodes) {
   const auto named = algorithm == nullptr ? std::nullopt : std::optional(algorithm->name);
   std::vector<const ProtocolFigures*> serving;
   if (transport)
     for (const ProtocolFigures& protocol : transport->protocols)
-      if (protocol.serves(named, rules(timed_as(kind)).name))
+      if (protocol.serves(named, rules(timed_as(kind)).name, spans_nodes))
         serving.push_back(&protocol);
   return serving;
 }

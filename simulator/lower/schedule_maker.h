@@ -38,9 +38,11 @@ Hints asked_by(const Op& op);
 
 /// Returns the protocols that serve the algorithm for this op, in the order of the transport. A
 /// null algorithm is one of a file: no protocol can name it, so each one that serves the op serves
-/// it.
+/// it. `spans_nodes` says whether a group spans several nodes; if empty, protocols for either
+/// count.
 std::vector<const ProtocolFigures*> protocols_for(const Algorithm* algorithm, OpKind kind,
-                                                  const std::optional<TransportFigures>& transport);
+                                                  const std::optional<TransportFigures>& transport,
+                                                  std::optional<bool> spans_nodes = std::nullopt);
 
 struct MadeSchedule {
   /// The schedule. It is not cut if it would have more steps than the limit. Then it must not be

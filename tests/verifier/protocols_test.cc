@@ -126,11 +126,29 @@ TEST_CASE("protocols: messages between nodes have the figures of the network") {
       R"(, "network": {"overhead": "7 us", "latency": "11 us", "channel_rate": "0.25 GB/s"})";
   CHECK(permute(inside, all) == by_protocol);
   CHECK(permute(between, all) == Duration((2 + 7 + 16 + 2 + 11) * kUs));
-  // What the network does not give is the protocol's.
+  // A figure that the network does not give is the protocol's.
   CHECK(permute(between, R"(, "network": {"latency": "11 us"})") ==
         Duration((2 + 3 + 8 + 2 + 11) * kUs));
   CHECK(permute(between, R"(, "network": {"overhead": "0 us"})") ==
         Duration((2 + 0 + 8 + 2 + 5) * kUs));
+}
+
+TEST_CASE("protocols: a protocol may serve only groups on one node, or only others") {
+  const auto gather = [](const char* groups, const std::string& protocols) {
+    OneOp one;
+    one.op = fmt::format(R"("op": "all_gather", "axis_index_groups": {})", groups);
+    one.topology = kTwoNodes;
+    one.protocols = protocols;
+    return took(one.run());
+  };
+  const std::string both = R"("p": {"nodes": "one", "launch": "3 us"},
+"q": {"nodes": "several", "launch": "7 us"})";
+  // Launch, and one message of 4,000 B over two links.
+  CHECK(gather("[[0, 1], [2, 3]]", both) == Duration((2 + 3 + 4 + 2) * kUs));
+  CHECK(gather("[[0, 2], [1, 3]]", both) == Duration((2 + 7 + 4 + 2) * kUs));
+  // Without a protocol for its groups, an op passes its messages whole.
+  const std::string only = R"("q": {"nodes": "several", "launch": "7 us"})";
+  CHECK(gather("[[0, 1], [2, 3]]", only) == Duration((2 + 4 + 2) * kUs));
 }
 
 TEST_CASE("protocols: only the last step of a ring copies what it receives out of its slot") {

@@ -31,7 +31,7 @@ TEST_CASE("rounds, trees and stages: proved for 1 to 33 ranks, whole and cut") {
   uint64_t seed = 0;
   std::set<std::string_view> found;
   for (const Algorithm& algorithm : algorithms()) {
-    if (!algorithm.only_named && algorithm.is_for_topology == nullptr)
+    if (algorithm.considered_on == nullptr && algorithm.is_for_topology == nullptr)
       continue;
     found.insert(algorithm.name);
     for (const OpKind kind : algorithm.kinds)

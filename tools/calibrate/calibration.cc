@@ -38,11 +38,6 @@ StartTransport start_transport() {
   return {std::move(*transport), std::move(figures).sources()};
 }
 
-/// Returns whether the figure is one of the protocol's.
-bool is_of(const std::string& figure, const std::string& protocol) {
-  return figure.starts_with("transport/" + protocol + "/");
-}
-
 bool is_fitted_of_transport(const FigureSource& source) {
   return source.figure.starts_with("transport/") && was_fitted(source);
 }
@@ -55,13 +50,27 @@ bool fitted_or_absent(const std::string& figure, const Cluster& base) {
   return found == base.sources.end() || was_fitted(*found);
 }
 
+/// Returns whether the figure is one of messages between nodes.
+bool is_of_network(const std::string& figure, const Cluster& cluster) {
+  const std::vector<ProtocolFigures>& all = cluster.transport->protocols;
+  return std::any_of(all.begin(), all.end(), [&](const ProtocolFigures& protocol) {
+    return is_of(figure, protocol.name + "/network") ||
+           (spans_nodes(protocol, cluster) && is_of(figure, protocol.name));
+  });
+}
+
 /// Replaces protocols with fitted figures by NCCL's, and adds the sources of NCCL's figures. Other
-/// protocols stay, so that ops which they serve keep theirs. `sources` are those of the base.
+/// protocols stay, so that ops which they serve keep theirs, and so do figures of the network.
+/// `sources` are those of the base.
 void begin_anew(Cluster& cluster, const std::vector<FigureSource>& sources) {
   TransportFigures& transport = *cluster.transport;
+  std::map<std::string, NetworkFigures> networks;
+  for (const ProtocolFigures& protocol : transport.protocols)
+    networks.emplace(protocol.name, protocol.network);
   std::erase_if(transport.protocols, [&](const ProtocolFigures& protocol) {
     return std::any_of(sources.begin(), sources.end(), [&](const FigureSource& source) {
-      return was_fitted(source) && is_of(source.figure, protocol.name);
+      return was_fitted(source) && is_of(source.figure, protocol.name) &&
+             !is_of_network(source.figure, cluster);
     });
   });
   for (const FigureSource& source : sources)
@@ -69,14 +78,55 @@ void begin_anew(Cluster& cluster, const std::vector<FigureSource>& sources) {
       transport.host_launch.erase(source.figure.substr(kHostLaunch.size()));
   StartTransport start = start_transport();
   for (ProtocolFigures& protocol : start.figures.protocols) {
-    if (std::any_of(transport.protocols.begin(), transport.protocols.end(),
+    if (spans_nodes(protocol, cluster) ||
+        std::any_of(transport.protocols.begin(), transport.protocols.end(),
                     [&](const ProtocolFigures& other) { return other.name == protocol.name; }))
       continue;
-    const auto is_its = [&](const FigureSource& of) { return is_of(of.figure, protocol.name); };
+    protocol.network = networks[protocol.name];
+    const auto is_its = [&](const FigureSource& of) {
+      return is_of(of.figure, protocol.name) && !is_of(of.figure, protocol.name + "/network");
+    };
     std::erase_if(cluster.sources, is_its);
     std::copy_if(start.sources.begin(), start.sources.end(), std::back_inserter(cluster.sources),
                  is_its);
     transport.protocols.push_back(std::move(protocol));
+  }
+}
+
+/// Gives protocols NCCL's figures of the network, and adds NCCL's protocols that the cluster lacks.
+/// Fitted figures of protocols that span nodes are NCCL's again. All others stay.
+void begin_network_anew(Cluster& cluster) {
+  TransportFigures& transport = *cluster.transport;
+  const auto was_fitted_of = [&](const std::string& owner) {
+    return std::any_of(cluster.sources.begin(), cluster.sources.end(), [&](const FigureSource& of) {
+      return was_fitted(of) && is_of(of.figure, owner);
+    });
+  };
+  const auto drop_sources = [&](const std::string& owner) {
+    std::erase_if(cluster.sources, [&](const FigureSource& of) { return is_of(of.figure, owner); });
+  };
+  StartTransport start = start_transport();
+  for (ProtocolFigures& protocol : start.figures.protocols) {
+    const auto own =
+        std::find_if(transport.protocols.begin(), transport.protocols.end(),
+                     [&](const ProtocolFigures& other) { return other.name == protocol.name; });
+    std::string owner = protocol.name;
+    if (own == transport.protocols.end()) {
+      transport.protocols.push_back(std::move(protocol));
+    } else if (spans_nodes(*own, cluster) && was_fitted_of(own->name)) {
+      protocol.algorithms = own->algorithms;
+      protocol.ops = own->ops;
+      protocol.spans_nodes = own->spans_nodes;
+      *own = std::move(protocol);
+    } else if (own->network == NetworkFigures() || was_fitted_of(own->name + "/network")) {
+      own->network = protocol.network;
+      owner += "/network";
+    } else {
+      continue;
+    }
+    drop_sources(owner);
+    std::copy_if(start.sources.begin(), start.sources.end(), std::back_inserter(cluster.sources),
+                 [&](const FigureSource& of) { return is_of(of.figure, owner); });
   }
 }
 
@@ -145,6 +195,12 @@ std::map<std::string, CalibratedRange, std::less<>> ranges_of(std::span<const Me
   return ranges;
 }
 
+/// Returns the range that has both.
+CalibratedRange both(const CalibratedRange& a, const CalibratedRange& b) {
+  return {std::min(a.least_ranks, b.least_ranks), std::max(a.most_ranks, b.most_ranks),
+          std::min(a.least, b.least), std::max(a.most, b.most)};
+}
+
 /// Returns whether the protocol may carry out an op that was measured.
 bool competes(const ProtocolFigures& protocol, std::span<const MeasuredCall> calls,
               const std::optional<TransportFigures>& transport) {
@@ -173,7 +229,8 @@ std::vector<std::string> drop_unused(Cluster& cluster, std::span<const MeasuredC
     const bool kept =
         std::any_of(cluster.sources.begin(), cluster.sources.end(),
                     [&](const FigureSource& source) { return is_kept(source, protocol); });
-    if (used.contains(protocol.name) || kept || !competes(protocol, calls, all))
+    const bool of_one_node = nodes_of(cluster) != nullptr && !spans_nodes(protocol, cluster);
+    if (used.contains(protocol.name) || kept || of_one_node || !competes(protocol, calls, all))
       stay.push_back(protocol);
     else
       unused.push_back(protocol.name);
@@ -276,13 +333,17 @@ class Calibrator {
     label_unfitted(made.cluster);
     std::sort(sources.begin(), sources.end(),
               [](const FigureSource& a, const FigureSource& b) { return a.figure < b.figure; });
-    made.cluster.transport->calibrated = ranges_of(calls_);
+    std::map<std::string, CalibratedRange, std::less<>>& ranges =
+        made.cluster.transport->calibrated;
+    for (const auto& [op, range] : ranges_of(calls_))
+      if (const auto [known, added] = ranges.try_emplace(op, range); !added)
+        known->second = both(known->second, range);
   }
 
   /// Labels the figures of start.json that no time of the tables depends on.
   void label_unfitted(Cluster& cluster) const {
     const Cluster start = calibration_start(base_, calls_);
-    for (const FreeFigure& figure : free_figures(cluster)) {
+    for (const FreeFigure& figure : figures_of_fits(cluster)) {
       const auto named = [&](const FigureSource& of) { return of.figure == figure.name; };
       const auto owner = std::find_if(
           start.transport->protocols.begin(), start.transport->protocols.end(),
@@ -306,6 +367,15 @@ class Calibrator {
 
 Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> calls) {
   Cluster start = base;
+  const bool begins_anew = !base.transport || std::any_of(base.sources.begin(), base.sources.end(),
+                                                          is_fitted_of_transport);
+  if (!start.transport)
+    start.transport.emplace();
+  if (nodes_of(base) != nullptr) {
+    if (begins_anew)
+      begin_network_anew(start);
+    return start;
+  }
   const auto fitted = [&](std::string_view figure) {
     return std::any_of(base.sources.begin(), base.sources.end(), [&](const FigureSource& source) {
       return source.figure == figure && was_fitted(source);
@@ -315,13 +385,11 @@ Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> cal
     start.fabric = without_latency(start.fabric);
   if (fitted("launch"))
     start.device.launch.reset();
-  std::erase_if(start.sources, was_fitted);
-  if (!start.transport ||
-      std::any_of(base.sources.begin(), base.sources.end(), is_fitted_of_transport)) {
-    if (!start.transport)
-      start.transport.emplace();
+  std::erase_if(start.sources, [&](const FigureSource& source) {
+    return was_fitted(source) && !is_of_network(source.figure, start);
+  });
+  if (begins_anew)
     begin_anew(start, base.sources);
-  }
   start.transport->calibrated.clear();
   for (const auto& [op, time] : least_host_launch(calls)) {
     if (fitted_or_absent(std::string(kHostLaunch) + op, base))

@@ -75,7 +75,8 @@ std::span<const StartFile> start_files();
 /// fitted anew. The latency of links becomes 0 and the device's launch is removed, since those of
 /// the protocols stand for them. Protocols with fitted figures, or a missing transport, become
 /// NCCL's (start.json). If processes have several GPUs, host_launch of a measured op is its least
-/// time per GPU.
+/// time per GPU. On a topology of nodes only figures of the network begin anew, and links keep
+/// their latency.
 Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> calls);
 
 /// Fits the base to the calls, which are from `tables`. Requires at least one call. The calls must

@@ -15,6 +15,7 @@
 #include "models/base/diagnostics.h"
 #include "models/scenario/quantity_text.h"
 #include "models/scenario/topology_json.h"
+#include "simulator/algorithm/algorithms.h"
 #include "tools/calibrate/residuals.h"
 
 namespace orrery {
@@ -84,6 +85,15 @@ class Finder {
     member("forward_rate", &ProtocolFigures::forward_rate);
     member("forward_reduce_rate", &ProtocolFigures::forward_reduce_rate);
     member("copy_rate", &ProtocolFigures::copy_rate);
+    const auto of_network = [&](std::string_view key, auto figure) {
+      optional(
+          "transport/" + cluster_.transport->protocols[p].name + "/network/" + std::string(key),
+          [ p,
+            figure ](Cluster & of) -> auto& { return of.transport->protocols[p].network.*figure; });
+    };
+    of_network("overhead", &NetworkFigures::overhead);
+    of_network("latency", &NetworkFigures::latency);
+    of_network("channel_rate", &NetworkFigures::channel_rate);
   }
 
   /// Returns the source of a figure; null if the cluster states none.
@@ -337,8 +347,44 @@ void minimise(Objective& objective, std::vector<double>& logs, int evaluations) 
 
 }  // namespace
 
-std::vector<FreeFigure> free_figures(const Cluster& cluster) {
+bool is_of(const std::string& figure, const std::string& protocol) {
+  return figure.starts_with("transport/" + protocol + "/");
+}
+
+const Nodes* nodes_of(const Cluster& cluster) {
+  return dynamic_cast<const Nodes*>(&cluster.fabric.topology());
+}
+
+bool spans_nodes(const ProtocolFigures& protocol, const Cluster& cluster) {
+  const Nodes* const nodes = nodes_of(cluster);
+  const Fabric inside = nodes == nullptr ? cluster.fabric : Fabric(nodes->form().inside);
+  const auto runs_inside = [&](const std::string& name) {
+    return std::any_of(algorithms().begin(), algorithms().end(), [&](const Algorithm& algorithm) {
+      return algorithm.name == name && algorithm.is_considered_on(inside) &&
+             algorithm.is_for(inside);
+    });
+  };
+  if (protocol.spans_nodes)
+    return *protocol.spans_nodes;
+  return !protocol.algorithms.empty() &&
+         std::none_of(protocol.algorithms.begin(), protocol.algorithms.end(), runs_inside);
+}
+
+std::vector<FreeFigure> figures_of_fits(const Cluster& cluster) {
   return Finder(cluster).find();
+}
+
+std::vector<FreeFigure> free_figures(const Cluster& cluster) {
+  std::vector<FreeFigure> figures = figures_of_fits(cluster);
+  if (nodes_of(cluster) == nullptr)
+    return figures;
+  std::erase_if(figures, [&](const FreeFigure& figure) {
+    for (const ProtocolFigures& protocol : cluster.transport->protocols)
+      if (is_of(figure.name, protocol.name))
+        return !(spans_nodes(protocol, cluster) || is_of(figure.name, protocol.name + "/network"));
+    return true;
+  });
+  return figures;
 }
 
 int64_t three_digits(double value) {

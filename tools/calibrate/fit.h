@@ -30,7 +30,21 @@ struct FreeFigure {
 ///    since payload gets less;
 ///  - every time, rate and channel_bytes of the transport, and the device's copy_rate, if they are
 ///    given and their source does not say "data sheet" or "measured".
+/// On a topology of nodes only the network's figures are free: what protocols have under "network",
+/// and all of the protocols that spans_nodes() names. The others are those of one node.
 std::vector<FreeFigure> free_figures(const Cluster& cluster);
+/// Returns the same figures, on a topology of nodes those of one node too.
+std::vector<FreeFigure> figures_of_fits(const Cluster& cluster);
+
+/// Returns whether the protocol serves only groups that span nodes: it says so, or has only
+/// algorithms for them.
+bool spans_nodes(const ProtocolFigures& protocol, const Cluster& cluster);
+/// Returns the topology of nodes that the cluster has; null if it has another.
+const Nodes* nodes_of(const Cluster& cluster);
+
+/// Returns whether the figure is of the protocol: "transport/ll/latency" of "ll". The name may go
+/// on: "ll/network".
+bool is_of(const std::string& figure, const std::string& protocol);
 
 /// Returns the value rounded to three digits.
 int64_t three_digits(double value);

@@ -22,9 +22,10 @@
 namespace orrery {
 namespace {
 
-/// The notes on tables in a JSON file: {"cluster": "a100-sxm-8", "use": "held out"}.
+/// The notes on tables in a JSON file: {"cluster": "a100-sxm-8", "use": "held out"}. A cluster is
+/// what a scenario may have.
 struct Notes {
-  std::optional<std::string> cluster;
+  std::optional<Cluster> cluster;
   std::string use;
 };
 
@@ -39,7 +40,8 @@ Notes notes_of(const std::string& text, const std::string& file, const Limits& l
   if (!root)
     return notes;  // the reader of the tables says why
   if (const auto cluster = root->find("cluster"))
-    notes.cluster = read_text(*cluster, "the name of a cluster", diagnostics);
+    if (auto read = read_cluster(*cluster, limits, diagnostics))
+      notes.cluster = std::move(read->cluster);
   if (const auto use = root->find("use"))
     notes.use = read_word(*use, {"calibrated on", "held out"}, diagnostics).value_or("");
   diagnostics.throw_if_any();
@@ -50,15 +52,15 @@ MeasuredFile measured_file(const std::string& file, const ValidateCommand& comma
                            std::ostream& err) {
   const std::string text = load_text(file, command.limits);
   const Notes notes = notes_of(text, file, command.limits);
-  const std::optional<std::string> cluster = command.cluster ? command.cluster : notes.cluster;
-  if (!cluster)
+  if (!command.cluster && !notes.cluster)
     refuse(file, "expected a \"cluster\" in it, or --cluster");
   const std::string called = std::filesystem::path(file).filename().string();
   std::vector<NcclTable> tables = tables_given(file, text, command.facts, command.limits, err);
   for (NcclTable& table : tables)
     table.file = called;
   return {called, notes.use,
-          cluster_given(command.cluster ? "--cluster" : file, *cluster, command.limits),
+          command.cluster ? cluster_given("--cluster", *command.cluster, command.limits)
+                          : *notes.cluster,
           std::move(tables)};
 }
 

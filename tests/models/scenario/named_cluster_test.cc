@@ -51,12 +51,29 @@ TEST_CASE("many nodes: what is absent is rails, the entry's NICs and no oversubs
   CHECK(form.over_nodes);
   CHECK(form.nics == 8);
   const std::vector<TreeLevel> expected = {
-      {32, 1, 1, {BytesPerSecond(50'000'000'000), Duration(1'350'000)}},
+      {32, 1, 1, {BytesPerSecond(50'000'000'000), Duration(0)}},
       {16, 8, 4, {BytesPerSecond(50'000'000'000), Duration(0)}}};
   CHECK(outside(made) == expected);
   const Cluster node = *catalog_cluster("h100-sxm-8");
   CHECK(made.device == node.device);
-  CHECK(made.transport == node.transport);
+  // The protocols of the node, and what they have over the network, are told apart.
+  REQUIRE(made.transport.has_value());
+  for (const ProtocolFigures& own : node.transport->protocols) {
+    CAPTURE(own.name);
+    const auto found =
+        std::find_if(made.transport->protocols.begin(), made.transport->protocols.end(),
+                     [&](const ProtocolFigures& each) { return each.name == own.name; });
+    REQUIRE(found != made.transport->protocols.end());
+    CHECK(own.network == NetworkFigures());
+    CHECK((found->network == NetworkFigures()) == (own.name == "nvls"));
+    ProtocolFigures inside = *found;
+    inside.network = {};
+    CHECK(inside == own);
+  }
+  CHECK(made.transport->protocols.size() == node.transport->protocols.size() + 2);
+  CHECK(made.transport->protocols.back().name == "nvls_tree");
+  CHECK(node.transport->calibrated.at("psum").most_ranks == 8);
+  CHECK(made.transport->calibrated.at("psum").most_ranks == 16);
   CHECK(form.inside->links() == node.fabric.count_links());
   // The switches inside reduce, as the entry's do.
   CHECK(made.fabric.reducing_switches().size() == 64);
@@ -128,7 +145,10 @@ TEST_CASE("many nodes: each figure of links has its source, and a given one has 
   const Cluster entry = nodes_of("h100-sxm-8", 4);
   CHECK(label_of(entry, "topology/inside/bandwidth") == "calibrated");
   CHECK(label_of(entry, "topology/outside/host/bandwidth") == "data sheet");
-  CHECK(label_of(entry, "topology/outside/host/latency") == "library default");
+  CHECK(label_of(entry, "topology/outside/host/latency") == "calibrated");
+  CHECK(label_of(entry, "transport/ll/latency") == "calibrated");
+  CHECK(label_of(entry, "transport/ll/network/latency") == "calibrated");
+  CHECK(label_of(entry, "transport/tree_ll/launch") == "calibrated");
   CHECK(label_of(entry, "topology/outside/up/bandwidth") == "data sheet");
   CHECK(label_of(entry, "topology/outside/up/latency") == "assumed");
   CHECK(label_of(entry, "flops/bf16") == "data sheet");
@@ -245,7 +265,8 @@ TEST_CASE("many nodes and slices: messages") {
        "f:2:50: /cluster/devices: unknown key \"devices\"; expected one of \"name\", \"catalog\", "
        "\"nodes\", \"fabric\", \"nic\", \"nic_latency\", \"oversubscription\", \"ways\", \"seed\""},
       {R"({"devices": 4, "links": [], "nic": 4})",
-       "f:2:47: /cluster/nic: expected an object with \"bandwidth\" and \"latency\", got 4"},
+       "f:2:47: /cluster/nic: expected an object with \"bandwidth\", \"latency\" and "
+       "\"transport\", got 4"},
       {R"({"devices": 4, "links": [], "slices": "all"})",
        "f:2:50: /cluster/slices: expected \"cubes\" or \"whole_axes\", got \"all\""},
   };

@@ -27,7 +27,7 @@ Small with_protocol(const std::string& figures) {
 
 TEST_CASE("transport: every figure of a protocol is read") {
   const Small s = with_transport(R"({"protocols": {
-"mine": {"algorithms": "ring", "ops": "psum", "efficiency": "2/3", "slot": "96 B", "slots": 5,
+"mine": {"algorithms": "ring", "ops": "psum", "nodes": "several", "efficiency": "2/3", "slot": "96 B", "slots": 5,
 "channels": 7, "channel_bytes": "11 B", "pieces": 9, "launch": "1 us", "channel_launch": "2 us", "peer_launch": "3 us",
 "overhead": "4 us", "latency": "5 us", "channel_rate": "6 B/s", "reduce_rate": "7 B/s",
 "store_rate": "8 B/s", "forward_rate": "12 B/s", "forward_reduce_rate": "13 B/s", "copy_rate": "10 B/s",
@@ -41,6 +41,7 @@ TEST_CASE("transport: every figure of a protocol is read") {
   mine.name = "mine";
   mine.algorithms = {"ring"};
   mine.ops = {"psum"};
+  mine.spans_nodes = true;
   mine.share = {2, 3};
   mine.slot = Bytes(96);
   mine.slots = 5;
@@ -68,7 +69,7 @@ TEST_CASE("transport: every figure of a protocol is read") {
 
 TEST_CASE("transport: it is written and read back, with the sources of its figures") {
   const Small s = with_transport(R"({"protocols": {
-"ll": {"algorithms": ["ring", "direct"], "ops": ["psum", "all_gather"], "pieces": 3, "efficiency": "1", "slot": "96 B",
+"ll": {"algorithms": ["ring", "direct"], "ops": ["psum", "all_gather"], "nodes": "one", "pieces": 3, "efficiency": "1", "slot": "96 B",
 "slots": {"value": 5, "label": "calibrated", "source": "a table", "date": "2026-01-01"},
 "channel_rate": {"value": "6 GB/s", "label": "data sheet", "source": "a sheet", "date": "2026"}},
 "simple": {"launch": "1 us", "channel_launch": "2 us", "peer_launch": "3 us", "overhead": "4 us",
@@ -208,6 +209,7 @@ TEST_CASE("transport: figures of a protocol that are refused") {
       {R"({"pieces": 0})", "pieces: expected a number of pieces from 1 to 65536, got 0"},
       {R"({"algorithms": 3})", "algorithms: expected an algorithm or a list of them, got 3"},
       {R"({"slots": {"value": 2}})", "missing key \"label\""},
+      {R"({"nodes": 2})", "nodes: expected \"one\" or \"several\", got 2"},
       {R"({"network": 3})",
        "network: expected an object with \"overhead\", \"latency\" and \"channel_rate\", got 3"},
       {R"({"network": {"slots": 3}})", "network/slots: unknown key \"slots\""},

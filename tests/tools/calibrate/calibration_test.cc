@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,97 @@ TEST_CASE("calibration: figures that made the times are found again") {
   CHECK(near(static_cast<double>(protocol.launch->count()), 5 * kUs));
   CHECK(near(static_cast<double>(protocol.latency->count()), kUs));
   CHECK(near(static_cast<double>(protocol.channel_rate->count()), 20 * kGBps));
+}
+
+/// Returns two nodes of two devices. Inside a node messages have the figures of ring_machine().
+Cluster two_nodes(int64_t latency, int64_t channel_rate) {
+  Cluster cluster = ring_machine(5 * kUs, kUs, 20 * kGBps);
+  const LinkFigures link{BytesPerSecond(100 * kGBps), Duration()};
+  const auto inside = switch_fabric(2, link).shared_topology();
+  const auto outside = switch_fabric(4, link).shared_topology();
+  cluster.fabric = Fabric(std::make_shared<const Nodes>(NodesForm{.nodes = 2,
+                                                                  .inside = inside,
+                                                                  .nics = 2,
+                                                                  .outside = outside,
+                                                                  .rails = false,
+                                                                  .over_nodes = false,
+                                                                  .nic = {}}));
+  cluster.transport->protocols.front().network = {
+      {}, Duration(latency), BytesPerSecond(channel_rate)};
+  return cluster;
+}
+
+TEST_CASE("calibration: over nodes the network's figures are found, and those of a node stay") {
+  const Cluster machine = two_nodes(14 * kUs, 6 * kGBps);
+  const Cluster base = two_nodes(5 * kUs, 10 * kGBps);
+  const Calibration found = calibrated(base, {table_of(machine, 4)}, quickly()).calibration;
+  CHECK(summary(found.residuals).mean < 0.01);
+  std::vector<std::string> fitted;
+  for (const FittedFigure& figure : found.figures)
+    fitted.push_back(figure.name);
+  CHECK(fitted == std::vector<std::string>{"transport/mine/network/latency",
+                                           "transport/mine/network/channel_rate"});
+  ProtocolFigures protocol = found.cluster.transport->protocols.front();
+  // As above, three digits and a search that ends at 0.001 %.
+  CHECK(std::abs(static_cast<double>(protocol.network.latency->count()) / (14 * kUs) - 1) < 0.1);
+  protocol.network = base.transport->protocols.front().network;
+  CHECK(protocol == base.transport->protocols.front());
+  CHECK(found.cluster.fabric.links() == base.fabric.links());
+}
+
+TEST_CASE(
+    "calibration: over nodes of a calibrated node, the start has its figures and NCCL's network") {
+  const auto read = [](const char* text) {
+    Diagnostics diagnostics("made");
+    const Document document(text, diagnostics);
+    const std::optional<ClusterReading> made =
+        read_cluster(*document.root(), Limits(), diagnostics);
+    diagnostics.throw_if_any();
+    return made->cluster;
+  };
+  const Cluster base = read(R"({"catalog": "h100-sxm-8", "nodes": 2})");
+  const Cluster start = calibration_start(base, {});
+  const auto named = [](const Cluster& cluster, std::string_view name) -> const ProtocolFigures& {
+    const std::vector<ProtocolFigures>& all = cluster.transport->protocols;
+    return *std::find_if(all.begin(), all.end(),
+                         [&](const ProtocolFigures& each) { return each.name == name; });
+  };
+  CHECK(named(start, "ll").launch == named(base, "ll").launch);
+  CHECK(named(start, "nvls") == named(base, "nvls"));
+  // Those of tools/calibrate/start.json.
+  CHECK(named(start, "ll").network.latency == Duration(2'700'000));
+  CHECK(named(start, "tree_ll").network.latency == Duration(5'000'000));
+  for (const FreeFigure& figure : free_figures(start)) {
+    CAPTURE(figure.name);
+    CHECK((figure.name.find("/network/") != std::string::npos ||
+           figure.name.starts_with("transport/tree") ||
+           figure.name.starts_with("transport/nvls_tree/")));
+  }
+}
+
+TEST_CASE("calibration: of one node, figures of the network stay with their sources") {
+  Cluster base = *catalog_cluster("h100-sxm-8");
+  const FigureSource source = {"transport/ll/network/latency", std::string(kCalibrated), "a table",
+                               "2026"};
+  base.transport->protocols.front().network.latency = Duration(kUs);
+  base.sources.push_back(source);
+  ProtocolFigures over;
+  over.name = "over";
+  over.algorithms = {"in_switch+tree"};
+  over.launch = Duration(3 * kUs);
+  base.transport->protocols.push_back(over);
+  base.sources.push_back({"transport/over/launch", std::string(kCalibrated), "a table", "2026"});
+  const Cluster start = calibration_start(base, {});
+  const std::vector<ProtocolFigures>& all = start.transport->protocols;
+  CHECK(std::find(all.begin(), all.end(), over) != all.end());
+  const auto ll = std::find_if(all.begin(), all.end(),
+                               [](const ProtocolFigures& each) { return each.name == "ll"; });
+  REQUIRE(ll != all.end());
+  CHECK(ll->network.latency == Duration(kUs));
+  CHECK(ll->launch == Duration(6'600'000));  // NCCL's, of tools/calibrate/start.json
+  CHECK(std::find(start.sources.begin(), start.sources.end(), source) != start.sources.end());
+  CHECK(std::none_of(all.begin(), all.end(),
+                     [](const ProtocolFigures& each) { return each.name == "tree_ll"; }));
 }
 
 TEST_CASE("calibration: what was fitted says so, in the file too") {

@@ -70,9 +70,9 @@ level         between                 links  bandwidth  latency
 inside        devices and the switch  1,024   900 GB/s   300 ns
   bandwidth: data sheet (NVLink 5, 18 links of 50 GB/s each way: stas00/ml-engineering network/README.md at 744d01e, 2026-08-22)
   latency: library default (NCCL 2.30.7 (5067397c) src/graph/tuning.cc: 0.6 µs for a step of ll over NVLink, which crosses two links, 2026-11-26)
-outside/host  devices and leaves      1,024    50 GB/s  1.35 µs
+outside/host  devices and leaves      1,024    50 GB/s      0 s
   bandwidth: data sheet (a NIC of 400 Gb/s for each device, as in AWS P6-B200: stas00/ml-engineering network/README.md at 744d01e, 2026-08-22)
-  latency: library default (NCCL 2.30.7 (5067397c) src/graph/tuning.cc: 2.7 µs for a step of ll over a network, half at each end, 2026-11-26)
+  latency: calibrated (part of the protocols' latencies, 2026-11-27)
 outside/up    leaves and spines         512    50 GB/s      0 s
   bandwidth: data sheet (a NIC of 400 Gb/s for each device, as in AWS P6-B200: stas00/ml-engineering network/README.md at 744d01e, 2026-08-22)
   latency: assumed (0 between switches, since that of the NICs stands for the whole way, 2026-11-27)
@@ -206,7 +206,7 @@ int64_t to_other_leaves(const std::string& more) {
   std::string permutation;
   for (int node = 0; node < 64; ++node)
     permutation += fmt::format("{}[{}, {}]", node == 0 ? "" : ", ", node, (node + 32) % 64);
-  return makespan(R"({"catalog": "b200-sxm-8", "nodes": 64)" + more + "}",
+  return makespan(R"({"catalog": "a100-40gb-sxm-8", "nic": "400 Gb/s", "nodes": 64)" + more + "}",
                   R"("mesh": {"d": 64, "t": 8},
 "arrays": {"a": {"shape": [64, 5000000], "dtype": "s8", "spec": ["d", null]}},
 "program": [{"id": "s", "op": "ppermute", "of": "a", "axis_name": "d", "perm": [)" +
@@ -228,7 +228,8 @@ TEST_CASE("many nodes: oversubscribed links up take as much longer") {
 
 TEST_CASE("many nodes: a message to another rail goes inside its node to the GPU that has it") {
   const auto message = [](const std::string& fabric, int to) {
-    return makespan(R"({"catalog": "b200-sxm-8", "nodes": 2, "fabric": ")" + fabric + "\"}",
+    return makespan(R"({"catalog": "a100-40gb-sxm-8", "nic": "400 Gb/s", "nodes": 2, "fabric": ")" +
+                        fabric + "\"}",
                     R"("mesh": {"x": 16},
 "arrays": {"a": {"shape": [16, 5000000], "dtype": "s8", "spec": ["x", null]}},
 "program": [{"id": "s", "op": "ppermute", "of": "a", "axis_name": "x", "perm": [[0, )" +
