@@ -155,12 +155,21 @@ TEST_CASE("an order through a message to another node and back counts") {
 
 TEST_CASE("a search that the budget does not cover finds nothing out") {
   const Step step = copy({Area::Input, 0, 1}, {Area::Output, 0, 1});
-  const StoredSchedule racy(one_element(), {{{step}, {step}}}, {});
-  // The budget covers one pair, and 4 halves x 2 channels of clocks, first of the node and then of
-  // all nodes.
-  CHECK(step_races(racy, 16).over_budget);
-  CHECK_FALSE(step_races(racy, 16).first.has_value());
-  CHECK(step_races(racy, 17).first.has_value());
+  // One pair of accesses is compared. No cause joins the channels, so there are no clocks.
+  const StoredSchedule apart(one_element(), {{{step}, {step}}}, {});
+  CHECK(step_races(apart, 0).over_budget);
+  CHECK_FALSE(step_races(apart, 0).first.has_value());
+  CHECK(step_races(apart, 1).first.has_value());
+  // A later step joins the channels, but orders no earlier one. So there are clocks of 6 halves x 2
+  // channels, first of the node and then of all nodes.
+  Step joins = copy({Area::Input, 0, 1}, {Area::Scratch, 0, 1});
+  joins.after = StepRef{Node(0), Channel(0), 0};
+  Extent extent = one_element();
+  extent.scratch = 1;
+  const StoredSchedule joined(extent, {{{step}, {step, joins}}}, {});
+  CHECK(step_races(joined, 24).over_budget);
+  CHECK_FALSE(step_races(joined, 24).first.has_value());
+  CHECK(step_races(joined, 25).first.has_value());
 }
 
 TEST_CASE("no races are looked for in a schedule that cannot end") {

@@ -1,10 +1,13 @@
 #include "verifier/check/step_races.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <vector>
 
+#include <boost/pending/disjoint_sets.hpp>
 #include <fmt/format.h>
 
 #include "simulator/schedule/causes.h"
@@ -97,43 +100,142 @@ void for_each_conflict(std::span<const StepAccess> all, Visit&& visit) {
   }
 }
 
-/// Clocks holds the order of the halves of one node, as vector clocks. The clock of a half says,
-/// for each of the node's channels, how many of its halves come before this half or are it.
+/// This visitor of walk() keeps the halves, each after its causes.
+struct WalkOrder {
+  std::vector<HalfRef> halves;
+
+  void receive(StepRef ref, const Step& /*step*/) { halves.push_back({ref, Half::Receive}); }
+  void send(StepRef ref, const Step& /*step*/) { halves.push_back({ref, Half::Send}); }
+};
+
+/// Lanes divides the channels of all nodes: channels that causes join, one after another, are of
+/// one lane. Nothing orders halves of different lanes. An algorithm with several channels mostly
+/// has a lane for each, so clocks that keep to a lane are as much smaller.
+class Lanes {
+ public:
+  /// `order` has the halves of all nodes, each after its causes.
+  Lanes(const Schedule& schedule, std::span<const HalfRef> order)
+      : channels_(schedule.extent().channels) {
+    join(schedule, order);
+    number(schedule);
+    order_.resize(halves_.size());
+    for (const HalfRef& half : order)
+      order_[lane(half.step.node, half.step.channel)].push_back(half);
+  }
+
+  uint32_t lane(Node node, Channel channel) const { return place(node, channel).lane; }
+  /// Returns the channel's number among those of its node and lane.
+  uint32_t column(Node node, Channel channel) const { return place(node, channel).column; }
+  /// Returns how many halves of the lane are of channels before this one, by node.
+  uint64_t first(Node node, Channel channel) const { return place(node, channel).first; }
+  /// Returns the halves of a lane, each after its causes.
+  std::span<const HalfRef> order(uint32_t lane) const { return order_[lane]; }
+
+  /// Returns the channels of a node that are of the lane, ascending.
+  std::vector<Channel> channels_of(Node node, uint32_t lane) const {
+    std::vector<Channel> channels;
+    for (uint32_t c = 0; c < channels_; ++c)
+      if (this->lane(node, Channel(c)) == lane)
+        channels.emplace_back(c);
+    return channels;
+  }
+
+ private:
+  struct Place {
+    uint32_t lane = 0;
+    uint32_t column = 0;
+    uint64_t first = 0;
+  };
+
+  size_t index(Node node, Channel channel) const {
+    return size_t{node.index()} * channels_ + channel.index();
+  }
+  const Place& place(Node node, Channel channel) const { return places_[index(node, channel)]; }
+
+  /// Makes `lane` of each channel that of one channel which its causes join to it.
+  void join(const Schedule& schedule, std::span<const HalfRef> order) {
+    const Extent& extent = schedule.extent();
+    places_.resize(size_t{extent.nodes} * channels_);
+    std::vector<uint32_t> rank(places_.size()), parent(places_.size());
+    boost::disjoint_sets sets(rank.data(), parent.data());
+    for (uint32_t i = 0; i < places_.size(); ++i)
+      sets.make_set(i);
+    for (const HalfRef& half : order)
+      for_each_cause(schedule, extent, half.step, half.half, schedule.step(half.step),
+                     [&](const Cause& cause) {
+                       if (cause.kind != CauseKind::Enter)
+                         sets.union_set(
+                             static_cast<uint32_t>(index(half.step.node, half.step.channel)),
+                             static_cast<uint32_t>(index(cause.step.node, cause.step.channel)));
+                       return true;
+                     });
+    for (uint32_t i = 0; i < places_.size(); ++i)
+      places_[i].lane = sets.find_set(i);
+  }
+
+  /// Numbers the lanes from 0 on, and the channels in each.
+  void number(const Schedule& schedule) {
+    std::vector<std::optional<uint32_t>> known(places_.size());
+    std::vector<std::optional<uint32_t>> last_node(places_.size());  // per lane
+    std::vector<uint32_t> columns(places_.size());                   // of that node
+    for (uint32_t i = 0; i < places_.size(); ++i) {
+      Place& place = places_[i];
+      std::optional<uint32_t>& lane = known[place.lane];
+      if (!lane) {
+        lane = static_cast<uint32_t>(halves_.size());
+        halves_.push_back(0);
+      }
+      place.lane = *lane;
+      const uint32_t node = i / channels_;
+      if (last_node[*lane] != node)
+        columns[*lane] = 0;
+      last_node[*lane] = node;
+      place.column = columns[*lane]++;
+      place.first = halves_[*lane];
+      halves_[*lane] += 2 * uint64_t{schedule.steps(Node(node), Channel(i % channels_))};
+    }
+  }
+
+  uint32_t channels_;
+  std::vector<Place> places_;     // per channel of each node
+  std::vector<uint64_t> halves_;  // per lane
+  std::vector<std::vector<HalfRef>> order_;
+};
+
+/// Clocks holds the order of the halves of one node and lane, as vector clocks. The clock of a half
+/// says, for each of the node's channels in the lane, how many of its halves come before this half
+/// or are it.
 class Clocks {
  public:
   /// These halves are looked at: those of this node, or of all nodes.
   enum class Over : uint8_t { Node, All };
 
-  /// Returns the number of entries.
-  static uint64_t size(const Schedule& schedule, Node node, Over over) {
-    const Extent& extent = schedule.extent();
-    uint64_t halves = 0;
-    for (uint32_t n = 0; n < extent.nodes; ++n)
-      for (uint32_t c = 0; c < extent.channels && (over == Over::All || Node(n) == node); ++c)
-        halves += 2 * uint64_t{schedule.steps(Node(n), Channel(c))};
-    return halves * extent.channels;
+  /// Orders through halves of other nodes are seen with Over::All. Nothing is known before fill().
+  Clocks(const Schedule& schedule, const Lanes& lanes, Node node, uint32_t lane, Over over)
+      : schedule_(schedule), lanes_(lanes), node_(node), lane_(lane), over_(over) {
+    const std::vector<Channel> channels = lanes.channels_of(node, lane);
+    columns_ = static_cast<uint32_t>(channels.size());
+    rows_ = lanes.order(lane).size();
+    if (over == Over::All)
+      return;
+    begin_ = lanes.first(node, channels.front());
+    rows_ = 0;
+    for (const Channel channel : channels)
+      rows_ += 2 * uint64_t{schedule.steps(node, channel)};
   }
 
-  /// `order` has the halves of all nodes, each after its causes. Orders through halves of other
-  /// nodes are seen with Over::All.
-  Clocks(const Schedule& schedule, Node node, Over over, std::span<const HalfRef> order)
-      : node_(node), over_(over), channels_(schedule.extent().channels) {
-    const Extent& extent = schedule.extent();
-    uint64_t halves = 0;
-    for (uint32_t n = 0; n < extent.nodes; ++n)
-      for (uint32_t c = 0; c < channels_; ++c) {
-        first_.push_back(halves);
-        if (looks_at(Node(n)))
-          halves += 2 * uint64_t{schedule.steps(Node(n), Channel(c))};
-      }
-    clocks_.resize(halves * channels_, 0);
-    for (const HalfRef& half : order)
+  /// Returns the number of entries.
+  uint64_t size() const { return rows_ * columns_; }
+
+  void fill() {
+    clocks_.resize(size(), 0);
+    for (const HalfRef& half : lanes_.order(lane_))
       if (looks_at(half.step.node))
-        add(schedule, extent, half);
+        add(half);
   }
 
   bool before(const StepAccess& a, const StepAccess& b) const {
-    return clocks_[row(b.step, b.half) + a.step.channel.index()] >= halves_until(a.step, a.half);
+    return clocks_[row(b.step, b.half) + column(a.step)] >= halves_until(a.step, a.half);
   }
 
  private:
@@ -142,40 +244,36 @@ class Clocks {
   static uint32_t halves_until(StepRef ref, Half half) {
     return 2 * ref.index + (half == Half::Receive ? 1 : 2);
   }
+  uint32_t column(StepRef ref) const { return lanes_.column(ref.node, ref.channel); }
   /// Returns where the clock of a half begins.
   uint64_t row(StepRef ref, Half half) const {
-    const uint64_t of_channel = first_[size_t{ref.node.index()} * channels_ + ref.channel.index()];
-    return (of_channel + halves_until(ref, half) - 1) * channels_;
+    return (lanes_.first(ref.node, ref.channel) - begin_ + halves_until(ref, half) - 1) * columns_;
   }
 
-  void add(const Schedule& schedule, const Extent& extent, const HalfRef& half) {
+  void add(const HalfRef& half) {
     uint32_t* const now = clocks_.data() + row(half.step, half.half);
-    for_each_cause(schedule, extent, half.step, half.half, schedule.step(half.step),
+    for_each_cause(schedule_, schedule_.extent(), half.step, half.half, schedule_.step(half.step),
                    [&](const Cause& cause) {
                      if (cause.kind == CauseKind::Enter || !looks_at(cause.step.node))
                        return true;
                      const uint32_t* const then = clocks_.data() + row(cause.step, cause.half);
-                     for (uint32_t c = 0; c < channels_; ++c)
+                     for (uint32_t c = 0; c < columns_; ++c)
                        now[c] = std::max(now[c], then[c]);
                      return true;
                    });
     if (half.step.node == node_)
-      now[half.step.channel.index()] = halves_until(half.step, half.half);
+      now[column(half.step)] = halves_until(half.step, half.half);
   }
 
+  const Schedule& schedule_;
+  const Lanes& lanes_;
   Node node_;
+  uint32_t lane_;
   Over over_;
-  uint32_t channels_;
-  std::vector<uint64_t> first_;  // per channel: halves before those of the channel
+  uint32_t columns_ = 0;
+  uint64_t rows_ = 0;
+  uint64_t begin_ = 0;  // halves of the lane before the first one that is looked at
   std::vector<uint32_t> clocks_;
-};
-
-/// This visitor of walk() keeps the halves, each after its causes.
-struct WalkOrder {
-  std::vector<HalfRef> halves;
-
-  void receive(StepRef ref, const Step& /*step*/) { halves.push_back({ref, Half::Receive}); }
-  void send(StepRef ref, const Step& /*step*/) { halves.push_back({ref, Half::Send}); }
 };
 
 /// Looks for races node by node. Most schedules have no conflicts, or order them by causes within
@@ -233,33 +331,51 @@ class Search {
     return conflicts;
   }
 
+  /// Returns the conflicts that nothing orders, in the order given.
   std::vector<Conflict> unordered(const std::vector<Conflict>& conflicts, Node node,
                                   Clocks::Over over) {
-    if (conflicts.empty() || !spend(Clocks::size(schedule_, node, over)))
+    if (conflicts.empty())
       return {};
     walk_once();
     if (stuck_)
       return {};
-    const Clocks clocks(schedule_, node, over, walked_->halves);
+    std::map<uint32_t, Clocks> clocks;  // by lane
     std::vector<Conflict> result;
-    for (const Conflict& each : conflicts)
-      if (!clocks.before(each.a, each.b) && !clocks.before(each.b, each.a))
+    for (const Conflict& each : conflicts) {
+      const uint32_t lane = lanes_->lane(node, each.a.step.channel);
+      if (lanes_->lane(node, each.b.step.channel) != lane) {
         result.push_back(each);
+        continue;
+      }
+      const auto [found, added] = clocks.try_emplace(lane, schedule_, *lanes_, node, lane, over);
+      Clocks& of_lane = found->second;
+      if (added) {
+        if (!spend(of_lane.size()))
+          return {};
+        of_lane.fill();
+      }
+      if (!of_lane.before(each.a, each.b) && !of_lane.before(each.b, each.a))
+        result.push_back(each);
+    }
     return result;
   }
 
   void walk_once() {
     if (walked_)
       return;
-    walked_.emplace();
-    stuck_ = !walk(schedule_, *walked_).empty();
+    walked_ = true;
+    WalkOrder order;
+    stuck_ = !walk(schedule_, order).empty();
+    if (!stuck_)
+      lanes_.emplace(schedule_, order.halves);
   }
 
   const Schedule& schedule_;
   uint64_t left_;
   bool over_budget_ = false;
   bool stuck_ = false;
-  std::optional<WalkOrder> walked_;
+  bool walked_ = false;
+  std::optional<Lanes> lanes_;  // after a walk that ends
 };
 
 std::string access_text(const StepAccess& access) {
