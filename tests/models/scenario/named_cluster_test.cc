@@ -70,7 +70,7 @@ TEST_CASE("many nodes: what is absent is rails, the entry's NICs and no oversubs
     inside.network = {};
     CHECK(inside == own);
   }
-  CHECK(made.transport->protocols.size() == node.transport->protocols.size() + 2);
+  CHECK(made.transport->protocols.size() == node.transport->protocols.size() + 3);
   CHECK(made.transport->protocols.back().name == "nvls_tree");
   CHECK(node.transport->calibrated.at("psum").most_ranks == 8);
   CHECK(made.transport->calibrated.at("psum").most_ranks == 16);
