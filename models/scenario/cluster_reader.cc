@@ -256,6 +256,14 @@ class ClusterReader {
     return device;
   }
 
+  std::optional<TransportFigures> read_nic_transport(DocumentNode node, FigureReader& figures) {
+    for (const char* const key : {"host_launch", "connections"})
+      if (const auto found = node.find(key))
+        diagnostics_.add(found->key_origin(),
+                         fmt::format("expected \"{}\" in the cluster's own transport", key));
+    return read_transport(node, figures, diagnostics_);
+  }
+
   NicFigures read_nic() {
     NicFigures nic;
     const std::optional<DocumentNode> node = fields_.optional("nic");
@@ -267,7 +275,7 @@ class ClusterReader {
     nic.bandwidth = figures.quantity(own, "bandwidth", Dimension::Rate, kBandwidths, "bandwidth");
     nic.latency = figures.quantity(own, "latency", Dimension::Time, {}, "latency");
     if (const auto transport = own.optional("transport"))
-      nic.transport = read_transport(*transport, figures, diagnostics_);
+      nic.transport = read_nic_transport(*transport, figures);
     own.finish();
     nic.sources = std::move(figures).sources();
     return nic;

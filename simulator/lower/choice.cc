@@ -95,22 +95,25 @@ bool spans_nodes(const SiteFigures& site, const Fabric& fabric) {
   return false;
 }
 
+/// Returns each algorithm without a protocol: messages are passed whole.
+Methods passed_whole(const std::vector<const Algorithm*>& algorithms) {
+  Methods methods;
+  for (const Algorithm* algorithm : algorithms)
+    methods.push_back({algorithm, nullptr});
+  return methods;
+}
+
 /// Returns each algorithm with the protocols that serve it and that the op allows. If there are no
 /// such pairs, messages are passed whole, unless the op asks for a protocol.
-Methods methods_of(std::vector<const Algorithm*> algorithms, const SiteFigures& site,
+Methods methods_of(const std::vector<const Algorithm*>& algorithms, const SiteFigures& site,
                    const std::optional<TransportFigures>& transport, const Fabric& fabric) {
-  std::erase_if(algorithms,
-                [&](const Algorithm* each) { return set_aside(*each, site, fabric).has_value(); });
   Methods methods;
   for (const Algorithm* algorithm : algorithms)
     for (const ProtocolFigures* protocol :
          protocols_for(algorithm, site.request.kind, transport, spans_nodes(site, fabric)))
       if (!site.asked.protocol || protocol->name == *site.asked.protocol)
         methods.push_back({algorithm, protocol});
-  if (methods.empty() && !site.asked.protocol)
-    for (const Algorithm* algorithm : algorithms)
-      methods.push_back({algorithm, nullptr});
-  return methods;
+  return methods.empty() && !site.asked.protocol ? passed_whole(algorithms) : methods;
 }
 
 /// Returns why the method cannot serve some group, with one channel or with as many as the method
@@ -321,18 +324,25 @@ std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
     return *error;
   if (std::optional<TypeError> error = protocol_error(site, transport))
     return *error;
-  const Methods methods =
-      methods_of(std::get<std::vector<const Algorithm*>>(algorithms), site, transport, fabric);
+  std::vector<const Algorithm*> considered = std::get<std::vector<const Algorithm*>>(algorithms);
+  std::erase_if(considered,
+                [&](const Algorithm* each) { return set_aside(*each, site, fabric).has_value(); });
+  const Methods methods = methods_of(considered, site, transport, fabric);
   if (methods.empty())
     return TypeError{
         "protocol",
         fmt::format("expected one that serves {}, got \"{}\"",
                     site.asked.algorithm.value_or(std::string(rules(site.request.kind).name)),
                     *site.asked.protocol)};
-  Methods fitting;
-  for (const Method& method : methods)
-    if (!misfit_of_any(method, site, fabric, maker))
-      fitting.push_back(method);
+  const auto fitting_of = [&](Methods all) {
+    std::erase_if(all, [&](const Method& method) {
+      return misfit_of_any(method, site, fabric, maker).has_value();
+    });
+    return all;
+  };
+  Methods fitting = fitting_of(methods);
+  if (fitting.empty() && !site.asked.protocol)
+    fitting = fitting_of(passed_whole(considered));
   if (fitting.empty())
     return does_not_fit(methods.front(), *misfit_of_any(methods.front(), site, fabric, maker));
   if (is_discarded(site.request.kind, site.request.elements))

@@ -151,6 +151,15 @@ TEST_CASE("protocols: a protocol may serve only groups on one node, or only othe
   CHECK(gather("[[0, 1], [2, 3]]", only) == Duration((2 + 4 + 2) * kUs));
 }
 
+TEST_CASE("protocols: if no protocol has an algorithm that fits, messages are passed whole") {
+  OneOp one;
+  one.op = R"("op": "psum", "axis_index_groups": [[0, 1], [2, 3]])";
+  one.topology = kTwoNodes;
+  one.protocols = R"("p": {"algorithms": ["ring+ring"], "launch": "3 us"})";
+  // Launch, and one message of 4,000 B each way over two links: recursive_doubling.
+  CHECK(took(one.run()) == Duration((2 + 4 + 2) * kUs));
+}
+
 TEST_CASE("protocols: only the last step of a ring copies what it receives out of its slot") {
   CHECK(gather(R"({"store_rate": "2 GB/s"})") == Duration((2 + 15 + 2) * kUs));
   // The two steps before the last copy the data that they send on only where that has a rate.

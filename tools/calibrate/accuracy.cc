@@ -32,7 +32,7 @@ std::string name_of(const AccuracyRow& row) {
 }
 
 void add_rows(const MeasuredFile& file, const Limits& limits, Accuracy& accuracy) {
-  MeasuredCalls measured = measured_calls(file.tables, file.cluster.fabric.devices());
+  MeasuredCalls measured = measured_calls(file.tables, file.cluster);
   const std::vector<Residual> all =
       residuals(measured.calls, modelled_times(measured.calls, file.cluster, limits));
   std::map<std::tuple<NcclCollective, uint32_t, const SizeBand*>, std::vector<Residual>> groups;

@@ -55,7 +55,7 @@ bool is_of_network(const std::string& figure, const Cluster& cluster) {
   const std::vector<ProtocolFigures>& all = cluster.transport->protocols;
   return std::any_of(all.begin(), all.end(), [&](const ProtocolFigures& protocol) {
     return is_of(figure, protocol.name + "/network") ||
-           (spans_nodes(protocol, cluster) && is_of(figure, protocol.name));
+           (protocol.spans_nodes == true && is_of(figure, protocol.name));
   });
 }
 
@@ -78,7 +78,7 @@ void begin_anew(Cluster& cluster, const std::vector<FigureSource>& sources) {
       transport.host_launch.erase(source.figure.substr(kHostLaunch.size()));
   StartTransport start = start_transport();
   for (ProtocolFigures& protocol : start.figures.protocols) {
-    if (spans_nodes(protocol, cluster) ||
+    if (protocol.spans_nodes == true ||
         std::any_of(transport.protocols.begin(), transport.protocols.end(),
                     [&](const ProtocolFigures& other) { return other.name == protocol.name; }))
       continue;
@@ -113,12 +113,13 @@ void begin_network_anew(Cluster& cluster) {
     std::string owner = protocol.name;
     if (own == transport.protocols.end()) {
       transport.protocols.push_back(std::move(protocol));
-    } else if (spans_nodes(*own, cluster) && was_fitted_of(own->name)) {
+    } else if (own->spans_nodes == true && was_fitted_of(own->name)) {
       protocol.algorithms = own->algorithms;
       protocol.ops = own->ops;
       protocol.spans_nodes = own->spans_nodes;
       *own = std::move(protocol);
-    } else if (own->network == NetworkFigures() || was_fitted_of(own->name + "/network")) {
+    } else if (protocol.network != NetworkFigures() &&
+               (own->network == NetworkFigures() || was_fitted_of(own->name + "/network"))) {
       own->network = protocol.network;
       owner += "/network";
     } else {
@@ -229,7 +230,7 @@ std::vector<std::string> drop_unused(Cluster& cluster, std::span<const MeasuredC
     const bool kept =
         std::any_of(cluster.sources.begin(), cluster.sources.end(),
                     [&](const FigureSource& source) { return is_kept(source, protocol); });
-    const bool of_one_node = nodes_of(cluster) != nullptr && !spans_nodes(protocol, cluster);
+    const bool of_one_node = nodes_of(cluster) != nullptr && protocol.spans_nodes != true;
     if (used.contains(protocol.name) || kept || of_one_node || !competes(protocol, calls, all))
       stay.push_back(protocol);
     else
@@ -372,8 +373,12 @@ Cluster calibration_start(const Cluster& base, std::span<const MeasuredCall> cal
   if (!start.transport)
     start.transport.emplace();
   if (nodes_of(base) != nullptr) {
-    if (begins_anew)
+    if (begins_anew) {
       begin_network_anew(start);
+      std::erase_if(start.transport->calibrated, [&](const auto& each) {
+        return each.second.most_ranks > nodes_of(base)->per_node();
+      });
+    }
     return start;
   }
   const auto fitted = [&](std::string_view figure) {

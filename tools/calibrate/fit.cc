@@ -15,7 +15,6 @@
 #include "models/base/diagnostics.h"
 #include "models/scenario/quantity_text.h"
 #include "models/scenario/topology_json.h"
-#include "simulator/algorithm/algorithms.h"
 #include "tools/calibrate/residuals.h"
 
 namespace orrery {
@@ -355,21 +354,6 @@ const Nodes* nodes_of(const Cluster& cluster) {
   return dynamic_cast<const Nodes*>(&cluster.fabric.topology());
 }
 
-bool spans_nodes(const ProtocolFigures& protocol, const Cluster& cluster) {
-  const Nodes* const nodes = nodes_of(cluster);
-  const Fabric inside = nodes == nullptr ? cluster.fabric : Fabric(nodes->form().inside);
-  const auto runs_inside = [&](const std::string& name) {
-    return std::any_of(algorithms().begin(), algorithms().end(), [&](const Algorithm& algorithm) {
-      return algorithm.name == name && algorithm.is_considered_on(inside) &&
-             algorithm.is_for(inside);
-    });
-  };
-  if (protocol.spans_nodes)
-    return *protocol.spans_nodes;
-  return !protocol.algorithms.empty() &&
-         std::none_of(protocol.algorithms.begin(), protocol.algorithms.end(), runs_inside);
-}
-
 std::vector<FreeFigure> figures_of_fits(const Cluster& cluster) {
   return Finder(cluster).find();
 }
@@ -381,7 +365,7 @@ std::vector<FreeFigure> free_figures(const Cluster& cluster) {
   std::erase_if(figures, [&](const FreeFigure& figure) {
     for (const ProtocolFigures& protocol : cluster.transport->protocols)
       if (is_of(figure.name, protocol.name))
-        return !(spans_nodes(protocol, cluster) || is_of(figure.name, protocol.name + "/network"));
+        return !(protocol.spans_nodes == true || is_of(figure.name, protocol.name + "/network"));
     return true;
   });
   return figures;

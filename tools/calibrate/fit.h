@@ -31,14 +31,12 @@ struct FreeFigure {
 ///  - every time, rate and channel_bytes of the transport, and the device's copy_rate, if they are
 ///    given and their source does not say "data sheet" or "measured".
 /// On a topology of nodes only the network's figures are free: what protocols have under "network",
-/// and all of the protocols that spans_nodes() names. The others are those of one node.
+/// and all of the protocols that serve only groups over several nodes. The others are those of one
+/// node.
 std::vector<FreeFigure> free_figures(const Cluster& cluster);
 /// Returns the same figures, on a topology of nodes those of one node too.
 std::vector<FreeFigure> figures_of_fits(const Cluster& cluster);
 
-/// Returns whether the protocol serves only groups that span nodes: it says so, or has only
-/// algorithms for them.
-bool spans_nodes(const ProtocolFigures& protocol, const Cluster& cluster);
 /// Returns the topology of nodes that the cluster has; null if it has another.
 const Nodes* nodes_of(const Cluster& cluster);
 

@@ -37,7 +37,13 @@ std::vector<MeasuredTime> times_of(const NcclRow& row) {
 }
 
 /// Returns why a whole table is left out.
-std::optional<std::string> unfit(const NcclTable& table, uint32_t devices) {
+std::optional<std::string> unfit(const NcclTable& table, const Cluster& cluster) {
+  const uint32_t devices = cluster.fabric.devices();
+  const auto* const nodes = dynamic_cast<const Nodes*>(&cluster.fabric.topology());
+  if (nodes != nullptr && table.hosts.value_or(1) > 1 &&
+      table.ranks != uint64_t{*table.hosts} * nodes->per_node())
+    return fmt::format("it ran on {}, and a node of the cluster has {}",
+                       counted(*table.hosts, "host"), counted(nodes->per_node(), "device"));
   if (table.ranks > devices)
     return fmt::format("the cluster has {}", counted(devices, "device"));
   if (table.ranks == 1)
@@ -86,11 +92,11 @@ std::optional<MeasuredCall> measured_call(const NcclTable& table, const NcclRow&
 
 }  // namespace
 
-MeasuredCalls measured_calls(std::span<const NcclTable> tables, uint32_t devices) {
+MeasuredCalls measured_calls(std::span<const NcclTable> tables, const Cluster& cluster) {
   MeasuredCalls measured;
   for (size_t t = 0; t < tables.size(); ++t) {
     const NcclTable& table = tables[t];
-    if (const auto why = unfit(table, devices)) {
+    if (const auto why = unfit(table, cluster)) {
       measured.left_out.push_back(fmt::format("{}: left out: {}", called(table), *why));
       continue;
     }

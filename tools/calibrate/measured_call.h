@@ -38,10 +38,11 @@ struct MeasuredCalls {
   std::vector<std::string> left_out;  // tables and rows that are not calls, each with its reason
 };
 
-/// Returns the rows that our model can time on a cluster of so many devices. Ranks are its first
-/// devices, whatever the number of hosts. Rows without elements or times are left out. A row
-/// without a type counts as one of floats.
-MeasuredCalls measured_calls(std::span<const NcclTable> tables, uint32_t devices);
+/// Returns the rows that our model can time on the cluster. Ranks are its first devices. If it has
+/// nodes, tables of several hosts must have as many ranks on each as a node has devices; else the
+/// number of hosts does not count. Rows without elements or times are left out. A row without a
+/// type counts as one of floats.
+MeasuredCalls measured_calls(std::span<const NcclTable> tables, const Cluster& cluster);
 
 /// Returns the op as which a call is timed: "psum".
 std::string_view op_of(const MeasuredCall& call);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/amount_text.h"
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
 #include "tools/calibrate/calibration.h"
@@ -26,6 +27,25 @@ std::vector<NcclTable> all_tables(const CalibrateCommand& command, const Termina
   return tables;
 }
 
+/// If the base has nodes, leaves out the calls whose ranks are all on one: they tell nothing of the
+/// network.
+void keep_calls_over_nodes(MeasuredCalls& measured, const std::vector<NcclTable>& tables,
+                           const Cluster& base) {
+  const Nodes* const nodes = nodes_of(base);
+  if (nodes == nullptr)
+    return;
+  const auto on_one = [&](const MeasuredCall& call) {
+    return call.call.ranks <= nodes->per_node();
+  };
+  for (size_t t = 0; t < tables.size(); ++t)
+    if (std::any_of(measured.calls.begin(), measured.calls.end(),
+                    [&](const MeasuredCall& call) { return call.table == t && on_one(call); }))
+      measured.left_out.push_back(
+          fmt::format("{}:{}: left out: its {} are on one node of the base, whose figures stay",
+                      tables[t].file, tables[t].line, counted(tables[t].ranks, "rank")));
+  std::erase_if(measured.calls, on_one);
+}
+
 }  // namespace
 
 Outcome execute(const CalibrateCommand& command, const Terminal& terminal) {
@@ -38,12 +58,16 @@ Outcome execute(const CalibrateCommand& command, const Terminal& terminal) {
   require_writable(command.output);
   const Cluster base = cluster_given("--base", command.base, command.limits);
   const std::vector<NcclTable> tables = all_tables(command, terminal);
-  const MeasuredCalls measured = measured_calls(tables, base.fabric.devices());
+  MeasuredCalls measured = measured_calls(tables, base);
+  keep_calls_over_nodes(measured, tables, base);
   for (const std::string& reason : measured.left_out)
     terminal.err << "orrery: " << reason << "\n";
-  if (measured.calls.empty())
+  if (measured.calls.empty()) {
+    const Nodes* const nodes = nodes_of(base);
     refuse("TABLE",
-           fmt::format("expected times of 2 to {} ranks, got none", base.fabric.devices()));
+           fmt::format("expected times of {} to {} ranks, got none",
+                       nodes == nullptr ? 2 : nodes->per_node() + 1, base.fabric.devices()));
+  }
   CalibrationOptions options;
   options.leave_out_ranks = command.validates;
   options.evaluations = command.evaluations;

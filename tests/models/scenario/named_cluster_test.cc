@@ -51,7 +51,7 @@ TEST_CASE("many nodes: what is absent is rails, the entry's NICs and no oversubs
   CHECK(form.over_nodes);
   CHECK(form.nics == 8);
   const std::vector<TreeLevel> expected = {
-      {32, 1, 1, {BytesPerSecond(50'000'000'000), Duration(0)}},
+      {32, 1, 1, {BytesPerSecond(50'000'000'000), Duration(1'350'000)}},
       {16, 8, 4, {BytesPerSecond(50'000'000'000), Duration(0)}}};
   CHECK(outside(made) == expected);
   const Cluster node = *catalog_cluster("h100-sxm-8");
@@ -145,7 +145,7 @@ TEST_CASE("many nodes: each figure of links has its source, and a given one has 
   const Cluster entry = nodes_of("h100-sxm-8", 4);
   CHECK(label_of(entry, "topology/inside/bandwidth") == "calibrated");
   CHECK(label_of(entry, "topology/outside/host/bandwidth") == "data sheet");
-  CHECK(label_of(entry, "topology/outside/host/latency") == "calibrated");
+  CHECK(label_of(entry, "topology/outside/host/latency") == "library default");
   CHECK(label_of(entry, "transport/ll/latency") == "calibrated");
   CHECK(label_of(entry, "transport/ll/network/latency") == "calibrated");
   CHECK(label_of(entry, "transport/tree_ll/launch") == "calibrated");
@@ -267,6 +267,9 @@ TEST_CASE("many nodes and slices: messages") {
       {R"({"devices": 4, "links": [], "nic": 4})",
        "f:2:47: /cluster/nic: expected an object with \"bandwidth\", \"latency\" and "
        "\"transport\", got 4"},
+      {R"({"devices": 4, "links": [], "nic": {"transport": {"protocols": {"p": {}}, "host_launch": {}}}})",
+       "f:2:86: /cluster/nic/transport/host_launch: expected \"host_launch\" in the cluster's own "
+       "transport"},
       {R"({"devices": 4, "links": [], "slices": "all"})",
        "f:2:50: /cluster/slices: expected \"cubes\" or \"whole_axes\", got \"all\""},
   };

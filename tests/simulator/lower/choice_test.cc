@@ -556,20 +556,36 @@ TEST_CASE("choice: no time is below the least that its rates allow") {
   protocol.slots = 2;
   protocol.channels = 3;
   protocol.launch = Duration(700'000);
+  const auto inside = switch_fabric(2, kLink).shared_topology();
+  const auto outside = switch_fabric(4, kLink).shared_topology();
+  const Fabric nodes(std::make_shared<const Nodes>(NodesForm{.nodes = 2,
+                                                             .inside = inside,
+                                                             .nics = 2,
+                                                             .outside = outside,
+                                                             .rails = false,
+                                                             .over_nodes = false,
+                                                             .nic = {}}));
+  const Fabric fabrics[] = {ring_fabric(4, kLink),
+                            switch_fabric(4, kLink).with_reduction({VertexId(4)}), nodes};
   for (const OpKind kind : {OpKind::Psum, OpKind::AllGather, OpKind::PsumScatter, OpKind::AllToAll,
                             OpKind::Pbroadcast}) {
     for (const Algorithm* const algorithm : algorithms_for(kind)) {
       // At the last rate channels take longer than anything else.
-      for (const int64_t rate : {int64_t{0}, int64_t{3'000'000'000}, int64_t{1'000'000}}) {
+      for (const int64_t rate :
+           {int64_t{0}, int64_t{3'000'000'000}, int64_t{1'000'000}, int64_t{1'000'001}}) {
         if (rate > 0)
           protocol.channel_rate = BytesPerSecond(rate);
         else
           protocol.channel_rate.reset();
-        for (const bool through_switch : {false, true}) {
-          ChoiceSite site(kind, through_switch ? switch_fabric(4, kLink) : ring_fabric(4, kLink),
-                          3000);
-          site.fabric = through_switch ? site.fabric.with_reduction({VertexId(4)}) : site.fabric;
+        for (const Fabric& fabric : fabrics) {
+          ChoiceSite site(kind, fabric, 3000);
           site.request.nodes = 4;
+          // Between nodes a channel is slower, faster, or as fast.
+          protocol.network = {};
+          if (rate > 0 && rate % 2 == 0)
+            protocol.network.channel_rate = BytesPerSecond(rate / 3);
+          else if (rate > 0)
+            protocol.network.channel_rate = BytesPerSecond(rate * 3);
           const std::vector<VertexId> vertices = {VertexId(0), VertexId(1), VertexId(2),
                                                   VertexId(3)};
           if (algorithm->misfit({site.fabric, vertices, 3}))

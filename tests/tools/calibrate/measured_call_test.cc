@@ -1,5 +1,6 @@
 #include "tools/calibrate/measured_call.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,17 @@ NcclTable table_of(std::vector<NcclRow> rows) {
   return table;
 }
 
+Cluster switch_of(uint32_t devices) {
+  return {"machine", switch_fabric(devices, {BytesPerSecond(1'000'000'000), Duration()}), {}};
+}
+
 std::vector<std::string> left_out(const NcclTable& table) {
-  return measured_calls(std::vector{table}, 4).left_out;
+  return measured_calls(std::vector{table}, switch_of(4)).left_out;
 }
 
 TEST_CASE("measured calls: a row has the times that were printed, on the GPUs of its process") {
-  const MeasuredCalls made = measured_calls(std::vector{table_of({row(1024, 5000, 4000)})}, 4);
+  const MeasuredCalls made =
+      measured_calls(std::vector{table_of({row(1024, 5000, 4000)})}, switch_of(4));
   CHECK(made.left_out == std::vector<std::string>{});
   REQUIRE(made.calls.size() == 1);
   const MeasuredCall& call = made.calls.front();
@@ -50,7 +56,7 @@ TEST_CASE("measured calls: a row has the times that were printed, on the GPUs of
 
 TEST_CASE("measured calls: a placement without a time is not counted") {
   NcclRow one = row(1024, 5000, 0);
-  CHECK(measured_calls(std::vector{table_of({one})}, 4).calls.front().times ==
+  CHECK(measured_calls(std::vector{table_of({one})}, switch_of(4)).calls.front().times ==
         std::vector<MeasuredTime>{{Duration(5000), false}});
   one.out_of_place.reset();
   CHECK(left_out(table_of({one})) ==
@@ -61,10 +67,33 @@ TEST_CASE("measured calls: a placement without a time is not counted") {
 TEST_CASE("measured calls: ranks of several hosts are the first devices, as orrery perf has them") {
   NcclTable hosts = table_of({row(1024, 1, 1)});
   hosts.hosts = 2;
-  const MeasuredCalls made = measured_calls(std::vector{hosts}, 16);
+  const MeasuredCalls made = measured_calls(std::vector{hosts}, switch_of(16));
   CHECK(made.left_out == std::vector<std::string>{});
   REQUIRE(made.calls.size() == 1);
   CHECK(made.calls.front().call.ranks == 4);
+}
+
+TEST_CASE("measured calls: ranks of several hosts must fill the nodes of a cluster that has some") {
+  const LinkFigures link{BytesPerSecond(1'000'000'000), Duration()};
+  Cluster cluster = switch_of(8);
+  cluster.fabric = Fabric(
+      std::make_shared<const Nodes>(NodesForm{.nodes = 2,
+                                              .inside = switch_fabric(4, link).shared_topology(),
+                                              .nics = 4,
+                                              .outside = switch_fabric(8, link).shared_topology(),
+                                              .rails = false,
+                                              .over_nodes = false,
+                                              .nic = {}}));
+  NcclTable hosts = table_of({row(1024, 1, 1)});
+  hosts.hosts = 2;
+  const std::vector<NcclTable> half = {hosts};
+  CHECK(measured_calls(half, cluster).left_out ==
+        std::vector<std::string>{"t.txt:7: all_reduce of 4 ranks: left out: it ran on 2 hosts, and "
+                                 "a node of the cluster has 4 devices"});
+  hosts.ranks = 8;
+  const std::vector<NcclTable> whole = {hosts};
+  CHECK(measured_calls(whole, cluster).left_out == std::vector<std::string>{});
+  CHECK(measured_calls(whole, cluster).calls.size() == 1);
 }
 
 TEST_CASE("measured calls: tables that are left out") {
@@ -100,7 +129,7 @@ TEST_CASE("measured calls: each is timed as its cluster has it") {
   NcclTable table = table_of({row(1024, 1, 1)});
   table.ranks = 2;
   table.settings.reset();
-  const MeasuredCalls made = measured_calls(std::vector{table}, 2);
+  const MeasuredCalls made = measured_calls(std::vector{table}, switch_of(2));
   const Cluster cluster{
       "two", ring_fabric(2, {BytesPerSecond(1'000'000'000), Duration(1'000'000)}), {}};
   const std::vector<CallTime> times = modelled_times(made.calls, cluster, Limits());

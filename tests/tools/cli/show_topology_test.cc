@@ -70,9 +70,9 @@ level         between                 links  bandwidth  latency
 inside        devices and the switch  1,024   900 GB/s   300 ns
   bandwidth: data sheet (NVLink 5, 18 links of 50 GB/s each way: stas00/ml-engineering network/README.md at 744d01e, 2026-08-22)
   latency: library default (NCCL 2.30.7 (5067397c) src/graph/tuning.cc: 0.6 µs for a step of ll over NVLink, which crosses two links, 2026-11-26)
-outside/host  devices and leaves      1,024    50 GB/s      0 s
+outside/host  devices and leaves      1,024    50 GB/s  1.35 µs
   bandwidth: data sheet (a NIC of 400 Gb/s for each device, as in AWS P6-B200: stas00/ml-engineering network/README.md at 744d01e, 2026-08-22)
-  latency: calibrated (part of the protocols' latencies, 2026-11-27)
+  latency: library default (NCCL 2.30.7 (5067397c) src/graph/tuning.cc: 2.7 µs for a step of ll over a network, half at each end, 2026-11-26)
 outside/up    leaves and spines         512    50 GB/s      0 s
   bandwidth: data sheet (a NIC of 400 Gb/s for each device, as in AWS P6-B200: stas00/ml-engineering network/README.md at 744d01e, 2026-08-22)
   latency: assumed (0 between switches, since that of the NICs stands for the whole way, 2026-11-27)
