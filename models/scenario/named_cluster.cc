@@ -327,7 +327,7 @@ class ManyNodesReader {
     for (const FigureSource& source : nic_.sources) {
       of_entry.push_back(source);
       if (source.figure.starts_with("transport/"))
-        continue;  // under its own name
+        continue;  // it has its name already
       of_entry.back().figure = "topology/outside/host/" + source.figure;
       if (source.figure != "bandwidth")
         continue;

@@ -14,6 +14,7 @@
 #include "models/base/amount_text.h"
 #include "models/program/rules.h"
 #include "models/scenario/quantity_text.h"
+#include "simulator/lower/groupings.h"
 
 namespace orrery {
 
@@ -350,8 +351,11 @@ std::optional<std::string> nodes_label(const Fabric& fabric,
         largest_tensor(collective) == Bytes() ||
         !seen.emplace(collective.kind, collective.vertices.begin()).second)
       continue;
-    const std::span<const VertexId> ranks = collective.vertices;
-    for (const UsedNics& nics : used_nics(nodes, ranks.first(collective.members.size())))
+    const std::span<const VertexId> vertices = collective.vertices;
+    const std::span<const VertexId> ranks = vertices.first(collective.members.size());
+    if (!layout_of(fabric, ranks).orders.empty())
+      continue;  // its channels go round in these, which use all NICs
+    for (const UsedNics& nics : used_nics(nodes, ranks))
       if (nics.used < nics.there) {
         ops.insert(rules(collective.kind).name);
         idle.insert(nics);

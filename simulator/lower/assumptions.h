@@ -45,8 +45,8 @@ std::vector<std::string> extrapolated_labels(const TransportFigures& transport,
 /// Returns what is assumed of collectives over several nodes that are carried out by "ring", if
 /// there are any: "nodes: psum by ring: one ring in rank order, so 1 of the 8 NICs of each node".
 /// `choices` are those of the sites. A NIC is a link between a device and the fabric that is as
-/// slow as the slowest such link, and a node is what faster links join. A ring whose every rank
-/// sends to another node uses all NICs, and gets no label.
+/// slow as the slowest such link, and a node is what faster links join. A ring gets no label if its
+/// channels have orders of their own (Layout), or if its every rank sends to another node.
 std::optional<std::string> nodes_label(const Fabric& fabric,
                                        std::span<const Collective> collectives,
                                        std::span<const Choice> choices);

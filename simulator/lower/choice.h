@@ -41,9 +41,9 @@ struct QuietTime {
 /// of fewer than four nodes is timed completely. In nodes, in trees and for a ring both ways,
 /// evenly spaced nodes or ranks are timed. A group that fills axes of a torus is timed on smaller
 /// tori with the same links. Elsewhere the first ranks are timed. Messages are as large as in the
-/// whole. Its time is extrapolated by the number of steps of a rank, or of ranks if a rank has
-/// as many steps in any group. A permutation and a ragged exchange are timed completely, since they
-/// name all ranks.
+/// whole. Its time is extrapolated by the number of steps of a rank. If a rank has as many steps in
+/// any group, the number of ranks counts instead. A permutation and a ragged exchange are timed
+/// completely, since they name all ranks.
 class QuietTimer {
  public:
   /// `maker` must outlive this object. Schedules beyond the limits are not timed.

@@ -75,7 +75,8 @@ SharedList<SharedList<uint32_t>> orders_by_nic(const Nodes& nodes, std::span<con
 class RingFinder {
  public:
   static constexpr uint32_t kMostRanks = 16;
-  /// All searches for a group end after so many steps, with the most rings found until then.
+  /// The searches for a group take at most so many steps together. Then the best rings so far
+  /// count.
   static constexpr uint32_t kMostSteps = 50'000;
 
   /// `links` has, at from * ranks + to, how many rings may use the links between two ranks.

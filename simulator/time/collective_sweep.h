@@ -134,7 +134,7 @@ class CollectiveSweep {
     std::optional<Node> to;
     Duration latency;
     std::optional<BytesPerSecond> rate;  // the most that a message gets; empty: no links on the way
-    const MessageFigures* figures = nullptr;
+    const MessageFigures* figures = nullptr;  // of messages on the way; null before the first one
     std::array<Cost, 2> costs;
 
     bool knows(int64_t count) const { return costs[0].count == count || costs[1].count == count; }

@@ -362,6 +362,8 @@ std::vector<FreeFigure> free_figures(const Cluster& cluster) {
   std::vector<FreeFigure> figures = figures_of_fits(cluster);
   if (nodes_of(cluster) == nullptr)
     return figures;
+  if (!cluster.transport)
+    return {};
   std::erase_if(figures, [&](const FreeFigure& figure) {
     for (const ProtocolFigures& protocol : cluster.transport->protocols)
       if (is_of(figure.name, protocol.name))

@@ -558,13 +558,8 @@ TEST_CASE("choice: no time is below the least that its rates allow") {
   protocol.launch = Duration(700'000);
   const auto inside = switch_fabric(2, kLink).shared_topology();
   const auto outside = switch_fabric(4, kLink).shared_topology();
-  const Fabric nodes(std::make_shared<const Nodes>(NodesForm{.nodes = 2,
-                                                             .inside = inside,
-                                                             .nics = 2,
-                                                             .outside = outside,
-                                                             .rails = false,
-                                                             .over_nodes = false,
-                                                             .nic = {}}));
+  const Fabric nodes(
+      std::make_shared<const Nodes>(NodesForm{2, inside, 2, outside, false, false, {}}));
   const Fabric fabrics[] = {ring_fabric(4, kLink),
                             switch_fabric(4, kLink).with_reduction({VertexId(4)}), nodes};
   for (const OpKind kind : {OpKind::Psum, OpKind::AllGather, OpKind::PsumScatter, OpKind::AllToAll,

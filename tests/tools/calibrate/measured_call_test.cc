@@ -76,14 +76,10 @@ TEST_CASE("measured calls: ranks of several hosts are the first devices, as orre
 TEST_CASE("measured calls: ranks of several hosts must fill the nodes of a cluster that has some") {
   const LinkFigures link{BytesPerSecond(1'000'000'000), Duration()};
   Cluster cluster = switch_of(8);
-  cluster.fabric = Fabric(
-      std::make_shared<const Nodes>(NodesForm{.nodes = 2,
-                                              .inside = switch_fabric(4, link).shared_topology(),
-                                              .nics = 4,
-                                              .outside = switch_fabric(8, link).shared_topology(),
-                                              .rails = false,
-                                              .over_nodes = false,
-                                              .nic = {}}));
+  const auto inside = switch_fabric(4, link).shared_topology();
+  const auto outside = switch_fabric(8, link).shared_topology();
+  cluster.fabric =
+      Fabric(std::make_shared<const Nodes>(NodesForm{2, inside, 4, outside, false, false, {}}));
   NcclTable hosts = table_of({row(1024, 1, 1)});
   hosts.hosts = 2;
   const std::vector<NcclTable> half = {hosts};
