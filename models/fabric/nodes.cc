@@ -194,7 +194,9 @@ uint64_t Nodes::placed(VertexId first, VertexId device) const {
   const auto end = [&](VertexId of) {
     return VertexId(end_of(node_of(of.index()), nic_of(of.index())));
   };
-  uint64_t placed = mix(device.index() % per_node_);
+  const auto inside = [&](VertexId of) { return VertexId(of.index() % per_node_); };
+  uint64_t placed = form_.inside->placed(inside(first), inside(device));
+  placed = mix(placed + nic_of(device.index()) - nic_of(first.index()));
   placed = mix(placed + node_of(device.index()) - node_of(first.index()));
   return mix(placed + form_.outside->placed(end(first), end(device)));
 }

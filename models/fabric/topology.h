@@ -84,7 +84,7 @@ class Topology {
   /// Returns whether routes are found by a search only.
   virtual bool is_searched() const { return false; }
   /// Returns a number that is equal for pairs of devices that lie alike to each other: as many
-  /// steps, switches and nodes apart, at the same places in their nodes.
+  /// steps, switches, NICs and nodes apart.
   virtual uint64_t placed(VertexId first, VertexId device) const = 0;
   /// Returns whether each device reaches each other one.
   virtual bool joins_all() const { return true; }

@@ -19,6 +19,7 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "models/array/combine.h"
 #include "models/base/check.h"
@@ -65,6 +66,12 @@ class TreeSchedule final : public Schedule {
     extent_.output = count;
     extent_.copies = nodes == 1;
     extent_.works_in_place = true;  // each element is read before it is stored
+    // Executors ask for places more often than it pays to work them out.
+    const uint32_t unlike = nodes % together == 0 ? std::min(lanes_, 2 * together) : lanes_;
+    places_.reserve(size_t{unlike} * nodes);
+    for (uint32_t lane = 0; lane < unlike; ++lane)
+      for (uint32_t node = 0; node < nodes; ++node)
+        places_.push_back(find_place(Node(node), lane));
   }
 
   /// Returns how many channels a rank has, with so many channels of the transport.
@@ -75,20 +82,20 @@ class TreeSchedule final : public Schedule {
   const Extent& extent() const override { return extent_; }
 
   uint32_t steps(Node node, Channel channel) const override {
-    const Place place = place_of(node, lane(channel));
+    const Place& place = place_of(node, lane(channel));
     if (is_up(channel))
       return std::max(place.count, 1U);
     return (receives(place, channel) ? 1 : 0) + (child(channel) < place.count ? 1 : 0);
   }
 
   Step step(StepRef ref) const override {
-    const Place place = place_of(ref.node, lane(ref.channel));
+    const Place& place = place_of(ref.node, lane(ref.channel));
     return is_up(ref.channel) ? up(ref, place) : down(ref, place);
   }
 
   StepRef peer(StepRef ref, Half half) const override {
     const uint32_t lane = this->lane(ref.channel);
-    const Place place = place_of(ref.node, lane);
+    const Place& place = place_of(ref.node, lane);
     if (is_up(ref.channel)) {
       if (half == Half::Send)
         return {*place.parent, ref.channel, place.index};
@@ -99,6 +106,18 @@ class TreeSchedule final : public Schedule {
       return {place.children[child(ref.channel)], ref.channel, 0};
     return {*place.parent, ref.channel,
             receives(place_of(*place.parent, lane), ref.channel) ? 1U : 0U};
+  }
+
+  void for_each_receiver(Node node, Channel channel,
+                         FunctionRef<void(const Sent&)> visit) const override {
+    const Place& place = place_of(node, lane(channel));
+    const int64_t count = parts_.count(lane(channel));
+    if (is_up(channel)) {
+      if (place.parent)
+        visit({*place.parent, 1, count});
+    } else if (child(channel) < place.count) {
+      visit({place.children[child(channel)], 1, count});
+    }
   }
 
   int64_t largest_message() const override { return nodes_ == 1 ? 0 : parts_.largest(); }
@@ -154,7 +173,12 @@ class TreeSchedule final : public Schedule {
   }
   Node head(uint32_t number, uint32_t lane) const { return rank(machine(number, lane), lane, 0); }
 
-  Place place_of(Node node, uint32_t lane) const {
+  /// Returns the place of a rank in a lane. Lanes repeat once each rank of a machine was the first.
+  const Place& place_of(Node node, uint32_t lane) const {
+    return places_[lane * size_t{nodes_} % places_.size() + node.index()];
+  }
+
+  Place find_place(Node node, uint32_t lane) const {
     const uint32_t machine = node.index() / together_;
     const uint32_t ranks = ranks_of(machine);
     const uint32_t at = (node.index() % together_ + ranks - lane / 2 % ranks) % ranks;
@@ -228,7 +252,8 @@ class TreeSchedule final : public Schedule {
   uint32_t machines_;
   uint32_t lanes_;
   Combine combine_;
-  Split parts_;  // per lane
+  Split parts_;                // per lane
+  std::vector<Place> places_;  // per lane and node, of the first lanes that differ
   Extent extent_;
 };
 

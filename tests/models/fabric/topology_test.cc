@@ -295,7 +295,9 @@ TEST_CASE("topologies: pairs of devices are placed alike in other nodes, and und
   };
   CHECK(placed(nodes, 0, 5) == placed(nodes, 8, 13));
   CHECK(placed(nodes, 0, 5) != placed(nodes, 4, 9));  // the second pair is on two nodes
-  CHECK(placed(nodes, 0, 8) != placed(nodes, 1, 9));  // their NICs differ
+  CHECK(placed(nodes, 0, 8) == placed(nodes, 1, 9));  // on another rail
+  const TopologyPtr shared = rails(3, 8, 4, 0, true);
+  CHECK(placed(shared, 0, 1) != placed(shared, 1, 2));  // the second pair has two NICs
   const TopologyPtr leaves = tree({{4}, {4, 4}});
   CHECK(placed(leaves, 0, 3) == placed(leaves, 4, 7));
   CHECK(placed(leaves, 0, 3) != placed(leaves, 2, 5));
