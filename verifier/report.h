@@ -18,7 +18,7 @@
 #include "simulator/analyze/device_times.h"
 #include "simulator/analyze/fabric_bounds.h"
 #include "simulator/memory/profile.h"
-#include "simulator/schedule/choice.h"
+#include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 #include "simulator/values/gpu_facts.h"
 #include "simulator/values/values.h"

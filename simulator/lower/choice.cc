@@ -209,21 +209,26 @@ std::optional<Duration> alone(const QuietTime& time) {
   return time.extended_from ? std::nullopt : std::optional(time.takes);
 }
 
+/// Returns "model", and how the time was found if not by timing all groups completely.
+std::string model_text(const QuietTime& time, size_t shapes) {
+  std::string model = "model";
+  if (time.extended_from)
+    model += fmt::format(", extended from {} and {} ranks", time.extended_from->first,
+                         time.extended_from->second);
+  if (shapes > kMostTimedShapes)
+    model += fmt::format(", {} of {} shapes of groups timed", kMostTimedShapes, shapes);
+  return model;
+}
+
 Pick by_time(std::vector<Timed> timed, size_t shapes) {
   std::stable_sort(timed.begin(), timed.end(),
                    [](const Timed& a, const Timed& b) { return a.time.takes < b.time.takes; });
   const auto& [first, least] = timed[0];
   const auto& [second, next] = timed[1];
-  std::string model = "model";
-  if (least.extended_from)
-    model += fmt::format(", extended from {} and {} ranks", least.extended_from->first,
-                         least.extended_from->second);
-  if (shapes > kMostTimedShapes)
-    model += fmt::format(", {} of {} shapes of groups timed", kMostTimedShapes, shapes);
   return {first,
           fmt::format("{} {} {} {} {} ({})", choice_of(first).method(), reason_text(least.takes),
                       least.takes < next.takes ? "<" : "=", choice_of(second).method(),
-                      reason_text(next.takes), model),
+                      reason_text(next.takes), model_text(least, shapes)),
           alone(least)};
 }
 
@@ -287,9 +292,10 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
   std::optional<Duration> least;
   for (const auto& [method, at_least] : in_order(fitting, site, timed_groups, timer)) {
     if (least && at_least > *least) {
-      why_not = {fmt::format("{} {} < {} at least {} (model)",
+      why_not = {fmt::format("{} {} < {} at least {} ({})",
                              choice_of(timed.front().method).method(), reason_text(*least),
-                             choice_of(method).method(), reason_text(at_least))};
+                             choice_of(method).method(), reason_text(at_least),
+                             model_text(timed.front().time, shapes.size()))};
       break;  // the others are not below that either
     }
     const QuietTimer::Outcome outcome = slowest(method, site, timed_groups, timer);

@@ -3,12 +3,14 @@
 // This picks a site's method: the one that the scenario names, or the fastest on the quiet fabric,
 // with the reason. Methods are compared by the time of one collective when nothing else runs.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "models/array/work.h"
 #include "models/base/id.h"
@@ -24,8 +26,9 @@
 
 namespace orrery {
 
-/// Groups of up to this many ranks are timed completely.
+/// Groups of up to this many ranks, or with up to this many steps, are timed completely.
 inline constexpr uint32_t kMostTimedRanks = 64;
+inline constexpr uint64_t kMostTimedSteps = uint64_t{1} << 19U;
 
 struct QuietTime {
   Duration takes;
@@ -36,19 +39,22 @@ struct QuietTime {
 /// A QuietTimer runs a collective that all ranks enter at once on a fabric without other messages,
 /// by the executor of whole programs (time_program).
 ///
-/// A group of more than kMostTimedRanks ranks is timed in two smaller sizes. Its size is halved
+/// A group of more ranks and steps than these is timed in two smaller sizes. Its size is halved
 /// until it is at most kMostTimedRanks, and once more. The ranks of a node stay together; a group
 /// of fewer than four nodes is timed completely. In nodes, in trees and for a ring both ways,
 /// evenly spaced nodes or ranks are timed. A group that fills axes of a torus is timed on smaller
 /// tori with the same links. Elsewhere the first ranks are timed. Messages are as large as in the
 /// whole. Its time is extrapolated by the number of steps of a rank. If a rank has as many steps in
-/// any group, the number of ranks counts instead. A permutation and a ragged exchange are timed
+/// any group, the longest chain of messages counts instead: it grows with the ranks of a chain, and
+/// with the levels of a tree. A permutation and a ragged exchange are timed
 /// completely, since they name all ranks.
 class QuietTimer {
  public:
-  /// `maker` must outlive this object. Schedules beyond the limits are not timed.
-  QuietTimer(Paths& paths, const ScheduleMaker& maker, const Limits& limits)
-      : paths_(paths), maker_(maker), limits_(limits) {}
+  /// `maker` must outlive this object. Schedules beyond the limits are not timed. Groups with up to
+  /// `most_steps` steps are timed completely, whatever their ranks.
+  QuietTimer(Paths& paths, const ScheduleMaker& maker, const Limits& limits,
+             uint64_t most_steps = kMostTimedSteps)
+      : paths_(paths), maker_(maker), limits_(limits), most_steps_(most_steps) {}
 
   const Fabric& fabric() const { return paths_.fabric(); }
 
@@ -59,14 +65,30 @@ class QuietTimer {
   Outcome of(const Method& method, const Hints& asked, const ScheduleRequest& request,
              WorkType work, std::span<const VertexId> vertices);
 
-  /// Returns a lower bound on the time that of() returns for a group of at most kMostTimedRanks,
-  /// found without a walk. A link needs at least the time for all that is sent over it, and a
-  /// channel the time for what it sends at its rate. A bound beyond 64 bits is the largest
-  /// Duration. The bound is 0 for a larger group.
+  /// Returns a lower bound on the time that of() returns, found without a walk. A link needs at
+  /// least the time for all that is sent over it, and a channel the time for what it sends at its
+  /// rate. A bound beyond 64 bits is the largest Duration. That of a group that is timed in smaller
+  /// sizes is the larger one's.
   Duration at_least(const Method& method, const Hints& asked, const ScheduleRequest& request,
                     WorkType work, std::span<const VertexId> vertices) const;
 
  private:
+  /// A smaller group that is timed in place of the whole.
+  struct Fewer {
+    std::optional<Fabric> torus;  // the fabric, if it is not the timer's
+    std::vector<VertexId> vertices;
+    ScheduleRequest request;  // with its connections
+  };
+
+  bool times_whole(const Method& method, const Hints& asked, const ScheduleRequest& request,
+                   WorkType work) const;
+  /// Returns two smaller groups, the smallest first.
+  std::array<Fewer, 2> fewer(const Method& method, const Hints& asked,
+                             const ScheduleRequest& request, WorkType work,
+                             std::span<const VertexId> vertices) const;
+  /// Returns the bound of at_least() for a request with its connections.
+  Duration bound(const Method& method, const ScheduleRequest& connected, WorkType work,
+                 std::span<const VertexId> vertices) const;
   std::variant<Duration, std::string> timed(const Method& method, const ScheduleRequest& request,
                                             WorkType work, std::span<const VertexId> vertices);
   Outcome extended(const Method& method, const Hints& asked, const ScheduleRequest& request,
@@ -75,6 +97,7 @@ class QuietTimer {
   Paths& paths_;
   const ScheduleMaker& maker_;
   const Limits limits_;
+  const uint64_t most_steps_;
 };
 
 /// All that the choice depends on.

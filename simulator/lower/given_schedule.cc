@@ -12,19 +12,6 @@
 
 namespace orrery {
 
-Lowered lowered_alone(const Program& program, Collective collective) {
-  ORRERY_CHECK(program.ops.size() == 1 && program.threads.size() == 1,
-               "a program of one op of one thread");
-  Lowered lowered;
-  lowered.collectives.push_back(std::move(collective));
-  lowered.iterations = std::make_shared<const Iterations>(program);
-  lowered.tapes.emplace_back(program, program.threads.front(), lowered.iterations);
-  lowered.choices.resize(1);
-  lowered.local.resize(1);
-  lowered.members = members_by_site(lowered, 1);
-  return lowered;
-}
-
 Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorithm,
                    const Program& program, const DeviceFigures& device,
                    std::optional<TransportFigures> transport) {

@@ -48,10 +48,6 @@ Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,
               const Limits& limits = {}, const RaggedTables& tables = {});
 
-/// Returns the lowered form of a program whose only op is a sync collective, issued by one thread
-/// and run by one group. The choices have no algorithm.
-Lowered lowered_alone(const Program& program, Collective collective);
-
 /// Returns the lowered form of a program with a given schedule instead of one that lower() chooses.
 /// The program's only op is a sync collective of all devices of its mesh, in one group. Node r of
 /// the schedule is rank r; logical id d runs on device d. Requires a collective that works on its

@@ -11,42 +11,17 @@
 #include "simulator/lower/choice.h"
 #include "simulator/lower/lower.h"
 #include "simulator/network/demand.h"
+#include "simulator/schedule/causes.h"
 #include "simulator/schedule/lowered.h"
+#include "simulator/schedule/step_table.h"
+#include "simulator/schedule/walk.h"
+#include "simulator/time/apart.h"
 #include "simulator/time/collective_sweep.h"
 #include "simulator/time/completion.h"
 #include "simulator/time/state_budget.h"
 
 namespace orrery {
 namespace {
-
-/// A program of one collective over all its devices, rank r on device r.
-struct OneCollective {
-  Program program;
-  Lowered lowered;
-
-  OneCollective(OpKind kind, const Schedule& schedule, WorkType work, SharedList<VertexId> vertices,
-                const CollectiveFigures& figures) {
-    Group all;
-    for (size_t rank = 0; rank < schedule.extent().ranks(); ++rank)
-      all.emplace_back(rank);
-    program.mesh = Mesh({{"rank", static_cast<int64_t>(all.size())}});
-    Op& op = program.ops.emplace_back();
-    op.name = "collective";
-    op.kind = kind;
-    op.site = SiteId(0);
-    program.threads = {{"all", all, {OpId(0)}}};
-    program.sites = {{"site", {OpId(0)}, {all}}};
-
-    Collective collective;
-    collective.kind = kind;
-    collective.work = work;
-    collective.schedule = &schedule;
-    collective.members = all;
-    collective.vertices = std::move(vertices);
-    collective.figures = figures;
-    lowered = lowered_alone(program, std::move(collective));
-  }
-};
 
 /// A group is timed in smaller sizes if it has at least so many nodes: two of them are left in the
 /// smallest.
@@ -57,6 +32,36 @@ uint64_t steps_of_a_rank(const Schedule& schedule) {
   for (uint32_t c = 0; c < schedule.extent().channels; ++c)
     steps += schedule.steps(Node(0), Channel(c));
   return steps;
+}
+
+/// Returns the most messages that follow each other, each caused by the one before. Requires a
+/// schedule that ends.
+uint64_t longest_chain(const Schedule& schedule) {
+  struct Chains {
+    const Schedule& schedule;
+    AllSteps<std::array<uint64_t, 2>> messages;  // that led to each half, with its own
+    uint64_t longest = 0;
+
+    void add(HalfRef half, const Step& step) {
+      uint64_t before = 0;
+      for_each_cause(schedule, schedule.extent(), half.step, half.half, step,
+                     [&](const Cause& cause) {
+                       if (cause.kind != CauseKind::Enter)
+                         before = std::max(before, of({cause.step, cause.half}));
+                       return true;
+                     });
+      of(half) = before + (half.half == Half::Send && step.to ? 1 : 0);
+      longest = std::max(longest, of(half));
+    }
+    uint64_t& of(HalfRef half) {
+      return messages.at(half.step)[half.half == Half::Receive ? 0 : 1];
+    }
+    void receive(StepRef ref, const Step& step) { add({ref, Half::Receive}, step); }
+    void send(StepRef ref, const Step& step) { add({ref, Half::Send}, step); }
+  };
+  Chains chains{schedule, {schedule, {}}};
+  walk(schedule, chains);
+  return chains.longest;
 }
 
 /// Returns the request for fewer nodes. If the source is not among them, the last node replaces it.
@@ -153,11 +158,21 @@ std::optional<std::array<Fabric, 2>> smaller_tori(const Fabric& fabric,
 
 }  // namespace
 
+bool QuietTimer::times_whole(const Method& method, const Hints& asked,
+                             const ScheduleRequest& request, WorkType work) const {
+  if (request.nodes <= kMostTimedRanks || request.names_ranks() ||
+      request.nodes / block_of(request) < kLeastBlocks)
+    return true;
+  const auto whole = method.algorithm->make(maker_.with_connections(method, asked, request, work));
+  return UInt128{count_steps(*whole)} *
+             static_cast<uint64_t>(ScheduleMaker::iterations(method, *whole, work)) <=
+         most_steps_;
+}
+
 QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
                                    const ScheduleRequest& request, WorkType work,
                                    std::span<const VertexId> vertices) {
-  if (request.nodes > kMostTimedRanks && !request.names_ranks() &&
-      request.nodes / block_of(request) >= kLeastBlocks)
+  if (!times_whole(method, asked, request, work))
     return extended(method, asked, request, work, vertices);
   const auto outcome =
       timed(method, maker_.with_connections(method, asked, request, work), work, vertices);
@@ -169,11 +184,19 @@ QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
 Duration QuietTimer::at_least(const Method& method, const Hints& asked,
                               const ScheduleRequest& request, WorkType work,
                               std::span<const VertexId> vertices) const {
-  if (request.nodes > kMostTimedRanks)
-    return {};
-  const ScheduleRequest connected = maker_.with_connections(method, asked, request, work);
+  if (times_whole(method, asked, request, work))
+    return bound(method, maker_.with_connections(method, asked, request, work), work, vertices);
+  const Fewer fewer = this->fewer(method, asked, request, work, vertices)[1];
+  if (!fewer.torus)
+    return bound(method, fewer.request, work, fewer.vertices);
+  Paths on_torus(*fewer.torus);
+  return QuietTimer(on_torus, maker_, limits_).bound(method, fewer.request, work, fewer.vertices);
+}
+
+Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connected, WorkType work,
+                           std::span<const VertexId> vertices) const {
   const std::unique_ptr<const Schedule> whole = method.algorithm->make(connected);
-  const CollectiveFigures figures = maker_.figures(method, request.kind, *whole);
+  const CollectiveFigures figures = maker_.figures(method, connected.kind, *whole);
   const SharedList<VertexId> places =
       vertices_of_nodes(*method.algorithm, *whole,
                         {fabric(), vertices, connected.transport.channels, connected.layout});
@@ -221,8 +244,12 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
                         {paths_.fabric(), vertices, request.transport.channels, request.layout});
   if (first_unrouted(schedule, nodes, paths_))
     return "has no route for some message";
-  const OneCollective alone(request.kind, schedule, work, nodes,
-                            maker_.figures(method, request.kind, schedule));
+  Collective collective;
+  collective.work = work;
+  collective.schedule = &schedule;
+  collective.vertices = nodes;
+  collective.figures = maker_.figures(method, request.kind, schedule);
+  const CollectiveAlone alone(std::move(collective));
   try {
     TimeOptions options;
     options.most_state = limits_.state;
@@ -239,6 +266,42 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
   }
 }
 
+std::array<QuietTimer::Fewer, 2> QuietTimer::fewer(const Method& method, const Hints& asked,
+                                                   const ScheduleRequest& request, WorkType work,
+                                                   std::span<const VertexId> vertices) const {
+  const auto tori = smaller_tori(fabric(), vertices, request.layout);
+  const uint32_t block = block_of(request);
+  uint32_t blocks = request.nodes / block;
+  while (blocks * block > kMostTimedRanks && blocks / 2 >= kLeastBlocks)
+    blocks /= 2;
+  const Algorithm& algorithm = *method.algorithm;
+  std::array<Fewer, 2> result;
+  std::array<int64_t, 2> largest;
+  for (size_t i = 0; i < 2; ++i) {
+    Fewer& fewer = result[i];
+    const uint32_t size = tori ? (*tori)[i].devices() : blocks / (i == 0 ? 2 : 1) * block;
+    if (tori) {
+      fewer.torus = (*tori)[i];
+      for (uint32_t device = 0; device < size; ++device)
+        fewer.vertices.emplace_back(device);
+    } else {
+      fewer.vertices =
+          smaller_group(algorithm, asked, fabric(), vertices, request.layout, size, block);
+    }
+    fewer.request = with(request, size, request.elements,
+                         layout_of(tori ? *fewer.torus : fabric(), fewer.vertices));
+    largest[i] = algorithm.make(fewer.request)->largest_message();
+  }
+  for (Fewer& fewer : result) {
+    // Data that is split into one part per rank shrinks with the number of ranks.
+    if (largest[0] > largest[1])
+      fewer.request.elements = checked_narrow(
+          ceil_divide(Int128{request.elements} * fewer.request.nodes, Int128{request.nodes}));
+    fewer.request = maker_.with_connections(method, asked, fewer.request, work);
+  }
+  return result;
+}
+
 QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& asked,
                                          const ScheduleRequest& request, WorkType work,
                                          std::span<const VertexId> vertices) {
@@ -251,58 +314,32 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
     return "has no route for some message";
   if (CollectiveSweep<Schedule>::least_bytes(whole_of_all->extent()) > limits_.state)
     return "takes more memory than the limit allows";
-  const auto tori = smaller_tori(fabric(), vertices, request.layout);
-  const uint32_t block = block_of(request);
-  uint32_t blocks = request.nodes / block;
-  while (blocks * block > kMostTimedRanks && blocks / 2 >= kLeastBlocks)
-    blocks /= 2;
-  const uint32_t size = tori ? (*tori)[1].devices() : blocks * block;
-  const uint32_t half = tori ? (*tori)[0].devices() : blocks / 2 * block;
-  const Algorithm& algorithm = *method.algorithm;
-  const uint32_t sizes[2] = {half, size};
-  std::vector<VertexId> fewer[2];
-  Layout layouts[2];
-  int64_t largest[2];
-  for (size_t i = 0; i < 2; ++i) {
-    if (tori)
-      for (uint32_t device = 0; device < sizes[i]; ++device)
-        fewer[i].emplace_back(device);
-    else
-      fewer[i] =
-          smaller_group(algorithm, asked, fabric(), vertices, request.layout, sizes[i], block);
-    layouts[i] = layout_of(tori ? (*tori)[i] : fabric(), fewer[i]);
-    largest[i] =
-        algorithm.make(with(request, sizes[i], request.elements, layouts[i]))->largest_message();
-  }
-  const auto steps_with = [&](const ScheduleRequest& each) {
-    const std::unique_ptr<const Schedule> whole = algorithm.make(each);
-    return Int128{steps_of_a_rank(*whole)} * ScheduleMaker::iterations(method, *whole, work);
-  };
-  // Data that is split into one part per rank shrinks with the number of ranks.
-  const bool split = largest[0] > largest[1];
-  const auto elements_of = [&](uint32_t nodes) {
-    const Int128 share = ceil_divide(Int128{request.elements} * nodes, Int128{request.nodes});
-    return split ? checked_narrow(share) : request.elements;
-  };
+  const std::array<Fewer, 2> fewer = this->fewer(method, asked, request, work, vertices);
   Duration takes[2];
-  Int128 steps[2];
   for (size_t i = 0; i < 2; ++i) {
-    const ScheduleRequest smaller = maker_.with_connections(
-        method, asked, with(request, sizes[i], elements_of(sizes[i]), layouts[i]), work);
     std::optional<Paths> on_torus;
-    if (tori)
-      on_torus.emplace((*tori)[i]);
-    const auto outcome = QuietTimer(tori ? *on_torus : paths_, maker_, limits_)
-                             .timed(method, smaller, work, fewer[i]);
+    if (fewer[i].torus)
+      on_torus.emplace(*fewer[i].torus);
+    const auto outcome = QuietTimer(on_torus ? *on_torus : paths_, maker_, limits_)
+                             .timed(method, fewer[i].request, work, fewer[i].vertices);
     if (const auto* why_not = std::get_if<std::string>(&outcome))
       return *why_not;
     takes[i] = std::get<Duration>(outcome);
-    steps[i] = steps_with(smaller);
   }
-  Measure by{steps[0], steps[1], steps_with(of_all)};
-  if (by.size <= by.half)  // each rank has as many steps in any group, as in a chain
-    by = {half, size, request.nodes};
-  return QuietTime{extend(takes[0], takes[1], by), std::pair(half, size)};
+  const auto measured = [&](auto&& measure) {
+    const auto of = [&](const ScheduleRequest& each) {
+      return Int128{measure(*method.algorithm->make(each))};
+    };
+    return Measure{of(fewer[0].request), of(fewer[1].request), of(of_all)};
+  };
+  Measure by = measured([&](const Schedule& whole) {
+    return static_cast<int64_t>(steps_of_a_rank(whole)) *
+           ScheduleMaker::iterations(method, whole, work);
+  });
+  if (by.size <= by.half)  // each rank has as many steps in any group, as in a chain or a tree
+    by = measured(longest_chain);
+  const std::pair sizes(fewer[0].request.nodes, fewer[1].request.nodes);
+  return QuietTime{by.size <= by.half ? takes[1] : extend(takes[0], takes[1], by), sizes};
 }
 
 }  // namespace orrery

@@ -25,12 +25,12 @@ void add_all(Digest& halves, Digest* moves, CollectiveId collective, const Sched
   }
 }
 
-const WalkDigest& ScheduleDigests::of(CollectiveId collective, const Schedule& schedule,
-                                      Bytes itemsize) {
-  const auto [known, is_new] = known_.try_emplace({&schedule, collective, itemsize});
+WalkDigest ScheduleDigests::of(CollectiveId collective, const Schedule& schedule, Bytes itemsize) {
+  const auto [known, is_new] = known_.try_emplace({&schedule, itemsize});
+  WalkDigest& digest = known->second;
   if (is_new)
-    add_all(known->second.halves, &known->second.moves.emplace(), collective, schedule, itemsize);
-  return known->second;
+    add_all(digest.halves, &digest.moves.emplace(), CollectiveId(0), schedule, itemsize);
+  return {digest.halves.in(collective), digest.moves->in(collective)};
 }
 
 }  // namespace orrery

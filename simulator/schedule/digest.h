@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <tuple>
+#include <utility>
 
 #include "models/base/hash.h"
 #include "models/base/id.h"
@@ -16,20 +16,21 @@
 
 namespace orrery {
 
-/// A Digest does not depend on the order in which halves retire.
+/// A Digest does not depend on the order in which halves retire. That of a collective is the digest
+/// of its steps times an odd number of its own, so that equal steps of many collectives are added
+/// up once.
 class Digest {
  public:
   void add(CollectiveId collective, StepRef ref, Half half, Bytes bytes) {
-    add(Halves(collective, ref.channel, half), ref, bytes);
+    sum_ += word(Halves(ref.channel, half), ref, bytes) * factor(collective);
   }
 
   /// Halves is the part of a key that all receive halves, or all send halves, of one channel number
-  /// of a collective share. Loops compute it once.
+  /// share. Loops compute it once.
   class Halves {
    public:
-    Halves(CollectiveId collective, Channel channel, Half half)
-        : term_(((uint64_t{collective.index()} << 32U) | (uint64_t{channel.index()} << 1U) |
-                 (half == Half::Send ? 1U : 0U)) *
+    Halves(Channel channel, Half half)
+        : term_(((uint64_t{channel.index()} << 1U) | (half == Half::Send ? 1U : 0U)) *
                     0xd1342543de82ef95U +
                 0xa0761d6478bd642fU) {}
 
@@ -37,10 +38,8 @@ class Digest {
     friend class Digest;
     uint64_t term_;
   };
-  void add(Halves halves, StepRef ref, Bytes bytes) {
-    const uint64_t step = (uint64_t{ref.node.index()} << 32U) | ref.index;
-    sum_ += mix(step ^ 0x9e3779b97f4a7c15U, halves.term_ + static_cast<uint64_t>(bytes.count()));
-  }
+  /// Adds a half of collective 0.
+  void add(Halves halves, StepRef ref, Bytes bytes) { sum_ += word(halves, ref, bytes); }
 
   /// Adds one action that moved `bytes`. They begin at element `slice->first` of the slice's area;
   /// if the action names no slice, they are the payload itself.
@@ -50,16 +49,17 @@ class Digest {
         slice == nullptr
             ? 0
             : (static_cast<uint64_t>(slice->first) << 2U | static_cast<uint64_t>(slice->area)) + 1;
-    const Halves key(collective, ref.channel, Half::Receive);
-    const uint64_t step = (uint64_t{ref.node.index()} << 32U) | ref.index;
+    const Halves key(ref.channel, Half::Receive);
     const uint64_t what = mix(where ^ 0x8ebc6af09c88c6e3U,
                               (uint64_t{static_cast<uint8_t>(action)} + 1) * 0x589965cc75374cc3U +
                                   static_cast<uint64_t>(bytes.count()));
-    sum_ += mix(step ^ 0x9e3779b97f4a7c15U, key.term_ ^ what);
+    sum_ += mix(step_of(ref), key.term_ ^ what) * factor(collective);
   }
 
   /// Adds the digest of another part of the same walk.
   void add(Digest part) { sum_ += part.sum_; }
+  /// Returns the digest of the same steps in another collective. Requires a digest of collective 0.
+  Digest in(CollectiveId collective) const { return repeated(factor(collective)); }
   /// Returns the digest of this walk repeated `times` times.
   Digest repeated(uint64_t times) const {
     Digest all;
@@ -76,6 +76,16 @@ class Digest {
   friend bool operator==(Digest, Digest) = default;
 
  private:
+  static uint64_t step_of(StepRef ref) {
+    return ((uint64_t{ref.node.index()} << 32U) | ref.index) ^ 0x9e3779b97f4a7c15U;
+  }
+  static uint64_t word(Halves halves, StepRef ref, Bytes bytes) {
+    return mix(step_of(ref), halves.term_ + static_cast<uint64_t>(bytes.count()));
+  }
+  static uint64_t factor(CollectiveId collective) {
+    return uint64_t{collective.index()} * 0x9fb21c651e98df26U + 1;
+  }
+
   uint64_t sum_ = 0;
 };
 
@@ -99,10 +109,10 @@ void add_all(Digest& halves, Digest* moves, CollectiveId collective, const Sched
 /// its steps say. Each is worked out once. The schedules must outlive it.
 class ScheduleDigests {
  public:
-  const WalkDigest& of(CollectiveId collective, const Schedule& schedule, Bytes itemsize);
+  WalkDigest of(CollectiveId collective, const Schedule& schedule, Bytes itemsize);
 
  private:
-  std::map<std::tuple<const Schedule*, CollectiveId, Bytes>, WalkDigest> known_;
+  std::map<std::pair<const Schedule*, Bytes>, WalkDigest> known_;  // in collective 0
 };
 
 }  // namespace orrery

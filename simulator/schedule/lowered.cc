@@ -95,4 +95,17 @@ std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites) {
   return result;
 }
 
+Lowered lowered_alone(const Program& program, Collective collective) {
+  ORRERY_CHECK(program.ops.size() == 1 && program.threads.size() == 1,
+               "a program of one op of one thread");
+  Lowered lowered;
+  lowered.collectives.push_back(std::move(collective));
+  lowered.iterations = std::make_shared<const Iterations>(program);
+  lowered.tapes.emplace_back(program, program.threads.front(), lowered.iterations);
+  lowered.choices.resize(1);
+  lowered.local.resize(1);
+  lowered.members = members_by_site(lowered, 1);
+  return lowered;
+}
+
 }  // namespace orrery

@@ -28,7 +28,6 @@
 #include "models/program/program.h"
 #include "models/program/ragged.h"
 #include "models/program/sides.h"
-#include "simulator/schedule/choice.h"
 #include "simulator/schedule/durations.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/tape.h"
@@ -184,6 +183,21 @@ struct LocalTime {
   }
 };
 
+/// A Choice names the algorithm of a site and the reason for it.
+struct Choice {
+  std::string algorithm;
+  std::string because = {};
+  std::string protocol = {};  // by which messages are passed; empty: without one
+  /// The time of the slowest group, alone on the fabric, from the launch to the end of the last
+  /// step. It is known if methods were compared by it.
+  std::optional<Duration> alone = {};
+
+  /// Returns "ring", or with a protocol "ring (ll)".
+  std::string method() const {
+    return protocol.empty() ? algorithm : algorithm + " (" + protocol + ")";
+  }
+};
+
 struct Lowered {
   std::shared_ptr<const std::optional<TransportFigures>> transport;
   std::shared_ptr<const Iterations> iterations;
@@ -219,5 +233,9 @@ const RaggedGroup* tables_of(const Lowered& lowered, const Collective& collectiv
 
 /// Returns the members of each site, from the collectives of `lowered`.
 std::vector<SiteMembers> members_by_site(const Lowered& lowered, size_t sites);
+
+/// Returns the lowered form of a program whose only op is a sync collective, issued by one thread
+/// and run by one group. The choices have no algorithm.
+Lowered lowered_alone(const Program& program, Collective collective);
 
 }  // namespace orrery

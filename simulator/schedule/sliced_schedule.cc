@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "models/base/check.h"
@@ -126,6 +127,35 @@ uint32_t SlicedSchedule::find_lookback() const {
     }
   }
   return static_cast<uint32_t>(lookback);
+}
+
+bool SlicedSchedule::keeps_elements_together() const {
+  using Range = std::tuple<Area, int64_t, int64_t>;  // with the first element and the end
+  std::vector<Range> ranges;
+  for (uint32_t n = 0; n < extent_.nodes; ++n) {
+    ranges.clear();
+    for (uint32_t c = 0; c < extent_.channels; ++c)
+      for (uint32_t i = 0; i < whole_->steps(Node(n), Channel(c)); ++i) {
+        const StepRef ref{Node(n), Channel(c), i};
+        const Step step = whole_->step(ref);
+        for (const std::optional<Slice>& slice : {step.source, step.target})
+          if (slice && slice->count != step.count())
+            return false;
+          else if (slice && slice->count > 0)
+            ranges.emplace_back(extent_.area(slice->area), slice->first,
+                                slice->first + slice->count);
+        if (step.to && whole_->step(whole_->peer(ref, Half::Send)).count() != step.count())
+          return false;
+      }
+    std::sort(ranges.begin(), ranges.end());
+    ranges.erase(std::unique(ranges.begin(), ranges.end()), ranges.end());
+    for (size_t r = 1; r < ranges.size(); ++r) {
+      const auto& [area, first, end] = ranges[r];
+      if (std::get<Area>(ranges[r - 1]) == area && first < std::get<2>(ranges[r - 1]))
+        return false;
+    }
+  }
+  return true;
 }
 
 SlicedSchedule::SlotUser SlicedSchedule::slot_user(StepRef within) const {

@@ -41,6 +41,11 @@ class SlicedSchedule : public Schedule {
   uint32_t length(Node node, Channel channel) const { return whole_->steps(node, channel); }
   int64_t stretch() const { return stretch_; }
   const Schedule& whole() const { return *whole_; }
+  /// Returns whether slices of `whole` that share elements begin and end together, and those of a
+  /// step and its message are as long. SlicedOver requires this. Then iterations share no elements,
+  /// and each has all causes that `whole` has, besides those of slots that were used before. So if
+  /// `whole` ends, makes the right result and has no races, this schedule does so too.
+  bool keeps_elements_together() const;
 
  protected:
   /// A SlotUser is the receiver that used a slot before, and how many iterations before.

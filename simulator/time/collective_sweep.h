@@ -42,10 +42,10 @@ struct SweptCollective {
   StateBudget& state;
 };
 
-/// CollectiveTimes is the result of a sweep.
+/// CollectiveTimes says when a collective ended, and what it did.
 struct CollectiveTimes {
   uint64_t messages = 0;
-  Digest digest;
+  Digest digest;  // of collective 0
   /// Per rank: when the rank ended and whose entry held it up.
   std::vector<Happened> exits;
 };
@@ -169,7 +169,7 @@ class CollectiveSweep {
   };
 
   Pass pass_over(const S& schedule, StepTimes* times, Channel channel) const {
-    return {schedule, times, {id_, channel, Half::Receive}, {id_, channel, Half::Send}};
+    return {schedule, times, {channel, Half::Receive}, {channel, Half::Send}};
   }
 
   /// Runs the schedule row by row, whole steps at a time. A row may be repeated. It is repeated

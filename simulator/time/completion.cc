@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -46,22 +47,49 @@ bool any_repeats(const Lowered& lowered) {
       });
 }
 
+/// Returns whether many runs of collectives may be alike: each schedule runs several times.
+bool many_may_be_alike(const Lowered& lowered) {
+  uint64_t runs = 0;
+  std::set<const Schedule*> schedules;
+  for (const Collective& collective : lowered.collectives) {
+    runs += collective.times;
+    schedules.insert(collective.schedule);
+  }
+  return runs >= 2 * schedules.size() && runs > 1;
+}
+
+SweepOptions sweep_options(const TimeOptions& options, EventLog* log) {
+  SweepOptions of_sweep;
+  of_sweep.device_start = options.device_start;
+  of_sweep.log = log;
+  of_sweep.most_state = options.most_state;
+  of_sweep.kept = options.kept;
+  of_sweep.most_runs = options.most_runs;
+  of_sweep.only_times = options.only_times;
+  return of_sweep;
+}
+
 /// Returns the sweep's completion, or why the sweep is not exact; its timeline may show that first.
 std::variant<Completion, std::string> time_by_sweep(const Program& program, const Lowered& lowered,
                                                     Paths& paths, const Demands& demands,
                                                     const TimeOptions& options) {
   std::optional<std::string> shared = sweep_refusal(demands, paths.fabric());
+  if (shared && options.history == nullptr && many_may_be_alike(lowered)) {
+    SweepOptions apart = sweep_options(options, nullptr);
+    apart.apart = &demands;
+    auto swept = sweep(program, lowered, paths, apart);
+    if (auto* completion = std::get_if<Completion>(&swept)) {
+      completion->because = completion->by == TimedBy::Sweep
+                                ? "no link is asked for more than its capacity"
+                                : *std::move(shared);
+      return swept;
+    }
+  }
   // The engine adds up the iterations of cut schedules, which a check of the timeline must see.
   if (shared && options.only_times && any_repeats(lowered))
     return *std::move(shared);
   auto swept = with_history(options.history, [&](EventLog* log) {
-    SweepOptions of_sweep;
-    of_sweep.device_start = options.device_start;
-    of_sweep.log = log;
-    of_sweep.most_state = options.most_state;
-    of_sweep.kept = options.kept;
-    of_sweep.most_runs = options.most_runs;
-    of_sweep.only_times = options.only_times;
+    SweepOptions of_sweep = sweep_options(options, log);
     if (shared)
       of_sweep.check_capacity = &demands;
     return sweep(program, lowered, paths, of_sweep);

@@ -12,6 +12,7 @@
 #include "models/program/op_overflow.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/run_table.h"
+#include "simulator/time/apart.h"
 #include "simulator/time/collective_sweep.h"
 #include "simulator/time/device_clocks.h"
 #include "simulator/time/loop_skips.h"
@@ -99,16 +100,21 @@ class ProgramSweep {
         skips_(program, lowered, clocks_, options.kept),
         log_(options.log),
         only_times_(options.only_times),
+        most_state_(options.most_state),
         state_(options.most_state),
         gathering_(lowered.collectives.size()),
         once_(lowered.collectives.size()) {
     completion_.device_start = options.device_start;
+    completion_.by = TimedBy::Sweep;
+    checks_turns_ = options.apart != nullptr;
+    if (!capacity_ && log_ == nullptr)
+      apart_.emplace(lowered, paths, options.apart);
     if (skips_.any())
       meetings_.emplace(program, lowered, clocks_.lists());
   }
 
   std::variant<Completion, std::string> run() {
-    if (meetings_ && capacity_)
+    if (meetings_ && (capacity_ || checks_turns_))
       return "what iterations ask of links is not known where they are skipped";
     const auto entered = [&](const Entrance& entrance) { enter(entrance); };
     if (meetings_)
@@ -118,7 +124,7 @@ class ProgramSweep {
     do {
       for (size_t next = 0; next < complete_.size(); ++next)
         if (const CollectiveRun run = gathering_.run(complete_[next]);
-            !sweep_collective(complete_[next]))
+            !time_collective(complete_[next]))
           return stopped_in(run.collective);
       complete_.clear();
     } while (meetings_ && lists_go_on());
@@ -131,9 +137,8 @@ class ProgramSweep {
     for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
       const uint64_t times = lowered_.collectives[c].times;
       completion_.messages += once_[c].messages * times;
-      completion_.digest.add(once_[c].digest.repeated(times));
+      completion_.digest.add(once_[c].digest.in(CollectiveId(c)).repeated(times));
     }
-    completion_.by = TimedBy::Sweep;
     return std::move(completion_);
   }
 
@@ -160,9 +165,9 @@ class ProgramSweep {
 
   std::string stopped_in(CollectiveId id) const {
     const OpId op = program_.site(lowered_.collective(id).site).ops.front();
-    return fmt::format(
-        "'{}' {}", program_.op(op).name,
-        capacity_ && !capacity_->holds() ? "asks a link for more than it has" : "cannot end");
+    const bool shares = took_turns_ == false || (capacity_ && !capacity_->holds());
+    return fmt::format("'{}' {}", program_.op(op).name,
+                       shares ? "asks a link for more than it has" : "cannot end");
   }
 
   void enter(const Entrance& entrance) {
@@ -177,33 +182,51 @@ class ProgramSweep {
       complete_.push_back(slot);
   }
 
-  /// Sweeps a collective. Returns whether it came to its end.
-  bool sweep_collective(uint32_t slot) {
+  /// Times a collective. Returns whether it came to its end.
+  bool time_collective(uint32_t slot) {
     const CollectiveId id = gathering_.run(slot).collective;
     const Gathering gathering = std::exchange(gathering_[slot], {});
     gathering_.erase(slot);
-    const Schedule& schedule = *lowered_.collective(id).schedule;
-    const SweptCollective of{lowered_,
-                             id,
-                             program_.site(lowered_.collective(id).site).ops.front(),
-                             gathering.entries,
-                             paths_,
-                             log_,
-                             capacity_ ? &*capacity_ : nullptr,
-                             state_};
-    const auto* const cut = dynamic_cast<const SlicedSchedule*>(&schedule);
-    std::optional<CollectiveTimes> times;
-    if (cut != nullptr && only_times_ && of.log == nullptr && of.capacity == nullptr)
-      times = sweep_repeating(*cut, of);
+    const std::optional<CollectiveTimes> times = times_of(id, gathering.entries);
     if (!times)
-      times = cut != nullptr ? sweep_cut(*cut, of) : sweep_whole(schedule, of);
-    if (!times)
+      return false;
+    took_turns_ = !checks_turns_ || apart_->take_turns(id, gathering.entries, times->exits);
+    if (!took_turns_)
       return false;
     once_[id.index()] = {times->messages, times->digest};
     for (uint32_t n = 0; n < gathering.entries.size(); ++n)
       clocks_.end(gathering.by[n], times->exits[n].at, times->exits[n].origin,
                   [&](const Entrance& entrance) { enter(entrance); });
     return true;
+  }
+
+  std::optional<CollectiveTimes> times_of(CollectiveId id, std::span<const Instant> entries) {
+    const OpId op = program_.site(lowered_.collective(id).site).ops.front();
+    if (!apart_)
+      return swept(id, op, entries);
+    if (const CollectiveTimes* const known = apart_->find(id, entries))
+      return on_behalf_of(op, [&] { return CollectivesApart::at(*known, entries); });
+    std::optional<CollectiveTimes> times;
+    if (checks_turns_ && apart_->shares_links(id)) {
+      completion_.by = TimedBy::Engine;
+      times = apart_->time_alone(id, op, entries, most_state_);
+    } else {
+      times = swept(id, op, entries);
+    }
+    if (times)
+      apart_->remember(id, entries, *times);
+    return times;
+  }
+
+  std::optional<CollectiveTimes> swept(CollectiveId id, OpId op, std::span<const Instant> entries) {
+    const Schedule& schedule = *lowered_.collective(id).schedule;
+    const SweptCollective of{
+        lowered_, id, op, entries, paths_, log_, capacity_ ? &*capacity_ : nullptr, state_};
+    const auto* const cut = dynamic_cast<const SlicedSchedule*>(&schedule);
+    std::optional<CollectiveTimes> times;
+    if (cut != nullptr && only_times_ && of.log == nullptr && of.capacity == nullptr)
+      times = sweep_repeating(*cut, of);
+    return times ? times : cut != nullptr ? sweep_cut(*cut, of) : sweep_whole(schedule, of);
   }
 
   /// Lets lists that are held at the ends of iterations go on, when nothing else can happen. Mates
@@ -245,7 +268,11 @@ class ProgramSweep {
   std::optional<LoopMeetings> meetings_;  // where iterations may be skipped
   EventLog* log_;
   const bool only_times_;
+  const int64_t most_state_;
   StateBudget state_;
+  std::optional<CollectivesApart> apart_;  // where runs that are alike are timed once
+  bool checks_turns_ = false;              // whether collectives must not share links
+  bool took_turns_ = true;                 // whether they did not so far
   RunTable<Gathering> gathering_;
   std::vector<Once> once_;          // per collective
   std::vector<uint32_t> complete_;  // slots, in the order in which their last member entered

@@ -39,6 +39,9 @@ struct SweepOptions {
   EventLog* log = nullptr;  // gets every half that runs, collective by collective
   /// If it is not null, the timeline is checked against the links' capacities.
   const Demands* check_capacity = nullptr;
+  /// If it is not null, collectives may share links with themselves, but not with others. One that
+  /// does is timed alone by the engine, and the timeline is checked. There is no log then.
+  const Demands* apart = nullptr;
   int64_t most_state = Limits().state;  // bytes that a collective may take: its ranks x channels x
                                         // window
   /// These runs get spans, ascending; null means all. Iterations without any may be skipped.
@@ -50,8 +53,9 @@ struct SweepOptions {
 /// Runs one collective at a time, once the entries of all its members are known. Returns the reason
 /// if it cannot finish. Either no collective has all its entries, or the steps of one wait for each
 /// other. Or a link's capacity is exceeded, or cannot be checked since iterations may be skipped.
-/// Requires !sweep_refusal(), or check_capacity. Memory grows with ranks x channels x window.
-/// Throws TooMuchState and TooManyRuns.
+/// Collectives that are alike and whose ranks enter alike are timed once, if there is neither a log
+/// nor check_capacity. Requires !sweep_refusal(), or check_capacity, or apart. Memory grows with
+/// ranks x channels x window. Throws TooMuchState and TooManyRuns.
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options = {});
 

@@ -92,7 +92,7 @@ WalkDigest whole_digest(const Program& program, const Lowered& lowered, Schedule
   Digest moves;
   for (size_t c = 0; c < lowered.collectives.size(); ++c) {
     const Collective& collective = lowered.collectives[c];
-    const WalkDigest& of_one =
+    const WalkDigest of_one =
         known.of(CollectiveId(c), *collective.schedule, itemsize(collective.work));
     const uint64_t runs = lowered.iterations->runs(program.site(collective.site).ops.front());
     halves.add(of_one.halves.repeated(runs));

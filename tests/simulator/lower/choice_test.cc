@@ -31,7 +31,7 @@ struct ChoiceSite {
   std::string pick() const {
     Paths paths(fabric);
     const ScheduleMaker maker(device, Limits());
-    QuietTimer timer(paths, maker, Limits());
+    QuietTimer timer(paths, maker, Limits(), most_steps);
     Groupings groupings(fabric);
     const auto picked =
         pick_method({asked, request, {Dtype::F32}, groupings.of(groups)}, transport, maker, timer);
@@ -47,6 +47,7 @@ struct ChoiceSite {
   Hints asked;
   std::optional<TransportFigures> transport;
   DeviceFigures device;
+  uint64_t most_steps = 0;  // groups of more than 64 ranks are timed in smaller sizes
 };
 
 std::string pick(OpKind kind, uint32_t ranks, int64_t elements) {
@@ -461,7 +462,7 @@ TEST_CASE("choice: without a transport, a broadcast goes along a chain piece by 
 
 TEST_CASE("choice: more than 64 ranks in a chain are extrapolated by the ranks, which is exact") {
   // There are 8 pieces of 10.48576 us: the chain takes 8 + 126 pieces and 127 latencies of 2 us. At
-  // once the source sends 127 times 83.88608 us.
+  // once the source of the larger group that is timed sends 63 times 83.88608 us.
   for (const uint32_t source : {0U, 31U, 32U, 63U, 64U, 100U, 127U}) {
     CAPTURE(source);
     ChoiceSite site(OpKind::Pbroadcast, switch_fabric(128, kLink), 1 << 20);
@@ -469,9 +470,65 @@ TEST_CASE("choice: more than 64 ranks in a chain are extrapolated by the ranks, 
     site.request.source = Node(source);
     const std::string text = site.pick();
     INFO(text);
-    CHECK(contains(text, "ring (simple) 1.65909184 ms < direct (simple) 10.66 ms"));
-    CHECK(contains(text, "(model, extended from 32 and 64 ranks)"));
+    CHECK(contains(text,
+                   "ring (simple) 1.65909184 ms < direct (simple) at least 5.28482304 ms "
+                   "(model, extended from 32 and 64 ranks)"));
+    // Timed completely, the chain takes as long. The source sends 127 times.
+    site.most_steps = kMostTimedSteps;
+    CHECK(contains(site.pick(),
+                   "ring (simple) 1.65909184 ms < direct (simple) at least "
+                   "10.65353216 ms (model)"));
   }
+}
+
+TEST_CASE("choice: a group of more than 64 ranks is timed completely if it has few steps") {
+  // A ring of n ranks has n steps of each; recursive doubling of 128 has 7 of each.
+  ChoiceSite site(OpKind::AllGather, switch_fabric(128, kLink), 128);
+  site.asked.algorithm = "ring";
+  const auto extended = [&](uint64_t most_steps) {
+    Paths paths(site.fabric);
+    const ScheduleMaker maker(site.device, Limits());
+    QuietTimer timer(paths, maker, Limits(), most_steps);
+    Groupings groupings(site.fabric);
+    const Grouping& grouping = groupings.of(site.groups);
+    site.request.nodes = 128;
+    const auto ring = algorithms_for(OpKind::AllGather).front();
+    const auto outcome =
+        timer.of({ring, nullptr}, site.asked, site.request, {Dtype::F32}, grouping.vertices[0]);
+    return std::get<QuietTime>(outcome).extended_from.has_value();
+  };
+  const auto steps = [&] {
+    ScheduleRequest request = site.request;
+    request.nodes = 128;
+    return count_steps(*algorithms_for(OpKind::AllGather).front()->make(request));
+  }();
+  CHECK(steps == 128 * 128);
+  CHECK_FALSE(extended(steps));
+  CHECK(extended(steps - 1));
+}
+
+TEST_CASE("choice: a tree of more than 64 ranks is extrapolated by its levels, which is exact") {
+  // In a tree over a full mesh no two messages share a link. If they are not cut, n = 2^k - 1 ranks
+  // take 2 (k - 1) times the half of the data and the latency (tree.h).
+  ChoiceSite site(OpKind::Psum, fully_connected_fabric(255, kLink), 1 << 20);
+  site.asked.algorithm = "tree";
+  Paths paths(site.fabric);
+  const ScheduleMaker maker(site.device, Limits());
+  QuietTimer timer(paths, maker, Limits(), 0);
+  Groupings groupings(site.fabric);
+  site.request.nodes = 255;
+  const Algorithm* tree = nullptr;
+  for (const Algorithm* const each : algorithms_for(OpKind::Psum))
+    if (each->is_called("tree"))
+      tree = each;
+  REQUIRE(tree != nullptr);
+  ProtocolFigures whole;
+  whole.pieces = 1;
+  const auto outcome = timer.of({tree, &whole}, site.asked, site.request, {Dtype::F32},
+                                groupings.of(site.groups).vertices[0]);
+  const QuietTime time = std::get<QuietTime>(outcome);
+  CHECK(time.extended_from == std::pair(31U, 63U));
+  CHECK(time.takes == hop(1 << 19, kLink.latency) * 14);
 }
 
 TEST_CASE("choice: a permutation of more than 64 ranks is timed completely") {

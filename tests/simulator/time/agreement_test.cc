@@ -107,6 +107,42 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "collectives that are timed apart agree with the engine on 1,000 programs whose links may be "
+    "contended") {
+  Random random(4);
+  uint64_t compared = 0;
+  uint64_t alone = 0;
+  uint64_t refused = 0;
+  while (compared < tries(1'000)) {
+    const RandomSketch program = random_sketch(random, {random.below(2) == 0});
+    const Sketch& sketch = program.sketch;
+    if (!sweep_refusal(sketch.lowered, program.fabric) || !ends(sketch))
+      continue;
+    Paths paths(program.fabric);
+    const Demands asked = demands(sketch.lowered, paths);
+    SweepOptions apart;
+    apart.device_start = program.device_start;
+    apart.apart = &asked;
+    const auto timed = sweep(sketch.program, sketch.lowered, paths, apart);
+    if (std::holds_alternative<std::string>(timed)) {
+      ++refused;
+      continue;
+    }
+    EngineOptions options;
+    options.device_start = program.device_start;
+    options.share_all_links = true;
+    const Completion simulated = simulate(sketch.program, sketch.lowered, program.fabric, options);
+    CAPTURE(compared);
+    REQUIRE(std::get<Completion>(timed).spans == simulated.spans);
+    REQUIRE(same(std::get<Completion>(timed), simulated));
+    alone += std::get<Completion>(timed).by == TimedBy::Engine ? 1 : 0;
+    ++compared;
+  }
+  CHECK(alone > tries(300));    // in many, a collective shares links with itself
+  CHECK(refused > tries(100));  // and in many others, collectives share links
+}
+
+TEST_CASE(
     "engine: shuffled order, extra update points and needless sharing change nothing on 200 "
     "programs") {
   Random random(2);

@@ -1,0 +1,109 @@
+#pragma once
+
+// While no other messages are on its links, a collective takes a time that depends only on its
+// schedule, its routes, and when its ranks enter. This file says which collectives are alike in
+// this, remembers their times, and checks that collectives do not share links with each other.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "models/base/id.h"
+#include "models/base/quantity.h"
+#include "models/program/program.h"
+#include "simulator/network/demand.h"
+#include "simulator/network/paths.h"
+#include "simulator/schedule/lowered.h"
+#include "simulator/time/capacity.h"
+#include "simulator/time/collective_sweep.h"
+
+namespace orrery {
+
+/// A program of one sync collective that all its devices enter; rank r is device r.
+struct CollectiveAlone {
+  /// Takes the schedule, the vertices, the figures and the work of `collective`. The other members
+  /// are set.
+  explicit CollectiveAlone(Collective collective);
+  CollectiveAlone(const CollectiveAlone&) = delete;
+  CollectiveAlone& operator=(const CollectiveAlone&) = delete;
+
+  Program program;
+  Lowered lowered;
+};
+
+class CollectivesApart {
+ public:
+  /// A link is watched if the program may ask it for more than it has. Without demands none is.
+  CollectivesApart(const Lowered& lowered, Paths& paths, const Demands* demands);
+
+  /// Returns whether the collective's own messages may ask a watched link for more than it has.
+  bool shares_links(CollectiveId id) { return routes(id).shares_links; }
+
+  /// Returns the times of an earlier run of a collective like this one whose ranks entered at the
+  /// same distances from each other. Null if there was none, or it is not remembered any more.
+  const CollectiveTimes* find(CollectiveId id, std::span<const Instant> entries);
+  /// Returns the times for these entries, from those that find() returned.
+  static CollectiveTimes at(const CollectiveTimes& known, std::span<const Instant> entries);
+  /// Remembers the times of a run. Does nothing if the collective runs once and no other is like
+  /// it.
+  void remember(CollectiveId id, std::span<const Instant> entries, const CollectiveTimes& times);
+
+  /// Adds the run of a collective. Each rank uses its watched links from its entry to its end, and
+  /// a switch uses its own from the first entry to the last end. Returns whether no two collectives
+  /// added so far use a link at the same time. Then each takes the time that it takes alone.
+  bool take_turns(CollectiveId id, std::span<const Instant> entries,
+                  std::span<const Happened> exits);
+
+  /// Times a collective by time_program(), with nothing else on the fabric. Returns nothing if it
+  /// does not end. Throws OpOverflow and TooMuchState, for the op.
+  std::optional<CollectiveTimes> time_alone(CollectiveId id, OpId op,
+                                            std::span<const Instant> entries, int64_t most_state);
+
+ private:
+  struct Use {
+    LinkId link;
+    Node sender;
+  };
+  /// The rates that the messages of a collective ask of a watched link.
+  struct Asked {
+    uint64_t number = 0;        // in the order of the links' first messages, from 1 on; 0: none
+    Int128 all = 0;             // bytes per second, by all chains (demand.h)
+    uint32_t senders = 0;       // nodes up to the last that sent over it
+    uint64_t channel = 0;       // the last that sent over it
+    BytesPerSecond of_channel;  // the most that this one asked
+  };
+  struct Routes {
+    size_t kind = 0;            // the same for all that are alike
+    bool shares_links = false;  // see shares_links()
+    std::vector<Use> uses;      // of watched links, each sender once
+  };
+  /// Returns when each rank enters, counted from the first entry.
+  static std::vector<Duration> distances(std::span<const Instant> entries);
+
+  const Routes& routes(CollectiveId id);
+  Routes routes_of(const Collective& collective, std::vector<uint64_t> words);
+  size_t figures_of(const Collective& collective);
+
+  /// So many ranks' ends are remembered: 24 MiB.
+  static constexpr size_t kMostRemembered = size_t{1} << 20U;
+
+  const Lowered& lowered_;
+  Paths& paths_;
+  std::optional<CapacityCheck> turns_;  // where links are watched
+  std::vector<Asked> asked_;            // per link, where any are watched: while routes are found
+  std::vector<CollectiveFigures> figures_;
+  /// By schedule, devices, itemsize and figures.
+  std::map<std::tuple<const Schedule*, const VertexId*, Bytes, size_t>, Routes> routes_;
+  std::vector<const Routes*> of_;  // per collective; null: not worked out
+  /// By all that the time of a collective depends on besides the entries.
+  std::map<std::vector<uint64_t>, size_t> kinds_;
+  std::map<const Schedule*, uint64_t> runs_;  // of all collectives with the schedule
+  std::map<std::pair<size_t, std::vector<Duration>>, CollectiveTimes> known_;  // by kind
+  size_t remembered_ = 0;  // ranks whose ends are in known_
+};
+
+}  // namespace orrery
