@@ -17,6 +17,7 @@
 #include "models/program/rules.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/schedule/causes.h"
+#include "simulator/schedule/sliced_schedule.h"
 #include "simulator/schedule/stored_schedule.h"
 #include "simulator/schedule/walk.h"
 #include "tests/simulator/algorithm/some_op.h"
@@ -155,21 +156,26 @@ TEST_CASE("an order through a message to another node and back counts") {
 
 TEST_CASE("a search that the budget does not cover finds nothing out") {
   const Step step = copy({Area::Input, 0, 1}, {Area::Output, 0, 1});
-  // One pair of accesses is compared. No cause joins the channels, so there are no clocks.
+  // Both steps have two halves. One pair of accesses is compared.
   const StoredSchedule apart(one_element(), {{{step}, {step}}}, {});
-  CHECK(step_races(apart, 0).over_budget);
-  CHECK_FALSE(step_races(apart, 0).first.has_value());
-  CHECK(step_races(apart, 1).first.has_value());
-  // A later step joins the channels, but orders no earlier one. So there are clocks of 6 halves x 2
-  // channels, first of the node and then of all nodes.
-  Step joins = copy({Area::Input, 0, 1}, {Area::Scratch, 0, 1});
-  joins.after = StepRef{Node(0), Channel(0), 0};
+  CHECK(step_races(apart, 3).over_budget);
+  CHECK_FALSE(step_races(apart, 3).first.has_value());
+  CHECK(step_races(apart, 4).first.has_value());
+  // A chain of steps on each channel, of which each but the last waits for one of the other.
+  std::vector<Step> chain(100, copy({Area::Input, 0, 1}, {Area::Scratch, 0, 1}));
   Extent extent = one_element();
-  extent.scratch = 1;
-  const StoredSchedule joined(extent, {{{step}, {step, joins}}}, {});
-  CHECK(step_races(joined, 24).over_budget);
-  CHECK_FALSE(step_races(joined, 24).first.has_value());
-  CHECK(step_races(joined, 25).first.has_value());
+  extent.scratch = 2;
+  std::vector<Step> other(100, copy({Area::Input, 0, 1}, {Area::Scratch, 1, 1}));
+  for (uint32_t i = 0; i < 100; ++i)
+    other[i].after = StepRef{Node(0), Channel(0), i};
+  other.back().target = Slice{Area::Scratch, 0, 1};
+  const StoredSchedule ordered(extent, {{chain, other}}, {});
+  CHECK(step_races(ordered).none());
+  CHECK(step_races(ordered, 399).over_budget);  // it has 400 halves
+  // Each of the 100 stores of the chain is compared with the last one, which comes after it. At
+  // least one half is looked at from each end.
+  CHECK(step_races(ordered, 400 + 100 * 2).over_budget);
+  CHECK_FALSE(step_races(ordered, 400 + 100 * 2).first.has_value());
 }
 
 TEST_CASE("no races are looked for in a schedule that cannot end") {
@@ -309,6 +315,57 @@ bool races_by_closure(const Schedule& schedule) {
     }
   }
   return false;
+}
+
+TEST_CASE("a random schedule without races has none when its messages are cut") {
+  size_t racy = 0;
+  size_t clean = 0;
+  size_t mixed = 0;
+  for (uint64_t seed = 0; seed < tries(400); ++seed) {
+    Random random(seed);
+    Drawn given = drawn(random);
+    // Each element becomes three, which are cut to two and one.
+    const bool keeps = random.below(2) > 0;
+    given.extent.input *= 3;
+    given.extent.output *= 3;
+    given.extent.scratch *= 3;
+    for (auto& channels : given.steps)
+      for (auto& steps : channels)
+        for (Step& step : steps)
+          for (std::optional<Slice>* slice : {&step.source, &step.target})
+            if (*slice)
+              *slice = Slice{(*slice)->area, (*slice)->first * 3, keeps ? 3 : 3 * (*slice)->count};
+    int64_t largest = 0;
+    int64_t longest_message = 0;
+    for (const auto& channels : given.steps)
+      for (const auto& steps : channels)
+        for (const Step& step : steps) {
+          largest = std::max(largest, step.count());
+          if (step.to)
+            longest_message = std::max(longest_message, step.count());
+        }
+    if (largest > longest_message)
+      continue;  // such schedules are not cut
+    const SlicedOver<> schedule(
+        std::make_unique<const StoredSchedule>(given.extent, given.steps, given.messages), 2);
+    NoVisitor visitor;
+    if (schedule.iterations() == 1 || !walk(schedule, visitor).empty())
+      continue;
+    INFO("seed ", seed);
+    if (!schedule.keeps_elements_together()) {
+      CHECK_FALSE(keeps);
+      ++mixed;
+      continue;
+    }
+    const bool expected = races_by_closure(schedule);
+    CHECK(step_races(schedule).first.has_value() == expected);
+    if (step_races(schedule.whole()).none())
+      CHECK_FALSE(expected);
+    (expected ? racy : clean) += 1;
+  }
+  CHECK(racy > tries(50));
+  CHECK(clean > tries(50));
+  CHECK(mixed > tries(20));
 }
 
 TEST_CASE("races of random schedules are those of the transitive closure of their causes") {

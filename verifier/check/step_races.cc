@@ -1,16 +1,18 @@
 #include "verifier/check/step_races.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-#include <boost/pending/disjoint_sets.hpp>
 #include <fmt/format.h>
 
 #include "simulator/schedule/causes.h"
+#include "simulator/schedule/step_table.h"
 #include "simulator/schedule/walk.h"
 
 namespace orrery {
@@ -108,176 +110,105 @@ struct WalkOrder {
   void send(StepRef ref, const Step& /*step*/) { halves.push_back({ref, Half::Send}); }
 };
 
-/// Lanes divides the channels of all nodes: channels that causes join, one after another, are of
-/// one lane. Nothing orders halves of different lanes. An algorithm with several channels mostly
-/// has a lane for each, so clocks that keep to a lane are as much smaller.
-class Lanes {
+/// Order says which halves come before which others, through causes.
+class Order {
  public:
   /// `order` has the halves of all nodes, each after its causes.
-  Lanes(const Schedule& schedule, std::span<const HalfRef> order)
-      : channels_(schedule.extent().channels) {
-    join(schedule, order);
-    number(schedule);
-    order_.resize(halves_.size());
-    for (const HalfRef& half : order)
-      order_[lane(half.step.node, half.step.channel)].push_back(half);
-  }
-
-  uint32_t lane(Node node, Channel channel) const { return place(node, channel).lane; }
-  /// Returns the channel's number among those of its node and lane.
-  uint32_t column(Node node, Channel channel) const { return place(node, channel).column; }
-  /// Returns how many halves of the lane are of channels before this one, by node.
-  uint64_t first(Node node, Channel channel) const { return place(node, channel).first; }
-  /// Returns the halves of a lane, each after its causes.
-  std::span<const HalfRef> order(uint32_t lane) const { return order_[lane]; }
-
-  /// Returns the channels of a node that are of the lane, ascending.
-  std::vector<Channel> channels_of(Node node, uint32_t lane) const {
-    std::vector<Channel> channels;
-    for (uint32_t c = 0; c < channels_; ++c)
-      if (this->lane(node, Channel(c)) == lane)
-        channels.emplace_back(c);
-    return channels;
-  }
-
- private:
-  struct Place {
-    uint32_t lane = 0;
-    uint32_t column = 0;
-    uint64_t first = 0;
-  };
-
-  size_t index(Node node, Channel channel) const {
-    return size_t{node.index()} * channels_ + channel.index();
-  }
-  const Place& place(Node node, Channel channel) const { return places_[index(node, channel)]; }
-
-  /// Makes `lane` of each channel that of one channel which its causes join to it.
-  void join(const Schedule& schedule, std::span<const HalfRef> order) {
-    const Extent& extent = schedule.extent();
-    places_.resize(size_t{extent.nodes} * channels_);
-    std::vector<uint32_t> rank(places_.size()), parent(places_.size());
-    boost::disjoint_sets sets(rank.data(), parent.data());
-    for (uint32_t i = 0; i < places_.size(); ++i)
-      sets.make_set(i);
-    for (const HalfRef& half : order)
-      for_each_cause(schedule, extent, half.step, half.half, schedule.step(half.step),
+  Order(const Schedule& schedule, std::span<const HalfRef> order)
+      : places_(schedule, {}), reached_(order.size()) {
+    std::vector<uint32_t> effects(order.size() + 1);
+    for (const HalfRef& half : order) {
+      place_of(half) = static_cast<uint32_t>(first_cause_.size());
+      first_cause_.push_back(static_cast<uint32_t>(causes_.size()));
+      for_each_cause(schedule, schedule.extent(), half.step, half.half, schedule.step(half.step),
                      [&](const Cause& cause) {
-                       if (cause.kind != CauseKind::Enter)
-                         sets.union_set(
-                             static_cast<uint32_t>(index(half.step.node, half.step.channel)),
-                             static_cast<uint32_t>(index(cause.step.node, cause.step.channel)));
+                       if (cause.kind != CauseKind::Enter) {
+                         causes_.push_back(place_of({cause.step, cause.half}));
+                         ++effects[causes_.back() + 1];
+                       }
                        return true;
                      });
-    for (uint32_t i = 0; i < places_.size(); ++i)
-      places_[i].lane = sets.find_set(i);
-  }
-
-  /// Numbers the lanes from 0 on, and the channels in each.
-  void number(const Schedule& schedule) {
-    std::vector<std::optional<uint32_t>> known(places_.size());
-    std::vector<std::optional<uint32_t>> last_node(places_.size());  // per lane
-    std::vector<uint32_t> columns(places_.size());                   // of that node
-    for (uint32_t i = 0; i < places_.size(); ++i) {
-      Place& place = places_[i];
-      std::optional<uint32_t>& lane = known[place.lane];
-      if (!lane) {
-        lane = static_cast<uint32_t>(halves_.size());
-        halves_.push_back(0);
-      }
-      place.lane = *lane;
-      const uint32_t node = i / channels_;
-      if (last_node[*lane] != node)
-        columns[*lane] = 0;
-      last_node[*lane] = node;
-      place.column = columns[*lane]++;
-      place.first = halves_[*lane];
-      halves_[*lane] += 2 * uint64_t{schedule.steps(Node(node), Channel(i % channels_))};
     }
+    first_cause_.push_back(static_cast<uint32_t>(causes_.size()));
+    std::partial_sum(effects.begin(), effects.end(), effects.begin());
+    first_effect_ = effects;
+    effects_.resize(causes_.size());
+    for (uint32_t place = 0; place < order.size(); ++place)
+      for (const uint32_t cause : causes_of(place))
+        effects_[effects[cause]++] = place;
   }
 
-  uint32_t channels_;
-  std::vector<Place> places_;     // per channel of each node
-  std::vector<uint64_t> halves_;  // per lane
-  std::vector<std::vector<HalfRef>> order_;
-};
-
-/// Clocks holds the order of the halves of one node and lane, as vector clocks. The clock of a half
-/// says, for each of the node's channels in the lane, how many of its halves come before this half
-/// or are it.
-class Clocks {
- public:
-  /// These halves are looked at: those of this node, or of all nodes.
-  enum class Over : uint8_t { Node, All };
-
-  /// Orders through halves of other nodes are seen with Over::All. Nothing is known before fill().
-  Clocks(const Schedule& schedule, const Lanes& lanes, Node node, uint32_t lane, Over over)
-      : schedule_(schedule), lanes_(lanes), node_(node), lane_(lane), over_(over) {
-    const std::vector<Channel> channels = lanes.channels_of(node, lane);
-    columns_ = static_cast<uint32_t>(channels.size());
-    rows_ = lanes.order(lane).size();
-    if (over == Over::All)
-      return;
-    begin_ = lanes.first(node, channels.front());
-    rows_ = 0;
-    for (const Channel channel : channels)
-      rows_ += 2 * uint64_t{schedule.steps(node, channel)};
-  }
-
-  /// Returns the number of entries.
-  uint64_t size() const { return rows_ * columns_; }
-
-  void fill() {
-    clocks_.resize(size(), 0);
-    for (const HalfRef& half : lanes_.order(lane_))
-      if (looks_at(half.step.node))
-        add(half);
-  }
-
-  bool before(const StepAccess& a, const StepAccess& b) const {
-    return clocks_[row(b.step, b.half) + column(a.step)] >= halves_until(a.step, a.half);
+  /// Returns whether one of the two comes before the other. Searches from both ends in turn, the
+  /// end with fewer halves to go on from first: many halves may come after the first, and before
+  /// the second, where few are between them. Adds the halves it looks at to `looked`.
+  bool are_ordered(const StepAccess& a, const StepAccess& b, uint64_t& looked) {
+    const uint32_t one = place_of({a.step, a.half});
+    const uint32_t other = place_of({b.step, b.half});
+    const uint32_t first = std::min(one, other);
+    const uint32_t last = std::max(one, other);
+    ++search_;
+    after_.assign(1, first);
+    before_.assign(1, last);
+    reached_[first] = {search_, End::First};
+    reached_[last] = {search_, End::Last};
+    bool met = false;
+    while (!met && !after_.empty() && !before_.empty()) {
+      const bool forward = after_.size() <= before_.size();
+      std::vector<uint32_t>& from = forward ? after_ : before_;
+      const End end = forward ? End::First : End::Last;
+      next_.clear();
+      const auto reach = [&](uint32_t place) {
+        if (place < first || place > last)
+          return;
+        Reached& reached = reached_[place];
+        if (reached.search != search_) {
+          reached = {search_, end};
+          next_.push_back(place);
+        } else if (reached.from != end) {
+          met = true;
+        }
+      };
+      for (const uint32_t place : from)
+        for (const uint32_t next_to : forward ? effects_of(place) : causes_of(place))
+          reach(next_to);
+      looked += from.size();
+      std::swap(from, next_);
+    }
+    return met;
   }
 
  private:
-  bool looks_at(Node node) const { return over_ == Over::All || node == node_; }
-  /// Returns the number of halves of its channel up to this one.
-  static uint32_t halves_until(StepRef ref, Half half) {
-    return 2 * ref.index + (half == Half::Receive ? 1 : 2);
-  }
-  uint32_t column(StepRef ref) const { return lanes_.column(ref.node, ref.channel); }
-  /// Returns where the clock of a half begins.
-  uint64_t row(StepRef ref, Half half) const {
-    return (lanes_.first(ref.node, ref.channel) - begin_ + halves_until(ref, half) - 1) * columns_;
+  enum class End : uint8_t { First, Last };
+  struct Reached {
+    uint32_t search = 0;  // the last that came here, from 1 on
+    End from = End::First;
+  };
+
+  uint32_t& place_of(const HalfRef& half) {
+    return places_.at(half.step)[half.half == Half::Receive ? 0 : 1];
   }
 
-  void add(const HalfRef& half) {
-    uint32_t* const now = clocks_.data() + row(half.step, half.half);
-    for_each_cause(schedule_, schedule_.extent(), half.step, half.half, schedule_.step(half.step),
-                   [&](const Cause& cause) {
-                     if (cause.kind == CauseKind::Enter || !looks_at(cause.step.node))
-                       return true;
-                     const uint32_t* const then = clocks_.data() + row(cause.step, cause.half);
-                     for (uint32_t c = 0; c < columns_; ++c)
-                       now[c] = std::max(now[c], then[c]);
-                     return true;
-                   });
-    if (half.step.node == node_)
-      now[column(half.step)] = halves_until(half.step, half.half);
+  std::span<const uint32_t> causes_of(uint32_t place) const {
+    return std::span(causes_).subspan(first_cause_[place],
+                                      first_cause_[place + 1] - first_cause_[place]);
+  }
+  std::span<const uint32_t> effects_of(uint32_t place) const {
+    return std::span(effects_).subspan(first_effect_[place],
+                                       first_effect_[place + 1] - first_effect_[place]);
   }
 
-  const Schedule& schedule_;
-  const Lanes& lanes_;
-  Node node_;
-  uint32_t lane_;
-  Over over_;
-  uint32_t columns_ = 0;
-  uint64_t rows_ = 0;
-  uint64_t begin_ = 0;  // halves of the lane before the first one that is looked at
-  std::vector<uint32_t> clocks_;
+  // Halves are numbered by their places in the order.
+  AllSteps<std::array<uint32_t, 2>> places_;
+  std::vector<uint32_t> first_cause_;  // per half, and the end
+  std::vector<uint32_t> causes_;
+  std::vector<uint32_t> first_effect_;  // per half, and the end
+  std::vector<uint32_t> effects_;       // halves with this cause
+  std::vector<Reached> reached_;        // per half
+  uint32_t search_ = 0;
+  std::vector<uint32_t> after_, before_, next_;  // of a search: the halves to go on from
 };
 
-/// Looks for races node by node. Most schedules have no conflicts, or order them by causes within
-/// the node. The orders through other nodes are worked out only for conflicts that are left.
+/// Looks for races node by node. Halves are ordered only if a node has conflicts.
 class Search {
  public:
   Search(const Schedule& schedule, uint64_t budget) : schedule_(schedule), left_(budget) {}
@@ -289,15 +220,12 @@ class Search {
         return {std::move(race), false};
       if (extent.channels == 1)  // each step of a node comes after the one before it
         continue;
-      const std::vector<Conflict> conflicts = conflicts_of(Node(n));
-      const std::vector<Conflict> within = unordered(conflicts, Node(n), Clocks::Over::Node);
-      const std::vector<Conflict> races = unordered(within, Node(n), Clocks::Over::All);
+      if (std::optional<StepRace> race = race_of(Node(n)))
+        return {std::move(race), false};
       if (stuck_)
         return {};
       if (over_budget_)
         return {std::nullopt, true};
-      if (!races.empty())
-        return {StepRace{races.front().a, races.front().b}, false};
     }
     return {};
   }
@@ -322,42 +250,17 @@ class Search {
     return std::nullopt;
   }
 
-  std::vector<Conflict> conflicts_of(Node node) {
-    std::vector<Conflict> conflicts;
+  /// Returns the first conflict of the node that nothing orders.
+  std::optional<StepRace> race_of(Node node) {
+    std::optional<StepRace> race;
     for_each_conflict(accesses(schedule_, node), [&](const Conflict& conflict) {
-      conflicts.push_back(conflict);
-      return spend(1);
+      walk_once();
+      uint64_t looked = 1;
+      if (order_ && !over_budget_ && !order_->are_ordered(conflict.a, conflict.b, looked))
+        race = StepRace{conflict.a, conflict.b};
+      return spend(looked) && !stuck_ && !race;
     });
-    return conflicts;
-  }
-
-  /// Returns the conflicts that nothing orders, in the order given.
-  std::vector<Conflict> unordered(const std::vector<Conflict>& conflicts, Node node,
-                                  Clocks::Over over) {
-    if (conflicts.empty())
-      return {};
-    walk_once();
-    if (stuck_)
-      return {};
-    std::map<uint32_t, Clocks> clocks;  // by lane
-    std::vector<Conflict> result;
-    for (const Conflict& each : conflicts) {
-      const uint32_t lane = lanes_->lane(node, each.a.step.channel);
-      if (lanes_->lane(node, each.b.step.channel) != lane) {
-        result.push_back(each);
-        continue;
-      }
-      const auto [found, added] = clocks.try_emplace(lane, schedule_, *lanes_, node, lane, over);
-      Clocks& of_lane = found->second;
-      if (added) {
-        if (!spend(of_lane.size()))
-          return {};
-        of_lane.fill();
-      }
-      if (!of_lane.before(each.a, each.b) && !of_lane.before(each.b, each.a))
-        result.push_back(each);
-    }
-    return result;
+    return race;
   }
 
   void walk_once() {
@@ -366,8 +269,8 @@ class Search {
     walked_ = true;
     WalkOrder order;
     stuck_ = !walk(schedule_, order).empty();
-    if (!stuck_)
-      lanes_.emplace(schedule_, order.halves);
+    if (!stuck_ && spend(order.halves.size()))
+      order_.emplace(schedule_, order.halves);
   }
 
   const Schedule& schedule_;
@@ -375,7 +278,7 @@ class Search {
   bool over_budget_ = false;
   bool stuck_ = false;
   bool walked_ = false;
-  std::optional<Lanes> lanes_;  // after a walk that ends
+  std::optional<Order> order_;  // after a walk that ends
 };
 
 std::string access_text(const StepAccess& access) {

@@ -7,9 +7,8 @@
 // certain only without races, so a proof includes this check.
 //
 // The search goes node by node. A sweep over the positions of a node's buffers finds the conflicts:
-// pairs of accesses to the same elements of which one writes. Vector clocks of the node's halves
-// tell which conflicts a cause inside the node orders. Clocks of the halves of all nodes are made
-// only for the conflicts that are left. Channels that no cause joins have clocks of their own.
+// pairs of accesses to the same elements of which one writes. For each conflict, a search along
+// causes finds out whether one of the two comes before the other.
 
 #include <cstdint>
 #include <limits>
@@ -53,8 +52,8 @@ struct StepRaces {
 
 /// Finds the first race of the schedule. A schedule that cannot end is not searched. Steps of one
 /// channel run in order, so two steps never race on a node with one channel. `budget` limits the
-/// pairs of accesses that are compared, and the clocks that order them: halves x channels of a
-/// node, of each set of channels that causes join.
+/// halves of a schedule with conflicts, the conflicts, and the halves that are looked at to order
+/// them, together.
 StepRaces step_races(const Schedule& schedule,
                      uint64_t budget = std::numeric_limits<uint64_t>::max());
 

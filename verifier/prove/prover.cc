@@ -9,6 +9,7 @@
 
 #include "models/program/rules.h"
 #include "models/program/sides.h"
+#include "simulator/schedule/sliced_schedule.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -144,7 +145,8 @@ const Proof& Prover::proof(const Op& op, const Collective& collective) {
   return known_->proofs.emplace(std::move(asked), std::move(proof)).first->second;
 }
 
-const StepRaces& Prover::races(const Schedule& schedule) {
+const StepRaces& Prover::races(const Schedule& given) {
+  const Schedule& schedule = simplest(given);
   const uint64_t pieces = search_budget_.pieces;
   const auto known = known_->races.find({&schedule, pieces});
   if (known != known_->races.end())
@@ -153,7 +155,18 @@ const StepRaces& Prover::races(const Schedule& schedule) {
       .first->second;
 }
 
-const Traced& Prover::traced(const Schedule& schedule) {
+const Schedule& Prover::simplest(const Schedule& schedule) {
+  const auto* const cut = dynamic_cast<const SlicedSchedule*>(&schedule);
+  if (cut == nullptr)
+    return schedule;
+  const auto [known, is_new] = simplest_.try_emplace(&schedule, &schedule);
+  if (is_new && cut->keeps_elements_together() && races(cut->whole()).none())
+    known->second = &cut->whole();
+  return *known->second;
+}
+
+const Traced& Prover::traced(const Schedule& given) {
+  const Schedule& schedule = simplest(given);
   const KnownSchedules::Walk walk{&schedule, proof_budget_.pieces, search_budget_.pieces};
   const auto known = known_->traced.find(walk);
   if (known != known_->traced.end())

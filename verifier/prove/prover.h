@@ -102,8 +102,11 @@ class Prover {
   /// Returns the question about the collective, which refers to the op and the tables.
   ProofQuestion question(const Op& op, const Collective& collective) const;
   const Proof& proof(const Op& op, const Collective& collective);
-  const Traced& traced(const Schedule& schedule);
-  const StepRaces& races(const Schedule& schedule);
+  const Traced& traced(const Schedule& given);
+  const StepRaces& races(const Schedule& given);
+  /// Returns a schedule that is proved in place of this one: that with whole messages, if this one
+  /// is right where that is, and that has no races.
+  const Schedule& simplest(const Schedule& schedule);
   /// Returns one collective of the site for each different question.
   const std::vector<const Collective*>& asked_by(SiteId site) const {
     return asked_by_[site.index()];
@@ -116,6 +119,7 @@ class Prover {
   std::shared_ptr<KnownSchedules> known_;
   std::vector<std::vector<const Collective*>> asked_by_;
   std::map<const Schedule*, uint64_t> steps_;
+  std::map<const Schedule*, const Schedule*> simplest_;  // of cut ones
 };
 
 /// Names the first op of each site whose steps were not searched for races, in quotes.
