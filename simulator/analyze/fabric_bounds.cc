@@ -380,10 +380,10 @@ FabricBounds::Tightest FabricBounds::tightest(const ExchangedData& exchange,
     tightest.consider(exchange, ranks, division);
   std::vector<Division> found;
   if (links.links.size() <= kMostFlowLinks && links.bandwidth <= kMostInt) {
-    // The work for all flows of a group is bounded.
-    constexpr size_t kMostWork = size_t{1} << 14U;
-    const size_t flows = kMostWork / (links.links.size() + fabric().vertices());
+    const size_t work_of_flow = links.links.size() + fabric().vertices();
     const auto add = [&](FlowEnds ends) {
+      const size_t flows = std::min(kMostFlowWork, flow_work_left_) / work_of_flow;
+      flow_work_left_ -= std::min(flows, ranks.size()) * work_of_flow;
       for (Division& cut : flow_cuts(fabric(), links, ranks, ends, flows))
         found.push_back(std::move(cut));
     };

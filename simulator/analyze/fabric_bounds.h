@@ -109,6 +109,9 @@ class FabricBounds {
   static constexpr uint32_t kMostLinks = uint32_t{1} << 20U;
   /// Cuts are found by flows in fabrics of at most so many links.
   static constexpr uint32_t kMostFlowLinks = 4096;
+  /// The flows of one exchange look at so many links and vertices together, and those of all
+  /// exchanges at 16 times as many: that takes about 50 ms. The rules alone propose further cuts.
+  static constexpr size_t kMostFlowWork = size_t{1} << 14U;
 
   /// Cuts are looked for in at most so many different exchanges and groups.
   static constexpr size_t kMostExchanges = 256;
@@ -161,6 +164,7 @@ class FabricBounds {
                    const OpenLinks& links) const;
 
   Paths& paths_;
+  size_t flow_work_left_ = 16 * kMostFlowWork;
   std::optional<Links> all_;  // once a group needs all links
   std::map<Asked, Tightest> known_;
   std::map<Sending, std::optional<BusiestLink>> busiest_;  // looked up only

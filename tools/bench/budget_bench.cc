@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ namespace {
 const std::string kBinary = ORRERY_BINARY;
 const std::string kLauncher = ORRERY_LAUNCHER;
 const std::string kQuickstart = std::string(ORRERY_SCENARIOS) + "/quickstart.json";
+const std::string kLayer = std::string(ORRERY_SCENARIOS) + "/llama3-8b-layer-64-nodes.json";
 
 struct Budget {
   double seconds;
@@ -63,6 +65,21 @@ void measure(const std::string& name, Budget budget, std::function<std::string()
       ->UseManualTime()
       ->Iterations(1)
       ->Unit(benchmark::kSecond);
+}
+
+/// Returns the training step of a layer, which is on 64 nodes of 8 H100, on so many nodes.
+std::string layer_on(uint64_t nodes) {
+  std::ifstream file(kLayer);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto set = [&](const std::string& before, uint64_t each) {
+    const std::string old = before + std::to_string(64 * each);
+    for (size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + 1))
+      text.replace(at, old.size(), before + std::to_string(nodes * each));
+  };
+  set("\"nodes\": ", 1);
+  set("\"d\": ", 1);
+  set("\"shape\": [", 8192);  // a sequence of each node
+  return text;
 }
 
 void measure_quickstart(const std::string& name, Budget budget, const std::string& program) {
@@ -107,6 +124,8 @@ const bool kRegistered = [] {
   measure_all_to_all("direct_on_ring", AllToAll::DirectOnRing, 256, {0.8});
   measure_all_to_all("pairwise_on_tree", AllToAll::PairwiseOnTree, 256, {0.1});
   measure_all_to_all("pairwise_on_tree", AllToAll::PairwiseOnTree, 512, {0.4});
+  measure("training_step/512", {0.5}, [] { return layer_on(64); });
+  measure("training_step/16384", {4}, [] { return layer_on(2048); });
   return true;
 }();
 

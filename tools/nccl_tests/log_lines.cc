@@ -1,5 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "models/base/characters.h"
 #include "tools/nccl_tests/text_reader.h"
@@ -56,8 +60,7 @@ struct Prefix {
 };
 
 /// Finds a comment of nccl-tests in the line. The result is empty if there is none.
-std::optional<Prefix> find_comment(std::string_view line,
-                                   const std::vector<std::string_view>& words) {
+std::optional<Prefix> find_comment(std::string_view line, std::vector<std::string_view> words) {
   for (size_t w = 0; w < std::min(words.size(), kMostWords); ++w) {
     const size_t hash = attached_hash(words[w]);
     const auto before = words.begin() + static_cast<ptrdiff_t>(w);
@@ -68,9 +71,12 @@ std::optional<Prefix> find_comment(std::string_view line,
       begin.remove_prefix(hash);
     }
     found.rest = line.substr(static_cast<size_t>(begin.data() - line.data()));
-    const bool marked = begin.front() == '#';
-    if (NcclContext::is_comment(words_between_spaces(found.rest.substr(marked ? 1 : 0))))
+    if (begin.front() == '#')
+      begin.remove_prefix(1);
+    const std::string_view whole = std::exchange(words[w], begin);
+    if (NcclContext::is_comment(std::span(words).subspan(begin.empty() ? w + 1 : w)))
       return found;
+    words[w] = whole;
   }
   return std::nullopt;
 }
