@@ -46,8 +46,8 @@ struct QuietTime {
 /// tori with the same links. Elsewhere the first ranks are timed. Messages are as large as in the
 /// whole. Its time is extrapolated by the number of steps of a rank. If a rank has as many steps in
 /// any group, the longest chain of messages counts instead: it grows with the ranks of a chain, and
-/// with the levels of a tree. A permutation and a ragged exchange are timed
-/// completely, since they name all ranks.
+/// with the levels of a tree. The time is at least what its links need. A permutation and a ragged
+/// exchange are timed completely, since they name all ranks.
 class QuietTimer {
  public:
   /// `maker` must outlive this object. Schedules beyond the limits are not timed. Groups with up to
@@ -67,8 +67,8 @@ class QuietTimer {
 
   /// Returns a lower bound on the time that of() returns, found without a walk. A link needs at
   /// least the time for all that is sent over it, and a channel the time for what it sends at its
-  /// rate. A bound beyond 64 bits is the largest Duration. That of a group that is timed in smaller
-  /// sizes is the larger one's.
+  /// rate. A bound beyond 64 bits is the largest Duration. For a group that is timed in smaller
+  /// sizes it is the larger one of its bound and that of the larger size.
   Duration at_least(const Method& method, const Hints& asked, const ScheduleRequest& request,
                     WorkType work, std::span<const VertexId> vertices) const;
 

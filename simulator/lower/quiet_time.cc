@@ -184,13 +184,17 @@ QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
 Duration QuietTimer::at_least(const Method& method, const Hints& asked,
                               const ScheduleRequest& request, WorkType work,
                               std::span<const VertexId> vertices) const {
+  const Duration whole =
+      bound(method, maker_.with_connections(method, asked, request, work), work, vertices);
   if (times_whole(method, asked, request, work))
-    return bound(method, maker_.with_connections(method, asked, request, work), work, vertices);
+    return whole;
   const Fewer fewer = this->fewer(method, asked, request, work, vertices)[1];
   if (!fewer.torus)
-    return bound(method, fewer.request, work, fewer.vertices);
+    return std::max(whole, bound(method, fewer.request, work, fewer.vertices));
   Paths on_torus(*fewer.torus);
-  return QuietTimer(on_torus, maker_, limits_).bound(method, fewer.request, work, fewer.vertices);
+  return std::max(
+      whole,
+      QuietTimer(on_torus, maker_, limits_).bound(method, fewer.request, work, fewer.vertices));
 }
 
 Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connected, WorkType work,
@@ -339,7 +343,8 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
   if (by.size <= by.half)  // each rank has as many steps in any group, as in a chain or a tree
     by = measured(longest_chain);
   const std::pair sizes(fewer[0].request.nodes, fewer[1].request.nodes);
-  return QuietTime{by.size <= by.half ? takes[1] : extend(takes[0], takes[1], by), sizes};
+  const Duration all = by.size <= by.half ? takes[1] : extend(takes[0], takes[1], by);
+  return QuietTime{std::max(all, bound(method, of_all, work, vertices)), sizes};
 }
 
 }  // namespace orrery
