@@ -279,7 +279,13 @@ uint32_t window_needed(const Schedule& schedule, Node favoured) {
 TEST_CASE("derived: causes name steps within the window only") {
   for (const Named& of : all_schedules()) {
     CAPTURE(of.name);
-    for (uint32_t n = 0; n < of.schedule->extent().nodes; ++n)
+    const Extent& extent = of.schedule->extent();
+    uint32_t longest = 0;
+    for (size_t c = 0; c < extent.all_channels(); ++c)
+      longest = std::max(longest, of.schedule->steps(extent.node_of(c), extent.channel_of(c)));
+    if (longest <= extent.window + 1)
+      continue;  // no two steps of a channel are further apart
+    for (uint32_t n = 0; n < extent.nodes; ++n)
       REQUIRE(window_needed(*of.schedule, Node(n)) <= of.schedule->extent().window);
   }
 }
