@@ -383,7 +383,9 @@ FabricBounds::Tightest FabricBounds::tightest(const ExchangedData& exchange,
     const size_t work_of_flow = links.links.size() + fabric().vertices();
     const auto add = [&](FlowEnds ends) {
       const size_t flows = std::min(kMostFlowWork, flow_work_left_) / work_of_flow;
-      flow_work_left_ -= std::min(flows, ranks.size()) * work_of_flow;
+      const size_t each = ends == FlowEnds::Pairs ? 2 : 1;  // both ways
+      flow_work_left_ -=
+          std::min(flow_work_left_, std::min(flows, ranks.size()) * each * work_of_flow);
       for (Division& cut : flow_cuts(fabric(), links, ranks, ends, flows))
         found.push_back(std::move(cut));
     };

@@ -110,7 +110,8 @@ class FabricBounds {
   /// Cuts are found by flows in fabrics of at most so many links.
   static constexpr uint32_t kMostFlowLinks = 4096;
   /// The flows of one exchange look at so many links and vertices together, and those of all
-  /// exchanges at 16 times as many: that takes about 50 ms. The rules alone propose further cuts.
+  /// exchanges at 16 times as many: that takes about 50 ms. For exchanges that are asked later, the
+  /// rules alone propose cuts.
   static constexpr size_t kMostFlowWork = size_t{1} << 14U;
 
   /// Cuts are looked for in at most so many different exchanges and groups.

@@ -67,7 +67,8 @@ class QuietTimer {
 
   /// Returns a lower bound on the time that of() returns, found without a walk. A link needs at
   /// least the time for all that is sent over it, and a channel the time for what it sends at its
-  /// rate. A bound beyond 64 bits is the largest Duration. For a group that is timed in smaller
+  /// rate. A bound beyond 64 bits is the largest Duration. It is 0 for a schedule with very many
+  /// channels. For a group that is timed in smaller
   /// sizes it is the larger one of its bound and that of the larger size.
   Duration at_least(const Method& method, const Hints& asked, const ScheduleRequest& request,
                     WorkType work, std::span<const VertexId> vertices) const;

@@ -23,6 +23,10 @@
 namespace orrery {
 namespace {
 
+/// A schedule with more channels over all nodes has no bound: that of an all-to-all at once has one
+/// for each message.
+constexpr uint64_t kMostBounded = uint64_t{1} << 20U;
+
 /// A group is timed in smaller sizes if it has at least so many nodes: two of them are left in the
 /// smallest.
 constexpr uint32_t kLeastBlocks = 4;
@@ -201,6 +205,9 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
                            std::span<const VertexId> vertices) const {
   const std::unique_ptr<const Schedule> whole = method.algorithm->make(connected);
   const CollectiveFigures figures = maker_.figures(method, connected.kind, *whole);
+  const Extent& extent = whole->extent();
+  if (uint64_t{extent.nodes} * extent.channels > kMostBounded)
+    return {};
   const SharedList<VertexId> places =
       vertices_of_nodes(*method.algorithm, *whole,
                         {fabric(), vertices, connected.transport.channels, connected.layout});
@@ -212,8 +219,8 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
     return Duration(static_cast<int64_t>(std::min<Int128>(exact, kLongest)));
   };
   Duration longest;
-  for (uint32_t node = 0; node < whole->extent().nodes; ++node)
-    for (uint32_t c = 0; c < whole->extent().channels; ++c) {
+  for (uint32_t node = 0; node < extent.nodes; ++node)
+    for (uint32_t c = 0; c < extent.channels; ++c) {
       std::array<Int128, 2> of_channel = {};  // inside nodes, and over the network
       whole->for_each_receiver(Node(node), Channel(c), [&](const Sent& each) {
         const Path* path = paths_.find(places[node], places[each.to.index()], c);

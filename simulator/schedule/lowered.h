@@ -188,8 +188,8 @@ struct Choice {
   std::string algorithm;
   std::string because = {};
   std::string protocol = {};  // by which messages are passed; empty: without one
-  /// The time of the slowest group, alone on the fabric, from the launch to the end of the last
-  /// step. It is known if methods were compared by it.
+  /// The time of the slowest group that was timed, alone on the fabric, from the launch to the end
+  /// of the last step. It is known if methods were compared by it.
   std::optional<Duration> alone = {};
 
   /// Returns "ring", or with a protocol "ring (ll)".

@@ -41,10 +41,10 @@ class SlicedSchedule : public Schedule {
   uint32_t length(Node node, Channel channel) const { return whole_->steps(node, channel); }
   int64_t stretch() const { return stretch_; }
   const Schedule& whole() const { return *whole_; }
-  /// Returns whether slices of `whole` that share elements begin and end together, and those of a
-  /// step and its message are as long. SlicedOver requires this. Then iterations share no elements,
-  /// and each has all causes that `whole` has, besides those of slots that were used before. So if
-  /// `whole` ends, makes the right result and has no races, this schedule does so too.
+  /// Returns whether the slices of `whole` are as SlicedOver requires: those that share elements
+  /// begin and end together, and the slices of a step and of its message have one length. Then
+  /// iterations share no elements. Each has all causes that `whole` has, and more for slots that
+  /// an earlier iteration used. So if `whole` has the right result and no races, this has both too.
   bool keeps_elements_together() const;
 
  protected:

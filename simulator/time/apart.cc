@@ -104,6 +104,8 @@ bool CollectivesApart::take_turns(CollectiveId id, std::span<const Instant> entr
 std::optional<CollectiveTimes> CollectivesApart::time_alone(CollectiveId id, OpId op,
                                                             std::span<const Instant> entries,
                                                             int64_t most_state) {
+  if (links_looked_at_ > kMostLinks + 2 * messages_alone_)
+    return std::nullopt;
   Collective collective = lowered_.collective(id);
   collective.figures.launch = {};
   const CollectiveAlone alone(std::move(collective));
@@ -122,6 +124,8 @@ std::optional<CollectiveTimes> CollectivesApart::time_alone(CollectiveId id, OpI
   }
   if (!completion)
     return std::nullopt;
+  links_looked_at_ += paths_.fabric().count_links();
+  messages_alone_ += completion->messages;
   CollectiveTimes times{completion->messages, completion->digest, {}};
   const Duration first = *std::ranges::min_element(entries) - Instant();
   for (const OpSpan& span : completion->spans[0])
@@ -174,9 +178,11 @@ CollectivesApart::Routes CollectivesApart::routes_of(const Collective& collectiv
           if (of_link.number == 0) {
             links.push_back(link);
             of_link.number = links.size();
+            words.push_back(of_link.number);
             words.push_back(static_cast<uint64_t>(paths_.fabric().link(link).bandwidth.count()));
+          } else {
+            words.push_back(of_link.number);
           }
-          words.push_back(of_link.number);
           if (std::exchange(of_link.senders, n + 1) != n + 1)
             routes.uses.push_back({link, Node(n)});
           if (std::exchange(of_link.channel, channel) != channel)
@@ -199,9 +205,10 @@ size_t CollectivesApart::figures_of(const Collective& collective) {
   CollectiveFigures figures = collective.figures;
   figures.launch = {};  // it comes before the entry
   const auto known = std::ranges::find(figures_, figures);
+  const auto index = static_cast<size_t>(known - figures_.begin());
   if (known == figures_.end())
     figures_.push_back(figures);
-  return static_cast<size_t>(std::ranges::find(figures_, figures) - figures_.begin());
+  return index;
 }
 
 }  // namespace orrery

@@ -59,7 +59,8 @@ class CollectivesApart {
                   std::span<const Happened> exits);
 
   /// Times a collective by time_program(), with nothing else on the fabric. Returns nothing if it
-  /// does not end. Throws OpOverflow and TooMuchState, for the op.
+  /// does not end, or if this takes too long: each time looks at all links of the fabric. So it
+  /// pays if few runs differ from those before. Throws OpOverflow and TooMuchState, for the op.
   std::optional<CollectiveTimes> time_alone(CollectiveId id, OpId op,
                                             std::span<const Instant> entries, int64_t most_state);
 
@@ -88,6 +89,9 @@ class CollectivesApart {
   Routes routes_of(const Collective& collective, std::vector<uint64_t> words);
   size_t figures_of(const Collective& collective);
 
+  /// Collectives that are timed alone may look at so many links, and twice as many as they have
+  /// messages. The engine takes about as long for the messages.
+  static constexpr uint64_t kMostLinks = uint64_t{1} << 19U;
   /// So many ranks' ends are remembered: 24 MiB.
   static constexpr size_t kMostRemembered = size_t{1} << 20U;
 
@@ -103,7 +107,9 @@ class CollectivesApart {
   std::map<std::vector<uint64_t>, size_t> kinds_;
   std::map<const Schedule*, uint64_t> runs_;  // of all collectives with the schedule
   std::map<std::pair<size_t, std::vector<Duration>>, CollectiveTimes> known_;  // by kind
-  size_t remembered_ = 0;  // ranks whose ends are in known_
+  size_t remembered_ = 0;         // ranks whose ends are in known_
+  uint64_t links_looked_at_ = 0;  // by collectives that were timed alone
+  uint64_t messages_alone_ = 0;   // of these collectives
 };
 
 }  // namespace orrery

@@ -165,7 +165,7 @@ class ProgramSweep {
 
   std::string stopped_in(CollectiveId id) const {
     const OpId op = program_.site(lowered_.collective(id).site).ops.front();
-    const bool shares = took_turns_ == false || (capacity_ && !capacity_->holds());
+    const bool shares = !took_turns_ || (capacity_ && !capacity_->holds());
     return fmt::format("'{}' {}", program_.op(op).name,
                        shares ? "asks a link for more than it has" : "cannot end");
   }
