@@ -66,7 +66,7 @@ class TreeSchedule final : public Schedule {
     extent_.output = count;
     extent_.copies = nodes == 1;
     extent_.works_in_place = true;  // each element is read before it is stored
-    // Executors ask for places more often than it pays to work them out.
+    // Executors ask for a place several times a message, so each is worked out once.
     const uint32_t unlike = nodes % together == 0 ? std::min(lanes_, 2 * together) : lanes_;
     places_.reserve(size_t{unlike} * nodes);
     for (uint32_t lane = 0; lane < unlike; ++lane)
@@ -173,7 +173,9 @@ class TreeSchedule final : public Schedule {
   }
   Node head(uint32_t number, uint32_t lane) const { return rank(machine(number, lane), lane, 0); }
 
-  /// Returns the place of a rank in a lane. Lanes repeat once each rank of a machine was the first.
+  /// Returns the place of a rank in a lane. If all machines have as many ranks, only the first
+  /// 2 x together lanes differ: in these, each rank of a machine is once the first of its chain in
+  /// both trees.
   const Place& place_of(Node node, uint32_t lane) const {
     return places_[lane * size_t{nodes_} % places_.size() + node.index()];
   }
@@ -253,7 +255,7 @@ class TreeSchedule final : public Schedule {
   uint32_t lanes_;
   Combine combine_;
   Split parts_;                // per lane
-  std::vector<Place> places_;  // per lane and node, of the first lanes that differ
+  std::vector<Place> places_;  // lane by lane, of the lanes that differ; in each, by node
   Extent extent_;
 };
 

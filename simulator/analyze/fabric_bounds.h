@@ -109,10 +109,11 @@ class FabricBounds {
   static constexpr uint32_t kMostLinks = uint32_t{1} << 20U;
   /// Cuts are found by flows in fabrics of at most so many links.
   static constexpr uint32_t kMostFlowLinks = 4096;
-  /// The flows of one exchange look at so many links and vertices together, and those of all
-  /// exchanges at 16 times as many: that takes about 50 ms. For exchanges that are asked later, the
-  /// rules alone propose cuts.
+  /// The flows of an exchange, each way, look at up to so many links and vertices together. Those
+  /// of all exchanges look at up to kMostFlowWorkOfAll, which takes about 50 ms. For exchanges that
+  /// are asked later, the rules alone propose cuts.
   static constexpr size_t kMostFlowWork = size_t{1} << 14U;
+  static constexpr size_t kMostFlowWorkOfAll = 16 * kMostFlowWork;
 
   /// Cuts are looked for in at most so many different exchanges and groups.
   static constexpr size_t kMostExchanges = 256;
@@ -165,7 +166,7 @@ class FabricBounds {
                    const OpenLinks& links) const;
 
   Paths& paths_;
-  size_t flow_work_left_ = 16 * kMostFlowWork;
+  size_t flow_work_left_ = kMostFlowWorkOfAll;
   std::optional<Links> all_;  // once a group needs all links
   std::map<Asked, Tightest> known_;
   std::map<Sending, std::optional<BusiestLink>> busiest_;  // looked up only

@@ -23,8 +23,8 @@
 namespace orrery {
 namespace {
 
-/// A schedule with more channels over all nodes has no bound: that of an all-to-all at once has one
-/// for each message.
+/// A schedule with more channels over all nodes gets no bound, since that would take long. An
+/// all-to-all at once has a channel for each message.
 constexpr uint64_t kMostBounded = uint64_t{1} << 20U;
 
 /// A group is timed in smaller sizes if it has at least so many nodes: two of them are left in the
@@ -344,8 +344,7 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
     return Measure{of(fewer[0].request), of(fewer[1].request), of(of_all)};
   };
   Measure by = measured([&](const Schedule& whole) {
-    return static_cast<int64_t>(steps_of_a_rank(whole)) *
-           ScheduleMaker::iterations(method, whole, work);
+    return Int128{steps_of_a_rank(whole)} * ScheduleMaker::iterations(method, whole, work);
   });
   if (by.size <= by.half)  // each rank has as many steps in any group, as in a chain or a tree
     by = measured(longest_chain);

@@ -52,7 +52,7 @@ std::vector<Duration> CollectivesApart::distances(std::span<const Instant> entri
 const CollectiveTimes* CollectivesApart::find(CollectiveId id, std::span<const Instant> entries) {
   if (runs_.at(lowered_.collective(id).schedule) == 1)
     return nullptr;
-  const auto known = known_.find({routes(id).kind, distances(entries)});
+  const auto known = known_.find({routes(id).shape, distances(entries)});
   return known == known_.end() ? nullptr : &known->second;
 }
 
@@ -74,10 +74,11 @@ void CollectivesApart::remember(CollectiveId id, std::span<const Instant> entrie
     known_.clear();
     remembered_ = entries.size();
   }
+  const Instant first = *std::ranges::min_element(entries);
   CollectiveTimes known = times;
   for (Happened& exit : known.exits)
-    exit.at = Instant() + (exit.at - *std::ranges::min_element(entries));
-  known_.insert_or_assign({routes(id).kind, distances(entries)}, std::move(known));
+    exit.at = Instant() + (exit.at - first);
+  known_.insert_or_assign({routes(id).shape, distances(entries)}, std::move(known));
 }
 
 bool CollectivesApart::take_turns(CollectiveId id, std::span<const Instant> entries,
@@ -183,7 +184,7 @@ CollectivesApart::Routes CollectivesApart::routes_of(const Collective& collectiv
           } else {
             words.push_back(of_link.number);
           }
-          if (std::exchange(of_link.senders, n + 1) != n + 1)
+          if (std::exchange(of_link.sender, n + 1) != n + 1)
             routes.uses.push_back({link, Node(n)});
           if (std::exchange(of_link.channel, channel) != channel)
             of_link.of_channel = {};
@@ -197,7 +198,7 @@ CollectivesApart::Routes CollectivesApart::routes_of(const Collective& collectiv
         std::exchange(asked_[link.index()], {}).all > paths_.fabric().link(link).bandwidth.count();
   std::ranges::sort(routes.uses, {},
                     [](const Use& use) { return std::pair(use.link, use.sender); });
-  routes.kind = kinds_.try_emplace(std::move(words), kinds_.size()).first->second;
+  routes.shape = shapes_.try_emplace(std::move(words), shapes_.size()).first->second;
   return routes;
 }
 

@@ -71,14 +71,14 @@ class CollectivesApart {
   };
   /// The rates that the messages of a collective ask of a watched link.
   struct Asked {
-    uint64_t number = 0;        // in the order of the links' first messages, from 1 on; 0: none
+    uint64_t number = 0;        // of the link, by its first message, from 1 on; 0: no message yet
     Int128 all = 0;             // bytes per second, by all chains (demand.h)
-    uint32_t senders = 0;       // nodes up to the last that sent over it
-    uint64_t channel = 0;       // the last that sent over it
+    uint32_t sender = 0;        // the number of the last node that sent over it, from 1 on
+    uint64_t channel = 0;       // the last channel that sent over it, over all nodes, from 1 on
     BytesPerSecond of_channel;  // the most that this one asked
   };
   struct Routes {
-    size_t kind = 0;            // the same for all that are alike
+    size_t shape = 0;           // a number that all have that are alike
     bool shares_links = false;  // see shares_links()
     std::vector<Use> uses;      // of watched links, each sender once
   };
@@ -89,8 +89,8 @@ class CollectivesApart {
   Routes routes_of(const Collective& collective, std::vector<uint64_t> words);
   size_t figures_of(const Collective& collective);
 
-  /// Collectives that are timed alone may look at so many links, and twice as many as they have
-  /// messages. The engine takes about as long for the messages.
+  /// Collectives that are timed alone may look at so many links, and at two more for each of their
+  /// messages. Beyond that, it is quicker to run the whole program in the engine.
   static constexpr uint64_t kMostLinks = uint64_t{1} << 19U;
   /// So many ranks' ends are remembered: 24 MiB.
   static constexpr size_t kMostRemembered = size_t{1} << 20U;
@@ -104,9 +104,9 @@ class CollectivesApart {
   std::map<std::tuple<const Schedule*, const VertexId*, Bytes, size_t>, Routes> routes_;
   std::vector<const Routes*> of_;  // per collective; null: not worked out
   /// By all that the time of a collective depends on besides the entries.
-  std::map<std::vector<uint64_t>, size_t> kinds_;
+  std::map<std::vector<uint64_t>, size_t> shapes_;
   std::map<const Schedule*, uint64_t> runs_;  // of all collectives with the schedule
-  std::map<std::pair<size_t, std::vector<Duration>>, CollectiveTimes> known_;  // by kind
+  std::map<std::pair<size_t, std::vector<Duration>>, CollectiveTimes> known_;  // by shape
   size_t remembered_ = 0;         // ranks whose ends are in known_
   uint64_t links_looked_at_ = 0;  // by collectives that were timed alone
   uint64_t messages_alone_ = 0;   // of these collectives

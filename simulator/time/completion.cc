@@ -58,15 +58,17 @@ bool many_may_be_alike(const Lowered& lowered) {
   return runs >= 2 * schedules.size() && runs > 1;
 }
 
-SweepOptions sweep_options(const TimeOptions& options, EventLog* log) {
-  SweepOptions of_sweep;
-  of_sweep.device_start = options.device_start;
-  of_sweep.log = log;
-  of_sweep.most_state = options.most_state;
-  of_sweep.kept = options.kept;
-  of_sweep.most_runs = options.most_runs;
-  of_sweep.only_times = options.only_times;
-  return of_sweep;
+/// Returns the options of an executor, with those that both executors have.
+template <class Options>
+Options options_of(const TimeOptions& options, EventLog* log) {
+  Options of_executor;
+  of_executor.device_start = options.device_start;
+  of_executor.log = log;
+  of_executor.most_state = options.most_state;
+  of_executor.kept = options.kept;
+  of_executor.most_runs = options.most_runs;
+  of_executor.only_times = options.only_times;
+  return of_executor;
 }
 
 /// Returns the sweep's completion, or why the sweep is not exact; its timeline may show that first.
@@ -75,7 +77,7 @@ std::variant<Completion, std::string> time_by_sweep(const Program& program, cons
                                                     const TimeOptions& options) {
   std::optional<std::string> shared = sweep_refusal(demands, paths.fabric());
   if (shared && options.history == nullptr && many_may_be_alike(lowered)) {
-    SweepOptions apart = sweep_options(options, nullptr);
+    SweepOptions apart = options_of<SweepOptions>(options, nullptr);
     apart.apart = &demands;
     auto swept = sweep(program, lowered, paths, apart);
     if (auto* completion = std::get_if<Completion>(&swept)) {
@@ -89,7 +91,7 @@ std::variant<Completion, std::string> time_by_sweep(const Program& program, cons
   if (shared && options.only_times && any_repeats(lowered))
     return *std::move(shared);
   auto swept = with_history(options.history, [&](EventLog* log) {
-    SweepOptions of_sweep = sweep_options(options, log);
+    SweepOptions of_sweep = options_of<SweepOptions>(options, log);
     if (shared)
       of_sweep.check_capacity = &demands;
     return sweep(program, lowered, paths, of_sweep);
@@ -109,14 +111,8 @@ std::optional<Completion> time_program(const Program& program, const Lowered& lo
   if (auto* completion = std::get_if<Completion>(&swept))
     return std::move(*completion);
   std::optional<Completion> completion = with_history(options.history, [&](EventLog* log) {
-    EngineOptions of_engine;
-    of_engine.device_start = options.device_start;
-    of_engine.log = log;
-    of_engine.most_state = options.most_state;
-    of_engine.kept = options.kept;
-    of_engine.most_runs = options.most_runs;
-    of_engine.only_times = options.only_times;
-    return simulate_if_it_ends(program, lowered, paths, demands, of_engine);
+    return simulate_if_it_ends(program, lowered, paths, demands,
+                               options_of<EngineOptions>(options, log));
   });
   if (completion)
     completion->because = std::get<std::string>(std::move(swept));

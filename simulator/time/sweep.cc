@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/check.h"
 #include "models/program/op_overflow.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/run_table.h"
@@ -107,6 +108,8 @@ class ProgramSweep {
     completion_.device_start = options.device_start;
     completion_.by = TimedBy::Sweep;
     checks_turns_ = options.apart != nullptr;
+    ORRERY_CHECK(!checks_turns_ || (log_ == nullptr && options.check_capacity == nullptr),
+                 "collectives are timed apart without a log");
     if (!capacity_ && log_ == nullptr)
       apart_.emplace(lowered, paths, options.apart);
     if (skips_.any())

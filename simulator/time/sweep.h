@@ -39,8 +39,9 @@ struct SweepOptions {
   EventLog* log = nullptr;  // gets every half that runs, collective by collective
   /// If it is not null, the timeline is checked against the links' capacities.
   const Demands* check_capacity = nullptr;
-  /// If it is not null, collectives may share links with themselves, but not with others. One that
-  /// does is timed alone by the engine, and the timeline is checked. There is no log then.
+  /// If it is not null, the messages of a collective may share links with each other, but not with
+  /// those of other collectives. The engine times such a collective alone, and the timeline is
+  /// checked. Requires that there is no log, and no check of capacities.
   const Demands* apart = nullptr;
   int64_t most_state = Limits().state;  // bytes that a collective may take: its ranks x channels x
                                         // window

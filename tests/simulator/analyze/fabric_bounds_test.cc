@@ -289,6 +289,39 @@ TEST_CASE("bounds: fabrics of too many links have none, nor do exchanges after t
   CHECK(bounds.of(sum, std::vector<VertexId>{VertexId(1), VertexId(0)}).has_value());
 }
 
+TEST_CASE("bounds: flows propose cuts for the first exchanges only") {
+  // Even devices are under one switch, odd ones under another, and a slow link joins the two. No
+  // rule proposes that set of devices.
+  std::vector<Link> links;
+  const auto join = [&](uint32_t a, uint32_t b, BytesPerSecond rate) {
+    links.push_back({VertexId(a), VertexId(b), rate, Duration(0)});
+    links.push_back({VertexId(b), VertexId(a), rate, Duration(0)});
+  };
+  for (uint32_t device = 0; device < 64; ++device)
+    join(device, 64 + device % 2, BytesPerSecond(50'000'000'000));
+  join(64, 65, BytesPerSecond(1'000'000'000));
+  const Fabric fabric(64, {"even", "odd"}, links);
+  Paths paths(fabric);
+  FabricBounds bounds(paths);
+  // The sum of 1,000 B crosses the slow link once each way.
+  const ExchangedData sum{ExchangedData::Form::Reduction, Bytes(1000)};
+  const auto crosses_slow_link = [&](uint32_t without) {
+    std::vector<VertexId> ranks;
+    for (uint32_t device = 0; device < 64; ++device)
+      if (device != without)
+        ranks.emplace_back(device);
+    return bounds.of(sum, ranks)->cut == Duration(1'000'000);
+  };
+  // An exchange of 63 ranks has a flow each way between the first rank and the others, and each
+  // looks at 130 links and 66 vertices.
+  const size_t work = size_t{2 * 63} * (130 + 66);
+  const size_t most = FabricBounds::kMostFlowWorkOfAll / work;
+  for (uint32_t device = 0; device <= most; ++device)  // the last one takes what is left
+    CHECK(crosses_slow_link(device));
+  CHECK_FALSE(crosses_slow_link(63));
+  CHECK(crosses_slow_link(0));  // this is known
+}
+
 TEST_CASE("bounds: slices of tables cross as their sizes say") {
   RaggedGroup group;
   group.operand_rows = group.output_rows = 10;

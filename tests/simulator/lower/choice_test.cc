@@ -6,91 +6,21 @@
 
 #include <doctest/doctest.h>
 
-#include "models/scenario/quantity_text.h"
+#include "tests/simulator/lower/choice_site.h"
 #include "tests/simulator/slot_protocol.h"
 
 namespace orrery {
 namespace {
 
-constexpr LinkFigures kLink = {BytesPerSecond(50'000'000'000), Duration(1'000'000)};
-
-/// A `ChoiceSite` is a site of f32 over a fabric, with one group of all devices unless the test
-/// changes that.
-struct ChoiceSite {
-  ChoiceSite(OpKind kind, Fabric on, int64_t elements) : fabric(std::move(on)) {
-    request.kind = kind;
-    request.elements = elements;
-    groups.emplace_back();
-    for (uint32_t d = 0; d < fabric.devices(); ++d)
-      groups[0].emplace_back(d);
-  }
-  /// Here every two ranks have a link of their own.
-  ChoiceSite(OpKind kind, uint32_t ranks, int64_t elements)
-      : ChoiceSite(kind, fully_connected_fabric(ranks, kLink), elements) {}
-
-  std::string pick() const {
-    Paths paths(fabric);
-    const ScheduleMaker maker(device, Limits());
-    QuietTimer timer(paths, maker, Limits(), most_steps);
-    Groupings groupings(fabric);
-    const auto picked =
-        pick_method({asked, request, {Dtype::F32}, groupings.of(groups)}, transport, maker, timer);
-    if (const auto* error = std::get_if<TypeError>(&picked))
-      return error->parameter + ": " + error->message;
-    return choice_of(std::get<Pick>(picked).method).method() + ": " +
-           std::get<Pick>(picked).because;
-  }
-
-  Fabric fabric;
-  std::vector<Group> groups;
-  ScheduleRequest request;
-  Hints asked;
-  std::optional<TransportFigures> transport;
-  DeviceFigures device;
-  uint64_t most_steps = 0;  // groups of more than 64 ranks are timed in smaller sizes
-};
-
-std::string pick(OpKind kind, uint32_t ranks, int64_t elements) {
-  return ChoiceSite(kind, ranks, elements).pick();
-}
-
-Group group(std::initializer_list<uint32_t> devices) {
-  Group group;
-  for (const uint32_t device : devices)
-    group.emplace_back(device);
-  return group;
-}
-
-/// Returns the time of a message of `elements` f32 over one link with this latency.
-Duration hop(int64_t elements, Duration latency) {
-  return latency + transfer_time(Bytes(4) * elements, kLink.bandwidth);
-}
-
-/// Returns the time of 2(n-1) hops to the next rank, each with the largest chunk (Patarasuk and
-/// Yuan, 2009).
-Duration ring_time(int64_t ranks, int64_t elements, Duration latency) {
-  return hop(ceil_divide(elements, ranks), latency) * (2 * (ranks - 1));
-}
-
-/// Returns the same with the larger half of the largest chunk.
-Duration both_ways_time(int64_t ranks, int64_t elements, Duration latency) {
-  return hop(ceil_divide(ceil_divide(elements, ranks), 2), latency) * (2 * (ranks - 1));
-}
-
-/// Returns the time of log2 n hops with all the data (Thakur, Rabenseifner and Gropp, 2005).
-/// Requires a power of two.
-Duration doubling_time(uint32_t ranks, int64_t elements, Duration latency) {
-  return hop(elements, latency) * (std::bit_width(ranks) - 1);
-}
-
-/// Returns "recursive_doubling 3 us", as a reason writes it.
-std::string says(const std::string& algorithm, Duration takes) {
-  return algorithm + " " + quantity_text(takes);
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::both_ways_time;
+using test::ChoiceSite;
+using test::contains;
+using test::doubling_time;
+using test::group;
+using test::kLink;
+using test::pick;
+using test::ring_time;
+using test::says;
 
 TEST_CASE("choice: where no two messages share a link, the times are those of the closed forms") {
   for (uint32_t ranks = 2; ranks <= 20; ++ranks) {
@@ -177,35 +107,6 @@ TEST_CASE(
         "direct: direct 26 us < pairwise 30 us (model)");
 }
 
-TEST_CASE("choice: groups of more than 64 ranks are extrapolated from two sizes, by their steps") {
-  const Duration latency = kLink.latency * 2;
-  for (const uint32_t ranks : {128U, 160U, 1024U}) {
-    const int64_t elements = int64_t{ranks} * 50;  // whole chunks
-    const std::string text = ChoiceSite(OpKind::Psum, switch_fabric(ranks, kLink), elements).pick();
-    INFO(text);
-    CHECK(contains(text, ranks == 160 ? "(model, extended from 20 and 40 ranks)"
-                                      : "(model, extended from 32 and 64 ranks)"));
-    CHECK(contains(text, says("ring", ring_time(ranks, elements, latency))));
-    if (std::has_single_bit(ranks))
-      CHECK(contains(text, says("recursive_doubling", doubling_time(ranks, elements, latency))));
-  }
-  // Parts of 12 B take 240 ps: 2 us + 91 x 240 ps at once, and 91 (2 us + 240 ps) in turns.
-  CHECK(ChoiceSite(OpKind::AllToAll, switch_fabric(92, kLink), 276).pick() ==
-        "direct: direct 2.02184 us < pairwise 182.02184 us (model, extended from 23 and 46 ranks)");
-}
-
-TEST_CASE("choice: a ring both ways of more than 64 ranks is extrapolated from spaced ranks") {
-  // On a ring of 128 devices, 64 ranks are 2 links apart, and 32 ranks 4. Half of a chunk of 20 MB
-  // takes 200 us. So the two sizes take 126 (2 us + 200 us) and 62 (4 us + 200 us). Ranks have 127
-  // and 63 steps, and 255 in the whole group: it takes three times the first less twice the second.
-  const Duration takes = Duration(126 * 202'000'000LL * 3 - 62 * 204'000'000LL * 2);
-  const std::string text =
-      ChoiceSite(OpKind::Psum, ring_fabric(128, kLink), int64_t{128} * 5'000'000).pick();
-  INFO(text);
-  CHECK(contains(text, "bidirectional: " + says("bidirectional", takes) + " < "));
-  CHECK(contains(text, "(model, extended from 32 and 64 ranks)"));
-}
-
 TEST_CASE("choice: reductions take time where the device's rate is given") {
   // There are 16 f32 over 2 ranks. Without a reduce rate the ring takes 2 (1 us + 640 ps), and
   // doubling 1 us + 1.28 ns. At 64 B/us the ring reduces 32 B once in 0.5 us, and doubling 64 B in
@@ -258,19 +159,6 @@ TEST_CASE("choice: of groups of many shapes some are timed, and the reason says 
   for (uint32_t shape = 1; shape <= 10; ++shape)
     site.groups.push_back(group({shape, 30 + 2 * shape}));
   CHECK(site.pick().find("(model, 8 of 10 shapes of groups timed)") != std::string::npos);
-}
-
-TEST_CASE("choice: a group of more than 64 ranks of a torus is timed on smaller tori") {
-  // The first 31 and 62 ranks of this torus fill no box of it, so no torus algorithm fits them.
-  for (const std::vector<uint32_t>& sizes : {std::vector<uint32_t>{5, 5, 5}, {9, 9}, {8, 3, 4}}) {
-    std::vector<TorusDimension> dimensions;
-    for (const uint32_t size : sizes)
-      dimensions.push_back({size, true, kLink});
-    ChoiceSite site(OpKind::Psum, Fabric(std::make_shared<const Torus>(dimensions)), 1 << 26);
-    const std::string picked = site.pick();
-    CAPTURE(picked);
-    CHECK(picked.starts_with("torus: "));
-  }
 }
 
 TEST_CASE("choice: an algorithm that cannot run there is not chosen") {
@@ -347,16 +235,6 @@ TEST_CASE("choice: a switch that reduces is timed with the other algorithms") {
   // us up, and all take 7 x 8 us down and 2 us; the ring takes 7 (2 us + 8 us).
   CHECK(ChoiceSite(OpKind::AllGather, reducing_star(8), 100'000).pick() ==
         "in_switch: in_switch 59.31072 us < ring 70 us (model)");
-}
-
-TEST_CASE("choice: more than 64 ranks in a switch are extrapolated, which is exact there") {
-  // 90 chunks of 200 B take 4 ns each. In turn, 90 go up, 1 down, 1 up and 89 down, and 4 us are
-  // latency. (The links of both sizes divide evenly, so nothing is rounded.)
-  ChoiceSite site(OpKind::Psum, reducing_star(90), 90 * 50);
-  const std::string text = site.pick();
-  INFO(text);
-  CHECK(contains(text, "in_switch 4724 ns < "));
-  CHECK(contains(text, "(model, extended from 22 and 45 ranks)"));
 }
 
 TEST_CASE("choice: what would take more memory than the limit in a run is not chosen") {
@@ -460,84 +338,6 @@ TEST_CASE("choice: without a transport, a broadcast goes along a chain piece by 
   CHECK(site.pick() == "ring (whole): asked for");
 }
 
-TEST_CASE("choice: more than 64 ranks in a chain are extrapolated by the ranks, which is exact") {
-  // There are 8 pieces of 10.48576 us: the chain takes 8 + 126 pieces and 127 latencies of 2 us. At
-  // once the source sends 127 times 83.88608 us.
-  for (const uint32_t source : {0U, 31U, 32U, 63U, 64U, 100U, 127U}) {
-    CAPTURE(source);
-    ChoiceSite site(OpKind::Pbroadcast, switch_fabric(128, kLink), 1 << 20);
-    site.transport = slots({"simple"});
-    site.request.source = Node(source);
-    const std::string text = site.pick();
-    INFO(text);
-    const std::string times =
-        "ring (simple) 1.65909184 ms < direct (simple) at least 10.65353216 ms ";
-    CHECK(contains(text, times + "(model, extended from 32 and 64 ranks)"));
-    site.most_steps = kMostTimedSteps;  // then it is timed completely, and takes as long
-    CHECK(contains(site.pick(), times + "(model)"));
-  }
-}
-
-TEST_CASE("choice: a group of more than 64 ranks is timed completely if it has few steps") {
-  // A ring of n ranks has n steps of each; recursive doubling of 128 has 7 of each.
-  ChoiceSite site(OpKind::AllGather, switch_fabric(128, kLink), 128);
-  site.asked.algorithm = "ring";
-  const auto extended = [&](uint64_t most_steps) {
-    Paths paths(site.fabric);
-    const ScheduleMaker maker(site.device, Limits());
-    QuietTimer timer(paths, maker, Limits(), most_steps);
-    Groupings groupings(site.fabric);
-    const Grouping& grouping = groupings.of(site.groups);
-    site.request.nodes = 128;
-    const auto ring = algorithms_for(OpKind::AllGather).front();
-    const auto outcome =
-        timer.of({ring, nullptr}, site.asked, site.request, {Dtype::F32}, grouping.vertices[0]);
-    return std::get<QuietTime>(outcome).extended_from.has_value();
-  };
-  const auto steps = [&] {
-    ScheduleRequest request = site.request;
-    request.nodes = 128;
-    return count_steps(*algorithms_for(OpKind::AllGather).front()->make(request));
-  }();
-  CHECK(steps == 128 * 128);
-  CHECK_FALSE(extended(steps));
-  CHECK(extended(steps - 1));
-}
-
-TEST_CASE("choice: a tree of more than 64 ranks is extrapolated by its levels, which is exact") {
-  // In a tree over a full mesh no two messages share a link. If they are not cut, n = 2^k - 1 ranks
-  // take 2 (k - 1) times the half of the data and the latency (tree.h).
-  ChoiceSite site(OpKind::Psum, fully_connected_fabric(255, kLink), 1 << 20);
-  site.asked.algorithm = "tree";
-  Paths paths(site.fabric);
-  const ScheduleMaker maker(site.device, Limits());
-  QuietTimer timer(paths, maker, Limits(), 0);
-  Groupings groupings(site.fabric);
-  site.request.nodes = 255;
-  const Algorithm* tree = nullptr;
-  for (const Algorithm* const each : algorithms_for(OpKind::Psum))
-    if (each->is_called("tree"))
-      tree = each;
-  REQUIRE(tree != nullptr);
-  ProtocolFigures whole;
-  whole.pieces = 1;
-  const auto outcome = timer.of({tree, &whole}, site.asked, site.request, {Dtype::F32},
-                                groupings.of(site.groups).vertices[0]);
-  const QuietTime time = std::get<QuietTime>(outcome);
-  CHECK(time.extended_from == std::pair(31U, 63U));
-  CHECK(time.takes == hop(1 << 19, kLink.latency) * 14);
-}
-
-TEST_CASE("choice: a permutation of more than 64 ranks is timed completely") {
-  // Each rank sends 4 MiB to the rank 64 further on. A rank sends a piece and receives one, 2 us +
-  // 10.48576 us, 8 times.
-  ChoiceSite site(OpKind::Ppermute, switch_fabric(128, kLink), 1 << 20);
-  for (uint32_t rank = 0; rank < 128; ++rank)
-    site.request.pairs.push_back({Node(rank), Node((rank + 64) % 128)});
-  site.transport = slots({"one", "two"});
-  CHECK(site.pick() == "direct (one): direct (one) 99.88608 us = direct (two) 99.88608 us (model)");
-}
-
 TEST_CASE("choice: a group of one copies") {
   CHECK(pick(OpKind::Psum, 1, 8) == "ring: a group of one only copies");
 }
@@ -602,59 +402,6 @@ TEST_CASE("choice: of methods that take the same time the first counts, in whate
   CHECK(contains(site.pick(), "ring (second): ring (second) "));
   site.transport = TransportFigures{{first, second}};
   CHECK(contains(site.pick(), "ring (first): ring (first) "));
-}
-
-TEST_CASE("choice: no time is below the least that its rates allow") {
-  ProtocolFigures protocol = test::slot_protocol(Bytes(512), "any");
-  protocol.share = {1, 2};
-  protocol.slots = 2;
-  protocol.channels = 3;
-  protocol.launch = Duration(700'000);
-  const auto inside = switch_fabric(2, kLink).shared_topology();
-  const auto outside = switch_fabric(4, kLink).shared_topology();
-  const Fabric nodes(
-      std::make_shared<const Nodes>(NodesForm{2, inside, 2, outside, false, false, {}}));
-  const Fabric fabrics[] = {ring_fabric(4, kLink),
-                            switch_fabric(4, kLink).with_reduction({VertexId(4)}), nodes};
-  for (const OpKind kind : {OpKind::Psum, OpKind::AllGather, OpKind::PsumScatter, OpKind::AllToAll,
-                            OpKind::Pbroadcast}) {
-    for (const Algorithm* const algorithm : algorithms_for(kind)) {
-      // At the last rate channels take longer than anything else.
-      for (const int64_t rate :
-           {int64_t{0}, int64_t{3'000'000'000}, int64_t{1'000'000}, int64_t{1'000'001}}) {
-        if (rate > 0)
-          protocol.channel_rate = BytesPerSecond(rate);
-        else
-          protocol.channel_rate.reset();
-        for (const Fabric& fabric : fabrics) {
-          ChoiceSite site(kind, fabric, 3000);
-          site.request.nodes = 4;
-          // Between nodes a channel is slower, faster, or as fast.
-          protocol.network = {};
-          if (rate > 0 && rate % 2 == 0)
-            protocol.network.channel_rate = BytesPerSecond(rate / 3);
-          else if (rate > 0)
-            protocol.network.channel_rate = BytesPerSecond(rate * 3);
-          const std::vector<VertexId> vertices = {VertexId(0), VertexId(1), VertexId(2),
-                                                  VertexId(3)};
-          if (algorithm->misfit({site.fabric, vertices, 3}))
-            continue;
-          CAPTURE(algorithm->name);
-          Paths paths(site.fabric);
-          const ScheduleMaker maker(site.device, Limits());
-          QuietTimer timer(paths, maker, Limits());
-          const Method method{algorithm, &protocol};
-          const Duration least =
-              timer.at_least(method, site.asked, site.request, {Dtype::F32}, vertices);
-          const auto outcome = timer.of(method, site.asked, site.request, {Dtype::F32}, vertices);
-          REQUIRE(std::holds_alternative<QuietTime>(outcome));
-          CHECK(std::get<QuietTime>(outcome).takes >= least);
-          // Every rank sends something, so the bound is greater than the launch alone.
-          CHECK(least > Duration(700'000));
-        }
-      }
-    }
-  }
 }
 
 }  // namespace

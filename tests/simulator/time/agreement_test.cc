@@ -73,13 +73,20 @@ TEST_CASE("sweep and engine agree to the picosecond on 16 to 64 devices") {
   check_agreement(60, {.least_devices = 16, .most_devices = 64});
 }
 
-TEST_CASE(
-    "a sweep that checks the links' capacities agrees with the engine on 1,000 programs whose "
-    "links may be contended") {
-  Random random(3);
-  uint64_t compared = 0;
+/// So many programs of a kind were timed by a sweep and by the engine, in part by the engine alone,
+/// and refused by the sweep.
+struct Contended {
+  uint64_t in_part_by_engine = 0;
   uint64_t refused = 0;
-  while (compared < tries(1'000)) {
+};
+
+/// Compares a sweep with the engine on 1,000 random programs whose links may be contended. `set`
+/// sets the sweep's options.
+template <class Set>
+Contended compare_contended(uint64_t seed, Set&& set) {
+  Random random(seed);
+  Contended counts;
+  for (uint64_t compared = 0; compared < tries(1'000);) {
     const RandomSketch program = random_sketch(random, {random.below(2) == 0});
     const Sketch& sketch = program.sketch;
     if (!sweep_refusal(sketch.lowered, program.fabric) || !ends(sketch))
@@ -88,10 +95,10 @@ TEST_CASE(
     const Demands asked = demands(sketch.lowered, paths);
     SweepOptions sweeping;
     sweeping.device_start = program.device_start;
-    sweeping.check_capacity = &asked;
+    set(sweeping, asked);
     const auto swept = sweep(sketch.program, sketch.lowered, paths, sweeping);
     if (std::holds_alternative<std::string>(swept)) {
-      ++refused;
+      ++counts.refused;
       continue;
     }
     EngineOptions options;
@@ -101,45 +108,28 @@ TEST_CASE(
     CAPTURE(compared);
     REQUIRE(std::get<Completion>(swept).spans == simulated.spans);
     REQUIRE(same(std::get<Completion>(swept), simulated));
+    counts.in_part_by_engine += std::get<Completion>(swept).by == TimedBy::Engine ? 1 : 0;
     ++compared;
   }
-  CHECK(refused > tries(100));  // and in many others links are really shared
+  return counts;
+}
+
+TEST_CASE(
+    "a sweep that checks the links' capacities agrees with the engine on 1,000 programs whose "
+    "links may be contended") {
+  const Contended counts = compare_contended(
+      3, [](SweepOptions& options, const Demands& asked) { options.check_capacity = &asked; });
+  CHECK(counts.in_part_by_engine == 0);
+  CHECK(counts.refused > tries(100));  // and in many others links are really shared
 }
 
 TEST_CASE(
     "collectives that are timed apart agree with the engine on 1,000 programs whose links may be "
     "contended") {
-  Random random(4);
-  uint64_t compared = 0;
-  uint64_t alone = 0;
-  uint64_t refused = 0;
-  while (compared < tries(1'000)) {
-    const RandomSketch program = random_sketch(random, {random.below(2) == 0});
-    const Sketch& sketch = program.sketch;
-    if (!sweep_refusal(sketch.lowered, program.fabric) || !ends(sketch))
-      continue;
-    Paths paths(program.fabric);
-    const Demands asked = demands(sketch.lowered, paths);
-    SweepOptions apart;
-    apart.device_start = program.device_start;
-    apart.apart = &asked;
-    const auto timed = sweep(sketch.program, sketch.lowered, paths, apart);
-    if (std::holds_alternative<std::string>(timed)) {
-      ++refused;
-      continue;
-    }
-    EngineOptions options;
-    options.device_start = program.device_start;
-    options.share_all_links = true;
-    const Completion simulated = simulate(sketch.program, sketch.lowered, program.fabric, options);
-    CAPTURE(compared);
-    REQUIRE(std::get<Completion>(timed).spans == simulated.spans);
-    REQUIRE(same(std::get<Completion>(timed), simulated));
-    alone += std::get<Completion>(timed).by == TimedBy::Engine ? 1 : 0;
-    ++compared;
-  }
-  CHECK(alone > tries(300));    // in many, a collective shares links with itself
-  CHECK(refused > tries(100));  // and in many others, collectives share links
+  const Contended counts = compare_contended(
+      4, [](SweepOptions& options, const Demands& asked) { options.apart = &asked; });
+  CHECK(counts.in_part_by_engine > tries(300));  // a collective shares links with itself
+  CHECK(counts.refused > tries(100));            // collectives share links
 }
 
 TEST_CASE(
