@@ -1,14 +1,17 @@
 #include "simulator/algorithm/hierarchical.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
+#include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/halving_doubling.h"
 #include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/ring.h"
+#include "simulator/algorithm/rounds.h"
 #include "simulator/algorithm/tree.h"
 
 namespace orrery {
@@ -181,6 +184,19 @@ OwnedSchedule make_torus(const ScheduleRequest& request) {
   form.count = count_of(request);
   form.combine = rules(request.kind).form.combine;
   form.transport = request.transport;
+  // The largest messages go along the axis with the fewest ranks.
+  const int64_t fewest = *std::min_element(form.sizes.begin(), form.sizes.end());
+  const auto lanes = static_cast<int64_t>(form.lanes.size());
+  const int64_t largest = request.transport.largest;
+  if (form.form == StageForm::AllReduce) {
+    form.passes = messages_of(ceil_divide(form.count, lanes * fewest), largest);
+    return std::make_unique<StagedSchedule>(std::move(form));
+  }
+  // A message has as many elements of each part of its ranks.
+  const int64_t parts = request.nodes / fewest;
+  if (largest > 0 && largest < parts)
+    return cut(std::make_unique<StagedSchedule>(std::move(form)), largest);
+  form.passes = messages_of(ceil_divide(form.count / request.nodes, lanes), largest / parts);
   return std::make_unique<StagedSchedule>(std::move(form));
 }
 
@@ -283,6 +299,7 @@ std::vector<Algorithm> staged_algorithms(const std::vector<OpKind>& reductions,
        .kinds = reduces_and_gathers,
        .misfit = misfit_torus,
        .make = make_torus,
+       .cutting = Cutting::ByItself,
        .is_for_topology = is_torus},
   };
 }
