@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "models/base/compiler.h"
@@ -187,7 +187,7 @@ QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
 
 Duration QuietTimer::at_least(const Method& method, const Hints& asked,
                               const ScheduleRequest& request, WorkType work,
-                              std::span<const VertexId> vertices) const {
+                              std::span<const VertexId> vertices) {
   const Duration whole =
       bound(method, maker_.with_connections(method, asked, request, work), work, vertices);
   if (times_whole(method, asked, request, work))
@@ -202,7 +202,7 @@ Duration QuietTimer::at_least(const Method& method, const Hints& asked,
 }
 
 Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connected, WorkType work,
-                           std::span<const VertexId> vertices) const {
+                           std::span<const VertexId> vertices) {
   const std::unique_ptr<const Schedule> whole = method.algorithm->make(connected);
   const CollectiveFigures figures = maker_.figures(method, connected.kind, *whole);
   const Extent& extent = whole->extent();
@@ -211,7 +211,8 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
   const SharedList<VertexId> places =
       vertices_of_nodes(*method.algorithm, *whole,
                         {fabric(), vertices, connected.transport.channels, connected.layout});
-  std::map<LinkId, Int128> carried;
+  carried_.resize(fabric().count_links());
+  std::vector<LinkId> carriers;
   constexpr int64_t kLongest = std::numeric_limits<int64_t>::max();
   const int64_t parts = paths_.fabric().rate_parts();
   const auto time = [](Int128 bytes, Int128 rate) {
@@ -229,8 +230,11 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
         const Int128 bytes =
             on_wire(itemsize(work) * each.elements, path->figures(figures).share).count();
         of_channel[path->over_network ? 1 : 0] += bytes;
-        for (const LinkId link : path->links)
-          carried[link] += bytes;
+        for (const LinkId link : path->links) {
+          if (carried_[link.index()] == 0)
+            carriers.push_back(link);
+          carried_[link.index()] += bytes;
+        }
       });
       Duration sends;
       for (const bool over_network : {false, true})
@@ -238,8 +242,10 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
           sends += time(of_channel[over_network ? 1 : 0], rate->count());
       longest = std::max(longest, sends);
     }
-  for (const auto& [link, bytes] : carried)
+  for (const LinkId link : carriers) {
+    const Int128 bytes = std::exchange(carried_[link.index()], 0);
     longest = std::max(longest, time(bytes * parts, fabric().figures(link).bandwidth.count()));
+  }
   return Duration(std::min(longest.count(), kLongest - figures.launch.count())) + figures.launch;
 }
 

@@ -293,6 +293,11 @@ const Path* Paths::find_in_list(VertexId from, VertexId to, uint32_t channel) {
     begin_path(next_);  // mostly found in a few steps
     return route(asked) ? path_ : nullptr;
   }
+  return remembered(asked, [&] { return route(asked); });
+}
+
+template <class Find>
+const Path* Paths::remembered(const Asked& asked, Find&& find) {
   if (found_.empty())
     found_.resize(std::min(count_kept_, kMostFound));
   if (long_ != nullptr)
@@ -301,7 +306,7 @@ const Path* Paths::find_in_list(VertexId from, VertexId to, uint32_t channel) {
   if (found.asked != asked) {
     found.asked.reset();
     begin_path(found.path);
-    found.is_route = route(asked);
+    found.is_route = find();
     found.asked = asked;
     if (found.path.links.size() > kMostLinksKept)
       long_ = &found;
@@ -314,24 +319,20 @@ bool Paths::crosses_a_cut(const Route& route) const {
          std::any_of(route.begin(), route.end(), [&](LinkId id) { return fabric_.link(id).cut; });
 }
 
-const Path* Paths::find_by_rule(VertexId from, VertexId to, uint32_t channel) {
+bool Paths::route_by_rule(const Asked& asked) {
+  const auto& [from, to, channel] = asked;
   const Topology& topology = fabric_.topology();
   const std::optional<uint64_t> number = fabric_.way_number(from, to, channel);
-  begin_path(next_);
-  Route& links = next_.links;
+  Route& links = path_->links;
   bool found = topology.append_route(from, to, number, links);
-  if (topology.devices_forward() && (!found || crosses_a_cut(links)))
-    return find_in_list(from, to, channel);
   for (uint64_t way = 0; found && crosses_a_cut(links); ++way) {
     if (way == topology.ways())
-      return nullptr;
+      return false;
     links.clear();
     found = topology.append_route(from, to, number.value_or(to.index()) + way, links);
   }
-  if (!found)
-    return nullptr;
-  if (links.empty())
-    return path_;
+  if (!found || links.empty())
+    return found;
   BytesPerSecond least = fabric_.figures(links.front()).bandwidth;
   for (const LinkId id : links) {
     const LinkFigures link = fabric_.figures(id);
@@ -340,7 +341,19 @@ const Path* Paths::find_by_rule(VertexId from, VertexId to, uint32_t channel) {
     path_->over_network = path_->over_network || topology.is_network(id);
   }
   path_->bottleneck = least;
-  return path_;
+  return true;
+}
+
+const Path* Paths::find_by_rule(VertexId from, VertexId to, uint32_t channel) {
+  const Topology& topology = fabric_.topology();
+  if (topology.devices_forward() && fabric_.has_cuts()) {
+    next_.links.clear();
+    if (!topology.append_route(from, to, fabric_.way_number(from, to, channel), next_.links) ||
+        crosses_a_cut(next_.links))
+      return find_in_list(from, to, channel);
+  }
+  const Asked asked{from, to, fabric_.ways().hashed ? channel : 0};
+  return remembered(asked, [&] { return route_by_rule(asked); });
 }
 
 const Path* Paths::find(VertexId from, VertexId to, uint32_t channel) {

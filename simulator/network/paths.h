@@ -153,8 +153,8 @@ class Paths {
     uint32_t channel = 0;
     friend bool operator==(const Asked&, const Asked&) = default;
   };
-  /// The route of one message from a source with several links. The table is a cache: messages with
-  /// the same slot replace each other.
+  /// The route of one message, by rule or from a source with several links. The table is a cache:
+  /// messages with the same slot replace each other.
   struct Found {
     std::optional<Asked> asked;
     bool is_route = false;
@@ -174,6 +174,10 @@ class Paths {
 
   const Path* find_by_rule(VertexId from, VertexId to, uint32_t channel);
   const Path* find_in_list(VertexId from, VertexId to, uint32_t channel);
+  /// Returns the route from the table. If it is not there, puts there what `find` appends.
+  template <class Find>
+  const Path* remembered(const Asked& asked, Find&& find);
+  bool route_by_rule(const Asked& asked);
   /// Returns the slot in a table of `size`, a power of two. Pairs share slots only if there are
   /// more pairs than slots.
   size_t slot_of(const Asked& asked, size_t size) const;
@@ -192,8 +196,8 @@ class Paths {
   size_t most_held_;
   size_t count_kept_;         // a power of two
   std::vector<Kept> kept_;    // from the first search on; count_kept_ or none
-  std::vector<Found> found_;  // from the first source with several links on; at most kMostFound
-  Path next_;                 // the last route by rule, or from a source with at most one link
+  std::vector<Found> found_;  // from the first route on that is kept; at most kMostFound
+  Path next_;                 // the last route from a source with at most one link in a list
   Found* long_ = nullptr;     // the last route, if it is too long to be kept
   Path* path_ = nullptr;      // the route that is being found
   Route ahead_;               // the route's end, last link first, while its middle is looked for

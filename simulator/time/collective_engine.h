@@ -45,10 +45,10 @@ class CollectiveEngine {
   enum class State : uint8_t { Running, Over };
 
   /// `log`, if not null, gets every half.
-  /// `slot` is how the host knows this run of the collective. With `only_times`, copies that
-  /// nothing waits for are done apart.
+  /// `slot` is how the host knows this run of the collective. If iterations of a cut schedule are
+  /// added up, copies that nothing waits for are done apart.
   CollectiveEngine(const Collective& collective, CollectiveId id, uint32_t slot, Paths& paths,
-                   Host& host, EventLog* log, bool only_times = false)
+                   Host& host, EventLog* log, bool adds_iterations = false)
       : schedule_(*collective.schedule),
         extent_(schedule_.extent()),
         collective_(collective),
@@ -64,8 +64,8 @@ class CollectiveEngine {
         entries_(extent_.ranks()),
         begun_(log == nullptr ? 0 : size_t{extent_.nodes} * extent_.channels),
         nodes_left_(extent_.nodes),
-        only_times_(only_times) {
-    if (only_times_ && cut_ != nullptr && extent_.fused != FusedStep::Atomic)
+        adds_iterations_(adds_iterations) {
+    if (adds_iterations_ && cut_ != nullptr && extent_.fused != FusedStep::Atomic)
       watched_ = first_that_exchanges();
   }
 
@@ -87,6 +87,11 @@ class CollectiveEngine {
 
   /// Returns the schedule if iterations may be added up.
   const SlicedSchedule* cut() const { return watched_ ? cut_ : nullptr; }
+  size_t channels() const { return extent_.all_channels(); }
+  uint32_t channel_of(StepRef ref) const {
+    return static_cast<uint32_t>(extent_.number_of(ref.node, ref.channel));
+  }
+  StepRef at_work(uint32_t channel) const { return progress_.at_work(channel); }
   /// Returns the iteration that the channel is at which is the first to exchange messages.
   uint32_t iteration() const {
     const StepRef at = progress_.at_work(*watched_);
@@ -101,12 +106,31 @@ class CollectiveEngine {
   void append_state(uint32_t iteration, std::vector<uint64_t>& words) const {
     progress_.append_state(*cut_, iteration, words);
   }
-  /// Goes ahead by some iterations.
-  void skip(uint32_t iterations) {
+  /// Returns the node whose entry led to a half that has begun.
+  Node origin(StepRef ref, Half half) const {
+    const Marks& marks = marks_.at(ref);
+    return half == Half::Receive ? marks.received_origin : marks.sent_origin;
+  }
+  /// Returns the node whose entry led to the message for this receiving step.
+  Node origin_of_message(StepRef receiver) const {
+    return origin(schedule_.peer(receiver, Half::Receive), Half::Send);
+  }
+  /// Returns the node whose entry led to the copies of a node that are done apart.
+  Node origin_of_copies(Node node) const { return copies_[node.index()].origin; }
+  /// Goes ahead by some iterations. `begun` says of each channel whether the half that it is at has
+  /// begun.
+  void skip(uint32_t iterations, const std::vector<bool>& begun) {
     for (uint32_t number = 0; number < extent_.all_channels(); ++number) {
       const StepRef at = progress_.at_work(number);
-      if (at.index < schedule_.steps(at.node, at.channel))
-        marks_.move(at, iterations * cut_->length(at.node, at.channel));
+      if (at.index >= schedule_.steps(at.node, at.channel))
+        continue;
+      const uint32_t steps = iterations * cut_->length(at.node, at.channel);
+      const uint64_t first =
+          (progress_.retired(at, Half::Receive) ? 1U : 0U) + (begun[number] ? 1U : 0U);
+      for (uint64_t half = first; half < first + 2 * uint64_t{steps}; ++half)
+        tally({at.node, at.channel, at.index + static_cast<uint32_t>(half / 2)},
+              half % 2 == 0 ? Half::Receive : Half::Send);
+      marks_.move(at, steps);
     }
     progress_.skip(*cut_, iterations);
     last_ref_.reset();
@@ -207,7 +231,7 @@ class CollectiveEngine {
     Marks& marks = marks_.at(ref);
     (half == Half::Receive ? marks.received_origin : marks.sent_origin) = last.get().origin;
     const TimedActions actions = timed_actions(step.form(), half);
-    host_.tally(id_, ref, half, bytes_moved(step, half, itemsize_), actions.sends);
+    tally(ref, half);
     if (actions.sends)
       return transmit(ref, *step.to, itemsize_ * step.count());
     if (begins_copies(ref, half, step))
@@ -217,6 +241,12 @@ class CollectiveEngine {
       host_.receive(slot_, ref, duration);
     else
       retire({ref, half}, step, host_.now());
+  }
+
+  void tally(StepRef ref, Half half) {
+    const Step& step = step_at(ref);
+    host_.tally(id_, ref, half, bytes_moved(step, half, itemsize_),
+                timed_actions(step.form(), half).sends);
   }
 
   /// Returns how long a half takes that sends nothing.
@@ -230,7 +260,7 @@ class CollectiveEngine {
   /// Returns whether the step is the first of a channel of a cut schedule whose steps only copy, so
   /// that nothing waits for them but the node's end.
   bool begins_copies(StepRef ref, Half half, const Step& step) const {
-    return only_times_ && cut_ != nullptr && half == Half::Receive && ref.index == 0 &&
+    return adds_iterations_ && cut_ != nullptr && half == Half::Receive && ref.index == 0 &&
            !step.from && !step.to && cut_->knows_iterations_back() &&
            cut_->length(ref.node, ref.channel) == 1;
   }
@@ -254,6 +284,10 @@ class CollectiveEngine {
     if (host_.elapsed() + all > copied.at)
       copied = {host_.elapsed() + all, origin};
     marks_.at(last).received_origin = origin;
+    for (uint32_t i = 1; i <= last.index; ++i) {
+      tally({ref.node, ref.channel, i - 1}, Half::Send);
+      tally({ref.node, ref.channel, i}, Half::Receive);
+    }
     progress_.go_to(last);
     retire({last, Half::Receive}, step_at(last), host_.now());
   }
@@ -389,10 +423,6 @@ class CollectiveEngine {
                            : node);
   }
 
-  uint32_t channel_of(StepRef ref) const {
-    return static_cast<uint32_t>(extent_.number_of(ref.node, ref.channel));
-  }
-
   /// Returns whether the channel remembers the way of the step's message. Many schedules have one
   /// message a channel, and remembering its way gains nothing.
   static bool remembers(StepRef ref) { return ref.index > 0; }
@@ -436,7 +466,7 @@ class CollectiveEngine {
   std::vector<Instant> begun_;          // with a log, per node and channel: its half at work
   std::vector<HalfRef> ready_;          // halves whose causes are met
   uint32_t nodes_left_;
-  const bool only_times_;
+  const bool adds_iterations_;
   std::optional<uint32_t>
       watched_;                   // the channel by which iterations are told, if any are added up
   std::vector<Happened> copies_;  // per node, if any are apart: when they are done

@@ -67,7 +67,6 @@ Options options_of(const TimeOptions& options, EventLog* log) {
   of_executor.most_state = options.most_state;
   of_executor.kept = options.kept;
   of_executor.most_runs = options.most_runs;
-  of_executor.only_times = options.only_times;
   return of_executor;
 }
 
@@ -87,11 +86,12 @@ std::variant<Completion, std::string> time_by_sweep(const Program& program, cons
       return swept;
     }
   }
-  // The engine adds up the iterations of cut schedules, which a check of the timeline must see.
+  // The engine adds up the iterations of a cut schedule, which a check of the timeline must see.
   if (shared && options.only_times && any_repeats(lowered))
     return *std::move(shared);
   auto swept = with_history(options.history, [&](EventLog* log) {
     SweepOptions of_sweep = options_of<SweepOptions>(options, log);
+    of_sweep.only_times = options.only_times;
     if (shared)
       of_sweep.check_capacity = &demands;
     return sweep(program, lowered, paths, of_sweep);

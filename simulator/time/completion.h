@@ -52,6 +52,7 @@ struct Completion {
   Instant makespan;
   uint64_t messages = 0;
   Digest digest;
+  uint64_t events = 0;                 // that the event engine handled one by one
   std::vector<AddedIterations> added;  // per loop of the program
   /// Per op and device: the time of runs without a span; empty if all have one.
   std::vector<std::vector<OpTime>> without_spans;
@@ -70,8 +71,8 @@ struct TimeOptions {
   /// These runs get spans, ascending; null means all. Iterations without any may be skipped.
   const std::vector<OpRun>* kept = nullptr;
   int64_t most_runs = Limits().runs;  // with `kept`: the most runs of ops that are run one by one
-  /// Whether only times are asked for. Then iterations of cut schedules that repeat are added up.
-  /// They are missing in the number of messages, in the digest and in OpSpan::held_up_by.
+  /// Whether only times are asked for. Then the sweep adds up iterations of cut schedules that
+  /// repeat. They are missing in the number of messages, in the digest and in OpSpan::held_up_by.
   bool only_times = false;
 };
 

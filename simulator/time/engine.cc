@@ -44,8 +44,8 @@ class Engine {
       shuffle_.emplace(*options.shuffle_seed);
     for (uint32_t l = 0; l < clocks_.lists().size(); ++l)
       all_lists_.emplace_back(l);
-    only_times_ = options.only_times && options.log == nullptr && options.extra_updates.empty() &&
-                  lowered.collectives.size() == 1;
+    adds_iterations_ =
+        options.log == nullptr && options.extra_updates.empty() && lowered.collectives.size() == 1;
     skips_any_ = skips_.any() && options.extra_updates.empty();  // these are no part of a state
     alone_.resize(skips_any_ ? all_lists_.size() : 0);
     for (const Instant at : options.extra_updates)
@@ -138,12 +138,14 @@ class Engine {
     while (!events_.empty()) {
       now_ = events_.next();
       next_number();
-      for (; !events_.empty() && events_.next() == now_; ++events_since_look_)
+      for (; !events_.empty() && events_.next() == now_; ++events_since_look_) {
         do_events();
+        ++completion_.events;
+      }
       share_links();
       if (skips_any_)
         skip_periods();
-      if (only_times_)
+      if (adds_iterations_)
         skip_iterations();
     }
     if (!clocks_.finished())
@@ -200,7 +202,8 @@ class Engine {
   struct LookedAt {
     uint32_t iteration = 0;
     Instant at;
-    std::vector<uint64_t> words;
+    size_t under_way = 0;
+    std::vector<uint64_t> words;  // empty if no look before had as much under way
   };
 
   /// A Running is a run of a collective, from the first known entry until its last end.
@@ -282,10 +285,14 @@ class Engine {
     const uint32_t alike = run.cut()->alike_iterations();
     if (iteration >= alike || iteration <= (running.looks.empty() ? 0 : running.looks[0].iteration))
       return;
-    LookedAt look{iteration, now_ + skipped_, {}};
-    append_running(look.words, iteration);
-    const auto same = std::find_if(running.looks.begin(), running.looks.end(),
-                                   [&](const LookedAt& each) { return each.words == look.words; });
+    LookedAt look{iteration, now_ + skipped_, under_way(), {}};
+    // While more and more messages are under way, no state equals an earlier one.
+    if (std::ranges::find(running.looks, look.under_way, &LookedAt::under_way) !=
+        running.looks.end())
+      append_running(look.words, iteration);
+    const auto same = std::find_if(
+        running.looks.begin(), running.looks.end(),
+        [&](const LookedAt& each) { return !look.words.empty() && each.words == look.words; });
     if (same == running.looks.end()) {
       constexpr size_t kLongestPeriod = 16;
       running.looks.push_front(std::move(look));
@@ -296,10 +303,17 @@ class Engine {
     const uint32_t period = iteration - same->iteration;
     const uint32_t last = run.last_iteration() + 1;  // of a step that may be under way
     const uint32_t times = last < alike ? (alike - last) / period : 0;
-    only_times_ = false;  // what is left has other sizes
+    adds_iterations_ = false;  // what is left has other sizes
     if (times == 0)
       return;
-    run.skip(times * period);
+    std::vector<bool> begun(run.channels());
+    events_.for_each([&](Instant /*at*/, const Event& event) {
+      if (event.kind == Event::Kind::Received || event.kind == Event::Kind::Prepared ||
+          event.kind == Event::Kind::Sent)
+        begun[run.channel_of(event.step)] = true;
+    });
+    network_.for_each_flow([&](FlowId flow) { begun[transfers_[flow.index()].channel] = true; });
+    run.skip(times * period, begun);
     events_.change_each([&](Event& event) {
       if (event.kind != Event::Kind::FlowSent)
         event.step.index += times * period * run.cut()->length(event.step.node, event.step.channel);
@@ -379,7 +393,8 @@ class Engine {
   /// Appends the running collectives, the events and the transfers at the end of an instant. They
   /// are sorted, so that the order of insertion does not matter. Events of flows are left out,
   /// since the end of a flow follows from its rate and what is left to send. Messages and digest
-  /// are left out, since they are sums. With an iteration, steps are counted from there.
+  /// are left out, since they are sums. With an iteration, steps are counted from there, and the
+  /// origins of all that is under way are added.
   void append_running(std::vector<uint64_t>& words, std::optional<uint32_t> iteration = {}) const {
     std::vector<Place> places;  // of the runs, to tell them apart
     running_.for_each_slot([&](uint32_t slot) { places.push_back({place(slot), slot}); });
@@ -394,27 +409,61 @@ class Engine {
       else if (running_[slot].run)
         running_[slot].run->append_state(words);
     }
-    std::vector<std::array<uint64_t, 5>> pending;
+    std::vector<Words> pending;
     events_.for_each([&](Instant at, const Event& event) {
-      if (event.kind != Event::Kind::FlowSent)
-        pending.push_back(
-            {number_of_slot.at(event.subject), static_cast<uint64_t>((at - now_).count()),
-             static_cast<uint64_t>(event.kind),
-             uint64_t{event.step.node.index()} << 32U | event.step.channel.index(),
-             iteration ? running_[event.subject].run->index_from(*iteration, event.step)
-                       : event.step.index});
+      if (event.kind == Event::Kind::FlowSent)
+        return;
+      const std::unique_ptr<Run>& run = running_[event.subject].run;
+      pending.push_back({number_of_slot.at(event.subject),
+                         static_cast<uint64_t>((at - now_).count()),
+                         static_cast<uint64_t>(event.kind),
+                         uint64_t{event.step.node.index()} << 32U | event.step.channel.index(),
+                         iteration ? run->index_from(*iteration, event.step) : event.step.index,
+                         iteration ? origin(*run, event).index() : 0});
     });
     append(std::move(pending), words);
-    std::vector<std::array<uint64_t, 5>> sending;
+    std::vector<Words> sending;
     network_.for_each_flow([&](FlowId flow) {
       const Transfer& transfer = transfers_[flow.index()];
+      const std::unique_ptr<Run>& run = running_[transfer.slot].run;
       const Rate rate = network_.rate_of(flow);
       const auto left = static_cast<UInt128>(transfer.left_at(now_, rate));
-      sending.push_back({number_of_slot.at(transfer.slot), transfer.channel,
-                         static_cast<uint64_t>(rate.count()), static_cast<uint64_t>(left),
-                         static_cast<uint64_t>(left >> 64U)});
+      sending.push_back(
+          {number_of_slot.at(transfer.slot), transfer.channel, static_cast<uint64_t>(rate.count()),
+           static_cast<uint64_t>(left), static_cast<uint64_t>(left >> 64U),
+           iteration ? run->origin(run->at_work(transfer.channel), Half::Send).index() : 0});
     });
     append(std::move(sending), words);
+  }
+
+  /// Returns how many events and flows append_running() appends.
+  size_t under_way() const {
+    size_t count = 0;
+    events_.for_each([&](Instant /*at*/, const Event& event) {
+      count += event.kind == Event::Kind::FlowSent ? 0 : 1;
+    });
+    network_.for_each_flow([&](FlowId /*flow*/) { ++count; });
+    return count;
+  }
+
+  /// Returns the node whose entry led to the event of a run.
+  static Node origin(const Run& run, const Event& event) {
+    switch (event.kind) {
+      case Event::Kind::Received:
+        return run.origin(event.step, Half::Receive);
+      case Event::Kind::Arrival:
+        return run.origin_of_message(event.step);
+      case Event::Kind::Copied:
+        return run.origin_of_copies(event.step.node);
+      case Event::Kind::Prepared:
+      case Event::Kind::Sent:
+        return run.origin(event.step, Half::Send);
+      case Event::Kind::Entry:
+      case Event::Kind::FlowSent:
+      case Event::Kind::Update:
+        break;
+    }
+    return event.step.node;
   }
 
   using Place = std::pair<std::array<uint64_t, 3>, uint32_t>;
@@ -423,10 +472,11 @@ class Engine {
             place_of(slot)};
   }
 
-  static void append(std::vector<std::array<uint64_t, 5>> items, std::vector<uint64_t>& words) {
+  using Words = std::array<uint64_t, 6>;  // of an event or a flow
+  static void append(std::vector<Words> items, std::vector<uint64_t>& words) {
     std::sort(items.begin(), items.end());
     words.push_back(items.size());
-    for (const std::array<uint64_t, 5>& item : items)
+    for (const Words& item : items)
       words.insert(words.end(), item.begin(), item.end());
   }
 
@@ -524,7 +574,7 @@ class Engine {
     const Collective& collective = lowered_.collective(id);
     state_.take(program_.site(collective.site).ops.front(),
                 Run::bytes(collective.schedule->extent()));
-    return std::make_unique<Run>(collective, id, slot, paths_, *this, log_, only_times_);
+    return std::make_unique<Run>(collective, id, slot, paths_, *this, log_, adds_iterations_);
   }
 
   void share_links() {
@@ -566,7 +616,7 @@ class Engine {
   Duration skipped_;  // by which the iterations that were skipped make everything later
   std::vector<ListId> all_lists_;
   bool skips_any_ = false;
-  bool only_times_ = false;  // whether the iterations of the only collective may be added up
+  bool adds_iterations_ = false;  // whether those of the only collective may be added up
   std::map<uint32_t, PeriodFinder<Before>> finders_;  // by the loop at whose ends they look
   std::vector<PeriodFinder<ListsBefore>> alone_;      // per list
   /// LookAt is the end of an iteration of a list at which the state is looked at next.

@@ -38,7 +38,6 @@ struct EngineOptions {
   /// These runs get spans, ascending; null means all. Iterations without any may be skipped.
   const std::vector<OpRun>* kept = nullptr;
   int64_t most_runs = Limits().runs;  // with `kept`: the most runs of ops that are run one by one
-  bool only_times = false;            // as in TimeOptions
 
   // The following options change no result; tests check this. The seed permutes the order in which
   // the events of one instant are handled.

@@ -10,6 +10,7 @@
 #include "models/base/random.h"
 #include "simulator/algorithm/algorithms.h"
 #include "simulator/algorithm/concrete.h"
+#include "simulator/event/recording.h"
 #include "simulator/network/demand.h"
 #include "tests/simulator/time/sketch.h"
 #include "tests/support/tries.h"
@@ -98,16 +99,18 @@ TEST_CASE("only times: where iterations are added up, all ends are those of a wh
     const std::optional<CutCollective> made = cut_collective(random);
     if (!made)
       continue;
-    const auto timed = [&](bool only_times) {
+    const auto timed = [&](bool only_times, History* history) {
       Paths paths(made->fabric);
       TimeOptions options;
       options.device_start = made->device_start;
       options.only_times = only_times;
+      options.history = history;
       return time_program(made->sketch.program, made->sketch.lowered, paths,
                           demands(made->sketch.lowered, paths), options);
     };
-    const std::optional<Completion> whole = timed(false);
-    const std::optional<Completion> added = timed(true);
+    History history;  // with one, nothing is added up
+    const std::optional<Completion> whole = timed(false, &history);
+    const std::optional<Completion> added = timed(true, nullptr);
     CAPTURE(compared);
     REQUIRE(whole.has_value() == added.has_value());
     if (!whole)  // too few slots for what the algorithm sends before it receives
@@ -117,10 +120,15 @@ TEST_CASE("only times: where iterations are added up, all ends are those of a wh
       CAPTURE(rank);
       REQUIRE(whole->spans[0][rank].end == added->spans[0][rank].end);
     }
-    // Messages that are added up are not counted.
-    const bool fewer = added->messages < whole->messages;
-    by_sweep += fewer && added->by == TimedBy::Sweep ? 1 : 0;
-    by_engine += fewer && added->by == TimedBy::Engine ? 1 : 0;
+    if (added->by == TimedBy::Sweep) {  // messages that the sweep adds up are not counted
+      by_sweep += added->messages < whole->messages ? 1 : 0;
+    } else {
+      CHECK(added->messages == whole->messages);
+      CHECK(added->digest == whole->digest);
+      for (size_t rank = 0; rank < made->device_start.size(); ++rank)
+        CHECK(whole->spans[0][rank].held_up_by == added->spans[0][rank].held_up_by);
+      by_engine += whole->by == TimedBy::Engine && added->events < whole->events ? 1 : 0;
+    }
     ++compared;
   }
   if (!is_all_tried())
