@@ -293,11 +293,6 @@ const Path* Paths::find_in_list(VertexId from, VertexId to, uint32_t channel) {
     begin_path(next_);  // mostly found in a few steps
     return route(asked) ? path_ : nullptr;
   }
-  return remembered(asked, [&] { return route(asked); });
-}
-
-template <class Find>
-const Path* Paths::remembered(const Asked& asked, Find&& find) {
   if (found_.empty())
     found_.resize(std::min(count_kept_, kMostFound));
   if (long_ != nullptr)
@@ -306,7 +301,7 @@ const Path* Paths::remembered(const Asked& asked, Find&& find) {
   if (found.asked != asked) {
     found.asked.reset();
     begin_path(found.path);
-    found.is_route = find();
+    found.is_route = route(asked);
     found.asked = asked;
     if (found.path.links.size() > kMostLinksKept)
       long_ = &found;
@@ -353,7 +348,14 @@ const Path* Paths::find_by_rule(VertexId from, VertexId to, uint32_t channel) {
       return find_in_list(from, to, channel);
   }
   const Asked asked{from, to, fabric_.ways().hashed ? channel : 0};
-  return remembered(asked, [&] { return route_by_rule(asked); });
+  Found& found = by_rule_[(from.index() ^ to.index()) % kMostByRule];
+  if (found.asked != asked) {
+    found.asked.reset();
+    begin_path(found.path);
+    found.is_route = route_by_rule(asked);
+    found.asked = asked;
+  }
+  return found.is_route ? &found.path : nullptr;
 }
 
 const Path* Paths::find(VertexId from, VertexId to, uint32_t channel) {

@@ -24,6 +24,7 @@
 // a tree of switches needs one for each source among the switches.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -174,9 +175,6 @@ class Paths {
 
   const Path* find_by_rule(VertexId from, VertexId to, uint32_t channel);
   const Path* find_in_list(VertexId from, VertexId to, uint32_t channel);
-  /// Returns the route from the table. If it is not there, puts there what `find` appends.
-  template <class Find>
-  const Path* remembered(const Asked& asked, Find&& find);
   bool route_by_rule(const Asked& asked);
   /// Returns the slot in a table of `size`, a power of two. Pairs share slots only if there are
   /// more pairs than slots.
@@ -196,7 +194,10 @@ class Paths {
   size_t most_held_;
   size_t count_kept_;         // a power of two
   std::vector<Kept> kept_;    // from the first search on; count_kept_ or none
-  std::vector<Found> found_;  // from the first route on that is kept; at most kMostFound
+  std::vector<Found> found_;  // from the first source with several links on; at most kMostFound
+  /// A rule takes about as long as a larger table.
+  static constexpr size_t kMostByRule = 8;
+  std::array<Found, kMostByRule> by_rule_;
   Path next_;                 // the last route from a source with at most one link in a list
   Found* long_ = nullptr;     // the last route, if it is too long to be kept
   Path* path_ = nullptr;      // the route that is being found
