@@ -38,6 +38,12 @@ OwnedSchedule in_switch_line(const LineRequest& request) {
                                             request.transport);
 }
 
+OwnedSchedule fold_and_cast_line(const LineRequest& request) {
+  return std::make_unique<InSwitchSchedule>(InSwitchSchedule::Form::FoldAndCast, request.nodes,
+                                            request.count, request.combine, Node(0),
+                                            request.transport);
+}
+
 OwnedSchedule tree_line(const LineRequest& request) {
   return std::make_unique<TreeSchedule>(request.nodes, request.count, request.combine, 1,
                                         request.transport);
@@ -59,6 +65,9 @@ OwnedSchedule direct_line(const LineRequest& request) {
 uint32_t one_for_each(uint32_t nodes) {
   return nodes;
 }
+uint32_t one_unit(uint32_t /*nodes*/) {
+  return 1;
+}
 uint32_t halves(uint32_t /*nodes*/) {
   return 2;
 }
@@ -71,6 +80,9 @@ uint64_t one_channel(uint64_t /*nodes*/) {
 }
 uint64_t channels_of_switch(uint64_t nodes) {
   return 2 * nodes;
+}
+uint64_t channels_of_network_switch(uint64_t nodes) {
+  return nodes + 2;
 }
 uint64_t channels_of_tree(uint64_t /*nodes*/) {
   return TreeSchedule::all_channels(1);
@@ -135,6 +147,8 @@ std::optional<std::string> misfit_axes(const PlacedGroup& group) {
 const StagePart kRingPart = {{ring_line, one_for_each}, one_channel};
 const StagePart kInSwitchPart = {
     {in_switch_line, one_for_each}, channels_of_switch, kPiecesOfTrees, true};
+const StagePart kNetworkSwitchPart = {
+    {fold_and_cast_line, one_unit}, channels_of_network_switch, kPiecesOfTrees, true};
 const StagePart kTreePart = {{tree_line, halves}, channels_of_tree, kPiecesOfTrees};
 const StagePart kHalvingPart = {{halving_line, powers_of_two}, one_channel};
 const StagePart kDirectPart = {{direct_line, one_for_each}, channel_for_each};
@@ -206,6 +220,33 @@ bool has_nodes(const Topology& topology) {
 
 namespace {
 
+/// Returns the ranks of a node, or those with one number in all nodes.
+std::vector<VertexId> ranks_of_line(const PlacedGroup& group, bool inside, uint32_t number) {
+  const auto ranks = static_cast<uint32_t>(group.ranks.size());
+  const uint32_t together = group.layout.together;
+  const uint32_t nodes = ranks / together;
+  std::vector<VertexId> line;
+  for (uint32_t i = 0; i < (inside ? together : nodes); ++i)
+    line.push_back(group.ranks[inside ? number * together + i : i * together + number]);
+  return line;
+}
+
+/// Returns the switch that reduces for each node, or for the ranks with each number. It is empty if
+/// some have none.
+std::vector<VertexId> switches_of_lines(const PlacedGroup& group, bool inside) {
+  const auto ranks = static_cast<uint32_t>(group.ranks.size());
+  const uint32_t together = group.layout.together;
+  std::vector<VertexId> switches;
+  for (uint32_t number = 0; number < (inside ? ranks / together : together); ++number) {
+    const std::vector<VertexId> line = ranks_of_line(group, inside, number);
+    const std::optional<VertexId> found = reducing_switch({group.fabric, line});
+    if (!found)
+      return {};
+    switches.push_back(*found);
+  }
+  return switches;
+}
+
 template <const StagePart& inside, const StagePart& between>
 std::optional<std::string> misfit_hierarchical(const PlacedGroup& group) {
   if (std::optional<std::string> why = misfit_nodes(group))
@@ -213,17 +254,19 @@ std::optional<std::string> misfit_hierarchical(const PlacedGroup& group) {
   const uint64_t ranks = group.ranks.size();
   const uint64_t together = group.layout.together;
   const uint64_t nodes = ranks / together;
-  if (inside.has_switches)
-    for (uint64_t node = 0; node < nodes; ++node)
-      if (!reducing_switch({group.fabric, group.ranks.subspan(node * together, together)}))
-        return "expected a switch that reduces and has a link to each rank of a node and from it, "
-               "got none";
+  if (inside.has_switches && switches_of_lines(group, true).empty())
+    return "expected a switch that reduces and has a link to each rank of a node and from it, got "
+           "none";
+  if (between.has_switches && switches_of_lines(group, false).empty())
+    return "expected a switch outside of nodes that reduces and has a link to a rank of each node "
+           "and from it, got none";
   if (nodes > kMostDirectRanks)
     return fmt::format("expected at most {} nodes, got {}", kMostDirectRanks, nodes);
   const uint64_t channels =
       group.channels * (2 * inside.channels(together) + between.channels(nodes));
-  return too_many_channels((ranks + (inside.has_switches ? 2 * ranks * group.channels : 0)) *
-                           channels);
+  const uint64_t switches =
+      (inside.has_switches ? 2 * ranks : 0) + (between.has_switches ? together : 0);
+  return too_many_channels((ranks + switches * group.channels) * channels);
 }
 
 std::optional<std::string> misfit_torus(const PlacedGroup& group) {
@@ -233,18 +276,26 @@ std::optional<std::string> misfit_torus(const PlacedGroup& group) {
   return too_many_channels(group.ranks.size() * group.channels * 2 * axes * (2 * axes - 1));
 }
 
-/// Returns the switch of each node's ranks. Each lane has as many switch nodes in each node as
-/// ranks, in one stage or in two.
-std::vector<VertexId> switches_in_nodes(const PlacedGroup& group, uint32_t nodes) {
+/// Returns the switch of each switch node. A lane has one or two stages inside nodes, with a switch
+/// node for each rank, and one between them, with a switch node for each number of ranks in a node.
+/// If both are in switches, the op reduces to all: the stage between is the second of three.
+template <const StagePart& inside, const StagePart& between>
+std::vector<VertexId> switches_of_stages(const PlacedGroup& group, uint32_t nodes) {
   const uint32_t together = group.layout.together;
-  const auto ranks = static_cast<uint32_t>(group.ranks.size());
-  std::vector<VertexId> of_node;
-  for (uint32_t first = 0; first < ranks; first += together)
-    of_node.push_back(
-        reducing_switch({group.fabric, group.ranks.subspan(first, together)}).value());
+  std::vector<VertexId> of_stage;
+  std::vector<VertexId> of_lane;
+  if (inside.has_switches)
+    for (const VertexId hub : switches_of_lines(group, true))
+      of_stage.insert(of_stage.end(), together, hub);
+  of_lane = of_stage;
+  if (between.has_switches) {
+    const std::vector<VertexId> hubs = switches_of_lines(group, false);
+    of_lane.insert(of_lane.end(), hubs.begin(), hubs.end());
+    of_lane.insert(of_lane.end(), of_stage.begin(), of_stage.end());
+  }
   std::vector<VertexId> switches;
   for (uint32_t n = 0; n < nodes; ++n)
-    switches.push_back(of_node[n % ranks / together]);
+    switches.push_back(of_lane[n % of_lane.size()]);
   return switches;
 }
 
@@ -267,7 +318,9 @@ Algorithm nodes_algorithm(std::string_view name, std::string_view summary,
           .kinds = std::move(kinds),
           .misfit = misfit_hierarchical<inside, between>,
           .make = make_in_nodes<inside, between>,
-          .switches_of = inside.has_switches ? switches_in_nodes : nullptr,
+          .switches_of = inside.has_switches || between.has_switches
+                             ? switches_of_stages<inside, between>
+                             : nullptr,
           .pieces = {between.pieces.most, std::max(inside.pieces.least, between.pieces.least)},
           .is_for_topology = has_nodes};
 }
@@ -288,6 +341,12 @@ std::vector<Algorithm> staged_algorithms(const std::vector<OpKind>& reductions,
       nodes_algorithm<kInSwitchPart, kTreePart>(
           "in_switch+tree", "the switch of each node folds and copies, and trees between",
           reductions),
+      nodes_algorithm<kRingPart, kNetworkSwitchPart>(
+          "ring+in_switch", "a ring in each node, and a switch outside folds and copies",
+          reductions),
+      nodes_algorithm<kInSwitchPart, kNetworkSwitchPart>(
+          "in_switch+in_switch",
+          "the switch of each node folds and copies, and so does a switch outside", reductions),
       nodes_algorithm<kInSwitchPart, kHalvingPart>(
           "in_switch+halving_doubling",
           "the switch of each node folds and copies, and halves are exchanged between", reductions),

@@ -33,6 +33,7 @@ struct StagePart {
 };
 extern const StagePart kRingPart;
 extern const StagePart kInSwitchPart;
+extern const StagePart kNetworkSwitchPart;
 extern const StagePart kTreePart;
 extern const StagePart kHalvingPart;
 extern const StagePart kDirectPart;

@@ -8,6 +8,8 @@
 // In this model the ranks send their data instead of being read. So a message crosses each link
 // once and in the same direction as in the hardware. The read request, and the barrier that tells
 // the ranks that all are ready, are not modelled.
+//
+// A switch of a network (InfiniBand's SHARP) has no owners: it casts what it folded by itself.
 
 #include <algorithm>
 #include <cstdint>
@@ -30,34 +32,37 @@ namespace orrery {
 ///    stores the result and sends it back, and the switch node sends a copy to each other rank.
 ///  - reduce-scatter: only the first half; each owner keeps its chunk.
 ///  - all-gather, broadcast: only the second half. In a broadcast the source is the only owner.
+///  - fold and cast: there is one chunk. The only switch node folds the inputs in rank order and
+///    sends a copy of the result to each rank.
 ///
-/// A switch node has one channel that takes the owner's message, and one channel for each receiver,
-/// a port. The first channel hands a copy to each port, as a message to the node itself over no
-/// link. So the ports send the copies at the same time, and the node takes no more than the slots
-/// of its ports hold.
+/// A switch node has one channel that takes the message that is cast, the owner's or its own fold,
+/// and one channel for each receiver, a port. The first channel hands a copy to each port, as a
+/// message to the node itself over no link. So the ports send the copies at the same time, and the
+/// node takes no more than the slots of its ports hold.
 ///
 /// (A fold computes y + x for an arriving y, where the order says x + y: both have the same bits.)
 class InSwitchSchedule final : public Schedule {
  public:
   static constexpr FusedStep kFused = FusedStep::StoreAndForward;
 
-  enum class Form : uint8_t { AllReduce, ReduceScatter, AllGather, Broadcast };
+  enum class Form : uint8_t { AllReduce, ReduceScatter, AllGather, Broadcast, FoldAndCast };
 
-  /// In an all-reduce and in a broadcast the input and the output have `count` canonical elements;
-  /// in a reduce-scatter the input has them, and in an all-gather the output. `combine` is None
+  /// The input and the output have `count` canonical elements, but in a reduce-scatter only the
+  /// input has them, and in an all-gather only the output. `combine` is None
   /// exactly if nothing is reduced. `source` is the source of a broadcast. Each of the transport's
   /// channels takes its share of each chunk.
   InSwitchSchedule(Form form, uint32_t ranks, int64_t count, Combine combine, Node source,
                    Transport transport)
       : form_(form),
         ranks_(ranks),
-        owners_(form == Form::Broadcast ? 1 : ranks),
+        owners_(form == Form::Broadcast || form == Form::FoldAndCast ? 1 : ranks),
         source_(source),
-        folds_(form == Form::AllReduce || form == Form::ReduceScatter),
+        folds_(form != Form::AllGather && form != Form::Broadcast),
         casts_(form != Form::ReduceScatter),
         combine_(combine),
-        kinds_(ranks == 1 ? 1
-                          : std::max(up() + (casts_ ? owners_ : 1), fold() + (casts_ ? ranks : 0))),
+        kinds_(ranks == 1
+                   ? 1
+                   : std::max(up() + (casts_ ? owners_ : 1), fold() + (casts_ ? 1 + ports() : 0))),
         shares_(transport.channels),
         chunks_(count, owners_) {
     ORRERY_CHECK(ranks > 0 && transport.channels > 0 && transport.slots > 0, "a group has a rank");
@@ -76,7 +81,7 @@ class InSwitchSchedule final : public Schedule {
         extent_.switch_nodes == 0 ? 0 : chunks_.largest() * (folds_ && casts_ ? 2 : 1);
     extent_.copies = ranks == 1 || !folds_;  // the owner's own part
     // Each element is sent before its result, which comes from it, is stored.
-    extent_.works_in_place = form == Form::AllReduce || form == Form::Broadcast;
+    extent_.works_in_place = form != Form::ReduceScatter && form != Form::AllGather;
   }
 
   const Extent& extent() const override { return extent_; }
@@ -89,9 +94,9 @@ class InSwitchSchedule final : public Schedule {
       return kind < up() + (casts_ ? owners_ : 1) ? 1 : 0;
     if (kind < fold())
       return ranks_;
-    if (!casts_ || kind >= fold() + ranks_)
+    if (!casts_ || kind > fold() + ports())
       return 0;
-    return kind == fold() ? ranks_ - 1 : 1;
+    return kind == fold() ? ports() : 1;
   }
 
   Step step(StepRef ref) const override {
@@ -111,17 +116,21 @@ class InSwitchSchedule final : public Schedule {
       const uint32_t owner = owner_of_home(ref.node, kind);
       if (half == Half::Send)
         return at(switch_node(owner), fold(), 0);
-      if (rank_of(owner) == ref.node)
+      if (is_owner(ref.node, owner))
         return at(switch_node(owner), 0, ranks_ - 1);
       return at(switch_node(owner), fold() + 1 + port_to(ref.node, owner), 0);
     }
     const uint32_t owner = ref.node.index() - ranks_;
-    if (kind < fold())
-      return half == Half::Receive ? at(Node(ref.index), owner, 0)
-                                   : at(rank_of(owner), home(owner), 0);
-    if (kind == fold())
-      return half == Half::Receive ? at(rank_of(owner), home(owner), 0)
-                                   : at(ref.node, fold() + 1 + ref.index, 0);
+    if (kind < fold()) {
+      if (half == Half::Receive)
+        return at(Node(ref.index), owner, 0);
+      return has_owners() ? at(rank_of(owner), home(owner), 0) : at(ref.node, fold(), 0);
+    }
+    if (kind == fold()) {
+      if (half == Half::Send)
+        return at(ref.node, fold() + 1 + ref.index, 0);
+      return has_owners() ? at(rank_of(owner), home(owner), 0) : at(ref.node, 0, ranks_ - 1);
+    }
     const uint32_t port = kind - fold() - 1;
     return half == Half::Receive ? at(ref.node, fold(), port)
                                  : at(receiver(owner, port), home(owner), 0);
@@ -149,9 +158,12 @@ class InSwitchSchedule final : public Schedule {
   }
 
   Node switch_node(uint32_t owner) const { return Node(ranks_ + owner); }
+  bool has_owners() const { return form_ != Form::FoldAndCast; }
   Node rank_of(uint32_t owner) const { return form_ == Form::Broadcast ? source_ : Node(owner); }
-  /// Returns a receiver of an owner's copies. The receivers are the ranks after the owner, round
-  /// the group.
+  bool is_owner(Node rank, uint32_t owner) const { return has_owners() && rank_of(owner) == rank; }
+  uint32_t ports() const { return has_owners() ? ranks_ - 1 : ranks_; }
+  /// Returns a receiver of copies: a rank after the owner, round the group. Without owners these
+  /// are the ranks from rank 1 on.
   Node receiver(uint32_t owner, uint32_t port) const {
     return Node((rank_of(owner).index() + 1 + port) % ranks_);
   }
@@ -189,7 +201,7 @@ class InSwitchSchedule final : public Schedule {
       return step;
     }
     const uint32_t owner = owner_of_home(ref.node, kind);
-    const bool own = rank_of(owner) == ref.node;
+    const bool own = is_owner(ref.node, owner);
     step.target = output(owner, ref.channel);
     if (own && !folds_)
       step.source = input(owner, ref.channel);
@@ -217,7 +229,7 @@ class InSwitchSchedule final : public Schedule {
     if (ref.index + 1 < ranks_)
       step.target = folded;
     else
-      step.to = rank_of(owner);
+      step.to = has_owners() ? rank_of(owner) : ref.node;
     return step;
   }
 
@@ -233,7 +245,7 @@ class InSwitchSchedule final : public Schedule {
     }
     step.to = ref.node;
     if (ref.index == 0) {
-      step.from = rank_of(owner);
+      step.from = has_owners() ? rank_of(owner) : ref.node;
       step.target = taken;
     } else {
       step.source = taken;

@@ -23,7 +23,7 @@ std::unique_ptr<const InSwitchSchedule> make_in_switch(InSwitchSchedule::Form fo
                                                        int64_t count, Transport transport = {},
                                                        Node source = {}) {
   const bool folds =
-      form == InSwitchSchedule::Form::AllReduce || form == InSwitchSchedule::Form::ReduceScatter;
+      form != InSwitchSchedule::Form::AllGather && form != InSwitchSchedule::Form::Broadcast;
   return std::make_unique<const InSwitchSchedule>(
       form, ranks, count, folds ? Combine::Add : Combine::None, source, transport);
 }
@@ -44,6 +44,18 @@ TEST_CASE("in switch: an all-reduce of 3 ranks and 6 elements") {
         "0: from 2 + scratch[0,2) to 1; "
         "1: from 1 -> scratch[2,4) to 4; 1: scratch[2,4) to 4; "
         "2: from 4 scratch[2,4) to 2; 3: from 4 scratch[2,4) to 0");
+}
+
+TEST_CASE("in switch: without owners, one switch node folds and casts") {
+  const auto schedule = make_in_switch(InSwitchSchedule::Form::FoldAndCast, 3, 6);
+  CHECK(schedule->extent().nodes == 4);
+  CHECK(schedule->extent().size(Node(3), Area::Scratch) == 12);
+  CHECK(steps_of(*schedule, 1) == "0: input[0,6) to 3; 1: from 3 -> output[0,6)");
+  CHECK(steps_of(*schedule, 3) ==
+        "0: from 0 -> scratch[0,6); 0: from 1 + scratch[0,6) -> scratch[0,6); "
+        "0: from 2 + scratch[0,6) to 3; "
+        "1: from 3 -> scratch[6,12) to 3; 1: scratch[6,12) to 3; 1: scratch[6,12) to 3; "
+        "2: from 3 scratch[6,12) to 1; 3: from 3 scratch[6,12) to 2; 4: from 3 scratch[6,12) to 0");
 }
 
 TEST_CASE("in switch: a reduce-scatter is the first half, an all-gather the second") {

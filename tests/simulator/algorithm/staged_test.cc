@@ -2,10 +2,17 @@
 
 #include "simulator/algorithm/staged.h"
 
+#include <algorithm>
+#include <map>
+#include <memory>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
+#include "models/fabric/fabric.h"
+#include "simulator/algorithm/algorithms.h"
 #include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/hierarchical.h"
 #include "tests/simulator/algorithm/any_transport.h"
@@ -59,15 +66,18 @@ Drawn draw(StageForm form, int64_t part) {
     for (StagedLane& lane : drawn.form.lanes)
       lane = {drawn.form.lanes.front().axes};
     const uint32_t last = drawn.form.lanes.front().axes.back();
-    const auto pick = in_range(0, 3);
+    const auto pick = in_range(0, 4);
     for (LineAlgorithm& algorithm : drawn.form.algorithms)
       algorithm = kInSwitchPart.line;
     if (form == StageForm::AllReduce)
       drawn.form.algorithms[last] = pick == 0   ? kTreePart.line
                                     : pick == 1 ? kHalvingPart.line
+                                    : pick == 2 ? kNetworkSwitchPart.line
                                                 : kInSwitchPart.line;
+  } else if (!exchanges && in_range(0, 2) == 1) {
+    drawn.form.passes = in_range(1U, 5U);
   }
-  drawn.is_cut = in_range(0, 2) == 1;
+  drawn.is_cut = !drawn.form.passes && in_range(0, 2) == 1;
   return drawn;
 }
 
@@ -132,6 +142,56 @@ TEST_CASE("staged: messages, slots and window meet what walkers require, whole a
     const Drawn drawn = draw(form, in_range<int64_t>(1, 7));
     RC_ASSERT(error_in_form(*drawn.make(), seed) == "");
   });
+}
+
+TEST_CASE("staged: switches in nodes and outside have their switch nodes, and each NIC a part") {
+  constexpr LinkFigures kAny{BytesPerSecond(1'000'000'000), Duration(0)};
+  const auto inside =
+      std::make_shared<const Tree>(std::vector{TreeLevel{2, 1, 1, kAny}});  // 2 devices
+  const auto outside = std::make_shared<const Tree>(std::vector{TreeLevel{3, 1, 1, kAny}}, 2);
+  const Fabric nodes(
+      std::make_shared<const Nodes>(NodesForm{3, inside, 2, outside, true, true, kAny}));
+  std::vector<VertexId> ranks;
+  for (uint32_t rank = 0; rank < 6; ++rank)
+    ranks.emplace_back(rank);
+  std::vector<VertexId> switches;
+  for (uint32_t v = 6; v < nodes.vertices(); ++v)
+    switches.emplace_back(v);
+  const Fabric reducing = nodes.with_reduction(switches);
+  ScheduleRequest request;
+  request.nodes = 6;
+  request.elements = 36;
+  request.layout.together = 2;
+  for (const bool in_nodes : {true, false}) {
+    const Algorithm& algorithm = *std::ranges::find(
+        algorithms(), in_nodes ? "in_switch+in_switch" : "ring+in_switch", &Algorithm::name);
+    const PlacedGroup group{reducing, ranks, 1, request.layout};
+    CHECK(algorithm.misfit({nodes, ranks, 1, request.layout}));
+    REQUIRE_FALSE(algorithm.misfit(group));
+    const auto schedule = algorithm.make(request);
+    const SharedList<VertexId> at = vertices_of_nodes(algorithm, *schedule, group);
+    std::map<std::pair<VertexId, VertexId>, int64_t> sent;
+    for (uint32_t n = 0; n < schedule->extent().nodes; ++n)
+      for (uint32_t c = 0; c < schedule->extent().channels; ++c)
+        schedule->for_each_receiver(Node(n), Channel(c), [&](const Sent& each) {
+          if (at[n] != at[each.to.index()])
+            sent[{at[n], at[each.to.index()]}] += each.elements;
+        });
+    for (const VertexId rank : ranks) {
+      const VertexId node_switch =
+          *reducing_switch({reducing, std::vector{rank, ranks[rank.index() ^ 1U]}});
+      const VertexId rail =
+          *reducing_switch({reducing, std::vector{rank, ranks[(rank.index() + 2) % 6]}});
+      CHECK(node_switch != rail);
+      // Half of the data goes to the rail and comes back.
+      CHECK(sent[{rank, rail}] == 18);
+      CHECK(sent[{rail, rank}] == 18);
+      // The switch in the node gets all of the data to scatter it, and a rank's half to gather it.
+      if (in_nodes)
+        CHECK(sent[{rank, node_switch}] == 36 + 18);
+    }
+    CHECK(sent.size() == (in_nodes ? 24U : 18U));
+  }
 }
 
 }  // namespace

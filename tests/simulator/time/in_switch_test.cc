@@ -17,7 +17,7 @@ namespace {
 std::unique_ptr<const Schedule> in_switch(InSwitchSchedule::Form form, uint32_t ranks,
                                           int64_t bytes, Transport transport = {}) {
   const bool folds =
-      form == InSwitchSchedule::Form::AllReduce || form == InSwitchSchedule::Form::ReduceScatter;
+      form != InSwitchSchedule::Form::AllGather && form != InSwitchSchedule::Form::Broadcast;
   return std::make_unique<InSwitchSchedule>(
       form, ranks, bytes, folds ? Combine::Add : Combine::None, Node(ranks - 1), transport);
 }
@@ -49,6 +49,7 @@ Instant closed_form(InSwitchSchedule::Form form, int64_t ranks, int64_t bytes) {
     case InSwitchSchedule::Form::AllGather:
       return Instant() + cast;
     case InSwitchSchedule::Form::Broadcast:  // to the switch, and from it to all at once
+    case InSwitchSchedule::Form::FoldAndCast:
       return Instant() + hop(bytes) * 2;
   }
   return {};
@@ -56,7 +57,8 @@ Instant closed_form(InSwitchSchedule::Form form, int64_t ranks, int64_t bytes) {
 
 constexpr InSwitchSchedule::Form kForms[] = {
     InSwitchSchedule::Form::AllReduce, InSwitchSchedule::Form::ReduceScatter,
-    InSwitchSchedule::Form::AllGather, InSwitchSchedule::Form::Broadcast};
+    InSwitchSchedule::Form::AllGather, InSwitchSchedule::Form::Broadcast,
+    InSwitchSchedule::Form::FoldAndCast};
 
 TEST_CASE("in switch: each form takes the time of its closed form, to the picosecond") {
   for (uint32_t n = 2; n <= 12; ++n) {
