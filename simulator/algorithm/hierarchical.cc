@@ -1,6 +1,5 @@
 #include "simulator/algorithm/hierarchical.h"
 
-#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 #include "simulator/algorithm/halving_doubling.h"
 #include "simulator/algorithm/in_switch.h"
 #include "simulator/algorithm/ring.h"
-#include "simulator/algorithm/rounds.h"
 #include "simulator/algorithm/tree.h"
 
 namespace orrery {
@@ -178,7 +176,7 @@ OwnedSchedule make_hierarchical(const ScheduleRequest& request, const LineAlgori
   return std::make_unique<StagedSchedule>(std::move(form));
 }
 
-OwnedSchedule make_torus(const ScheduleRequest& request) {
+OwnedSchedule make_torus(const ScheduleRequest& request, bool whole_parts) {
   const SharedList<uint32_t>& sizes = request.layout.axes;
   const auto axes = static_cast<uint32_t>(sizes.size());
   if (axes < 2)
@@ -198,20 +196,14 @@ OwnedSchedule make_torus(const ScheduleRequest& request) {
   form.count = count_of(request);
   form.combine = rules(request.kind).form.combine;
   form.transport = request.transport;
-  // The largest messages go along the axis with the fewest ranks.
-  const int64_t fewest = *std::min_element(form.sizes.begin(), form.sizes.end());
-  const auto lanes = static_cast<int64_t>(form.lanes.size());
+  form.whole_parts = whole_parts && form.form == StageForm::AllReduce;
+  // Iterations cut units, not parts, since parts of different stages overlap.
   const int64_t largest = request.transport.largest;
-  if (form.form == StageForm::AllReduce) {
-    form.passes = messages_of(ceil_divide(form.count, lanes * fewest), largest);
-    return std::make_unique<StagedSchedule>(std::move(form));
-  }
-  // A message has as many elements of each part of its ranks.
-  const int64_t parts = request.nodes / fewest;
-  if (largest > 0 && largest < parts)
-    return cut(std::make_unique<StagedSchedule>(std::move(form)), largest);
-  form.passes = messages_of(ceil_divide(form.count / request.nodes, lanes), largest / parts);
-  return std::make_unique<StagedSchedule>(std::move(form));
+  auto schedule = std::make_unique<StagedSchedule>(form);
+  if (largest == 0 || schedule->largest_message() <= largest)
+    return schedule;
+  form.whole_parts = false;
+  return cut(std::make_unique<StagedSchedule>(std::move(form)), largest);
 }
 
 bool has_nodes(const Topology& topology) {
@@ -304,6 +296,13 @@ OwnedSchedule make_in_nodes(const ScheduleRequest& request) {
   return make_hierarchical(request, inside.line, between.line);
 }
 
+OwnedSchedule make_torus_in_turn(const ScheduleRequest& request) {
+  return make_torus(request, true);
+}
+OwnedSchedule make_torus_pipelined(const ScheduleRequest& request) {
+  return make_torus(request, false);
+}
+
 bool is_torus(const Topology& topology) {
   const auto* const torus = dynamic_cast<const Torus*>(&topology);
   return torus != nullptr && torus->dimensions().size() > 1;
@@ -357,8 +356,14 @@ std::vector<Algorithm> staged_algorithms(const std::vector<OpKind>& reductions,
        .summary = "rings along one axis after the other, on all links of a device at once",
        .kinds = reduces_and_gathers,
        .misfit = misfit_torus,
-       .make = make_torus,
+       .make = make_torus_in_turn,
        .cutting = Cutting::ByItself,
+       .is_for_topology = is_torus},
+      {.name = "torus_pipelined",
+       .summary = "the same, and the rings along one axis overlap with those along the next",
+       .kinds = reductions,
+       .misfit = misfit_torus,
+       .make = make_torus_pipelined,
        .is_for_topology = is_torus},
   };
 }

@@ -19,8 +19,9 @@ std::unique_ptr<const Schedule> make_hierarchical(const ScheduleRequest& request
                                                   const LineAlgorithm& between);
 /// Returns the schedule of a group that fills the axes of a torus. Rings run along one axis after
 /// the other. The data is divided evenly over two lanes for each axis, one for each direction, in
-/// which that axis comes first.
-std::unique_ptr<const Schedule> make_torus(const ScheduleRequest& request);
+/// which that axis comes first. With `whole_parts`, an all-reduce has whole parts if no message
+/// then is too large.
+std::unique_ptr<const Schedule> make_torus(const ScheduleRequest& request, bool whole_parts);
 
 /// A part of a hierarchical algorithm: its schedules, how many channels a node has at most, and
 /// into how many pieces messages are cut. The part between nodes says how many pieces there are at

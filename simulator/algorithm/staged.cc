@@ -93,16 +93,16 @@ void StagedSchedule::Line::read_steps(const Schedule& whole) {
 
 /// A stage of a lane.
 struct StagedSchedule::Stage {
-  const Line* line = nullptr;  // null: ranks copy parts between the lane's scratch and other areas
+  const Line* line = nullptr;
   uint32_t lane = 0;
-  uint32_t position = 0;  // of its axis in the lane; of copies, the last
+  uint32_t position = 0;  // of its axis in the lane
   uint32_t axis = 0;
   uint32_t first_channel = 0;
   uint32_t first_switch = 0;  // the number of its first switch node
   Where from = Where::Input;
   Where into = Where::Output;
   std::optional<uint32_t> before;  // the stage whose results it reads
-  /// The stage that decides in which order the rounds or copies are, and whether by what it reads.
+  /// The stage that decides in which order the rounds are, and whether by what it reads.
   std::optional<uint32_t> leader;
   bool leader_reads = false;
 
@@ -114,20 +114,19 @@ struct StagedSchedule::Stage {
 
 /// Where a channel of a node is: in which line of which stage.
 struct StagedSchedule::At {
-  const Stage* stage = nullptr;  // null: the node has no such channel
+  const Stage* stage = nullptr;  // null: a switch node has no such channel
   uint32_t base = 0;             // the rank of the line with the least number
   uint32_t number = 0;           // of the line in its stage
-  uint32_t round = 0;
-  Node sub;                 // the node in the line
-  Channel channel;          // of the line
-  Digits coordinates = {};  // of the rank, or those of the line for a switch node
+  Node sub;                      // the node in the line
+  Channel channel;               // of the line
+  Digits coordinates = {};       // of the rank, or those of the line for a switch node
 };
 
 StagedSchedule::StagedSchedule(StagedForm form) : form_(std::move(form)), shares_(0, 1) {
   const size_t axes = form_.sizes.size();
   ORRERY_CHECK(axes > 0 && axes <= kMostAxes && form_.algorithms.size() == axes, "a grid has axes");
   ORRERY_CHECK(form_.form != StageForm::AllToAll || axes == 2, "an exchange has two axes");
-  ORRERY_CHECK(!form_.passes || form_.form != StageForm::AllToAll, "no units lie side by side");
+  ORRERY_CHECK(!form_.whole_parts || form_.form == StageForm::AllReduce, "parts lie in one piece");
   strides_.resize(axes);
   for (size_t axis = axes; axis > 0; --axis) {
     ORRERY_CHECK(form_.sizes[axis - 1] > 1, "an axis has two ranks");
@@ -154,18 +153,12 @@ StagedSchedule::StagedSchedule(StagedForm form) : form_(std::move(form)), shares
   extent_.output = scatters ? part_ : form_.count;
   if (form_.form == StageForm::AllToAll)
     extent_.scratch = form_.count;
-  else if (form_.passes && !reduces_all)
-    extent_.scratch = form_.count;
-  else if (scatters && axes > 1)
+  if (scatters && axes > 1)
     for (const StagedLane& lane : form_.lanes)
       extent_.scratch = std::max(extent_.scratch, form_.count / form_.sizes[lane.axes.front()]);
   extent_.works_in_place = reduces_all;  // a rank's message about a unit is read before its result
-  extent_.copies = !reduces_all && (!scatters || form_.passes);
+  extent_.copies = !reduces_all && !scatters;
   for (const Stage& stage : stages_) {
-    if (stage.line == nullptr) {
-      extent_.window = std::max(extent_.window, ranks_ * *form_.passes);
-      continue;
-    }
     const Extent& line = stage.line->schedule->extent();
     extent_.copies |= line.copies && stage.line->form == StageForm::AllReduce;
     extent_.switch_scratch = std::max(extent_.switch_scratch, line.switch_scratch * widest_);
@@ -186,6 +179,14 @@ uint32_t StagedSchedule::position_units(uint32_t lane, uint32_t position) const 
              : nodes;
 }
 
+/// Returns into how many units the axes from this place of the lane on divide what they get.
+int64_t StagedSchedule::units_from(uint32_t lane, uint32_t position) const {
+  int64_t units = 1;
+  for (uint32_t p = position; p < form_.sizes.size(); ++p)
+    units *= position_units(lane, p);
+  return units;
+}
+
 void StagedSchedule::add_lane(uint32_t lane) {
   const auto axes = static_cast<uint32_t>(form_.sizes.size());
   ORRERY_CHECK(form_.lanes[lane].axes.size() == axes, "a lane has each axis");
@@ -195,8 +196,6 @@ void StagedSchedule::add_lane(uint32_t lane) {
     add_stage(lane, 1, StageForm::AllToAll);
   } else {
     const bool reduces_all = form_.form == StageForm::AllReduce;
-    if (form_.passes && form_.form == StageForm::ReduceScatter)
-      add_copies(lane);
     if (form_.form != StageForm::AllGather)
       for (uint32_t p = 0; p < axes - (reduces_all ? 1 : 0); ++p)
         add_stage(lane, p, StageForm::ReduceScatter);
@@ -205,20 +204,18 @@ void StagedSchedule::add_lane(uint32_t lane) {
     if (form_.form != StageForm::ReduceScatter)
       for (uint32_t p = axes - (reduces_all ? 1 : 0); p > 0; --p)
         add_stage(lane, p - 1, StageForm::AllGather);
-    if (form_.passes && form_.form == StageForm::AllGather)
-      add_copies(lane);
   }
   connect_stages(lane);
-  const bool reduces_all = form_.form == StageForm::AllReduce;
-  int64_t pass = Split(shares_.count(lane), form_.passes.value_or(1)).largest();
-  if (form_.passes && !reduces_all)
-    pass *= ranks_;
-  int64_t units = 1;  // of which a message has one
-  for (uint32_t p = 0; p < (form_.passes ? 1 : axes); ++p)
-    units *= position_units(lane, p);
-  const Split split(pass, reduces_all || form_.passes ? units : 1);
-  equal_messages_ &=
-      !form_.passes && split.larger() == 0 && (widest_ == 0 || widest_ == split.largest());
+  const int64_t share = shares_.count(lane);
+  if (form_.whole_parts) {
+    // The largest part is the first of the first axis.
+    const int64_t behind = units_from(lane, 1);
+    widest_ = std::max(widest_, Split(share, behind * position_units(lane, 0)).first(behind));
+    equal_messages_ = false;
+    return;
+  }
+  const Split split(share, form_.form == StageForm::AllReduce ? units_from(lane, 0) : 1);
+  equal_messages_ &= split.larger() == 0 && (widest_ == 0 || widest_ == split.largest());
   widest_ = std::max(widest_, split.largest());
 }
 
@@ -227,8 +224,8 @@ void StagedSchedule::add_stage(uint32_t lane, uint32_t position, StageForm form)
   stage.lane = lane;
   stage.position = position;
   stage.axis = form_.lanes[lane].axes[position];
-  uint32_t rounds = form_.passes.value_or(1);
-  for (uint32_t p = 0; p < form_.sizes.size() && !form_.passes; ++p)
+  uint32_t rounds = 1;
+  for (uint32_t p = 0; p < form_.sizes.size() && !form_.whole_parts; ++p)
     if (form == StageForm::AllToAll ? p != position : p > position)
       rounds *= position_units(lane, p);
   stage.line = &line_of(
@@ -239,17 +236,6 @@ void StagedSchedule::add_stage(uint32_t lane, uint32_t position, StageForm form)
   const auto number = static_cast<uint32_t>(stages_.size());
   stage_of_channel_.insert(stage_of_channel_.end(), stage.line->schedule->extent().channels,
                            number);
-  stages_of_lane_[lane].push_back(number);
-  stages_.push_back(stage);
-}
-
-void StagedSchedule::add_copies(uint32_t lane) {
-  Stage stage;
-  stage.lane = lane;
-  stage.position = static_cast<uint32_t>(form_.sizes.size()) - 1;
-  const auto number = static_cast<uint32_t>(stages_.size());
-  stage.first_channel = static_cast<uint32_t>(stage_of_channel_.size());
-  stage_of_channel_.push_back(number);
   stages_of_lane_[lane].push_back(number);
   stages_.push_back(stage);
 }
@@ -267,21 +253,14 @@ void StagedSchedule::connect_stages(uint32_t lane) {
     if (form == StageForm::AllGather && first)
       stage.from = Where::OwnInput;
     else if (!first)
-      stage.from = form == StageForm::AllReduce || (form == StageForm::AllGather && !form_.passes)
-                       ? Where::Output
-                       : Where::Scratch;
+      stage.from = form == StageForm::AllReduce || form == StageForm::AllGather ? Where::Output
+                                                                                : Where::Scratch;
     if (form == StageForm::ReduceScatter)
       stage.into = last ? Where::OwnOutput : Where::Scratch;
-    else if (form == StageForm::AllGather && form_.passes && !last)
-      stage.into = Where::Scratch;
     else if (form == StageForm::AllToAll && first)
       stage.into = Where::Scratch;
-    if (form_.passes) {
-      stage.leader_reads = first;
-      if (stage.line == nullptr)
-        stage.leader = first ? numbers[i + 1] : numbers[i - 1];
+    if (form_.whole_parts)
       continue;
-    }
     const bool scatters = stage.line->form == StageForm::ReduceScatter;
     stage.leader_reads = scatters || (form == StageForm::AllToAll && first);
     if (stage.leader_reads && !last)
@@ -293,8 +272,7 @@ void StagedSchedule::connect_stages(uint32_t lane) {
 
 void StagedSchedule::number_switches() {
   for (Stage& stage : stages_) {
-    const uint32_t switches =
-        stage.line == nullptr ? 0 : stage.line->schedule->extent().switch_nodes;
+    const uint32_t switches = stage.line->schedule->extent().switch_nodes;
     if (switches == 0)
       continue;
     stage.first_switch = extent_.nodes;
@@ -323,9 +301,8 @@ const StagedSchedule::Line& StagedSchedule::line_of(uint32_t axis, StageForm for
   std::unique_ptr<const Schedule> whole =
       form_.algorithms[axis].make({form, line->nodes, int64_t{units} * rounds,
                                    reduces ? form_.combine : Combine::None, transport});
-  ORRERY_CHECK(
-      !form_.passes || (whole->extent().channels == 1 && whole->extent().switch_nodes == 0),
-      "the last step of a line ends it");
+  ORRERY_CHECK(!form_.whole_parts || whole->extent().channels == 1,
+               "the last of a rank's steps comes after all others");
   line->read_steps(*whole);
   line->schedule = rounds == 1 ? std::move(whole) : cut(std::move(whole), 1);
   return *lines_.emplace_back(std::move(line));
@@ -345,15 +322,9 @@ StagedSchedule::Digits StagedSchedule::coordinates(uint32_t rank, uint32_t lane)
 StagedSchedule::At StagedSchedule::place_of(Node node, Channel channel) const {
   const uint32_t number = stage_of_channel_[channel.index()];
   const Stage& stage = stages_[number];
-  At at;
-  if (stage.line == nullptr) {
-    at.stage = &stage;
-    at.base = node.index();
-    at.coordinates = coordinates(node.index(), stage.lane);
-    return at;
-  }
   const uint32_t stride = strides_[stage.axis];
   const uint32_t size = stage.line->nodes;
+  At at;
   at.channel = Channel(channel.index() - stage.first_channel);
   if (extent_.is_rank(node)) {
     const uint32_t rank = node.index();
@@ -396,10 +367,7 @@ StepRef StagedSchedule::outside(const At& at, StepRef sub) const {
 
 uint32_t StagedSchedule::steps(Node node, Channel channel) const {
   const At at = place_of(node, channel);
-  if (at.stage == nullptr)
-    return 0;
-  return at.stage->line == nullptr ? ranks_ * *form_.passes
-                                   : at.stage->line->schedule->steps(at.sub, at.channel);
+  return at.stage == nullptr ? 0 : at.stage->line->schedule->steps(at.sub, at.channel);
 }
 
 /// Finds the units of the axes that the round decides.
@@ -429,53 +397,35 @@ uint32_t StagedSchedule::round_of(const Stage& stage, const Digits& coordinates,
                                            : round_of(leader, coordinates, units) * each + place;
 }
 
-/// Returns the step of the stage before that stores these units. In passes, it is the last of those
-/// that store units that a message has.
+/// Returns the step of the stage before that stores these units; that of a whole part, the last.
 StepRef StagedSchedule::made_by(const At& at, const Digits& units) const {
   const Stage& before = stages_[*at.stage->before];
-  if (before.line == nullptr) {
-    const uint32_t each = at.stage->line->units;
-    const uint32_t place =
-        at.stage->line->reads.places[size_t{at.sub.index()} * each + units[at.stage->position]];
-    return {rank_on_line(at, at.sub), Channel(before.first_channel),
-            at.round * ranks_ + (place + 1) * (ranks_ / each) - 1};
-  }
   const Line& line = *before.line;
   const Node sub(at.coordinates[before.position]);
   const auto makers = line.makers.begin() + ptrdiff_t{sub.index()} * line.units;
-  const bool all = form_.passes && at.stage->line != nullptr;
-  const auto& [channel, index] =
-      all ? *std::max_element(makers, makers + line.units) : makers[units[before.position]];
-  const uint32_t round = form_.passes ? at.round : round_of(before, at.coordinates, units);
-  return {Node(at.stage->line == nullptr ? at.base : rank_on_line(at, at.sub).index()),
-          Channel(before.first_channel + channel.index()),
+  const auto& [channel, index] = form_.whole_parts ? *std::max_element(makers, makers + line.units)
+                                                   : makers[units[before.position]];
+  const uint32_t round = round_of(before, at.coordinates, units);
+  return {rank_on_line(at, at.sub), Channel(before.first_channel + channel.index()),
           round * line.length(sub, channel) + index};
 }
 
-Slice StagedSchedule::slice(const At& at, Where where, const Digits& units) const {
-  const uint32_t lane = at.stage->lane;
+Slice StagedSchedule::slice(const Stage& stage, Where where, const Digits& units) const {
+  const uint32_t lane = stage.lane;
   const StagedLane& along = form_.lanes[lane];
   const Area area = where == Where::Scratch                               ? Area::Scratch
                     : where == Where::Output || where == Where::OwnOutput ? Area::Output
                                                                           : Area::Input;
-  const Split passes(shares_.count(lane), form_.passes.value_or(1));
-  const uint32_t pass = form_.passes ? at.round : 0;
-  Slice slice{area, shares_.first(lane) + passes.first(pass), passes.count(pass)};
-  const bool reduces_all = form_.form == StageForm::AllReduce;
-  if (reduces_all || (form_.passes && where == Where::Scratch)) {
-    // The units lie in the order of the lane's axes. In passes, those of later axes are taken with
-    // them.
-    if (!reduces_all) {
-      slice.first *= ranks_;
-      slice.count *= ranks_;
-    }
-    const size_t positions = form_.passes ? at.stage->position + 1 : along.axes.size();
-    for (uint32_t p = 0; p < positions; ++p) {
-      const Split split(slice.count, position_units(lane, p));
-      slice.first += split.first(units[p]);
-      slice.count = split.count(units[p]);
-    }
-    return slice;
+  if (form_.form == StageForm::AllReduce) {
+    const auto positions =
+        form_.whole_parts ? stage.position + 1 : static_cast<uint32_t>(along.axes.size());
+    int64_t number = 0;
+    for (uint32_t p = 0; p < positions; ++p)
+      number = number * position_units(lane, p) + units[p];
+    const int64_t behind = units_from(lane, positions);
+    const Split split(shares_.count(lane), units_from(lane, 0));
+    const int64_t first = split.first(number * behind);
+    return {area, shares_.first(lane) + first, split.first((number + 1) * behind) - first};
   }
   int64_t part = 0;
   if (where == Where::Scratch && form_.form == StageForm::ReduceScatter) {
@@ -488,31 +438,7 @@ Slice StagedSchedule::slice(const At& at, Where where, const Digits& units) cons
       part += int64_t{along.goes_back ? size - 1 - units[p] : units[p]} * strides_[along.axes[p]];
     }
   }
-  slice.first += part * part_;
-  return slice;
-}
-
-/// Returns the copy of a part to the scratch of its lane, where parts that are sent together lie
-/// side by side, or of a part from there. Parts are in the order in which the lane reads or stores
-/// the units of its first axis.
-Step StagedSchedule::copy(const At& at, uint32_t number) const {
-  const Stage& stage = *at.stage;
-  const Stage& leader = stages_[*stage.leader];
-  const uint32_t each = leader.line->units;
-  Digits units = {};
-  uint32_t within = number;
-  for (uint32_t p = stage.position; p > 0; --p) {
-    const uint32_t size = form_.sizes[form_.lanes[stage.lane].axes[p]];
-    units[p] = within % size;
-    within /= size;
-  }
-  units[0] = stage.leaders_order(leader).units[size_t{at.coordinates[0]} * each + within];
-  Step step;
-  step.source = slice(at, stage.from, units);
-  step.target = slice(at, stage.into, units);
-  if (stage.before)
-    step.after = made_by(at, units);
-  return step;
+  return {area, part * part_ + shares_.first(lane), shares_.count(lane)};
 }
 
 /// Returns the slice that is a slice of the line's schedule. Sets the unit of its axis.
@@ -520,24 +446,19 @@ std::optional<Slice> StagedSchedule::slice(const At& at, const Slice& sub, Digit
   const Stage& stage = *at.stage;
   if (!stage.has(at.sub)) {
     units[stage.position] = at.sub.index() - stage.line->nodes;
-    return Slice{Area::Scratch, sub.first * widest_, slice(at, Where::Output, units).count};
+    return Slice{Area::Scratch, sub.first * widest_, slice(stage, Where::Output, units).count};
   }
   ORRERY_CHECK(sub.area != Area::Scratch, "the ranks of a line need no scratch");
   units[stage.position] = stage.line->unit(at.sub, sub.area, sub.first);
-  return slice(at, sub.area == Area::Input ? stage.from : stage.into, units);
+  return slice(stage, sub.area == Area::Input ? stage.from : stage.into, units);
 }
 
 Step StagedSchedule::step(StepRef ref) const {
-  At at = place_of(ref.node, ref.channel);
+  const At at = place_of(ref.node, ref.channel);
   const Stage& stage = *at.stage;
-  if (stage.line == nullptr) {
-    at.round = ref.index / ranks_;
-    return copy(at, ref.index % ranks_);
-  }
-  at.round = ref.index / stage.line->length(at.sub, at.channel);
   const Step sub = stage.line->schedule->step({at.sub, at.channel, ref.index});
   Digits units = at.coordinates;
-  find_units(stage, at.coordinates, at.round, units);
+  find_units(stage, at.coordinates, ref.index / stage.line->length(at.sub, at.channel), units);
   Step step;
   step.combine = sub.combine;
   if (sub.from)
@@ -575,11 +496,11 @@ std::optional<StepRef> StagedSchedule::takes_slot_of(StepRef ref) const {
 
 void StagedSchedule::for_each_receiver(Node node, Channel channel,
                                        FunctionRef<void(const Sent&)> visit) const {
-  const At at = place_of(node, channel);
-  if (at.stage == nullptr || at.stage->line == nullptr)
-    return;
   if (!equal_messages_)
     return Schedule::for_each_receiver(node, channel, visit);
+  const At at = place_of(node, channel);
+  if (at.stage == nullptr)
+    return;
   at.stage->line->schedule->for_each_receiver(at.sub, at.channel, [&](const Sent& sent) {
     visit(Sent{rank_on_line(at, sent.to), sent.messages, checked_multiply(sent.elements, widest_)});
   });

@@ -10,22 +10,19 @@
 //  - all-to-all, of two axes: an exchange along the first, then along the second
 //
 // The data is divided over lanes. Each lane has its own order of the axes and its own direction, so
-// that lanes use different links. In a lane, the data is divided into units: one for each
-// combination of the units of its axes. A stage runs in rounds, which follow one another in its
-// channels. There are two ways to divide its work into them:
+// that lanes use different links. In a lane, the data is divided into units. A stage sees a unit as
+// one element, and each of its messages has one unit. It runs once for each combination of the
+// units of the other axes that its line holds; one such run is a round. The rounds are in the order
+// in which the next stage reads their results, or in which the stage before makes them. Each step
+// that reads the result of the stage before waits for the step that stores it. So the stages
+// overlap: while one stage works on a unit, the one before works on the next. The rounds of a stage
+// follow one another in its channels. So a ring of a stage takes a latency for each of its messages
+// in each round, and as many latencies as a ring of all ranks.
 //
-//  - One unit a message. A stage runs once for each combination of the units of the other axes that
-//    its line holds. The rounds are in the order in which the next stage reads their results, or in
-//    which the stage before makes them. Each step that reads the result of the stage before waits
-//    for the step that stores it. So the stages overlap: while one stage works on a unit, the one
-//    before works on the next. But a ring takes a latency for each of its messages in each round,
-//    so it takes as many latencies as a ring of all ranks.
-//  - In passes. A message has all units of the axes that come later in the lane. They lie side by
-//    side in an all-reduce. Other forms copy them together in scratch, before the first stage of a
-//    reduce-scatter, and copy them to their places after the last stage of an all-gather. A stage
-//    begins when the one before it ends, so a ring takes as many latencies as its line has ranks.
-//    This is for lanes that keep all links busy in each stage. If messages may not be so large, the
-//    data goes in several passes, one after another.
+// In an all-reduce, the units of all later axes lie side by side. So a message may have all of them
+// instead, a whole part. Then a stage has one round, and begins when the one before it ends. Its
+// rings take as many latencies as a line has ranks. This is for lanes that keep all links busy in
+// each stage.
 
 #include <array>
 #include <cstdint>
@@ -75,9 +72,8 @@ struct StagedForm {
   std::vector<uint32_t> sizes;
   std::vector<LineAlgorithm> algorithms;  // one for each axis
   std::vector<StagedLane> lanes;
-  /// In how many passes the data goes; empty: one unit a message. Not for an AllToAll, and only for
-  /// lines of one channel without switches.
-  std::optional<uint32_t> passes = {};
+  /// Whether messages have whole parts. Only for an AllReduce, and for lines with one channel.
+  bool whole_parts = false;
   int64_t count = 0;  // elements of the larger area of a rank; without AllReduce, ranks divide it
   Combine combine = Combine::None;
   Transport transport;  // its slots and entry
@@ -113,12 +109,12 @@ class StagedSchedule final : public Schedule {
 
   void add_lane(uint32_t lane);
   void add_stage(uint32_t lane, uint32_t position, StageForm form);
-  void add_copies(uint32_t lane);
   void connect_stages(uint32_t lane);
   void number_switches();
   const Line& line_of(uint32_t axis, StageForm form, uint32_t units, uint32_t rounds);
 
   uint32_t position_units(uint32_t lane, uint32_t position) const;
+  int64_t units_from(uint32_t lane, uint32_t position) const;
   At place_of(Node node, Channel channel) const;
   Digits coordinates(uint32_t rank, uint32_t lane) const;
   Node rank_on_line(const At& at, Node sub) const;
@@ -127,8 +123,7 @@ class StagedSchedule final : public Schedule {
                   Digits& units) const;
   uint32_t round_of(const Stage& stage, const Digits& coordinates, const Digits& units) const;
   StepRef made_by(const At& at, const Digits& units) const;
-  Slice slice(const At& at, Where where, const Digits& units) const;
-  Step copy(const At& at, uint32_t number) const;
+  Slice slice(const Stage& stage, Where where, const Digits& units) const;
   std::optional<Slice> slice(const At& at, const Slice& sub, Digits& units) const;
 
   StagedForm form_;

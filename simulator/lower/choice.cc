@@ -170,7 +170,7 @@ QuietTimer::Outcome slowest(const Method& method, const SiteFigures& site,
 
 /// Returns a lower bound on the time of the slowest group.
 Duration least_time(const Method& method, const SiteFigures& site,
-                    std::span<const size_t> timed_groups, QuietTimer& timer) {
+                    std::span<const size_t> timed_groups, const QuietTimer& timer) {
   Duration least;
   for (const size_t g : timed_groups) {
     const SharedList<VertexId>& vertices = site.grouping.vertices[g];
@@ -184,7 +184,7 @@ Duration least_time(const Method& method, const SiteFigures& site,
 /// algorithms of their own, the method with the least lower bound comes first: there are many, and
 /// timing a slow one takes long.
 std::vector<Untimed> in_order(const Methods& fitting, const SiteFigures& site,
-                              std::span<const size_t> timed_groups, QuietTimer& timer) {
+                              std::span<const size_t> timed_groups, const QuietTimer& timer) {
   const bool bounded = std::any_of(fitting.begin(), fitting.end(), [](const Method& method) {
     return method.protocol != nullptr || method.algorithm->is_for_topology != nullptr;
   });

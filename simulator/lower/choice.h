@@ -71,7 +71,7 @@ class QuietTimer {
   /// channels. For a group that is timed in smaller sizes it is the larger one of its bound and
   /// that of the larger size.
   Duration at_least(const Method& method, const Hints& asked, const ScheduleRequest& request,
-                    WorkType work, std::span<const VertexId> vertices);
+                    WorkType work, std::span<const VertexId> vertices) const;
 
  private:
   /// A smaller group that is timed in place of the whole.
@@ -89,7 +89,7 @@ class QuietTimer {
                              std::span<const VertexId> vertices) const;
   /// Returns the bound of at_least() for a request with its connections.
   Duration bound(const Method& method, const ScheduleRequest& connected, WorkType work,
-                 std::span<const VertexId> vertices);
+                 std::span<const VertexId> vertices) const;
   std::variant<Duration, std::string> timed(const Method& method, const ScheduleRequest& request,
                                             WorkType work, std::span<const VertexId> vertices);
   Outcome extended(const Method& method, const Hints& asked, const ScheduleRequest& request,
@@ -99,7 +99,6 @@ class QuietTimer {
   const ScheduleMaker& maker_;
   const Limits limits_;
   const uint64_t most_steps_;
-  std::vector<Int128> carried_;  // bytes per link, during bound(); else 0
 };
 
 /// All that the choice depends on.

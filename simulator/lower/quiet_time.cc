@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "models/base/compiler.h"
@@ -187,7 +187,7 @@ QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
 
 Duration QuietTimer::at_least(const Method& method, const Hints& asked,
                               const ScheduleRequest& request, WorkType work,
-                              std::span<const VertexId> vertices) {
+                              std::span<const VertexId> vertices) const {
   const Duration whole =
       bound(method, maker_.with_connections(method, asked, request, work), work, vertices);
   if (times_whole(method, asked, request, work))
@@ -202,7 +202,7 @@ Duration QuietTimer::at_least(const Method& method, const Hints& asked,
 }
 
 Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connected, WorkType work,
-                           std::span<const VertexId> vertices) {
+                           std::span<const VertexId> vertices) const {
   const std::unique_ptr<const Schedule> whole = method.algorithm->make(connected);
   const CollectiveFigures figures = maker_.figures(method, connected.kind, *whole);
   const Extent& extent = whole->extent();
@@ -211,8 +211,7 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
   const SharedList<VertexId> places =
       vertices_of_nodes(*method.algorithm, *whole,
                         {fabric(), vertices, connected.transport.channels, connected.layout});
-  carried_.resize(fabric().count_links());
-  std::vector<LinkId> carriers;
+  std::map<LinkId, Int128> carried;  // bytes
   constexpr int64_t kLongest = std::numeric_limits<int64_t>::max();
   const int64_t parts = paths_.fabric().rate_parts();
   const auto time = [](Int128 bytes, Int128 rate) {
@@ -230,11 +229,8 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
         const Int128 bytes =
             on_wire(itemsize(work) * each.elements, path->figures(figures).share).count();
         of_channel[path->over_network ? 1 : 0] += bytes;
-        for (const LinkId link : path->links) {
-          if (carried_[link.index()] == 0)
-            carriers.push_back(link);
-          carried_[link.index()] += bytes;
-        }
+        for (const LinkId link : path->links)
+          carried[link] += bytes;
       });
       Duration sends;
       for (const bool over_network : {false, true})
@@ -242,10 +238,8 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
           sends += time(of_channel[over_network ? 1 : 0], rate->count());
       longest = std::max(longest, sends);
     }
-  for (const LinkId link : carriers) {
-    const Int128 bytes = std::exchange(carried_[link.index()], 0);
+  for (const auto& [link, bytes] : carried)
     longest = std::max(longest, time(bytes * parts, fabric().figures(link).bandwidth.count()));
-  }
   return Duration(std::min(longest.count(), kLongest - figures.launch.count())) + figures.launch;
 }
 
@@ -329,8 +323,15 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
                         {fabric(), vertices, of_all.transport.channels, of_all.layout});
   if (first_unrouted(*whole_of_all, places, paths_))
     return "has no route for some message";
-  if (CollectiveSweep<Schedule>::least_bytes(whole_of_all->extent()) > limits_.state)
-    return "takes more memory than the limit allows";
+  const auto runs_in_memory = [&](const Schedule& schedule) {
+    return CollectiveSweep<Schedule>::least_bytes(schedule.extent()) <= limits_.state;
+  };
+  constexpr const char* kTooMuch = "takes more memory than the limit allows";
+  if (!runs_in_memory(*whole_of_all))
+    return kTooMuch;
+  if (const MadeSchedule made = maker_.make(method, of_all, work);
+      made.steps <= static_cast<uint64_t>(limits_.steps) && !runs_in_memory(*made.schedule))
+    return kTooMuch;
   const std::array<Fewer, 2> fewer = this->fewer(method, asked, request, work, vertices);
   Duration takes[2];
   for (size_t i = 0; i < 2; ++i) {

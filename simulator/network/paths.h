@@ -154,7 +154,7 @@ class Paths {
     uint32_t channel = 0;
     friend bool operator==(const Asked&, const Asked&) = default;
   };
-  /// The route of one message, by rule or from a source with several links. The table is a cache:
+  /// The route of one message, by rule or from a source with several links. The tables are caches:
   /// messages with the same slot replace each other.
   struct Found {
     std::optional<Asked> asked;
@@ -195,13 +195,14 @@ class Paths {
   size_t count_kept_;         // a power of two
   std::vector<Kept> kept_;    // from the first search on; count_kept_ or none
   std::vector<Found> found_;  // from the first source with several links on; at most kMostFound
-  /// A rule takes about as long as a larger table.
+  /// The last routes by rule. The table is small, since looking into a larger one takes about as
+  /// long as the rule.
   static constexpr size_t kMostByRule = 8;
   std::array<Found, kMostByRule> by_rule_;
-  Path next_;                 // the last route from a source with at most one link in a list
-  Found* long_ = nullptr;     // the last route, if it is too long to be kept
-  Path* path_ = nullptr;      // the route that is being found
-  Route ahead_;               // the route's end, last link first, while its middle is looked for
+  Path next_;              // the last route that is kept in no table
+  Found* long_ = nullptr;  // the last route, if it is too long to be kept
+  Path* path_ = nullptr;   // the route that is being found
+  Route ahead_;            // the route's end, last link first, while its middle is looked for
 };
 
 /// A member, and a device to which it sends without a route, in a channel.

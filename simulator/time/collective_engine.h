@@ -88,6 +88,7 @@ class CollectiveEngine {
   /// Returns the schedule if iterations may be added up.
   const SlicedSchedule* cut() const { return watched_ ? cut_ : nullptr; }
   size_t channels() const { return extent_.all_channels(); }
+  size_t table_entries() const { return marks_.entries().size(); }
   uint32_t channel_of(StepRef ref) const {
     return static_cast<uint32_t>(extent_.number_of(ref.node, ref.channel));
   }

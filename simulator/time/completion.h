@@ -52,7 +52,7 @@ struct Completion {
   Instant makespan;
   uint64_t messages = 0;
   Digest digest;
-  uint64_t events = 0;                 // that the event engine handled one by one
+  uint64_t events = 0;  // of the event engine, without those of iterations that it added up
   std::vector<AddedIterations> added;  // per loop of the program
   /// Per op and device: the time of runs without a span; empty if all have one.
   std::vector<std::vector<OpTime>> without_spans;

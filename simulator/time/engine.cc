@@ -44,9 +44,10 @@ class Engine {
       shuffle_.emplace(*options.shuffle_seed);
     for (uint32_t l = 0; l < clocks_.lists().size(); ++l)
       all_lists_.emplace_back(l);
-    adds_iterations_ =
-        options.log == nullptr && options.extra_updates.empty() && lowered.collectives.size() == 1;
     skips_any_ = skips_.any() && options.extra_updates.empty();  // these are no part of a state
+    // Copies that are done apart are no part of a state either, so a loop would not see them.
+    adds_iterations_ = options.log == nullptr && options.extra_updates.empty() && !skips_.any() &&
+                       lowered.collectives.size() == 1 && lowered.collectives.front().times == 1;
     alone_.resize(skips_any_ ? all_lists_.size() : 0);
     for (const Instant at : options.extra_updates)
       events_.push(at, {Event::Kind::Update, 0, {}});
@@ -138,10 +139,8 @@ class Engine {
     while (!events_.empty()) {
       now_ = events_.next();
       next_number();
-      for (; !events_.empty() && events_.next() == now_; ++events_since_look_) {
+      for (; !events_.empty() && events_.next() == now_; ++events_since_look_)
         do_events();
-        ++completion_.events;
-      }
       share_links();
       if (skips_any_)
         skip_periods();
@@ -271,6 +270,8 @@ class Engine {
   /// iteration, and its state equals that at an earlier one. If so, goes ahead by as many periods
   /// as have messages of the same sizes.
   void skip_iterations() {
+    if (events_since_look_ * kWordsPerEvent < words_of_look_)
+      return;
     std::optional<uint32_t> only;
     size_t slots = 0;
     running_.for_each_slot([&](uint32_t slot) {
@@ -290,6 +291,10 @@ class Engine {
     if (std::ranges::find(running.looks, look.under_way, &LookedAt::under_way) !=
         running.looks.end())
       append_running(look.words, iteration);
+    constexpr size_t kEntriesPerWord = 8;  // of tables, which are looked through for the words
+    words_of_look_ =
+        look.words.empty() ? 0 : look.words.size() + run.table_entries() / kEntriesPerWord;
+    events_since_look_ = 0;
     const auto same = std::find_if(
         running.looks.begin(), running.looks.end(),
         [&](const LookedAt& each) { return !look.words.empty() && each.words == look.words; });
@@ -303,7 +308,7 @@ class Engine {
     const uint32_t period = iteration - same->iteration;
     const uint32_t last = run.last_iteration() + 1;  // of a step that may be under way
     const uint32_t times = last < alike ? (alike - last) / period : 0;
-    adds_iterations_ = false;  // what is left has other sizes
+    adds_iterations_ = false;  // the iterations that are left have other sizes
     if (times == 0)
       return;
     std::vector<bool> begun(run.channels());
@@ -512,6 +517,7 @@ class Engine {
 
   void apply(const Queue::Event& queued) {
     const Event& event = queued.payload;
+    ++completion_.events;
     if (event.kind == Event::Kind::Update) {
       update_ = true;
       return;

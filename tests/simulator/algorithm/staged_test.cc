@@ -74,10 +74,10 @@ Drawn draw(StageForm form, int64_t part) {
                                     : pick == 1 ? kHalvingPart.line
                                     : pick == 2 ? kNetworkSwitchPart.line
                                                 : kInSwitchPart.line;
-  } else if (!exchanges && in_range(0, 2) == 1) {
-    drawn.form.passes = in_range(1U, 5U);
+  } else if (form == StageForm::AllReduce) {
+    drawn.form.whole_parts = in_range(0, 2) == 1;
   }
-  drawn.is_cut = !drawn.form.passes && in_range(0, 2) == 1;
+  drawn.is_cut = !drawn.form.whole_parts && in_range(0, 2) == 1;
   return drawn;
 }
 

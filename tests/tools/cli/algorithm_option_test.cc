@@ -70,7 +70,8 @@ TEST_CASE("--algorithm: refuses what is no op, no algorithm of it, or given twic
   CHECK(refused({"psum=one_shut"}) ==
         "--algorithm: expected one of ring, recursive_doubling, bidirectional, in_switch, "
         "halving_doubling, tree, one_shot, ring+ring, in_switch+ring, ring+tree, in_switch+tree, "
-        "ring+in_switch, in_switch+in_switch, in_switch+halving_doubling, torus, hierarchical "
+        "ring+in_switch, in_switch+in_switch, in_switch+halving_doubling, torus, torus_pipelined, "
+        "hierarchical "
         "for psum, got \"one_shut\"; did you mean \"one_shot\"?\n");
   CHECK(refused({"psum=ring", "psum=one_shot"}) == "--algorithm: psum is given twice\n");
 }
@@ -101,7 +102,8 @@ TEST_CASE("--algorithm: an op that exchanges as another has that one's algorithm
   CHECK(run_of("unreduced_psum", unreduced, "rong").err ==
         "--algorithm: expected one of ring, recursive_doubling, bidirectional, in_switch, "
         "halving_doubling, tree, one_shot, ring+ring, in_switch+ring, ring+tree, in_switch+tree, "
-        "ring+in_switch, in_switch+in_switch, in_switch+halving_doubling, torus, hierarchical "
+        "ring+in_switch, in_switch+in_switch, in_switch+halving_doubling, torus, torus_pipelined, "
+        "hierarchical "
         "for unreduced_psum, got \"rong\"; did you mean \"ring\"?\n");
   // The sender of a transfer names the algorithm.
   CHECK(refused({"precv=direct"}).find("pbroadcast, ragged_all_to_all, psend, ") !=
