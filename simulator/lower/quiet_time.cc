@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -211,7 +210,8 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
   const SharedList<VertexId> places =
       vertices_of_nodes(*method.algorithm, *whole,
                         {fabric(), vertices, connected.transport.channels, connected.layout});
-  std::map<LinkId, Int128> carried;  // bytes
+  std::vector<Int128> carried(fabric().count_links());  // bytes
+  std::vector<LinkId> carriers;
   constexpr int64_t kLongest = std::numeric_limits<int64_t>::max();
   const int64_t parts = paths_.fabric().rate_parts();
   const auto time = [](Int128 bytes, Int128 rate) {
@@ -229,8 +229,11 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
         const Int128 bytes =
             on_wire(itemsize(work) * each.elements, path->figures(figures).share).count();
         of_channel[path->over_network ? 1 : 0] += bytes;
-        for (const LinkId link : path->links)
-          carried[link] += bytes;
+        for (const LinkId link : path->links) {
+          if (bytes > 0 && carried[link.index()] == 0)
+            carriers.push_back(link);
+          carried[link.index()] += bytes;
+        }
       });
       Duration sends;
       for (const bool over_network : {false, true})
@@ -238,8 +241,9 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
           sends += time(of_channel[over_network ? 1 : 0], rate->count());
       longest = std::max(longest, sends);
     }
-  for (const auto& [link, bytes] : carried)
-    longest = std::max(longest, time(bytes * parts, fabric().figures(link).bandwidth.count()));
+  for (const LinkId link : carriers)
+    longest = std::max(
+        longest, time(carried[link.index()] * parts, fabric().figures(link).bandwidth.count()));
   return Duration(std::min(longest.count(), kLongest - figures.launch.count())) + figures.launch;
 }
 
@@ -329,9 +333,12 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
   constexpr const char* kTooMuch = "takes more memory than the limit allows";
   if (!runs_in_memory(*whole_of_all))
     return kTooMuch;
-  if (const MadeSchedule made = maker_.make(method, of_all, work);
-      made.steps <= static_cast<uint64_t>(limits_.steps) && !runs_in_memory(*made.schedule))
-    return kTooMuch;
+  // Steps of stages wait for other channels, so their window grows with the iterations.
+  if (method.algorithm->is_for_topology != nullptr) {
+    const MadeSchedule made = maker_.make(method, of_all, work);
+    if (made.steps <= static_cast<uint64_t>(limits_.steps) && !runs_in_memory(*made.schedule))
+      return kTooMuch;
+  }
   const std::array<Fewer, 2> fewer = this->fewer(method, asked, request, work, vertices);
   Duration takes[2];
   for (size_t i = 0; i < 2; ++i) {
