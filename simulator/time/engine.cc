@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -196,20 +195,16 @@ class Engine {
     }
   };
 
-  /// A LookedAt is the state of a collective whose schedule is cut, as it was when its first
-  /// channel came to this iteration.
-  struct LookedAt {
+  /// When the first channel of a cut schedule that exchanges messages came to this iteration.
+  struct IterationAt {
     uint32_t iteration = 0;
     Instant at;
-    size_t under_way = 0;
-    std::vector<uint64_t> words;  // empty if no look before had as much under way
   };
 
   /// A Running is a run of a collective, from the first known entry until its last end.
   struct Running {
     std::unique_ptr<Run> run;                 // from the first entry
     std::vector<std::optional<EnterRef>> by;  // per rank that is known to enter
-    std::deque<LookedAt> looks;               // the last first
 
     /// Returns the Enter of the lowest rank known so far, whatever the order in which ranks enter.
     const EnterRef& first() const {
@@ -280,31 +275,24 @@ class Engine {
     });
     if (slots != 1 || !running_[*only].run || running_[*only].run->cut() == nullptr)
       return;
-    Running& running = running_[*only];
-    Run& run = *running.run;
+    Run& run = *running_[*only].run;
     const uint32_t iteration = run.iteration();
     const uint32_t alike = run.cut()->alike_iterations();
-    if (iteration >= alike || iteration <= (running.looks.empty() ? 0 : running.looks[0].iteration))
+    if (iteration >= alike || iteration <= looked_at_.iteration)
       return;
-    LookedAt look{iteration, now_ + skipped_, under_way(), {}};
-    // While more and more messages are under way, no state equals an earlier one.
-    if (std::ranges::find(running.looks, look.under_way, &LookedAt::under_way) !=
-        running.looks.end())
-      append_running(look.words, iteration);
-    constexpr size_t kEntriesPerWord = 8;  // of tables, which are looked through for the words
-    words_of_look_ =
-        look.words.empty() ? 0 : look.words.size() + run.table_entries() / kEntriesPerWord;
+    looked_at_ = {iteration, now_ + skipped_};
     events_since_look_ = 0;
-    const auto same = std::find_if(
-        running.looks.begin(), running.looks.end(),
-        [&](const LookedAt& each) { return !look.words.empty() && each.words == look.words; });
-    if (same == running.looks.end()) {
-      constexpr size_t kLongestPeriod = 16;
-      running.looks.push_front(std::move(look));
-      if (running.looks.size() > kLongestPeriod)
-        running.looks.pop_back();
+    words_of_look_ = 0;
+    // While more and more messages are under way, no state equals an earlier one.
+    if (const size_t before = std::exchange(under_way_, under_way()); under_way_ > before)
       return;
-    }
+    std::vector<uint64_t> words;
+    append_running(words, iteration);
+    constexpr size_t kEntriesPerWord = 8;  // of tables, which are looked through for the words
+    words_of_look_ = words.size() + run.table_entries() / kEntriesPerWord;
+    const std::optional<IterationAt> same = iterations_.look(words, [&] { return looked_at_; });
+    if (!same)
+      return;
     const uint32_t period = iteration - same->iteration;
     const uint32_t last = run.last_iteration() + 1;  // of a step that may be under way
     const uint32_t times = last < alike ? (alike - last) / period : 0;
@@ -323,7 +311,7 @@ class Engine {
       if (event.kind != Event::Kind::FlowSent)
         event.step.index += times * period * run.cut()->length(event.step.node, event.step.channel);
     });
-    skipped_ += (look.at - same->at) * int64_t{times};
+    skipped_ += (looked_at_.at - same->at) * int64_t{times};
   }
 
   /// Lets a list go on that is held at the end of an iteration. The list is held only in loops of
@@ -622,7 +610,11 @@ class Engine {
   Duration skipped_;  // by which the iterations that were skipped make everything later
   std::vector<ListId> all_lists_;
   bool skips_any_ = false;
-  bool adds_iterations_ = false;  // whether those of the only collective may be added up
+  // Iterations of the only collective, if they may be added up.
+  bool adds_iterations_ = false;
+  IterationAt looked_at_;  // at the last look
+  size_t under_way_ = 0;   // at the last look
+  PeriodFinder<IterationAt> iterations_;
   std::map<uint32_t, PeriodFinder<Before>> finders_;  // by the loop at whose ends they look
   std::vector<PeriodFinder<ListsBefore>> alone_;      // per list
   /// LookAt is the end of an iteration of a list at which the state is looked at next.

@@ -115,8 +115,8 @@ TEST_CASE("choice: a tree of more than 64 ranks is extrapolated by its levels, w
 }
 
 TEST_CASE("choice: an extrapolated time is not below the least that the links of all ranks allow") {
-  // Rings along the axes of a torus of 8 x 8 x 8 take less by extrapolation from 3 x 3 x 3 and
-  // 4 x 4 x 4 than their links need for 4 GiB.
+  // Rings along the axes of a torus of 8 x 8 x 8 are extrapolated from 3 x 3 x 3 and 4 x 4 x 4. For
+  // 4 GiB that gives less than the links need.
   ChoiceSite site(
       OpKind::Psum,
       Fabric(std::make_shared<const Torus>(std::vector<TorusDimension>(3, {8, true, kLink}))),
