@@ -83,6 +83,7 @@ StageOptions stage_options(const Scenario& scenario, const FoundTables& tables,
   stages.replace_schedule = options.replace_schedule;
   stages.memory = scenario.memory;
   stages.slack_budget = options.wanted == Wanted::All ? options.slack_budget : 0;
+  stages.only_times = options.wanted == Wanted::Figures;
   // A property that is asked for is shown at any cost. A proof includes the search for races.
   const ProofBudget budget = {options.proof_budget, options.proof_piece_budget};
   const bool proof = is_asked_for(scenario, Property::Proved);
@@ -118,6 +119,8 @@ class Run {
 
   Report report() {
     report_.memory = stages_.memory();
+    if (options_.wanted == Wanted::Figures)
+      return figures();
     if (tables_.agree)
       report_.completion = stages_.times();
     diagnostics_.throw_if_any();
@@ -146,13 +149,29 @@ class Run {
       add_rows(scenario_, stages_, report_);
       report_.fingerprint = fingerprint(report_);
     }
+    return finished();
+  }
+
+ private:
+  Report figures() {
+    const bool timed = !options_.times_if || options_.times_if(report_.memory);
+    if (timed && tables_.agree)
+      report_.completion = stages_.times();
+    report_.labels = labels_of_figures(scenario_, lowered());
+    if (!tables_.agree)
+      report_.checks = tables_.checks;
+    else if (timed && !report_.completion)
+      check_end();
+    return finished();
+  }
+
+  Report finished() {
     Stages::Kept kept = std::move(stages_).kept();
     report_.lowered = std::make_shared<const Lowered>(std::move(kept.lowered));
     report_.links_of_run = std::move(kept.fabric);
     return std::move(report_);
   }
 
- private:
   const Lowered& lowered() const { return stages_.lowered(); }
   bool wants_all() const { return options_.wanted == Wanted::All; }
 

@@ -14,6 +14,7 @@
 // With GPUs, step 3 also runs the program there (gpus/), and compares the two runs.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,13 +36,16 @@ enum class Data : uint8_t { Auto, On, Off };
 
 /// Says what is read of a report. With Checks it has the same checks, verdicts, values, memory and
 /// times, and neither labels, rows, slack, the critical path nor a fingerprint. Tests of properties
-/// run many small scenarios so.
-enum class Wanted : uint8_t { All, Checks };
+/// run many small scenarios so. With Figures it has the same memory, times and labels of figures,
+/// and no check but why a program does not end. Plans time many scenarios so.
+enum class Wanted : uint8_t { All, Checks, Figures };
 
 struct RunOptions {
   uint64_t seed = 0;
   Data data = Data::Auto;
   Wanted wanted = Wanted::All;
+  /// With Wanted::Figures: whether times are wanted, given the memory. If it is empty, they are.
+  std::function<bool(const MemoryProfile& memory)> times_if = {};
   Bytes data_budget = Bytes(int64_t{1} << 30);
   /// A schedule with more steps than this is proved only if a property asks for it.
   uint64_t proof_budget = 1'000'000;

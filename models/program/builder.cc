@@ -360,7 +360,7 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
   op.name = request.name;
   op.kind = request.kind;
   op.issue = request.issue;
-  op.backward = request.backward;
+  op.pass = request.pass;
   if (!request.forward.empty())
     if (const auto forward = defined_.find(request.forward); forward != defined_.end())
       op.forward = forward->second.op;

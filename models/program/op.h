@@ -101,6 +101,10 @@ enum class OpKind : uint8_t {
 /// It says whether a collective blocks its device until it has ended there, or returns a future.
 enum class Issue : uint8_t { Sync, Start };
 
+/// A Pass says where an op of a gradient's program comes from. Again: the backward pass computes an
+/// op of the forward pass again.
+enum class Pass : uint8_t { Forward, Backward, Again };
+
 /// An Entry says whether a sender waits until its peer has entered the collective.
 enum class Entry : uint8_t { Eager, Rendezvous };
 
@@ -124,7 +128,7 @@ struct Op {
   std::string name;  // unique in the program: the scenario's id, of several the first
   OpKind kind = OpKind::Compute;
   Issue issue = Issue::Sync;
-  bool backward = false;  // it belongs to a backward pass; `origin` is the forward op's
+  Pass pass = Pass::Forward;  // in the others `origin` is the forward op's
   /// The op that a backward op goes back through, or computes again. It is empty if the program
   /// does not have that op, and for the cotangents of arguments.
   std::optional<OpId> forward = {};

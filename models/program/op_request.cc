@@ -29,7 +29,7 @@ Origin OpRequest::key_origin(std::string_view key) const {
   if (known != key_origins.end())
     return known->second;
   Origin whole = origin_of(name, origin);
-  if (!key.empty() && !backward)
+  if (!key.empty() && pass == Pass::Forward)
     whole.pointer += fmt::format("/{}", key);
   return whole;
 }

@@ -29,9 +29,9 @@ struct OpRequest {
   /// If the request is a part of a written op, this is how errors name that op: 'psum "s"'. If it
   /// is empty, errors use the request's own name.
   std::string title = {};
-  /// Whether the op is one of a backward pass. The `origin` is that of the op that this op goes
-  /// back through.
-  bool backward = false;
+  /// In a backward pass the `origin` is that of the op that this op goes back through, or computes
+  /// again.
+  Pass pass = Pass::Forward;
   std::string forward = {};  // the name of that op; empty, or the name of no op: there is none
   /// The places of its keys ("of", "axis_name", ...), and of the ids in a list ("id/0").
   std::map<std::string, Origin, std::less<>> key_origins = {};

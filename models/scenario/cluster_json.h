@@ -90,4 +90,20 @@ struct FigureSetting {
 std::optional<Cluster> with_figure(const Cluster& cluster, const FigureSetting& setting,
                                    const Limits& limits, Diagnostics& diagnostics);
 
+/// Ways in which a cluster may be better. Each leaves all other figures as they are.
+enum class Improvement : uint8_t {
+  FasterLinks,   // twice the bandwidth of links, and twice the transport's rates
+  FasterFlops,   // twice the peak rates
+  FasterMemory,  // twice that of the devices' memory, with the rates of copies and reductions
+  NoLatency,     // of links and of the transport's protocols
+  NoLaunch,      // of the devices and of the transport's protocols
+  MoreMemory,    // a quarter more
+};
+inline constexpr Improvement kImprovements[] = {Improvement::FasterLinks,  Improvement::FasterFlops,
+                                                Improvement::FasterMemory, Improvement::NoLatency,
+                                                Improvement::NoLaunch,     Improvement::MoreMemory};
+
+/// Returns the better cluster. The result is empty if a figure would exceed what is allowed.
+std::optional<Cluster> improved(const Cluster& cluster, Improvement how, const Limits& limits);
+
 }  // namespace orrery

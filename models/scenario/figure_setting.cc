@@ -1,11 +1,15 @@
 #include <algorithm>
+#include <limits>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/base/compiler.h"
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
+#include "models/scenario/quantity_text.h"
 
 namespace orrery {
 namespace {
@@ -34,6 +38,53 @@ std::optional<Cluster> read_again(const std::string& text, const std::string& fi
   } catch (const InputError& error) {
     diagnostics.add(fmt::format("{}: {}", figure, error.diagnostics().front().message));
     return std::nullopt;
+  }
+}
+
+/// Returns by how much the figure under this key is multiplied, as a numerator and a denominator.
+std::pair<int64_t, int64_t> factor_of(Improvement how, std::string_view key, std::string_view in,
+                                      bool of_transport) {
+  constexpr std::pair<int64_t, int64_t> kSame(1, 1);
+  constexpr std::pair<int64_t, int64_t> kTwice(2, 1);
+  constexpr std::pair<int64_t, int64_t> kNone(0, 1);
+  switch (how) {
+    case Improvement::FasterLinks:
+      return key == "bandwidth" || (of_transport && key.ends_with("_rate")) ? kTwice : kSame;
+    case Improvement::FasterFlops:
+      return in == "flops" ? kTwice : kSame;
+    case Improvement::FasterMemory:
+      return key == "memory_bandwidth" || (!of_transport && key.ends_with("_rate")) ? kTwice
+                                                                                    : kSame;
+    case Improvement::NoLatency:
+      return key == "latency" ? kNone : kSame;
+    case Improvement::NoLaunch:
+      return key == "launch" || key == "channel_launch" || key == "peer_launch" ? kNone : kSame;
+    case Improvement::MoreMemory:
+      break;
+  }
+  return key == "memory" ? std::pair<int64_t, int64_t>(5, 4) : kSame;
+}
+
+/// Multiplies the figures under `json`, which stands under `key` of an object under `in`.
+void improve(Json& json, Improvement how, std::string_view key, std::string_view in,
+             bool of_transport) {
+  if (json.is_array()) {
+    for (Json& item : json)
+      improve(item, how, key, in, of_transport);
+  } else if (json.is_object() && !json.contains("value")) {
+    for (auto& [name, member] : json.items())
+      improve(member, how, name, key, of_transport || name == "transport");
+  } else if (const auto [times, by] = factor_of(how, key, in, of_transport); times != by) {
+    Json& text = json.is_object() ? json["value"] : json;
+    for (const Dimension dimension :
+         {Dimension::Time, Dimension::Size, Dimension::Rate, Dimension::WorkRate})
+      if (const QuantityReading read = read_quantity(text.get<std::string>(), dimension);
+          read.count) {
+        const Int128 multiplied = Int128{*read.count} * times / by;
+        constexpr Int128 kMost = std::numeric_limits<int64_t>::max();
+        text = quantity_text(static_cast<int64_t>(std::min(multiplied, kMost)), dimension);
+        break;
+      }
   }
 }
 
@@ -103,6 +154,18 @@ std::optional<Cluster> with_figure(const Cluster& cluster, const FigureSetting& 
   if (made) {
     made->name = cluster.name;
     keep_origins(cluster, setting.place, *made);
+  }
+  return made;
+}
+
+std::optional<Cluster> improved(const Cluster& cluster, Improvement how, const Limits& limits) {
+  Json json = Json::parse(cluster_text(cluster).lines());
+  improve(json, how, "", "", false);
+  Diagnostics ignored("");
+  std::optional<Cluster> made = read_again(json.dump(), "", limits, ignored);
+  if (made) {
+    made->name = cluster.name;
+    keep_origins(cluster, {}, *made);
   }
   return made;
 }

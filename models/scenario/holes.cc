@@ -4,8 +4,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/scenario/fields.h"
+#include "models/scenario/reader.h"
 
 namespace orrery {
 namespace {
@@ -171,6 +173,114 @@ std::unique_ptr<const Document> Holes::filled(std::span<const LawValue> values,
   auto made = std::make_unique<const Document>(document_, replaces, diagnostics, limits);
   diagnostics.throw_if_any();
   return made;
+}
+
+ScenarioTemplate::ScenarioTemplate(std::string file, std::string text, std::string_view what,
+                                   const Limits& limits)
+    : file_(std::move(file)), text_(std::move(text)), limits_(limits) {
+  Diagnostics diagnostics(file_);
+  if (text_.size() > static_cast<size_t>(limits.file))
+    diagnostics.add(beyond(limits, &Limits::file, static_cast<int64_t>(text_.size())));
+  diagnostics.throw_if_any();
+  document_ = std::make_unique<const Document>(text_, diagnostics, limits);
+  if (document_->root())
+    is_object(*document_->root(), what, diagnostics);
+  diagnostics.throw_if_any();
+}
+
+void ScenarioTemplate::read(std::span<const std::string_view> own,
+                            FunctionRef<void(Fields&, Diagnostics&)> read_own) {
+  Diagnostics diagnostics(file_);
+  Fields fields(*document_->root(), diagnostics);
+  know_scenario_keys(fields);
+  if (const auto name = fields.optional("name"); name && name->kind() == DocumentNode::Kind::Text)
+    name_ = name->text();
+  has_cluster_ = fields.optional("cluster").has_value();
+  read_own(fields, diagnostics);
+  if (const auto where = fields.optional("where"))
+    read_where(*where, diagnostics);
+  const bool is_read = diagnostics.empty();
+  if (is_read) {
+    std::vector<std::string_view> apart(own.begin(), own.end());
+    apart.emplace_back("where");
+    holes_.emplace(*document_, names_, apart, diagnostics);
+  }
+  if (!is_read || diagnostics.empty())  // a key with a hole is refused as that
+    fields.finish();
+  diagnostics.throw_if_any();
+}
+
+void ScenarioTemplate::read_names(DocumentNode node, std::string_view what,
+                                  FunctionRef<void(DocumentNode value)> read_value,
+                                  Diagnostics& diagnostics) {
+  if (!is_object(node, what, diagnostics))
+    return;
+  for (const DocumentNode member : node) {
+    if (!is_name(member.key()))
+      diagnostics.add(
+          member.key_origin(),
+          fmt::format("expected a name of letters, digits and _ that formulas may use, got {}",
+                      in_quotes(member.key())));
+    read_value(member);
+    names_.push_back(member.key());
+  }
+}
+
+void ScenarioTemplate::read_where(DocumentNode node, Diagnostics& diagnostics) {
+  const std::optional<std::string> text = read_text(node, "a formula", diagnostics);
+  if (!text)
+    return;
+  where_origin_ = node.origin();
+  try {
+    where_.emplace(without_braces(*text), names_);
+  } catch (const ExpressionError& error) {
+    diagnostics.add(where_origin_, in_formula(without_braces(*text), error));
+  }
+}
+
+bool ScenarioTemplate::admits(std::span<const LawValue> values) const {
+  if (!where_)
+    return true;
+  std::string wrong;
+  try {
+    const LawValue value = where_->value(values);
+    if (const auto* admitted = std::get_if<bool>(&value.is))
+      return *admitted;
+    wrong =
+        fmt::format("{}: expected true or false, got {}", in_quotes(where_->text()), shown(value));
+  } catch (const ExpressionError& error) {
+    wrong = in_formula(where_->text(), error);
+  }
+  throw with_values_told(*this, values, InputError(file_, {{where_origin_, wrong}}));
+}
+
+bool has_outer_key(std::string_view text, std::string_view key, const Limits& limits) {
+  if (text.find(fmt::format("\"{}\"", key)) == std::string_view::npos)
+    return false;  // most texts have no such key, and need not be read twice
+  Diagnostics ignored("");
+  try {
+    const Document document(text, ignored, limits);
+    const std::optional<DocumentNode> root = document.root();
+    return root && root->find(key);
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+std::string values_text(const ScenarioTemplate& of, std::span<const LawValue> values) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < values.size(); ++i)
+    texts.push_back(fmt::format("{} = {}", of.names()[i], shown(values[i])));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+InputError with_values_told(const ScenarioTemplate& of, std::span<const LawValue> values,
+                            const InputError& error) {
+  std::vector<Diagnostic> diagnostics = error.diagnostics();
+  for (Diagnostic& each : diagnostics)
+    if (!values.empty())
+      each.message += fmt::format(" (with {})", values_text(of, values));
+  return InputError(of.file(), std::move(diagnostics));
 }
 
 }  // namespace orrery

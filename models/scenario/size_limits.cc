@@ -23,7 +23,7 @@ constexpr int64_t kLeastMemory = int64_t{16} << 20;
 // The memory is a little more than runs were seen to take for each unit;
 // tests/tools/cli/memory_test.cc checks it. It is 0 if a limit takes none of its own, or only with
 // data, or only for an imported algorithm.
-constexpr std::array<LimitInfo, 14> kLimits = {{
+constexpr std::array<LimitInfo, 15> kLimits = {{
     {"file", &Limits::file, "in a file", true, 4, kOffsets},
     {"nesting", &Limits::nesting, "levels of nesting", false, 0, kOffsets},
     {"values", &Limits::values, "values in a file", false, 100, kOffsets},
@@ -38,6 +38,7 @@ constexpr std::array<LimitInfo, 14> kLimits = {{
     {"data", &Limits::data, "of values in all when data is moved", true, 0, kCounts},
     {"blocks", &Limits::blocks, "thread blocks", false, 0, kIds},
     {"clocks", &Limits::clocks, "thread blocks times steps", false, 0, kCounts},
+    {"points", &Limits::points, "points of a plan", false, 0, kIds},
 }};
 
 std::string count_text(const LimitInfo& limit, int64_t count) {

@@ -29,6 +29,7 @@ struct Limits {
   int64_t data = int64_t{4} << 30;    // bytes of all values on all devices, where data is moved
   int64_t blocks = int64_t{1} << 20;  // of an MSCCL algorithm: its gpus times the most of one
   int64_t clocks = int64_t{1} << 28;  // its thread blocks times its steps: what finds its races
+  int64_t points = 100'000;           // of a plan, "where" not yet regarded
 };
 
 /// Slack and proofs look at single steps only if a program has at most this many.

@@ -107,7 +107,7 @@ std::string BackwardPass::op(OpKind kind, std::vector<std::string> operands,
   request.attributes = std::move(attributes);
   request.operands = std::move(operands);
   request.origin = origin_;
-  request.backward = true;
+  request.pass = Pass::Backward;
   request.forward = forward_;
   added_.push_back(request);
   std::string name = request.name;
@@ -307,10 +307,9 @@ void BackwardPass::make_again(OpId id) {
   for (const ValueId operand : made.operands)
     request.operands.push_back(name_again(operand));
   request.origin = made.origin;
-  request.backward = true;
+  request.pass = Pass::Again;
   request.forward = program_.op(id).name;
   again_.insert(id);
-  made_again_.insert(request.name);
   added_.push_back(request);
   draft_.op(std::move(request));
   refused_.throw_if_any();

@@ -42,8 +42,6 @@ class BackwardPass final : public BackwardOps {
   /// Returns the ops that were added, in order.
   const std::vector<OpRequest>& added() const { return added_; }
 
-  /// Returns the names of the added ops that compute again what the program had.
-  const std::set<std::string>& made_again() const { return made_again_; }
 
   /// Makes the next ops have the name `name`.bwd, stand at `origin`, and go back through `forward`,
   /// an op of the program.
@@ -83,7 +81,6 @@ class BackwardPass final : public BackwardOps {
   std::map<ValueId, std::string> cotangents_;
   std::map<ValueId, OpId> makers_;
   std::map<ValueId, std::string> names_again_;
-  std::set<std::string> made_again_;
   std::set<std::string> names_;  // that are taken
   // The next ops get their name, origin and forward op from these members.
   std::string after_;

@@ -33,7 +33,7 @@ std::vector<std::string> BatchedOp::op(OpKind kind, std::vector<std::string> ope
   request.attributes = with_hints(std::move(attributes), kind, op_.hints);
   request.operands = std::move(operands);
   request.origin = op_.origin;
-  request.backward = op_.backward;
+  request.pass = op_.pass;
   if (op_.forward)
     request.forward = batch_.program.op(*op_.forward).name;
   request.name = names_.take(op_.name + ".batch");

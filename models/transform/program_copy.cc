@@ -28,7 +28,7 @@ OpRequest request_of(const Program& program, const Op& op) {
   for (size_t r = 1; r < op.results.size(); ++r)
     request.other_results.push_back(program.value(op.results[r]).name);
   request.origin = op.origin;
-  request.backward = op.backward;
+  request.pass = op.pass;
   if (op.forward)
     request.forward = program.op(*op.forward).name;
   return request;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,13 +17,11 @@ namespace {
 
 /// It holds the ops with their collectives started on stream 1. A collective starts as soon as its
 /// operands are made; if a collective makes one, it starts where it stands. Its done comes just
-/// before the first op that reads it, or at the end.
+/// before the first op that reads it, or at the end. Collectives that are computed again run where
+/// they stand: if they started early, their results would live as long as kept ones.
 class Overlapped {
  public:
-  /// The collectives of `again` run where they stand. If they started early, their results would
-  /// live as long as kept ones.
-  Overlapped(const std::vector<OpRequest>& ops, std::set<std::string> again)
-      : again_(std::move(again)) {
+  explicit Overlapped(const std::vector<OpRequest>& ops) {
     std::map<std::string, size_t> makers;
     std::vector<std::vector<size_t>> starting(ops.size() + 1);  // after so many ops
     for (size_t i = 0; i < ops.size(); ++i) {
@@ -54,7 +51,7 @@ class Overlapped {
   /// ops of their own, which in another order could wait for each other.
   bool can_start(const OpRequest& op) const {
     return rules(op.kind).family == Family::Collective && rules(op.kind).form.side == Side::Both &&
-           !over_no_axes(op.attributes) && !again_.contains(op.name);
+           !over_no_axes(op.attributes) && op.pass != Pass::Again;
   }
 
   void add(OpRequest op) {
@@ -70,7 +67,7 @@ class Overlapped {
     op.name += ".start";
     done.operands = {op.name};
     done.origin = op.origin;
-    done.backward = op.backward;
+    done.pass = op.pass;
     done.forward = op.forward;
     op.issue = Issue::Start;
     op.attributes.set("stream", int64_t{1});
@@ -87,7 +84,6 @@ class Overlapped {
     open_.erase(found);
   }
 
-  std::set<std::string> again_;
   std::vector<OpRequest> ops_;
   std::map<std::string, OpRequest> open_;  // the ends of those that run, by their results
   std::vector<std::string> order_;         // in which the starts come
@@ -110,7 +106,6 @@ class Vjp {
 
     Diagnostics refused("");
     std::vector<OpRequest> backward;
-    std::set<std::string> made_again;
     std::map<std::string, std::string> results;
     try {
       ProgramBuilder draft(program_.mesh, checks_, refused);
@@ -121,7 +116,6 @@ class Vjp {
         pass.recompute(op);
       results = go_back(pass);
       backward = pass.added();
-      made_again = pass.made_again();
     } catch (const InputError& error) {
       report_refused(error, diagnostics_);
     }
@@ -131,7 +125,7 @@ class Vjp {
     ProgramBuilder builder(program_.mesh, checks_, diagnostics_);
     add_forward(builder);
     if (request_.overlap)
-      backward = Overlapped(backward, std::move(made_again)).take();
+      backward = Overlapped(backward).take();
     for (OpRequest& op : backward)
       builder.op(std::move(op));
     for (const auto& [name, value] : results)

@@ -11,10 +11,6 @@
 namespace orrery {
 namespace {
 
-bool is_about_flops(OpKind kind) {
-  return kind == OpKind::DotGeneral || kind == OpKind::Compute;
-}
-
 std::string no_rate(Dtype dtype, const DeviceFigures& device) {
   std::vector<std::string_view> given;
   for (const auto& [known, rate] : device.flops)
@@ -25,6 +21,10 @@ std::string no_rate(Dtype dtype, const DeviceFigures& device) {
 }
 
 }  // namespace
+
+bool is_about_flops(OpKind kind) {
+  return kind == OpKind::DotGeneral || kind == OpKind::Compute;
+}
 
 Duration LocalCosts::of(const Op& op) {
   const Cost cost = cost_of(program_, op);

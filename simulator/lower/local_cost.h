@@ -12,6 +12,10 @@
 
 namespace orrery {
 
+/// Returns whether the op is mainly flops: a product, or a `compute`. Only such ops must have a
+/// peak rate.
+bool is_about_flops(OpKind kind);
+
 /// LocalCosts says what the ops of one program cost. A figure that the cluster lacks is an error or
 /// a label:
 ///  - no peak rate for the dtype of flops: an error for dot_general and compute, which are mainly

@@ -14,7 +14,7 @@
 #include "models/array/text.h"
 #include "models/base/diagnostics.h"
 #include "models/scenario/document.h"
-#include "models/scenario/law.h"
+#include "models/scenario/plan.h"
 #include "models/scenario/reader.h"
 #include "simulator/memory/profile.h"
 #include "tests/simulator/values/host_rig.h"
@@ -37,7 +37,7 @@ std::vector<std::string> scenarios() {
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(ORRERY_SOURCE_ROOT "/scenarios"))
     if (const std::string file = entry.path().string();
-        file.ends_with(".json") && !is_law(load_text(file, {}), {}))
+        file.ends_with(".json") && !is_template(load_text(file, {}), {}))
       files.push_back(file);
   std::sort(files.begin(), files.end());
   return files;

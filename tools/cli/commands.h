@@ -15,11 +15,13 @@
 // (command_tree.h). To add a command, add a struct and an execute() here, its options in parse.cc,
 // and its file NAME_command.cc.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -49,6 +51,27 @@ struct Terminal {
   std::string library_of_cuda() const {
     return cuda_library.empty() ? cuda::kDriverLibrary : cuda_library;
   }
+};
+
+/// Shows how far a command is, on a terminal: "law.json: 30 of 100 cases, 12 a second, 6 s left".
+class ProgressLine {
+ public:
+  ProgressLine(const Terminal& terminal, std::string file, std::string things)
+      : terminal_(terminal), file_(std::move(file)), things_(std::move(things)) {}
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(uint64_t done, uint64_t all);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const Terminal& terminal_;
+  const std::string file_;
+  const std::string things_;
+  bool shown_ = false;
+  const Clock::time_point began_ = Clock::now();
+  Clock::time_point last_ = began_;
 };
 
 /// Returns the terminal of stdout and stderr. They have colours on a terminal unless NO_COLOR is
@@ -121,6 +144,21 @@ struct VerifyCommand {
   CiOptions ci;
   std::optional<std::filesystem::path> folder;  // of counterexamples
   OnUndecided undecided = OnUndecided::Fail;
+  Limits limits;
+};
+
+enum class PlanFormat : uint8_t { Text, Json, Csv };
+
+struct PlanCommand {
+  std::string file;
+  std::vector<std::string> let;         // values of names, each NAME=VALUE,..
+  std::optional<std::string> find;      // "largest:NAME"
+  std::optional<std::string> scenario;  // the id of a point whose scenario is written
+  bool all_points = false;              // a row for each point
+  PlanFormat format = PlanFormat::Text;
+  std::optional<std::string> output;  // a file instead of stdout
+  uint64_t seed = 0;
+  unsigned jobs = 1;
   Limits limits;
 };
 
@@ -239,9 +277,9 @@ struct Message {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, VerifyCommand, DiffCommand, ProveCommand, PerfCommand,
-                             CalibrateCommand, CalibrateCudaCommand, ValidateCommand, ShowCommand,
-                             ShowShardingCommand, Message>;
+using Command = std::variant<RunCommand, VerifyCommand, PlanCommand, DiffCommand, ProveCommand,
+                             PerfCommand, CalibrateCommand, CalibrateCudaCommand, ValidateCommand,
+                             ShowCommand, ShowShardingCommand, Message>;
 
 /// Reads the arguments, without the program's own name.
 Command parse_command_line(std::vector<std::string> arguments);
@@ -249,6 +287,7 @@ Command parse_command_line(std::vector<std::string> arguments);
 // Each throws InputError for input that it cannot read.
 Outcome execute(const RunCommand& command, const Terminal& terminal);
 Outcome execute(const VerifyCommand& command, const Terminal& terminal);
+Outcome execute(const PlanCommand& command, const Terminal& terminal);
 Outcome execute(const DiffCommand& command, const Terminal& terminal);
 Outcome execute(const ProveCommand& command, const Terminal& terminal);
 Outcome execute(const PerfCommand& command, const Terminal& terminal);

@@ -24,7 +24,7 @@ RunRecord record_from(const std::string& file, const RunOptions& options) {
   const std::optional<DocumentNode> root = document.root();
   if (root && is_report(*root))
     return read_saved_report(*root, diagnostics);
-  refuse_law(file, text, options.limits);
+  refuse_template(file, text, options.limits);
   return record_of(run(read_scenario(file, text, options.limits), options));
 }
 

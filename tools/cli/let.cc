@@ -1,4 +1,4 @@
-// --let gives the names of a law their values.
+// --let gives the names of a law or a plan their values.
 
 #include <algorithm>
 #include <map>
@@ -97,6 +97,13 @@ std::string let_text(const Law& law, const std::vector<LawValue>& values) {
   return text;
 }
 
+/// Returns whether the value has a part that is one of its document.
+bool has_node(const LawValue& value) {
+  const auto* const list = std::get_if<LawValue::List>(&value.is);
+  return std::holds_alternative<DocumentNode>(value.is) ||
+         (list != nullptr && std::any_of(list->begin(), list->end(), has_node));
+}
+
 /// Returns the texts that names are given.
 std::map<std::string, std::string> given_texts(const std::vector<std::string_view>& names,
                                                const std::vector<std::string>& lets) {
@@ -110,7 +117,7 @@ std::map<std::string, std::string> given_texts(const std::vector<std::string_vie
       if (equals == std::string::npos)
         refuse(kLet, fmt::format("expected NAME=VALUE, got {}", in_quotes(setting)));
       if (names.empty())
-        refuse(kLet, fmt::format("the law has no names, got {}", in_quotes(name)));
+        refuse(kLet, fmt::format("there are no names, got {}", in_quotes(name)));
       if (std::find(names.begin(), names.end(), name) == names.end())
         refuse(kLet, fmt::format("expected one of {}, got {}{}", fmt::join(names, ", "),
                                  in_quotes(name), did_you_mean(name, names)));
@@ -123,7 +130,25 @@ std::map<std::string, std::string> given_texts(const std::vector<std::string_vie
 
 }  // namespace
 
-void refuse_law(const std::string& file, const std::string& text, const Limits& limits) {
+void let_values(Plan& plan, const std::vector<std::string>& lets) {
+  const std::vector<std::string_view> names(plan.names().begin(), plan.names().end());
+  for (const auto& [name, text] : given_texts(names, lets)) {
+    Diagnostics diagnostics(kLet);
+    const Document document(text, diagnostics);
+    const LawValue value = diagnostics.empty() ? law_value(*document.root()) : LawValue{text};
+    if (has_node(value))
+      refuse(kLet, fmt::format("{}: expected a whole number, a boolean, a text or a list of them, "
+                               "got {}",
+                               name, in_quotes(text)));
+    plan.let(static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin()),
+             value);
+  }
+}
+
+void refuse_template(const std::string& file, const std::string& text, const Limits& limits) {
+  if (is_plan(text, limits))
+    refuse(file, fmt::format("is a plan: `{}` times its points",
+                             Replay({"orrery", "plan"}, file).text()));
   if (!is_law(text, limits))
     return;
   const Law law(file, text, limits);

@@ -11,6 +11,7 @@
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
 #include "models/scenario/law.h"
+#include "models/scenario/plan.h"
 #include "models/scenario/size_limits.h"
 
 namespace orrery {
@@ -39,7 +40,10 @@ Cluster with_figures(Cluster cluster, const std::vector<std::string>& settings,
 /// a law without a cluster gets a plain switch.
 Scenario with_values(const Law& law, const std::vector<std::string>& lets);
 
-/// Refuses a text that is a law, and says which commands run it.
-void refuse_law(const std::string& file, const std::string& text, const Limits& limits);
+/// Gives names of a plan one value each, in the place of their sweep. The texts are as above.
+void let_values(Plan& plan, const std::vector<std::string>& lets);
+
+/// Refuses a text that is a law or a plan, and says which commands run it.
+void refuse_template(const std::string& file, const std::string& text, const Limits& limits);
 
 }  // namespace orrery

@@ -174,6 +174,50 @@ void add_verify(CLI::App& app, VerifyCommand& verify) {
       std::string(kExitCodes));
 }
 
+void add_plan(CLI::App& app, PlanCommand& plan) {
+  CLI::App& command = *app.add_subcommand(
+      "plan", "Time the points of a plan: what fits, what is fastest, what to change");
+  command.add_option("FILE", plan.file, "A plan: a scenario with holes, and a \"sweep\"")
+      ->required();
+  command.add_flag("--all", plan.all_points, "In text: a row for each point");
+  command
+      .add_option("--let", plan.let,
+                  "Values of names in the place of their sweep, as in tp=4,recompute=all")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("NAME=VALUE,...");
+  command
+      .add_option("--find", plan.find,
+                  "Say only which is the largest value of a name with which something fits; "
+                  "points are tried from there down")
+      ->type_name("largest:NAME");
+  command
+      .add_option("--scenario", plan.scenario,
+                  "Write the scenario of this point or case, which `orrery run` runs")
+      ->type_name("ID");
+  add_choice<PlanFormat>(
+      command, "--format", plan.format,
+      {{"text", PlanFormat::Text}, {"json", PlanFormat::Json}, {"csv", PlanFormat::Csv}},
+      "The form of the answer");
+  command.add_option("-o,--output", plan.output, "Write the answer to this file")
+      ->type_name("FILE");
+  command.add_option("--seed", plan.seed, "Of jitter (default: 0)")
+      ->check(whole_number(0, std::numeric_limits<int64_t>::max()))
+      ->type_name("N");
+  command
+      .add_option("--jobs", plan.jobs,
+                  "Threads; what is printed does not depend on it (default: 1)")
+      ->check(whole_number(1, 1024))
+      ->type_name("J");
+  add_limits(command, plan.limits);
+  command.footer(
+      "Examples:\n"
+      "  orrery plan scenarios/plan/all-reduce-cluster.json\n"
+      "  orrery plan scenarios/plan/does-it-fit.json --all\n"
+      "  orrery plan scenarios/plan/does-it-fit.json --find largest:layers\n"
+      "Exit codes: 0 a point fits, 1 none does, 2 the input is wrong, 3 a bug in orrery.\n");
+}
+
 void add_diff(CLI::App& app, DiffCommand& diff) {
   CLI::App& command = *app.add_subcommand("diff", "Where two runs first differ, and in what");
   command.add_option("A", diff.a, "A scenario, or a JSON report of one run")
@@ -346,9 +390,13 @@ void add_show(CLI::App& app, ShowCommand& show, ShowShardingCommand& sharding) {
   ops->footer("Examples:\n  orrery show ops\n  orrery show ops --format markdown\n");
 
   CLI::App* const schema =
-      command->add_subcommand("schema", "The JSON Schema of a scenario, a law or a report");
+      command->add_subcommand("schema", "The JSON Schema of a scenario, a law, a plan or a report");
   add_choice<std::string>(*schema, "WHICH", show.entry,
-                          {{"scenario", "scenario"}, {"law", "law"}, {"report", "report"}},
+                          {{"scenario", "scenario"},
+                           {"law", "law"},
+                           {"plan", "plan"},
+                           {"report", "report"},
+                           {"plan_report", "plan_report"}},
                           "Which of them")
       ->required();
   schema->callback([&show] { show.what = ShowCommand::What::Schema; });
@@ -428,6 +476,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
              std::string(kExitCodes));
   RunCommand run;
   VerifyCommand verify;
+  PlanCommand plan;
   DiffCommand diff;
   ProveCommand prove;
   PerfCommand perf;
@@ -439,6 +488,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
   ShowShardingCommand show_sharding;
   add_run(app, run);
   add_verify(app, verify);
+  add_plan(app, plan);
   add_diff(app, diff);
   add_prove(app, prove);
   add_perf(app, perf);
@@ -466,6 +516,8 @@ Command parse_command_line(std::vector<std::string> arguments) {
     return run;
   if (app.got_subcommand("verify"))
     return verify;
+  if (app.got_subcommand("plan"))
+    return plan;
   if (app.got_subcommand("diff"))
     return diff;
   if (app.got_subcommand("prove"))

@@ -97,7 +97,7 @@ std::optional<TextPosition> line_named(const Check& check) {
 
 Outcome prove(const ProveCommand& command, const Terminal& terminal, CiResults& ci) {
   const std::string file_text = load_text(command.file, command.limits);
-  refuse_law(command.file, file_text, command.limits);
+  refuse_template(command.file, file_text, command.limits);
   const MscclAlgorithm algorithm = read_msccl(file_text, command.file, command.limits);
   ProofRequest request;
   request.slots = command.slots;

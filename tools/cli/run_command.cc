@@ -13,6 +13,7 @@
 #include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
 #include "models/scenario/law.h"
+#include "models/scenario/plan.h"
 #include "models/scenario/reader.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
@@ -119,7 +120,7 @@ class Runner {
       run_file(files[f]);
     }
     check_algorithms();
-    tell_laws(files.size());
+    tell_passed_over(files.size());
     if (several_ && terminal_.progress)
       terminal_.err << "\r\033[K" << std::flush;
     deliver();
@@ -172,21 +173,31 @@ class Runner {
                                    size.messages_left_out, report.completion->messages);
   }
 
-  /// Returns the scenario of a file; nothing for a law that is passed over.
+  bool is_named(const std::string& file) const {
+    return !command_.pass_over &&
+           std::find(command_.paths.begin(), command_.paths.end(), file) != command_.paths.end();
+  }
+
+  /// Returns the scenario of a file; nothing for a law or a plan that is passed over.
   std::optional<Scenario> scenario_in(const std::string& file) {
     std::string text = load_text(file, options_.limits);
+    if (is_plan(text, options_.limits)) {
+      if (is_named(file))
+        refuse_template(file, text, options_.limits);
+      ++plans_;
+      return std::nullopt;
+    }
     if (!is_law(text, options_.limits)) {
       if (!command_.let.empty())
         refuse("--let", fmt::format("{} is no law, so it has no names", file));
       return read_scenario(file, text, options_.limits, cluster_);
     }
-    if (command_.pass_over ||
-        std::find(command_.paths.begin(), command_.paths.end(), file) == command_.paths.end()) {
+    if (!is_named(file)) {
       ++laws_;
       return std::nullopt;
     }
     if (command_.let.empty())
-      refuse_law(file, text, options_.limits);
+      refuse_template(file, text, options_.limits);
     const Law law(file, std::move(text), options_.limits);
     Scenario scenario = with_values(law, command_.let);
     if (cluster_)
@@ -302,8 +313,11 @@ class Runner {
     }
   }
 
-  /// Says how many laws were passed over.
-  void tell_laws(size_t files) {
+  /// Says how many laws and plans were passed over.
+  void tell_passed_over(size_t files) {
+    if (plans_ > 0)
+      terminal_.err << fmt::format("passed over {}, which `orrery plan` times\n",
+                                   counted(static_cast<int64_t>(plans_), "plan"));
     if (laws_ == 0)
       return;
     const std::string laws = counted(static_cast<int64_t>(laws_), "law");
@@ -346,6 +360,7 @@ class Runner {
   std::optional<Cluster> cluster_;  // replaces those of the scenarios
   bool several_ = false;
   size_t laws_ = 0;                   // that were passed over
+  size_t plans_ = 0;                  // that were passed over
   Verdict verdict_ = Verdict::Holds;  // the verdict of all together; a refused file fails
   std::vector<std::string> reports_;
   std::vector<SummaryLine> summary_;

@@ -126,7 +126,7 @@ std::string operands_text(const Program& regions, const Iterations& iterations, 
 
 Scenario scenario_given(const ShowCommand& command) {
   const std::string text = load_text(command.file, command.limits);
-  refuse_law(command.file, text, command.limits);
+  refuse_template(command.file, text, command.limits);
   return read_scenario(command.file, text, command.limits);
 }
 
@@ -292,7 +292,9 @@ std::string shown(const ShowCommand& command, const Style& style) {
     case ShowCommand::What::Schema:
       return command.entry == "scenario" ? scenario_schema()
              : command.entry == "law"    ? law_schema()
-                                         : report_schema();
+             : command.entry == "plan"   ? plan_schema()
+             : command.entry == "report" ? report_schema()
+                                         : plan_report_schema();
     case ShowCommand::What::Ops:
       break;
   }

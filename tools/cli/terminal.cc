@@ -4,6 +4,7 @@
 #include <iostream>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "tools/cli/commands.h"
@@ -37,6 +38,25 @@ Style style_of(int file) {
 }
 
 }  // namespace
+
+ProgressLine::~ProgressLine() {
+  if (shown_)
+    terminal_.err << "\r\033[K" << std::flush;
+}
+
+void ProgressLine::show(uint64_t done, uint64_t all) {
+  using Seconds = std::chrono::duration<double>;
+  const Clock::time_point now = Clock::now();
+  constexpr Seconds kBetween(0.2);
+  if (!terminal_.progress || now - last_ < kBetween)
+    return;
+  last_ = now;
+  shown_ = true;
+  const double rate = static_cast<double>(done) / Seconds(now - began_).count();
+  terminal_.err << fmt::format("\r\033[K{}: {} of {} {}, {:.0f} a second, {:.0f} s left", file_,
+                               done, all, things_, rate, static_cast<double>(all - done) / rate)
+                << std::flush;
+}
 
 Terminal standard_terminal() {
   return {std::cout,

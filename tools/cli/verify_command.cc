@@ -1,7 +1,6 @@
 // orrery verify draws cases of laws, and writes the first that fails as a small scenario.
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -20,6 +19,7 @@
 #include "models/scenario/writer.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
+#include "tools/cli/overrides.h"
 #include "tools/report/laws.h"
 #include "verifier/laws/verify.h"
 
@@ -86,41 +86,6 @@ std::vector<LawText> builtin_laws_named(const std::vector<std::string>& ids) {
   return chosen;
 }
 
-/// Shows how far a law is, on a terminal.
-class Progress {
- public:
-  Progress(const Terminal& terminal, const std::string& file, uint64_t cases)
-      : terminal_(terminal), file_(file), cases_(cases) {}
-  ~Progress() {
-    if (shown_)
-      terminal_.err << "\r\033[K" << std::flush;
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
-  void operator()(uint64_t ran) {
-    using Seconds = std::chrono::duration<double>;
-    const auto now = std::chrono::steady_clock::now();
-    constexpr Seconds kBetween(0.2);
-    if (!terminal_.progress || now - last_ < kBetween)
-      return;
-    last_ = now;
-    shown_ = true;
-    const double rate = static_cast<double>(ran) / Seconds(now - began_).count();
-    terminal_.err << fmt::format("\r\033[K{}: {} of {} cases, {:.0f} a second, {:.0f} s left",
-                                 file_, ran, cases_, rate, static_cast<double>(cases_ - ran) / rate)
-                  << std::flush;
-  }
-
- private:
-  const Terminal& terminal_;
-  const std::string& file_;
-  uint64_t cases_;
-  bool shown_ = false;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point last_ = began_;
-};
-
 class Verifier {
  public:
   Verifier(const VerifyCommand& command, const Terminal& terminal)
@@ -162,6 +127,14 @@ class Verifier {
     try {
       if (is_file)
         given.text = load_text(given.file, command_.limits);
+      if (is_file && is_plan(given.text, command_.limits)) {
+        if (std::find(command_.paths.begin(), command_.paths.end(), given.file) !=
+                command_.paths.end() &&
+            !command_.pass_over)
+          refuse_template(given.file, given.text, command_.limits);
+        ++plans_;
+        return;
+      }
       if (is_file && is_scenario(given)) {
         if (command_.pass_over || std::find(command_.paths.begin(), command_.paths.end(),
                                             given.file) == command_.paths.end()) {
@@ -205,8 +178,8 @@ class Verifier {
     const uint64_t asked = command_.only ? 1 : command_.cases;
     LawVerdict verdict;
     {
-      Progress progress(terminal_, law.file(), asked);
-      options.progress = [&](uint64_t ran) { progress(ran); };
+      ProgressLine progress(terminal_, law.file(), "cases");
+      options.progress = [&](uint64_t ran) { progress.show(ran, asked); };
       verdict = verify(law, options);
     }
     VerifiedLaw verified{
@@ -330,8 +303,11 @@ class Verifier {
                                       : std::nullopt;
   }
 
-  /// Says how many scenarios of folders were passed over.
+  /// Says how many scenarios and plans of folders were passed over.
   void tell_scenarios(size_t files) const {
+    if (plans_ > 0)
+      terminal_.err << fmt::format("passed over {}, which `orrery plan` times\n",
+                                   counted(static_cast<int64_t>(plans_), "plan"));
     if (passed_over_ == 0)
       return;
     const std::string scenarios = counted(static_cast<int64_t>(passed_over_), "scenario");
@@ -379,6 +355,7 @@ class Verifier {
   Style style_;
   LawCounts counts_;
   size_t passed_over_ = 0;                   // scenarios
+  size_t plans_ = 0;                         // that were passed over
   std::set<std::filesystem::path> written_;  // counterexamples
   std::string text_;
   std::vector<std::string> results_;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/array/dtype.h"
+#include "models/base/callable.h"
 #include "models/base/check.h"
 #include "models/fabric/fabric.h"
 #include "models/program/rules.h"
@@ -328,10 +329,10 @@ Json op_of_any_kind(const Json& definitions) {
 
 /// Defines texts with holes, and what an op is whose kind is one of them.
 void define_holes(Json& definitions, const Json& without_holes) {
-  definitions["hole"] = {{"description", "A formula of the law's names."},
+  definitions["hole"] = {{"description", "A formula of the names."},
                          {"type", "string"},
                          {"pattern", "^\\$\\{[^}]+\\}$"}};
-  definitions["text_with_holes"] = {{"description", "A text with formulas of the law's names."},
+  definitions["text_with_holes"] = {{"description", "A text with formulas of the names."},
                                     {"type", "string"},
                                     {"pattern", "^(?=.*\\$\\{)([^$]|\\$(?!\\{)|\\$\\{[^}]+\\})*$"}};
   definitions["op_of_any_kind"] = op_of_any_kind(without_holes);
@@ -340,6 +341,26 @@ void define_holes(Json& definitions, const Json& without_holes) {
         {{"required", {"op"}},
          {"properties", {{"op", {{"not", without_holes["op"]["properties"]["op"]}}}}}}},
        {"then", reference("op_of_any_kind")}});
+  definitions["without_holes"] = {{"not", {{"type", "string"}, {"pattern", kHoleBegins}}},
+                                  {"items", reference("without_holes")},
+                                  {"patternProperties", {{kHoleBegins, false}}},
+                                  {"additionalProperties", reference("without_holes")}};
+}
+
+/// Returns the schema of a template: the scenario's, with holes allowed for values. `change`
+/// changes the scenario's first.
+Json with_holes(FunctionRef<void(Json&)> change) {
+  Json schema = Json::parse(scenario_schema());
+  const Json without_holes = schema["$defs"];
+  change(schema);
+  allow_holes(schema, without_holes);
+  define_holes(schema["$defs"], without_holes);
+  return schema;
+}
+
+/// Returns the schema of a name that formulas may use.
+Json names_of_formulas() {
+  return {{"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}, {"not", {{"enum", formula_words()}}}};
 }
 
 /// Defines what is drawn for the name of a law.
@@ -362,10 +383,6 @@ void define_draws(Json& definitions) {
                 {"properties", std::move(properties)},
                 {"additionalProperties", false}};
   };
-  definitions["without_holes"] = {{"not", {{"type", "string"}, {"pattern", kHoleBegins}}},
-                                  {"items", reference("without_holes")},
-                                  {"patternProperties", {{kHoleBegins, false}}},
-                                  {"additionalProperties", reference("without_holes")}};
   definitions["draw"]["anyOf"] = {
       draw({{"from", bound}, {"to", bound}}),
       draw({{"choose",
@@ -409,10 +426,8 @@ std::string scenario_schema() {
 }
 
 std::string law_schema() {
-  Json schema = Json::parse(scenario_schema());
-  const Json without_holes = schema["$defs"];
-  schema["properties"]["expect"]["minItems"] = 1;
-  allow_holes(schema, without_holes);
+  Json schema =
+      with_holes([](Json& scenario) { scenario["properties"]["expect"]["minItems"] = 1; });
   schema["title"] = "Orrery law";
   schema["description"] =
       "A scenario with holes, \"${n}\", whose expectations must hold for all values drawn.";
@@ -420,8 +435,7 @@ std::string law_schema() {
   schema["properties"]["forall"] = {
       {"type", "object"},
       {"description", "The names that formulas use, each with what is drawn for it."},
-      {"propertyNames",
-       {{"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}, {"not", {{"enum", formula_words()}}}}},
+      {"propertyNames", names_of_formulas()},
       {"additionalProperties", reference("draw")},
       {"examples", Json::array({{{"n", {{"from", 1}, {"to", 8}}}}})}};
   schema["properties"]["where"] = {
@@ -429,9 +443,29 @@ std::string law_schema() {
       {"minLength", 1},
       {"description", "A formula. Values for which it is false are drawn again."},
       {"examples", {"n % 2 == 0"}}};
-  define_holes(schema["$defs"], without_holes);
   define_draws(schema["$defs"]);
   return schema.dump(2) + "\n";
+}
+
+std::string plan_schema() {
+  Json schema = with_holes([](Json&) {});
+  schema["title"] = "Orrery plan";
+  schema["description"] =
+      "A scenario with holes, \"${n}\", which `orrery plan` times for all values of a sweep.";
+  schema["required"] = {"orrery", "mesh", "cluster", "sweep"};
+  const Json own = handwritten("plan");
+  for (const auto& [key, value] : own["properties"].items())
+    schema["properties"][key] = value;
+  for (const auto& [key, value] : own["$defs"].items())
+    schema["$defs"][key] = value;
+  schema["properties"]["sweep"]["propertyNames"] = names_of_formulas();
+  schema["properties"]["where"]["type"] = "string";
+  schema["properties"]["where"]["minLength"] = 1;
+  return schema.dump(2) + "\n";
+}
+
+std::string plan_report_schema() {
+  return handwritten("plan_report").dump(2) + "\n";
 }
 
 std::string report_schema() {

@@ -90,7 +90,7 @@ bool queued(const Op& a, const Op& b) {
 
 /// Says that the user is an op of the backward pass, since such an op is not in the file.
 std::string added_text(const Op& user, const Op& donor) {
-  return user.backward && !donor.backward
+  return user.pass != Pass::Forward && donor.pass == Pass::Forward
              ? fmt::format(" {} is of the backward pass, which \"transform\" added.",
                            quoted_name(user))
              : std::string();

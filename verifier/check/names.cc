@@ -106,7 +106,7 @@ void add_row_of_rest(Witness& witness, size_t count) {
 std::string pointer_of(const Op& op) {
   if (!op.origin)
     return quoted(op.name);
-  return op.origin->pointer + (op.backward ? ' ' + quoted(op.name) : "");
+  return op.origin->pointer + (op.pass != Pass::Forward ? ' ' + quoted(op.name) : "");
 }
 
 std::string quoted(std::string_view name) {

@@ -98,7 +98,7 @@ std::vector<LawValue> each_value(const Law& law, Value value) {
     for (size_t i = 0; i < law.draws().size(); ++i)
       values.push_back(value(i, values));
   } catch (const InputError& error) {
-    throw with_drawn(law, values, error);
+    throw with_values_told(law, values, error);
   }
   return values;
 }

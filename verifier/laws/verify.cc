@@ -6,13 +6,12 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "models/base/diagnostics.h"
+#include "models/base/threads.h"
 #include "models/scenario/reader.h"
 #include "models/scenario/writer.h"
 #include "verifier/laws/shrink.h"
@@ -79,16 +78,8 @@ class CaseRunner {
         last_(results_.size()) {}
 
   void run() {
-    std::vector<std::thread> threads;
-    try {
-      for (unsigned t = 1; t < options_.jobs && t < results_.size(); ++t)
-        threads.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {
-      // If the system has no more threads, fewer do the work.
-    }
-    work();
-    for (std::thread& thread : threads)
-      thread.join();
+    run_in_threads(static_cast<unsigned>(std::min<size_t>(options_.jobs, results_.size())),
+                   [this] { work(); });
     if (error_)
       std::rethrow_exception(error_);
     uint64_t refused = 0;
@@ -180,10 +171,11 @@ class CaseRunner {
     try {
       return worst(checker.checks_of(scenario_of(law_, drawn, clusters)));
     } catch (const InputError& error) {
-      throw with_drawn(law_, drawn.values, error);
+      throw with_values_told(law_, drawn.values, error);
     } catch (const std::bad_alloc&) {
-      throw with_drawn(law_, drawn.values,
-                       InputError(law_.file(), {{{}, "a case needs more memory than there is"}}));
+      throw with_values_told(
+          law_, drawn.values,
+          InputError(law_.file(), {{{}, "a case needs more memory than there is"}}));
     }
   }
 

@@ -82,10 +82,10 @@ TEST_CASE(
 TEST_CASE("builder: a backward op has the op that it goes back through") {
   Spmd building;
   OpRequest back = op("n.bwd", "neg", {"n"});
-  back.backward = true;
+  back.pass = Pass::Backward;
   back.forward = "n";
   OpRequest of_argument = op("a.bwd", "neg", {"n"});
-  of_argument.backward = true;
+  of_argument.pass = Pass::Backward;
   of_argument.forward = "a";
   building.add(op("n", "neg", {"a"})).add(back).add(of_argument);
   const Program program = building.finish();

@@ -104,7 +104,7 @@ TEST_CASE("run --let: what it refuses") {
   CHECK(error("m=1") == "--let: expected one of n, p, d, got \"m\"\n");
   CHECK(error("n=1,n=2") == "--let: n is given twice\n");
   CHECK(let(law, {"n=1", "n=2"}) == "--let: n is given twice\n");
-  CHECK(let(law_of("{}"), {"n=1"}) == "--let: the law has no names, got \"n\"\n");
+  CHECK(let(law_of("{}"), {"n=1"}) == "--let: there are no names, got \"n\"\n");
   for (const char* const text :
        {"n=9", "n=", "n=1.0", "n=\"1\"", "p=[0,0]", "p=[0,1", "p=0", "d=f16", "d=\"f32"}) {
     CAPTURE(text);

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/scenario/law.h"
+#include "models/scenario/plan.h"
 #include "models/scenario/reader.h"
 #include "tests/support/tries.h"
 #include "tests/tools/cli/chrome_trace.h"
@@ -33,7 +33,7 @@ std::vector<std::string> scenarios() {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(in_tree("scenarios")))
     if (entry.path().extension() == ".json" &&
         !text_of(entry.path().string()).starts_with("// Fails on purpose, exit 2: ") &&
-        !is_law(text_of(entry.path().string()), {}) &&
+        !is_template(text_of(entry.path().string()), {}) &&
         load_scenario(entry.path().string()).program.mesh.devices() <= kMostDevices)
       files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());

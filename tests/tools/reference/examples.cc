@@ -22,6 +22,18 @@ std::vector<std::string> json_blocks(const std::string& markdown) {
   return blocks;
 }
 
+/// Returns the JSON files below a folder of the tree whose own folders have a wanted name.
+template <class Wanted>
+std::vector<std::string> paths_below(const char* folder, Wanted wanted) {
+  std::vector<std::string> paths;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kRoot / folder))
+    if (entry.path().extension() == ".json" &&
+        wanted(entry.path().parent_path().filename().string()))
+      paths.push_back(fs::relative(entry.path(), kRoot).string());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
 }  // namespace
 
 std::string text_of(const std::string& path) {
@@ -35,12 +47,12 @@ Json json_of(const std::string& text) {
 }
 
 std::vector<std::string> scenario_paths() {
-  std::vector<std::string> paths;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kRoot / "scenarios"))
-    if (entry.path().extension() == ".json" && entry.path().parent_path().filename() != "laws")
-      paths.push_back(fs::relative(entry.path(), kRoot).string());
-  std::sort(paths.begin(), paths.end());
-  return paths;
+  return paths_below(
+      "scenarios", [](const std::string& folder) { return folder != "laws" && folder != "plan"; });
+}
+
+std::vector<std::string> plan_paths() {
+  return paths_below("scenarios", [](const std::string& folder) { return folder == "plan"; });
 }
 
 std::vector<Json> document_examples() {

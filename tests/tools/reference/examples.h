@@ -19,6 +19,8 @@ Json json_of(const std::string& text);
 
 /// Returns the path of every scenario below scenarios/.
 std::vector<std::string> scenario_paths();
+/// Returns the paths of the plans.
+std::vector<std::string> plan_paths();
 
 /// Returns the document's examples as whole scenarios. An example that is not a whole scenario is
 /// merged into the first one, without that one's outputs and expectations.

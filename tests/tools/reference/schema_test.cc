@@ -138,7 +138,9 @@ Json scenario_schema_json() {
 TEST_CASE("docs/schema: is what `orrery show schema` prints; tools/update_golden writes it") {
   CHECK(text_of("docs/schema/scenario.schema.json") == scenario_schema());
   CHECK(text_of("docs/schema/law.schema.json") == law_schema());
+  CHECK(text_of("docs/schema/plan.schema.json") == plan_schema());
   CHECK(text_of("docs/schema/report.schema.json") == report_schema());
+  CHECK(text_of("docs/schema/plan_report.schema.json") == plan_report_schema());
 }
 
 TEST_CASE("law schema: accepts every built-in law, and wants what a law must have") {
@@ -208,6 +210,44 @@ TEST_CASE("law schema: refuses what the reader of laws refuses, and accepts what
     CHECK(schema_error(schema, with(change.at, change.refused)) != "");
     CHECK(schema_error(schema, with(change.at, change.accepted)) == "");
   }
+}
+
+TEST_CASE("plan schema: accepts every plan of the project, and refuses what the reader refuses") {
+  const Json schema = Json::parse(plan_schema());
+  for (const std::string& path : plan_paths()) {
+    CAPTURE(path);
+    CHECK(schema_error(schema, json_of(text_of(path))) == "");
+  }
+  const Json good = Json::parse(R"({"orrery": 1, "cluster": "h100-sxm-8",
+    "sweep": {"n": [1, 2], "m": {"from": 1, "to": 8, "times": 2}, "k": {"from": 1, "to": 3, "step": 2}},
+    "where": "n < m", "minimize": ["cost", "devices"], "work": {"tokens": "${n * 4}"},
+    "constraints": {"peak_memory": {"at_most": "${n} GiB"}, "makespan": {"at_most_s": 3}, "devices": {"at_most": "${n}"}},
+    "price": {"per_device_hour": "${n}.5 USD"}, "cases": [{"id": "a-1", "let": {"n": 3, "m": 1, "k": 1}}],
+    "kinds": {"weights": "w_*", "state": ["m_*", "v_*"]}, "mesh": {"x": "${n}"}, "program": []})");
+  REQUIRE(schema_error(schema, good) == "");
+  const auto refused = [&](const std::string& at, const Json& value) {
+    CAPTURE(at);
+    Json changed = good;
+    changed[Json::json_pointer(at)] = value;
+    CHECK(schema_error(schema, changed) != "");
+  };
+  refused("/sweep", {{"if", {1}}});
+  refused("/sweep/n", Json::array());
+  refused("/sweep/n", {1, 1});
+  refused("/sweep/n", {"${m}"});
+  refused("/sweep/m", {{"from", 1}, {"to", 2}, {"times", 1}});
+  refused("/sweep/m", {{"from", 1}, {"to", 2}, {"times", 2}, {"step", 2}});
+  refused("/where", "");
+  refused("/minimize", Json::array());
+  refused("/minimize", {"time"});
+  refused("/work", {{"tokens", 0}});
+  refused("/work", {{"tokens", 1}, {"steps", 1}});
+  refused("/constraints", {{"cost", {{"at_most", 1}}}});
+  refused("/constraints/devices", {{"at_most", 0}});
+  refused("/price", {{"per_hour", "2 USD"}});
+  refused("/cases/0/id", "a=1");
+  refused("/cases/0/let", {{"n", "${m}"}});
+  refused("/kinds/weights", 1);
 }
 
 TEST_CASE("scenario schema: accepts every scenario of the project, and every example") {

@@ -1,0 +1,187 @@
+// Tests `orrery plan`, and what other commands do with plans.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/cli/files.h"
+#include "tests/tools/cli/ran.h"
+
+namespace orrery::test {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Returns a plan of a sum over 1 to 8 devices, with these keys of its own.
+std::string summed(const std::string& keys = "") {
+  return R"({"orrery": 1, "name": "sums", "sweep": {"n": [1, 2, 4, 8], "mode": ["a", "b"]},
+ "work": {"tokens": "${n}"}, "price": {"per_device_hour": "3.6 USD"}, )" +
+         keys + R"(
+ "cluster": {"topology": "switch", "devices": 4, "bandwidth": "1 GB/s", "latency": "1 us", "memory": "1 MiB",
+  "memory_bandwidth": "1 TB/s", "flops": {"f32": "1 TFLOP/s"}, "launch": "1 us"},
+ "mesh": {"x": "${n}"}, "check_types": false,
+ "arrays": {"w_a": {"shape": [1000], "dtype": "f32", "init": "zeros"}},
+ "program": [{"id": "c", "op": "compute", "of": "w_a", "flops": "${if(mode == 'a', 4000000, 8000000)} FLOP", "bytes": "0 B",
+   "dtype": "f32", "shape": [1000]},
+  {"id": "s", "op": "psum", "of": "c", "axis_name": "x", "algorithm": "ring"}],
+ "outputs": ["s"]})";
+}
+
+TEST_CASE("plan: the answers as text") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("sums.json", summed());
+  const Ran planned = ran({"plan", plan});
+  CHECK(planned.outcome == Outcome::Holds);
+  CHECK(planned.err.empty());
+  // One device computes for 4 us and launches for 1 us; its sum is a launch. Four take four times
+  // as long.
+  CHECK(planned.out ==
+        R"(sums
+
+  8 points: 6 fit, 0 do not, 2 are refused
+  fastest           n=1,mode=a  6 µs, 1 device, 12 KiB of 1 MiB, 166,667 tokens/s, 166,667 a device, MFU 66.7 %, 0.006 USD a million tokens
+  refused           2 points, the first n=8,mode=a: )" +
+            plan + R"(:5:10: /mesh: expected a mesh of at most 4 devices, the cluster's, got 8
+
+  time of n=1,mode=a
+    compute                         4 µs   66.7 %  ████████████████░░░░░░░░
+    exposed communication           1 µs   16.7 %  ████░░░░░░░░░░░░░░░░░░░░
+    idle                             0 s    0.0 %  ░░░░░░░░░░░░░░░░░░░░░░░░
+    launch                          1 µs   16.7 %  ████░░░░░░░░░░░░░░░░░░░░
+
+  memory of n=1,mode=a at its peak
+    outputs                        4 KiB   33.3 %  ████████░░░░░░░░░░░░░░░░
+    temporaries                    4 KiB   33.3 %  ████████░░░░░░░░░░░░░░░░
+    w_*                            4 KiB   33.3 %  ████████░░░░░░░░░░░░░░░░
+
+  what if, for n=1,mode=a
+    links twice as fast             the same time
+    flops twice as fast             4 µs, -33.3 %
+    memory bandwidth twice as fast  the same time
+    no latency                      the same time
+    no launch time                  4 µs, -33.3 %
+    a quarter more memory           the same time
+
+  assumed of n=1,mode=a
+    copy_rate: infinite (not given)
+)");
+  CHECK(ran({"plan", plan, "--all"}).out.find(R"(
+  points
+    point       devices   time  compute  exposed  idle  launch    peak  tokens/s     MFU     HFU  a million tokens
+    n=1,mode=a        1   6 µs     4 µs     1 µs   0 s    1 µs  12 KiB   166,667  66.7 %  66.7 %         0.006 USD
+)") != std::string::npos);
+}
+
+TEST_CASE("plan: JSON and CSV have all figures, and jobs change nothing") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file(
+      "sums.json",
+      summed(
+          R"("minimize": ["cost", "makespan"], "cases": [{"id": "ours", "let": {"n": 2, "mode": "b"}}],)"));
+  const Ran planned = ran({"plan", plan, "--format", "json"});
+  const Json json = Json::parse(planned.out);
+  CHECK(json["best"] == "n=1,mode=a");
+  CHECK(json["counts"] == Json::parse(R"({"timed": 6, "pruned": 0, "refused": 2})"));
+  REQUIRE(json["points"].size() == 9);
+  const Json& first = json["points"][0];
+  CHECK(first["let"] == Json::parse(R"({"n": 1, "mode": "a"})"));
+  CHECK(first["status"] == "fits");
+  CHECK(first["makespan_ps"] == 6'000'000);
+  CHECK(
+      first["parts"] ==
+      Json::parse(
+          R"({"compute_ps": 4000000, "exposed_ps": 1000000, "idle_ps": 0, "launch_ps": 1000000})"));
+  CHECK(first["memory"] == Json::parse(R"({"outputs": 4096, "temporaries": 4096, "w_*": 4096})"));
+  CHECK(first["peak_bytes"] == 12'288);
+  CHECK(first["cost"].get<double>() == doctest::Approx(6e-9).epsilon(1e-12));
+  CHECK(json["points"][8]["case"] == true);
+  CHECK(json["points"][8]["makespan_ps"] == json["points"][3]["makespan_ps"]);
+  CHECK(json["what_if"].size() == 12);
+  CHECK(ran({"plan", plan, "--format", "json", "--jobs", "3"}).out == planned.out);
+
+  const std::string csv = ran({"plan", plan, "--format", "csv"}).out;
+  CHECK(
+      csv.starts_with("id,n,mode,status,because,devices,makespan_ps,work_per_s,mfu,hfu,compute_ps,"
+                      "exposed_ps,idle_ps,launch_ps,peak_bytes,cost\r\n\"n=1,mode=a\",1,a,fits,,1,"
+                      "6000000,"));
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 10);
+}
+
+TEST_CASE("plan: --let, --find, --scenario and -o") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("sums.json", summed());
+  CHECK(ran({"plan", plan, "--let", "n=3,mode=a"}).out.find("n=3,mode=a  ") != std::string::npos);
+  CHECK(ran({"plan", plan, "--find", "largest:n"})
+            .out.starts_with("largest n that fits: 4\n  n=4,mode=a  24 µs, 4 devices"));
+  const std::string scenario = folder.path() + "/point.json";
+  CHECK(ran({"plan", plan, "--scenario", "n=4,mode=b", "-o", scenario}).out.empty());
+  const Json run = Json::parse(ran({"run", scenario, "--format", "json"}).out);
+  const Json planned = Json::parse(ran({"plan", plan, "--format", "json"}).out);
+  CHECK(run["time"]["makespan_ps"] == planned["points"][5]["makespan_ps"]);
+  CHECK(run["devices"][0]["peak_bytes"] == planned["points"][5]["peak_bytes"]);
+  const std::string report = folder.path() + "/report.txt";
+  CHECK(ran({"plan", plan, "-o", report}).out.empty());
+  CHECK(text_of(report) == ran({"plan", plan}).out);
+}
+
+TEST_CASE("plan: nothing fits") {
+  const TemporaryFolder folder;
+  const std::string plan =
+      folder.file("sums.json", summed(R"("constraints": {"peak_memory": {"at_most": "4 KiB"}},)"));
+  const Ran planned = ran({"plan", plan});
+  CHECK(planned.outcome == Outcome::Fails);
+  CHECK(planned.out.find(
+            "  nothing fits\n  nearest           n=1,mode=a: peak_memory: 12 KiB, 8 KiB more "
+            "than the 4 KiB allowed\n") != std::string::npos);
+  CHECK(ran({"plan", plan, "--find", "largest:n"}).out == "no value of n fits\n");
+  CHECK(ran({"plan", plan, "--find", "largest:n"}).outcome == Outcome::Fails);
+}
+
+TEST_CASE("plan: wrong input") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("sums.json", summed());
+  const auto refused = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"plan", plan});
+    const Ran planned = ran(arguments);
+    CHECK(planned.outcome == Outcome::WrongInput);
+    return planned.err;
+  };
+  CHECK(refused({"--find", "smallest:n"}) == "--find: expected largest:NAME, got \"smallest:n\"\n");
+  CHECK(refused({"--find", "largest:m"}) == "--find: expected one of n, mode, got \"m\"\n");
+  CHECK(refused({"--find", "largest:mode"}) ==
+        "--find: expected a name whose values are whole numbers, got mode = \"a\"\n");
+  CHECK(refused({"--scenario", "n=3"}) ==
+        "--scenario: expected the id of a point, such as \"n=1,mode=a\", got \"n=3\"\n");
+  CHECK(refused({"--let", "m=3"}) == "--let: expected one of n, mode, got \"m\"\n");
+  CHECK(refused({"--let", "n=null"}) ==
+        "--let: n: expected a whole number, a boolean, a text or a list of them, got \"null\"\n");
+  CHECK(refused({"--limit", "points=7"}) ==
+        plan +
+            ":1:40: /sweep: expected at most 7 points of a plan, got 8 (--limit points=N allows "
+            "more)\n");
+  const std::string law = folder.file(
+      "law.json",
+      R"({"orrery": 1, "forall": {}, "mesh": {"x": 2}, "expect": [{"holds": ["proved"]}]})");
+  CHECK(ran({"plan", law}).err.starts_with(law + ": is a law: `orrery run"));
+  CHECK(ran({"plan", in_tree("scenarios/quickstart.json")}).err.find("missing key \"sweep\"") !=
+        std::string::npos);
+}
+
+TEST_CASE("plan: other commands name the command, and pass over plans in folders") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("sums.json", summed());
+  const std::string is_a_plan =
+      fmt::format("{0}: is a plan: `orrery plan {0}` times its points\n", plan);
+  CHECK(ran({"run", plan}).err == is_a_plan);
+  CHECK(ran({"verify", plan}).err == is_a_plan);
+  CHECK(ran({"show", "program", plan}).err == is_a_plan);
+  CHECK(ran({"run", folder.path()}).err == "passed over 1 plan, which `orrery plan` times\n");
+  CHECK(ran({"verify", folder.path()}).err == "passed over 1 plan, which `orrery plan` times\n");
+}
+
+}  // namespace
+}  // namespace orrery::test

@@ -1,0 +1,383 @@
+// Tests the planner: figures of points against runs of their scenarios and closed forms, and
+// answers against the points.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/base/random.h"
+#include "models/scenario/cluster_json.h"
+#include "tests/support/tries.h"
+#include "verifier/plan/planner.h"
+#include "verifier/run.h"
+
+namespace orrery::test {
+namespace {
+
+/// A plan of `devices` on a switch of 8, which computes 8 GFLOP at 1 TFLOP/s on all together and
+/// then sums 80 MB over them.
+struct SmallPlan {
+  std::string keys = R"("sweep": {"n": [1, 2, 4, 8]})";
+  std::string cluster =
+      R"("topology": "switch", "devices": 8, "bandwidth": "10 GB/s", "latency": "1 us",
+"memory": "300 MB", "memory_bandwidth": "1 TB/s", "flops": {"f32": "1 TFLOP/s"}, "launch": "5 us")";
+  std::string arrays = R"("w_up": {"shape": [20000000], "dtype": "f32", "init": "zeros"})";
+  std::string program =
+      R"({"id": "c", "op": "compute", "of": "w_up", "flops": "${8000000000 / n} FLOP", "bytes": "0 B",
+ "dtype": "f32", "shape": [20000000]},
+{"id": "s", "op": "psum", "of": "c", "axis_name": "x", "algorithm": "ring"})";
+
+  Plan plan() const {
+    return {"f", fmt::format(R"({{{}, "orrery": 1, "cluster": {{{}}}, "mesh": {{"x": "${{n}}"}},
+"check_types": false, "arrays": {{{}}}, "program": [{}], "outputs": ["s"]}})",
+                             keys, cluster, arrays, program)};
+  }
+};
+
+PlanReport answered(const SmallPlan& small, unsigned jobs = 1) {
+  PlanOptions options;
+  options.jobs = jobs;
+  return answer(small.plan(), options);
+}
+
+std::vector<std::string> ids(const PlanReport& report, const std::vector<size_t>& points) {
+  std::vector<std::string> ids;
+  for (const size_t p : points)
+    ids.push_back(report.points[p].id);
+  return ids;
+}
+
+using Ids = std::vector<std::string>;
+
+/// Returns the time of a ring's sum of 80 MB over `n` devices on the switch, whose messages cross
+/// two links: 2 (n - 1) steps, and one launch.
+Duration ring_time(int64_t n) {
+  const Duration message(80'000'000 / n * 100);  // 10 GB/s is 100 ps a byte
+  return Duration(5'000'000) + (2 * (n - 1)) * (message + Duration(2'000'000));
+}
+
+TEST_CASE("planner: times and their parts have their closed forms, and add up") {
+  const PlanReport report = answered({});
+  REQUIRE(report.points.size() == 4);
+  for (const PlanPoint& point : report.points) {
+    CAPTURE(point.id);
+    const int64_t n = point.devices;
+    REQUIRE(point.times() != nullptr);
+    const PointTimes& times = *point.times();
+    const Duration computes(8'000'000'000 / n);  // 1 TFLOP/s is 1 ps a flop
+    CHECK(times.parts.compute == computes);
+    CHECK(times.parts.launch == Duration(5'000'000));
+    CHECK(times.parts.exposed == (n == 1 ? times.parts.exposed : ring_time(n)));
+    CHECK(times.parts.idle == Duration());
+    CHECK(times.parts.compute + times.parts.launch + times.parts.exposed + times.parts.idle ==
+          times.makespan);
+    CHECK(*times.mfu == doctest::Approx(static_cast<double>(computes.count()) /
+                                        static_cast<double>(times.makespan.count()))
+                            .epsilon(1e-12));
+    CHECK(times.hfu == times.mfu);
+    CHECK(point.figures->memory == std::vector<MemoryOfKind>{{"outputs", Bytes(80'000'000)},
+                                                             {"temporaries", Bytes(80'000'000)},
+                                                             {"w_*", Bytes(80'000'000)}});
+  }
+}
+
+TEST_CASE("planner: each point has the makespan and the peak of a run of its scenario") {
+  SmallPlan small;
+  small.keys = R"("sweep": {"n": [2, 4], "trips": [1, 3, 40], "kept": ["none", "all"]},
+"where": "n * trips < 100")";
+  small.arrays =
+      R"("x": {"shape": [64, 64], "dtype": "f32", "init": "zeros"}, "w_a": {"shape": [64, 64], "dtype": "f32", "init": "zeros"})";
+  small.program =
+      R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": "${trips}", "carry": {"h": "x"},
+ "body": [{"id": "d", "op": "dot_general", "of": ["h", "w_a"], "dimension_numbers": [[[1], [0]], [[], []]]},
+  {"id": "t", "op": "psum", "of": "d", "axis_name": "x"}], "yield": {"h": "t"}},
+{"id": "s", "op": "add", "of": ["l.h", "l.h"]})";
+  small.keys += R"(, "kinds": {"weights": "w_*"})";
+  const Plan plan = small.plan();
+  const PlanReport report = answer(plan);
+  REQUIRE(report.points.size() == 10);
+  for (const PlanPoint& point : report.points) {
+    CAPTURE(point.id);
+    CAPTURE(point.because);
+    REQUIRE(point.times() != nullptr);
+    const Report whole = run(plan.scenario(point.values), {});
+    CHECK(point.times()->makespan == whole.completion->makespan - Instant());
+    CHECK(point.figures->peak == whole.memory.largest_peak());
+    const TimeParts& parts = point.times()->parts;
+    CHECK(parts.compute + parts.launch + parts.exposed + parts.idle == point.times()->makespan);
+    Bytes sum;
+    for (const MemoryOfKind& memory : point.figures->memory)
+      sum += memory.bytes;
+    CHECK(sum == point.figures->peak);
+    CHECK(whole.devices.front().times.computing == parts.compute + parts.launch);
+  }
+}
+
+TEST_CASE("planner: memory of a backward pass by kind; products that are made again count in HFU") {
+  SmallPlan small;
+  small.keys = R"("sweep": {"n": [2], "again": ["none", "all"]}, "kinds": {"weights": ["w_*"]})";
+  small.arrays =
+      R"("x": {"shape": [1024, 1024], "dtype": "f32", "init": "zeros"}, "ct_y": {"shape": [1024, 1024], "dtype": "f32", "init": "zeros"},
+ "w_a": {"shape": [1024, 1024], "dtype": "f32", "init": "zeros"}, "w_b": {"shape": [1024, 1024], "dtype": "f32", "init": "zeros"})";
+  small.program =
+      R"({"id": "a", "op": "dot_general", "of": ["x", "w_a"], "dimension_numbers": [[[1], [0]], [[], []]]},
+{"id": "e", "op": "exp", "of": "a"},
+{"id": "y", "op": "dot_general", "of": ["e", "w_b"], "dimension_numbers": [[[1], [0]], [[], []]]})";
+  const auto text = [&](const std::string& again) {
+    return fmt::format(R"({{{}, "orrery": 1, "cluster": {{{}}}, "mesh": {{"x": "${{n}}"}},
+"check_types": false, "arrays": {{{}}}, "program": [{}],
+"transform": {{"vjp": {{"of": ["y"], "with_respect_to": ["x", "w_a", "w_b"]{}}}}}}})",
+                       small.keys, small.cluster, small.arrays, small.program, again);
+  };
+  const PlanReport kept = answer(Plan("f", text("")));
+  const PlanReport again = answer(Plan("f", text(R"(, "recompute": ["a", "e"])")));
+  const PointTimes& of_kept = *kept.points.front().times();
+  const PointTimes& of_again = *again.points.front().times();
+  // Forward 2 products, backward 4; one of those is made again. A product takes 2 * 1024^3 ps.
+  const double product = 2.0 * 1024 * 1024 * 1024;
+  CHECK(*of_kept.mfu * static_cast<double>(of_kept.makespan.count()) ==
+        doctest::Approx(6 * product).epsilon(1e-12));
+  CHECK(of_kept.hfu == of_kept.mfu);
+  CHECK(*of_again.mfu * static_cast<double>(of_again.makespan.count()) ==
+        doctest::Approx(6 * product).epsilon(1e-12));
+  CHECK(*of_again.hfu * static_cast<double>(of_again.makespan.count()) ==
+        doctest::Approx(7 * product).epsilon(1e-12));
+  std::set<std::string> kinds;
+  for (const MemoryOfKind& memory : kept.points.front().figures->memory)
+    kinds.insert(memory.kind);
+  CHECK(kinds.contains("weights"));
+  CHECK(kinds.contains("activations"));
+}
+
+TEST_CASE("planner: what cannot fit is not timed, and what is no scenario is refused") {
+  SmallPlan small;
+  small.keys = R"("sweep": {"n": [2, 3, 8, 16]}, "constraints": {"devices": {"at_most": 4}})";
+  PlanReport report = answered(small);
+  CHECK(report.timed == 1);
+  CHECK(report.pruned == 1);
+  CHECK(report.refused == 2);
+  CHECK(report.points[1].status == PointStatus::Refused);
+  CHECK(report.points[1].because ==
+        "f:3:163: /program/0/flops: \"8000000000 / n\": 8000000000 / 3 is not a whole number");
+  CHECK(report.points[2].status == PointStatus::DoesNotFit);
+  CHECK(report.points[2].because == "devices: 8, 4 more than the 4 allowed");
+  CHECK(report.points[2].beyond == 1);
+  CHECK(report.points[3].because ==
+        "f:2:109: /mesh: expected a mesh of at most 8 devices, the cluster's, got 16");
+
+  small.keys = R"("sweep": {"n": [2, 4]}, "constraints": {"peak_memory": {"at_most": "100 MB"}})";
+  report = answered(small);
+  CHECK(report.pruned == 2);
+  CHECK(report.points[0].times() == nullptr);
+  CHECK(report.points[0].because ==
+        "peak_memory: 228.9 MiB, 133.5 MiB more than the 95.37 MiB allowed");
+  CHECK_FALSE(report.best);
+
+  // The memory of a device counts beside the constraint.
+  small.keys = R"("sweep": {"n": [2]}, "constraints": {"peak_memory": {"at_most": "1 GB"}})";
+  small.cluster.replace(small.cluster.find("300 MB"), 6, "220 MB");
+  CHECK(answered(small).points[0].because ==
+        "peak_memory: 228.9 MiB, 19.07 MiB more than the 209.8 MiB of a device");
+
+  small.keys = R"("sweep": {"n": [2, 4]}, "constraints": {"makespan": {"at_most": "15 ms"}})";
+  small.cluster.replace(small.cluster.find("220 MB"), 6, "300 MB");
+  report = answered(small);
+  CHECK(report.timed == 2);
+  CHECK(report.points[0].status == PointStatus::Fits);  // 12.009 ms
+  CHECK(report.points[1].status == PointStatus::Fits);  // 14.022 ms
+  small.keys = R"("sweep": {"n": [2, 4]}, "constraints": {"makespan": {"at_most": "13 ms"}})";
+  report = answered(small);
+  CHECK(report.points[1].because == "makespan: 14.02 ms, 1.022 ms more than the 13 ms allowed");
+
+  small.keys = R"("sweep": {"n": [3, 16]})";
+  CHECK_THROWS_WITH_AS(
+      answered(small),
+      "f: expected a point that is a scenario, got none of 2; the first is refused: f:3:163: "
+      "/program/0/flops: \"8000000000 / n\": 8000000000 / 3 is not a whole number",
+      InputError);
+}
+
+TEST_CASE("planner: a point whose program hangs is refused with the reason") {
+  const Plan plan(
+      "f", R"({"sweep": {"m": [1]}, "orrery": 1, "cluster": {"topology": "switch", "devices": 2,
+ "bandwidth": "1 GB/s", "latency": "1 us"}, "mesh": {"x": 2}, "check_types": false,
+ "arrays": {"a": {"shape": [4], "dtype": "f32", "init": "zeros"}},
+ "programs": [{"name": "p", "devices": [0], "program": [
+   {"id": "a1", "op": "psum", "of": "a", "axis_name": "x", "site": "s"}, {"id": "a2", "op": "psum", "of": "a", "axis_name": "x", "site": "t"}]},
+  {"name": "q", "devices": [1], "program": [
+   {"id": "b2", "op": "psum", "of": "a", "axis_name": "x", "site": "t"}, {"id": "b1", "op": "psum", "of": "a", "axis_name": "x", "site": "s"}]}]})");
+  CHECK_THROWS_AS(answer(plan), InputError);
+}
+
+TEST_CASE("planner: the best point, the front, and the fewest devices") {
+  SmallPlan small;
+  // n = 1, 2, 4, 8 take 8.01, 12.009, 14.022 and 15.038 ms: one device is best in all.
+  PlanReport report = answered(small);
+  CHECK(ids(report, report.front) == Ids{"n=1"});
+  CHECK(report.points[*report.best].id == "n=1");
+  // With links ten times as fast, more devices are faster.
+  small.cluster.replace(small.cluster.find("10 GB/s"), 7, "1 TB/s");
+  report = answered(small);
+  CHECK(ids(report, report.front) == Ids{"n=8", "n=4", "n=2", "n=1"});
+  CHECK(report.points[*report.best].id == "n=8");
+  CHECK(report.points[*report.fewest_devices].id == "n=1");
+  // By cost one device is best: a device costs as much per hour, whatever their number.
+  small.keys += R"(, "minimize": ["cost", "makespan"], "price": {"per_device_hour": "3.6 USD"})";
+  report = answered(small);
+  CHECK(report.points[*report.best].id == "n=1");
+  // 3.6 USD an hour is 0.001 USD a second.
+  CHECK(figure_of(report.points[*report.best], PlanAxis::Cost) ==
+        doctest::Approx(static_cast<double>(report.points[*report.best].times()->makespan.count()) *
+                        1e-15)
+            .epsilon(1e-12));
+  // With work that grows with the devices, time counts by unit of work.
+  small.keys =
+      R"("sweep": {"n": [1, 2, 4, 8]}, "minimize": ["makespan"], "work": {"items": "${n * n * n}"})";
+  small.cluster.replace(small.cluster.find("1 TB/s"), 6, "10 GB/s");
+  report = answered(small);
+  CHECK(ids(report, report.front) == Ids{"n=8"});
+}
+
+TEST_CASE("planner: cases are timed also where they do not fit, and a change is found") {
+  SmallPlan small;
+  small.keys = R"("sweep": {"n": [1, 2]}, "constraints": {"devices": {"at_most": 2}},
+"cases": [{"id": "ours", "let": {"n": 8}}, {"id": "three", "let": {"n": 3}}])";
+  const PlanReport report = answered(small);
+  REQUIRE(report.points.size() == 4);
+  CHECK(report.swept == 2);
+  CHECK(report.points[2].id == "ours");
+  CHECK(report.points[2].status == PointStatus::DoesNotFit);
+  REQUIRE(report.points[2].times() != nullptr);
+  CHECK(report.points[2].times()->parts.exposed == ring_time(8));
+  CHECK(report.points[3].status == PointStatus::Refused);
+  REQUIRE(report.changes.size() == 1);
+  CHECK(report.changes[0].point == 2);
+  CHECK(report.changes[0].from == LawValue{int64_t{8}});
+  CHECK(report.changes[0].to == LawValue{int64_t{2}});  // half of 8 is still too many
+  REQUIRE(report.what_if.size() == 2);                  // of the best point and of "ours"
+  CHECK(report.what_if[1].point == 2);
+}
+
+TEST_CASE("planner: if nothing fits, the nearest point is that which is least beyond") {
+  SmallPlan small;
+  small.keys = R"("sweep": {"n": [4, 8]}, "constraints": {"devices": {"at_most": 2}})";
+  const PlanReport report = answered(small);
+  CHECK(report.nearest == 0);
+  REQUIRE(report.changes.size() == 1);
+  CHECK(report.changes[0].to == LawValue{int64_t{2}});
+  CHECK(report.front.empty());
+}
+
+TEST_CASE("planner: better hardware changes its own part of the time") {
+  SmallPlan small;
+  small.keys = R"("sweep": {"n": [4]})";
+  const PlanReport report = answered(small);
+  REQUIRE(report.what_if.size() == 1);
+  const PointTimes& before = *report.points[0].times();
+  for (const WhatIfResult& result : report.what_if[0].results) {
+    const PointTimes& after = *result.point.times();
+    TimeParts expected = before.parts;
+    switch (result.improvement) {
+      case Improvement::FasterLinks:  // a message takes 1 ms instead of 2 ms
+        expected.exposed = before.parts.exposed - Duration(6 * 1'000'000'000LL);
+        break;
+      case Improvement::FasterFlops:
+        expected.compute = Duration(1'000'000'000);
+        break;
+      case Improvement::NoLatency:
+        expected.exposed = before.parts.exposed - Duration(6 * 2'000'000);
+        break;
+      case Improvement::NoLaunch:
+        expected.launch = Duration();
+        expected.exposed = before.parts.exposed - Duration(5'000'000);
+        break;
+      case Improvement::FasterMemory:
+      case Improvement::MoreMemory:
+        break;
+    }
+    CAPTURE(static_cast<int>(result.improvement));
+    CHECK(after.parts == expected);
+  }
+}
+
+TEST_CASE("planner: with a quarter more memory, a better point may fit") {
+  SmallPlan small;
+  small.keys = R"("sweep": {"n": [1, 2]}, "minimize": ["makespan"])";
+  // One device is faster, and holds 40 MB more than two.
+  small.arrays = R"("w_up": {"shape": [20000000], "dtype": "f32", "init": "zeros"},
+"w_more": {"shape": ["${if(n == 1, 20000000, 10000000)}"], "dtype": "f32", "init": "zeros"})";
+  small.cluster.replace(small.cluster.find("300 MB"), 6, "300 MB");
+  const PlanReport report = answered(small);
+  CHECK(report.points[*report.best].id == "n=2");
+  CHECK(report.what_if[0].results.back().point.id == "n=1");
+  CHECK(report.what_if[0].results.back().point.times()->makespan <
+        report.points[1].times()->makespan);
+}
+
+TEST_CASE("planner: the largest value that fits, from the largest down") {
+  SmallPlan small;
+  small.keys = R"("sweep": {"n": [8, 1, 4, 2]}, "constraints": {"devices": {"at_most": 5}})";
+  const auto largest = largest_that_fits(small.plan(), 0);
+  REQUIRE(largest);
+  CHECK(largest->value == LawValue{int64_t{4}});
+  CHECK(largest->point.id == "n=4");
+  small.keys = R"("sweep": {"n": [8]}, "constraints": {"devices": {"at_most": 5}})";
+  CHECK_FALSE(largest_that_fits(small.plan(), 0));
+}
+
+/// Returns a plan's text with a random program of rings and local ops on a fabric where messages
+/// share no link.
+std::string random_plan(Random& random) {
+  std::string program;
+  std::string last = "a";
+  const uint64_t ops = 1 + random.below(6);
+  for (uint64_t op = 0; op < ops; ++op) {
+    const std::string id = fmt::format("v{}", op);
+    program += program.empty() ? "" : ", ";
+    if (random.below(2) == 0)
+      program += fmt::format(
+          R"({{"id": "{}", "op": "psum", "of": "{}", "axis_name": "x", "algorithm": "ring"}})", id,
+          last);
+    else
+      program += fmt::format(
+          R"({{"id": "{}", "op": "compute", "of": "{}", "flops": "{} FLOP", "bytes": "{} B", "dtype": "f32", "shape": [4096]}})",
+          id, last, random.below(1'000'000), random.below(1'000'000));
+    last = id;
+  }
+  return fmt::format(
+      R"({{"sweep": {{"n": [2, 4]}}, "orrery": 1, "cluster": {{"topology": "fully_connected", "devices": 4,
+"bandwidth": "{} MB/s", "latency": "{} ns", "launch": "{} ns", "memory": "1 MB", "memory_bandwidth": "{} MB/s",
+"flops": {{"f32": "{} MFLOP/s"}}}}, "mesh": {{"x": "${{n}}"}}, "check_types": false,
+"arrays": {{"a": {{"shape": [4096], "dtype": "f32", "init": "zeros"}}}}, "program": [{}]}})",
+      1 + random.below(100'000), random.below(10'000), random.below(10'000),
+      1 + random.below(1'000'000), 1 + random.below(1'000'000), program);
+}
+
+TEST_CASE("planner: better hardware never lengthens a step, and jobs change nothing") {
+  Random random(36);
+  for (uint64_t t = 0; t < tries(500); ++t) {
+    const std::string text = random_plan(random);
+    CAPTURE(text);
+    const Plan plan("f", text);
+    const PlanReport one = answer(plan);
+    PlanOptions options;
+    options.jobs = 2;
+    const PlanReport two = answer(plan, options);
+    CHECK(one.front == two.front);
+    CHECK(one.best == two.best);
+    for (size_t p = 0; p < one.points.size(); ++p)
+      CHECK(one.points[p].times()->makespan == two.points[p].times()->makespan);
+    const WhatIf& what_if = one.what_if.front();
+    for (const WhatIfResult& result : what_if.results)
+      CHECK(result.point.times()->makespan <= one.points[what_if.point].times()->makespan);
+  }
+}
+
+}  // namespace
+}  // namespace orrery::test

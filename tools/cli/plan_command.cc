@@ -1,0 +1,128 @@
+// orrery plan times the points of a plan, and says which are best.
+
+#include <algorithm>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/diagnostics.h"
+#include "models/program/did_you_mean.h"
+#include "models/scenario/plan.h"
+#include "models/scenario/writer.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/inputs.h"
+#include "tools/cli/overrides.h"
+#include "tools/report/plan.h"
+#include "verifier/plan/planner.h"
+
+namespace orrery {
+namespace {
+
+/// Returns the name in "largest:NAME", whose values must be whole numbers.
+size_t name_to_find(const Plan& plan, std::string_view find) {
+  constexpr std::string_view kLargest = "largest:";
+  if (!find.starts_with(kLargest))
+    refuse("--find", fmt::format("expected largest:NAME, got {}", in_quotes(find)));
+  const std::string_view name = find.substr(kLargest.size());
+  const std::vector<std::string_view> names(plan.names().begin(), plan.names().end());
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    refuse("--find", fmt::format("expected one of {}, got {}{}", fmt::join(names, ", "),
+                                 in_quotes(name), did_you_mean(name, names)));
+  const auto index = static_cast<size_t>(found - names.begin());
+  for (const LawValue& value : plan.sweep()[index])
+    if (!std::holds_alternative<int64_t>(value.is))
+      refuse("--find", fmt::format("expected a name whose values are whole numbers, got {} = {}",
+                                   name, shown(value)));
+  return index;
+}
+
+/// Returns the values of the point or the case with this id.
+std::vector<LawValue> values_of(const Plan& plan, const std::string& id) {
+  for (const PlanCase& each : plan.cases())
+    if (each.id == id)
+      return each.values;
+  std::vector<std::vector<LawValue>> points = plan.points();
+  for (std::vector<LawValue>& values : points)
+    if (point_id(plan, values) == id)
+      return std::move(values);
+  refuse("--scenario", fmt::format("expected the id of a point, such as {}, got {}",
+                                   in_quotes(point_id(plan, points.front())), in_quotes(id)));
+}
+
+class PlanRun {
+ public:
+  PlanRun(const PlanCommand& command, const Terminal& terminal)
+      : command_(command),
+        terminal_(terminal),
+        style_(command.output ? Style() : terminal.style),
+        plan_(command.file, read_plan(command), command.limits) {
+    let_values(plan_, command.let);
+  }
+
+  Outcome run() {
+    if (command_.output)
+      keep_inputs("--output", *command_.output, {command_.file});
+    if (command_.scenario) {
+      deliver(write_scenario(plan_.scenario(values_of(plan_, *command_.scenario))));
+      return Outcome::Holds;
+    }
+    PlanOptions options;
+    options.jobs = command_.jobs;
+    options.seed = command_.seed;
+    options.limits = command_.limits;
+    if (command_.find)
+      return find(name_to_find(plan_, *command_.find), options);
+    PlanReport report;
+    {
+      ProgressLine progress(terminal_, command_.file, "points");
+      options.progress = [&](uint64_t done, uint64_t all) { progress.show(done, all); };
+      report = answer(plan_, options);
+    }
+    deliver(command_.format == PlanFormat::Json ? plan_json(plan_, report)
+            : command_.format == PlanFormat::Csv
+                ? plan_csv(plan_, report)
+                : plan_text(plan_, report, command_.all_points, style_));
+    return report.best ? Outcome::Holds : Outcome::Fails;
+  }
+
+ private:
+  static std::string read_plan(const PlanCommand& command) {
+    std::string text = load_text(command.file, command.limits);
+    if (!is_plan(text, command.limits) && is_law(text, command.limits))
+      refuse_template(command.file, text, command.limits);
+    return text;
+  }
+
+  Outcome find(size_t name, const PlanOptions& options) {
+    const std::optional<Largest> largest = largest_that_fits(plan_, name, options);
+    deliver(largest_text(plan_, name, largest, style_));
+    return largest ? Outcome::Holds : Outcome::Fails;
+  }
+
+  void deliver(const std::string& text) const {
+    if (command_.output)
+      write_file(*command_.output, text);
+    else
+      terminal_.out << text;
+  }
+
+  const PlanCommand& command_;
+  const Terminal& terminal_;
+  const Style style_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Outcome execute(const PlanCommand& command, const Terminal& terminal) {
+  return PlanRun(command, terminal).run();
+}
+
+}  // namespace orrery

@@ -1,0 +1,576 @@
+#include "tools/report/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/amount_text.h"
+#include "tools/report/figures.h"
+#include "tools/report/json_writer.h"
+#include "tools/report/laws.h"
+
+namespace orrery {
+namespace {
+
+using Align = Table::Align;
+
+std::string_view name_of(PointStatus status) {
+  switch (status) {
+    case PointStatus::Fits:
+      return "fits";
+    case PointStatus::DoesNotFit:
+      return "does_not_fit";
+    case PointStatus::Refused:
+      break;
+  }
+  return "refused";
+}
+
+std::string_view key_of(Improvement improvement) {
+  switch (improvement) {
+    case Improvement::FasterLinks:
+      return "links";
+    case Improvement::FasterFlops:
+      return "flops";
+    case Improvement::FasterMemory:
+      return "memory_bandwidth";
+    case Improvement::NoLatency:
+      return "no_latency";
+    case Improvement::NoLaunch:
+      return "no_launch";
+    case Improvement::MoreMemory:
+      break;
+  }
+  return "memory";
+}
+
+std::string_view text_of(Improvement improvement) {
+  switch (improvement) {
+    case Improvement::FasterLinks:
+      return "links twice as fast";
+    case Improvement::FasterFlops:
+      return "flops twice as fast";
+    case Improvement::FasterMemory:
+      return "memory bandwidth twice as fast";
+    case Improvement::NoLatency:
+      return "no latency";
+    case Improvement::NoLaunch:
+      return "no launch time";
+    case Improvement::MoreMemory:
+      break;
+  }
+  return "a quarter more memory";
+}
+
+/// Returns a number with three significant digits, grouped: "40,300", "1.23".
+std::string rounded(double number) {
+  if (number >= 1000)
+    return grouped(static_cast<uint64_t>(number + 0.5));
+  return fmt::format("{:.3g}", number);
+}
+
+/// Returns the work per second of a point that was timed, on all its devices.
+std::optional<double> work_per_second(const PlanPoint& point) {
+  const PointTimes* const times = point.times();
+  if (!point.terms.work || times == nullptr || times->makespan == Duration())
+    return std::nullopt;
+  return 1 / figure_of(point, PlanAxis::Makespan);
+}
+
+std::optional<double> cost_of(const PlanPoint& point) {
+  return point.terms.price && point.times() != nullptr
+             ? std::optional(figure_of(point, PlanAxis::Cost))
+             : std::nullopt;
+}
+
+/// Returns the cost of a million units of work, or of a million runs: "0.0123 USD".
+std::string cost_text(const PlanPoint& point) {
+  constexpr double kMillion = 1e6;
+  const double cost = cost_of(point).value_or(0) * kMillion;
+  return fmt::format("{:.4g} {}", cost, point.terms.price->currency);
+}
+
+/// Returns whether the point was timed, and its program has something to do.
+bool takes_time(const PlanPoint& point) {
+  return point.times() != nullptr && point.times()->makespan > Duration();
+}
+
+/// Returns what most lines say of a point: its time, devices and memory.
+std::string figures_text(const PlanPoint& point, const Style& style) {
+  std::vector<std::string> texts;
+  if (takes_time(point))
+    texts.push_back(time_text(point.times()->makespan, style.ascii()));
+  texts.push_back(counted(point.devices, "device"));
+  if (point.figures)
+    texts.push_back(point.figures->capacity
+                        ? fmt::format("{} of {}", size_text(point.figures->peak),
+                                      size_text(*point.figures->capacity))
+                        : size_text(point.figures->peak));
+  if (const auto rate = work_per_second(point))
+    texts.push_back(fmt::format("{} {}/s, {} a device", rounded(*rate), point.terms.work->unit,
+                                rounded(*rate / point.devices)));
+  if (const PointTimes* const times = point.times(); times != nullptr && times->mfu)
+    texts.push_back(fmt::format("MFU {}", share_text(*times->mfu)));
+  if (cost_of(point))
+    texts.push_back(fmt::format("{} a million {}", cost_text(point),
+                                point.terms.work ? point.terms.work->unit : "runs"));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+class PlanText {
+ public:
+  PlanText(const Plan& plan, const PlanReport& report, const Style& style)
+      : plan_(plan), report_(report), style_(style) {}
+
+  std::string text(bool all_points) {
+    text_ = style_.bold(plan_.name().empty() ? plan_.file() : plan_.name()) + "\n\n";
+    add_counts();
+    add_answers();
+    add_cases();
+    add_reasons();
+    if (report_.front.size() > 1 && !all_points)
+      add_table("front", report_.front);
+    if (all_points) {
+      std::vector<size_t> all(report_.points.size());
+      for (size_t p = 0; p < all.size(); ++p)
+        all[p] = p;
+      add_table("points", all);
+    }
+    if (const std::optional<size_t> shown = report_.best ? report_.best : report_.nearest)
+      add_details(report_.points[*shown]);
+    if (has([](const PlanPoint& p) { return takes_time(p); }))
+      add_what_if();
+    if (report_.best)
+      add_assumptions(report_.points[*report_.best]);
+    return std::move(text_);
+  }
+
+ private:
+  void add_counts() {
+    size_t fit = 0;
+    for (size_t p = 0; p < report_.swept; ++p)
+      fit += report_.points[p].status == PointStatus::Fits ? 1 : 0;
+    text_ += fmt::format("  {}: {} fit, {} do not", counted(to_int(report_.swept), "point"), fit,
+                         report_.swept - fit - report_.refused);
+    if (report_.pruned > 0)
+      text_ += fmt::format(" ({} of them were not timed)", report_.pruned);
+    if (report_.refused > 0)
+      text_ += fmt::format(", {} are refused", report_.refused);
+    text_ += "\n";
+  }
+
+  void add_answers() {
+    if (!report_.best) {
+      text_ += "  " + style_.bad("nothing fits") + "\n";
+      if (report_.nearest) {
+        const PlanPoint& nearest = report_.points[*report_.nearest];
+        add_line("nearest", fmt::format("{}: {}", style_.bold(nearest.id), nearest.because));
+        add_change(*report_.nearest);
+      }
+      return;
+    }
+    add_line(plan_.minimize().front() == PlanAxis::Makespan
+                 ? "fastest"
+                 : fmt::format("least {}", orrery::key_of(plan_.minimize().front())),
+             point_text(*report_.best));
+    if (*report_.fewest_devices != *report_.best &&
+        report_.points[*report_.fewest_devices].devices < report_.points[*report_.best].devices)
+      add_line("fewest devices", point_text(*report_.fewest_devices));
+  }
+
+  void add_cases() {
+    for (size_t p = report_.swept; p < report_.points.size(); ++p) {
+      const PlanPoint& point = report_.points[p];
+      add_line("case", point_text(p));
+      if (point.status != PointStatus::Fits)
+        add_line("",
+                 style_.bad(fmt::format(
+                     "{}: {}", point.status == PointStatus::Refused ? "refused" : "does not fit",
+                     point.because)));
+      add_change(p);
+    }
+  }
+
+  void add_change(size_t of) {
+    for (const PlanChange& change : report_.changes)
+      if (change.point == of)
+        add_line("", fmt::format("it would fit with {} = {} in the place of {}",
+                                 plan_.names()[change.name], shown(change.to), shown(change.from)));
+  }
+
+  /// Says why points do not fit: for each constraint the point that is least beyond it.
+  void add_reasons() {
+    struct Reason {
+      size_t count = 0;
+      size_t nearest = 0;
+    };
+    std::map<std::string, Reason> reasons;
+    std::optional<size_t> refused;
+    for (size_t p = 0; p < report_.swept; ++p) {
+      const PlanPoint& point = report_.points[p];
+      if (point.status == PointStatus::Refused && !refused)
+        refused = p;
+      if (point.status != PointStatus::DoesNotFit)
+        continue;
+      Reason& reason = reasons[point.because.substr(0, point.because.find(':'))];
+      if (reason.count++ == 0 || point.beyond < report_.points[reason.nearest].beyond)
+        reason.nearest = p;
+    }
+    for (const auto& [constraint, reason] : reasons)
+      if (report_.best || reasons.size() > 1)
+        add_line(
+            "does not fit",
+            fmt::format("{}, the nearest {}: {}", counted(to_int(reason.count), "point"),
+                        report_.points[reason.nearest].id, report_.points[reason.nearest].because));
+    if (refused)
+      add_line("refused",
+               fmt::format("{}, the first {}: {}",
+                           counted(static_cast<int64_t>(report_.refused), "point"),
+                           report_.points[*refused].id, report_.points[*refused].because));
+  }
+
+  void add_table(std::string_view title, const std::vector<size_t>& points) {
+    std::vector<std::string> axes;
+    for (const PlanAxis axis : plan_.minimize())
+      axes.emplace_back(orrery::key_of(axis));
+    text_ += fmt::format(
+        "\n  {}\n",
+        title == "front"
+            ? style_.bold("front") + style_.dim(fmt::format(" (no point is better in one of {} and "
+                                                            "no worse in the others)",
+                                                            fmt::join(axes, ", ")))
+            : style_.bold(title));
+    const bool timed = has(takes_time);
+    const bool works = has([](const PlanPoint& p) { return work_per_second(p).has_value(); });
+    const bool costs = timed && has([](const PlanPoint& p) { return cost_of(p).has_value(); });
+    const bool uses_flops = has([](const PlanPoint& p) { return p.times() && p.times()->mfu; });
+    const bool has_reasons = std::any_of(points.begin(), points.end(), [&](size_t p) {
+      return report_.points[p].status != PointStatus::Fits;
+    });
+    const std::string per_work = fmt::format("a million {}", works ? unit_of_work() : "runs");
+    const std::vector<std::pair<std::string, bool>> columns = {
+        {"point", true},     {"devices", true},   {"time", timed},
+        {"compute", timed},  {"exposed", timed},  {"idle", timed},
+        {"launch", timed},   {"peak", true},      {unit_of_work() + "/s", works},
+        {"MFU", uses_flops}, {"HFU", uses_flops}, {per_work, costs},
+        {"", has_reasons}};
+    std::vector<Align> align(columns.size(), Align::Right);
+    align.front() = Align::Left;
+    align.back() = Align::Left;
+    Table table(align);
+    std::vector<std::string> head;
+    for (const auto& [name, shown] : columns)
+      head.push_back(name);
+    table.row(head);
+    for (const size_t p : points)
+      table.row(cells(report_.points[p]));
+    for (size_t c = 0; c < columns.size(); ++c)
+      if (!columns[c].second)
+        table.leave_out(c);
+    text_ += table.text(style_, 4);
+  }
+
+  /// Returns all columns of a point's row.
+  std::vector<std::string> cells(const PlanPoint& point) const {
+    const PointTimes* const times = point.times();
+    const auto time = [&](Duration of) {
+      return times == nullptr ? std::string() : time_text(of, style_.ascii());
+    };
+    const auto share = [](const std::optional<double>& of) {
+      return of ? share_text(*of) : std::string();
+    };
+    const PointTimes shown = times == nullptr ? PointTimes() : *times;
+    const std::optional<double> rate = work_per_second(point);
+    return {point.id,
+            point.devices == 0 ? "" : std::to_string(point.devices),
+            time(shown.makespan),
+            time(shown.parts.compute),
+            time(shown.parts.exposed),
+            time(shown.parts.idle),
+            time(shown.parts.launch),
+            point.figures ? size_text(point.figures->peak) : "",
+            rate ? rounded(*rate) : "",
+            share(shown.mfu),
+            share(shown.hfu),
+            cost_of(point) ? cost_text(point) : "",
+            point.status == PointStatus::Fits ? "" : point.because};
+  }
+
+  void add_details(const PlanPoint& point) {
+    if (const PointTimes* const times = point.times(); takes_time(point)) {
+      text_ += fmt::format("\n  {}\n", style_.bold("time of " + point.id));
+      const TimeParts& parts = times->parts;
+      for (const auto& [what, takes] :
+           {std::pair("compute", parts.compute), std::pair("exposed communication", parts.exposed),
+            std::pair("idle", parts.idle), std::pair("launch", parts.launch)})
+        add_bar(what, time_text(takes, style_.ascii()), takes.count(), times->makespan.count());
+    }
+    if (point.figures && !point.figures->memory.empty()) {
+      text_ += fmt::format("\n  {}\n", style_.bold("memory of " + point.id + " at its peak"));
+      for (const MemoryOfKind& memory : point.figures->memory)
+        add_bar(memory.kind, size_text(memory.bytes), memory.bytes.count(),
+                point.figures->peak.count());
+    }
+  }
+
+  void add_what_if() {
+    for (const WhatIf& what_if : report_.what_if) {
+      const PlanPoint& before = report_.points[what_if.point];
+      text_ += fmt::format("\n  {}\n", style_.bold("what if, for " + before.id));
+      for (const WhatIfResult& result : what_if.results) {
+        std::string said = "cannot be said: " + result.point.because;
+        if (const PointTimes* const now = result.point.times()) {
+          const double share =
+              static_cast<double>(now->makespan.count()) /
+              static_cast<double>(std::max<int64_t>(before.times()->makespan.count(), 1));
+          said = now->makespan == before.times()->makespan
+                     ? "the same time"
+                     : fmt::format("{}, {:+.1f} %", time_text(now->makespan, style_.ascii()),
+                                   (share - 1) * 100);
+          if (result.point.id != before.id)
+            said = fmt::format("{} fits: {}", result.point.id, said);
+          else if (result.point.status != before.status)
+            said += result.point.status == PointStatus::Fits ? ", and it fits" : "";
+        }
+        text_ += fmt::format("    {:<32}{}\n", text_of(result.improvement), said);
+      }
+    }
+  }
+
+  void add_assumptions(const PlanPoint& point) {
+    if (point.figures->labels.empty())
+      return;
+    text_ += fmt::format("\n  {}\n", style_.bold("assumed of " + point.id));
+    for (const std::string& label : point.figures->labels)
+      text_ += "    " + wrapped_words(words_of(label), kReportColumns - 4, 6) + "\n";
+  }
+
+  void add_line(std::string_view label, const std::string& said) {
+    text_ += fmt::format("  {}{}\n", style_.dim(fmt::format("{:<18}", label)), said);
+  }
+
+  void add_bar(std::string_view label, const std::string& amount, int64_t part, int64_t whole) {
+    const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+    text_ += fmt::format("    {:<24}{:>12}  {:>7}  {}\n", label, amount, share_text(share),
+                         whole == 0 ? "" : style_.bar(part, whole, 24));
+  }
+
+  std::string point_text(size_t p) const {
+    const PlanPoint& point = report_.points[p];
+    return style_.bold(point.id) + "  " + figures_text(point, style_);
+  }
+
+  std::string unit_of_work() const {
+    for (const PlanPoint& point : report_.points)
+      if (point.terms.work)
+        return point.terms.work->unit;
+    return "";
+  }
+
+  template <class Wanted>
+  bool has(Wanted wanted) const {
+    return std::any_of(report_.points.begin(), report_.points.end(), wanted);
+  }
+
+  static int64_t to_int(size_t count) { return static_cast<int64_t>(count); }
+
+  const Plan& plan_;
+  const PlanReport& report_;
+  const Style& style_;
+  std::string text_;
+};
+
+void write_values(const Plan& plan, const std::vector<LawValue>& values, JsonWriter& json) {
+  json.object([&] {
+    for (size_t i = 0; i < values.size(); ++i) {
+      json.key(plan.names()[i]);
+      if (const auto* number = std::get_if<int64_t>(&values[i].is))
+        json.value(*number);
+      else if (const auto* truth = std::get_if<bool>(&values[i].is))
+        json.value(*truth);
+      else if (const auto* text = std::get_if<std::string>(&values[i].is))
+        json.value(*text);
+      else
+        json.value(value_json(values[i]));
+    }
+  });
+}
+
+void write_times(const PlanPoint& point, JsonWriter& json) {
+  const PointTimes* const times = point.times();
+  if (times == nullptr)
+    return;
+  json.key("makespan_ps").value(times->makespan.count());
+  if (const auto rate = work_per_second(point))
+    json.key("work_per_s").value(*rate);
+  if (times->mfu) {
+    json.key("mfu").value(*times->mfu);
+    json.key("hfu").value(*times->hfu);
+  }
+  json.key("parts").object([&] {
+    json.key("compute_ps").value(times->parts.compute.count());
+    json.key("exposed_ps").value(times->parts.exposed.count());
+    json.key("idle_ps").value(times->parts.idle.count());
+    json.key("launch_ps").value(times->parts.launch.count());
+  });
+}
+
+void write_point(const Plan& plan, const PlanPoint& point, bool is_case, JsonWriter& json) {
+  json.object([&] {
+    json.key("id").value(point.id);
+    if (is_case)
+      json.key("case").value(true);
+    json.key("let");
+    write_values(plan, point.values, json);
+    json.key("status").value(name_of(point.status));
+    if (!point.because.empty())
+      json.key("because").value(point.because);
+    if (point.status != PointStatus::Refused)
+      json.key("devices").value(point.devices);
+    write_times(point, json);
+    if (point.figures) {
+      json.key("peak_bytes").value(point.figures->peak.count());
+      json.key("memory").object([&] {
+        for (const MemoryOfKind& memory : point.figures->memory)
+          json.key(memory.kind).value(memory.bytes.count());
+      });
+    }
+    if (const auto cost = cost_of(point))
+      json.key("cost").value(*cost);
+    if (point.figures && point.times() != nullptr)
+      json.key("labels").array([&] {
+        for (const std::string& label : point.figures->labels)
+          json.value(label);
+      });
+  });
+}
+
+/// Returns the text as a field of a line of comma-separated values (RFC 4180).
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos)
+    return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text)
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::string plan_text(const Plan& plan, const PlanReport& report, bool all_points,
+                      const Style& style) {
+  return PlanText(plan, report, style).text(all_points);
+}
+
+std::string plan_json(const Plan& plan, const PlanReport& report) {
+  std::string out;
+  JsonWriter json(out);
+  const auto id = [&](std::optional<size_t> point) {
+    return point ? std::optional(report.points[*point].id) : std::nullopt;
+  };
+  json.object([&] {
+    json.key("plan_report").value(1);
+    json.key("plan").value(plan.file());
+    if (!plan.name().empty())
+      json.key("name").value(plan.name());
+    json.key("minimize").array([&] {
+      for (const PlanAxis axis : plan.minimize())
+        json.value(orrery::key_of(axis));
+    });
+    json.key("best").value(id(report.best));
+    json.key("fewest_devices").value(id(report.fewest_devices));
+    json.key("front").array([&] {
+      for (const size_t point : report.front)
+        json.value(report.points[point].id);
+    });
+    json.key("counts").object([&] {
+      json.key("timed").value(report.timed);
+      json.key("pruned").value(report.pruned);
+      json.key("refused").value(report.refused);
+    });
+    if (report.nearest)
+      json.key("nearest").value(id(report.nearest));
+    json.key("changes").array([&] {
+      for (const PlanChange& change : report.changes)
+        json.object([&] {
+          json.key("of").value(report.points[change.point].id);
+          json.key("name").value(plan.names()[change.name]);
+          json.key("from").value(std::get<int64_t>(change.from.is));
+          json.key("to").value(std::get<int64_t>(change.to.is));
+        });
+    });
+    json.key("points").array([&] {
+      for (size_t p = 0; p < report.points.size(); ++p)
+        write_point(plan, report.points[p], p >= report.swept, json);
+    });
+    json.key("what_if").array([&] {
+      for (const WhatIf& what_if : report.what_if)
+        for (const WhatIfResult& result : what_if.results)
+          json.object([&] {
+            json.key("of").value(report.points[what_if.point].id);
+            json.key("improvement").value(key_of(result.improvement));
+            json.key("point").value(result.point.id);
+            json.key("status").value(name_of(result.point.status));
+            if (const PointTimes* const times = result.point.times())
+              json.key("makespan_ps").value(times->makespan.count());
+          });
+    });
+  });
+  return out + "\n";
+}
+
+std::string plan_csv(const Plan& plan, const PlanReport& report) {
+  std::vector<std::string> fields = {"id"};
+  fields.insert(fields.end(), plan.names().begin(), plan.names().end());
+  for (const char* const field :
+       {"status", "because", "devices", "makespan_ps", "work_per_s", "mfu", "hfu", "compute_ps",
+        "exposed_ps", "idle_ps", "launch_ps", "peak_bytes", "cost"})
+    fields.emplace_back(field);
+  std::string text;
+  const auto add_line = [&] {
+    for (size_t f = 0; f < fields.size(); ++f)
+      text += (f == 0 ? "" : ",") + csv_field(fields[f]);
+    text += "\r\n";
+  };
+  add_line();
+  const auto number = [](const std::optional<double>& value) {
+    return value ? fmt::format("{}", *value) : "";
+  };
+  for (const PlanPoint& point : report.points) {
+    fields = {point.id};
+    for (const LawValue& value : point.values) {
+      const auto* word = std::get_if<std::string>(&value.is);
+      fields.push_back(word != nullptr ? *word : value_json(value));
+    }
+    const PointTimes* const times = point.times();
+    const auto part = [&](Duration TimeParts::*of) {
+      return times == nullptr ? "" : std::to_string((times->parts.*of).count());
+    };
+    fields.insert(
+        fields.end(),
+        {std::string(name_of(point.status)), point.because,
+         point.devices == 0 ? "" : std::to_string(point.devices),
+         times == nullptr ? "" : std::to_string(times->makespan.count()),
+         number(work_per_second(point)), number(times == nullptr ? std::nullopt : times->mfu),
+         number(times == nullptr ? std::nullopt : times->hfu), part(&TimeParts::compute),
+         part(&TimeParts::exposed), part(&TimeParts::idle), part(&TimeParts::launch),
+         point.figures ? std::to_string(point.figures->peak.count()) : "", number(cost_of(point))});
+    add_line();
+  }
+  return text;
+}
+
+std::string largest_text(const Plan& plan, size_t name, const std::optional<Largest>& largest,
+                         const Style& style) {
+  if (!largest)
+    return fmt::format("{}\n", style.bad(fmt::format("no value of {} fits", plan.names()[name])));
+  return fmt::format("largest {} that fits: {}\n  {}  {}\n", plan.names()[name],
+                     style.bold(shown(largest->value)), style.bold(largest->point.id),
+                     figures_text(largest->point, style));
+}
+
+}  // namespace orrery

@@ -1,0 +1,413 @@
+#include "verifier/plan/planner.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <iterator>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/base/amount_text.h"
+#include "models/base/diagnostics.h"
+#include "models/base/threads.h"
+
+namespace orrery {
+namespace {
+
+/// Says what is done with points that cannot fit.
+enum class Time : uint8_t { IfItMayFit, Always };
+
+/// A PointTask is a point that is to be worked out.
+struct PointTask {
+  std::string id;
+  std::vector<LawValue> values;
+  Time time = Time::IfItMayFit;
+  std::optional<Improvement> improvement = {};
+};
+
+double excess(double got, double most) {
+  return most > 0 ? got / most - 1 : got;
+}
+
+std::string more_than(std::string_view what, std::string_view more, std::string_view most) {
+  return fmt::format("{}, {} more than {}", what, more, most);
+}
+
+/// Works out the points of a plan, in several threads.
+class PointRunner {
+ public:
+  PointRunner(const Plan& plan, const PlanOptions& options) : plan_(plan), options_(options) {}
+
+  /// Returns the points of the tasks.
+  std::vector<PlanPoint> run(const std::vector<PointTask>& tasks, bool tells_progress = false) {
+    std::vector<PlanPoint> points(tasks.size());
+    std::atomic<size_t> next = 0;
+    std::mutex mutex;
+    uint64_t done = 0;
+    std::exception_ptr failure;
+    const auto work = [&] {
+      RunOptions run = run_options();
+      for (size_t t = next++; t < tasks.size(); t = next++) {
+        std::exception_ptr error;
+        try {
+          points[t] = point(tasks[t], run);
+        } catch (...) {
+          error = std::current_exception();
+        }
+        const std::lock_guard lock(mutex);
+        if (error) {
+          failure = error;
+          next = tasks.size();
+        }
+        if (tells_progress && options_.progress)
+          options_.progress(++done, tasks.size());
+      }
+    };
+    run_in_threads(static_cast<unsigned>(std::min<size_t>(options_.jobs, tasks.size())), work);
+    if (failure)
+      std::rethrow_exception(failure);
+    return points;
+  }
+
+  PlanPoint run_one(const PointTask& task) { return run({task}).front(); }
+
+ private:
+  RunOptions run_options() const {
+    RunOptions run;
+    run.seed = options_.seed;
+    run.limits = options_.limits;
+    run.shared = shared_work();
+    return run;
+  }
+
+  PlanPoint point(const PointTask& task, const RunOptions& run) const {
+    PlanPoint made;
+    made.id = task.id;
+    made.values = task.values;
+    try {
+      made.terms = plan_.terms(task.values);
+      judge(task, run, made);
+    } catch (const InputError& error) {
+      made.status = PointStatus::Refused;
+      const std::string text = error.what();
+      made.because = text.substr(0, text.find('\n'));
+    } catch (const std::bad_alloc&) {
+      made.status = PointStatus::Refused;
+      made.because = "it needs more memory than there is";
+    }
+    return made;
+  }
+
+  void judge(const PointTask& task, const RunOptions& run, PlanPoint& made) const {
+    auto scenario = std::make_shared<Scenario>(plan_.scenario(task.values));
+    if (task.improvement) {
+      std::optional<Cluster> cluster =
+          improved(scenario->cluster, *task.improvement, options_.limits);
+      if (!cluster)
+        throw InputError(plan_.file(), {{{}, "the cluster's figures cannot be improved"}});
+      scenario->cluster = std::move(*cluster);
+    }
+    made.devices = scenario->program.mesh.devices();
+    made.status = PointStatus::Fits;
+    check_devices(made);
+    const bool always = task.time == Time::Always;
+    if (made.status == PointStatus::DoesNotFit && !always)
+      return;
+    made.figures = figures_of(scenario, plan_.kinds(), run, [&](const PointFigures& figures) {
+      check_memory(figures, made);
+      return made.status == PointStatus::Fits || always;
+    });
+    if (!made.figures->hangs.empty()) {
+      made.status = PointStatus::Refused;
+      made.because = made.figures->hangs;
+      made.figures.reset();
+    } else if (const PointTimes* const times = made.times()) {
+      check_makespan(times->makespan, made);
+    }
+  }
+
+  static void does_not_fit(PlanPoint& point, double beyond, std::string because) {
+    if (point.status == PointStatus::DoesNotFit)
+      return;
+    point.status = PointStatus::DoesNotFit;
+    point.beyond = beyond;
+    point.because = std::move(because);
+  }
+
+  static void check_devices(PlanPoint& point) {
+    const std::optional<int64_t>& most = point.terms.constraints.devices;
+    if (most && point.devices > *most)
+      does_not_fit(
+          point, excess(point.devices, static_cast<double>(*most)),
+          more_than(fmt::format("devices: {}", point.devices),
+                    std::to_string(point.devices - *most), fmt::format("the {} allowed", *most)));
+  }
+
+  static void check_memory(const PointFigures& figures, PlanPoint& point) {
+    const std::optional<Bytes>& allowed = point.terms.constraints.peak_memory;
+    const bool of_device = figures.capacity && (!allowed || *figures.capacity < *allowed);
+    const std::optional<Bytes>& most = of_device ? figures.capacity : allowed;
+    if (most && figures.peak > *most)
+      does_not_fit(
+          point,
+          excess(static_cast<double>(figures.peak.count()), static_cast<double>(most->count())),
+          more_than(
+              fmt::format("peak_memory: {}", size_text(figures.peak)),
+              size_text(figures.peak - *most),
+              fmt::format("the {} {}", size_text(*most), of_device ? "of a device" : "allowed")));
+  }
+
+  static void check_makespan(Duration makespan, PlanPoint& point) {
+    const std::optional<Duration>& most = point.terms.constraints.makespan;
+    if (most && makespan > *most)
+      does_not_fit(
+          point, excess(static_cast<double>(makespan.count()), static_cast<double>(most->count())),
+          more_than(fmt::format("makespan: {}", time_text(makespan)), time_text(makespan - *most),
+                    fmt::format("the {} allowed", time_text(*most))));
+  }
+
+  const Plan& plan_;
+  const PlanOptions& options_;
+};
+
+/// Compares points that have times, by the plan's figures in their order, then by the others.
+class Comparison {
+ public:
+  Comparison(const Plan& plan, const std::vector<PlanPoint>& points)
+      : points_(points), minimized_(plan.minimize()), axes_(plan.minimize()) {
+    for (const PlanAxis axis : {PlanAxis::Makespan, PlanAxis::Devices, PlanAxis::PeakMemory})
+      axes_.push_back(axis);
+  }
+
+  bool is_better(size_t a, size_t b) const { return is_less(a, b, axes_); }
+
+  bool has_fewer_devices(size_t a, size_t b) const {
+    if (points_[a].devices != points_[b].devices)
+      return points_[a].devices < points_[b].devices;
+    return is_better(a, b);
+  }
+
+  /// Returns the points that no other one dominates, each set of figures once, sorted by them.
+  std::vector<size_t> front(std::vector<size_t> of) const {
+    std::stable_sort(of.begin(), of.end(), [&](size_t a, size_t b) { return is_better(a, b); });
+    std::vector<size_t> front;
+    for (const size_t point : of)
+      if (std::none_of(front.begin(), front.end(),
+                       [&](size_t other) { return is_nowhere_worse(other, point); }))
+        front.push_back(point);
+    return front;
+  }
+
+ private:
+  bool is_less(size_t a, size_t b, const std::vector<PlanAxis>& axes) const {
+    for (const PlanAxis axis : axes) {
+      const double of_a = figure_of(points_[a], axis);
+      const double of_b = figure_of(points_[b], axis);
+      if (of_a != of_b)
+        return of_a < of_b;
+    }
+    return false;
+  }
+
+  bool is_nowhere_worse(size_t a, size_t b) const {
+    return std::all_of(minimized_.begin(), minimized_.end(), [&](PlanAxis axis) {
+      return figure_of(points_[a], axis) <= figure_of(points_[b], axis);
+    });
+  }
+
+  const std::vector<PlanPoint>& points_;
+  const std::vector<PlanAxis>& minimized_;
+  std::vector<PlanAxis> axes_;
+};
+
+/// Answers a plan.
+class Planner {
+ public:
+  Planner(const Plan& plan, const PlanOptions& options)
+      : plan_(plan), options_(options), runner_(plan, options) {}
+
+  PlanReport report() {
+    std::vector<PointTask> tasks;
+    for (std::vector<LawValue>& values : plan_.points()) {
+      std::string id = point_id(plan_, values);
+      tasks.push_back({std::move(id), std::move(values)});
+    }
+    report_.swept = tasks.size();
+    for (const PlanCase& each : plan_.cases())
+      tasks.push_back({each.id, each.values, Time::Always});
+    report_.points = runner_.run(tasks, true);
+    count();
+    compare();
+    find_changes();
+    ask_what_if();
+    return std::move(report_);
+  }
+
+ private:
+  void count() {
+    for (size_t p = 0; p < report_.swept; ++p) {
+      const PlanPoint& point = report_.points[p];
+      ++(point.status == PointStatus::Refused ? report_.refused
+         : point.times() != nullptr           ? report_.timed
+                                              : report_.pruned);
+    }
+    const auto is_scenario = [](const PlanPoint& p) { return p.status != PointStatus::Refused; };
+    if (std::none_of(report_.points.begin(), report_.points.end(), is_scenario))
+      throw InputError(plan_.file(),
+                       {{{},
+                         fmt::format("expected a point that is a scenario, got none of {}; the "
+                                     "first is refused: {}",
+                                     report_.points.size(), report_.points.front().because)}});
+  }
+
+  void compare() {
+    std::vector<size_t> fitting;
+    for (size_t p = 0; p < report_.swept; ++p)
+      if (report_.points[p].status == PointStatus::Fits)
+        fitting.push_back(p);
+    const Comparison comparison(plan_, report_.points);
+    if (!fitting.empty()) {
+      report_.front = comparison.front(fitting);
+      report_.best = report_.front.front();
+      report_.fewest_devices =
+          *std::min_element(fitting.begin(), fitting.end(),
+                            [&](size_t a, size_t b) { return comparison.has_fewer_devices(a, b); });
+      return;
+    }
+    for (size_t p = 0; p < report_.swept; ++p)
+      if (report_.points[p].status == PointStatus::DoesNotFit &&
+          (!report_.nearest || report_.points[p].beyond < report_.points[*report_.nearest].beyond))
+        report_.nearest = p;
+  }
+
+  void find_changes() {
+    if (report_.nearest)
+      find_change(*report_.nearest);
+    for (size_t p = report_.swept; p < report_.points.size(); ++p)
+      if (report_.points[p].status == PointStatus::DoesNotFit)
+        find_change(p);
+  }
+
+  /// Halves and doubles each number of the point, up to an eighth and eight times, and keeps the
+  /// first change with which the point fits.
+  void find_change(size_t of) {
+    const PlanPoint& point = report_.points[of];
+    for (const int64_t factor : {2, 4, 8})
+      for (size_t name = 0; name < plan_.names().size(); ++name) {
+        const auto* number = std::get_if<int64_t>(&point.values[name].is);
+        if (number == nullptr || *number <= 0 || *number > (int64_t{1} << 40))
+          continue;
+        for (const bool halves : {true, false}) {
+          if (halves && *number % factor != 0)
+            continue;
+          const int64_t other = halves ? *number / factor : *number * factor;
+          PointTask task{point.id, point.values};
+          task.values[name] = {other};
+          if (!plan_.admits(task.values) || runner_.run_one(task).status != PointStatus::Fits)
+            continue;
+          report_.changes.push_back({of, name, point.values[name], task.values[name]});
+          return;
+        }
+      }
+  }
+
+  void ask_what_if() {
+    std::vector<size_t> asked;
+    if (report_.best)
+      asked.push_back(*report_.best);
+    for (size_t p = report_.swept; p < report_.points.size(); ++p)
+      if (report_.points[p].times() != nullptr)
+        asked.push_back(p);
+    std::vector<PointTask> tasks;
+    for (const size_t p : asked)
+      for (const Improvement improvement : kImprovements)
+        tasks.push_back(
+            {report_.points[p].id, report_.points[p].values, Time::Always, improvement});
+    std::vector<PlanPoint> points = runner_.run(tasks);
+    auto next = points.begin();
+    for (const size_t p : asked) {
+      WhatIf& what_if = report_.what_if.emplace_back();
+      what_if.point = p;
+      for (const Improvement improvement : kImprovements)
+        what_if.results.push_back({improvement, std::move(*next++)});
+      if (p == report_.best)
+        use_more_memory(what_if.results.back().point);
+    }
+  }
+
+  /// Replaces the best point by a better one that fits into more memory, if there is one.
+  void use_more_memory(PlanPoint& best) {
+    std::vector<PointTask> tasks;
+    for (size_t p = 0; p < report_.swept; ++p) {
+      const PlanPoint& point = report_.points[p];
+      if (point.status == PointStatus::DoesNotFit && point.figures && point.times() == nullptr &&
+          point.figures->capacity && point.beyond <= 0.25)
+        tasks.push_back({point.id, point.values, Time::IfItMayFit, Improvement::MoreMemory});
+    }
+    std::vector<PlanPoint> points = runner_.run(tasks);
+    std::erase_if(points, [](const PlanPoint& p) { return p.status != PointStatus::Fits; });
+    points.push_back(std::move(best));
+    const Comparison comparison(plan_, points);
+    size_t better = points.size() - 1;
+    for (size_t p = 0; p + 1 < points.size(); ++p)
+      if (comparison.is_better(p, better))
+        better = p;
+    best = std::move(points[better]);
+  }
+
+  const Plan& plan_;
+  const PlanOptions& options_;
+  PointRunner runner_;
+  PlanReport report_;
+};
+
+}  // namespace
+
+double figure_of(const PlanPoint& point, PlanAxis axis) {
+  const double seconds = static_cast<double>(point.times()->makespan.count()) /
+                         static_cast<double>(kPicosecondsPerSecond);
+  const double work = point.terms.work ? static_cast<double>(point.terms.work->amount) : 1;
+  switch (axis) {
+    case PlanAxis::Makespan:
+      return seconds / work;
+    case PlanAxis::Devices:
+      return point.devices;
+    case PlanAxis::PeakMemory:
+      return static_cast<double>(point.figures->peak.count());
+    case PlanAxis::Cost:
+      break;
+  }
+  constexpr double kMicros = 1e6;
+  constexpr double kHour = 3600;
+  return point.terms.price ? static_cast<double>(point.terms.price->micros_per_device_hour) /
+                                 kMicros * point.devices * seconds / kHour / work
+                           : 0;
+}
+
+PlanReport answer(const Plan& plan, const PlanOptions& options) {
+  return Planner(plan, options).report();
+}
+
+std::optional<Largest> largest_that_fits(const Plan& plan, size_t name,
+                                         const PlanOptions& options) {
+  std::vector<std::vector<LawValue>> points = plan.points();
+  const auto number = [&](const std::vector<LawValue>& values) {
+    return std::get<int64_t>(values[name].is);
+  };
+  std::stable_sort(points.begin(), points.end(),
+                   [&](const auto& a, const auto& b) { return number(a) > number(b); });
+  PointRunner runner(plan, options);
+  for (std::vector<LawValue>& values : points) {
+    std::string id = point_id(plan, values);
+    PlanPoint point = runner.run_one({std::move(id), std::move(values)});
+    if (point.status == PointStatus::Fits)
+      return Largest{point.values[name], std::move(point)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace orrery

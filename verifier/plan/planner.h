@@ -1,0 +1,103 @@
+#pragma once
+
+// The planner answers a plan (models/scenario/plan.h): it times each point that can fit, and says
+// which are best, why the others do not fit, and what would change that.
+//  1. A point's devices are counted, then its memory, then its time (point.h). A point that breaks
+//     a constraint is not taken further. A point that is no scenario is refused.
+//  2. The points that fit are compared by the figures that the plan minimizes.
+//  3. The best point and each case are timed again on better hardware (Improvement,
+//  cluster_json.h).
+//  4. If a case does not fit, or nothing does, the planner looks for the smallest change of one
+//     number that would make it fit.
+// The report does not depend on the number of threads.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/scenario/cluster_json.h"
+#include "models/scenario/plan.h"
+#include "models/scenario/size_limits.h"
+#include "verifier/plan/point.h"
+
+namespace orrery {
+
+struct PlanOptions {
+  unsigned jobs = 1;  // threads
+  uint64_t seed = 0;  // of faults that are drawn
+  Limits limits = {};
+  /// If it is given, it is told how many points of how many are done, by one thread at a time.
+  std::function<void(uint64_t done, uint64_t all)> progress = {};
+};
+
+enum class PointStatus : uint8_t { Fits, DoesNotFit, Refused };
+
+struct PlanPoint {
+  std::string id;  // of a case, or "tp=4,dp=2"
+  std::vector<LawValue> values;
+  PlanTerms terms;
+  PointStatus status = PointStatus::Refused;
+  std::string because;                  // why it does not fit, or is refused; else ""
+  std::optional<PointFigures> figures;  // absent if it is refused, or has too many devices
+  uint32_t devices = 0;                 // 0 if it is refused
+  /// How far it is beyond the constraint that it breaks: 0.1 if it needs a tenth more.
+  double beyond = 0;
+
+  /// Returns null if it was not timed.
+  const PointTimes* times() const { return figures && figures->times ? &*figures->times : nullptr; }
+};
+
+/// A point on hardware that is better in one way.
+struct WhatIfResult {
+  Improvement improvement;
+  PlanPoint point;  // with more memory: the point that is then best
+};
+struct WhatIf {
+  size_t point = 0;  // index among the report's points
+  std::vector<WhatIfResult> results;
+};
+
+/// A change of one number of a point that does not fit, with which it would fit.
+struct PlanChange {
+  size_t point = 0;  // index among the report's points
+  size_t name = 0;   // index among the plan's names
+  LawValue from;
+  LawValue to;
+};
+
+struct PlanReport {
+  std::vector<PlanPoint> points;  // those of the sweep in its order, then the cases
+  size_t swept = 0;               // how many are of the sweep
+  std::optional<size_t> best;
+  std::optional<size_t> fewest_devices;
+  std::vector<size_t> front;      // no other point is better in one figure and no worse in any
+  std::optional<size_t> nearest;  // if nothing fits: the point that is least beyond
+  std::vector<PlanChange> changes;
+  std::vector<WhatIf> what_if;
+  // Of the points of the sweep: those that were timed, those that cannot fit, and so were not, and
+  // those that are no scenario.
+  uint64_t timed = 0;
+  uint64_t pruned = 0;
+  uint64_t refused = 0;
+};
+
+/// Returns the figure of a point that has times by which points are compared, for display: less is
+/// better. Of makespan and cost it is that of a unit of work, if the plan says the work.
+double figure_of(const PlanPoint& point, PlanAxis axis);
+
+/// Times the plan. Throws InputError if the plan is wrong, or if all points are refused.
+PlanReport answer(const Plan& plan, const PlanOptions& options = {});
+
+/// Returns the largest of the name's values with which a point fits, and that point; nothing if
+/// none does. Points are tried from the largest value down.
+struct Largest {
+  LawValue value;
+  PlanPoint point;
+};
+std::optional<Largest> largest_that_fits(const Plan& plan, size_t name,
+                                         const PlanOptions& options = {});
+
+}  // namespace orrery
