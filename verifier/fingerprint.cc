@@ -1,5 +1,3 @@
-#include "verifier/fingerprint.h"
-
 #include <map>
 #include <optional>
 #include <string_view>
@@ -7,6 +5,7 @@
 
 #include "models/base/hash.h"
 #include "models/program/loops.h"
+#include "verifier/report.h"
 
 namespace orrery {
 

@@ -32,7 +32,6 @@
 #include "verifier/check/resources.h"
 #include "verifier/check/values.h"
 #include "verifier/expect/expect.h"
-#include "verifier/fingerprint.h"
 #include "verifier/gpus/gpus.h"
 #include "verifier/long_loops.h"
 #include "verifier/prove/prover.h"
@@ -511,7 +510,7 @@ std::string too_large(const Overflow& overflow) {
 Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
   constexpr size_t kMostShared = 256;  // schedules
   if (options.shared != nullptr && options.shared->schedules.size() > kMostShared)
-    *options.shared = SharedWork();
+    options.shared->forget_schedules();
   if (options.gpus)
     loaded_driver(options.gpus->library);  // what is missing is said before anything else
   if (options.gpus && options.gpus->fast_dot)

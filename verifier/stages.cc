@@ -4,10 +4,13 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "models/base/check.h"
 #include "models/program/loops.h"
 #include "models/program/op_overflow.h"
 #include "models/program/unroll.h"
+#include "models/scenario/cluster_json.h"
 #include "simulator/analyze/slack.h"
 #include "simulator/lower/lower.h"
 #include "simulator/network/paths.h"
@@ -26,12 +29,23 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
       healthy_paths_(cluster.fabric),
       lowered_(lower(program, cluster, healthy_paths_, diagnostics, options_.limits,
                      options_.memory.transport, options_.tables, &shared_->schedules,
-                     options_.replace_schedule)) {
+                     options_.replace_schedule, quiet_times())) {
   if (!diagnostics.empty())
     return;
   fault_effects_ = apply_faults(options_.faults, program_, cluster.fabric, options_.seed, lowered_);
   if (fault_effects_.fabric)
     faulty_paths_.emplace(*fault_effects_.fabric);
+}
+
+QuietTimes* Stages::quiet_times() const {
+  // A transport of the memory policy replaces that of the cluster.
+  if (!options_.only_times || options_.shared == nullptr || options_.memory.transport)
+    return nullptr;
+  constexpr size_t kMostClusters = 256;
+  if (shared_->quiet_times.size() >= kMostClusters)
+    shared_->quiet_times.clear();
+  return &shared_->quiet_times[fmt::format("{} {} {}", options_.limits.steps, options_.limits.state,
+                                           cluster_text(cluster_).lines())];
 }
 
 bool Stages::has_routes() {
@@ -105,7 +119,7 @@ const Lowered& Stages::lowered_to_run() {
     lowered_loops_ =
         lower(looped_->program, cluster_, healthy_paths_, none, options_.limits,
               options_.memory.transport, looped_tables(program_, *looped_, options_.tables),
-              &shared_->schedules, options_.replace_schedule);
+              &shared_->schedules, options_.replace_schedule, quiet_times());
     ORRERY_CHECK(none.empty(), "what is lowered with some iterations is lowered with all");
     (void)apply_faults(options_.faults, looped_->program, cluster_.fabric, options_.seed,
                        *lowered_loops_);

@@ -13,6 +13,7 @@
 // program nor the cluster.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,7 @@
 #include "models/scenario/size_limits.h"
 #include "simulator/analyze/critical_path.h"
 #include "simulator/event/recording.h"
+#include "simulator/lower/choice.h"
 #include "simulator/lower/faults.h"
 #include "simulator/lower/schedule_maker.h"
 #include "simulator/memory/profile.h"
@@ -40,10 +42,17 @@
 
 namespace orrery {
 
-/// SharedWork is shared by several Stages: schedules, and what is known of them.
+/// SharedWork is shared by several Stages: schedules, and what is known of them; where only times
+/// are wanted, also the times by which methods are chosen, by cluster and limits.
 struct SharedWork {
   MadeSchedules schedules;
   std::shared_ptr<KnownSchedules> known = std::make_shared<KnownSchedules>();
+  std::map<std::string, QuietTimes> quiet_times;  // looked up only
+
+  void forget_schedules() {
+    schedules.clear();
+    known = std::make_shared<KnownSchedules>();
+  }
 };
 
 struct StageOptions {
@@ -138,6 +147,7 @@ class Stages {
  private:
   TimeOptions time_options() const;
   std::optional<Completion> time_looped();
+  QuietTimes* quiet_times() const;
 
   const Program& program_;
   const Cluster& cluster_;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Two helpers pass functions: FunctionRef is for a parameter, Overloaded for std::visit.
+// Helpers that take functions: FunctionRef is for a parameter, Overloaded for std::visit,
+// run_in_threads for work of several threads.
 
 #include <memory>
 #include <type_traits>
@@ -43,5 +44,9 @@ struct Overloaded : Functions... {
 };
 template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
+
+/// Calls `work` in so many threads, of which the caller's is one, and waits until all have
+/// returned. If the system has no more threads, fewer do the work. `work` throws nothing.
+void run_in_threads(unsigned threads, FunctionRef<void()> work);
 
 }  // namespace orrery

@@ -51,33 +51,33 @@ void refuse_formless(DocumentNode node, Diagnostics& diagnostics) {
   expected(node, kForms, diagnostics);
 }
 
-LawValue::List numbers(int64_t count) {
-  LawValue::List all;
+TemplateValue::List numbers(int64_t count) {
+  TemplateValue::List all;
   for (int64_t i = 0; i < count; ++i)
     all.push_back({i});
   return all;
 }
 
-const LawValue::List& items(const LawValue& value) {
-  return std::get<LawValue::List>(value.is);
+const TemplateValue::List& items(const TemplateValue& value) {
+  return std::get<TemplateValue::List>(value.is);
 }
 
 /// Returns the whole numbers between least and value from which a search for a smaller number goes
 /// on: least, half way, three quarters of the way, .., value - 1.
-std::vector<LawValue> towards(int64_t least, int64_t value) {
-  std::vector<LawValue> smaller;
+std::vector<TemplateValue> towards(int64_t least, int64_t value) {
+  std::vector<TemplateValue> smaller;
   for (UInt128 distance = static_cast<UInt128>(Int128{value} - least); distance > 0; distance /= 2)
     smaller.push_back({static_cast<int64_t>(Int128{value} - static_cast<Int128>(distance))});
   return smaller;
 }
 
 /// Returns the lists without some items: without all, without each half, quarter, .., item.
-std::vector<LawValue> shorter(const LawValue::List& whole) {
-  std::vector<LawValue> made;
+std::vector<TemplateValue> shorter(const TemplateValue::List& whole) {
+  std::vector<TemplateValue> made;
   for (size_t count = whole.size(); count > 0; count /= 2)
     for (size_t begin = 0; begin + count <= whole.size() && made.size() < kMostSimpler;
          begin += count) {
-      LawValue::List rest = whole;
+      TemplateValue::List rest = whole;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(begin),
                  rest.begin() + static_cast<std::ptrdiff_t>(begin + count));
       made.push_back({std::move(rest)});
@@ -87,20 +87,20 @@ std::vector<LawValue> shorter(const LawValue::List& whole) {
 
 /// Returns a permutation of fewer numbers that is much like this one: first those that stay in
 /// their places are left out, then the last ones. The others keep their order.
-LawValue::List smaller_permutation(const LawValue::List& permutation, size_t count) {
+TemplateValue::List smaller_permutation(const TemplateValue::List& permutation, size_t count) {
   size_t excess = permutation.size() - count;
-  LawValue::List kept;
+  TemplateValue::List kept;
   for (size_t i = 0; i < permutation.size(); ++i) {
-    if (excess > 0 && permutation[i] == LawValue{static_cast<int64_t>(i)})
+    if (excess > 0 && permutation[i] == TemplateValue{static_cast<int64_t>(i)})
       --excess;
     else
       kept.push_back(permutation[i]);
   }
   kept.resize(count);
-  LawValue::List renumbered;
-  for (const LawValue& item : kept)
-    renumbered.push_back(
-        {static_cast<int64_t>(std::count_if(kept.begin(), kept.end(), [&](const LawValue& other) {
+  TemplateValue::List renumbered;
+  for (const TemplateValue& item : kept)
+    renumbered.push_back({static_cast<int64_t>(
+        std::count_if(kept.begin(), kept.end(), [&](const TemplateValue& other) {
           return std::get<int64_t>(other.is) < std::get<int64_t>(item.is);
         }))});
   return renumbered;
@@ -108,18 +108,18 @@ LawValue::List smaller_permutation(const LawValue::List& permutation, size_t cou
 
 /// Returns permutations that are closer to the identity: itself, and those with one more number in
 /// its place.
-std::vector<LawValue> closer_to_identity(const LawValue::List& permutation) {
-  const LawValue::List identity = numbers(static_cast<int64_t>(permutation.size()));
+std::vector<TemplateValue> closer_to_identity(const TemplateValue::List& permutation) {
+  const TemplateValue::List identity = numbers(static_cast<int64_t>(permutation.size()));
   if (permutation == identity)
     return {};
-  std::vector<LawValue> made = {{identity}};
+  std::vector<TemplateValue> made = {{identity}};
   std::vector<size_t> place_of(permutation.size());
   for (size_t i = 0; i < permutation.size(); ++i)
     place_of[static_cast<size_t>(std::get<int64_t>(permutation[i].is))] = i;
   for (size_t i = permutation.size(); i-- > 0 && made.size() < kMostSimpler;) {
     if (permutation[i] == identity[i])
       continue;
-    LawValue::List closer = permutation;
+    TemplateValue::List closer = permutation;
     std::swap(closer[i], closer[place_of[i]]);
     if (closer != identity)
       made.push_back({std::move(closer)});
@@ -131,7 +131,7 @@ std::vector<LawValue> closer_to_identity(const LawValue::List& permutation) {
 
 std::optional<Draw::Bound> Draw::read_bound(DocumentNode node, std::span<const std::string> names,
                                             Diagnostics& diagnostics) {
-  const bool is_number = std::holds_alternative<int64_t>(law_value(node).is);
+  const bool is_number = std::holds_alternative<int64_t>(template_value(node).is);
   if (!is_number && node.kind() != DocumentNode::Kind::Text) {
     expected(node, "a whole number, or a formula of earlier names", diagnostics);
     return std::nullopt;
@@ -166,7 +166,7 @@ std::optional<Draw> Draw::read(DocumentNode node, std::span<const std::string> n
     if (is_list(*choices, "a list of values, the simplest first", diagnostics)) {
       refuse_holes(*choices, diagnostics);
       for (const DocumentNode choice : *choices) {
-        draw.choices_.push_back(law_value(choice));
+        draw.choices_.push_back(template_value(choice));
         draw.choice_items_ = std::max(draw.choice_items_, all_items(draw.choices_.back()));
       }
       if (draw.choices_.empty())
@@ -198,10 +198,11 @@ std::optional<Draw> Draw::read(DocumentNode node, std::span<const std::string> n
   return diagnostics.size() == before ? std::optional(std::move(draw)) : std::nullopt;
 }
 
-int64_t Draw::number(const Bound& bound, std::string_view file, std::span<const LawValue> known) {
+int64_t Draw::number(const Bound& bound, std::string_view file,
+                     std::span<const TemplateValue> known) {
   std::string wrong;
   try {
-    const LawValue value = bound.expression.value(known);
+    const TemplateValue value = bound.expression.value(known);
     if (const auto* number = std::get_if<int64_t>(&value.is))
       return *number;
     wrong = fmt::format("{}: expected a whole number, got {}", in_quotes(bound.expression.text()),
@@ -212,7 +213,7 @@ int64_t Draw::number(const Bound& bound, std::string_view file, std::span<const 
   throw InputError(file, {{bound.origin, wrong}});
 }
 
-Draw::Range Draw::range(std::string_view file, std::span<const LawValue> known) const {
+Draw::Range Draw::range(std::string_view file, std::span<const TemplateValue> known) const {
   const Range range = {number(bounds_[0], file, known), number(bounds_[1], file, known)};
   if (range.least > range.most)
     throw InputError(file, {{bounds_[1].origin,
@@ -222,7 +223,7 @@ Draw::Range Draw::range(std::string_view file, std::span<const LawValue> known) 
   return range;
 }
 
-Draw::Sizes Draw::sizes(std::string_view file, std::span<const LawValue> known) const {
+Draw::Sizes Draw::sizes(std::string_view file, std::span<const TemplateValue> known) const {
   if (kind_ == Kind::Number || kind_ == Kind::Choice)
     return {0, choice_items_};
   const int64_t count = number(bounds_[0], file, known);
@@ -237,37 +238,39 @@ Draw::Sizes Draw::sizes(std::string_view file, std::span<const LawValue> known) 
   return {count, 1 + count * each};
 }
 
-int64_t Draw::length(std::string_view file, std::span<const LawValue> known) const {
+int64_t Draw::length(std::string_view file, std::span<const TemplateValue> known) const {
   return sizes(file, known).length;
 }
 
-LawValue Draw::least(std::string_view file, std::span<const LawValue> known) const {
+TemplateValue Draw::least(std::string_view file, std::span<const TemplateValue> known) const {
   switch (kind_) {
     case Kind::Number:
       return {range(file, known).least};
     case Kind::Choice:
       return choices_.front();
     case Kind::List:
-      return {LawValue::List(static_cast<size_t>(length(file, known)), of_->least(file, known))};
+      return {
+          TemplateValue::List(static_cast<size_t>(length(file, known)), of_->least(file, known))};
     case Kind::Permutation:
       return {numbers(length(file, known))};
     case Kind::SomeOf:
       length(file, known);
       break;
   }
-  return {LawValue::List()};
+  return {TemplateValue::List()};
 }
 
-LawValue Draw::greatest(std::string_view file, std::span<const LawValue> known) const {
+TemplateValue Draw::greatest(std::string_view file, std::span<const TemplateValue> known) const {
   switch (kind_) {
     case Kind::Number:
       return {range(file, known).most};
     case Kind::Choice:
       return choices_.back();
     case Kind::List:
-      return {LawValue::List(static_cast<size_t>(length(file, known)), of_->greatest(file, known))};
+      return {TemplateValue::List(static_cast<size_t>(length(file, known)),
+                                  of_->greatest(file, known))};
     case Kind::Permutation: {
-      LawValue::List reversed = numbers(length(file, known));
+      TemplateValue::List reversed = numbers(length(file, known));
       std::reverse(reversed.begin(), reversed.end());
       return {std::move(reversed)};
     }
@@ -277,8 +280,8 @@ LawValue Draw::greatest(std::string_view file, std::span<const LawValue> known) 
   return {numbers(length(file, known))};
 }
 
-LawValue Draw::random(std::string_view file, std::span<const LawValue> known,
-                      Random& random) const {
+TemplateValue Draw::random(std::string_view file, std::span<const TemplateValue> known,
+                           Random& random) const {
   switch (kind_) {
     case Kind::Number: {
       const Range of = range(file, known);
@@ -287,13 +290,13 @@ LawValue Draw::random(std::string_view file, std::span<const LawValue> known,
     case Kind::Choice:
       return choices_[random.below(choices_.size())];
     case Kind::List: {
-      LawValue::List drawn;
+      TemplateValue::List drawn;
       for (int64_t i = length(file, known); i > 0; --i)
         drawn.push_back(of_->random(file, known, random));
       return {std::move(drawn)};
     }
     case Kind::Permutation: {
-      LawValue::List shuffled = numbers(length(file, known));
+      TemplateValue::List shuffled = numbers(length(file, known));
       for (size_t i = shuffled.size(); i > 1; --i)
         std::swap(shuffled[i - 1], shuffled[random.below(i)]);
       return {std::move(shuffled)};
@@ -301,13 +304,14 @@ LawValue Draw::random(std::string_view file, std::span<const LawValue> known,
     case Kind::SomeOf:
       break;
   }
-  LawValue::List some = numbers(length(file, known));
-  std::erase_if(some, [&](const LawValue&) { return random.below(2) == 0; });
+  TemplateValue::List some = numbers(length(file, known));
+  std::erase_if(some, [&](const TemplateValue&) { return random.below(2) == 0; });
   return {std::move(some)};
 }
 
-std::optional<LawValue> Draw::given(std::string_view file, std::span<const LawValue> known,
-                                    const LawValue& value) const {
+std::optional<TemplateValue> Draw::given(std::string_view file,
+                                         std::span<const TemplateValue> known,
+                                         const TemplateValue& value) const {
   if (kind_ == Kind::Choice) {
     const auto choice = std::find(choices_.begin(), choices_.end(), value);
     return choice == choices_.end() ? std::nullopt : std::optional(*choice);
@@ -318,22 +322,22 @@ std::optional<LawValue> Draw::given(std::string_view file, std::span<const LawVa
     return number != nullptr && *number >= of.least && *number <= of.most ? std::optional(value)
                                                                           : std::nullopt;
   }
-  const auto* all = std::get_if<LawValue::List>(&value.is);
+  const auto* all = std::get_if<TemplateValue::List>(&value.is);
   const int64_t count = length(file, known);
   if (all == nullptr || (kind_ != Kind::SomeOf && all->size() != static_cast<size_t>(count)))
     return std::nullopt;
   if (kind_ == Kind::List) {
-    LawValue::List made;
-    for (const LawValue& item : *all) {
-      std::optional<LawValue> of_item = of_->given(file, known, item);
+    TemplateValue::List made;
+    for (const TemplateValue& item : *all) {
+      std::optional<TemplateValue> of_item = of_->given(file, known, item);
       if (!of_item)
         return std::nullopt;
       made.push_back(std::move(*of_item));
     }
-    return LawValue{std::move(made)};
+    return TemplateValue{std::move(made)};
   }
   std::set<int64_t> seen;
-  for (const LawValue& item : *all) {
+  for (const TemplateValue& item : *all) {
     const auto* number = std::get_if<int64_t>(&item.is);
     const bool ascends = kind_ == Kind::Permutation || seen.empty() ||
                          (number != nullptr && *number > *seen.rbegin());
@@ -344,7 +348,7 @@ std::optional<LawValue> Draw::given(std::string_view file, std::span<const LawVa
   return value;
 }
 
-std::string Draw::given_text(std::string_view file, std::span<const LawValue> known) const {
+std::string Draw::given_text(std::string_view file, std::span<const TemplateValue> known) const {
   if (kind_ == Kind::Number) {
     const Range of = range(file, known);
     return of.least == of.most ? fmt::format("{}", of.least)
@@ -352,7 +356,7 @@ std::string Draw::given_text(std::string_view file, std::span<const LawValue> kn
   }
   if (kind_ == Kind::Choice) {
     std::vector<std::string> texts;
-    for (const LawValue& choice : choices_)
+    for (const TemplateValue& choice : choices_)
       texts.push_back(shown(choice));
     return texts.size() == 1 ? texts[0] : fmt::format("one of {}", fmt::join(texts, ", "));
   }
@@ -366,8 +370,8 @@ std::string Draw::given_text(std::string_view file, std::span<const LawValue> kn
                                     : fmt::format("a list of some of {}, ascending", all);
 }
 
-LawValue Draw::fitted(std::string_view file, std::span<const LawValue> known,
-                      LawValue value) const {
+TemplateValue Draw::fitted(std::string_view file, std::span<const TemplateValue> known,
+                           TemplateValue value) const {
   if (kind_ == Kind::Number) {
     const Range of = range(file, known);
     return {std::clamp(std::get<int64_t>(value.is), of.least, of.most)};
@@ -375,20 +379,21 @@ LawValue Draw::fitted(std::string_view file, std::span<const LawValue> known,
   if (kind_ == Kind::Choice)
     return value;
   const int64_t count = length(file, known);
-  auto& all = std::get<LawValue::List>(value.is);
+  auto& all = std::get<TemplateValue::List>(value.is);
   if (kind_ == Kind::List) {
     all.resize(static_cast<size_t>(count), of_->least(file, known));
-    for (LawValue& item : all)
+    for (TemplateValue& item : all)
       item = of_->fitted(file, known, std::move(item));
     return value;
   }
   if (kind_ == Kind::Permutation && all.size() > static_cast<size_t>(count))
     return {smaller_permutation(all, static_cast<size_t>(count))};
-  std::erase_if(all, [&](const LawValue& item) { return std::get<int64_t>(item.is) >= count; });
+  std::erase_if(all,
+                [&](const TemplateValue& item) { return std::get<int64_t>(item.is) >= count; });
   if (kind_ == Kind::SomeOf)
     return value;
   std::vector<bool> has(static_cast<size_t>(count));
-  for (const LawValue& item : all)
+  for (const TemplateValue& item : all)
     has[static_cast<size_t>(std::get<int64_t>(item.is))] = true;
   for (int64_t i = 0; i < count; ++i)
     if (!has[static_cast<size_t>(i)])
@@ -396,8 +401,9 @@ LawValue Draw::fitted(std::string_view file, std::span<const LawValue> known,
   return value;
 }
 
-std::vector<LawValue> Draw::simpler(std::string_view file, std::span<const LawValue> known,
-                                    const LawValue& value) const {
+std::vector<TemplateValue> Draw::simpler(std::string_view file,
+                                         std::span<const TemplateValue> known,
+                                         const TemplateValue& value) const {
   switch (kind_) {
     case Kind::Number:
       return towards(range(file, known).least, std::get<int64_t>(value.is));
@@ -410,12 +416,12 @@ std::vector<LawValue> Draw::simpler(std::string_view file, std::span<const LawVa
     case Kind::List:
       break;
   }
-  std::vector<LawValue> made;
+  std::vector<TemplateValue> made;
   for (size_t i = 0; i < items(value).size(); ++i)
-    for (LawValue& item : of_->simpler(file, known, items(value)[i])) {
+    for (TemplateValue& item : of_->simpler(file, known, items(value)[i])) {
       if (made.size() == kMostSimpler)
         return made;
-      LawValue::List with = items(value);
+      TemplateValue::List with = items(value);
       with[i] = std::move(item);
       made.push_back({std::move(with)});
     }

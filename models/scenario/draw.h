@@ -36,30 +36,32 @@ class Draw {
                                   Diagnostics& diagnostics);
 
   Kind kind() const { return kind_; }
-  const std::vector<LawValue>& choices() const { return choices_; }
+  const std::vector<TemplateValue>& choices() const { return choices_; }
 
   // `known` has the values of earlier names. A formula that has no value, or none that makes sense
   // here, throws InputError of `file`.
 
-  LawValue least(std::string_view file, std::span<const LawValue> known) const;
-  LawValue greatest(std::string_view file, std::span<const LawValue> known) const;
-  LawValue random(std::string_view file, std::span<const LawValue> known, Random& random) const;
+  TemplateValue least(std::string_view file, std::span<const TemplateValue> known) const;
+  TemplateValue greatest(std::string_view file, std::span<const TemplateValue> known) const;
+  TemplateValue random(std::string_view file, std::span<const TemplateValue> known,
+                       Random& random) const;
 
   /// Returns the value as the draw gives it, in which choices are those of the law; nothing if it
   /// cannot give it.
-  std::optional<LawValue> given(std::string_view file, std::span<const LawValue> known,
-                                const LawValue& value) const;
+  std::optional<TemplateValue> given(std::string_view file, std::span<const TemplateValue> known,
+                                     const TemplateValue& value) const;
 
   /// Returns what the draw gives, for a message: "a whole number from 1 to 8".
-  std::string given_text(std::string_view file, std::span<const LawValue> known) const;
+  std::string given_text(std::string_view file, std::span<const TemplateValue> known) const;
 
   /// Returns the value if the draw may give it, or one that is much like it. Requires a value of
   /// the draw's kind.
-  LawValue fitted(std::string_view file, std::span<const LawValue> known, LawValue value) const;
+  TemplateValue fitted(std::string_view file, std::span<const TemplateValue> known,
+                       TemplateValue value) const;
 
   /// Returns simpler values than this one, those that are much simpler first.
-  std::vector<LawValue> simpler(std::string_view file, std::span<const LawValue> known,
-                                const LawValue& value) const;
+  std::vector<TemplateValue> simpler(std::string_view file, std::span<const TemplateValue> known,
+                                     const TemplateValue& value) const;
 
  private:
   /// A bound of a draw, with the place of its text.
@@ -79,14 +81,15 @@ class Draw {
 
   static std::optional<Bound> read_bound(DocumentNode node, std::span<const std::string> names,
                                          Diagnostics& diagnostics);
-  static int64_t number(const Bound& bound, std::string_view file, std::span<const LawValue> known);
-  Range range(std::string_view file, std::span<const LawValue> known) const;
-  int64_t length(std::string_view file, std::span<const LawValue> known) const;
-  Sizes sizes(std::string_view file, std::span<const LawValue> known) const;
+  static int64_t number(const Bound& bound, std::string_view file,
+                        std::span<const TemplateValue> known);
+  Range range(std::string_view file, std::span<const TemplateValue> known) const;
+  int64_t length(std::string_view file, std::span<const TemplateValue> known) const;
+  Sizes sizes(std::string_view file, std::span<const TemplateValue> known) const;
 
   Kind kind_ = Kind::Number;
   std::vector<Bound> bounds_;  // from and to, or a length
-  std::vector<LawValue> choices_;
+  std::vector<TemplateValue> choices_;
   int64_t choice_items_ = 1;        // of the longest choice, as all_items() counts them
   std::shared_ptr<const Draw> of_;  // the draw of each item of a list
 };

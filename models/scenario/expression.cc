@@ -19,7 +19,7 @@ namespace orrery {
 struct Expression::Node {
   enum class Kind : uint8_t { Value, Name, Not, Negate, Binary, Item, Call };
   Kind kind = Kind::Value;
-  LawValue value = {};
+  TemplateValue value = {};
   size_t name = 0;        // of the names
   std::string word = {};  // an operator, or a function
   std::vector<Node> operands = {};
@@ -28,7 +28,7 @@ struct Expression::Node {
 namespace {
 
 using Node = Expression::Node;
-using Values = std::span<const LawValue>;
+using Values = std::span<const TemplateValue>;
 
 [[noreturn]] void fail(const std::string& message) {
   throw ExpressionError(message);
@@ -172,7 +172,7 @@ class Parser {
     return token_ == "(" ? call(word) : name(word);
   }
 
-  static Node constant(LawValue value) {
+  static Node constant(TemplateValue value) {
     return {.kind = Node::Kind::Value, .value = std::move(value)};
   }
 
@@ -250,22 +250,22 @@ class Parser {
 
 // The operators and functions. Each says what it expected, and what it got.
 
-int64_t number(std::string_view of, const LawValue& value) {
+int64_t number(std::string_view of, const TemplateValue& value) {
   const auto* number = std::get_if<int64_t>(&value.is);
   if (number == nullptr)
     fail(fmt::format("{}: expected a whole number, got {}", of, shown(value)));
   return *number;
 }
 
-bool boolean(std::string_view of, const LawValue& value) {
+bool boolean(std::string_view of, const TemplateValue& value) {
   const auto* boolean = std::get_if<bool>(&value.is);
   if (boolean == nullptr)
     fail(fmt::format("{}: expected true or false, got {}", of, shown(value)));
   return *boolean;
 }
 
-const LawValue::List& list(std::string_view of, const LawValue& value) {
-  const auto* list = std::get_if<LawValue::List>(&value.is);
+const TemplateValue::List& list(std::string_view of, const TemplateValue& value) {
+  const auto* list = std::get_if<TemplateValue::List>(&value.is);
   if (list == nullptr)
     fail(fmt::format("{}: expected a list, got {}", of, shown(value)));
   return *list;
@@ -295,7 +295,7 @@ int64_t arithmetic(const std::string& op, int64_t a, int64_t b) {
   return a / b;
 }
 
-bool comparison(const std::string& op, const LawValue& a, const LawValue& b) {
+bool comparison(const std::string& op, const TemplateValue& a, const TemplateValue& b) {
   if (op == "==" || op == "!=") {
     if (a.is.index() != b.is.index())
       fail(fmt::format("{}: expected two values of one kind, got {} and {}", op, shown(a),
@@ -310,22 +310,22 @@ bool comparison(const std::string& op, const LawValue& a, const LawValue& b) {
                       : left >= right;
 }
 
-const LawValue& item(const LawValue& of, const LawValue& at) {
-  const LawValue::List& items = list("[]", of);
+const TemplateValue& item(const TemplateValue& of, const TemplateValue& at) {
+  const TemplateValue::List& items = list("[]", of);
   const int64_t index = number("[]", at);
   if (index < 0 || index >= static_cast<int64_t>(items.size()))
     fail(fmt::format("[{}]: the list has {} items", index, items.size()));
   return items[static_cast<size_t>(index)];
 }
 
-LawValue::List inverse(const LawValue::List& p) {
-  LawValue::List made(p.size(), LawValue{int64_t{-1}});
+TemplateValue::List inverse(const TemplateValue::List& p) {
+  TemplateValue::List made(p.size(), TemplateValue{int64_t{-1}});
   for (size_t i = 0; i < p.size(); ++i) {
     const int64_t to = number("inverse", p[i]);
     if (to < 0 || to >= static_cast<int64_t>(p.size()) ||
-        made[static_cast<size_t>(to)] != LawValue{int64_t{-1}})
+        made[static_cast<size_t>(to)] != TemplateValue{int64_t{-1}})
       fail(fmt::format("inverse: expected each of 0 to {} once, got {}", p.size() - 1,
-                       shown(LawValue{p})));
+                       shown(TemplateValue{p})));
     made[static_cast<size_t>(to)] = {static_cast<int64_t>(i)};
   }
   return made;
@@ -336,13 +336,13 @@ void check_items(const std::string& of, Int128 count) {
     fail(fmt::format("{}: expected a list of at most {} items, got more", of, kMostItems));
 }
 
-LawValue evaluated(const Node& node, Values values);
+TemplateValue evaluated(const Node& node, Values values);
 
-LawValue called(const Node& call, Values values) {
+TemplateValue called(const Node& call, Values values) {
   if (call.word == "if")
     return evaluated(call.operands[boolean("if", evaluated(call.operands[0], values)) ? 1 : 2],
                      values);
-  const LawValue first = evaluated(call.operands[0], values);
+  const TemplateValue first = evaluated(call.operands[0], values);
   if (call.word == "min" || call.word == "max") {
     int64_t best = number(call.word, first);
     for (const Node& operand : std::span(call.operands).subspan(1)) {
@@ -356,23 +356,23 @@ LawValue called(const Node& call, Values values) {
     if (count < 0)
       fail(fmt::format("repeat: expected 0 times or more, got {}", count));
     check_items("repeat", Int128{count} * all_items(first));
-    return {LawValue::List(static_cast<size_t>(count), first)};
+    return {TemplateValue::List(static_cast<size_t>(count), first)};
   }
-  const LawValue::List& items = list(call.word, first);
+  const TemplateValue::List& items = list(call.word, first);
   if (call.word == "len")
     return {static_cast<int64_t>(items.size())};
   if (call.word == "inverse")
     return {inverse(items)};
   check_items(call.word, Int128{all_items(first)} + 2 * static_cast<int64_t>(items.size()));
-  LawValue::List made;
+  TemplateValue::List made;
   for (size_t i = 0; i < items.size(); ++i)
-    made.push_back(call.word == "each"
-                       ? LawValue{LawValue::List{items[i]}}
-                       : LawValue{LawValue::List{LawValue{static_cast<int64_t>(i)}, items[i]}});
+    made.push_back(call.word == "each" ? TemplateValue{TemplateValue::List{items[i]}}
+                                       : TemplateValue{TemplateValue::List{
+                                             TemplateValue{static_cast<int64_t>(i)}, items[i]}});
   return {std::move(made)};
 }
 
-LawValue evaluated(const Node& node, Values values) {
+TemplateValue evaluated(const Node& node, Values values) {
   switch (node.kind) {
     case Node::Kind::Value:
       return node.value;
@@ -391,12 +391,12 @@ LawValue evaluated(const Node& node, Values values) {
       break;
   }
   const std::string& op = node.word;
-  const LawValue left = evaluated(node.operands[0], values);
+  const TemplateValue left = evaluated(node.operands[0], values);
   if (op == "and" || op == "or") {
     const bool first = boolean(op, left);
     return {first == (op == "or") ? first : boolean(op, evaluated(node.operands[1], values))};
   }
-  const LawValue right = evaluated(node.operands[1], values);
+  const TemplateValue right = evaluated(node.operands[1], values);
   constexpr std::string_view kArithmetic = "+-*/%";
   if (kArithmetic.find(op) != std::string_view::npos)
     return {arithmetic(op, number(op, left), number(op, right))};
@@ -410,23 +410,23 @@ bool is_alike(DocumentNode a, DocumentNode b) {
   if (a.kind() == DocumentNode::Kind::Number)
     return a.number() == b.number();
   for (auto of_a = a.first(), of_b = b.first(); of_a; of_a = of_a->next(), of_b = of_b->next())
-    if (of_a->key() != of_b->key() || law_value(*of_a) != law_value(*of_b))
+    if (of_a->key() != of_b->key() || template_value(*of_a) != template_value(*of_b))
       return false;
   return true;
 }
 
 }  // namespace
 
-bool operator==(const LawValue& a, const LawValue& b) {
+bool operator==(const TemplateValue& a, const TemplateValue& b) {
   const auto* of_a = std::get_if<DocumentNode>(&a.is);
   const auto* of_b = std::get_if<DocumentNode>(&b.is);
   return of_a != nullptr && of_b != nullptr ? is_alike(*of_a, *of_b) : a.is == b.is;
 }
 
-int64_t all_items(const LawValue& value) {
+int64_t all_items(const TemplateValue& value) {
   int64_t count = 1;
-  if (const auto* items = std::get_if<LawValue::List>(&value.is))
-    for (const LawValue& item : *items)
+  if (const auto* items = std::get_if<TemplateValue::List>(&value.is))
+    for (const TemplateValue& item : *items)
       count += all_items(item);
   return count;
 }
@@ -444,16 +444,16 @@ bool is_name(std::string_view text) {
   }) && std::find(words.begin(), words.end(), text) == words.end();
 }
 
-LawValue law_value(DocumentNode node) {
+TemplateValue template_value(DocumentNode node) {
   switch (node.kind()) {
     case DocumentNode::Kind::Boolean:
       return {node.boolean()};
     case DocumentNode::Kind::Text:
       return {node.text()};
     case DocumentNode::Kind::List: {
-      LawValue::List items;
+      TemplateValue::List items;
       for (const DocumentNode item : node)
-        items.push_back(law_value(item));
+        items.push_back(template_value(item));
       return {std::move(items)};
     }
     case DocumentNode::Kind::Number: {
@@ -472,17 +472,17 @@ LawValue law_value(DocumentNode node) {
   fail_check("law_value", "a kind of value", __FILE__, __LINE__);
 }
 
-std::string law_text(const LawValue& value) {
+std::string value_text(const TemplateValue& value) {
   if (const auto* number = std::get_if<int64_t>(&value.is))
     return fmt::format("{}", *number);
   if (const auto* boolean = std::get_if<bool>(&value.is))
     return *boolean ? "true" : "false";
   if (const auto* text = std::get_if<std::string>(&value.is))
     return in_quotes(*text);
-  if (const auto* items = std::get_if<LawValue::List>(&value.is)) {
+  if (const auto* items = std::get_if<TemplateValue::List>(&value.is)) {
     std::vector<std::string> texts;
-    for (const LawValue& item : *items)
-      texts.push_back(law_text(item));
+    for (const TemplateValue& item : *items)
+      texts.push_back(value_text(item));
     return fmt::format("[{}]", fmt::join(texts, ", "));
   }
   const auto& node = std::get<DocumentNode>(value.is);
@@ -491,18 +491,18 @@ std::string law_text(const LawValue& value) {
                                                    : "{..}";
 }
 
-std::string shown(const LawValue& value) {
+std::string shown(const TemplateValue& value) {
   constexpr size_t kLong = 60;
-  std::string text = law_text(value);
-  const size_t cut =
-      std::holds_alternative<LawValue::List>(value.is) ? text.find(", ", kLong) : std::string::npos;
+  std::string text = value_text(value);
+  const size_t cut = std::holds_alternative<TemplateValue::List>(value.is) ? text.find(", ", kLong)
+                                                                           : std::string::npos;
   return cut == std::string::npos ? text : text.substr(0, cut) + ", ..]";
 }
 
 Expression::Expression(std::string_view text, std::span<const std::string> names)
     : text_(text), root_(std::make_shared<const Node>(Parser(text, names).parse())) {}
 
-LawValue Expression::value(std::span<const LawValue> values) const {
+TemplateValue Expression::value(std::span<const TemplateValue> values) const {
   return evaluated(*root_, values);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Expressions are the formulas of laws (law.h): "n * n * rows", "inverse(p)". They have whole
-// numbers of 64 bits, booleans, texts in single quotes, and lists:
+// Expressions are the formulas of templates (holes.h): "n * n * rows", "inverse(p)". They have
+// whole numbers of 64 bits, booleans, texts in single quotes, and lists:
 //
 //   or, and, not, == != < <= > >=, + -, * / %, p[i]      from the weakest to the strongest
 //   if(c, a, b)  min(a, ..)  max(a, ..)  len(p)
@@ -26,28 +26,28 @@
 
 namespace orrery {
 
-/// A LawValue is what a name of a law stands for, or what a formula gives. Values that are none of
-/// the first four (null, objects, other numbers) are those of the law's document.
-struct LawValue {
-  using List = std::vector<LawValue>;
+/// A TemplateValue is what a name of a template stands for, or what a formula gives. Values that
+/// are none of the first four (null, objects, other numbers) are those of the template's document.
+struct TemplateValue {
+  using List = std::vector<TemplateValue>;
   std::variant<int64_t, bool, std::string, List, DocumentNode> is;
 
   /// Compares values as they are written. A value is not equal to one of another kind.
-  friend bool operator==(const LawValue& a, const LawValue& b);
+  friend bool operator==(const TemplateValue& a, const TemplateValue& b);
 };
 
 /// Returns a value of a document. Lists are read item by item.
-LawValue law_value(DocumentNode node);
+TemplateValue template_value(DocumentNode node);
 
 /// Returns 1 for a value that is no list, and otherwise 1 more than all of a list's items have.
-int64_t all_items(const LawValue& value);
+int64_t all_items(const TemplateValue& value);
 
 /// Returns the value on one line: "8", "\"bf16\"", "[1, 0]"; an object as "{..}". Long texts are
 /// cut.
-std::string law_text(const LawValue& value);
+std::string value_text(const TemplateValue& value);
 
 /// Returns the same for a message, in which long lists are cut: "[0, 1, 2, ..]".
-std::string shown(const LawValue& value);
+std::string shown(const TemplateValue& value);
 
 /// A formula is wrong, or has no value. what() is the message without a place.
 class ExpressionError : public std::runtime_error {
@@ -69,7 +69,7 @@ class Expression {
 
   /// Returns the value; `values` has one for each of the names, or for the first of them that
   /// the formula uses. Throws ExpressionError.
-  LawValue value(std::span<const LawValue> values) const;
+  TemplateValue value(std::span<const TemplateValue> values) const;
 
   const std::string& text() const { return text_; }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kOpening = "${";
 
 /// Writes a value in the place of a hole.
-void write(const LawValue& value, DocumentWriter& to) {
+void write(const TemplateValue& value, DocumentWriter& to) {
   if (const auto* number = std::get_if<int64_t>(&value.is))
     return to.number(*number);
   if (const auto* boolean = std::get_if<bool>(&value.is))
@@ -25,16 +25,16 @@ void write(const LawValue& value, DocumentWriter& to) {
   if (const auto* node = std::get_if<DocumentNode>(&value.is))
     return to.copy(*node);
   to.open_list();
-  for (const LawValue& item : std::get<LawValue::List>(value.is))
+  for (const TemplateValue& item : std::get<TemplateValue::List>(value.is))
     write(item, to);
   to.close_list();
 }
 
 /// Returns whether a hole within a longer text may have the value.
-bool has_text(const LawValue& value) {
+bool has_text(const TemplateValue& value) {
   const auto* node = std::get_if<DocumentNode>(&value.is);
   return node != nullptr ? node->kind() == DocumentNode::Kind::Number
-                         : !std::holds_alternative<LawValue::List>(value.is);
+                         : !std::holds_alternative<TemplateValue::List>(value.is);
 }
 
 /// Returns where the formula from `begin` on ends: the first "}" that is in no text of the formula.
@@ -134,19 +134,19 @@ std::optional<Holes::Hole> Holes::read(DocumentNode node, std::span<const std::s
   return hole;
 }
 
-LawValue Holes::value_of(const Hole& hole, std::span<const LawValue> values,
-                         Diagnostics& diagnostics, const Limits& limits) {
+TemplateValue Holes::value_of(const Hole& hole, std::span<const TemplateValue> values,
+                              Diagnostics& diagnostics, const Limits& limits) {
   std::string text = hole.pieces.front();
   for (size_t f = 0; f < hole.formulas.size(); ++f) {
     try {
-      LawValue value = hole.formulas[f].value(values);
+      TemplateValue value = hole.formulas[f].value(values);
       if (hole.is_whole())
         return value;
       if (!has_text(value))
         throw ExpressionError(fmt::format(
             "expected a number, a boolean or a text within a longer text, got {}", shown(value)));
       const auto* written = std::get_if<std::string>(&value.is);
-      text += written == nullptr ? law_text(value) : *written;
+      text += written == nullptr ? value_text(value) : *written;
     } catch (const ExpressionError& error) {
       diagnostics.add(hole.at.origin(), in_formula(hole.formulas[f].text(), error));
       return {text};
@@ -159,7 +159,7 @@ LawValue Holes::value_of(const Hole& hole, std::span<const LawValue> values,
   return {std::move(text)};
 }
 
-std::unique_ptr<const Document> Holes::filled(std::span<const LawValue> values,
+std::unique_ptr<const Document> Holes::filled(std::span<const TemplateValue> values,
                                               Diagnostics& diagnostics,
                                               const Limits& limits) const {
   auto hole = holes_.begin();
@@ -238,12 +238,12 @@ void ScenarioTemplate::read_where(DocumentNode node, Diagnostics& diagnostics) {
   }
 }
 
-bool ScenarioTemplate::admits(std::span<const LawValue> values) const {
+bool ScenarioTemplate::admits(std::span<const TemplateValue> values) const {
   if (!where_)
     return true;
   std::string wrong;
   try {
-    const LawValue value = where_->value(values);
+    const TemplateValue value = where_->value(values);
     if (const auto* admitted = std::get_if<bool>(&value.is))
       return *admitted;
     wrong =
@@ -267,14 +267,14 @@ bool has_outer_key(std::string_view text, std::string_view key, const Limits& li
   }
 }
 
-std::string values_text(const ScenarioTemplate& of, std::span<const LawValue> values) {
+std::string values_text(const ScenarioTemplate& of, std::span<const TemplateValue> values) {
   std::vector<std::string> texts;
   for (size_t i = 0; i < values.size(); ++i)
     texts.push_back(fmt::format("{} = {}", of.names()[i], shown(values[i])));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-InputError with_values_told(const ScenarioTemplate& of, std::span<const LawValue> values,
+InputError with_values_told(const ScenarioTemplate& of, std::span<const TemplateValue> values,
                             const InputError& error) {
   std::vector<Diagnostic> diagnostics = error.diagnostics();
   for (Diagnostic& each : diagnostics)

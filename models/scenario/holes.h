@@ -42,8 +42,8 @@ class Holes {
 
   /// Returns the document with the formulas' values in the holes. Throws InputError for a formula
   /// that has none.
-  std::unique_ptr<const Document> filled(std::span<const LawValue> values, Diagnostics& diagnostics,
-                                         const Limits& limits) const;
+  std::unique_ptr<const Document> filled(std::span<const TemplateValue> values,
+                                         Diagnostics& diagnostics, const Limits& limits) const;
 
  private:
   /// A Hole is a text of the document with formulas between pieces of text. There is one
@@ -58,8 +58,8 @@ class Holes {
   void find(DocumentNode node, std::span<const std::string> names, Diagnostics& diagnostics);
   std::optional<Hole> read(DocumentNode node, std::span<const std::string> names,
                            Diagnostics& diagnostics) const;
-  static LawValue value_of(const Hole& hole, std::span<const LawValue> values,
-                           Diagnostics& diagnostics, const Limits& limits);
+  static TemplateValue value_of(const Hole& hole, std::span<const TemplateValue> values,
+                                Diagnostics& diagnostics, const Limits& limits);
 
   bool is_apart(DocumentNode node) const;
 
@@ -92,7 +92,7 @@ class ScenarioTemplate {
 
   /// Returns whether the values, one for each name, meet "where". Throws InputError if the formula
   /// has no value; the message ends with the values.
-  bool admits(std::span<const LawValue> values) const;
+  bool admits(std::span<const TemplateValue> values) const;
 
  protected:
   /// Keeps the text, and throws InputError if it is no JSON object. `what` is "a law, an object".
@@ -112,7 +112,7 @@ class ScenarioTemplate {
 
   /// Returns the scenario's document, which has neither "where" nor the keys of the template's own.
   /// A value for each name is required. Throws InputError for a formula that has no value.
-  std::unique_ptr<const Document> filled(std::span<const LawValue> values,
+  std::unique_ptr<const Document> filled(std::span<const TemplateValue> values,
                                          Diagnostics& diagnostics) const {
     return holes_->filled(values, diagnostics, limits_);
   }
@@ -140,10 +140,10 @@ bool has_outer_key(std::string_view text, std::string_view key, const Limits& li
 
 /// Returns the names with their values: "n = 8, dtype = \"bf16\"". There may be fewer values than
 /// names.
-std::string values_text(const ScenarioTemplate& of, std::span<const LawValue> values);
+std::string values_text(const ScenarioTemplate& of, std::span<const TemplateValue> values);
 
 /// Returns the error with the values at the end of each message: "... (with n = 8)".
-InputError with_values_told(const ScenarioTemplate& of, std::span<const LawValue> values,
+InputError with_values_told(const ScenarioTemplate& of, std::span<const TemplateValue> values,
                             const InputError& error);
 
 }  // namespace orrery

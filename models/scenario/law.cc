@@ -38,7 +38,8 @@ Law::Law(std::string file, std::string text, const Limits& limits)
   });
 }
 
-Scenario Law::scenario(std::span<const LawValue> values, const ScenarioDefaults& defaults) const {
+Scenario Law::scenario(std::span<const TemplateValue> values,
+                       const ScenarioDefaults& defaults) const {
   Diagnostics diagnostics(file());
   const std::unique_ptr<const Document> filled = this->filled(values, diagnostics);
   refuse_none(*filled->root()->find("expect"), diagnostics);

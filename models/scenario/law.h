@@ -31,7 +31,7 @@ class Law : public ScenarioTemplate {
   const std::vector<Draw>& draws() const { return draws_; }
 
   /// Makes the scenario. A value for each name is required. Throws InputError if it is wrong.
-  Scenario scenario(std::span<const LawValue> values, const ScenarioDefaults& defaults) const;
+  Scenario scenario(std::span<const TemplateValue> values, const ScenarioDefaults& defaults) const;
 
  private:
   std::vector<Draw> draws_;

@@ -40,7 +40,7 @@ bool is_word(std::string_view text) {
 }
 
 /// Reads {"from": 1, "to": 64, "times": 2}, or "step" in the place of "times".
-std::vector<LawValue> swept_range(DocumentNode node, Diagnostics& diagnostics) {
+std::vector<TemplateValue> swept_range(DocumentNode node, Diagnostics& diagnostics) {
   Fields fields(node, diagnostics);
   const auto number = [&](std::string_view key, bool required, int64_t least) {
     const auto at = required ? fields.required(key) : fields.optional(key);
@@ -54,7 +54,7 @@ std::vector<LawValue> swept_range(DocumentNode node, Diagnostics& diagnostics) {
   const std::optional<int64_t> times = number("times", false, 2);
   const std::optional<int64_t> step = grows ? std::nullopt : number("step", false, 1);
   fields.finish();
-  std::vector<LawValue> values;
+  std::vector<TemplateValue> values;
   if (!from || !to || (grows && !times))
     return values;
   for (Int128 value = *from; value <= *to;
@@ -68,14 +68,14 @@ std::vector<LawValue> swept_range(DocumentNode node, Diagnostics& diagnostics) {
   return values;
 }
 
-std::vector<LawValue> swept_values(DocumentNode node, Diagnostics& diagnostics) {
+std::vector<TemplateValue> swept_values(DocumentNode node, Diagnostics& diagnostics) {
   if (node.kind() == DocumentNode::Kind::Object)
     return swept_range(node, diagnostics);
-  std::vector<LawValue> values;
+  std::vector<TemplateValue> values;
   if (!is_list(node, "a list of values, or {\"from\", \"to\", \"times\" or \"step\"}", diagnostics))
     return values;
   for (const DocumentNode item : node) {
-    LawValue value = law_value(item);
+    TemplateValue value = template_value(item);
     if (std::find(values.begin(), values.end(), value) != values.end())
       diagnostics.add(item.origin(),
                       fmt::format("expected each value once, got {} again", shown(value)));
@@ -264,7 +264,7 @@ void Plan::read_cases(DocumentNode node, Diagnostics& diagnostics) {
       Fields values(*let, diagnostics);
       for (const std::string& name : names())
         if (const auto value = values.required(name))
-          made.values.push_back(law_value(*value));
+          made.values.push_back(template_value(*value));
       values.finish();
     }
     fields.finish();
@@ -281,17 +281,17 @@ void Plan::read_kinds(DocumentNode node, Diagnostics& diagnostics) {
       kinds_.push_back({member.key(), std::move(*patterns)});
 }
 
-std::vector<std::vector<LawValue>> Plan::points() const {
+std::vector<std::vector<TemplateValue>> Plan::points() const {
   Int128 combinations = 1;
-  for (const std::vector<LawValue>& values : sweep_)
+  for (const std::vector<TemplateValue>& values : sweep_)
     combinations = std::min<Int128>(combinations * values.size(), kMostNumber);
   if (combinations > limits().points)
     throw InputError(
         file(),
         {{sweep_origin_, beyond(limits(), &Limits::points, static_cast<int64_t>(combinations))}});
-  std::vector<std::vector<LawValue>> admitted;
+  std::vector<std::vector<TemplateValue>> admitted;
   for (int64_t number = 0; number < combinations; ++number) {
-    std::vector<LawValue> point(sweep_.size());
+    std::vector<TemplateValue> point(sweep_.size());
     int64_t rest = number;
     for (size_t name = sweep_.size(); name-- > 0;) {
       const auto count = static_cast<int64_t>(sweep_[name].size());
@@ -308,13 +308,13 @@ std::vector<std::vector<LawValue>> Plan::points() const {
   return admitted;
 }
 
-Scenario Plan::scenario(std::span<const LawValue> values) const {
+Scenario Plan::scenario(std::span<const TemplateValue> values) const {
   Diagnostics diagnostics(file());
   const std::unique_ptr<const Document> filled = this->filled(values, diagnostics);
   return read_scenario(file(), *filled, limits(), ScenarioDefaults{});
 }
 
-PlanTerms Plan::terms(std::span<const LawValue> values) const {
+PlanTerms Plan::terms(std::span<const TemplateValue> values) const {
   Diagnostics diagnostics(file());
   const std::unique_ptr<const Document> filled = terms_->filled(values, diagnostics, limits());
   PlanTerms terms;
@@ -328,12 +328,12 @@ PlanTerms Plan::terms(std::span<const LawValue> values) const {
   return terms;
 }
 
-std::string point_id(const ScenarioTemplate& of, std::span<const LawValue> values) {
+std::string point_id(const ScenarioTemplate& of, std::span<const TemplateValue> values) {
   std::vector<std::string> texts;
   for (size_t i = 0; i < values.size(); ++i) {
     const auto* text = std::get_if<std::string>(&values[i].is);
     texts.push_back(fmt::format("{}={}", of.names()[i],
-                                text != nullptr && is_word(*text) ? *text : law_text(values[i])));
+                                text != nullptr && is_word(*text) ? *text : value_text(values[i])));
   }
   return fmt::format("{}", fmt::join(texts, ","));
 }

@@ -71,7 +71,7 @@ struct PlanTerms {
 /// A case is a point that has an id of its own.
 struct PlanCase {
   std::string id;
-  std::vector<LawValue> values;  // one for each name
+  std::vector<TemplateValue> values;  // one for each name
 };
 
 /// Arguments whose names match a pattern are of this kind. "*" stands for any characters.
@@ -87,14 +87,14 @@ class Plan : public ScenarioTemplate {
   Plan(std::string file, std::string text, const Limits& limits = {});
 
   /// Returns the values of each name, in the order of the file.
-  const std::vector<std::vector<LawValue>>& sweep() const { return sweep_; }
+  const std::vector<std::vector<TemplateValue>>& sweep() const { return sweep_; }
 
   /// Leaves one value of the name, which need not be among those of the sweep.
-  void let(size_t name, LawValue value) { sweep_[name] = {std::move(value)}; }
+  void let(size_t name, TemplateValue value) { sweep_[name] = {std::move(value)}; }
 
   /// Returns the values of each point that meets "where". The last name changes fastest. Throws
   /// InputError if there are none, or if the combinations are more than Limits::points.
-  std::vector<std::vector<LawValue>> points() const;
+  std::vector<std::vector<TemplateValue>> points() const;
 
   const std::vector<PlanAxis>& minimize() const { return minimize_; }
   const std::vector<PlanCase>& cases() const { return cases_; }
@@ -102,8 +102,8 @@ class Plan : public ScenarioTemplate {
 
   // A value for each name is required. These throw InputError for what is wrong with them.
 
-  Scenario scenario(std::span<const LawValue> values) const;
-  PlanTerms terms(std::span<const LawValue> values) const;
+  Scenario scenario(std::span<const TemplateValue> values) const;
+  PlanTerms terms(std::span<const TemplateValue> values) const;
 
  private:
   void read_sweep(DocumentNode node, Diagnostics& diagnostics);
@@ -111,7 +111,7 @@ class Plan : public ScenarioTemplate {
   void read_cases(DocumentNode node, Diagnostics& diagnostics);
   void read_kinds(DocumentNode node, Diagnostics& diagnostics);
 
-  std::vector<std::vector<LawValue>> sweep_;
+  std::vector<std::vector<TemplateValue>> sweep_;
   Origin sweep_origin_;
   std::vector<PlanAxis> minimize_ = {PlanAxis::Makespan, PlanAxis::Devices};
   std::vector<PlanCase> cases_;
@@ -120,7 +120,7 @@ class Plan : public ScenarioTemplate {
 };
 
 /// Returns what a point is called, its values as `--let` takes them: "tp=4,recompute=none".
-std::string point_id(const ScenarioTemplate& of, std::span<const LawValue> values);
+std::string point_id(const ScenarioTemplate& of, std::span<const TemplateValue> values);
 
 /// Returns whether the text matches the pattern, in which "*" stands for any characters.
 bool matches(std::string_view text, std::string_view pattern);

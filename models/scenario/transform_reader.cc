@@ -73,7 +73,7 @@ Transform read_vjp(DocumentNode node, Diagnostics& diagnostics) {
   if (const auto recompute = fields.optional("recompute")) {
     if (recompute->kind() == DocumentNode::Kind::Text && recompute->text() == "all")
       request.recompute_all = true;
-    else
+    else if (recompute->kind() != DocumentNode::Kind::List || recompute->size() > 0)
       request.recompute = read_named(*recompute, "an id", diagnostics);
   }
   if (const auto overlap = fields.optional("overlap"))

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -36,6 +38,16 @@ struct QuietTime {
   std::optional<std::pair<uint32_t, uint32_t>> extended_from;
 };
 
+/// QuietTimes has the times that QuietTimers found on equal clusters within equal limits, by all
+/// else that they depend on. Lowerings that are given the same QuietTimes find each time once.
+struct QuietTimes {
+  /// The algorithm, the protocol or "", what the op asks for, the request, the dtype of the work
+  /// and whether its elements have ranks, and where the ranks are.
+  using Key = std::tuple<const Algorithm*, std::string, Hints, ScheduleRequest, Dtype, bool,
+                         std::vector<VertexId>>;
+  std::map<Key, std::variant<QuietTime, std::string>> found;  // looked up only
+};
+
 /// A QuietTimer runs a collective that all ranks enter at once on a fabric without other messages,
 /// by the executor of whole programs (time_program).
 ///
@@ -52,9 +64,10 @@ class QuietTimer {
  public:
   /// `maker` must outlive this object. Schedules beyond the limits are not timed. Groups with up to
   /// `most_steps` steps are timed completely, whatever their ranks.
+  /// `known`, if it is given, must outlive this object too.
   QuietTimer(Paths& paths, const ScheduleMaker& maker, const Limits& limits,
-             uint64_t most_steps = kMostTimedSteps)
-      : paths_(paths), maker_(maker), limits_(limits), most_steps_(most_steps) {}
+             uint64_t most_steps = kMostTimedSteps, QuietTimes* known = nullptr)
+      : paths_(paths), maker_(maker), limits_(limits), most_steps_(most_steps), known_(known) {}
 
   const Fabric& fabric() const { return paths_.fabric(); }
 
@@ -94,11 +107,14 @@ class QuietTimer {
                                             WorkType work, std::span<const VertexId> vertices);
   Outcome extended(const Method& method, const Hints& asked, const ScheduleRequest& request,
                    WorkType work, std::span<const VertexId> vertices);
+  Outcome found(const Method& method, const Hints& asked, const ScheduleRequest& request,
+                WorkType work, std::span<const VertexId> vertices);
 
   Paths& paths_;
   const ScheduleMaker& maker_;
   const Limits limits_;
   const uint64_t most_steps_;
+  QuietTimes* const known_;
 };
 
 /// All that the choice depends on.

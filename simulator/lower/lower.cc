@@ -64,18 +64,19 @@ struct SitePlan {
 
 class SitePlans {
  public:
-  /// `transport` and `replace` must outlive this object. Schedules are taken from `made`, or made,
-  /// replaced and added there. They are added to `schedules`, each once. A site with more steps
-  /// than Limits::steps gets a plan, but its steps are not visited.
+  /// `transport`, `replace` and `known`, if given, must outlive this object. Schedules are taken
+  /// from `made`, or made, replaced and added there. They are added to `schedules`, each once. A
+  /// site with more steps than Limits::steps gets a plan, but its steps are not visited.
   SitePlans(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
             const std::optional<TransportFigures>& transport, MadeSchedules& made,
-            const ReplaceSchedule& replace, std::vector<std::shared_ptr<const Schedule>>& schedules)
+            const ReplaceSchedule& replace, QuietTimes* known,
+            std::vector<std::shared_ptr<const Schedule>>& schedules)
       : program_(program),
         paths_(paths),
         transport_(transport),
         most_steps_(static_cast<uint64_t>(limits.steps)),
         maker_(cluster.device, limits),
-        timer_(paths, maker_, limits),
+        timer_(paths, maker_, limits, kMostTimedSteps, known),
         groupings_(cluster.fabric),
         made_(made),
         replace_(replace),
@@ -245,7 +246,8 @@ class Lowering {
  public:
   Lowering(const Program& program, const Cluster& cluster, Paths& paths, const Limits& limits,
            const std::optional<ProtocolFigures>& instead, const RaggedTables& tables,
-           MadeSchedules* made, const ReplaceSchedule& replace, Diagnostics& diagnostics)
+           MadeSchedules* made, const ReplaceSchedule& replace, QuietTimes* known,
+           Diagnostics& diagnostics)
       : program_(program),
         cluster_(cluster),
         limits_(limits),
@@ -257,7 +259,7 @@ class Lowering {
         repetitions_(repetitions(program)),
         costs_(program, cluster.device, diagnostics),
         plans_(program, cluster, paths, limits, *transport_, made == nullptr ? made_ : *made,
-               replace, lowered_.schedules) {}
+               replace, known, lowered_.schedules) {}
 
   Lowered run() {
     const uint32_t devices = cluster_.fabric.devices();
@@ -467,8 +469,9 @@ class Lowering {
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits,
               const std::optional<ProtocolFigures>& instead, const RaggedTables& tables,
-              MadeSchedules* made, const ReplaceSchedule& replace) {
-  return Lowering(program, cluster, paths, limits, instead, tables, made, replace, diagnostics)
+              MadeSchedules* made, const ReplaceSchedule& replace, QuietTimes* known) {
+  return Lowering(program, cluster, paths, limits, instead, tables, made, replace, known,
+                  diagnostics)
       .run();
 }
 

@@ -30,6 +30,8 @@
 
 namespace orrery {
 
+struct QuietTimes;
+
 /// Lowers the program. An algorithm that does not exist or does not fit the group, two members
 /// without a route, a dtype without a rate, and more steps than Limits::steps are errors. They are
 /// added to `diagnostics`; the result is valid only if there are none. Throws OpOverflow if an op's
@@ -37,12 +39,13 @@ namespace orrery {
 /// protocols of the cluster's transport, or by `instead`. `tables` are those of all sites that
 /// exchange by tables. Equal schedules of several lowerings are shared if `made` is given. If
 /// `replace` is given, each schedule that is made is replaced, once. Methods are still chosen by
-/// the times of ours. Lowerings that share schedules must replace them alike.
+/// the times of ours. Lowerings that share schedules must replace them alike. `known` has times by
+/// which methods were chosen before (choice.h), on this cluster.
 Lowered lower(const Program& program, const Cluster& cluster, Paths& paths,
               Diagnostics& diagnostics, const Limits& limits = {},
               const std::optional<ProtocolFigures>& instead = std::nullopt,
               const RaggedTables& tables = {}, MadeSchedules* made = nullptr,
-              const ReplaceSchedule& replace = nullptr);
+              const ReplaceSchedule& replace = nullptr, QuietTimes* known = nullptr);
 
 /// Does the same, with paths of its own.
 Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagnostics,

@@ -2,6 +2,7 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "models/base/compiler.h"
@@ -175,6 +176,29 @@ bool QuietTimer::times_whole(const Method& method, const Hints& asked,
 QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
                                    const ScheduleRequest& request, WorkType work,
                                    std::span<const VertexId> vertices) {
+  if (known_ == nullptr)
+    return found(method, asked, request, work, vertices);
+  constexpr size_t kMostKnown = size_t{1} << 16U;
+  QuietTimes::Key key{method.algorithm,
+                      method.protocol == nullptr ? "" : method.protocol->name,
+                      asked,
+                      request,
+                      work.dtype,
+                      work.ranked,
+                      {vertices.begin(), vertices.end()}};
+  const auto before = known_->found.find(key);
+  if (before != known_->found.end())
+    return before->second;
+  Outcome outcome = found(method, asked, request, work, vertices);
+  if (known_->found.size() >= kMostKnown)
+    known_->found.clear();
+  known_->found.emplace(std::move(key), outcome);
+  return outcome;
+}
+
+QuietTimer::Outcome QuietTimer::found(const Method& method, const Hints& asked,
+                                      const ScheduleRequest& request, WorkType work,
+                                      std::span<const VertexId> vertices) {
   if (!times_whole(method, asked, request, work))
     return extended(method, asked, request, work, vertices);
   const auto outcome =

@@ -10,7 +10,7 @@ namespace orrery::test {
 namespace {
 
 /// Makes the scenario of the values, or is refused.
-void make(const Law& law, const std::vector<LawValue>& values) {
+void make(const Law& law, const std::vector<TemplateValue>& values) {
   ScenarioDefaults defaults;
   defaults.cluster = [](uint32_t devices) {
     return Cluster{.name = "made",
@@ -26,12 +26,12 @@ void make(const Law& law, const std::vector<LawValue>& values) {
 }
 
 /// Makes what is simpler than the last of the values, and that fitted to them.
-void make_simpler(const Law& law, const std::vector<LawValue>& values) {
+void make_simpler(const Law& law, const std::vector<TemplateValue>& values) {
   if (values.empty())
     return;
   const Draw& draw = law.draws().back();
-  const std::span<const LawValue> earlier(values.begin(), values.end() - 1);
-  for (const LawValue& simpler : draw.simpler(law.file(), earlier, values.back()))
+  const std::span<const TemplateValue> earlier(values.begin(), values.end() - 1);
+  for (const TemplateValue& simpler : draw.simpler(law.file(), earlier, values.back()))
     ORRERY_CHECK(draw.fitted(law.file(), earlier, simpler) == simpler,
                  "a simpler value may be drawn");
 }
@@ -42,15 +42,15 @@ void fuzz_law(std::string_view text) {
   try {
     const Law law("f", std::string(text), kFuzzLimits);
     Random random(1);
-    std::vector<LawValue> least;
-    std::vector<LawValue> greatest;
-    std::vector<LawValue> drawn;
+    std::vector<TemplateValue> least;
+    std::vector<TemplateValue> greatest;
+    std::vector<TemplateValue> drawn;
     for (const Draw& draw : law.draws()) {
       least.push_back(draw.least(law.file(), least));
       greatest.push_back(draw.greatest(law.file(), greatest));
       drawn.push_back(draw.random(law.file(), drawn, random));
     }
-    for (const std::vector<LawValue>& values : {least, greatest, drawn})
+    for (const std::vector<TemplateValue>& values : {least, greatest, drawn})
       make(law, values);
     make_simpler(law, drawn);
   } catch (const InputError& error) {

@@ -257,9 +257,9 @@ TEST_CASE("laws: the smallest case that fails is found among numbers and permuta
         return fails;
     return std::nullopt;
   };
-  LawCase failing{{{int64_t{8}}, {LawValue::List{}}, {int64_t{77}}}};
+  LawCase failing{{{int64_t{8}}, {TemplateValue::List{}}, {int64_t{77}}}};
   for (const int64_t to : {0, 1, 2, 3, 4, 6, 7, 5})
-    std::get<LawValue::List>(failing.values[1].is).push_back({int64_t{to}});
+    std::get<TemplateValue::List>(failing.values[1].is).push_back({int64_t{to}});
   const Shrunk small = shrunk(law, failing, fails, still_fails);
   CHECK(values_text(law, small.least.values) == "n = 3, p = [1, 2, 0], m = 5");
   CHECK(tried <= kMostTries);
@@ -318,7 +318,7 @@ std::string law_on(const std::string& forall, const std::string& array) {
 TEST_CASE("laws: it is said that not all was tried only where something smaller was left") {
   Check fails;
   fails.verdict = Verdict::Fails;
-  const auto ended_early = [&](const std::string& text, std::vector<LawValue> failing,
+  const auto ended_early = [&](const std::string& text, std::vector<TemplateValue> failing,
                                StillFails still_fails) {
     return shrunk(Law("law.json", text), {std::move(failing)}, fails, still_fails).ended_early;
   };
@@ -345,7 +345,7 @@ TEST_CASE("laws: it is said that not all was tried only where something smaller 
   // Pairs of these values are more than half of all tries: 20 x 19 / 2 x 6 x 6, as 127 has 6
   // simpler values or more. Their array has nothing to try.
   std::string names = R"({"n": {"from": 1, "to": 1})";
-  std::vector<LawValue> values(1, {int64_t{1}});
+  std::vector<TemplateValue> values(1, {int64_t{1}});
   for (int i = 0; i < 20; ++i) {
     names += fmt::format(R"(, "v{}": {{"from": 0, "to": 127}})", i);
     values.push_back({int64_t{127}});
@@ -386,9 +386,9 @@ TEST_CASE("laws: one case alone is the one of that number") {
   uint64_t refused = 0;
   const LawVerdict made = verify(law, {.seed = 2, .only = 9});
   CHECK(made.cases == 1);
-  const std::vector<LawValue> drawn = drawn_case(law, 2, 9, refused).values;
-  CHECK(LawValue{*made.drawn[0].least} == drawn[0]);
-  CHECK(LawValue{*made.drawn[1].most} == drawn[1]);
+  const std::vector<TemplateValue> drawn = drawn_case(law, 2, 9, refused).values;
+  CHECK(TemplateValue{*made.drawn[0].least} == drawn[0]);
+  CHECK(TemplateValue{*made.drawn[1].most} == drawn[1]);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "models/program/loops.h"
 #include "models/scenario/reader.h"
 #include "tests/support/tries.h"
-#include "verifier/fingerprint.h"
+#include "verifier/report.h"
 #include "verifier/run.h"
 
 namespace orrery {

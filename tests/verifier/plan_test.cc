@@ -258,9 +258,9 @@ TEST_CASE("planner: cases are timed also where they do not fit, and a change is 
   CHECK(report.points[3].status == PointStatus::Refused);
   REQUIRE(report.changes.size() == 1);
   CHECK(report.changes[0].point == 2);
-  CHECK(report.changes[0].from == LawValue{int64_t{8}});
-  CHECK(report.changes[0].to == LawValue{int64_t{2}});  // half of 8 is still too many
-  REQUIRE(report.what_if.size() == 2);                  // of the best point and of "ours"
+  CHECK(report.changes[0].from == TemplateValue{int64_t{8}});
+  CHECK(report.changes[0].to == TemplateValue{int64_t{2}});  // half of 8 is still too many
+  REQUIRE(report.what_if.size() == 2);                       // of the best point and of "ours"
   CHECK(report.what_if[1].point == 2);
 }
 
@@ -270,7 +270,7 @@ TEST_CASE("planner: if nothing fits, the nearest point is that which is least be
   const PlanReport report = answered(small);
   CHECK(report.nearest == 0);
   REQUIRE(report.changes.size() == 1);
-  CHECK(report.changes[0].to == LawValue{int64_t{2}});
+  CHECK(report.changes[0].to == TemplateValue{int64_t{2}});
   CHECK(report.front.empty());
 }
 
@@ -325,10 +325,34 @@ TEST_CASE("planner: the largest value that fits, from the largest down") {
   small.keys = R"("sweep": {"n": [8, 1, 4, 2]}, "constraints": {"devices": {"at_most": 5}})";
   const auto largest = largest_that_fits(small.plan(), 0);
   REQUIRE(largest);
-  CHECK(largest->value == LawValue{int64_t{4}});
+  CHECK(largest->value == TemplateValue{int64_t{4}});
   CHECK(largest->point.id == "n=4");
   small.keys = R"("sweep": {"n": [8]}, "constraints": {"devices": {"at_most": 5}})";
   CHECK_FALSE(largest_that_fits(small.plan(), 0));
+}
+
+TEST_CASE("planner: times that are known of other points choose what a run by itself chooses") {
+  // Sizes recur on equal clusters, and the same sizes on others.
+  const Plan plan(
+      "f", R"({"sweep": {"mib": [1, 64], "nodes": [1, 2], "sums": [1, 2], "slow": [false, true]},
+"orrery": 1, "cluster": {"catalog": "h100-sxm-8", "nodes": "${nodes}", "nic": "${if(slow, 100, 400)} Gb/s"},
+"mesh": {"x": "${8 * nodes}"}, "check_types": false,
+"arrays": {"a": {"shape": ["${mib * 524288}"], "dtype": "bf16", "init": "zeros"}},
+"program": [{"id": "l", "op": "fori_loop", "lower": 0, "upper": "${sums}", "carry": {"h": "a"},
+  "body": [{"id": "s", "op": "psum", "of": "h", "axis_name": "x"}], "yield": {"h": "s"}},
+ {"id": "g", "op": "all_gather", "of": "a", "axis_name": "x", "tiled": true}]})");
+  const PlanReport report = answer(plan);
+  REQUIRE(report.points.size() == 16);
+  for (const PlanPoint& point : report.points) {
+    CAPTURE(point.id);
+    REQUIRE(point.times() != nullptr);
+    RunOptions options;
+    options.data = Data::Off;
+    options.wanted = Wanted::Checks;
+    const Report whole = run(plan.scenario(point.values), options);
+    CHECK(point.times()->makespan == whole.completion->makespan - Instant());
+    CHECK(point.figures->peak == whole.memory.largest_peak());
+  }
 }
 
 /// Returns a plan's text with a random program of rings and local ops on a fabric where messages

@@ -11,7 +11,6 @@
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
 #include "tools/calibrate/calibration.h"
-#include "tools/cli/calibrated_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 

@@ -9,7 +9,6 @@
 #include "simulator/values/cuda/measure.h"
 #include "tools/calibrate/gpu_cluster.h"
 #include "tools/calibrate/gpu_fit.h"
-#include "tools/cli/calibrated_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "verifier/gpus/gpus.h"

@@ -1,4 +1,3 @@
-#include "tools/cli/calibrated_file.h"
 
 #include <chrono>
 #include <ctime>

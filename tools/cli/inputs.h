@@ -74,4 +74,14 @@ Bytes size_named(std::string_view option, std::string_view text);
 /// Sets one limit from NAME=VALUE. The names are those of all_limits().
 void set_limit(Limits& limits, const std::string& setting);
 
+/// Returns the date of fitted figures: the one asked for, or the day of the run in UTC. Refuses a
+/// date that a file cannot hold.
+std::string calibration_date(const std::optional<std::string>& asked);
+
+/// Refuses a text that the written file cannot hold.
+void require_label(std::string_view option, const std::string& text);
+
+/// Refuses a file that cannot be written, before work that takes minutes.
+void require_writable(const std::string& path);
+
 }  // namespace orrery

@@ -47,19 +47,21 @@ std::vector<std::string> settings_of(const std::string& let) {
 }
 
 /// Returns the value as the draw gives it: the text is JSON, or itself the value.
-std::optional<LawValue> value_of(const Law& law, const Draw& draw,
-                                 const std::vector<LawValue>& known, const std::string& text) {
+std::optional<TemplateValue> value_of(const Law& law, const Draw& draw,
+                                      const std::vector<TemplateValue>& known,
+                                      const std::string& text) {
   Diagnostics diagnostics(kLet);
   const Document document(text, diagnostics);
   if (diagnostics.empty())
-    if (std::optional<LawValue> value = draw.given(law.file(), known, law_value(*document.root())))
+    if (std::optional<TemplateValue> value =
+            draw.given(law.file(), known, template_value(*document.root())))
       return value;
   return draw.given(law.file(), known, {text});
 }
 
 /// Returns the value as --let takes it: a text without quotes, if it is a plain word.
-std::string let_text(const Law& law, const Draw& draw, const std::vector<LawValue>& known,
-                     const LawValue& value) {
+std::string let_text(const Law& law, const Draw& draw, const std::vector<TemplateValue>& known,
+                     const TemplateValue& value) {
   const auto* text = std::get_if<std::string>(&value.is);
   const auto plain = [](char c) {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
@@ -72,8 +74,8 @@ std::string let_text(const Law& law, const Draw& draw, const std::vector<LawValu
 
 /// Returns the least values of a law's names, if they are a case, or those of another case. The
 /// result is empty if none is found.
-std::optional<std::vector<LawValue>> any_case(const Law& law) {
-  std::vector<LawValue> least = least_values(law);
+std::optional<std::vector<TemplateValue>> any_case(const Law& law) {
+  std::vector<TemplateValue> least = least_values(law);
   if (law.admits(least))
     return least;
   try {
@@ -85,10 +87,10 @@ std::optional<std::vector<LawValue>> any_case(const Law& law) {
 }
 
 /// Returns the values of a law's names, as --let takes them.
-std::string let_text(const Law& law, const std::vector<LawValue>& values) {
-  std::vector<LawValue> known;
+std::string let_text(const Law& law, const std::vector<TemplateValue>& values) {
+  std::vector<TemplateValue> known;
   std::string text;
-  for (const LawValue& value : values) {
+  for (const TemplateValue& value : values) {
     const size_t i = known.size();
     text += fmt::format("{}{}={}", i == 0 ? "" : ",", law.names()[i],
                         let_text(law, law.draws()[i], known, value));
@@ -98,8 +100,8 @@ std::string let_text(const Law& law, const std::vector<LawValue>& values) {
 }
 
 /// Returns whether the value has a part that is one of its document.
-bool has_node(const LawValue& value) {
-  const auto* const list = std::get_if<LawValue::List>(&value.is);
+bool has_node(const TemplateValue& value) {
+  const auto* const list = std::get_if<TemplateValue::List>(&value.is);
   return std::holds_alternative<DocumentNode>(value.is) ||
          (list != nullptr && std::any_of(list->begin(), list->end(), has_node));
 }
@@ -135,7 +137,8 @@ void let_values(Plan& plan, const std::vector<std::string>& lets) {
   for (const auto& [name, text] : given_texts(names, lets)) {
     Diagnostics diagnostics(kLet);
     const Document document(text, diagnostics);
-    const LawValue value = diagnostics.empty() ? law_value(*document.root()) : LawValue{text};
+    const TemplateValue value =
+        diagnostics.empty() ? template_value(*document.root()) : TemplateValue{text};
     if (has_node(value))
       refuse(kLet, fmt::format("{}: expected a whole number, a boolean, a text or a list of them, "
                                "got {}",
@@ -153,7 +156,7 @@ void refuse_template(const std::string& file, const std::string& text, const Lim
     return;
   const Law law(file, text, limits);
   const std::string many = Replay({"orrery", "verify"}, file).text();
-  const std::optional<std::vector<LawValue>> values = any_case(law);
+  const std::optional<std::vector<TemplateValue>> values = any_case(law);
   if (!values)
     refuse(file, fmt::format("is a law: `{}` draws cases", many));
   Replay one({"orrery", "run"}, file);
@@ -172,7 +175,7 @@ Scenario with_values(const Law& law, const std::vector<std::string>& lets) {
       made.values.push_back(draw.least(law.file(), made.values));
       continue;
     }
-    std::optional<LawValue> value = value_of(law, draw, made.values, text->second);
+    std::optional<TemplateValue> value = value_of(law, draw, made.values, text->second);
     if (!value)
       refuse(kLet, fmt::format("{}: expected {}, got {}", names[i],
                                draw.given_text(law.file(), made.values), in_quotes(text->second)));

@@ -36,7 +36,7 @@ size_t name_to_find(const Plan& plan, std::string_view find) {
     refuse("--find", fmt::format("expected one of {}, got {}{}", fmt::join(names, ", "),
                                  in_quotes(name), did_you_mean(name, names)));
   const auto index = static_cast<size_t>(found - names.begin());
-  for (const LawValue& value : plan.sweep()[index])
+  for (const TemplateValue& value : plan.sweep()[index])
     if (!std::holds_alternative<int64_t>(value.is))
       refuse("--find", fmt::format("expected a name whose values are whole numbers, got {} = {}",
                                    name, shown(value)));
@@ -44,12 +44,12 @@ size_t name_to_find(const Plan& plan, std::string_view find) {
 }
 
 /// Returns the values of the point or the case with this id.
-std::vector<LawValue> values_of(const Plan& plan, const std::string& id) {
+std::vector<TemplateValue> values_of(const Plan& plan, const std::string& id) {
   for (const PlanCase& each : plan.cases())
     if (each.id == id)
       return each.values;
-  std::vector<std::vector<LawValue>> points = plan.points();
-  for (std::vector<LawValue>& values : points)
+  std::vector<std::vector<TemplateValue>> points = plan.points();
+  for (std::vector<TemplateValue>& values : points)
     if (point_id(plan, values) == id)
       return std::move(values);
   refuse("--scenario", fmt::format("expected the id of a point, such as {}, got {}",

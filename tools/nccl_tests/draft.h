@@ -12,12 +12,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
+#include "models/scenario/size_limits.h"
 #include "tools/nccl_tests/collective.h"
 #include "tools/nccl_tests/decimal.h"
 #include "tools/nccl_tests/table.h"
@@ -117,5 +119,15 @@ void require_room(size_t rows, const Origin& origin, Diagnostics& diagnostics);
 /// draft states two collectives or numbers of ranks, if its rows contradict them, or if they cannot
 /// be told.
 std::optional<NcclTable> completed(NcclDraft draft, Diagnostics& diagnostics);
+
+/// Reads the JSON that nccl-tests writes with -J (its file version 3 and before), or JSON with
+/// published tables: {"measured": [{"collective", "nranks", "columns", "rows", ..}, ..]}. The keys
+/// tell which of the two forms it is. Keys that say nothing about a table are not read. Adds an
+/// error for each value that is not what its key asks for.
+///
+/// "columns" has size_B, and for oop_ (out of place), ip_ (in place) or both time_us, and
+/// algbw_GBps and busbw_GBps if they are known. "rows" are lists of as many numbers.
+std::vector<NcclDraft> read_json_tables(std::string_view text, Diagnostics& diagnostics,
+                                        const Limits& limits);
 
 }  // namespace orrery

@@ -1,5 +1,3 @@
-#include "tools/nccl_tests/json_reader.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -11,6 +9,7 @@
 
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
+#include "tools/nccl_tests/draft.h"
 #include "tools/nccl_tests/text_reader.h"
 
 namespace orrery {

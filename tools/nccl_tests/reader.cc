@@ -7,7 +7,6 @@
 
 #include "models/base/diagnostics.h"
 #include "tools/nccl_tests/draft.h"
-#include "tools/nccl_tests/json_reader.h"
 #include "tools/nccl_tests/text_reader.h"
 
 namespace orrery {

@@ -2,7 +2,7 @@
 
 // This is a table of nccl-tests, which one run of one of its programs printed, or would print by
 // our model. This folder reads, writes and makes such tables:
-//  - reader.h reads a file. text_reader.h and json_reader.h make drafts of its tables (draft.h),
+//  - reader.h reads a file. text_reader.h and json_reader.cc make drafts of its tables (draft.h),
 //    which keep the digits that were printed. A draft is identified, checked and becomes a table.
 //  - writer.h writes a table byte for byte as nccl-tests does.
 //  - perf.h makes a table. Each row is a call (call.h), which is a program of ours that is timed.

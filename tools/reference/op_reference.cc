@@ -1,5 +1,3 @@
-#include "tools/reference/op_reference.h"
-
 #include <limits>
 
 #include <fmt/format.h>
@@ -7,6 +5,7 @@
 #include "models/program/rules.h"
 #include "models/scenario/program_reader.h"
 #include "tools/reference/parameters.h"
+#include "tools/reference/reference.h"
 
 namespace orrery {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/reference/schema.h"
-
 #include <algorithm>
 #include <array>
 
@@ -18,6 +16,7 @@
 #include "models/scenario/quantity_text.h"
 #include "simulator/algorithm/algorithms.h"
 #include "tools/reference/parameters.h"
+#include "tools/reference/reference.h"
 
 namespace orrery {
 namespace {

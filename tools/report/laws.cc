@@ -17,12 +17,12 @@ namespace {
 constexpr size_t kLabel = 8;  // the width of "drawn" and "least"
 
 /// Returns the value as a word of a count: texts without quotes.
-std::string word(const LawValue& value) {
+std::string word(const TemplateValue& value) {
   const auto* text = std::get_if<std::string>(&value.is);
-  return text != nullptr ? *text : law_text(value);
+  return text != nullptr ? *text : value_text(value);
 }
 
-bool reads_as_number(const LawValue& value) {
+bool reads_as_number(const TemplateValue& value) {
   const std::string text = word(value);
   return !text.empty() && (is_digit(text[0]) || text[0] == '-');
 }
@@ -70,7 +70,7 @@ std::string commands(const VerifiedLaw& verified, const Style& style) {
          command(verified.verify, "the case that was drawn");
 }
 
-nlohmann::ordered_json json(const LawValue& value);
+nlohmann::ordered_json json(const TemplateValue& value);
 
 /// Returns null, a number that is not whole, or an object, as the law's document has it.
 nlohmann::ordered_json json(DocumentNode node) {
@@ -80,11 +80,11 @@ nlohmann::ordered_json json(DocumentNode node) {
     return nullptr;
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
   for (const DocumentNode member : node)
-    object[member.key()] = json(law_value(member));
+    object[member.key()] = json(template_value(member));
   return object;
 }
 
-nlohmann::ordered_json json(const LawValue& value) {
+nlohmann::ordered_json json(const TemplateValue& value) {
   if (const auto* number = std::get_if<int64_t>(&value.is))
     return *number;
   if (const auto* boolean = std::get_if<bool>(&value.is))
@@ -94,12 +94,12 @@ nlohmann::ordered_json json(const LawValue& value) {
   if (const auto* node = std::get_if<DocumentNode>(&value.is))
     return json(*node);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const LawValue& item : std::get<LawValue::List>(value.is))
+  for (const TemplateValue& item : std::get<TemplateValue::List>(value.is))
     list.push_back(json(item));
   return list;
 }
 
-nlohmann::ordered_json json(const Law& law, const std::vector<LawValue>& values) {
+nlohmann::ordered_json json(const Law& law, const std::vector<TemplateValue>& values) {
   nlohmann::ordered_json made = nlohmann::ordered_json::object();
   for (size_t i = 0; i < values.size(); ++i)
     made[law.names()[i]] = json(values[i]);
@@ -137,11 +137,11 @@ std::string on_one_line(const nlohmann::ordered_json& value) {
 }  // namespace
 
 std::string drawn_text(const Draw& draw, const DrawnValues& drawn) {
-  const auto is_short = [](const LawValue& choice) {
-    return !std::holds_alternative<LawValue::List>(choice.is) &&
+  const auto is_short = [](const TemplateValue& choice) {
+    return !std::holds_alternative<TemplateValue::List>(choice.is) &&
            !std::holds_alternative<DocumentNode>(choice.is);
   };
-  const std::vector<LawValue>& choices = draw.choices();
+  const std::vector<TemplateValue>& choices = draw.choices();
   if (!choices.empty() && !std::all_of(choices.begin(), choices.end(), is_short))
     return fmt::format("of {}", counted(static_cast<int64_t>(choices.size()), "choice"));
   if (!choices.empty()) {
@@ -227,7 +227,7 @@ std::string law_json(const std::string& file, const InputError& error) {
   return on_one_line({{"file", file}, {"errors", std::move(errors)}});
 }
 
-std::string value_json(const LawValue& value) {
+std::string value_json(const TemplateValue& value) {
   return on_one_line(json(value));
 }
 

@@ -33,7 +33,7 @@ std::string law_json(const VerifiedLaw& verified);
 std::string law_json(const std::string& file, const InputError& error);
 
 /// Returns the value as JSON on one line.
-std::string value_json(const LawValue& value);
+std::string value_json(const TemplateValue& value);
 
 /// The sums over several laws.
 struct LawCounts {

@@ -94,6 +94,12 @@ std::string cost_text(const PlanPoint& point) {
   return fmt::format("{:.4g} {}", cost, point.terms.price->currency);
 }
 
+/// Returns "-12.3 %", with two digits at least.
+std::string change_text(double percent) {
+  return percent <= -1 || percent >= 1 ? fmt::format("{:+.1f} %", percent)
+                                       : fmt::format("{:+.2g} %", percent);
+}
+
 /// Returns whether the point was timed, and its program has something to do.
 bool takes_time(const PlanPoint& point) {
   return point.times() != nullptr && point.times()->makespan > Duration();
@@ -329,8 +335,8 @@ class PlanText {
               static_cast<double>(std::max<int64_t>(before.times()->makespan.count(), 1));
           said = now->makespan == before.times()->makespan
                      ? "the same time"
-                     : fmt::format("{}, {:+.1f} %", time_text(now->makespan, style_.ascii()),
-                                   (share - 1) * 100);
+                     : fmt::format("{}, {}", time_text(now->makespan, style_.ascii()),
+                                   change_text((share - 1) * 100));
           if (result.point.id != before.id)
             said = fmt::format("{} fits: {}", result.point.id, said);
           else if (result.point.status != before.status)
@@ -355,12 +361,14 @@ class PlanText {
 
   void add_bar(std::string_view label, const std::string& amount, int64_t part, int64_t whole) {
     const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-    text_ += fmt::format("    {:<24}{:>12}  {:>7}  {}\n", label, amount, share_text(share),
+    text_ += fmt::format("    {:<28}{:>12}  {:>7}  {}\n", label, amount, share_text(share),
                          whole == 0 ? "" : style_.bar(part, whole, 24));
   }
 
   std::string point_text(size_t p) const {
     const PlanPoint& point = report_.points[p];
+    if (point.status == PointStatus::Refused)
+      return style_.bold(point.id);
     return style_.bold(point.id) + "  " + figures_text(point, style_);
   }
 
@@ -384,7 +392,7 @@ class PlanText {
   std::string text_;
 };
 
-void write_values(const Plan& plan, const std::vector<LawValue>& values, JsonWriter& json) {
+void write_values(const Plan& plan, const std::vector<TemplateValue>& values, JsonWriter& json) {
   json.object([&] {
     for (size_t i = 0; i < values.size(); ++i) {
       json.key(plan.names()[i]);
@@ -542,7 +550,7 @@ std::string plan_csv(const Plan& plan, const PlanReport& report) {
   };
   for (const PlanPoint& point : report.points) {
     fields = {point.id};
-    for (const LawValue& value : point.values) {
+    for (const TemplateValue& value : point.values) {
       const auto* word = std::get_if<std::string>(&value.is);
       fields.push_back(word != nullptr ? *word : value_json(value));
     }

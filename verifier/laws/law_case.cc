@@ -92,8 +92,8 @@ enum class Corner : uint8_t { Least, Greatest };
 
 /// Returns a value for each name: `value` makes the one with an index after the earlier values.
 template <class Value>
-std::vector<LawValue> each_value(const Law& law, Value value) {
-  std::vector<LawValue> values;
+std::vector<TemplateValue> each_value(const Law& law, Value value) {
+  std::vector<TemplateValue> values;
   try {
     for (size_t i = 0; i < law.draws().size(); ++i)
       values.push_back(value(i, values));
@@ -104,20 +104,20 @@ std::vector<LawValue> each_value(const Law& law, Value value) {
 }
 
 /// Returns the values at a corner: `only` says which name alone has its greatest value.
-std::vector<LawValue> corner(const Law& law, Corner of_all, std::optional<size_t> only = {}) {
-  return each_value(law, [&](size_t i, const std::vector<LawValue>& values) {
+std::vector<TemplateValue> corner(const Law& law, Corner of_all, std::optional<size_t> only = {}) {
+  return each_value(law, [&](size_t i, const std::vector<TemplateValue>& values) {
     return of_all == Corner::Greatest || only == i ? law.draws()[i].greatest(law.file(), values)
                                                    : law.draws()[i].least(law.file(), values);
   });
 }
 
-std::vector<LawValue> random_values(const Law& law, Random& random) {
-  return each_value(law, [&](size_t i, const std::vector<LawValue>& values) {
+std::vector<TemplateValue> random_values(const Law& law, Random& random) {
+  return each_value(law, [&](size_t i, const std::vector<TemplateValue>& values) {
     return law.draws()[i].random(law.file(), values, random);
   });
 }
 
-std::vector<LawValue> first_values(const Law& law, uint64_t number, Random& random) {
+std::vector<TemplateValue> first_values(const Law& law, uint64_t number, Random& random) {
   const size_t names = law.draws().size();
   if (number == 0)
     return corner(law, Corner::Least);
@@ -169,11 +169,11 @@ uint64_t admitted_draws(const Law& law, uint64_t seed, uint64_t draws) {
   return admitted;
 }
 
-std::vector<LawValue> least_values(const Law& law) {
+std::vector<TemplateValue> least_values(const Law& law) {
   return corner(law, Corner::Least);
 }
 
-std::vector<LawValue> fitted_values(const Law& law, std::vector<LawValue> values) {
+std::vector<TemplateValue> fitted_values(const Law& law, std::vector<TemplateValue> values) {
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = law.draws()[i].fitted(law.file(), std::span(values).first(i), std::move(values[i]));
   return values;

@@ -26,8 +26,8 @@ struct DrawnCluster {
 };
 
 struct LawCase {
-  std::vector<LawValue> values;  // one for each name of the law
-  uint64_t data = 0;             // the seed of arrays that say nothing of their elements
+  std::vector<TemplateValue> values;  // one for each name of the law
+  uint64_t data = 0;                  // the seed of arrays that say nothing of their elements
   DrawnCluster cluster = {};
   /// If it is given, each collective that names no algorithm, slots or entry gets any algorithm
   /// that fits, drawn with this seed. By time alone it would always be the same one.
@@ -45,10 +45,10 @@ LawCase drawn_case(const Law& law, uint64_t seed, uint64_t number, uint64_t& ref
 uint64_t admitted_draws(const Law& law, uint64_t seed, uint64_t draws);
 
 /// Returns the least values that each draw may give after the earlier ones.
-std::vector<LawValue> least_values(const Law& law);
+std::vector<TemplateValue> least_values(const Law& law);
 
 /// Returns the values with each one made to fit the earlier ones.
-std::vector<LawValue> fitted_values(const Law& law, std::vector<LawValue> values);
+std::vector<TemplateValue> fitted_values(const Law& law, std::vector<TemplateValue> values);
 
 /// DrawnClusters makes each cluster once.
 class DrawnClusters {

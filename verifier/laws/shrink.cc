@@ -187,7 +187,7 @@ class Shrinker {
   }
 
   bool shrink_value(size_t i) {
-    for (LawValue& value : simpler(least_, i)) {
+    for (TemplateValue& value : simpler(least_, i)) {
       LawCase smaller = least_;
       smaller.values[i] = std::move(value);
       // Other elements may show the fault where these do not.
@@ -213,7 +213,7 @@ class Shrinker {
 
   /// Makes the values of two names simpler, of which j is the later one.
   bool shrink_pair(size_t i, size_t j) {
-    for (const LawValue& simpler_i : simpler(least_, i)) {
+    for (const TemplateValue& simpler_i : simpler(least_, i)) {
       LawCase with_i = least_;
       with_i.values[i] = simpler_i;
       try {
@@ -221,7 +221,7 @@ class Shrinker {
       } catch (const InputError&) {
         continue;  // a later draw makes no sense
       }
-      for (const LawValue& simpler_j : simpler(with_i, j)) {
+      for (const TemplateValue& simpler_j : simpler(with_i, j)) {
         LawCase with_both = with_i;
         with_both.values[j] = simpler_j;
         if (takes(std::move(with_both), kMostTries / 2))
@@ -233,7 +233,7 @@ class Shrinker {
     return false;
   }
 
-  std::vector<LawValue> simpler(const LawCase& than, size_t i) const {
+  std::vector<TemplateValue> simpler(const LawCase& than, size_t i) const {
     return law_.draws()[i].simpler(law_.file(), std::span(than.values).first(i), than.values[i]);
   }
 

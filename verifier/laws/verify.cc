@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "models/base/callable.h"
 #include "models/base/diagnostics.h"
-#include "models/base/threads.h"
 #include "models/scenario/reader.h"
 #include "models/scenario/writer.h"
 #include "verifier/laws/shrink.h"
@@ -124,9 +124,9 @@ class CaseRunner {
     return drawn_case(law_, options_.seed, number(c), refused);
   }
 
-  void add_drawn(std::vector<DrawnValues>& drawn, const std::vector<LawValue>& values) const {
+  void add_drawn(std::vector<DrawnValues>& drawn, const std::vector<TemplateValue>& values) const {
     for (size_t i = 0; i < values.size(); ++i) {
-      const std::vector<LawValue>& choices = law_.draws()[i].choices();
+      const std::vector<TemplateValue>& choices = law_.draws()[i].choices();
       if (!choices.empty()) {
         drawn[i].chosen.resize(choices.size());
         const auto choice = std::find(choices.begin(), choices.end(), values[i]);
@@ -135,8 +135,9 @@ class CaseRunner {
       }
       const auto* number = std::get_if<int64_t>(&values[i].is);
       const int64_t measure =
-          number != nullptr ? *number
-                            : static_cast<int64_t>(std::get<LawValue::List>(values[i].is).size());
+          number != nullptr
+              ? *number
+              : static_cast<int64_t>(std::get<TemplateValue::List>(values[i].is).size());
       drawn[i].least = std::min(drawn[i].least.value_or(measure), measure);
       drawn[i].most = std::max(drawn[i].most.value_or(measure), measure);
     }

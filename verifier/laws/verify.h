@@ -40,10 +40,10 @@ struct LawOptions {
 /// A Counterexample is a case in which a check fails.
 struct Counterexample {
   uint64_t number = 0;  // of the case
-  std::vector<LawValue> drawn;
-  std::vector<LawValue> least;  // of the small case
-  bool ended_early = false;     // a smaller case may fail too (Shrunk::ended_early)
-  Check check;                  // as it fails in the small case
+  std::vector<TemplateValue> drawn;
+  std::vector<TemplateValue> least;  // of the small case
+  bool ended_early = false;          // a smaller case may fail too (Shrunk::ended_early)
+  Check check;                       // as it fails in the small case
   /// The subject of that check where the small case is written as a scenario and read again. It
   /// is another one if it is an op and the law has a transform: the scenario has the program that
   /// transforms made, with a place for each op.

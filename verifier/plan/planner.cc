@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "models/base/amount_text.h"
+#include "models/base/callable.h"
 #include "models/base/diagnostics.h"
-#include "models/base/threads.h"
 
 namespace orrery {
 namespace {
@@ -24,7 +24,7 @@ enum class Time : uint8_t { IfItMayFit, Always };
 /// A PointTask is a point that is to be worked out.
 struct PointTask {
   std::string id;
-  std::vector<LawValue> values;
+  std::vector<TemplateValue> values;
   Time time = Time::IfItMayFit;
   std::optional<Improvement> improvement = {};
 };
@@ -232,7 +232,7 @@ class Planner {
 
   PlanReport report() {
     std::vector<PointTask> tasks;
-    for (std::vector<LawValue>& values : plan_.points()) {
+    for (std::vector<TemplateValue>& values : plan_.points()) {
       std::string id = point_id(plan_, values);
       tasks.push_back({std::move(id), std::move(values)});
     }
@@ -394,14 +394,14 @@ PlanReport answer(const Plan& plan, const PlanOptions& options) {
 
 std::optional<Largest> largest_that_fits(const Plan& plan, size_t name,
                                          const PlanOptions& options) {
-  std::vector<std::vector<LawValue>> points = plan.points();
-  const auto number = [&](const std::vector<LawValue>& values) {
+  std::vector<std::vector<TemplateValue>> points = plan.points();
+  const auto number = [&](const std::vector<TemplateValue>& values) {
     return std::get<int64_t>(values[name].is);
   };
   std::stable_sort(points.begin(), points.end(),
                    [&](const auto& a, const auto& b) { return number(a) > number(b); });
   PointRunner runner(plan, options);
-  for (std::vector<LawValue>& values : points) {
+  for (std::vector<TemplateValue>& values : points) {
     std::string id = point_id(plan, values);
     PlanPoint point = runner.run_one({std::move(id), std::move(values)});
     if (point.status == PointStatus::Fits)

@@ -37,7 +37,7 @@ enum class PointStatus : uint8_t { Fits, DoesNotFit, Refused };
 
 struct PlanPoint {
   std::string id;  // of a case, or "tp=4,dp=2"
-  std::vector<LawValue> values;
+  std::vector<TemplateValue> values;
   PlanTerms terms;
   PointStatus status = PointStatus::Refused;
   std::string because;                  // why it does not fit, or is refused; else ""
@@ -64,8 +64,8 @@ struct WhatIf {
 struct PlanChange {
   size_t point = 0;  // index among the report's points
   size_t name = 0;   // index among the plan's names
-  LawValue from;
-  LawValue to;
+  TemplateValue from;
+  TemplateValue to;
 };
 
 struct PlanReport {
@@ -94,7 +94,7 @@ PlanReport answer(const Plan& plan, const PlanOptions& options = {});
 /// Returns the largest of the name's values with which a point fits, and that point; nothing if
 /// none does. Points are tried from the largest value down.
 struct Largest {
-  LawValue value;
+  TemplateValue value;
   PlanPoint point;
 };
 std::optional<Largest> largest_that_fits(const Plan& plan, size_t name,

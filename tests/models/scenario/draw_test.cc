@@ -35,16 +35,16 @@ class DrawRig {
     return "";
   }
 
-  LawValue least() const { return draw_->least("f", known_.values); }
-  LawValue greatest() const { return draw_->greatest("f", known_.values); }
-  LawValue random(uint64_t seed) const {
+  TemplateValue least() const { return draw_->least("f", known_.values); }
+  TemplateValue greatest() const { return draw_->greatest("f", known_.values); }
+  TemplateValue random(uint64_t seed) const {
     Random random(seed);
     return draw_->random("f", known_.values, random);
   }
-  LawValue fitted(LawValue value) const {
+  TemplateValue fitted(TemplateValue value) const {
     return draw_->fitted("f", known_.values, std::move(value));
   }
-  std::vector<LawValue> simpler(const LawValue& value) const {
+  std::vector<TemplateValue> simpler(const TemplateValue& value) const {
     return draw_->simpler("f", known_.values, value);
   }
 
@@ -53,7 +53,7 @@ class DrawRig {
   /// Returns the least value as text, or the message that says why there is none.
   std::string least_text() const {
     try {
-      return law_text(least());
+      return value_text(least());
     } catch (const InputError& error) {
       return error.what();
     }
@@ -67,15 +67,15 @@ class DrawRig {
   std::optional<Draw> draw_;
 };
 
-LawValue numbers(const std::vector<int64_t>& all) {
-  LawValue::List made;
+TemplateValue numbers(const std::vector<int64_t>& all) {
+  TemplateValue::List made;
   for (const int64_t number : all)
     made.push_back({number});
   return {std::move(made)};
 }
 
-std::string texts(const std::vector<LawValue>& values) {
-  return law_text(LawValue{values});
+std::string texts(const std::vector<TemplateValue>& values) {
+  return value_text(TemplateValue{values});
 }
 
 struct Ends {
@@ -103,8 +103,8 @@ TEST_CASE("draws: each kind has a least and a greatest value") {
     CAPTURE(c.draw);
     const DrawRig rig(c.draw, R"({"n": 3})");
     REQUIRE(rig.error() == "");
-    CHECK(law_text(rig.least()) == c.least);
-    CHECK(law_text(rig.greatest()) == c.greatest);
+    CHECK(value_text(rig.least()) == c.least);
+    CHECK(value_text(rig.greatest()) == c.greatest);
   }
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("draws: random values are each of the possible ones") {
     const DrawRig rig(draw);
     std::vector<std::string> seen;
     for (uint64_t seed = 0; seed < 200; ++seed)
-      seen.push_back(law_text(rig.random(seed)));
+      seen.push_back(value_text(rig.random(seed)));
     std::sort(seen.begin(), seen.end());
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
     return seen;
@@ -129,8 +129,8 @@ TEST_CASE("draws: random values are each of the possible ones") {
 }
 
 TEST_CASE("draws: a value is made to fit other earlier values") {
-  const auto fitted = [](const std::string& draw, LawValue value) {
-    return law_text(DrawRig(draw).fitted(std::move(value)));
+  const auto fitted = [](const std::string& draw, TemplateValue value) {
+    return value_text(DrawRig(draw).fitted(std::move(value)));
   };
   CHECK(fitted(R"({"from": 2, "to": 4})", {int64_t{1}}) == "2");
   CHECK(fitted(R"({"from": 2, "to": 4})", {int64_t{3}}) == "3");
@@ -145,7 +145,7 @@ TEST_CASE("draws: a value is made to fit other earlier values") {
 }
 
 TEST_CASE("draws: simpler values are those that are much simpler, then those that are a little") {
-  const auto simpler = [](const std::string& draw, const LawValue& value) {
+  const auto simpler = [](const std::string& draw, const TemplateValue& value) {
     return texts(DrawRig(draw).simpler(value));
   };
   CHECK(simpler(R"({"from": 2, "to": 99})", {int64_t{12}}) == "[2, 7, 10, 11]");
@@ -177,18 +177,18 @@ TEST_CASE("draws: the simpler values of a long list are not all made at once") {
 /// A DrawCase has a draw whose formulas use n, and says which values it may give.
 struct DrawCase {
   std::string draw;
-  bool (*is_legal)(const LawValue& value, int64_t n);
+  bool (*is_legal)(const TemplateValue& value, int64_t n);
 };
 
-bool is_in_range(const LawValue& value, int64_t least, int64_t most) {
+bool is_in_range(const TemplateValue& value, int64_t least, int64_t most) {
   const auto* number = std::get_if<int64_t>(&value.is);
   return number != nullptr && *number >= least && *number <= most;
 }
 
 /// Returns whether the value is a list of numbers from 0 to n - 1, each larger than the one before.
-bool is_ascending(const LawValue& value, int64_t n) {
+bool is_ascending(const TemplateValue& value, int64_t n) {
   int64_t least = 0;
-  for (const LawValue& item : std::get<LawValue::List>(value.is)) {
+  for (const TemplateValue& item : std::get<TemplateValue::List>(value.is)) {
     if (!is_in_range(item, least, n - 1))
       return false;
     least = std::get<int64_t>(item.is) + 1;
@@ -196,43 +196,44 @@ bool is_ascending(const LawValue& value, int64_t n) {
   return true;
 }
 
-bool is_permutation(const LawValue& value, int64_t n) {
-  LawValue::List items = std::get<LawValue::List>(value.is);
-  std::sort(items.begin(), items.end(), [](const LawValue& a, const LawValue& b) {
+bool is_permutation(const TemplateValue& value, int64_t n) {
+  TemplateValue::List items = std::get<TemplateValue::List>(value.is);
+  std::sort(items.begin(), items.end(), [](const TemplateValue& a, const TemplateValue& b) {
     return std::get<int64_t>(a.is) < std::get<int64_t>(b.is);
   });
   return static_cast<int64_t>(items.size()) == n && is_ascending({items}, n);
 }
 
-bool is_list(const LawValue& value, int64_t length, bool (*is_item)(const LawValue&, int64_t),
-             int64_t n) {
-  const auto& items = std::get<LawValue::List>(value.is);
+bool is_list(const TemplateValue& value, int64_t length,
+             bool (*is_item)(const TemplateValue&, int64_t), int64_t n) {
+  const auto& items = std::get<TemplateValue::List>(value.is);
   return static_cast<int64_t>(items.size()) == length &&
          std::all_of(items.begin(), items.end(),
-                     [&](const LawValue& item) { return is_item(item, n); });
+                     [&](const TemplateValue& item) { return is_item(item, n); });
 }
 
 const DrawCase kDrawCases[] = {
     {R"({"from": "n - 3", "to": "2 * n + 40"})",
-     [](const LawValue& value, int64_t n) { return is_in_range(value, n - 3, 2 * n + 40); }},
+     [](const TemplateValue& value, int64_t n) { return is_in_range(value, n - 3, 2 * n + 40); }},
     {R"({"choose": [4, 2, 7]})",
-     [](const LawValue& value, int64_t) {
-       return value == LawValue{int64_t{4}} || value == LawValue{int64_t{2}} ||
-              value == LawValue{int64_t{7}};
+     [](const TemplateValue& value, int64_t) {
+       return value == TemplateValue{int64_t{4}} || value == TemplateValue{int64_t{2}} ||
+              value == TemplateValue{int64_t{7}};
      }},
     {R"({"permutation": "n"})", is_permutation},
     {R"({"some_of": "n"})", is_ascending},
     {R"({"list": {"from": "-n", "to": 7}, "length": "n"})",
-     [](const LawValue& value, int64_t n) {
+     [](const TemplateValue& value, int64_t n) {
        return is_list(
-           value, n, [](const LawValue& item, int64_t m) { return is_in_range(item, -m, 7); }, n);
+           value, n, [](const TemplateValue& item, int64_t m) { return is_in_range(item, -m, 7); },
+           n);
      }},
     {R"({"list": {"some_of": "n"}, "length": 2})",
-     [](const LawValue& value, int64_t n) { return is_list(value, 2, is_ascending, n); }},
+     [](const TemplateValue& value, int64_t n) { return is_list(value, 2, is_ascending, n); }},
     {R"({"list": {"permutation": 3}, "length": "n"})",
-     [](const LawValue& value, int64_t n) {
+     [](const TemplateValue& value, int64_t n) {
        return is_list(
-           value, n, [](const LawValue& item, int64_t) { return is_permutation(item, 3); }, n);
+           value, n, [](const TemplateValue& item, int64_t) { return is_permutation(item, 3); }, n);
      }},
 };
 
@@ -245,7 +246,7 @@ TEST_CASE("draws: random values are legal, and stay as they are where they fit")
     const auto n = test::in_range<int64_t>(0, 12);
     for (const DrawCase& c : kDrawCases) {
       const DrawRig rig(c.draw, known_n(n));
-      const LawValue value = rig.random(seed);
+      const TemplateValue value = rig.random(seed);
       RC_ASSERT(c.is_legal(value, n));
       RC_ASSERT(rig.fitted(value) == value);
       RC_ASSERT(rig.random(seed) == value);
@@ -258,7 +259,7 @@ TEST_CASE("draws: values that are fitted to another earlier value are legal ther
     const auto before = test::in_range<int64_t>(0, 12);
     const auto now = test::in_range<int64_t>(0, 12);
     for (const DrawCase& c : kDrawCases) {
-      const LawValue value = DrawRig(c.draw, known_n(before)).random(seed);
+      const TemplateValue value = DrawRig(c.draw, known_n(before)).random(seed);
       RC_ASSERT(c.is_legal(DrawRig(c.draw, known_n(now)).fitted(value), now));
     }
   });
@@ -270,11 +271,11 @@ TEST_CASE("draws: simpler values are legal, and whichever are taken, they end at
     Random random(seed);
     for (const DrawCase& c : kDrawCases) {
       const DrawRig rig(c.draw, known_n(n));
-      LawValue value = rig.random(seed);
-      std::vector<LawValue> simpler = rig.simpler(value);
+      TemplateValue value = rig.random(seed);
+      std::vector<TemplateValue> simpler = rig.simpler(value);
       // Each number is at most 64 above its least one, and there are at most 16 of them.
       for (int step = 0; step < 64 * 16 && !simpler.empty(); ++step) {
-        for (const LawValue& each : simpler) {
+        for (const TemplateValue& each : simpler) {
           RC_ASSERT(each != value);
           RC_ASSERT(c.is_legal(each, n));
         }

@@ -24,7 +24,7 @@ constexpr std::string_view kNames = R"({"n": 6, "p": [2, 0, 1], "twice": [2, 0, 
 std::string result(std::string_view formula) {
   const KnownValues known{std::string(kNames)};
   try {
-    return law_text(Expression(formula, known.names).value(known.values));
+    return value_text(Expression(formula, known.names).value(known.values));
   } catch (const ExpressionError& error) {
     return error.what();
   }

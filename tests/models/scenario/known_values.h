@@ -18,7 +18,7 @@ struct KnownValues {
     const DocumentNode root = *document.root();
     for (const DocumentNode member : root) {
       names.push_back(member.key());
-      values.push_back(law_value(member));
+      values.push_back(template_value(member));
     }
   }
   KnownValues(const KnownValues&) = delete;
@@ -28,7 +28,7 @@ struct KnownValues {
   Diagnostics diagnostics;
   Document document;
   std::vector<std::string> names;
-  std::vector<LawValue> values;
+  std::vector<TemplateValue> values;
 };
 
 }  // namespace orrery::test

@@ -67,11 +67,11 @@ std::string filled(const std::string& text, std::string (*of)(DocumentNode),
   Diagnostics diagnostics("f");
   const Document document(text, diagnostics, limits);
   std::vector<std::string> names;
-  std::vector<LawValue> values;
+  std::vector<TemplateValue> values;
   const DocumentNode known = *document.root()->find("known");
   for (const DocumentNode member : known) {
     names.push_back(member.key());
-    values.push_back(law_value(member));
+    values.push_back(template_value(member));
   }
   std::string result;
   const std::string error = input_error([&] {
@@ -239,12 +239,12 @@ ScenarioDefaults ring_defaults() {
   return defaults;
 }
 
-std::string scenario_error(const std::string& text, const std::vector<LawValue>& values) {
+std::string scenario_error(const std::string& text, const std::vector<TemplateValue>& values) {
   const Law law("f", text);
   return input_error([&] { (void)law.scenario(values, ring_defaults()); });
 }
 
-const std::vector<LawValue> kThree = {{int64_t{3}}, {std::string("s32")}};
+const std::vector<TemplateValue> kThree = {{int64_t{3}}, {std::string("s32")}};
 
 TEST_CASE("laws: one has its names, in order, and what is drawn for them") {
   const Law law("f", SmallLaw().text());
@@ -295,7 +295,7 @@ TEST_CASE("laws: without a cluster in the law, who makes the scenario must give 
 TEST_CASE("laws: where says which values count") {
   const Law law("f", SmallLaw().text());
   CHECK(law.admits(kThree));
-  CHECK_FALSE(law.admits(std::vector<LawValue>{{int64_t{1}}, {std::string("s32")}}));
+  CHECK_FALSE(law.admits(std::vector<TemplateValue>{{int64_t{1}}, {std::string("s32")}}));
   const auto admits_error = [](const std::string& where) {
     SmallLaw small;
     small.where = where;
@@ -313,7 +313,7 @@ TEST_CASE("laws: where says which values count") {
   std::string without = SmallLaw().text();
   const size_t begin = without.find("\"where\"");
   const Law any("f", without.erase(begin, without.find('\n', begin) + 1 - begin));
-  CHECK(any.admits(std::vector<LawValue>{{int64_t{1}}, {std::string("s32")}}));
+  CHECK(any.admits(std::vector<TemplateValue>{{int64_t{1}}, {std::string("s32")}}));
   CHECK(any.where() == "");
 }
 
@@ -363,7 +363,7 @@ TEST_CASE("laws: what is wrong in a scenario is refused where the law has it") {
   const std::string kDtypes =
       "expected a dtype (one of pred, s8, s16, s32, s64, u8, u16, u32, u64, f16, bf16, f32, f64, "
       "f8e4m3fn, f8e5m2, c64, c128)";
-  const std::vector<LawValue> one = {{int64_t{1}}, {std::string("u33")}};
+  const std::vector<TemplateValue> one = {{int64_t{1}}, {std::string("u33")}};
   CHECK(scenario_error(SmallLaw().text(), one) ==
         "f:5:50: /arrays/a/dtype: " + kDtypes + ", got \"u33\"; did you mean \"u32\"?");
   SmallLaw law;
@@ -390,7 +390,7 @@ TEST_CASE("laws: what is wrong in a scenario is refused where the law has it") {
   law.forall = R"({"n": {"choose": [3]}, "o": {"choose": [{"shape": [6], "dtype": "f33"}]}})";
   law.arrays = R"({"a": "${o}"})";
   const Law read("f", law.text());
-  const std::vector<LawValue> chosen = {{int64_t{3}}, read.draws()[1].choices()[0]};
+  const std::vector<TemplateValue> chosen = {{int64_t{3}}, read.draws()[1].choices()[0]};
   CHECK(input_error([&] { (void)read.scenario(chosen, ring_defaults()); }) ==
         "f:5:17: /arrays/a/dtype: " + kDtypes + ", got \"f33\"; did you mean \"f32\"?");
 }

@@ -40,7 +40,7 @@ std::string error_of(const Function& function) {
 
 std::vector<std::string> ids(const Plan& plan) {
   std::vector<std::string> ids;
-  for (const std::vector<LawValue>& values : plan.points())
+  for (const std::vector<TemplateValue>& values : plan.points())
     ids.push_back(point_id(plan, values));
   return ids;
 }
@@ -71,7 +71,7 @@ TEST_CASE("plans: a range ends at \"to\" or below; ids tell texts from numbers")
   CHECK(ids(plan_of(R"("sweep": {"tp": [1, "1", true, "true", "a b", [2, "x"]]})")) ==
         Ids{"tp=1", "tp=\"1\"", "tp=true", "tp=\"true\"", "tp=\"a b\"", "tp=[2, \"x\"]"});
   CHECK(Plan("f", R"({"sweep": {}, "orrery": 1})").points() ==
-        std::vector<std::vector<LawValue>>(1));
+        std::vector<std::vector<TemplateValue>>(1));
   CHECK(ids(plan_of(R"("sweep": {"tp": ["8B", "a-b", "1e5", "-", "null"]})")) ==
         Ids{"tp=8B", "tp=a-b", "tp=\"1e5\"", "tp=-", "tp=\"null\""});
 }
@@ -88,7 +88,7 @@ TEST_CASE("plans: a scenario has none of the plan's keys, and terms may have hol
  "devices": {"at_most": "${2 * tp}"}}, "work": {"tokens": "${tp * 1000}"},
 "price": {"per_device_hour": "2.${tp}5 USD"}, "minimize": ["cost", "peak_memory"],
 "cases": [{"id": "ours", "let": {"mode": "x", "tp": 6}}], "kinds": {"a": "w_*", "b": ["m", "n"]})");
-  const std::vector<LawValue> values = plan.points()[2];
+  const std::vector<TemplateValue> values = plan.points()[2];
   CHECK(plan.scenario(values).program.mesh.devices() == 2);
   const PlanTerms terms = plan.terms(values);
   CHECK(terms.constraints.peak_memory == Bytes(int64_t{2} << 30));

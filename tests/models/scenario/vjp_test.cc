@@ -206,6 +206,7 @@ TEST_CASE("vjp: what is computed again is made of what is kept, just before it i
         "t.bwd = mul(r.bwd, t.re): f32[2]{V:x}\n"
         "s.bwd = mul(t.bwd, s): f32[2]{V:x}\n"
         "ct_w = s.bwd\n");
+  CHECK(added(with_vjp(program, kOfR + R"(, "recompute": [])")) == added(with_vjp(program, kOfR)));
   CHECK(added(with_vjp(program, kOfR + R"(, "recompute": "all")")) ==
         "r.bwd = pvary(ct_r): f32[2]{V:x}\n"
         "s.re = exp(w): f32[2]{V:x}\n"

@@ -1,4 +1,4 @@
-// Tests that docs/verify.md shows what its commands print, in its order.
+// Tests that documents about laws and plans show what their commands print, in their order.
 
 #include <filesystem>
 #include <fstream>
@@ -41,6 +41,22 @@ TEST_CASE("docs/verify.md shows what its commands print") {
     verified += words[0] == "verify" ? 1 : 0;
   }
   CHECK(verified == 4);
+}
+
+TEST_CASE("docs/planning.md shows what its commands print; tools/update_golden writes it") {
+  const WorkingFolder working(in_tree(""));
+  size_t planned = 0;
+  for (const Shown& shown : commands_of(text_of("docs/planning.md"))) {
+    INFO(shown.command);
+    std::vector<std::string> words = words_of(shown.command);
+    REQUIRE(words[0] == "orrery");
+    words.erase(words.begin());
+    const Ran run = ran(words);
+    CHECK(run.err == "");
+    CHECK(run.out == shown.output);
+    ++planned;
+  }
+  CHECK(planned == 6);
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
-#include "tools/nccl_tests/json_reader.h"
-
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "tests/tools/nccl_tests/tables.h"
+#include "tools/nccl_tests/draft.h"
 
 namespace orrery::test {
 namespace {

@@ -11,8 +11,8 @@
 #include "models/program/rules.h"
 #include "models/scenario/reader.h"
 #include "tests/tools/reference/examples.h"
-#include "tools/reference/op_reference.h"
 #include "tools/reference/parameters.h"
+#include "tools/reference/reference.h"
 #include "tools/report/figures.h"
 #include "verifier/run.h"
 

@@ -1,7 +1,5 @@
 // Compares the schemas with the reader of scenarios, and with the reports that they describe.
 
-#include "tools/reference/schema.h"
-
 #include <regex>
 #include <set>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "tests/tools/reference/examples.h"
 #include "tests/tools/reference/validator.h"
 #include "tests/tools/report/sample.h"
+#include "tools/reference/reference.h"
 #include "tools/report/json.h"
 #include "verifier/laws/verify.h"
 #include "verifier/run.h"

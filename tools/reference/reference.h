@@ -7,17 +7,38 @@
 //    (the head, the table of states, where JAX differs) are constants in op_reference.cc.
 //  - parameters.h has the sentence, the accepted values and the default of each parameter. Names
 //    mean the same in every op, so each name has one sentence.
-//  - schema.h makes the JSON Schemas of scenarios and reports, docs/schema. It completes a
-//    hand-written file, scenario.schema.json or report.schema.json, which the build embeds.
+//  - The schemas are docs/schema. They are of draft 2020-12 and use only what draft 7 has too,
+//  which
+//    most editors know. The hand-written part is in *.schema.json beside this file, which the build
+//    embeds. Ops, dtypes, units and the catalog come from the reader's tables.
 // `orrery show ops --format markdown` and `orrery show schema` print them. Tests compare
 // docs/ops.md and docs/schema with them byte for byte, and require a sentence for every parameter.
 // After a change of an op, write the output of these commands to docs/ again.
 
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace orrery {
 
 /// Returns the text that `orrery show ops --format markdown` prints.
 std::string op_reference();
+
+/// This is the hand-written part of a schema. Its name is "scenario", "plan" (the keys
+/// of its own), "report" or "plan_report".
+struct SchemaFile {
+  std::string_view name;
+  std::string_view json;
+};
+std::span<const SchemaFile> schema_files();
+
+/// These return the schemas that `orrery show schema` prints and docs/schema holds.
+std::string scenario_schema();
+/// A law's is the scenario's with holes allowed for values.
+std::string law_schema();
+/// So is a plan's.
+std::string plan_schema();
+std::string report_schema();
+std::string plan_report_schema();
 
 }  // namespace orrery

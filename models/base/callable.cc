@@ -1,4 +1,4 @@
-#include "models/base/threads.h"
+#include "models/base/callable.h"
 
 #include <system_error>
 #include <thread>
