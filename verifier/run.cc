@@ -156,7 +156,10 @@ class Run {
     const bool timed = !options_.times_if || options_.times_if(report_.memory);
     if (timed && tables_.agree)
       report_.completion = stages_.times();
-    report_.labels = labels_of_figures(scenario_, lowered());
+    for (const Fault& fault : scenario_.faults)
+      report_.labels.push_back(fault_text(fault, stages_.fabric(), options_.seed));
+    for (std::string& each : labels_of_figures(scenario_, lowered()))
+      report_.labels.push_back(std::move(each));
     if (!tables_.agree)
       report_.checks = tables_.checks;
     else if (timed && !report_.completion)

@@ -40,6 +40,9 @@ class Holes {
   Holes(const Document& document, std::span<const std::string> names,
         std::span<const std::string_view> apart, Diagnostics& diagnostics);
 
+  /// Returns whether there are none.
+  bool empty() const { return holes_.empty(); }
+
   /// Returns the document with the formulas' values in the holes. Throws InputError for a formula
   /// that has none.
   std::unique_ptr<const Document> filled(std::span<const TemplateValue> values,

@@ -60,7 +60,8 @@ std::vector<TemplateValue> swept_range(DocumentNode node, Diagnostics& diagnosti
   for (Int128 value = *from; value <= *to;
        value = grows ? value * *times : value + step.value_or(1)) {
     if (values.size() == static_cast<size_t>(kMostValues)) {
-      expected(node, fmt::format("at most {} values", kMostValues), diagnostics);
+      diagnostics.add(node.origin(),
+                      fmt::format("expected at most {} values, got more", kMostValues));
       break;
     }
     values.push_back({static_cast<int64_t>(value)});
@@ -72,7 +73,7 @@ std::vector<TemplateValue> swept_values(DocumentNode node, Diagnostics& diagnost
   if (node.kind() == DocumentNode::Kind::Object)
     return swept_range(node, diagnostics);
   std::vector<TemplateValue> values;
-  if (!is_list(node, "a list of values, or {\"from\", \"to\", \"times\" or \"step\"}", diagnostics))
+  if (!is_list(node, "a list of values, or an object with \"from\" and \"to\"", diagnostics))
     return values;
   for (const DocumentNode item : node) {
     TemplateValue value = template_value(item);
@@ -122,7 +123,8 @@ PlanConstraints constraints_of(DocumentNode node, Diagnostics& diagnostics) {
 }
 
 std::optional<PlanWork> work_of(DocumentNode node, Diagnostics& diagnostics) {
-  if (node.kind() != DocumentNode::Kind::Object || node.size() != 1) {
+  if (node.kind() != DocumentNode::Kind::Object || node.size() != 1 ||
+      node.first()->key().empty()) {
     expected(node, "an object with one number, such as {\"tokens\": 4096}", diagnostics);
     return std::nullopt;
   }
@@ -207,6 +209,8 @@ Plan::Plan(std::string file, std::string text, const Limits& limits)
   Diagnostics diagnostics(this->file());
   terms_.emplace(document(), names(), keys_but(document(), kOfTerms), diagnostics);
   diagnostics.throw_if_any();
+  if (terms_->empty())
+    (void)terms({});  // throws what is wrong with them
 }
 
 void Plan::read_sweep(DocumentNode node, Diagnostics& diagnostics) {
@@ -216,6 +220,8 @@ void Plan::read_sweep(DocumentNode node, Diagnostics& diagnostics) {
       node, "an object with the values of each name",
       [&](DocumentNode values) { sweep_.push_back(swept_values(values, diagnostics)); },
       diagnostics);
+  if (node.kind() == DocumentNode::Kind::Object && node.size() == 0)
+    expected(node, "at least 1 name", diagnostics);
 }
 
 void Plan::read_minimize(DocumentNode node, Diagnostics& diagnostics) {
@@ -285,10 +291,12 @@ std::vector<std::vector<TemplateValue>> Plan::points() const {
   Int128 combinations = 1;
   for (const std::vector<TemplateValue>& values : sweep_)
     combinations = std::min<Int128>(combinations * values.size(), kMostNumber);
-  if (combinations > limits().points)
+  if (combinations > limits().points) {
+    const auto count = static_cast<int64_t>(combinations);
     throw InputError(
-        file(),
-        {{sweep_origin_, beyond(limits(), &Limits::points, static_cast<int64_t>(combinations))}});
+        file(), {{sweep_origin_, count == kMostNumber ? beyond(limits(), &Limits::points, "more")
+                                                      : beyond(limits(), &Limits::points, count)}});
+  }
   std::vector<std::vector<TemplateValue>> admitted;
   for (int64_t number = 0; number < combinations; ++number) {
     std::vector<TemplateValue> point(sweep_.size());

@@ -119,7 +119,8 @@ class Plan : public ScenarioTemplate {
   std::optional<Holes> terms_;  // of the keys that PlanTerms has
 };
 
-/// Returns what a point is called, its values as `--let` takes them: "tp=4,recompute=none".
+/// Returns what a point is called: its values, "tp=4,recompute=none". Numbers, booleans, texts and
+/// lists of them are written as `--let` takes them.
 std::string point_id(const ScenarioTemplate& of, std::span<const TemplateValue> values);
 
 /// Returns whether the text matches the pattern, in which "*" stands for any characters.

@@ -33,15 +33,4 @@ struct DeviceTimes {
 std::vector<DeviceTimes> device_times(const Program& program, const Lowered& lowered,
                                       const Completion& completion);
 
-/// The times of one list: what a thread takes on one of its devices.
-struct ListTimes {
-  ThreadId thread;
-  DeviceTimes times;
-};
-
-/// Returns the times of the list that computes longest; among equal ones the first. Requires a
-/// program with a thread.
-ListTimes longest_computing(const Program& program, const Lowered& lowered,
-                            const Completion& completion);
-
 }  // namespace orrery

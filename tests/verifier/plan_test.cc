@@ -73,7 +73,7 @@ TEST_CASE("planner: times and their parts have their closed forms, and add up") 
     const Duration computes(8'000'000'000 / n);  // 1 TFLOP/s is 1 ps a flop
     CHECK(times.parts.compute == computes);
     CHECK(times.parts.launch == Duration(5'000'000));
-    CHECK(times.parts.exposed == (n == 1 ? times.parts.exposed : ring_time(n)));
+    CHECK(times.parts.exposed == ring_time(n));
     CHECK(times.parts.idle == Duration());
     CHECK(times.parts.compute + times.parts.launch + times.parts.exposed + times.parts.idle ==
           times.makespan);
@@ -148,11 +148,19 @@ TEST_CASE("planner: memory of a backward pass by kind; products that are made ag
         doctest::Approx(6 * product).epsilon(1e-12));
   CHECK(*of_again.hfu * static_cast<double>(of_again.makespan.count()) ==
         doctest::Approx(7 * product).epsilon(1e-12));
-  std::set<std::string> kinds;
-  for (const MemoryOfKind& memory : kept.points.front().figures->memory)
-    kinds.insert(memory.kind);
-  CHECK(kinds.contains("weights"));
-  CHECK(kinds.contains("activations"));
+  // Arrays of 4 MiB: at the peak of the first, "e" is kept, and of the second it is made again.
+  const auto memory = [](const PlanReport& report, const std::string& kind) {
+    for (const MemoryOfKind& each : report.points.front().figures->memory)
+      if (each.kind == kind)
+        return each.bytes.count() >> 20U;
+    return int64_t{0};
+  };
+  CHECK(memory(kept, "weights") == 8);
+  CHECK(memory(again, "weights") == 8);
+  CHECK(memory(kept, "activations") == 4);
+  CHECK(memory(kept, "recomputed") == 0);
+  CHECK(memory(again, "activations") == 0);
+  CHECK(memory(again, "recomputed") == 4);
 }
 
 TEST_CASE("planner: what cannot fit is not timed, and what is no scenario is refused") {
@@ -198,9 +206,41 @@ TEST_CASE("planner: what cannot fit is not timed, and what is no scenario is ref
   small.keys = R"("sweep": {"n": [3, 16]})";
   CHECK_THROWS_WITH_AS(
       answered(small),
-      "f: expected a point that is a scenario, got none of 2; the first is refused: f:3:163: "
+      "f: expected a point that can be timed, got none of 2; the first is refused: f:3:163: "
       "/program/0/flops: \"8000000000 / n\": 8000000000 / 3 is not a whole number",
       InputError);
+}
+
+TEST_CASE("planner: a slow device is slow in its launches too, and faults are told") {
+  SmallPlan small;
+  small.keys = R"("faults": [{"slow_device": 1, "factor": 2}], "sweep": {"n": [2]})";
+  const PlanReport report = answered(small);
+  const TimeParts& parts = report.points.front().times()->parts;
+  CHECK(parts.compute == Duration(8'000'000'000));
+  CHECK(parts.launch == Duration(10'000'000));
+  CHECK(report.points.front().figures->labels.front().starts_with("Device 1 is slow"));
+}
+
+TEST_CASE("planner: a plan without programs takes no time") {
+  const Plan plan(
+      "f", R"({"sweep": {"n": [1, 2]}, "orrery": 1, "cluster": {"topology": "switch", "devices": 2,
+ "bandwidth": "1 GB/s", "latency": "1 us"}, "mesh": {"x": "${n}"}, "check_types": false,
+ "arrays": {"a": {"shape": [4], "dtype": "f32", "init": "zeros"}}, "programs": []})");
+  for (const PlanPoint& point : answer(plan).points) {
+    CHECK(point.times()->makespan == Duration());
+    CHECK(point.times()->parts == TimeParts());
+    CHECK(point.figures->peak == Bytes());  // no device runs anything that reads the array
+  }
+}
+
+TEST_CASE("planner: a \"where\" without a value at a number that was tried leaves that out") {
+  SmallPlan small;
+  small.keys =
+      R"("sweep": {"n": [4]}, "where": "8 / n >= 1", "constraints": {"devices": {"at_most": 1}})";
+  const PlanReport report = answered(small);
+  CHECK(report.nearest == 0);
+  REQUIRE(report.changes.size() == 1);
+  CHECK(report.changes[0].to == TemplateValue{int64_t{1}});
 }
 
 TEST_CASE("planner: a point whose program hangs is refused with the reason") {

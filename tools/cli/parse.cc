@@ -214,7 +214,8 @@ void add_plan(CLI::App& app, PlanCommand& plan) {
       "Examples:\n"
       "  orrery plan scenarios/plan/all-reduce-cluster.json\n"
       "  orrery plan scenarios/plan/does-it-fit.json --all\n"
-      "  orrery plan scenarios/plan/does-it-fit.json --find largest:layers\n"
+      "  orrery plan scenarios/plan/llama3-8b-layer.json --let gpus=8,tp=8 --find "
+      "largest:sequences\n"
       "Exit codes: 0 a point fits, 1 none does, 2 the input is wrong, 3 a bug in orrery.\n");
 }
 

@@ -69,8 +69,14 @@ class PlanRun {
   Outcome run() {
     if (command_.output)
       keep_inputs("--output", *command_.output, {command_.file});
+    if (command_.find && command_.scenario)
+      refuse("--find", "expected no --scenario beside it");
+    if ((command_.find || command_.scenario) && command_.format != PlanFormat::Text)
+      refuse("--format", "expected none beside --find or --scenario, whose answers have one form");
     if (command_.scenario) {
-      deliver(write_scenario(plan_.scenario(values_of(plan_, *command_.scenario))));
+      Scenario scenario = plan_.scenario(values_of(plan_, *command_.scenario));
+      scenario.name += fmt::format("{}{}", scenario.name.empty() ? "" : ", ", *command_.scenario);
+      deliver(write_scenario(scenario));
       return Outcome::Holds;
     }
     PlanOptions options;

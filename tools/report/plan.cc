@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -66,11 +67,12 @@ std::string_view text_of(Improvement improvement) {
   return "a quarter more memory";
 }
 
-/// Returns a number with three significant digits, grouped: "40,300", "1.23".
-std::string rounded(double number) {
+/// Returns a number with so many significant digits, or grouped if it has four or more before the
+/// point: "40,300", "1.23".
+std::string rounded(double number, int digits = 3) {
   if (number >= 1000)
     return grouped(static_cast<uint64_t>(number + 0.5));
-  return fmt::format("{:.3g}", number);
+  return fmt::format("{:.{}g}", number, digits);
 }
 
 /// Returns the work per second of a point that was timed, on all its devices.
@@ -91,7 +93,7 @@ std::optional<double> cost_of(const PlanPoint& point) {
 std::string cost_text(const PlanPoint& point) {
   constexpr double kMillion = 1e6;
   const double cost = cost_of(point).value_or(0) * kMillion;
-  return fmt::format("{:.4g} {}", cost, point.terms.price->currency);
+  return fmt::format("{} {}", rounded(cost, 4), point.terms.price->currency);
 }
 
 /// Returns "-12.3 %", with two digits at least.
@@ -160,12 +162,13 @@ class PlanText {
     size_t fit = 0;
     for (size_t p = 0; p < report_.swept; ++p)
       fit += report_.points[p].status == PointStatus::Fits ? 1 : 0;
-    text_ += fmt::format("  {}: {} fit, {} do not", counted(to_int(report_.swept), "point"), fit,
-                         report_.swept - fit - report_.refused);
+    const size_t others = report_.swept - fit - report_.refused;
+    text_ += fmt::format("  {}: {} {}, {} {} not", counted(to_int(report_.swept), "point"), fit,
+                         fit == 1 ? "fits" : "fit", others, others == 1 ? "does" : "do");
     if (report_.pruned > 0)
       text_ += fmt::format(" ({} of them were not timed)", report_.pruned);
     if (report_.refused > 0)
-      text_ += fmt::format(", {} are refused", report_.refused);
+      text_ += fmt::format(", {} {} refused", report_.refused, report_.refused == 1 ? "is" : "are");
     text_ += "\n";
   }
 
@@ -532,12 +535,20 @@ std::string plan_json(const Plan& plan, const PlanReport& report) {
 }
 
 std::string plan_csv(const Plan& plan, const PlanReport& report) {
-  std::vector<std::string> fields = {"id"};
-  fields.insert(fields.end(), plan.names().begin(), plan.names().end());
+  std::vector<std::string> fields = {"id", "case"};
+  for (const std::string& name : plan.names())
+    fields.push_back("let." + name);
   for (const char* const field :
        {"status", "because", "devices", "makespan_ps", "work_per_s", "mfu", "hfu", "compute_ps",
         "exposed_ps", "idle_ps", "launch_ps", "peak_bytes", "cost"})
     fields.emplace_back(field);
+  std::set<std::string> kinds;
+  for (const PlanPoint& point : report.points)
+    if (point.figures)
+      for (const MemoryOfKind& memory : point.figures->memory)
+        kinds.insert(memory.kind);
+  for (const std::string& kind : kinds)
+    fields.push_back("memory." + kind);
   std::string text;
   const auto add_line = [&] {
     for (size_t f = 0; f < fields.size(); ++f)
@@ -548,8 +559,9 @@ std::string plan_csv(const Plan& plan, const PlanReport& report) {
   const auto number = [](const std::optional<double>& value) {
     return value ? fmt::format("{}", *value) : "";
   };
-  for (const PlanPoint& point : report.points) {
-    fields = {point.id};
+  for (size_t p = 0; p < report.points.size(); ++p) {
+    const PlanPoint& point = report.points[p];
+    fields = {point.id, p >= report.swept ? "true" : "false"};
     for (const TemplateValue& value : point.values) {
       const auto* word = std::get_if<std::string>(&value.is);
       fields.push_back(word != nullptr ? *word : value_json(value));
@@ -567,6 +579,14 @@ std::string plan_csv(const Plan& plan, const PlanReport& report) {
          number(times == nullptr ? std::nullopt : times->hfu), part(&TimeParts::compute),
          part(&TimeParts::exposed), part(&TimeParts::idle), part(&TimeParts::launch),
          point.figures ? std::to_string(point.figures->peak.count()) : "", number(cost_of(point))});
+    for (const std::string& kind : kinds) {
+      std::string bytes;
+      if (point.figures)
+        for (const MemoryOfKind& memory : point.figures->memory)
+          if (memory.kind == kind)
+            bytes = std::to_string(memory.bytes.count());
+      fields.push_back(std::move(bytes));
+    }
     add_line();
   }
   return text;

@@ -59,7 +59,7 @@ class PointRunner {
           error = std::current_exception();
         }
         const std::lock_guard lock(mutex);
-        if (error) {
+        if (error && !failure) {
           failure = error;
           next = tasks.size();
         }
@@ -92,12 +92,10 @@ class PointRunner {
       made.terms = plan_.terms(task.values);
       judge(task, run, made);
     } catch (const InputError& error) {
-      made.status = PointStatus::Refused;
       const std::string text = error.what();
-      made.because = text.substr(0, text.find('\n'));
+      refuse(made, text.substr(0, text.find('\n')));
     } catch (const std::bad_alloc&) {
-      made.status = PointStatus::Refused;
-      made.because = "it needs more memory than there is";
+      refuse(made, "it needs more memory than there is");
     }
     return made;
   }
@@ -122,12 +120,18 @@ class PointRunner {
       return made.status == PointStatus::Fits || always;
     });
     if (!made.figures->hangs.empty()) {
-      made.status = PointStatus::Refused;
-      made.because = made.figures->hangs;
-      made.figures.reset();
+      refuse(made, made.figures->hangs);
     } else if (const PointTimes* const times = made.times()) {
       check_makespan(times->makespan, made);
     }
+  }
+
+  static void refuse(PlanPoint& point, std::string because) {
+    point.status = PointStatus::Refused;
+    point.because = std::move(because);
+    point.figures.reset();
+    point.devices = 0;
+    point.beyond = 0;
   }
 
   static void does_not_fit(PlanPoint& point, double beyond, std::string because) {
@@ -255,13 +259,12 @@ class Planner {
          : point.times() != nullptr           ? report_.timed
                                               : report_.pruned);
     }
-    const auto is_scenario = [](const PlanPoint& p) { return p.status != PointStatus::Refused; };
-    if (std::none_of(report_.points.begin(), report_.points.end(), is_scenario))
+    if (report_.refused == report_.swept)
       throw InputError(plan_.file(),
                        {{{},
-                         fmt::format("expected a point that is a scenario, got none of {}; the "
+                         fmt::format("expected a point that can be timed, got none of {}; the "
                                      "first is refused: {}",
-                                     report_.points.size(), report_.points.front().because)}});
+                                     report_.swept, report_.points.front().because)}});
   }
 
   void compare() {
@@ -307,12 +310,21 @@ class Planner {
           const int64_t other = halves ? *number / factor : *number * factor;
           PointTask task{point.id, point.values};
           task.values[name] = {other};
-          if (!plan_.admits(task.values) || runner_.run_one(task).status != PointStatus::Fits)
+          if (!is_admitted(task.values) || runner_.run_one(task).status != PointStatus::Fits)
             continue;
           report_.changes.push_back({of, name, point.values[name], task.values[name]});
           return;
         }
       }
+  }
+
+  /// Returns whether the values meet "where". A formula without a value admits none.
+  bool is_admitted(const std::vector<TemplateValue>& values) const {
+    try {
+      return plan_.admits(values);
+    } catch (const InputError&) {
+      return false;
+    }
   }
 
   void ask_what_if() {
@@ -401,11 +413,16 @@ std::optional<Largest> largest_that_fits(const Plan& plan, size_t name,
   std::stable_sort(points.begin(), points.end(),
                    [&](const auto& a, const auto& b) { return number(a) > number(b); });
   PointRunner runner(plan, options);
-  for (std::vector<TemplateValue>& values : points) {
-    std::string id = point_id(plan, values);
-    PlanPoint point = runner.run_one({std::move(id), std::move(values)});
-    if (point.status == PointStatus::Fits)
-      return Largest{point.values[name], std::move(point)};
+  const size_t together = std::max(1U, options.jobs);
+  for (size_t begin = 0; begin < points.size(); begin += together) {
+    std::vector<PointTask> tasks;
+    for (size_t p = begin; p < std::min(begin + together, points.size()); ++p) {
+      std::string id = point_id(plan, points[p]);
+      tasks.push_back({std::move(id), std::move(points[p])});
+    }
+    for (PlanPoint& point : runner.run(tasks))
+      if (point.status == PointStatus::Fits)
+        return Largest{point.values[name], std::move(point)};
   }
   return std::nullopt;
 }

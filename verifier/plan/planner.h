@@ -3,7 +3,8 @@
 // The planner answers a plan (models/scenario/plan.h): it times each point that can fit, and says
 // which are best, why the others do not fit, and what would change that.
 //  1. A point's devices are counted, then its memory, then its time (point.h). A point that breaks
-//     a constraint is not taken further. A point that is no scenario is refused.
+//     a constraint is not taken further. A point that is no scenario, or whose program
+//     hangs, is refused.
 //  2. The points that fit are compared by the figures that the plan minimizes.
 //  3. The best point and each case are timed again on better hardware (Improvement,
 //  cluster_json.h).
@@ -27,7 +28,7 @@ namespace orrery {
 
 struct PlanOptions {
   unsigned jobs = 1;  // threads
-  uint64_t seed = 0;  // of faults that are drawn
+  uint64_t seed = 0;  // of jitter
   Limits limits = {};
   /// If it is given, it is told how many points of how many are done, by one thread at a time.
   std::function<void(uint64_t done, uint64_t all)> progress = {};
@@ -88,7 +89,8 @@ struct PlanReport {
 /// better. Of makespan and cost it is that of a unit of work, if the plan says the work.
 double figure_of(const PlanPoint& point, PlanAxis axis);
 
-/// Times the plan. Throws InputError if the plan is wrong, or if all points are refused.
+/// Times the plan. Throws InputError if the plan is wrong, or if all points of
+/// the sweep are refused.
 PlanReport answer(const Plan& plan, const PlanOptions& options = {});
 
 /// Returns the largest of the name's values with which a point fits, and that point; nothing if

@@ -11,10 +11,11 @@
 #include "models/program/loops.h"
 #include "models/program/op_rules.h"
 #include "models/program/rules.h"
-#include "simulator/analyze/device_times.h"
+#include "simulator/analyze/list_runs.h"
 #include "simulator/lower/local_cost.h"
 #include "simulator/schedule/durations.h"
 #include "simulator/schedule/lowered.h"
+#include "simulator/schedule/tape.h"
 
 namespace orrery {
 namespace {
@@ -34,29 +35,25 @@ class Kinds {
   }
 
   std::string of(const Held& held) const {
-    switch (held.kind) {
-      case HeldAs::Argument:
-        return of_argument(held.value);
-      case HeldAs::Output:
-        return "outputs";
-      case HeldAs::Scratch:
-        return "scratch";
-      case HeldAs::Temporary:
-      case HeldAs::InFlight:
-        break;
-    }
+    if (held.kind == HeldAs::Argument)
+      return of_argument(held.value);
+    if (held.kind == HeldAs::Scratch)
+      return "scratch";
+    const std::string otherwise = held.kind == HeldAs::Output ? "outputs" : "temporaries";
     const auto value = values_.find(held.value);
     if (value == values_.end())
-      return "temporaries";  // of iterations that are left out
+      return otherwise;  // of iterations that are left out
     const BufferId buffer = program_.value(value->second).buffer;
     const auto maker = makers_.find(buffer);
     if (maker == makers_.end())
-      return "temporaries";
-    if (is_gather(maker->second->kind))
+      return otherwise;
+    const Op& op = *maker->second;
+    if (is_gather(op.kind) && held.kind != HeldAs::Output)
       return "gathered";
-    if (maker->second->pass != Pass::Forward)
-      return "gradients";
-    return read_backward_.contains(buffer) ? "activations" : "temporaries";
+    if (op.pass != Pass::Forward)
+      return op.pass == Pass::Again ? "recomputed" : "gradients";
+    return held.kind != HeldAs::Output && read_backward_.contains(buffer) ? "activations"
+                                                                          : otherwise;
   }
 
  private:
@@ -101,30 +98,41 @@ std::vector<MemoryOfKind> by_kind(const Program& program, std::span<const PlanKi
   return sorted;
 }
 
-/// Returns the launches of local ops in each run of a thread's list, all iterations counted.
-Duration launches(const Program& program, const Thread& thread, const DeviceFigures& device,
-                  const std::vector<uint64_t>& repetitions) {
-  const Duration launch = launch_duration(device);
-  Duration all;
-  for (const OpId id : thread.issue_order)
-    if (const Op& op = program.op(id);
-        rules(op.kind).family == Family::Local && cost_of(program, op).runs)
-      all += launch * static_cast<int64_t>(repetitions[id.index()]);
-  return all;
+/// Returns the part of the time of an op's runs that is launches. A fault that slows the op down
+/// slows its launch too.
+Duration launches(const Scenario& scenario, OpId op, Duration took) {
+  const LocalDuration one =
+      local_duration(cost_of(scenario.program, scenario.program.op(op)), scenario.cluster.device);
+  if (one.takes == Duration())
+    return Duration();
+  const Int128 all = Int128{took.count()} * launch_duration(scenario.cluster.device).count();
+  return Duration(checked_narrow(all / one.takes.count()));
 }
 
-/// Returns the parts of the list that computes longest.
-TimeParts parts_of(const Scenario& given, const Report& report, Duration makespan) {
-  const ListTimes longest =
-      longest_computing(report.scenario->program, *report.lowered, *report.completion);
-  TimeParts parts;
-  parts.exposed = longest.times.exposed;
-  parts.launch = std::min(longest.times.computing,
-                          launches(given.program, given.program.thread(longest.thread),
-                                   given.cluster.device, repetitions(given.program)));
-  parts.compute = longest.times.computing - parts.launch;
-  parts.idle = makespan - longest.times.computing - longest.times.exposed;
-  return parts;
+/// Returns the parts of the list that computes longest. The result is idle if there is no list.
+TimeParts parts_of(const Report& report, Duration makespan) {
+  const Scenario& scenario = *report.scenario;
+  const ListRuns runs(scenario.program, *report.lowered, *report.completion);
+  TimeParts longest;
+  for (uint32_t l = 0; l < runs.size(); ++l) {
+    const ListId list(l);
+    const Tape& tape = runs.tape(list);
+    TimeParts parts;
+    for (uint32_t i = 0; i < tape.size(); ++i) {
+      const OpTime took = runs.all_runs(tape[i].op, list);
+      if (tape[i].kind == Instruction::Kind::Local) {
+        const Duration launch = launches(scenario, tape[i].op, took.from_entered);
+        parts.launch += launch;
+        parts.compute += took.from_entered - launch;
+      } else if (tape[i].kind != Instruction::Kind::Enter) {
+        parts.exposed += took.from_start;
+      }
+    }
+    if (parts.compute + parts.launch > longest.compute + longest.launch || l == 0)
+      longest = parts;
+  }
+  longest.idle = makespan - longest.compute - longest.launch - longest.exposed;
+  return longest;
 }
 
 /// Adds the shares of peak flops.
@@ -187,7 +195,7 @@ PointFigures figures_of(std::shared_ptr<const Scenario> scenario, std::span<cons
   if (report.completion) {
     PointTimes& times = figures.times.emplace();
     times.makespan = report.completion->makespan - Instant();
-    times.parts = parts_of(*scenario, report, times.makespan);
+    times.parts = parts_of(report, times.makespan);
     add_utilization(*scenario, times);
   }
   return figures;

@@ -27,13 +27,13 @@ struct MemoryOfKind {
   friend bool operator==(const MemoryOfKind&, const MemoryOfKind&) = default;
 };
 
-/// The time of the device that computes longest; among equal ones the first. The parts add up to
-/// the makespan.
+/// The time of what computes longest: of a device, or on a device of several programs of one of
+/// them; among equal ones of the first. The parts add up to the makespan.
 struct TimeParts {
   Duration compute;  // local ops, without their launches
   Duration launch;   // of local ops
-  Duration exposed;  // its compute stream waits for collectives, their launches included
-  Duration idle;     // it waits for nothing that it issued
+  Duration exposed;  // the compute stream waits for collectives, their launches included
+  Duration idle;     // the rest
   friend bool operator==(const TimeParts&, const TimeParts&) = default;
 };
 

@@ -70,8 +70,6 @@ TEST_CASE("plans: a range ends at \"to\" or below; ids tell texts from numbers")
       Ids{"tp=9223372036854775806"});
   CHECK(ids(plan_of(R"("sweep": {"tp": [1, "1", true, "true", "a b", [2, "x"]]})")) ==
         Ids{"tp=1", "tp=\"1\"", "tp=true", "tp=\"true\"", "tp=\"a b\"", "tp=[2, \"x\"]"});
-  CHECK(Plan("f", R"({"sweep": {}, "orrery": 1})").points() ==
-        std::vector<std::vector<TemplateValue>>(1));
   CHECK(ids(plan_of(R"("sweep": {"tp": ["8B", "a-b", "1e5", "-", "null"]})")) ==
         Ids{"tp=8B", "tp=a-b", "tp=\"1e5\"", "tp=-", "tp=\"null\""});
 }
@@ -118,8 +116,9 @@ TEST_CASE("plans: errors of a plan's own keys") {
        "f:1:12: /sweep/t p: expected a name of letters, digits and _ that formulas may use, got "
        "\"t p\""},
       {R"("sweep": {"tp": 1})",
-       "f:1:18: /sweep/tp: expected a list of values, or {\"from\", \"to\", \"times\" or "
-       "\"step\"}, got 1"},
+       "f:1:18: /sweep/tp: expected a list of values, or an object with \"from\" and "
+       "\"to\", got 1"},
+      {R"("sweep": {})", "f:1:11: /sweep: expected at least 1 name, got an object"},
       {R"("sweep": {"tp": []})", "f:1:18: /sweep/tp: expected at least 1 value, got a list"},
       {R"("sweep": {"tp": [1, 2, 1]})",
        "f:1:25: /sweep/tp/2: expected each value once, got 1 again"},
@@ -135,7 +134,7 @@ TEST_CASE("plans: errors of a plan's own keys") {
        "f:1:39: /sweep/tp/by: unknown key \"by\"; expected one of \"from\", \"to\", \"times\", "
        "\"step\""},
       {R"("sweep": {"tp": {"from": 1, "to": 65537}})",
-       "f:1:18: /sweep/tp: expected at most 65536 values, got an object"},
+       "f:1:18: /sweep/tp: expected at most 65536 values, got more"},
       {kSweep + R"(, "minimize": "time")",
        "f:1:67: /minimize: expected a list of figures, got \"time\""},
       {kSweep + R"(, "minimize": [])", "f:1:67: /minimize: expected at least 1 figure, got a list"},
@@ -199,9 +198,20 @@ TEST_CASE("plans: errors of the terms of a point") {
   };
   for (const PlanError& each : errors) {
     CAPTURE(each.keys);
-    const Plan plan = plan_of(kSweep + ", " + each.keys);
+    CHECK(error_of([&] { (void)plan_of(kSweep + ", " + each.keys); }) == each.message);
+    // Where one of the terms has a hole, they are read for each point.
+    const Plan plan = plan_of(kSweep + ", " + each.keys +
+                              (each.keys.starts_with("\"work\"")
+                                   ? R"(, "price": {"per_device_hour": "${tp} USD"})"
+                                   : R"(, "work": {"tokens": "${tp}"})"));
     CHECK(error_of([&] { (void)plan.terms(plan.points().front()); }) == each.message);
   }
+  CHECK(error_of([] {
+          (void)plan_of(kSweep + R"(, "work": {"": 1}, "constraints": {"devices": 1})");
+        }) ==
+        "f:1:63: /work: expected an object with one number, such as {\"tokens\": 4096}, got an "
+        "object\n"
+        "f:1:99: /constraints/devices: expected an object with \"at_most\", got 1");
 }
 
 TEST_CASE("plans: a plan of more points than the limit is refused before they are made") {
@@ -210,6 +220,15 @@ TEST_CASE("plans: a plan of more points than the limit is refused before they ar
   CHECK(error_of([&] { (void)plan_of(kSweep, limits).points(); }) ==
         "f:1:11: /sweep: expected at most 5 points of a plan, got 6 (--limit points=N allows "
         "more)");
+  CHECK(
+      error_of([&] {
+        const std::string many = R"({"from": 1, "to": 60000})";
+        (void)plan_of(
+            fmt::format(R"("sweep": {{"tp": {0}, "a": {0}, "b": {0}, "c": {0}, "d": {0}}})", many))
+            .points();
+      }) ==
+      "f:1:11: /sweep: expected at most 100000 points of a plan, got more (--limit points=N allows "
+      "more)");
   limits.points = 6;
   CHECK(plan_of(kSweep, limits).points().size() == 6);
 }

@@ -104,10 +104,13 @@ TEST_CASE("plan: JSON and CSV have all figures, and jobs change nothing") {
   CHECK(ran({"plan", plan, "--format", "json", "--jobs", "3"}).out == planned.out);
 
   const std::string csv = ran({"plan", plan, "--format", "csv"}).out;
-  CHECK(
-      csv.starts_with("id,n,mode,status,because,devices,makespan_ps,work_per_s,mfu,hfu,compute_ps,"
-                      "exposed_ps,idle_ps,launch_ps,peak_bytes,cost\r\n\"n=1,mode=a\",1,a,fits,,1,"
-                      "6000000,"));
+  CHECK(csv.starts_with(
+      "id,case,let.n,let.mode,status,because,devices,makespan_ps,work_per_s,mfu,hfu,compute_ps,"
+      "exposed_ps,idle_ps,launch_ps,peak_bytes,cost,memory.outputs,memory.temporaries,memory.w_*"
+      "\r\n"
+      "\"n=1,mode=a\",false,1,a,fits,,1,6000000,"));
+  CHECK(csv.find(",4096,4096,4096\r\n") != std::string::npos);
+  CHECK(csv.find("\nours,true,2,b,fits,") != std::string::npos);
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 10);
 }
 
@@ -154,6 +157,10 @@ TEST_CASE("plan: wrong input") {
   CHECK(refused({"--find", "largest:m"}) == "--find: expected one of n, mode, got \"m\"\n");
   CHECK(refused({"--find", "largest:mode"}) ==
         "--find: expected a name whose values are whole numbers, got mode = \"a\"\n");
+  CHECK(refused({"--find", "largest:n", "--scenario", "n=1,mode=a"}) ==
+        "--find: expected no --scenario beside it\n");
+  CHECK(refused({"--find", "largest:n", "--format", "csv"}) ==
+        "--format: expected none beside --find or --scenario, whose answers have one form\n");
   CHECK(refused({"--scenario", "n=3"}) ==
         "--scenario: expected the id of a point, such as \"n=1,mode=a\", got \"n=3\"\n");
   CHECK(refused({"--let", "m=3"}) == "--let: expected one of n, mode, got \"m\"\n");
