@@ -177,37 +177,34 @@ std::unique_ptr<const Document> Holes::filled(std::span<const TemplateValue> val
 
 ScenarioTemplate::ScenarioTemplate(std::string file, std::string text, std::string_view what,
                                    const Limits& limits)
-    : file_(std::move(file)), text_(std::move(text)), limits_(limits) {
-  Diagnostics diagnostics(file_);
+    : file_(std::move(file)), text_(std::move(text)), limits_(limits), diagnostics_(file_) {
   if (text_.size() > static_cast<size_t>(limits.file))
-    diagnostics.add(beyond(limits, &Limits::file, static_cast<int64_t>(text_.size())));
-  diagnostics.throw_if_any();
-  document_ = std::make_unique<const Document>(text_, diagnostics, limits);
-  if (document_->root())
-    is_object(*document_->root(), what, diagnostics);
-  diagnostics.throw_if_any();
+    diagnostics_.add(beyond(limits, &Limits::file, static_cast<int64_t>(text_.size())));
+  diagnostics_.throw_if_any();
+  document_ = std::make_unique<const Document>(text_, diagnostics_, limits);
+  if (!document_->root() || !is_object(*document_->root(), what, diagnostics_))
+    diagnostics_.throw_if_any();
 }
 
 void ScenarioTemplate::read(std::span<const std::string_view> own,
                             FunctionRef<void(Fields&, Diagnostics&)> read_own) {
-  Diagnostics diagnostics(file_);
-  Fields fields(*document_->root(), diagnostics);
+  Fields fields(*document_->root(), diagnostics_);
   know_scenario_keys(fields);
   if (const auto name = fields.optional("name"); name && name->kind() == DocumentNode::Kind::Text)
     name_ = name->text();
   has_cluster_ = fields.optional("cluster").has_value();
-  read_own(fields, diagnostics);
+  read_own(fields, diagnostics_);
   if (const auto where = fields.optional("where"))
-    read_where(*where, diagnostics);
-  const bool is_read = diagnostics.empty();
+    read_where(*where, diagnostics_);
+  const bool is_read = diagnostics_.empty();
   if (is_read) {
     std::vector<std::string_view> apart(own.begin(), own.end());
     apart.emplace_back("where");
-    holes_.emplace(*document_, names_, apart, diagnostics);
+    holes_.emplace(*document_, names_, apart, diagnostics_);
   }
-  if (!is_read || diagnostics.empty())  // a key with a hole is refused as that
+  if (!is_read || diagnostics_.empty())  // a key with a hole is refused as that
     fields.finish();
-  diagnostics.throw_if_any();
+  diagnostics_.throw_if_any();
 }
 
 void ScenarioTemplate::read_names(DocumentNode node, std::string_view what,

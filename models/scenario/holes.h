@@ -98,7 +98,8 @@ class ScenarioTemplate {
   bool admits(std::span<const TemplateValue> values) const;
 
  protected:
-  /// Keeps the text, and throws InputError if it is no JSON object. `what` is "a law, an object".
+  /// Keeps the text, and throws InputError if it is no JSON object. read() tells other errors.
+  /// `what` is "a law, an object".
   ScenarioTemplate(std::string file, std::string text, std::string_view what, const Limits& limits);
   ~ScenarioTemplate() = default;
 
@@ -131,6 +132,7 @@ class ScenarioTemplate {
   Limits limits_;
   std::string name_;
   bool has_cluster_ = false;
+  Diagnostics diagnostics_;  // of the text, until it is read
   std::unique_ptr<const Document> document_;
   std::vector<std::string> names_;
   std::optional<Expression> where_;

@@ -55,13 +55,13 @@ struct PlanWork {
   int64_t amount = 1;
 };
 
-/// What a device costs, in millionths of the currency.
+/// The price of a device, in millionths of the currency.
 struct PlanPrice {
   int64_t micros_per_device_hour = 0;
   std::string currency;  // "USD"
 };
 
-/// What a plan says of one point besides its scenario.
+/// The terms are what a plan says of one point besides its scenario.
 struct PlanTerms {
   PlanConstraints constraints;
   std::optional<PlanWork> work;

@@ -15,7 +15,6 @@
 // (command_tree.h). To add a command, add a struct and an execute() here, its options in parse.cc,
 // and its file NAME_command.cc.
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -56,8 +55,7 @@ struct Terminal {
 /// Shows how far a command is, on a terminal: "law.json: 30 of 100 cases, 12 a second, 6 s left".
 class ProgressLine {
  public:
-  ProgressLine(const Terminal& terminal, std::string file, std::string things)
-      : terminal_(terminal), file_(std::move(file)), things_(std::move(things)) {}
+  ProgressLine(const Terminal& terminal, std::string file, std::string things);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -65,13 +63,12 @@ class ProgressLine {
   void show(uint64_t done, uint64_t all);
 
  private:
-  using Clock = std::chrono::steady_clock;
   const Terminal& terminal_;
   const std::string file_;
   const std::string things_;
   bool shown_ = false;
-  const Clock::time_point began_ = Clock::now();
-  Clock::time_point last_ = began_;
+  const double began_;  // seconds of a clock
+  double last_ = began_;
 };
 
 /// Returns the terminal of stdout and stderr. They have colours on a terminal unless NO_COLOR is

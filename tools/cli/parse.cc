@@ -397,7 +397,7 @@ void add_show(CLI::App& app, ShowCommand& show, ShowShardingCommand& sharding) {
                            {"law", "law"},
                            {"plan", "plan"},
                            {"report", "report"},
-                           {"plan_report", "plan_report"}},
+                           {"plan-report", "plan-report"}},
                           "Which of them")
       ->required();
   schema->callback([&show] { show.what = ShowCommand::What::Schema; });

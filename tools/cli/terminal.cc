@@ -1,8 +1,10 @@
 // The terminal of the process.
 
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -37,7 +39,17 @@ Style style_of(int file) {
           locale_is_utf8() ? Letters::Unicode : Letters::Ascii};
 }
 
+double seconds_of_clock() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
+
+ProgressLine::ProgressLine(const Terminal& terminal, std::string file, std::string things)
+    : terminal_(terminal),
+      file_(std::move(file)),
+      things_(std::move(things)),
+      began_(seconds_of_clock()) {}
 
 ProgressLine::~ProgressLine() {
   if (shown_)
@@ -45,14 +57,13 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::show(uint64_t done, uint64_t all) {
-  using Seconds = std::chrono::duration<double>;
-  const Clock::time_point now = Clock::now();
-  constexpr Seconds kBetween(0.2);
+  constexpr double kBetween = 0.2;
+  const double now = seconds_of_clock();
   if (!terminal_.progress || now - last_ < kBetween)
     return;
   last_ = now;
   shown_ = true;
-  const double rate = static_cast<double>(done) / Seconds(now - began_).count();
+  const double rate = static_cast<double>(done) / (now - began_);
   terminal_.err << fmt::format("\r\033[K{}: {} of {} {}, {:.0f} a second, {:.0f} s left", file_,
                                done, all, things_, rate, static_cast<double>(all - done) / rate)
                 << std::flush;

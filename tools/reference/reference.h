@@ -25,7 +25,7 @@ namespace orrery {
 std::string op_reference();
 
 /// This is the hand-written part of a schema. Its name is "scenario", "plan" (the keys
-/// of its own), "report" or "plan_report".
+/// of its own), "report" or "plan-report".
 struct SchemaFile {
   std::string_view name;
   std::string_view json;

@@ -464,7 +464,7 @@ std::string plan_schema() {
 }
 
 std::string plan_report_schema() {
-  return handwritten("plan_report").dump(2) + "\n";
+  return handwritten("plan-report").dump(2) + "\n";
 }
 
 std::string report_schema() {

@@ -78,15 +78,15 @@ struct PlanReport {
   std::optional<size_t> nearest;  // if nothing fits: the point that is least beyond
   std::vector<PlanChange> changes;
   std::vector<WhatIf> what_if;
-  // Of the points of the sweep: those that were timed, those that cannot fit, and so were not, and
-  // those that are no scenario.
+  // These count points of the sweep: those that were timed, those that cannot fit, and so were not,
+  // and those that are refused.
   uint64_t timed = 0;
   uint64_t pruned = 0;
   uint64_t refused = 0;
 };
 
 /// Returns the figure of a point that has times by which points are compared, for display: less is
-/// better. Of makespan and cost it is that of a unit of work, if the plan says the work.
+/// better. Makespan and cost are those of a unit of work, if the plan says the work.
 double figure_of(const PlanPoint& point, PlanAxis axis);
 
 /// Times the plan. Throws InputError if the plan is wrong, or if all points of

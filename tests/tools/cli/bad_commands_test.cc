@@ -85,7 +85,8 @@ TEST_CASE("bad input: the command line") {
       {"a limit that there is not",
        {"run", "small.json", "--limit", "device=3"},
        "--limit: expected one of file, nesting, values, text, devices, links, ops, device_ops, "
-       "steps, state, runs, data, blocks, clocks, got \"device\"; did you mean \"devices\"?"},
+       "steps, state, runs, data, blocks, clocks, points, got \"device\"; did you mean "
+       "\"devices\"?"},
       {"a limit without a value",
        {"run", "small.json", "--limit", "devices"},
        "--limit: expected devices=VALUE, got \"devices\""},

@@ -48,15 +48,15 @@ TEST_CASE("plan: the answers as text") {
             plan + R"(:5:10: /mesh: expected a mesh of at most 4 devices, the cluster's, got 8
 
   time of n=1,mode=a
-    compute                         4 µs   66.7 %  ████████████████░░░░░░░░
-    exposed communication           1 µs   16.7 %  ████░░░░░░░░░░░░░░░░░░░░
-    idle                             0 s    0.0 %  ░░░░░░░░░░░░░░░░░░░░░░░░
-    launch                          1 µs   16.7 %  ████░░░░░░░░░░░░░░░░░░░░
+    compute                             4 µs   66.7 %  ████████████████░░░░░░░░
+    exposed communication               1 µs   16.7 %  ████░░░░░░░░░░░░░░░░░░░░
+    idle                                 0 s    0.0 %  ░░░░░░░░░░░░░░░░░░░░░░░░
+    launch                              1 µs   16.7 %  ████░░░░░░░░░░░░░░░░░░░░
 
   memory of n=1,mode=a at its peak
-    outputs                        4 KiB   33.3 %  ████████░░░░░░░░░░░░░░░░
-    temporaries                    4 KiB   33.3 %  ████████░░░░░░░░░░░░░░░░
-    w_*                            4 KiB   33.3 %  ████████░░░░░░░░░░░░░░░░
+    outputs                            4 KiB   33.3 %  ████████░░░░░░░░░░░░░░░░
+    temporaries                        4 KiB   33.3 %  ████████░░░░░░░░░░░░░░░░
+    w_*                                4 KiB   33.3 %  ████████░░░░░░░░░░░░░░░░
 
   what if, for n=1,mode=a
     links twice as fast             the same time

@@ -139,7 +139,7 @@ TEST_CASE("docs/schema: is what `orrery show schema` prints; tools/update_golden
   CHECK(text_of("docs/schema/law.schema.json") == law_schema());
   CHECK(text_of("docs/schema/plan.schema.json") == plan_schema());
   CHECK(text_of("docs/schema/report.schema.json") == report_schema());
-  CHECK(text_of("docs/schema/plan_report.schema.json") == plan_report_schema());
+  CHECK(text_of("docs/schema/plan-report.schema.json") == plan_report_schema());
 }
 
 TEST_CASE("law schema: accepts every built-in law, and wants what a law must have") {
