@@ -17,8 +17,6 @@
 namespace orrery {
 namespace {
 
-using Align = Table::Align;
-
 std::string_view name_of(PointStatus status) {
   switch (status) {
     case PointStatus::Fits:
@@ -267,9 +265,9 @@ class PlanText {
         {"launch", timed},   {"peak", true},      {unit_of_work() + "/s", works},
         {"MFU", uses_flops}, {"HFU", uses_flops}, {per_work, costs},
         {"", has_reasons}};
-    std::vector<Align> align(columns.size(), Align::Right);
-    align.front() = Align::Left;
-    align.back() = Align::Left;
+    std::vector<Table::Align> align(columns.size(), Table::Align::Right);
+    align.front() = Table::Align::Left;
+    align.back() = Table::Align::Left;
     Table table(align);
     std::vector<std::string> head;
     for (const auto& [name, shown] : columns)
