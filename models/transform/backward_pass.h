@@ -42,7 +42,6 @@ class BackwardPass final : public BackwardOps {
   /// Returns the ops that were added, in order.
   const std::vector<OpRequest>& added() const { return added_; }
 
-
   /// Makes the next ops have the name `name`.bwd, stand at `origin`, and go back through `forward`,
   /// an op of the program.
   void name_after(const std::string& name, const std::optional<Origin>& origin,
