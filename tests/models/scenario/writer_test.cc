@@ -12,8 +12,8 @@
 #include "models/program/builder.h"
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/json_text.h"
-#include "models/scenario/plan.h"
 #include "models/scenario/placement.h"
+#include "models/scenario/plan.h"
 #include "models/scenario/reader.h"
 #include "tests/models/scenario/same.h"
 #include "tests/models/scenario/support.h"
@@ -47,7 +47,8 @@ TEST_CASE("writer: every scenario of the repository reads back as it was written
     std::string first;
     std::getline(in, first);
     // A file that fails cannot be read, and a law is no scenario.
-    if (!first.starts_with("// Fails on purpose, exit 2: ") && !is_template(load_text(file, {}), {}))
+    if (!first.starts_with("// Fails on purpose, exit 2: ") &&
+        !is_template(load_text(file, {}), {}))
       round_trip(load_scenario(file));
   }
 }
