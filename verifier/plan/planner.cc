@@ -400,6 +400,19 @@ double figure_of(const PlanPoint& point, PlanAxis axis) {
                            : 0;
 }
 
+std::optional<double> work_per_second(const PlanPoint& point) {
+  const PointTimes* const times = point.times();
+  if (!point.terms.work || times == nullptr || times->makespan == Duration())
+    return std::nullopt;
+  return 1 / figure_of(point, PlanAxis::Makespan);
+}
+
+std::optional<double> cost_of(const PlanPoint& point) {
+  return point.terms.price && point.times() != nullptr
+             ? std::optional(figure_of(point, PlanAxis::Cost))
+             : std::nullopt;
+}
+
 PlanReport answer(const Plan& plan, const PlanOptions& options) {
   return Planner(plan, options).report();
 }

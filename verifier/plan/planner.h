@@ -89,6 +89,14 @@ struct PlanReport {
 /// better. Makespan and cost are those of a unit of work, if the plan says the work.
 double figure_of(const PlanPoint& point, PlanAxis axis);
 
+/// Returns the work per second of a point on all its devices, for display. It is absent if the plan
+/// says no work, or the point was not timed or takes no time.
+std::optional<double> work_per_second(const PlanPoint& point);
+
+/// Returns the cost of a unit of work, or of a run, for display. It is absent without a price, and
+/// if the point was not timed.
+std::optional<double> cost_of(const PlanPoint& point);
+
 /// Times the plan. Throws InputError if the plan is wrong, or if all points of
 /// the sweep are refused.
 PlanReport answer(const Plan& plan, const PlanOptions& options = {});

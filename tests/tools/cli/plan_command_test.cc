@@ -114,6 +114,20 @@ TEST_CASE("plan: JSON and CSV have all figures, and jobs change nothing") {
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 10);
 }
 
+TEST_CASE("plan: values that are lists or no whole numbers stand in the JSON as they are") {
+  const TemporaryFolder folder;
+  std::string text = summed();
+  const std::string swept = R"("mode": ["a", "b"])";
+  text.replace(text.find(swept), swept.size(), R"("mode": [[1, "x"], null, 1.5, true])");
+  const std::string formula = "${if(mode == 'a', 4000000, 8000000)}";
+  text.replace(text.find(formula), formula.size(), "4000000");
+  const Json json = Json::parse(
+      ran({"plan", folder.file("sums.json", text), "--let", "n=1", "--format", "json"}).out);
+  const Json expected[] = {Json::parse(R"([1, "x"])"), nullptr, 1.5, true};
+  for (size_t p = 0; p < 4; ++p)
+    CHECK(json["points"][p]["let"]["mode"] == expected[p]);
+}
+
 TEST_CASE("plan: --let, --find, --scenario and -o") {
   const TemporaryFolder folder;
   const std::string plan = folder.file("sums.json", summed());
