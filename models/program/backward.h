@@ -25,9 +25,9 @@ class BackwardOps {
   virtual ~BackwardOps() = default;
 
   /// Adds an op with one result, and returns the result. Attributes that are not given have the
-  /// defaults of the op's rules.
-  virtual std::string op(OpKind kind, std::vector<std::string> operands,
-                         Attributes attributes = {}) = 0;
+  /// defaults of the op's rules. The op donates the operands `donated`.
+  virtual std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes = {},
+                         std::vector<std::string> donated = {}) = 0;
   virtual ValueType type(const std::string& value) = 0;
   /// Returns a cotangent of zeros, for a value of this type.
   virtual std::string zeros(const ValueType& type) = 0;
@@ -59,6 +59,9 @@ class BackwardCall {
   /// Returns the cotangent of a result, or zeros if it has none. The cotangent of a token is a
   /// token, which leads from the receivers back to the senders.
   virtual std::string cotangent(size_t result = 0) = 0;
+  /// Returns the sum of the cotangents that the operand has so far, if the rule may donate it. The
+  /// rule must then return the sum with its own cotangent in it.
+  virtual std::optional<std::string> sum_so_far(size_t operand) = 0;
 
   /// Says that the op has no gradient as it is written, and why. The result of the rule is then not
   /// used.

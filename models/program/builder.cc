@@ -352,6 +352,8 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
   const int64_t group_size = collective ? orrery::group_size(program_.mesh, request.attributes) : 1;
   auto results = judge_results(request, rules, operands, group_size);
   const auto donated = resolve_donated(request, operands);
+  if (results && donated)
+    update_in_place(request.kind, operands, *donated, results->memory);
   if (!results || !donated || !check_names(request, results->types.size()) ||
       !check_in_place(request, operands, *donated, results->memory))
     return std::nullopt;

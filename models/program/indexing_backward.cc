@@ -20,9 +20,10 @@ Attributes rows_of(const BackwardCall& call) {
 Cotangents take(BackwardCall& call) {
   Cotangents cotangents(call.operands());
   if (call.wants(0)) {
-    const std::string zeros = zeros_beside(call, call.operand_type(0).shape);
-    cotangents[0] = call.ops().op(OpKind::ScatterAdd, {zeros, call.cotangent(), call.operand(1)},
-                                  rows_of(call));
+    const std::optional<std::string> sum = call.sum_so_far(0);
+    const std::string to = sum ? *sum : zeros_beside(call, call.operand_type(0).shape);
+    cotangents[0] = call.ops().op(OpKind::ScatterAdd, {to, call.cotangent(), call.operand(1)},
+                                  rows_of(call), {to});
   }
   return cotangents;
 }

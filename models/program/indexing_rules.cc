@@ -149,7 +149,7 @@ TypeOutcome scatter_add(const TypeContext& context) {
 }
 
 /// The op reads as much of the arrays as it writes, and all the indices, which follow the arrays.
-/// An update costs a copy of the updated array, since its result has a buffer of its own.
+/// An update costs a copy of the updated array too, unless that is donated.
 template <size_t kArrays>
 Cost selected_cost(const Attributes&, std::span<const ValueType> operands,
                    std::span<const ValueType> results) {
@@ -187,8 +187,8 @@ Tensor scatter_added(const LocalCall& call) {
                      out_of_range(call.attributes), call.numerics);
 }
 
-/// The op adds each element of the updates, and copies the rest, since its result has a buffer of
-/// its own.
+/// The op adds each element of the updates. It copies the rest, unless the first operand is
+/// donated.
 Cost scatter_add_cost(const Attributes&, std::span<const ValueType> operands,
                       std::span<const ValueType> results) {
   return {Flops(operands[1].shape.elements()), touched(operands, results), operands[0].dtype};
@@ -233,6 +233,7 @@ std::vector<OpRules> indexing_rules() {
       {backward::dynamic_update_slice, LinearIn::Data, batching::dynamic_update_slice});
   update.most_operands = kAny;
   update.memory = results_over_dying;
+  update.updates_donated = true;
   const Parameter axis = {"axis", ParameterKind::Integer, Need::Required, {}, {}, {}, {}};
   const Parameter mode = {"mode", ParameterKind::Text, Need::Optional, std::string(kFill), {},
                           {},     {kFill, kClip}};
@@ -260,6 +261,7 @@ std::vector<OpRules> indexing_rules() {
   added.cost = scatter_add_cost;
   added.evaluate = one_result<scatter_added>;
   added.memory = results_over_dying_first;
+  added.updates_donated = true;
   added.errors = Errors::ScatteredSum;
   added.transforms = {backward::scatter_add, LinearIn::Data, batching::scatter_add};
   return {part, update, rows, added};

@@ -40,6 +40,23 @@ bool leaves_out_iterations(const Program& program) {
                      [](const WrittenLoop& loop) { return loop.left_out() > 0; });
 }
 
+std::vector<std::optional<size_t>> bodies_of_values(const Program& program) {
+  std::vector<std::optional<size_t>> bodies(program.values.size());
+  for (size_t l = 0; l < program.loops.size(); ++l) {
+    const Loop& loop = program.loops[l];
+    for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
+      for (const ValueId result : program.ops[op].results)
+        bodies[result.index()] = l;
+    for (const Carry& carry : loop.carries) {
+      bodies[carry.param.index()] = l;
+      bodies[carry.result.index()] = loop.around;
+    }
+    for (const Exit& exit : loop.exits)
+      bodies[exit.outside.index()] = loop.around;
+  }
+  return bodies;
+}
+
 std::vector<uint64_t> repetitions(const Program& program) {
   std::vector<uint64_t> times(program.ops.size(), 1);
   for (const Loop& loop : program.loops)
@@ -107,7 +124,8 @@ std::vector<NameInLoops> names_in_loops(const Program& program) {
     for_each_iteration_in(name, [&](std::string_view loop, int64_t index) {
       const size_t end = with_index(loop, index).size();
       const auto iteration = iterations.find(name.substr(0, end));
-      if (iteration == iterations.end() || !iteration->second.has(place_of(program, op)))
+      if (iteration == iterations.end() ||
+          (!iteration->second.has(op) && !iteration->second.has(place_of(program, op))))
         return;
       shown += loop.substr(rest);
       shown += kAnyIndex;

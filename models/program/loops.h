@@ -4,6 +4,7 @@
 // ops run, whether loops that meet fit together, and which iterations a program shows.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ bool for_each_part(const Program& program, ThreadId thread, const ForEachPart& v
 
 /// Returns whether iterations of any loop are left out.
 bool leaves_out_iterations(const Program& program);
+
+/// Returns, per value, the innermost region whose body has it.
+std::vector<std::optional<size_t>> bodies_of_values(const Program& program);
 
 /// Returns how often each op runs on each of its devices. The number is 1 for an op in no region
 /// and no repeated iteration, and at most 2^63 - 1.

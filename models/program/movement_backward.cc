@@ -48,12 +48,22 @@ std::vector<std::string> starts(BackwardCall& call, size_t first) {
   return names;
 }
 
-std::string updated(BackwardCall& call, const std::string& value, const std::string& update,
+/// Returns the part of `value` of this shape, which begins as the operands from number `first` on
+/// say.
+std::string part_at(BackwardCall& call, const std::string& value, const Shape& shape,
                     size_t first) {
+  std::vector<std::string> operands = {value};
+  for (std::string& start : starts(call, first))
+    operands.push_back(std::move(start));
+  return call.ops().op(DynamicSlice, std::move(operands), with({{"slice_sizes", dims_of(shape)}}));
+}
+
+std::string updated(BackwardCall& call, const std::string& value, const std::string& update,
+                    size_t first, std::vector<std::string> donated = {}) {
   std::vector<std::string> operands = {value, update};
   for (std::string& start : starts(call, first))
     operands.push_back(std::move(start));
-  return op(call, DynamicUpdateSlice, std::move(operands));
+  return call.ops().op(DynamicUpdateSlice, std::move(operands), {}, std::move(donated));
 }
 
 }  // namespace
@@ -178,11 +188,18 @@ Cotangents reorder_sequence(BackwardCall& call) {
   });
 }
 
+/// The cotangent is written, or added, to the part of the array that was taken.
 Cotangents dynamic_slice(BackwardCall& call) {
   Cotangents cotangents(call.operands());
-  if (call.wants(0))
-    cotangents[0] =
-        updated(call, zeros_beside(call, call.operand_type(0).shape), call.cotangent(), 1);
+  if (!call.wants(0))
+    return cotangents;
+  std::string part = call.cotangent();
+  std::optional<std::string> sum = call.sum_so_far(0);
+  if (sum)
+    part = op(call, Add, {part_at(call, *sum, call.result_type().shape, 1), part});
+  else
+    sum = zeros_beside(call, call.operand_type(0).shape);
+  cotangents[0] = updated(call, *sum, part, 1, {*sum});
   return cotangents;
 }
 
@@ -191,13 +208,8 @@ Cotangents dynamic_update_slice(BackwardCall& call) {
   if (call.wants(0))
     cotangents[0] =
         updated(call, call.cotangent(), zeros_beside(call, call.operand_type(1).shape), 2);
-  if (call.wants(1)) {
-    std::vector<std::string> operands = {call.cotangent()};
-    for (std::string& start : starts(call, 2))
-      operands.push_back(std::move(start));
-    cotangents[1] = call.ops().op(DynamicSlice, std::move(operands),
-                                  with({{"slice_sizes", dims_of(call.operand_type(1).shape)}}));
-  }
+  if (call.wants(1))
+    cotangents[1] = part_at(call, call.cotangent(), call.operand_type(1).shape, 2);
   return cotangents;
 }
 

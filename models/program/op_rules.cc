@@ -1,5 +1,6 @@
 #include "models/program/op_rules.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "models/base/check.h"
@@ -15,16 +16,33 @@ std::vector<ValueType> types(const Program& program, std::span<const ValueId> va
   return types;
 }
 
+bool updates_in_place(OpKind kind, std::span<const ValueId> operands,
+                      std::span<const ValueId> donated) {
+  return rules(kind).updates_donated &&
+         std::find(donated.begin(), donated.end(), operands.front()) != donated.end();
+}
+
 }  // namespace
 
+void update_in_place(OpKind kind, std::span<const ValueId> operands,
+                     std::span<const ValueId> donated, OpMemory& memory) {
+  if (updates_in_place(kind, operands, donated))
+    memory.results.front() = {Alias::InPlace, 0};
+}
+
 Cost cost_of(const Program& program, const Op& op) {
-  return rules(op.kind).cost(op.attributes, types(program, op.operands),
-                             types(program, op.results));
+  std::vector<ValueType> operands = types(program, op.operands);
+  std::vector<ValueType> results = types(program, op.results);
+  if (updates_in_place(op.kind, op.operands, op.donated))
+    operands[0] = results[0] = operands[1];
+  return rules(op.kind).cost(op.attributes, operands, results);
 }
 
 OpMemory memory_of(const Program& program, const Op& op) {
-  return rules(op.kind).memory(op.attributes, types(program, op.operands),
-                               types(program, op.results));
+  OpMemory memory =
+      rules(op.kind).memory(op.attributes, types(program, op.operands), types(program, op.results));
+  update_in_place(op.kind, op.operands, op.donated, memory);
+  return memory;
 }
 
 Folding op_folding(const Program& program, const Op& op, WorkType type) {

@@ -16,6 +16,11 @@ Cost cost_of(const Program& program, const Op& op);
 
 OpMemory memory_of(const Program& program, const Op& op);
 
+/// Makes the result lie over the first operand, if the op is one that updates a donated operand in
+/// place (OpRules::updates_donated).
+void update_in_place(OpKind kind, std::span<const ValueId> operands,
+                     std::span<const ValueId> donated, OpMemory& memory);
+
 /// Returns how a collective folds work elements of this type. XLA removes collectives over no axes,
 /// and on a mesh of one device all but psum_scatter. A removed collective keeps all bits with any
 /// numerics.

@@ -262,6 +262,9 @@ struct OpRules {
   CostRule cost = nullptr;          // local ops only
   EvaluateRule evaluate = nullptr;  // local ops only
   MemoryRule memory = fresh_results;
+  /// If it is true and the first operand is donated, the result is written over it. Then only the
+  /// place that the second operand updates is read and written.
+  bool updates_donated = false;
   Errors errors = Errors::Free;  // local ops only
   IndexOperands index_operands;
   std::optional<Elementwise> elementwise;      // what the op computes of each element, if it is one

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "models/base/check.h"
 #include "models/program/groups.h"
+#include "models/program/loops.h"
 #include "models/program/rules.h"
 #include "models/transform/program_copy.h"
 
@@ -37,6 +39,18 @@ class Call final : public BackwardCall {
   std::string operand(size_t operand) override { return pass_.residual(op_.operands[operand]); }
   std::string result(size_t result) override { return pass_.residual(op_.results[result]); }
 
+  std::optional<std::string> sum_so_far(size_t operand) override {
+    const ValueId value = op_.operands[operand];
+    const std::optional<std::string> own = pass_.own_cotangent(value);
+    if (!own || std::count(op_.operands.begin(), op_.operands.end(), value) > 1 ||
+        (has_states() && pass_.type(*own).axes != pass_.type(cotangent(0)).axes))
+      return std::nullopt;
+    summed_.insert(operand);
+    return own;
+  }
+  /// Returns whether the cotangent that the rule gives for the operand is the sum of all.
+  bool is_sum(size_t operand) const { return summed_.contains(operand); }
+
   bool has_cotangent(size_t result) const override { return cotangents_[result].has_value(); }
   std::string cotangent(size_t result) override {
     std::optional<std::string>& cotangent = cotangents_[result];
@@ -55,21 +69,28 @@ class Call final : public BackwardCall {
   const Op& op_;
   std::vector<ValueType> results_;
   std::vector<std::optional<std::string>> cotangents_;
+  std::set<size_t> summed_;
   std::optional<std::string> refused_;
 };
 
 }  // namespace
 
 BackwardPass::BackwardPass(const Program& program, Checks checks, ProgramBuilder& draft,
-                           Diagnostics& refused)
-    : program_(program), checks_(checks), draft_(draft), refused_(refused) {
+                           Diagnostics& refused, UnusedNames& names, BackwardNeeds& needs,
+                           SavedValues saved)
+    : program_(program),
+      checks_(checks),
+      draft_(draft),
+      refused_(refused),
+      names_(names),
+      needs_(needs),
+      saved_(std::move(saved)),
+      body_(bodies_of_values(program)),
+      levels_(1) {
   for (size_t i = 0; i < program.ops.size(); ++i)
     for (const ValueId result : program.ops[i].results)
       makers_.emplace(result, OpId(i));
-  for (const Op& op : program.ops)
-    names_.insert(op.name);
-  for (const auto& [name, value] : values_by_name(program))
-    names_.insert(std::string(name));
+  make_free_ops_again();
 }
 
 void BackwardPass::recompute(OpId op) {
@@ -82,7 +103,7 @@ void BackwardPass::recompute(OpId op) {
 
 void BackwardPass::name_after(const std::string& name, const std::optional<Origin>& origin,
                               std::optional<OpId> forward) {
-  after_ = name + ".bwd";
+  after_ = here(own_name_of(name)) + ".bwd";
   origin_ = origin;
   forward_ = forward ? program_.op(*forward).name : std::string();
 }
@@ -92,27 +113,29 @@ std::optional<OpId> BackwardPass::maker(ValueId value) const {
   return maker == makers_.end() ? std::nullopt : std::optional(maker->second);
 }
 
-std::string BackwardPass::unused(const std::string& name) {
-  std::string free = name;
-  for (size_t count = 1; !names_.insert(free).second; ++count)
-    free = fmt::format("{}.{}", name, count);
-  return free;
+void BackwardPass::add(ProgramPart part) {
+  added_.push_back(part);
+  add_part(std::move(part), draft_);
+  refused_.throw_if_any();
 }
 
-std::string BackwardPass::op(OpKind kind, std::vector<std::string> operands,
-                             Attributes attributes) {
+std::string BackwardPass::op(OpKind kind, std::vector<std::string> operands, Attributes attributes,
+                             std::vector<std::string> donated) {
   OpRequest request;
-  request.name = unused(after_);
+  request.name = names_.take(after_);
   request.kind = kind;
   request.attributes = std::move(attributes);
   request.operands = std::move(operands);
+  request.donated = std::move(donated);
   request.origin = origin_;
   request.pass = Pass::Backward;
   request.forward = forward_;
-  added_.push_back(request);
+  for (const std::string& operand : request.operands)
+    if (const auto read = readers_.find(operand); read != readers_.end())
+      ++read->second;
+  readers_.emplace(request.name, 0);
   std::string name = request.name;
-  draft_.op(std::move(request));
-  refused_.throw_if_any();
+  add(std::move(request));
   return name;
 }
 
@@ -134,29 +157,15 @@ std::string BackwardPass::casted(const std::string& value, OpKind kind,
   return op(kind, {value}, std::move(attributes));
 }
 
+std::string BackwardPass::zeros_by(decltype(add_zeros)* make, const ValueType& type) {
+  return make(program_.mesh, checks_, type,
+              [&](OpKind kind, std::vector<std::string> operands, Attributes attributes) {
+                return op(kind, std::move(operands), std::move(attributes));
+              });
+}
+
 std::string BackwardPass::zeros(const ValueType& type) {
-  Attributes attributes;
-  attributes.set("shape", std::vector<int64_t>(type.shape.dims().begin(), type.shape.dims().end()));
-  attributes.set("fill_value", 0.0);
-  attributes.set("dtype", type.dtype);
-  std::string value = op(OpKind::Full, {}, std::move(attributes));
-  if (checks_ == Checks::Shapes)
-    return value;
-  const ValueType wanted = cotangent_type(type);
-  std::vector<size_t> varying;
-  std::vector<size_t> unreduced;
-  std::vector<size_t> reduced;
-  for (size_t axis = 0; axis < wanted.axes.size(); ++axis) {
-    if (wanted.axes[axis] == AxisState::Reduced)
-      reduced.push_back(axis);
-    if (wanted.axes[axis] == AxisState::Unreduced)
-      unreduced.push_back(axis);
-    if (wanted.axes[axis] == AxisState::Varying || wanted.axes[axis] == AxisState::Unreduced)
-      varying.push_back(axis);
-  }
-  value = casted(value, OpKind::Preduced, reduced);
-  value = casted(value, OpKind::Pvary, varying);
-  return casted(value, OpKind::VaryUnreducedCast, unreduced);
+  return zeros_by(add_zeros, cotangent_type(type));
 }
 
 /// Returns the cotangent as that of a value of the operand's type. If the operand was cast
@@ -194,16 +203,31 @@ std::string BackwardPass::fit(std::string cotangent, const ValueType& operand) {
   return casted(cotangent, OpKind::Psum, summed);
 }
 
+void BackwardPass::hold_cotangent(ValueId value, const std::string& cotangent) {
+  level().cotangents[value] = cotangent;
+  if (const auto read = readers_.find(cotangent); read != readers_.end())
+    ++read->second;
+}
+
 void BackwardPass::add_cotangent(ValueId value, const std::string& cotangent) {
-  std::string fitting = fit(cotangent, program_.value(value).type);
-  const auto [found, first] = cotangents_.try_emplace(value, fitting);
-  if (!first)
-    found->second = op(OpKind::Add, {found->second, fitting}, {});
+  const std::string fitting = fit(cotangent, program_.value(value).type);
+  const std::optional<std::string> earlier = this->cotangent(value);
+  if (!earlier && !is_here(value)) {
+    needs_.loops[*level().loop].accumulated.push_back(value);
+    needs_.grew = true;
+  }
+  hold_cotangent(value, earlier ? op(OpKind::Add, {*earlier, fitting}, {}) : fitting);
 }
 
 std::optional<std::string> BackwardPass::cotangent(ValueId value) const {
-  const auto found = cotangents_.find(value);
-  return found == cotangents_.end() ? std::nullopt : std::optional(found->second);
+  const auto found = level().cotangents.find(value);
+  return found == level().cotangents.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::string> BackwardPass::own_cotangent(ValueId value) const {
+  const std::optional<std::string> own = cotangent(value);
+  const auto read = own ? readers_.find(*own) : readers_.end();
+  return read != readers_.end() && read->second == 1 ? own : std::nullopt;
 }
 
 std::optional<std::string> BackwardPass::go_back(OpId id) {
@@ -220,7 +244,7 @@ std::optional<std::string> BackwardPass::go_back(OpId id) {
   name_after(op.name, op.origin, id);
   if (op.kind == OpKind::Done) {
     // The cotangent of a future is that of the value that its done gives.
-    cotangents_.emplace(op.operands.front(), *cotangents.front());
+    add_cotangent(op.operands.front(), *cotangents.front());
     return std::nullopt;
   }
   const BackwardRule rule = rules(op.kind).transforms.backward;
@@ -245,74 +269,11 @@ std::optional<std::string> BackwardPass::go_back(OpId id) {
     return call.refused();
   ORRERY_CHECK(given.size() == op.operands.size(), "a rule gives a cotangent for each operand");
   for (size_t k = 0; k < given.size(); ++k)
-    if (given[k] && wants(op.operands[k]))
+    if (given[k] && call.is_sum(k))
+      hold_cotangent(op.operands[k], *given[k]);
+    else if (given[k] && wants(op.operands[k]))
       add_cotangent(op.operands[k], *given[k]);
   return std::nullopt;
-}
-
-std::string BackwardPass::residual(ValueId value) {
-  const std::optional<OpId> maker = recomputed_maker(value);
-  if (!maker)
-    return program_.value(value).name;
-  // All ops that must be computed again before, in program order.
-  std::set<OpId> needed;
-  std::vector<OpId> open = {*maker};
-  while (!open.empty()) {
-    const OpId id = open.back();
-    open.pop_back();
-    if (again_.contains(id) || !needed.insert(id).second)
-      continue;
-    for (const ValueId operand : made_by(id).operands)
-      if (const std::optional<OpId> earlier = recomputed_maker(operand))
-        open.push_back(*earlier);
-  }
-  for (const OpId id : needed)
-    make_again(id);
-  return name_again(value);
-}
-
-std::optional<OpId> BackwardPass::recomputed_maker(ValueId value) const {
-  const auto maker = makers_.find(value);
-  return maker != makers_.end() && recomputed_.contains(maker->second)
-             ? std::optional(maker->second)
-             : std::nullopt;
-}
-
-/// Returns the op that makes the results. If `id` is a done, it is the start.
-const Op& BackwardPass::made_by(OpId id) const {
-  const Op& op = program_.op(id);
-  return op.kind == OpKind::Done ? program_.op(makers_.at(op.operands.front())) : op;
-}
-
-/// Returns the name of a value, or its name after it was computed again if it is.
-std::string BackwardPass::name_again(ValueId value) {
-  const std::string& name = program_.value(value).name;
-  if (!recomputed_maker(value))
-    return name;
-  const auto found = names_again_.find(value);
-  if (found != names_again_.end())
-    return found->second;
-  return names_again_[value] = unused(name + ".re");
-}
-
-void BackwardPass::make_again(OpId id) {
-  const Op& made = made_by(id);
-  OpRequest request;
-  const std::vector<ValueId>& results = program_.op(id).results;
-  request.name = name_again(results.front());
-  for (size_t r = 1; r < results.size(); ++r)
-    request.other_results.push_back(name_again(results[r]));
-  request.kind = made.kind;
-  request.attributes = written_attributes(made);
-  for (const ValueId operand : made.operands)
-    request.operands.push_back(name_again(operand));
-  request.origin = made.origin;
-  request.pass = Pass::Again;
-  request.forward = program_.op(id).name;
-  again_.insert(id);
-  added_.push_back(request);
-  draft_.op(std::move(request));
-  refused_.throw_if_any();
 }
 
 ValueType cotangent_type(ValueType type) {

@@ -6,22 +6,62 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/program/backward.h"
 #include "models/program/builder.h"
 #include "models/program/program.h"
 #include "models/transform/named.h"
+#include "models/transform/program_copy.h"
 
 namespace orrery {
 
+/// LoopNeeds says what the backward pass through a loop needs, beyond the loop's carries. It is
+/// only known once the pass has gone through the body. So a pass adds what it lacks, sets `grew`,
+/// and goes on with zeros in its place. Then another pass begins, which has it.
+struct LoopNeeds {
+  std::set<size_t> carries;          // that have a cotangent in the body, but none after the loop
+  std::vector<ValueId> accumulated;  // values from outside of the body that get cotangents in it
+  std::vector<ValueId> saved;        // values of the body that each iteration saves
+  std::vector<ValueId> before;       // values of the body around it that are read in it
+  /// Carries whose yielded value is read. It is the param of the iteration after, which is saved.
+  std::set<size_t> next;
+  bool position = false;  // of the iteration, counted from 0
+};
+struct BackwardNeeds {
+  explicit BackwardNeeds(const Program& program) : loops(program.loops.size()) {}
+  std::vector<LoopNeeds> loops;
+  bool grew = false;
+};
+
+/// These values are there for the backward pass. `arrays` has the values that iterations saved. An
+/// array has a dimension for each loop that its value is in, the outermost first, and then those of
+/// the value. The others are scalars, s32.
+struct SavedValues {
+  std::map<ValueId, std::string> arrays;
+  std::string zero;
+  std::map<size_t, std::string> first;  // the first index, by loop, where it is not 0
+  std::map<size_t, std::string> last;   // the number of iterations less one, by loop
+};
+
+/// Returns the shape of the array of a value of a loop's body.
+Shape saved_shape(const Program& program, size_t loop, const Shape& value);
+
 /// It goes back through a program's ops, and adds each new op to a draft, which tells its type.
+///
+/// A loop l goes back as a loop l.bwd with as many iterations. Its first iteration goes back
+/// through the last one of l. Each iteration of l saves values in arrays, and l.bwd slices them
+/// out. A value that is a part of an array from outside of the loop, or is computed of the index
+/// alone, is made again instead. Cotangents of the carries, and of values from outside, are
+/// carried.
 class BackwardPass final : public BackwardOps {
  public:
   /// `draft` has the arguments of the new program, and the ops that come before the backward pass.
   /// An op that the draft refuses is reported to `refused`, at the op that the pass goes back
   /// through. It ends the pass: go_back() throws InputError.
-  BackwardPass(const Program& program, Checks checks, ProgramBuilder& draft, Diagnostics& refused);
+  BackwardPass(const Program& program, Checks checks, ProgramBuilder& draft, Diagnostics& refused,
+               UnusedNames& names, BackwardNeeds& needs, SavedValues saved = {});
 
   /// Asks for the cotangent of a value. No other value gets one.
   void want(ValueId value) { wanted_.insert(value); }
@@ -34,22 +74,33 @@ class BackwardPass final : public BackwardOps {
   /// Adds a cotangent to those that the value has.
   void add_cotangent(ValueId value, const std::string& cotangent);
   std::optional<std::string> cotangent(ValueId value) const;
+  /// Returns the cotangent of the value if no other value has it, and nothing has read it yet, so
+  /// that it may be overwritten.
+  std::optional<std::string> own_cotangent(ValueId value) const;
 
   /// Passes the cotangents of the op's results on to its operands. Does nothing if the results have
   /// none, or no operand is wanted. Returns the error, if there is one.
   std::optional<std::string> go_back(OpId op);
 
-  /// Returns the ops that were added, in order.
-  const std::vector<OpRequest>& added() const { return added_; }
+  /// Begins to go back through a loop's body, from its end. Returns false, and does nothing, if no
+  /// cotangent comes from the loop.
+  bool enter(size_t loop);
+  /// Ends to go back through the body entered last.
+  void leave();
+
+  /// Returns the ops and loops that were added, in order.
+  const std::vector<ProgramPart>& added() const { return added_; }
 
   /// Makes the next ops have the name `name`.bwd, stand at `origin`, and go back through `forward`,
   /// an op of the program.
   void name_after(const std::string& name, const std::optional<Origin>& origin,
                   std::optional<OpId> forward);
-  /// Returns the op that makes the value. The result is empty for an argument.
+  /// Returns the op that makes the value. The result is empty for an argument, and for what a loop
+  /// carries.
   std::optional<OpId> maker(ValueId value) const;
 
-  std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes) override;
+  std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes,
+                 std::vector<std::string> donated = {}) override;
   ValueType type(const std::string& value) override;
   std::string zeros(const ValueType& type) override;
 
@@ -61,26 +112,60 @@ class BackwardPass final : public BackwardOps {
   Checks checks() const { return checks_; }
 
  private:
+  /// A Level is the program outside of all loops, or the backward body of a loop.
+  struct Level {
+    std::optional<size_t> loop = {};
+    LoopBegin begin = {};       // of the backward loop
+    std::string position = {};  // of the iteration of `loop`
+    // What `begin` carries, in this order.
+    std::vector<size_t> carries = {};    // the cotangents of these carries of `loop`
+    std::vector<ValueId> sums = {};      // the cotangents of these values from outside
+    std::vector<size_t> next = {};       // what these carries of `loop` yielded
+    std::set<ValueId> added_after = {};  // of `sums`: those whose earlier cotangent is added later
+    std::map<ValueId, std::string> cotangents = {};
+    std::map<ValueId, std::string> residuals = {};
+  };
+
+  Level& level() { return levels_.back(); }
+  const Level& level() const { return levels_.back(); }
+  bool is_here(ValueId value) const;
+  std::string_view own_name_of(std::string_view name) const;
+  std::string here(std::string_view own) const;
+  void hold_cotangent(ValueId value, const std::string& cotangent);
   std::string fit(std::string cotangent, const ValueType& operand);
   std::string casted(const std::string& value, OpKind kind, const std::vector<size_t>& axes);
   std::optional<OpId> recomputed_maker(ValueId value) const;
   const Op& made_by(OpId op) const;
-  std::string name_again(ValueId value);
+  std::string again(ValueId value);
   void make_again(OpId op);
-  std::string unused(const std::string& name);
+  void make_free_ops_again();
+  bool is_free(const Op& op) const;
+  std::string zeros_by(decltype(add_zeros)* make, const ValueType& type);
+  std::string stand_in(ValueId value);
+  std::string from_around(ValueId value);
+  std::string kept(ValueId value);
+  std::string index_of(const Loop& loop);
+  std::string slice(ValueId value);
+  void add(ProgramPart part);
+  void carry(Level& level, std::string_view name, std::string initial);
+  void carry_cotangents(const Loop& loop, const LoopNeeds& needs, Level& level);
+  void carry_sums(const LoopNeeds& needs, Level& level);
 
   const Program& program_;
   const Checks checks_;
   ProgramBuilder& draft_;
   Diagnostics& refused_;
-  std::vector<OpRequest> added_;
+  UnusedNames& names_;
+  BackwardNeeds& needs_;
+  const SavedValues saved_;
+  std::vector<std::optional<size_t>> body_;  // by value: the innermost loop in whose body it is
+  std::vector<ProgramPart> added_;
+  std::vector<Level> levels_;
   std::set<ValueId> wanted_;
   std::set<OpId> recomputed_;
-  std::set<OpId> again_;  // of the ops that were computed again so far
-  std::map<ValueId, std::string> cotangents_;
   std::map<ValueId, OpId> makers_;
-  std::map<ValueId, std::string> names_again_;
-  std::set<std::string> names_;  // that are taken
+  /// How often a cotangent that the pass made is a value's cotangent or an operand.
+  std::map<std::string, size_t> readers_;
   // The next ops get their name, origin and forward op from these members.
   std::string after_;
   std::optional<Origin> origin_;

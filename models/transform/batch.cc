@@ -18,23 +18,6 @@ namespace orrery {
 
 namespace {
 
-/// Returns for each value of a program with regions whether only the body of a loop has it.
-std::vector<bool> values_of_bodies(const Program& program) {
-  std::vector<bool> of_body(program.values.size(), false);
-  for (const Loop& loop : program.loops) {
-    for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
-      for (const ValueId result : program.ops[op].results)
-        of_body[result.index()] = true;
-    for (const Carry& carry : loop.carries) {
-      of_body[carry.param.index()] = true;
-      of_body[carry.result.index()] = loop.around.has_value();
-    }
-    for (const Exit& exit : loop.exits)
-      of_body[exit.outside.index()] = loop.around.has_value();
-  }
-  return of_body;
-}
-
 class Batching {
  public:
   Batching(const Program& program, Checks checks, const BatchRequest& request,
@@ -44,7 +27,7 @@ class Batching {
         request_(request),
         diagnostics_(diagnostics),
         values_(values_by_name(program)),
-        of_bodies_(values_of_bodies(program)),
+        bodies_(bodies_of_values(program)),
         exits_(exit_names(program)) {
     for (const Argument& argument : program.arguments)
       arguments_.emplace(program.value(argument.value).name, argument.value);
@@ -151,7 +134,7 @@ class Batching {
 
   bool is_result(std::string_view name) const {
     const auto found = values_.find(name);
-    return found != values_.end() && !of_bodies_[found->second.index()] &&
+    return found != values_.end() && !bodies_[found->second.index()] &&
            (makers_.contains(found->second) || exits_.contains(name));
   }
 
@@ -405,7 +388,7 @@ class Batching {
   Diagnostics& diagnostics_;
   std::map<std::string_view, ValueId> values_;
   std::map<std::string_view, ValueId> arguments_;
-  std::vector<bool> of_bodies_;                // by value
+  std::vector<std::optional<size_t>> bodies_;  // by value
   std::map<std::string_view, ValueId> exits_;  // values of single iterations
   std::map<ValueId, Op> made_by_loops_;  // ops that stand for what loops carry: names and places
   std::map<ValueId, const Op*> makers_;

@@ -20,20 +20,9 @@
 #include "models/program/futures.h"
 #include "models/program/op_request.h"
 #include "models/program/program.h"
+#include "models/transform/named.h"
 
 namespace orrery {
-
-/// It gives each op that asks for one an unused name.
-class UnusedNames {
- public:
-  explicit UnusedNames(const Program& program);
-  /// Returns `name`, or `name` with the first number that makes it unused.
-  std::string take(const std::string& name);
-
- private:
-  std::set<std::string, std::less<>> names_;
-  std::map<std::string, size_t, std::less<>> tried_;  // the numbers, by name
-};
 
 /// It describes the batch of a program.
 struct BatchOf {

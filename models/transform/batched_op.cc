@@ -10,20 +10,6 @@
 
 namespace orrery {
 
-UnusedNames::UnusedNames(const Program& program) {
-  for (const Op& op : program.ops)
-    names_.insert(op.name);
-  for (const auto& [name, value] : values_by_name(program))
-    names_.emplace(name);
-}
-
-std::string UnusedNames::take(const std::string& name) {
-  std::string free = name;
-  for (size_t& count = tried_[name]; !names_.insert(free).second;)
-    free = fmt::format("{}.{}", name, ++count);
-  return free;
-}
-
 std::vector<std::string> BatchedOp::op(OpKind kind, std::vector<std::string> operands,
                                        Attributes attributes, size_t results) {
   if (static_cast<int64_t>(ops_.size()) >= batch_.most_ops)

@@ -45,6 +45,20 @@ std::vector<ValueId> found(const Program& program, const ByName& values, std::st
 
 }  // namespace
 
+UnusedNames::UnusedNames(const Program& program) {
+  for (const Op& op : program.ops)
+    names_.insert(op.name);
+  for (const auto& [name, value] : values_by_name(program))
+    names_.emplace(name);
+}
+
+std::string UnusedNames::take(const std::string& name) {
+  std::string free = name;
+  for (size_t& count = tried_[name]; !names_.insert(free).second;)
+    free = fmt::format("{}.{}", name, ++count);
+  return free;
+}
+
 std::vector<ValueId> named_results(const Program& program, const std::vector<NamedAt>& names,
                                    Differentiated what, Diagnostics& diagnostics) {
   ByName results = values_by_name(program);
@@ -82,14 +96,33 @@ std::vector<bool> dependents(const Program& program, const std::vector<ValueId>&
   std::vector<bool> depends(program.values.size(), false);
   for (const ValueId value : values)
     depends[value.index()] = true;
-  for (const Op& op : program.ops)
-    if (std::any_of(op.operands.begin(), op.operands.end(),
-                    [&](ValueId operand) { return depends[operand.index()]; }))
-      for (const ValueId result : op.results) {
-        const ValueType& type = program.value(result).type;
-        // The cotangent of a token leads to the value that its psend sent.
-        depends[result.index()] = type.token || has_cotangent(type.dtype, what);
+  bool grew = true;
+  const auto depend = [&](ValueId value, bool does) {
+    if (!does || depends[value.index()])
+      return;
+    depends[value.index()] = true;
+    grew = true;
+  };
+  while (grew) {
+    grew = false;
+    for (const Op& op : program.ops)
+      if (std::any_of(op.operands.begin(), op.operands.end(),
+                      [&](ValueId operand) { return depends[operand.index()]; }))
+        for (const ValueId result : op.results) {
+          const ValueType& type = program.value(result).type;
+          // The cotangent of a token leads to the value that its psend sent.
+          depend(result, type.token || has_cotangent(type.dtype, what));
+        }
+    for (const Loop& loop : program.loops) {
+      for (const Carry& carry : loop.carries) {
+        const bool does = depends[carry.initial.index()] || depends[carry.yielded.index()];
+        depend(carry.param, does);
+        depend(carry.result, does);
       }
+      for (const Exit& exit : loop.exits)
+        depend(exit.outside, depends[exit.inside.index()]);
+    }
+  }
   return depends;
 }
 

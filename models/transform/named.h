@@ -2,6 +2,8 @@
 
 // This finds the values that have the names which a transform is given.
 
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,18 @@ struct NamedAt {
 /// Says which values have a cotangent: floats and complex numbers for a gradient, all numbers in a
 /// linear program.
 enum class Differentiated : uint8_t { Inexact, Numbers };
+
+/// It gives each new op and value an unused name.
+class UnusedNames {
+ public:
+  explicit UnusedNames(const Program& program);
+  /// Returns `name`, or `name` with the first number that makes it unused.
+  std::string take(const std::string& name);
+
+ private:
+  std::set<std::string, std::less<>> names_;
+  std::map<std::string, size_t, std::less<>> tried_;  // the numbers, by name
+};
 
 /// Returns the results of ops that have these names. Adds an error for a name of no result, and for
 /// a result that has no cotangent.

@@ -7,7 +7,6 @@
 
 #include "models/base/check.h"
 #include "models/program/builder.h"
-#include "models/program/loops.h"
 #include "models/transform/program_copy.h"
 
 namespace orrery {
@@ -129,7 +128,11 @@ ProgramParts cut(const Program& program, Checks checks, std::set<OpId> first) {
 
 std::optional<ProgramParts> vjp_parts(const Program& program, Checks checks,
                                       const VjpRequest& request, Diagnostics& diagnostics) {
-  Program whole = vjp(program, checks, request, diagnostics);
+  const std::optional<Program> straight =
+      straightened(program, request.most_ops, request.origin, diagnostics);
+  if (!straight)
+    return std::nullopt;
+  Program whole = vjp(*straight, checks, request, diagnostics);
   if (!diagnostics.empty())
     return std::nullopt;
   whole.outputs.clear();
@@ -138,11 +141,8 @@ std::optional<ProgramParts> vjp_parts(const Program& program, Checks checks,
   for (const NamedAt& argument : request.with_respect_to)
     whole.outputs.push_back(named(whole, "ct_" + argument.name));
   // The ops of the forward pass come first.
-  uint64_t count = 0;
-  for (const uint64_t times : repetitions(program))
-    count += times;
   std::set<OpId> forward;
-  for (uint64_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < straight->ops.size(); ++i)
     forward.emplace(i);
   return cut(whole, checks, std::move(forward));
 }

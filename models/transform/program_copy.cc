@@ -1,6 +1,7 @@
 #include "models/transform/program_copy.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <set>
 #include <utility>
 
@@ -43,35 +44,94 @@ void copy_arguments(const Program& program, ProgramBuilder& builder) {
 
 namespace {
 
-std::vector<ValueId> values_called(const std::vector<std::string>& names, const Loop& loop,
-                                   ProgramBuilder& builder) {
+std::vector<ValueId> values_called(const std::vector<std::string>& names,
+                                   const std::optional<Origin>& origin, ProgramBuilder& builder) {
   std::vector<ValueId> values;
   for (const std::string& name : names) {
-    const std::optional<ValueId> value = builder.value_of(name, origin_of(name, loop.origin));
+    const std::optional<ValueId> value = builder.value_of(name, origin_of(name, origin));
     ORRERY_CHECK(value.has_value(), "what a loop reads was added before");
     values.push_back(*value);
   }
   return values;
 }
 
+void begin_loop(LoopBegin loop, ProgramBuilder& builder) {
+  std::vector<std::string> initial;
+  for (const LoopBegin::Carried& carried : loop.carries)
+    initial.push_back(carried.initial);
+  const std::vector<ValueId> values = values_called(initial, loop.origin, builder);
+  builder.begin_loop(loop.name, loop.lower, loop.upper, loop.origin);
+  for (size_t c = 0; c < values.size(); ++c) {
+    const std::string& param = loop.carries[c].param;
+    builder.carry(param, values[c], origin_of(param, loop.origin));
+  }
+  if (!loop.index)
+    return;
+  builder.op(std::move(*loop.index));
+  builder.last_op_is_index();
+}
+
 }  // namespace
+
+void add_part(ProgramPart part, ProgramBuilder& builder) {
+  std::visit(Overloaded{[&](OpRequest& op) { builder.op(std::move(op)); },
+                        [&](LoopBegin& loop) { begin_loop(std::move(loop), builder); },
+                        [&](LoopEnd& loop) {
+                          builder.end_loop(values_called(loop.yielded, std::nullopt, builder),
+                                           loop.results);
+                        }},
+             part);
+}
+
+std::string add_zeros(const Mesh& mesh, Checks checks, const ValueType& type, AddOp add) {
+  Attributes attributes;
+  attributes.set("shape", std::vector<int64_t>(type.shape.dims().begin(), type.shape.dims().end()));
+  attributes.set("fill_value", 0.0);
+  attributes.set("dtype", type.dtype);
+  std::string value = add(OpKind::Full, {}, std::move(attributes));
+  if (checks == Checks::Shapes)
+    return value;
+  const auto cast = [&](OpKind kind, std::initializer_list<AxisState> states) {
+    std::vector<std::string> names;
+    for (size_t axis = 0; axis < type.axes.size(); ++axis)
+      if (std::find(states.begin(), states.end(), type.axes[axis]) != states.end())
+        names.push_back(mesh.axes()[axis].name);
+    if (names.empty())
+      return;
+    Attributes axes;
+    axes.set("axis_name", std::move(names));
+    value = add(kind, {value}, std::move(axes));
+  };
+  cast(OpKind::Preduced, {AxisState::Reduced});
+  cast(OpKind::Pvary, {AxisState::Varying, AxisState::Unreduced});
+  cast(OpKind::VaryUnreducedCast, {AxisState::Unreduced});
+  return value;
+}
+
+std::string add_large_zeros(const Mesh& mesh, Checks checks, const ValueType& type, AddOp add) {
+  ValueType scalar = type;
+  scalar.shape = Shape();
+  std::string value = add_zeros(mesh, checks, scalar, add);
+  Attributes shape;
+  shape.set("shape", std::vector<int64_t>(type.shape.dims().begin(), type.shape.dims().end()));
+  shape.set("broadcast_dimensions", std::vector<int64_t>());
+  return add(OpKind::BroadcastInDim, {std::move(value)}, std::move(shape));
+}
 
 void copy_loop_begin(const Program& program, const Loop& loop,
                      const std::vector<std::string>& initial, ProgramBuilder& builder) {
-  const std::vector<ValueId> values = values_called(initial, loop, builder);
-  builder.begin_loop(loop.name, loop.lower, loop.upper, loop.origin);
-  for (size_t c = 0; c < values.size(); ++c) {
-    const std::string& name = program.value(loop.carries[c].param).name;
-    builder.carry(name, values[c], origin_of(name, loop.origin));
-  }
+  LoopBegin begin{loop.name, loop.lower, loop.upper, loop.origin};
+  for (size_t c = 0; c < initial.size(); ++c)
+    begin.carries.push_back({program.value(loop.carries[c].param).name, initial[c]});
+  add_part(std::move(begin), builder);
 }
 
 void copy_loop_end(const Program& program, const Loop& loop,
                    const std::vector<std::string>& yielded, ProgramBuilder& builder) {
-  std::vector<std::string> results;
+  LoopEnd end{yielded, {}};
   for (const Carry& carry : loop.carries)
-    results.push_back(program.value(carry.result).name);
-  builder.end_loop(values_called(yielded, loop, builder), results);
+    end.results.push_back(program.value(carry.result).name);
+  add_part(std::move(end), builder);
 }
 
 std::map<std::string_view, ValueId> exit_names(const Program& program) {
@@ -125,6 +185,10 @@ void copy_program(const Program& program, ProgramBuilder& builder) {
     builder.loop(loop);
   for (const std::string& loop : program.empty_loops)
     builder.empty_loop(loop);
+  copy_names(program, builder);
+}
+
+void copy_names(const Program& program, ProgramBuilder& builder) {
   const std::map<std::string_view, ValueId> exits = exit_names(program);
   for (const auto& [name, value] : exits)
     builder.name_exit(name);

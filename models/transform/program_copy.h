@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "models/base/callable.h"
 #include "models/program/builder.h"
 #include "models/program/op_request.h"
 #include "models/program/program.h"
@@ -23,6 +25,41 @@ void copy_arguments(const Program& program, ProgramBuilder& builder);
 
 /// Adds all of the program except its outputs. Requires one thread, or no loops.
 void copy_program(const Program& program, ProgramBuilder& builder);
+
+/// A ProgramPart is an op, the begin of a loop, or the end of the loop that was begun last. So a
+/// program is a list of parts. All names are in full, as ProgramBuilder takes them.
+struct LoopBegin {
+  struct Carried {
+    std::string param;
+    std::string initial;
+  };
+  std::string name;
+  int64_t lower = 0;
+  int64_t upper = 0;
+  std::optional<Origin> origin = {};
+  std::vector<Carried> carries = {};
+  std::optional<OpRequest> index = {};  // the body's first op, if it has an index
+};
+struct LoopEnd {
+  std::vector<std::string> yielded;  // by each carry
+  std::vector<std::string> results;
+};
+using ProgramPart = std::variant<OpRequest, LoopBegin, LoopEnd>;
+void add_part(ProgramPart part, ProgramBuilder& builder);
+
+/// An AddOp adds an op, and returns the name of its result.
+using AddOp =
+    FunctionRef<std::string(OpKind kind, std::vector<std::string> operands, Attributes attributes)>;
+
+/// Adds ops that make zeros of this type, and returns their name.
+std::string add_zeros(const Mesh& mesh, Checks checks, const ValueType& type, AddOp add);
+/// Does the same without another array of this size: a cast of states has a buffer of its own, so
+/// only a scalar is cast.
+std::string add_large_zeros(const Mesh& mesh, Checks checks, const ValueType& type, AddOp add);
+
+/// Adds the other names of values, and the values of single iterations that are read outside of
+/// loops. Requires that these values were added under their names.
+void copy_names(const Program& program, ProgramBuilder& builder);
 
 /// Begins the loop in the builder. `initial` names the values that its carries have at first.
 void copy_loop_begin(const Program& program, const Loop& loop,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,8 +18,32 @@ namespace orrery {
 namespace {
 
 /// Returns whether an op can be computed again. A done is computed again from its start, as sync.
-bool can_be_recomputed(const Op& op) {
-  return !op.results.empty() && op.issue == Issue::Sync;
+/// In a loop the start may be in another iteration. Then the done is kept.
+bool can_be_recomputed(const Program& program, const Op& op) {
+  const auto starts = [&](const Op& other) {
+    return !other.results.empty() && other.results.front() == op.operands.front();
+  };
+  return !op.results.empty() && op.issue == Issue::Sync &&
+         (op.kind != OpKind::Done || program.loops.empty() ||
+          std::any_of(program.ops.begin(), program.ops.end(), starts));
+}
+
+/// Returns the ops of a region whose results stay in their iteration, and can be computed again.
+std::vector<OpId> ops_that_stay(const Program& program, const Loop& loop) {
+  std::set<ValueId> leaving;
+  for (const Carry& carry : loop.carries)
+    leaving.insert(carry.yielded);
+  for (const Exit& exit : loop.exits)
+    leaving.insert(exit.inside);
+  std::vector<OpId> ops;
+  for (uint32_t i = loop.ops.begin; i < loop.ops.end; ++i) {
+    const Op& op = program.ops[i];
+    if (OpId(i) != loop.index && can_be_recomputed(program, op) &&
+        std::none_of(op.results.begin(), op.results.end(),
+                     [&](ValueId result) { return leaving.contains(result); }))
+      ops.emplace_back(i);
+  }
+  return ops;
 }
 
 /// The meaning of a name for an op that is in loops. An index that the name leaves out, or has as
@@ -66,6 +91,8 @@ class Recomputed {
   std::optional<std::string> add(const std::string& name) {
     if (const auto found = ops_.find(name); found != ops_.end())
       return add_ops(name, {found->second});
+    if (!program_.loops.empty())
+      return add_of_region(name);
     std::vector<OpId> ops;
     std::vector<std::string_view> iterations(program_.ops.size());  // that each op is in
     bool loop = empty_loops_.contains(without_indices(name));
@@ -84,6 +111,25 @@ class Recomputed {
       return error(name, name);
     add_loop(iterations);
     return std::nullopt;
+  }
+
+  /// Does the same for an op of a region, or for a region that has no other in it.
+  std::optional<std::string> add_of_region(const std::string& name) {
+    const std::string own = without_indices(name);
+    bool single = false;  // whether the name is of a single iteration
+    for_each_iteration_in(name, [&](std::string_view, int64_t) { single = true; });
+    for (size_t i = 0; i < program_.ops.size() && !single; ++i)
+      if (without_indices(program_.ops[i].name) == own)
+        return add_ops(name, {OpId(i)});
+    for (size_t l = 0; l < program_.loops.size() && !single; ++l)
+      if (without_indices(program_.loops[l].name) == own &&
+          std::none_of(program_.loops.begin(), program_.loops.end(),
+                       [&](const Loop& other) { return other.around == l; })) {
+        const std::vector<OpId> ops = ops_that_stay(program_, program_.loops[l]);
+        chosen_.insert(ops.begin(), ops.end());
+        return std::nullopt;
+      }
+    return error(name, name);
   }
 
   std::vector<OpId> take() const { return {chosen_.begin(), chosen_.end()}; }
@@ -114,7 +160,7 @@ class Recomputed {
 
   std::optional<std::string> add_ops(const std::string& name, const std::vector<OpId>& ops) {
     for (const OpId op : ops) {
-      if (!can_be_recomputed(program_.op(op)))
+      if (!can_be_recomputed(program_, program_.op(op)))
         return error(name, program_.op(op).name);
       chosen_.insert(op);
     }
@@ -139,7 +185,7 @@ class Recomputed {
       bool leaves = false;
       for (const ValueId result : op.results)
         leaves = leaves || leaving.contains(result);
-      if (!leaves && can_be_recomputed(op) && !iterations[i].empty())
+      if (!leaves && can_be_recomputed(program_, op) && !iterations[i].empty())
         chosen_.emplace(i);
     }
   }
@@ -163,11 +209,17 @@ std::vector<OpId> recomputed_ops(const Program& program, const std::vector<Named
 }
 
 std::vector<OpId> all_recomputed_ops(const Program& program) {
-  std::vector<OpId> ops;
+  std::set<OpId> ops;
+  std::vector<bool> in_loop(program.ops.size(), false);
+  for (const Loop& loop : program.loops) {
+    std::fill(in_loop.begin() + loop.ops.begin, in_loop.begin() + loop.ops.end, true);
+    const std::vector<OpId> stay = ops_that_stay(program, loop);
+    ops.insert(stay.begin(), stay.end());
+  }
   for (size_t i = 0; i < program.ops.size(); ++i)
-    if (can_be_recomputed(program.ops[i]))
-      ops.emplace_back(i);
-  return ops;
+    if (!in_loop[i] && can_be_recomputed(program, program.ops[i]))
+      ops.emplace(i);
+  return {ops.begin(), ops.end()};
 }
 
 }  // namespace orrery

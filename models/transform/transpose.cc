@@ -50,9 +50,12 @@ class Transposed {
       ProgramBuilder draft(program_.mesh, checks_, refused);
       add_others(draft, all_ops());
       refused.throw_if_any();
-      BackwardPass pass(program_, checks_, draft, refused);
+      UnusedNames names(program_);
+      BackwardNeeds no_loops(program_);
+      BackwardPass pass(program_, checks_, draft, refused, names, no_loops);
       results = go_back(pass);
-      backward = pass.added();
+      for (const ProgramPart& part : pass.added())
+        backward.push_back(std::get<OpRequest>(part));
     } catch (const InputError& error) {
       report_refused(error, diagnostics_);
     }

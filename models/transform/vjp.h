@@ -16,10 +16,10 @@
 // (models/program/batch.h). vjp and transpose share a BackwardPass (backward_pass.h), which goes
 // from the last op to the first and asks each op's backward rule (models/program/backward.h).
 //
-// batch keeps loops as regions. A carry has the batch in all iterations or in none, so the walk
-// begins anew when a carry turns out to have it. vjp and transpose first write all iterations out
-// (straightened(), program_copy.h), since the backward pass of an iteration reads the values of
-// that iteration. parts.h cuts what vjp gives into the programs that a pipeline schedules apart.
+// batch and vjp keep loops as regions. A carry has the batch, or a cotangent, in all iterations or in
+// none. So a walk begins anew when a carry turns out to have it. transpose first writes all
+// iterations out (straightened(), program_copy.h), and so does vjp where a single iteration is
+// named. parts.h cuts what vjp gives into the programs that a pipeline schedules apart.
 
 #include <optional>
 #include <string>
@@ -43,16 +43,18 @@ struct VjpRequest {
   /// If it is true, the collectives of the backward pass start on stream 1 once their operands are
   /// made, and are done just before the first op that reads them.
   bool overlap = false;
-  int64_t most_ops = int64_t{1} << 18;  // that the program may have with its loops written out
+  int64_t most_ops = int64_t{1} << 18;  // that the program may have if its loops are written out
 };
 
 /// Returns the program with an argument ct_ID for each value of `of`, and with the ops of the
 /// backward pass after its own. The cotangent of argument ID of `with_respect_to` has the name
 /// ct_ID. An op is named after the op whose cotangents it computes: ID.bwd, ID.bwd.1, ID.bwd.2,
 /// ...; an op that is computed again is named ID.re. The backward pass of a started collective is a
-/// sync collective. Loops are written out: the values that the iterations of a loop keep stay until
-/// the backward pass has gone through the loop, from the last iteration to the first. Adds an error
-/// for an op on the way that has no backward rule; then the program is not transformed.
+/// sync collective. A loop goes back as a loop called ID.bwd. The forward loop saves the values that
+/// it needs in arrays of all iterations. It is written out instead if `of` or `recompute` names a
+/// single iteration, if an op on the way reads a value of one, or if a loop in its body is to be
+/// computed again. Adds an error for an op on the way that has no backward rule; then the program is
+/// not transformed.
 Program vjp(const Program& program, Checks checks, const VjpRequest& request,
             Diagnostics& diagnostics);
 

@@ -1,10 +1,13 @@
 // Tests the costs of local ops, and where their results lie in memory.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "models/program/builder.h"
+#include "models/program/op_rules.h"
 #include "tests/models/program/type_table.h"
 
 namespace orrery {
@@ -170,6 +173,52 @@ TEST_CASE("memory: where the results of each family lie") {
   CHECK(memory(OpKind::Done, 1).results == Results{{Alias::Operand, 0}});
   CHECK(memory(OpKind::OptimizationBarrier, 2).results ==
         Results{{Alias::Operand, 0}, {Alias::Operand, 1}});
+}
+
+/// Returns the program x, u, i, y = `kind`(x, u, i), or y = `kind`(x, u, i, i) for f32[8,2] and an
+/// update f32[1,2].
+Program updating(OpKind kind, bool donates) {
+  Diagnostics diagnostics("f");
+  ProgramBuilder builder(Mesh({{"x", 1}}), Checks::Shapes, diagnostics);
+  builder.argument("x", Dtype::F32, Shape({8, 2}), {});
+  builder.argument("u", Dtype::F32, Shape({1, 2}), {});
+  const bool rows = kind == OpKind::ScatterAdd;
+  builder.argument("i", Dtype::S32, rows ? Shape({1}) : Shape(), {});
+  builder.thread("main", {LogicalId(0)});
+  OpRequest update;
+  update.name = "y";
+  update.kind = kind;
+  update.operands = {"x", "u", "i"};
+  if (rows)
+    update.attributes.set("axis", int64_t{0});
+  else
+    update.operands.emplace_back("i");
+  if (donates)
+    update.donated = {"x"};
+  builder.op(std::move(update));
+  Program program = builder.finish();
+  diagnostics.throw_if_any();
+  return program;
+}
+
+TEST_CASE("an update of a donated array is written over it, and costs the update alone") {
+  for (const OpKind kind : {OpKind::DynamicUpdateSlice, OpKind::ScatterAdd}) {
+    const bool adds = kind == OpKind::ScatterAdd;
+    CAPTURE(adds);
+    // Bytes of x or y, of u, and of all indices.
+    const int64_t whole = 8 * 2 * 4;
+    const int64_t update = 2 * 4;
+    const int64_t indices = adds ? 4 : 2 * 4;
+    const Program copies = updating(kind, false);
+    CHECK(cost_of(copies, copies.ops[0]).bytes == Bytes(2 * whole + (adds ? update : 0) + indices));
+    CHECK(copies.values[3].buffer != copies.values[0].buffer);
+    const Program writes = updating(kind, true);
+    CHECK(cost_of(writes, writes.ops[0]).bytes ==
+          Bytes(2 * update + (adds ? update : 0) + indices));
+    CHECK(memory_of(writes, writes.ops[0]).results ==
+          std::vector<ResultMemory>{{Alias::InPlace, 0}});
+    CHECK(writes.values[3].buffer == writes.values[0].buffer);
+  }
 }
 
 TEST_CASE("memory: a compute writes where it is told to") {

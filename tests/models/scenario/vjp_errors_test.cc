@@ -80,14 +80,15 @@ TEST_CASE("vjp: a refused op of the backward pass is at the op that it goes back
       "f8e5m2[4000000000000000000])";
   CHECK(refusal(with_vjp(R"([{"id": "r", "op": "exp", "of": "q"}])", of_q, huge)) ==
         "f:5:13: /program/0: " + refused);
-  // The error of a loop names the iteration too.
+  // An op in a loop stands for all iterations.
   CHECK(refusal(with_vjp(R"([{"id": "r", "op": "fori_loop", "lower": 0, "upper": 2, )"
                          R"("carry": {"h": "q"}, "body": [{"id": "y", "op": "exp", "of": "h"}], )"
                          R"("yield": {"h": "y"}}])",
                          of_q, huge)) ==
-        "f:5:98: /program/0/body/0: the backward pass has an op that is refused: mul \"r.y.bwd\": "
+        "f:5:98: /program/0/body/0: the backward pass has an op that is refused: mul "
+        "\"r.bwd.y.bwd.1\": "
         "expected fewer than 2^63 bytes and operations, got more for operands "
-        "(f8e5m2[4000000000000000000], f8e5m2[4000000000000000000]) (in r[1])");
+        "(f8e5m2[4000000000000000000], f8e5m2[4000000000000000000]) (in r)");
 }
 
 TEST_CASE("vjp: a second one of the same value, or to the same array, is refused") {

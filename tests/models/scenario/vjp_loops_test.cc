@@ -8,6 +8,7 @@
 
 #include "models/program/loops.h"
 #include "models/program/rules.h"
+#include "models/program/unroll.h"
 #include "models/scenario/reader.h"
 #include "tests/models/scenario/support.h"
 
@@ -53,55 +54,120 @@ std::vector<std::string> all_ops(const std::string& text) {
   return lines;
 }
 
-TEST_CASE("vjp: iterations of a loop go back from the last to the first, with what they keep") {
+TEST_CASE("vjp: a loop goes back as a loop, with what its iterations saved") {
   CHECK(all_ops(looped(squares("3"), kOfL)) ==
         std::vector<std::string>{
-            "l[0].y = mul(w, w)", "l[1].y = mul(l[0].y, l[0].y)", "l[2].y = mul(l[1].y, l[1].y)",
-            "l[2].y.bwd = mul(ct_l, l[1].y)", "l[2].y.bwd.1 = mul(l[1].y, ct_l)",
-            "l[2].y.bwd.2 = add(l[2].y.bwd, l[2].y.bwd.1)",
-            "l[1].y.bwd = mul(l[2].y.bwd.2, l[0].y)", "l[1].y.bwd.1 = mul(l[0].y, l[2].y.bwd.2)",
-            "l[1].y.bwd.2 = add(l[1].y.bwd, l[1].y.bwd.1)", "l[0].y.bwd = mul(l[1].y.bwd.2, w)",
-            "l[0].y.bwd.1 = mul(w, l[1].y.bwd.2)", "l[0].y.bwd.2 = add(l[0].y.bwd, l[0].y.bwd.1)"});
+            "l.last = full()", "zero = full()", "l.h.saved.zeros = full()",
+            "l.h.saved.zeros.1 = pvary(l.h.saved.zeros)",
+            "l.h.saved.zeros.2 = broadcast_in_dim(l.h.saved.zeros.1)", "l[].i = full()",
+            "l[].h.save = reshape(l[].h)",
+            "l[].h.save.1 = dynamic_update_slice(l[].h.saved, l[].h.save, l[].i, zero)",
+            "l[].y = mul(l[].h, l[].h)", "l.bwd[].i = full()",
+            "l.bwd[].position = sub(l.last, l.bwd[].i)",
+            "l.bwd[].h.saved = dynamic_slice(l.h.saved, l.bwd[].position, zero)",
+            "l.bwd[].h.saved.1 = reshape(l.bwd[].h.saved)",
+            "l.bwd[].y.bwd = mul(l.bwd[].ct_h, l.bwd[].h.saved.1)",
+            "l.bwd[].y.bwd.1 = mul(l.bwd[].h.saved.1, l.bwd[].ct_h)",
+            "l.bwd[].y.bwd.2 = add(l.bwd[].y.bwd, l.bwd[].y.bwd.1)"});
+}
+
+/// Returns the ops of the backward pass.
+std::vector<std::string> backward_ops(const std::string& program, const std::string& transform,
+                                      const std::string& more = "") {
+  std::vector<std::string> found;
+  for (const std::string& line : all_ops(looped(program, transform, more)))
+    if (const size_t name = line.find(" = "); line.substr(0, name).find(".bwd") != line.npos)
+      found.push_back(line);
+  return found;
+}
+
+TEST_CASE("vjp: what an iteration yields is the carry that the next one saved") {
+  // The gradient of exp reads the result, which is the carry of the next iteration.
+  const std::vector<std::string> ops = backward_ops(
+      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "carry": {"h": "w"}, )"
+      R"("body": [{"id": "y", "op": "exp", "of": "h"}], "yield": {"h": "y"}}])",
+      kOfL);
+  CHECK(ops.back() == "l.bwd[].h.saved.1 = reshape(l.bwd[].h.saved)");
+  CHECK(std::count(ops.begin(), ops.end(), "l.bwd[].y.bwd = mul(l.bwd[].ct_h, l.bwd[].h.next)") ==
+        1);
+}
+
+TEST_CASE("vjp: the gradient of a slice is added to the slice, in place") {
+  const std::string program =
+      R"([{"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}, )"
+      R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "index": "i", "carry": {"h": "w"}, )"
+      R"("body": [{"id": "s", "op": "dynamic_slice", "of": ["v", "i", "z"], "slice_sizes": [1, 2]}, )"
+      R"({"id": "r", "op": "reshape", "of": "s", "new_sizes": [2]}, )"
+      R"({"id": "y", "op": "mul", "of": ["h", "r"]}], "yield": {"h": "y"}}])";
+  const std::string transform = R"({"vjp": {"of": "l", "with_respect_to": "v"}})";
+  const std::string v = R"(, "v": {"shape": [6, 2], "dtype": "f32", "spec": ["x"]})";
+  const std::vector<std::string> ops = backward_ops(program, transform, v);
+  REQUIRE(ops.size() > 3);
+  CHECK(std::vector<std::string>(ops.end() - 3, ops.end()) ==
+        std::vector<std::string>{
+            "l.bwd[].s.bwd = dynamic_slice(l.bwd[].ct_v, l.bwd[].position, z)",
+            "l.bwd[].s.bwd.1 = add(l.bwd[].s.bwd, l.bwd[].r.bwd)",
+            "l.bwd[].s.bwd.2 = dynamic_update_slice(l.bwd[].ct_v, l.bwd[].s.bwd.1, "
+            "l.bwd[].position, z)"});
+  const Scenario scenario = read_scenario("f", looped(program, transform, v));
+  const Op& update = scenario.program.ops.back();
+  CHECK(update.donated == std::vector<ValueId>{update.operands[0]});
+  // The slice of v is taken again, not saved.
+  CHECK(std::count(ops.begin(), ops.end(),
+                   "l.bwd[].s.re = dynamic_slice(v, l.bwd[].position, z)") == 1);
+}
+
+TEST_CASE("vjp: overlap adds up at the end of a body, so that collectives may run until then") {
+  CHECK(backward_ops(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, )"
+                     R"("carry": {"h": "w"}, "body": [{"id": "n", "op": "neg", "of": "h"}, )"
+                     R"({"id": "p", "op": "psum", "of": "v", "axis_name": "x"}, )"
+                     R"({"id": "y", "op": "add", "of": ["n", "p"]}], "yield": {"h": "y"}}])",
+                     R"({"vjp": {"of": "l", "with_respect_to": ["v", "w"], "overlap": true}})",
+                     R"(, "v": {"shape": [4], "dtype": "f32", "spec": ["x"]})") ==
+        std::vector<std::string>{
+            "l.bwd.1 = full()", "l.bwd.2 = pvary(l.bwd.1)", "l.bwd.3 = broadcast_in_dim(l.bwd.2)",
+            "l.bwd[].y.bwd.start = psum_start(l.bwd[].ct_h)", "l.bwd[].n.bwd = neg(l.bwd[].ct_h)",
+            "l.bwd[].y.bwd = done(l.bwd[].y.bwd.start)", "l.bwd[].p.bwd = pvary(l.bwd[].y.bwd)",
+            "l.bwd[].p.bwd.1 = add(l.bwd[].ct_v, l.bwd[].p.bwd)"});
 }
 
 TEST_CASE("vjp: cotangents of two names of one value are added") {
-  CHECK(all_ops(looped(squares("1"), R"({"vjp": {"of": ["l", "l.h"], "with_respect_to": ["w"]}})",
-                       R"(, "ct_l.h": {"shape": [4], "dtype": "f32", "spec": ["x"]})")) ==
-        std::vector<std::string>{"l[0].y = mul(w, w)", "l[0].y.bwd = add(ct_l, ct_l.h)",
-                                 "l[0].y.bwd.1 = mul(l[0].y.bwd, w)",
-                                 "l[0].y.bwd.2 = mul(w, l[0].y.bwd)",
-                                 "l[0].y.bwd.3 = add(l[0].y.bwd.1, l[0].y.bwd.2)"});
+  CHECK(backward_ops(squares("1"), R"({"vjp": {"of": ["l", "l.h"], "with_respect_to": ["w"]}})",
+                     R"(, "ct_l.h": {"shape": [4], "dtype": "f32", "spec": ["x"]})")
+            .front() == "l.h.bwd = add(ct_l, ct_l.h)");
 }
 
-TEST_CASE("vjp: a long loop is written out, and all its iterations go back") {
-  const Scenario scenario = read_scenario("f", looped(squares("1000"), kOfL));
-  CHECK(scenario.program.ops.size() == 4 * 1000);
-  REQUIRE(scenario.program.written_loops.size() == 1);
-  CHECK(scenario.program.written_loops[0].written.size() == 1000);
-  CHECK(scenario.program.written_loops[0].left_out() == 0);
-  CHECK_FALSE(has_long_loops(scenario.program));
+TEST_CASE("vjp: a loop has as many ops whatever its length") {
+  const Scenario scenario = read_scenario("f", looped(squares("1000000"), kOfL));
+  CHECK(scenario.program.ops.size() == all_ops(looped(squares("3"), kOfL)).size());
+  REQUIRE(scenario.program.loops.size() == 2);
+  CHECK(scenario.program.loops[1].name == "l.bwd");
+  CHECK(scenario.program.loops[1].upper == 1'000'000);
 }
 
-TEST_CASE("vjp: ops of a backward pass are of the loop that they go back through") {
+TEST_CASE("vjp: ops that go back through a loop are of the backward loop") {
   const Scenario scenario = read_scenario("f", looped(squares("3"), kOfL));
-  const std::vector<NameInLoops> names = names_in_loops(scenario.program);
-  CHECK(names[0].op == "l[].y");
-  CHECK(names[0].loop == "l[]");
-  CHECK(names[3].op == "l[].y.bwd");
-  CHECK(names[6].op == "l[].y.bwd");
-  CHECK(names[11].op == "l[].y.bwd.2");
-  CHECK(names[11].loop == "l[]");
+  const Program written = unrolled(scenario.program, LongLoops::WrittenOut).program;
+  const std::vector<NameInLoops> names = names_in_loops(written);
+  CHECK(written.ops.back().name == "l.bwd[2].y.bwd.2");
+  CHECK(names.back().op == "l.bwd[].y.bwd.2");
+  CHECK(names.back().loop == "l.bwd[]");
 }
 
-TEST_CASE("vjp: a loop that is too long to be written out is refused with its length") {
+TEST_CASE("vjp: a loop of which an iteration is named is written out, within the limits") {
+  const std::string recompute =
+      R"({"vjp": {"of": ["l"], "with_respect_to": ["w"], "recompute": "l[0].y"}})";
+  const std::vector<std::string> ops = all_ops(looped(squares("3"), recompute));
+  CHECK(ops.front() == "l[0].y = mul(w, w)");
+  CHECK(ops.back() == "l[0].y.bwd.2 = add(l[0].y.bwd, l[0].y.bwd.1)");
   Limits limits;
   limits.ops = 100;
-  CHECK_THROWS_WITH(read_scenario("f", looped(squares("101"), kOfL), limits),
+  CHECK_THROWS_WITH(read_scenario("f", looped(squares("101"), recompute), limits),
                     "f:6:22: /transform/vjp: expected at most 100 ops with all iterations of loops "
                     "written out, as a backward pass needs them (--limit ops=N allows more), got "
                     "101");
-  limits.ops = 404;
-  CHECK_NOTHROW(read_scenario("f", looped(squares("101"), kOfL), limits));
+  limits.ops = 405;
+  CHECK_NOTHROW(read_scenario("f", looped(squares("101"), recompute), limits));
 }
 
 /// Each iteration computes m = sin(h), y = m * m, where h is y of the iteration before.
@@ -120,14 +186,12 @@ std::vector<std::string> again(const std::string& recompute) {
   return found;
 }
 
-TEST_CASE("vjp: the id of a loop computes its bodies again from what iterations carry") {
-  CHECK(again(R"("l")") ==
-        std::vector<std::string>{"l[1].m.re = sin(l[0].y)", "l[0].m.re = sin(w)"});
-}
-
-TEST_CASE("vjp: an op of a body is computed again in all iterations, or in one") {
-  CHECK(again(R"("l[].m")") ==
-        std::vector<std::string>{"l[1].m.re = sin(l[0].y)", "l[0].m.re = sin(w)"});
+TEST_CASE("vjp: a loop's body is computed again from what iterations carry") {
+  const std::vector<std::string> all = {"l.bwd[].m.re = sin(l.bwd[].h.saved.1)"};
+  for (const char* recompute : {R"("l")", R"("l[].m")", R"("all")"}) {
+    CAPTURE(recompute);
+    CHECK(again(recompute) == all);
+  }
   CHECK(again(R"("l[0].m")") == std::vector<std::string>{"l[0].m.re = sin(w)"});
 }
 
@@ -141,8 +205,7 @@ std::vector<std::string> again_of_nested(const std::string& recompute) {
           R"("yield": {"h": "k"}, "body": [{"id": "k", "op": "fori_loop", "lower": 0, )"
           R"("upper": 2, "carry": {"g": "h"}, "yield": {"g": "m"}, "body": [)"
           R"({"id": "n", "op": "sin", "of": "g"}, {"id": "m", "op": "mul", "of": ["n", "n"]}]}]}])",
-          R"({"vjp": {"of": "l", "with_respect_to": "w", "recompute": [")" + recompute +
-              R"("]}})")))
+          R"({"vjp": {"of": "l", "with_respect_to": "w", "recompute": )" + recompute + "}}")))
     if (const size_t end = line.find(".re = "); end != std::string::npos)
       found.push_back(line.substr(0, end));
   return found;
@@ -150,16 +213,22 @@ std::vector<std::string> again_of_nested(const std::string& recompute) {
 
 TEST_CASE("vjp: an index that recompute leaves out, or has as [], means all iterations") {
   using Names = std::vector<std::string>;
-  const Names all = {"l[1].k[1].n", "l[1].k[0].n", "l[0].k[1].n", "l[0].k[0].n"};
-  // This names the inner loop. Its op m is carried on, so only n is recomputed.
-  for (const char* loop : {"l.k", "l[].k"})
-    CHECK(again_of_nested(loop) == all);
-  // This names the op.
-  for (const char* op : {"l[].k[].n", "l.k[].n", "l[].k.n", "l.k.n"})
-    CHECK(again_of_nested(op) == all);
+  // The inner loop. Its op m is carried on, so only n is recomputed. Then the op n itself.
+  for (const char* all : {"l.k", "l[].k", "l[].k[].n", "l.k[].n", "l[].k.n", "l.k.n"}) {
+    CAPTURE(all);
+    CHECK(again_of_nested(R"([")" + std::string(all) + R"("])") == Names{"l.bwd[].k.bwd[].n"});
+  }
   // These name single iterations.
-  CHECK(again_of_nested("l[1].k") == Names{"l[1].k[1].n", "l[1].k[0].n"});
-  CHECK(again_of_nested("l[].k[0].n") == Names{"l[1].k[0].n", "l[0].k[0].n"});
+  CHECK(again_of_nested(R"(["l[1].k"])") == Names{"l[1].k[1].n", "l[1].k[0].n"});
+  CHECK(again_of_nested(R"(["l[].k[0].n"])") == Names{"l[1].k[0].n", "l[0].k[0].n"});
+}
+
+TEST_CASE("vjp: where a loop in a body is computed again, both are written out") {
+  // The carries of k are computed again too, but m of its last iteration, which l carries.
+  const std::vector<std::string> names = again_of_nested(R"(["l"])");
+  CHECK(names == std::vector<std::string>{"l[1].k[0].n", "l[1].k[0].m", "l[1].k[1].n",
+                                          "l[0].k[0].n", "l[0].k[0].m", "l[0].k[1].n"});
+  CHECK(again_of_nested(R"("all")").front() == "l[0].k[0].n");
 }
 
 TEST_CASE("vjp: of a loop without iterations recompute has nothing to compute again") {

@@ -74,7 +74,7 @@ TEST_CASE("entries: an op outside of loops is in none, whatever it is called") {
   for (const OpEntry& entry : op_entries(report))
     ids.push_back(entry.id + (entry.loop.empty() ? "" : " in " + entry.loop));
   CHECK(ids == std::vector<std::string>{"l[].y in l[]", "l[0].zz", "r", "r.bwd", "l[0].zz.bwd",
-                                        "l[].y.bwd in l[]"});
+                                        "l.bwd[].y.bwd in l.bwd[]"});
 }
 
 }  // namespace
