@@ -16,8 +16,8 @@
 // (models/program/batch.h). vjp and transpose share a BackwardPass (backward_pass.h), which goes
 // from the last op to the first and asks each op's backward rule (models/program/backward.h).
 //
-// batch and vjp keep loops as regions. A carry has the batch, or a cotangent, in all iterations or in
-// none. So a walk begins anew when a carry turns out to have it. transpose first writes all
+// batch and vjp keep loops as regions. A carry has the batch, or a cotangent, in all iterations or
+// in none. So a walk begins anew when a carry turns out to have it. transpose first writes all
 // iterations out (straightened(), program_copy.h), and so does vjp where a single iteration is
 // named. parts.h cuts what vjp gives into the programs that a pipeline schedules apart.
 
@@ -50,11 +50,11 @@ struct VjpRequest {
 /// backward pass after its own. The cotangent of argument ID of `with_respect_to` has the name
 /// ct_ID. An op is named after the op whose cotangents it computes: ID.bwd, ID.bwd.1, ID.bwd.2,
 /// ...; an op that is computed again is named ID.re. The backward pass of a started collective is a
-/// sync collective. A loop goes back as a loop called ID.bwd. The forward loop saves the values that
-/// it needs in arrays of all iterations. It is written out instead if `of` or `recompute` names a
-/// single iteration, if an op on the way reads a value of one, or if a loop in its body is to be
-/// computed again. Adds an error for an op on the way that has no backward rule; then the program is
-/// not transformed.
+/// sync collective. A loop goes back as a loop called ID.bwd. The forward loop saves the values
+/// that it needs in arrays of all iterations. It is written out instead if `of` or `recompute`
+/// names a single iteration, if an op on the way reads a value of one, or if a loop in its body is
+/// to be computed again. Adds an error for an op on the way that has no backward rule; then the
+/// program is not transformed.
 Program vjp(const Program& program, Checks checks, const VjpRequest& request,
             Diagnostics& diagnostics);
 
