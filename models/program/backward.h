@@ -59,6 +59,8 @@ class BackwardCall {
   /// Returns the cotangent of a result, or zeros if it has none. The cotangent of a token is a
   /// token, which leads from the receivers back to the senders.
   virtual std::string cotangent(size_t result = 0) = 0;
+  /// Returns whether the rule may donate the cotangent of a result.
+  virtual bool may_donate(size_t result) = 0;
   /// Returns the sum of the cotangents that the operand has so far, if the rule may donate it. The
   /// rule must then return the sum with its own cotangent in it.
   virtual std::optional<std::string> sum_so_far(size_t operand) = 0;

@@ -203,13 +203,17 @@ Cotangents dynamic_slice(BackwardCall& call) {
   return cotangents;
 }
 
+/// The cotangent of the update is taken out of that of the result, in whose place zeros are left.
 Cotangents dynamic_update_slice(BackwardCall& call) {
   Cotangents cotangents(call.operands());
-  if (call.wants(0))
-    cotangents[0] =
-        updated(call, call.cotangent(), zeros_beside(call, call.operand_type(1).shape), 2);
+  std::vector<std::string> donated;
+  if (call.may_donate(0))
+    donated = {call.cotangent()};
   if (call.wants(1))
     cotangents[1] = part_at(call, call.cotangent(), call.operand_type(1).shape, 2);
+  if (call.wants(0))
+    cotangents[0] = updated(call, call.cotangent(), zeros_beside(call, call.operand_type(1).shape),
+                            2, std::move(donated));
   return cotangents;
 }
 

@@ -77,9 +77,13 @@ void BackwardPass::carry_cotangents(const Loop& loop, const LoopNeeds& needs, Le
       continue;
     const std::string_view own =
         own_name(any_iteration(loop.name), program_.value(carried.param).name);
+    const bool is_own = (!after || own_cotangent(carried.result)) && !needs.shared.contains(c);
     carry(level, "ct_" + std::string(own),
-          after ? *after : zeros(program_.value(carried.result).type));
+          after ? *after
+                : zeros_by(add_large_zeros, cotangent_type(program_.value(carried.result).type)));
     level.carries.push_back(c);
+    if (is_own)
+      readers_[level.begin.carries.back().param] = 0;
   }
 }
 
@@ -154,7 +158,11 @@ void BackwardPass::leave() {
   for (const size_t c : level().carries) {
     const ValueId param = loop.carries[c].param;
     const std::optional<std::string> before = cotangent(param);
-    end.yielded.push_back(before ? *before : zeros(program_.value(param).type));
+    if (before && !own_cotangent(param) &&
+        readers_.contains(level().begin.carries[end.yielded.size()].param))
+      needs_.grew = needs.shared.insert(c).second || needs_.grew;
+    end.yielded.push_back(
+        before ? *before : zeros_by(add_large_zeros, cotangent_type(program_.value(param).type)));
   }
   for (const ValueId value : level().sums)
     end.yielded.push_back(*cotangent(value));
@@ -181,8 +189,11 @@ void BackwardPass::leave() {
     else
       hold_cotangent(value, sum);
   }
-  for (size_t k = 0; k < inner.carries.size(); ++k)
+  for (size_t k = 0; k < inner.carries.size(); ++k) {
+    if (readers_.contains(inner.begin.carries[k].param))
+      readers_[results[k]] = 0;
     add_cotangent(loop.carries[inner.carries[k]].initial, results[k]);
+  }
 }
 
 std::string BackwardPass::residual(ValueId value) {
@@ -350,9 +361,25 @@ bool BackwardPass::is_free(const Op& op) const {
          });
 }
 
+/// Returns the buffers whose values the backward pass may not find any more.
+std::set<BufferId> BackwardPass::donated_storage() const {
+  std::set<BufferId> donated;
+  for (const Op& op : program_.ops)
+    for (const ValueId value : op.donated)
+      donated.insert(program_.value(value).buffer);
+  // A body that donates a carry donates the initial value in its first iteration. Inner loops come
+  // after those around them.
+  for (auto loop = program_.loops.rbegin(); loop != program_.loops.rend(); ++loop)
+    for (const Carry& carry : loop->carries)
+      if (donated.contains(program_.value(carry.param).buffer))
+        donated.insert(program_.value(carry.initial).buffer);
+  return donated;
+}
+
 /// Makes the pass do the free ops of loops again whose operands come from outside of their
 /// iteration, from its index, or from such ops.
 void BackwardPass::make_free_ops_again() {
+  const std::set<BufferId> donated = donated_storage();
   for (size_t i = 0; i < program_.ops.size(); ++i) {
     const Op& op = program_.ops[i];
     const std::optional<size_t> body =
@@ -361,6 +388,8 @@ void BackwardPass::make_free_ops_again() {
       continue;
     if (std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId operand) {
           const std::optional<OpId> made = maker(operand);
+          if (donated.contains(program_.value(operand).buffer))
+            return false;
           return body_[operand.index()] != body || recomputed_maker(operand) ||
                  (made && made == program_.loops[*body].index);
         }))

@@ -39,6 +39,9 @@ class Call final : public BackwardCall {
   std::string operand(size_t operand) override { return pass_.residual(op_.operands[operand]); }
   std::string result(size_t result) override { return pass_.residual(op_.results[result]); }
 
+  bool may_donate(size_t result) override {
+    return pass_.own_cotangent(op_.results[result]).has_value();
+  }
   std::optional<std::string> sum_so_far(size_t operand) override {
     const ValueId value = op_.operands[operand];
     const std::optional<std::string> own = pass_.own_cotangent(value);
@@ -133,7 +136,9 @@ std::string BackwardPass::op(OpKind kind, std::vector<std::string> operands, Att
   for (const std::string& operand : request.operands)
     if (const auto read = readers_.find(operand); read != readers_.end())
       ++read->second;
-  readers_.emplace(request.name, 0);
+  // Others are views, or may be: casts of states and collectives that only copy.
+  if (rules(kind).family == Family::Local && rules(kind).memory != results_in_operands)
+    readers_.emplace(request.name, 0);
   std::string name = request.name;
   add(std::move(request));
   return name;

@@ -22,6 +22,7 @@ namespace orrery {
 /// and goes on with zeros in its place. Then another pass begins, which has it.
 struct LoopNeeds {
   std::set<size_t> carries;          // that have a cotangent in the body, but none after the loop
+  std::set<size_t> shared;           // carries whose cotangent others have too, so that it stays
   std::vector<ValueId> accumulated;  // values from outside of the body that get cotangents in it
   std::vector<ValueId> saved;        // values of the body that each iteration saves
   std::vector<ValueId> before;       // values of the body around it that are read in it
@@ -74,8 +75,8 @@ class BackwardPass final : public BackwardOps {
   /// Adds a cotangent to those that the value has.
   void add_cotangent(ValueId value, const std::string& cotangent);
   std::optional<std::string> cotangent(ValueId value) const;
-  /// Returns the cotangent of the value if no other value has it, and nothing has read it yet, so
-  /// that it may be overwritten.
+  /// Returns the cotangent of the value if it may be overwritten: it has storage of its own, no
+  /// other value has it, and nothing has read it yet.
   std::optional<std::string> own_cotangent(ValueId value) const;
 
   /// Passes the cotangents of the op's results on to its operands. Does nothing if the results have
@@ -140,6 +141,7 @@ class BackwardPass final : public BackwardOps {
   void make_again(OpId op);
   void make_free_ops_again();
   bool is_free(const Op& op) const;
+  std::set<BufferId> donated_storage() const;
   std::string zeros_by(decltype(add_zeros)* make, const ValueType& type);
   std::string stand_in(ValueId value);
   std::string from_around(ValueId value);
@@ -164,7 +166,8 @@ class BackwardPass final : public BackwardOps {
   std::set<ValueId> wanted_;
   std::set<OpId> recomputed_;
   std::map<ValueId, OpId> makers_;
-  /// How often a cotangent that the pass made is a value's cotangent or an operand.
+  /// How often a cotangent that the pass made in storage of its own is a value's cotangent or an
+  /// operand. So it may be overwritten by the op that passes on the cotangent of its only value.
   std::map<std::string, size_t> readers_;
   // The next ops get their name, origin and forward op from these members.
   std::string after_;

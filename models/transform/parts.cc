@@ -128,8 +128,8 @@ ProgramParts cut(const Program& program, Checks checks, std::set<OpId> first) {
 
 std::optional<ProgramParts> vjp_parts(const Program& program, Checks checks,
                                       const VjpRequest& request, Diagnostics& diagnostics) {
-  const std::optional<Program> straight =
-      straightened(program, request.most_ops, request.origin, diagnostics);
+  const std::optional<Program> straight = straightened(
+      program, request.most_ops, "the parts of a pipeline need them", request.origin, diagnostics);
   if (!straight)
     return std::nullopt;
   Program whole = vjp(*straight, checks, request, diagnostics);

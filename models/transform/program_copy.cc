@@ -221,8 +221,8 @@ bool is_one_program(const Program& program, const Origin& origin, Diagnostics& d
   return false;
 }
 
-std::optional<Program> straightened(const Program& program, int64_t most_ops, const Origin& origin,
-                                    Diagnostics& diagnostics) {
+std::optional<Program> straightened(const Program& program, int64_t most_ops, std::string_view why,
+                                    const Origin& origin, Diagnostics& diagnostics) {
   if (!is_one_program(program, origin, diagnostics))
     return std::nullopt;
   Int128 ops = 0;
@@ -231,8 +231,8 @@ std::optional<Program> straightened(const Program& program, int64_t most_ops, co
   if (ops > most_ops) {
     diagnostics.add(origin,
                     fmt::format("expected at most {} ops with all iterations of loops written out, "
-                                "as a backward pass needs them (--limit ops=N allows more), got {}",
-                                most_ops, static_cast<uint64_t>(ops)));
+                                "as {} (--limit ops=N allows more), got {}",
+                                most_ops, why, static_cast<uint64_t>(ops)));
     return std::nullopt;
   }
   Program straight =

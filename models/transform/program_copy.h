@@ -79,9 +79,9 @@ bool is_one_program(const Program& program, const Origin& origin, Diagnostics& d
 /// Returns the program with all iterations of its loops written out, so that each has ops and
 /// values of its own. A backward pass reads the values of each iteration, so no iteration may be
 /// left out of a run: `kept_last` of each written loop is 0. Adds an error at `origin` for several
-/// programs, and if the program would have more than `most_ops` ops.
-std::optional<Program> straightened(const Program& program, int64_t most_ops, const Origin& origin,
-                                    Diagnostics& diagnostics);
+/// programs, and if the program would have more than `most_ops` ops, which says `why`.
+std::optional<Program> straightened(const Program& program, int64_t most_ops, std::string_view why,
+                                    const Origin& origin, Diagnostics& diagnostics);
 
 /// Adds the written loops of which ops were added. `begins` has the size of the builder before it
 /// reached each op of the program, and its size at the end.

@@ -85,12 +85,17 @@ class Recomputed {
       ops_.emplace(program.ops[i].name, OpId(i));
     for (const std::string& loop : program.empty_loops)
       empty_loops_.insert(without_indices(loop));
+    for (const Loop& loop : program.loops)
+      if (loop.lower == loop.upper)
+        empty_loops_.insert(without_indices(loop.name));
   }
 
   /// Chooses the ops that the name means. Returns the error in the name, if there is one.
   std::optional<std::string> add(const std::string& name) {
     if (const auto found = ops_.find(name); found != ops_.end())
       return add_ops(name, {found->second});
+    if (is_in_empty_loop(name))
+      return std::nullopt;
     if (!program_.loops.empty())
       return add_of_region(name);
     std::vector<OpId> ops;
@@ -111,6 +116,13 @@ class Recomputed {
       return error(name, name);
     add_loop(iterations);
     return std::nullopt;
+  }
+
+  /// Returns whether the name is one in a loop without iterations, whose ops are not known.
+  bool is_in_empty_loop(const std::string& name) const {
+    const std::string own = without_indices(name);
+    return std::any_of(empty_loops_.begin(), empty_loops_.end(),
+                       [&](const std::string& loop) { return own.starts_with(loop + "."); });
   }
 
   /// Does the same for an op of a region, or for a region that has no other in it.

@@ -251,8 +251,8 @@ class Transposed {
 
 Program transpose(const Program& program, Checks checks, const TransposeRequest& request,
                   Diagnostics& diagnostics) {
-  const std::optional<Program> straight =
-      straightened(program, request.most_ops, request.origin, diagnostics);
+  const std::optional<Program> straight = straightened(
+      program, request.most_ops, "a transpose needs them", request.origin, diagnostics);
   return straight ? Transposed(*straight, checks, request, diagnostics).run() : program;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -222,6 +221,7 @@ class ForwardParts {
         continue;
       any = true;
       const std::string name = without_indices(loop.name);
+      origin_ = loop.origin;
       saved_.last[l] = integer(name + ".last", loop.upper - loop.lower - 1);
       if (loop.lower != 0)
         saved_.first[l] = integer(name + ".first", loop.lower);
@@ -242,8 +242,9 @@ class ForwardParts {
     request.operands = std::move(operands);
     request.attributes = std::move(attributes);
     request.donated = std::move(donated);
-    if (!open_.empty())
-      request.origin = program_.loops[open_.front()].origin;
+    request.origin = origin_;
+    if (origin_)
+      request.key_origins.emplace("fill_value", *origin_);
     std::string result = request.name;
     parts_.emplace_back(std::move(request));
     return result;
@@ -279,6 +280,7 @@ class ForwardParts {
 
   void begin(size_t l) {
     const Loop& loop = program_.loops[l];
+    origin_ = loop.origin;
     if (!loop.around)
       for_each_saved(l, [&](size_t body, ValueId value) {
         ValueType type = program_.value(value).type;
@@ -369,6 +371,7 @@ class ForwardParts {
   UnusedNames& names_;
   std::vector<std::string> positions_;  // of the iteration, by loop
   std::vector<size_t> open_;            // loops
+  std::optional<Origin> origin_;        // of the ops that are added
   SavedValues saved_;
   std::vector<ProgramPart> parts_;
 };
@@ -398,7 +401,7 @@ class Vjp {
     } while (needs.grew);
 
     ProgramBuilder builder(program_.mesh, checks_, diagnostics_);
-    add_forward(builder);
+    add_forward(builder, diagnostics_);
     if (request_.overlap)
       backward_ = Overlapped(std::move(backward_)).take();
     for (ProgramPart& part : backward_)
@@ -420,7 +423,7 @@ class Vjp {
     Diagnostics refused("");
     try {
       ProgramBuilder draft(program_.mesh, checks_, refused);
-      add_forward(draft);
+      add_forward(draft, refused);
       refused.throw_if_any();
       BackwardPass pass(program_, checks_, draft, refused, names, needs, forward.saved());
       for (const OpId op : again_)
@@ -432,8 +435,9 @@ class Vjp {
     }
   }
 
-  /// Adds the arguments, those of cotangents too, and the forward pass.
-  void add_forward(ProgramBuilder& builder) const {
+  /// Adds the arguments, those of cotangents too, and the forward pass, up to the first of
+  /// `errors`.
+  void add_forward(ProgramBuilder& builder, const Diagnostics& errors) const {
     copy_arguments(program_, builder);
     add_cotangents(program_, checks_, request_.of, of_, builder);
     builder.thread(program_.threads[0].name, program_.threads[0].devices);
@@ -441,6 +445,8 @@ class Vjp {
     for (const ProgramPart& part : forward_) {
       begins.push_back(builder.size());
       add_part(part, builder);
+      if (!errors.empty())
+        return;
     }
     begins.push_back(builder.size());
     copy_written_loops(program_, begins, builder);
@@ -503,6 +509,35 @@ class Vjp {
   std::map<std::string, std::string> results_;
 };
 
+/// Returns for each value whether one of `of` depends on it.
+std::vector<bool> needed_by(const Program& program, const std::vector<ValueId>& of) {
+  std::vector<bool> needed(program.values.size(), false);
+  bool grew = true;
+  const auto need = [&](ValueId value, bool is) {
+    grew = grew || (is && !needed[value.index()]);
+    needed[value.index()] = needed[value.index()] || is;
+  };
+  for (const ValueId value : of)
+    need(value, true);
+  while (grew) {
+    grew = false;
+    for (auto op = program.ops.rbegin(); op != program.ops.rend(); ++op)
+      for (const ValueId operand : op->operands)
+        need(operand, std::any_of(op->results.begin(), op->results.end(),
+                                  [&](ValueId result) { return needed[result.index()]; }));
+    for (const Loop& loop : program.loops) {
+      for (const Carry& carry : loop.carries) {
+        const bool is = needed[carry.result.index()] || needed[carry.param.index()];
+        need(carry.initial, is);
+        need(carry.yielded, is);
+      }
+      for (const Exit& exit : loop.exits)
+        need(exit.inside, needed[exit.outside.index()]);
+    }
+  }
+  return needed;
+}
+
 /// Returns whether loops go back as loops. They do not if a single iteration is named: by `of` or
 /// `recompute`, or by an op on the way. Nor do they if a loop in a body is to be computed again.
 /// Errors in names are left to the program that is written out, which has all names.
@@ -518,18 +553,13 @@ bool keeps_loops(const Program& program, const VjpRequest& request) {
   if (!is_one_program(program, request.origin, errors) || !errors.empty())
     return false;
   const std::vector<std::optional<size_t>> bodies = bodies_of_values(program);
-  std::set<ValueId> read(of.begin(), of.end());
-  for (const Op& op : program.ops)
-    read.insert(op.operands.begin(), op.operands.end());
-  for (const Loop& loop : program.loops)
-    for (const Carry& carry : loop.carries)
-      read.insert({carry.initial, carry.yielded});
+  const std::vector<bool> needed = needed_by(program, of);
   const std::vector<bool> wanted = dependents(program, arguments, Differentiated::Inexact);
   for (const Loop& loop : program.loops) {
     if (loop.around && request.recompute_all)
       return false;
     for (const Exit& exit : loop.exits)
-      if (wanted[exit.outside.index()] && read.contains(exit.outside))
+      if (wanted[exit.outside.index()] && needed[exit.outside.index()])
         return false;
   }
   return std::none_of(of.begin(), of.end(),
@@ -543,7 +573,10 @@ Program vjp(const Program& program, Checks checks, const VjpRequest& request,
   if (keeps_loops(program, request))
     return Vjp(program, checks, request, diagnostics).run();
   const std::optional<Program> straight =
-      straightened(program, request.most_ops, request.origin, diagnostics);
+      straightened(program, request.most_ops,
+                   "a backward pass needs them where a single iteration is named, or a loop in a "
+                   "loop is computed again",
+                   request.origin, diagnostics);
   return straight ? Vjp(*straight, checks, request, diagnostics).run() : program;
 }
 

@@ -406,5 +406,51 @@ TEST_CASE("vjp: the peak grows by no more an iteration than with iterations writ
   }
 }
 
+TEST_CASE(
+    "vjp: no cotangent is overwritten through a view of it, or of the cotangent of a result") {
+  // The gradient of p is ct_y, which q reads too. That of w is a view of it, to which s adds.
+  for (const char* const view : {R"({"id": "p", "op": "reshape", "of": "w", "new_sizes": [8]})",
+                                 R"({"id": "o", "op": "optimization_barrier", "of": "w"},
+           {"id": "p", "op": "reshape", "of": "o", "new_sizes": [8]})"}) {
+    const std::string text = fmt::format(R"({{"orrery": 1, "mesh": {{"x": 2}},
+  "cluster": {{"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"}},
+  "arrays": {{"a": {{"shape": [8], "dtype": "f32"}}, "b": {{"shape": [8], "dtype": "f32"}},
+             "w": {{"shape": [4, 2], "dtype": "f32"}}, "ct_r": {{"shape": [8], "dtype": "f32"}}}},
+  "program": [
+    {{"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}},
+    {{"id": "q", "op": "mul", "of": ["a", "b"]}},
+    {{"id": "s", "op": "dynamic_slice", "of": ["w", "z", "z"], "slice_sizes": [1, 2]}},
+    {{"id": "ss", "op": "reduce_sum", "of": "s", "axes": [0, 1]}},
+    {},
+    {{"id": "y", "op": "add", "of": ["p", "q"]}},
+    {{"id": "r", "op": "mul", "of": ["y", "ss"]}}],
+  "transform": {{"vjp": {{"of": ["r"], "with_respect_to": ["a", "b", "w"]}}}},
+  "outputs": ["ct_a", "ct_b", "ct_w"]}})",
+                                         view);
+    CHECK(run(read_scenario("f", text), {}).holds());
+  }
+}
+
+TEST_CASE("vjp: an array that a later op overwrites is saved, where it would be sliced again") {
+  const std::string text = R"({"orrery": 1, "mesh": {"x": 2},
+  "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+  "arrays": {"a": {"shape": [2], "dtype": "f32"}, "w": {"shape": [4, 2], "dtype": "f32"},
+             "ix": {"shape": [4], "dtype": "s32"}, "ct_r": {"shape": [2], "dtype": "f32"}},
+  "program": [
+    {"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0},
+    {"id": "wc", "op": "mul", "of": ["w", "w"]},
+    {"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "index": "i", "carry": {"h": "a"},
+     "yield": {"h": "y"}, "body": [
+      {"id": "s", "op": "dynamic_slice", "of": ["wc", "i", "z"], "slice_sizes": [1, 2]},
+      {"id": "v", "op": "reshape", "of": "s", "new_sizes": [2]},
+      {"id": "y", "op": "mul", "of": ["h", "v"]}]},
+    {"id": "wn", "op": "scatter_add", "of": ["wc", "w", "ix"], "axis": 0, "donate": ["wc"]},
+    {"id": "n", "op": "reduce_sum", "of": "wn", "axes": [0]},
+    {"id": "r", "op": "add", "of": ["l", "n"]}],
+  "transform": {"vjp": {"of": ["r"], "with_respect_to": ["a", "w"]}},
+  "outputs": ["ct_a", "ct_w"]})";
+  CHECK(run(read_scenario("f", text), {}).holds());
+}
+
 }  // namespace
 }  // namespace orrery::test

@@ -91,6 +91,27 @@ TEST_CASE("vjp: a refused op of the backward pass is at the op that it goes back
         "(f8e5m2[4000000000000000000], f8e5m2[4000000000000000000]) (in r)");
 }
 
+TEST_CASE("vjp: iterations that save more than there is room for are refused at their loop") {
+  const auto of_loop = [](const std::string& lower, const std::string& body) {
+    return refusal(with_vjp(
+        R"([{"id": "r", "op": "fori_loop", "lower": )" + lower +
+            R"(, "upper": 2147483647, "carry": {"h": "q"}, "yield": {"h": "y"}, "body": [)" + body +
+            "]}]",
+        R"("of": ["r"], "with_respect_to": ["q"])",
+        R"("q": {"shape": [8], "dtype": "f32"}, "ct_r": {"shape": [8], "dtype": "f32"})"));
+  };
+  CHECK(
+      of_loop("-5", R"({"id": "y", "op": "exp", "of": "h"})") ==
+      "f:5:13: /program/0: the backward pass has an op that is refused: full \"r.last\": expected "
+      "a value of s32, got 2147483651");
+  CHECK(of_loop("0", R"({"id": "y", "op": "fori_loop", "lower": 0, "upper": 2147483647, )"
+                     R"("carry": {"g": "h"}, "yield": {"g": "m"}, )"
+                     R"("body": [{"id": "m", "op": "exp", "of": "g"}]})") ==
+        "f:5:13: /program/0: the backward pass has an op that is refused: broadcast_in_dim "
+        "\"r.y.g.saved.zeros.1\": expected fewer than 2^63 bytes and operations, got more for "
+        "operands (f32[])");
+}
+
 TEST_CASE("vjp: a second one of the same value, or to the same array, is refused") {
   Small small;
   small.arrays = R"({"a": {"shape": [], "dtype": "f32"}, "b": {"shape": [], "dtype": "f32"}, )"

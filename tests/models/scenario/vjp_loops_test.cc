@@ -117,6 +117,48 @@ TEST_CASE("vjp: the gradient of a slice is added to the slice, in place") {
                    "l.bwd[].s.re = dynamic_slice(v, l.bwd[].position, z)") == 1);
 }
 
+/// Returns whether each update of a part of an array is written over the array.
+bool updates_in_place(const std::string& scenario) {
+  const Scenario read = read_scenario("f", scenario);
+  size_t updates = 0;
+  size_t in_place = 0;
+  for (const Op& op : read.program.ops)
+    if (op.kind == OpKind::DynamicUpdateSlice) {
+      ++updates;
+      in_place += op.donated == std::vector<ValueId>{op.operands[0]} ? 1 : 0;
+    }
+  return updates > 1 && updates == in_place;
+}
+
+TEST_CASE("vjp: arrays that a loop carries are updated in place on the way back too") {
+  const std::string zero =
+      R"([{"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}, )";
+  const std::string v = R"(, "v": {"shape": [6, 2], "dtype": "f32", "spec": ["x"]}, )"
+                        R"("ct_l.o": {"shape": [6, 2], "dtype": "f32", "spec": ["x"]})";
+  // An output of each iteration is written to its row of "o".
+  CHECK(updates_in_place(looped(
+      zero + R"({"id": "n", "op": "neg", "of": "v"}, {"id": "l", "op": "fori_loop", "lower": 0, )"
+             R"("upper": 3, "index": "i", "carry": {"h": "w", "o": "n"}, "body": [)"
+             R"({"id": "y", "op": "sin", "of": "h"}, )"
+             R"({"id": "r", "op": "reshape", "of": "y", "new_sizes": [1, 2]}, )"
+             R"({"id": "u", "op": "dynamic_update_slice", "of": ["o", "r", "i", "z"], )"
+             R"("donate": "o"}], "yield": {"h": "y", "o": "u"}}, )"
+             R"({"id": "e", "op": "sin", "of": "l.o"}])",
+      R"({"vjp": {"of": "e", "with_respect_to": ["w", "v"]}})",
+      R"(, "v": {"shape": [6, 2], "dtype": "f32", "spec": ["x"]}, )"
+      R"("ct_e": {"shape": [6, 2], "dtype": "f32", "spec": ["x"]})")));
+  // All iterations carry the same array on, and read a row of it.
+  CHECK(updates_in_place(
+      looped(zero + R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "index": "i", )"
+                    R"("carry": {"h": "w", "o": "v"}, "body": [{"id": "s", )"
+                    R"("op": "dynamic_slice", "of": ["o", "i", "z"], "slice_sizes": [1, 2]}, )"
+                    R"({"id": "r", "op": "reshape", "of": "s", "new_sizes": [2]}, )"
+                    R"({"id": "y", "op": "mul", "of": ["h", "r"]}], )"
+                    R"("yield": {"h": "y", "o": "o"}}])",
+             R"({"vjp": {"of": "l.h", "with_respect_to": ["w", "v"]}})",
+             v + R"(, "ct_l.h": {"shape": [4], "dtype": "f32", "spec": ["x"]})")));
+}
+
 TEST_CASE("vjp: overlap adds up at the end of a body, so that collectives may run until then") {
   CHECK(backward_ops(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, )"
                      R"("carry": {"h": "w"}, "body": [{"id": "n", "op": "neg", "of": "h"}, )"
@@ -164,10 +206,20 @@ TEST_CASE("vjp: a loop of which an iteration is named is written out, within the
   limits.ops = 100;
   CHECK_THROWS_WITH(read_scenario("f", looped(squares("101"), recompute), limits),
                     "f:6:22: /transform/vjp: expected at most 100 ops with all iterations of loops "
-                    "written out, as a backward pass needs them (--limit ops=N allows more), got "
+                    "written out, as a backward pass needs them where a single iteration is "
+                    "named, or a loop in a loop is computed again (--limit ops=N allows more), got "
                     "101");
   limits.ops = 405;
   CHECK_NOTHROW(read_scenario("f", looped(squares("101"), recompute), limits));
+}
+
+TEST_CASE("vjp: a value of a single iteration that is read off the way keeps the loop a loop") {
+  const std::string squared = squares("1000000");
+  const Scenario scenario =
+      read_scenario("f", looped(squared.substr(0, squared.size() - 1) +
+                                    R"(, {"id": "e", "op": "neg", "of": "l[3].y"}])",
+                                kOfL));
+  CHECK(scenario.program.loops.size() == 2);
 }
 
 /// Each iteration computes m = sin(h), y = m * m, where h is y of the iteration before.
@@ -235,8 +287,9 @@ TEST_CASE("vjp: of a loop without iterations recompute has nothing to compute ag
   const std::string program =
       R"([{"id": "e", "op": "fori_loop", "lower": 0, "upper": 0, "body": [)"
       R"({"id": "y", "op": "sin", "of": "w"}]}, {"id": "l", "op": "sin", "of": "w"}])";
-  CHECK(refusal(looped(program, R"({"vjp": {"of": "l", "with_respect_to": "w", )"
-                                R"("recompute": ["e"]}})")) == "");
+  for (const std::string name : {"e", "e.y", "e[].y"})
+    CHECK(refusal(looped(program, R"({"vjp": {"of": "l", "with_respect_to": "w", "recompute": [")" +
+                                      name + R"("]}})")) == "");
 }
 
 TEST_CASE("transpose: of a loop") {
