@@ -49,7 +49,8 @@ struct SavedValues {
 /// Returns the shape of the array of a value of a loop's body.
 Shape saved_shape(const Program& program, size_t loop, const Shape& value);
 
-/// It goes back through a program's ops, and adds each new op to a draft, which tells its type.
+/// A BackwardPass goes back through a program's ops, and adds each new op to a draft, which tells
+/// its type.
 ///
 /// A loop l goes back as a loop l.bwd with as many iterations. Its first iteration goes back
 /// through the last one of l. Each iteration of l saves values in arrays, and l.bwd slices them

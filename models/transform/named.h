@@ -23,7 +23,7 @@ struct NamedAt {
 /// linear program.
 enum class Differentiated : uint8_t { Inexact, Numbers };
 
-/// It gives each new op and value an unused name.
+/// UnusedNames gives each new op and value an unused name.
 class UnusedNames {
  public:
   explicit UnusedNames(const Program& program);

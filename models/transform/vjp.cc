@@ -18,12 +18,12 @@ namespace orrery {
 
 namespace {
 
-/// It holds the parts with their collectives started on stream 1. A collective starts as soon as
-/// its operands are made; if a collective makes one, it starts where it stands. Its done comes just
-/// before the first part that reads it, or at the end. Collectives that are computed again run
-/// where they stand: if they started early, their results would live as long as kept ones. The body
-/// of a loop is overlapped by itself. There, what the loop only adds up is added at the end of the
-/// body, so that the collectives before may run until then.
+/// Overlapped holds the parts with their collectives started on stream 1. A collective starts as
+/// soon as its operands are made; if a collective makes one, it starts where it stands. Its done
+/// comes just before the first part that reads it, or at the end. Collectives that are computed
+/// again run where they stand: if they started early, their results would live as long as kept
+/// ones. The body of a loop is overlapped by itself. There, what the loop only adds up is added at
+/// the end of the body, so that the collectives before may run until then.
 class Overlapped {
  public:
   explicit Overlapped(std::vector<ProgramPart> parts, bool in_body = false)
@@ -182,8 +182,8 @@ class Overlapped {
   std::vector<std::string> order_;         // in which the starts come
 };
 
-/// It makes the parts of the forward pass, which saves what the backward pass needs of each
-/// iteration of a loop.
+/// ForwardParts makes the parts of the forward pass, which saves what the backward pass needs of
+/// each iteration of a loop.
 class ForwardParts {
  public:
   ForwardParts(const Program& program, Checks checks, const BackwardNeeds& needs,
