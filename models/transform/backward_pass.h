@@ -49,6 +49,12 @@ struct SavedValues {
 /// Returns the shape of the array of a value of a loop's body.
 Shape saved_shape(const Program& program, size_t loop, const Shape& value);
 
+/// Returns the parts of the forward pass, which saves what the backward pass needs of iterations.
+/// `saved` gets the names of what it saves.
+std::vector<ProgramPart> forward_parts(const Program& program, Checks checks,
+                                       const BackwardNeeds& needs, UnusedNames& names,
+                                       SavedValues& saved);
+
 /// A BackwardPass goes back through a program's ops, and adds each new op to a draft, which tells
 /// its type.
 ///

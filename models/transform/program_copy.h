@@ -47,6 +47,10 @@ struct LoopEnd {
 using ProgramPart = std::variant<OpRequest, LoopBegin, LoopEnd>;
 void add_part(ProgramPart part, ProgramBuilder& builder);
 
+/// Returns the parts with their collectives started as early as they can be, on stream 1, and done
+/// before their first use.
+std::vector<ProgramPart> overlapped(std::vector<ProgramPart> parts);
+
 /// An AddOp adds an op, and returns the name of its result.
 using AddOp =
     FunctionRef<std::string(OpKind kind, std::vector<std::string> operands, Attributes attributes)>;
