@@ -93,7 +93,7 @@ class BackwardPass final : public BackwardOps {
   /// Begins to go back through a loop's body, from its end. Returns false, and does nothing, if no
   /// cotangent comes from the loop.
   bool enter(size_t loop);
-  /// Ends to go back through the body entered last.
+  /// Stops going back through the body entered last. All its ops have been passed.
   void leave();
 
   /// Returns the ops and loops that were added, in order.
