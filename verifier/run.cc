@@ -500,8 +500,13 @@ DecidedByFirst decided_by_first_iterations(const ScenarioToRun& to_run, const Ru
 
 }  // namespace
 
-std::shared_ptr<SharedWork> shared_work() {
-  return std::make_shared<SharedWork>();
+std::shared_ptr<SharedWork> shared_work(const SharedWork* other) {
+  auto work = std::make_shared<SharedWork>();
+  if (other != nullptr) {
+    work->schedules = other->schedules;
+    work->times = other->times;
+  }
+  return work;
 }
 
 std::string too_large(const Overflow& overflow) {
@@ -511,8 +516,8 @@ std::string too_large(const Overflow& overflow) {
 }
 
 Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
-  constexpr size_t kMostShared = 256;  // schedules
-  if (options.shared != nullptr && options.shared->schedules.size() > kMostShared)
+  constexpr size_t kMostShared = 1024;  // schedules
+  if (options.shared != nullptr && options.shared->schedules->size() > kMostShared)
     options.shared->forget_schedules();
   if (options.gpus)
     loaded_driver(options.gpus->library);  // what is missing is said before anything else

@@ -76,8 +76,9 @@ struct RunOptions {
   Limits limits;
 };
 
-/// Returns work to be shared by runs. It is forgotten when it is much.
-std::shared_ptr<SharedWork> shared_work();
+/// Returns work to be shared by runs. It is forgotten when it is much. If `other` is given, which
+/// another thread may be using, schedules and times are shared with that one too.
+std::shared_ptr<SharedWork> shared_work(const SharedWork* other = nullptr);
 
 /// Returns the message for a quantity that exceeds 64 bits.
 std::string too_large(const Overflow& overflow);

@@ -26,10 +26,12 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
       leaves_out_(leaves_out_iterations(program)),
       looped_(looped),
       shared_(options_.shared == nullptr ? std::make_shared<SharedWork>() : options_.shared),
+      schedules_(shared_->schedules),
+      quiet_times_(quiet_times()),
       healthy_paths_(cluster.fabric),
       lowered_(lower(program, cluster, healthy_paths_, diagnostics, options_.limits,
-                     options_.memory.transport, options_.tables, &shared_->schedules,
-                     options_.replace_schedule, quiet_times())) {
+                     options_.memory.transport, options_.tables, schedules_.get(),
+                     options_.replace_schedule, quiet_times_.get())) {
   if (!diagnostics.empty())
     return;
   fault_effects_ = apply_faults(options_.faults, program_, cluster.fabric, options_.seed, lowered_);
@@ -37,15 +39,18 @@ Stages::Stages(const Program& program, const Cluster& cluster, StageOptions opti
     faulty_paths_.emplace(*fault_effects_.fabric);
 }
 
-QuietTimes* Stages::quiet_times() const {
+std::shared_ptr<QuietTimes> Stages::quiet_times() const {
   // A transport of the memory policy replaces that of the cluster.
   if (!options_.only_times || options_.shared == nullptr || options_.memory.transport)
     return nullptr;
-  constexpr size_t kMostClusters = 256;
-  if (shared_->quiet_times.size() >= kMostClusters)
-    shared_->quiet_times.clear();
-  return &shared_->quiet_times[fmt::format("{} {} {}", options_.limits.steps, options_.limits.state,
-                                           cluster_text(cluster_).lines())];
+  Cluster of_collectives = cluster_;
+  of_collectives.device.memory.reset();
+  of_collectives.device.flops.clear();
+  std::string key = fmt::format("{} {} {}", options_.limits.steps, options_.limits.state,
+                                cluster_text(of_collectives).lines());
+  if (std::optional<std::shared_ptr<QuietTimes>> known = shared_->times->find(key))
+    return *std::move(known);
+  return shared_->times->add(std::move(key), std::make_shared<QuietTimes>());
 }
 
 bool Stages::has_routes() {
@@ -72,6 +77,8 @@ TimeOptions Stages::time_options() const {
   options.most_state = options_.limits.state;
   options.most_runs = options_.limits.runs;
   options.only_times = options_.only_times;
+  options.alone =
+      quiet_times_ == nullptr || fault_effects_.fabric ? nullptr : &quiet_times_->of_ranks;
   return options;
 }
 
@@ -119,7 +126,7 @@ const Lowered& Stages::lowered_to_run() {
     lowered_loops_ =
         lower(looped_->program, cluster_, healthy_paths_, none, options_.limits,
               options_.memory.transport, looped_tables(program_, *looped_, options_.tables),
-              &shared_->schedules, options_.replace_schedule, quiet_times());
+              schedules_.get(), options_.replace_schedule, quiet_times_.get());
     ORRERY_CHECK(none.empty(), "what is lowered with some iterations is lowered with all");
     (void)apply_faults(options_.faults, looped_->program, cluster_.fabric, options_.seed,
                        *lowered_loops_);

@@ -42,15 +42,17 @@
 
 namespace orrery {
 
-/// SharedWork is shared by several Stages: schedules, and what is known of them; where only times
-/// are wanted, also the times by which methods are chosen, by cluster and limits.
+/// SharedWork is shared by several Stages, one after the other: schedules, and what is known of
+/// them; where only times are wanted, also times of collectives, by cluster and limits. Several
+/// threads may have a SharedWork each, with the same schedules and times.
 struct SharedWork {
-  MadeSchedules schedules;
+  std::shared_ptr<MadeSchedules> schedules = std::make_shared<MadeSchedules>();
   std::shared_ptr<KnownSchedules> known = std::make_shared<KnownSchedules>();
-  std::map<std::string, QuietTimes> quiet_times;  // looked up only
+  using Times = SharedMap<std::string, std::shared_ptr<QuietTimes>>;
+  std::shared_ptr<Times> times = std::make_shared<Times>(size_t{1} << 8U);
 
   void forget_schedules() {
-    schedules.clear();
+    schedules = std::make_shared<MadeSchedules>();
     known = std::make_shared<KnownSchedules>();
   }
 };
@@ -147,7 +149,7 @@ class Stages {
  private:
   TimeOptions time_options() const;
   std::optional<Completion> time_looped();
-  QuietTimes* quiet_times() const;
+  std::shared_ptr<QuietTimes> quiet_times() const;
 
   const Program& program_;
   const Cluster& cluster_;
@@ -155,6 +157,8 @@ class Stages {
   const bool leaves_out_;  // iterations of loops
   const std::optional<LoopedProgram> looped_;
   const std::shared_ptr<SharedWork> shared_;
+  const std::shared_ptr<MadeSchedules> schedules_;  // of `shared_`
+  const std::shared_ptr<QuietTimes> quiet_times_;   // null: none are known
   Paths healthy_paths_;
   Lowered lowered_;
   std::optional<Lowered> lowered_loops_;  // of the looped program

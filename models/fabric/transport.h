@@ -31,7 +31,7 @@ namespace orrery {
 struct DataShare {
   int64_t data = 1;
   int64_t wire = 1;
-  friend bool operator==(const DataShare&, const DataShare&) = default;
+  friend auto operator<=>(const DataShare&, const DataShare&) = default;
 };
 /// Returns the bytes that a link carries for `data` bytes of data, rounded up. Throws Overflow.
 Bytes on_wire(Bytes data, DataShare share);

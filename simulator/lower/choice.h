@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 #include "models/array/work.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "models/base/shared_map.h"
 #include "models/fabric/transport.h"
 #include "models/program/rules.h"
 #include "models/scenario/size_limits.h"
@@ -25,6 +25,7 @@
 #include "simulator/lower/schedule_maker.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/durations.h"
+#include "simulator/time/apart.h"
 
 namespace orrery {
 
@@ -38,14 +39,16 @@ struct QuietTime {
   std::optional<std::pair<uint32_t, uint32_t>> extended_from;
 };
 
-/// QuietTimes has the times that QuietTimers found on equal clusters within equal limits, by all
-/// else that they depend on. Lowerings that are given the same QuietTimes find each time once.
+/// QuietTimes has the times that were found of collectives on equal clusters within equal limits,
+/// by all else that they depend on. Lowerings and runs that are given the same QuietTimes find each
+/// time once.
 struct QuietTimes {
   /// The algorithm, the protocol or "", what the op asks for, the request, the dtype of the work
   /// and whether its elements have ranks, and where the ranks are.
   using Key = std::tuple<const Algorithm*, std::string, Hints, ScheduleRequest, Dtype, bool,
                          std::vector<VertexId>>;
-  std::map<Key, std::variant<QuietTime, std::string>> found;  // looked up only
+  SharedMap<Key, std::variant<QuietTime, std::string>> by_method{size_t{1} << 16U};
+  AloneTimes of_ranks = {};
 };
 
 /// A QuietTimer runs a collective that all ranks enter at once on a fabric without other messages,
@@ -64,10 +67,16 @@ class QuietTimer {
  public:
   /// `maker` must outlive this object. Schedules beyond the limits are not timed. Groups with up to
   /// `most_steps` steps are timed completely, whatever their ranks.
-  /// `known`, if it is given, must outlive this object too.
+  /// `known` and `made`, if they are given, must outlive this object too.
   QuietTimer(Paths& paths, const ScheduleMaker& maker, const Limits& limits,
-             uint64_t most_steps = kMostTimedSteps, QuietTimes* known = nullptr)
-      : paths_(paths), maker_(maker), limits_(limits), most_steps_(most_steps), known_(known) {}
+             uint64_t most_steps = kMostTimedSteps, QuietTimes* known = nullptr,
+             MadeSchedules* made = nullptr)
+      : paths_(paths),
+        maker_(maker),
+        limits_(limits),
+        most_steps_(most_steps),
+        known_(known),
+        made_(made) {}
 
   const Fabric& fabric() const { return paths_.fabric(); }
 
@@ -115,6 +124,7 @@ class QuietTimer {
   const Limits limits_;
   const uint64_t most_steps_;
   QuietTimes* const known_;
+  MadeSchedules* const made_;
 };
 
 /// All that the choice depends on.

@@ -76,7 +76,7 @@ class SitePlans {
         transport_(transport),
         most_steps_(static_cast<uint64_t>(limits.steps)),
         maker_(cluster.device, limits),
-        timer_(paths, maker_, limits, kMostTimedSteps, known),
+        timer_(paths, maker_, limits, kMostTimedSteps, known, replace ? nullptr : &made),
         groupings_(cluster.fabric),
         made_(made),
         replace_(replace),
@@ -102,8 +102,7 @@ class SitePlans {
   GroupPlan group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const;
   Key key_of(const Site& site, const SiteTables* tables);
   Outcome plan(const Key& key);
-  const MadeSchedule& schedule_of(const Method& method, const ScheduleRequest& request,
-                                  WorkType work);
+  MadeSchedule schedule_of(const Method& method, const ScheduleRequest& request, WorkType work);
   std::optional<Unrouted> unrouted(const SitePlan& plan) const;
 
   const Program& program_;
@@ -211,16 +210,9 @@ GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePl
   return {&schedule, member.collective, member.costs};
 }
 
-const MadeSchedule& SitePlans::schedule_of(const Method& method, const ScheduleRequest& request,
-                                           WorkType work) {
-  MadeSchedule& made = made_[{method.algorithm, request, message_cut(method, work), most_steps_}];
-  if (made.schedule == nullptr) {
-    made = maker_.make(method, request, work);
-    if (replace_ && !made.too_long && made.steps <= most_steps_) {
-      made.schedule = replace_(*method.algorithm, request, std::move(made.schedule));
-      made.steps = orrery::count_steps(*made.schedule);
-    }
-  }
+MadeSchedule SitePlans::schedule_of(const Method& method, const ScheduleRequest& request,
+                                    WorkType work) {
+  MadeSchedule made = maker_.make(method, request, work, made_, replace_);
   if (taken_.insert(made.schedule.get()).second)
     schedules_.push_back(made.schedule);
   return made;

@@ -178,7 +178,6 @@ QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
                                    std::span<const VertexId> vertices) {
   if (known_ == nullptr)
     return found(method, asked, request, work, vertices);
-  constexpr size_t kMostKnown = size_t{1} << 16U;
   QuietTimes::Key key{method.algorithm,
                       method.protocol == nullptr ? "" : method.protocol->name,
                       asked,
@@ -186,14 +185,9 @@ QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
                       work.dtype,
                       work.ranked,
                       {vertices.begin(), vertices.end()}};
-  const auto before = known_->found.find(key);
-  if (before != known_->found.end())
-    return before->second;
-  Outcome outcome = found(method, asked, request, work, vertices);
-  if (known_->found.size() >= kMostKnown)
-    known_->found.clear();
-  known_->found.emplace(std::move(key), outcome);
-  return outcome;
+  if (std::optional<Outcome> before = known_->by_method.find(key))
+    return *std::move(before);
+  return known_->by_method.add(std::move(key), found(method, asked, request, work, vertices));
 }
 
 QuietTimer::Outcome QuietTimer::found(const Method& method, const Hints& asked,
@@ -274,7 +268,8 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
 std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
                                                       const ScheduleRequest& request, WorkType work,
                                                       std::span<const VertexId> vertices) {
-  const MadeSchedule made = maker_.make(method, request, work);
+  const MadeSchedule made = made_ == nullptr ? maker_.make(method, request, work)
+                                             : maker_.make(method, request, work, *made_);
   if (made.too_long || made.steps > static_cast<uint64_t>(limits_.steps))
     return "has more steps than the limit allows";
   const Schedule& schedule = *made.schedule;
@@ -288,16 +283,18 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
   collective.schedule = &schedule;
   collective.vertices = nodes;
   collective.figures = maker_.figures(method, request.kind, schedule);
-  const CollectiveAlone alone(std::move(collective));
+  const Duration launch = collective.figures.launch;
   try {
     TimeOptions options;
     options.most_state = limits_.state;
     options.only_times = true;
-    const std::optional<Completion> completion =
-        time_program(alone.program, alone.lowered, paths_, demands(alone.lowered, paths_), options);
-    if (!completion)
+    options.alone = known_ == nullptr ? nullptr : &known_->of_ranks;
+    const std::vector<Duration> entries(schedule.extent().ranks());
+    const std::optional<CollectiveTimes> times =
+        time_alone(std::move(collective), made.schedule, entries, paths_, options);
+    if (!times)
       return "would hang";
-    return completion->makespan - Instant();
+    return std::ranges::max_element(times->exits, {}, &Happened::at)->at - Instant() + launch;
   } catch (const TooMuchState&) {
     return "takes more memory than the limit allows";
   } catch (const OpOverflow& overflow) {

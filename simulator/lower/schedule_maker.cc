@@ -150,6 +150,20 @@ int64_t ScheduleMaker::iterations(const Method& method, const Schedule& whole, W
 }
 
 MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& request,
+                                 WorkType work, MadeSchedules& known,
+                                 const ReplaceSchedule& replace) const {
+  const auto key = std::tuple(method.algorithm, request, message_cut(method, work), most_steps_);
+  if (std::optional<MadeSchedule> before = known.find(key))
+    return *std::move(before);
+  MadeSchedule made = make(method, request, work);
+  if (replace && !made.too_long && made.steps <= most_steps_) {
+    made.schedule = replace(*method.algorithm, request, std::move(made.schedule));
+    made.steps = count_steps(*made.schedule);
+  }
+  return known.add(key, std::move(made));
+}
+
+MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& request,
                                  WorkType work) const {
   if (is_discarded(request.kind, request.elements))
     return {without_steps(request.nodes), 0};

@@ -6,7 +6,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "models/array/work.h"
+#include "models/base/shared_map.h"
 #include "models/fabric/fabric.h"
 #include "models/fabric/transport.h"
 #include "models/program/op.h"
@@ -70,10 +70,9 @@ MessageCut message_cut(const Method& method, WorkType work);
 bool cut_by_rule(const Method& method);
 
 /// The schedules that were made, by all that they depend on: algorithm, request, how messages are
-/// cut, and Limits::steps. They are only looked up. Lowerings that are given the same map share
-/// equal schedules.
+/// cut, and Limits::steps. Lowerings that are given the same map share equal schedules.
 using MadeSchedules =
-    std::map<std::tuple<const Algorithm*, ScheduleRequest, MessageCut, uint64_t>, MadeSchedule>;
+    SharedMap<std::tuple<const Algorithm*, ScheduleRequest, MessageCut, uint64_t>, MadeSchedule>;
 
 inline constexpr uint32_t kUncutSlots = 512;  // of a connection: no piece waits for one
 
@@ -97,6 +96,10 @@ class ScheduleMaker {
 
   /// Makes the schedule, with its messages cut. Requires a request with its connections.
   MadeSchedule make(const Method& method, const ScheduleRequest& request, WorkType work) const;
+  /// Does the same, but takes a schedule that is in `known`, or adds it there. If `replace` is
+  /// given, it replaces what is made.
+  MadeSchedule make(const Method& method, const ScheduleRequest& request, WorkType work,
+                    MadeSchedules& known, const ReplaceSchedule& replace = nullptr) const;
 
   /// Returns how often the steps of `whole` run, so that its messages are cut.
   static int64_t iterations(const Method& method, const Schedule& whole, WorkType work);

@@ -56,7 +56,7 @@ struct DataRates {
   std::optional<BytesPerSecond> store;             // from a slot, of a payload that is not sent on
   std::optional<BytesPerSecond> forward = {};      // from a slot, of a payload that is also sent on
   std::optional<BytesPerSecond> reduce_held = {};  // of a combined payload that is only sent on
-  friend bool operator==(const DataRates&, const DataRates&) = default;
+  friend auto operator<=>(const DataRates&, const DataRates&) = default;
 };
 
 inline DataRates data_rates(const DeviceFigures& device) {
@@ -69,7 +69,7 @@ struct MessageFigures {
   Duration overhead;                           // of the sender, before the message is sent
   Duration latency;                            // of the receiver, after that of the links
   std::optional<BytesPerSecond> channel_rate;  // the most that a channel sends, flags included
-  friend bool operator==(const MessageFigures&, const MessageFigures&) = default;
+  friend auto operator<=>(const MessageFigures&, const MessageFigures&) = default;
 };
 
 /// CollectiveFigures holds the costs of a collective besides its links.
@@ -82,7 +82,7 @@ struct CollectiveFigures {
   const MessageFigures& of_message(bool over_network) const {
     return over_network && network ? *network : messages;
   }
-  friend bool operator==(const CollectiveFigures&, const CollectiveFigures&) = default;
+  friend auto operator<=>(const CollectiveFigures&, const CollectiveFigures&) = default;
 };
 
 /// Returns the figures of a collective whose messages are passed without a protocol.

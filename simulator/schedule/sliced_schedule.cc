@@ -85,19 +85,16 @@ void SlicedSchedule::remember(std::map<std::pair<Node, Channel>, uint32_t>& know
 
 void SlicedSchedule::find_window() {
   const uint64_t all = longest_ * iterations_;
-  if (waits_for_channels_) {  // any number of iterations ahead
-    extent_.window = static_cast<uint32_t>(all);
-    extent_.lockstep = false;
-  } else {
-    // The channel that a cause names is ahead by at most `slots` messages of their connection: its
-    // next send waits for a slot, its next receive for a message.
-    uint64_t ahead = whole_->one_message_a_connection() ? extent_.slots : 1;  // iterations
-    for (const Connection& connection : connections_)
-      ahead = std::max<uint64_t>(ahead, iterations_of(extent_.slots, connection.messages));
-    back_ = static_cast<uint32_t>(ahead);
-    extent_.window =
-        static_cast<uint32_t>(std::min(all, std::max<uint64_t>(extent_.window, ahead * longest_)));
-  }
+  // The channel of a message's receiver is ahead by at most `slots` messages of their connection:
+  // its next send waits for a slot, its next receive for a message.
+  uint64_t ahead = whole_->one_message_a_connection() ? extent_.slots : 1;  // iterations
+  for (const Connection& connection : connections_)
+    ahead = std::max<uint64_t>(ahead, iterations_of(extent_.slots, connection.messages));
+  back_ = static_cast<uint32_t>(ahead);
+  extent_.window = static_cast<uint32_t>(
+      waits_for_channels_ ? all
+                          : std::min(all, std::max<uint64_t>(extent_.window, ahead * longest_)));
+  extent_.lockstep &= !waits_for_channels_;
   if (extent_.lockstep)
     extent_.lookback = find_lookback();
 }

@@ -31,12 +31,11 @@ class SlicedSchedule : public Schedule {
   uint32_t iterations() const { return iterations_; }
   /// Returns how many iterations, from the first on, have messages and copies of the same sizes.
   uint32_t alike_iterations() const { return alike_; }
-  /// Returns how many iterations back the causes of a step reach, at most. Requires
-  /// knows_iterations_back().
+  /// Returns how many iterations back the causes of a step reach, at most.
   uint32_t iterations_back() const { return back_; }
-  /// Returns whether iterations_back() is known. It is not if steps are `after` those of other
-  /// channels.
-  bool knows_iterations_back() const { return !waits_for_channels_; }
+  /// Returns whether some step is `after` one of another channel. That one is in the same
+  /// iteration, but its channel may be any number of iterations ahead.
+  bool waits_for_channels() const { return waits_for_channels_; }
   /// Returns the steps of the channel in one iteration.
   uint32_t length(Node node, Channel channel) const { return whole_->steps(node, channel); }
   int64_t stretch() const { return stretch_; }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "models/program/op_overflow.h"
-#include "simulator/time/completion.h"
 #include "simulator/time/state_budget.h"
 
 namespace orrery {
@@ -28,6 +27,34 @@ CollectiveAlone::CollectiveAlone(Collective collective) {
   alone.vertices = std::move(collective.vertices);
   alone.figures = collective.figures;
   lowered = lowered_alone(program, std::move(alone));
+}
+
+std::optional<CollectiveTimes> time_alone(Collective collective,
+                                          std::shared_ptr<const Schedule> schedule,
+                                          std::span<const Duration> entries, Paths& paths,
+                                          const TimeOptions& options) {
+  collective.figures.launch = {};  // it comes before the entry
+  AloneTimes* const known = options.only_times ? options.alone : nullptr;
+  const AloneTimes::Key key{std::move(schedule),
+                            itemsize(collective.work),
+                            collective.figures,
+                            collective.vertices,
+                            {entries.begin(), entries.end()}};
+  if (known != nullptr)
+    if (std::optional<CollectiveTimes> before = known->times.find(key))
+      return before;
+  TimeOptions from_first = options;
+  for (const Duration entry : entries)
+    from_first.device_start.push_back(Instant() + entry);
+  const CollectiveAlone alone(std::move(collective));
+  const std::optional<Completion> completion =
+      time_program(alone.program, alone.lowered, paths, demands(alone.lowered, paths), from_first);
+  if (!completion)
+    return std::nullopt;
+  CollectiveTimes times{completion->messages, completion->digest, {}};
+  for (const OpSpan& span : completion->spans[0])
+    times.exits.push_back({span.end, span.held_up_by});
+  return known == nullptr ? times : known->times.add(key, std::move(times));
 }
 
 CollectivesApart::CollectivesApart(const Lowered& lowered, Paths& paths, const Demands* demands)
@@ -82,10 +109,11 @@ void CollectivesApart::remember(CollectiveId id, std::span<const Instant> entrie
 }
 
 bool CollectivesApart::take_turns(CollectiveId id, std::span<const Instant> entries,
-                                  std::span<const Happened> exits) {
+                                  std::span<const Happened> exits,
+                                  FunctionRef<void(const LinkUse&)> told) {
   const std::vector<Use>& uses = routes(id).uses;
   if (uses.empty())
-    return true;
+    return turns_->holds();
   const Instant first = *std::ranges::min_element(entries);
   const Instant last = std::ranges::max_element(exits, {}, &Happened::at)->at;
   for (size_t use = 0; use < uses.size() && turns_->holds();) {
@@ -97,41 +125,52 @@ bool CollectivesApart::take_turns(CollectiveId id, std::span<const Instant> entr
       begin = std::min(begin, sender < entries.size() ? entries[sender] : first);
       end = std::max(end, sender < exits.size() ? exits[sender].at : last);
     }
-    turns_->add(link, begin, end, paths_.fabric().link(link).bandwidth);
+    this->use({link, begin, end}, told);
   }
   return turns_->holds();
 }
 
+bool CollectivesApart::repeat(std::vector<LinkUse> period, const RepeatedPeriods& by,
+                              FunctionRef<void(const LinkUse&)> told) {
+  std::ranges::sort(period, {}, &LinkUse::link);
+  for (size_t i = 0; i < period.size() && turns_->holds();) {
+    LinkUse all = period[i];
+    for (; i < period.size() && period[i].link == all.link; ++i) {
+      all.begin = std::min(all.begin, period[i].begin);
+      all.end = std::max(all.end, period[i].end);
+    }
+    use({all.link, all.begin + by.later, all.end + by.later * static_cast<int64_t>(by.times)},
+        told);
+  }
+  return turns_->holds();
+}
+
+void CollectivesApart::use(const LinkUse& use, FunctionRef<void(const LinkUse&)> told) {
+  turns_->add(use.link, use.begin, use.end, paths_.fabric().link(use.link).bandwidth);
+  told(use);
+}
+
 std::optional<CollectiveTimes> CollectivesApart::time_alone(CollectiveId id, OpId op,
                                                             std::span<const Instant> entries,
-                                                            int64_t most_state) {
+                                                            const TimeOptions& options) {
   if (links_looked_at_ > kMostLinks + 2 * messages_alone_)
     return std::nullopt;
-  Collective collective = lowered_.collective(id);
-  collective.figures.launch = {};
-  const CollectiveAlone alone(std::move(collective));
-  TimeOptions options;
-  options.most_state = most_state;
-  for (const Duration distance : distances(entries))
-    options.device_start.push_back(Instant() + distance);
-  const Demands asked = demands(alone.lowered, paths_);
-  std::optional<Completion> completion;
+  const Collective& collective = lowered_.collective(id);
+  const auto schedule = std::ranges::find(lowered_.schedules, collective.schedule,
+                                          &std::shared_ptr<const Schedule>::get);
+  std::optional<CollectiveTimes> times;
   try {
-    completion = time_program(alone.program, alone.lowered, paths_, asked, options);
+    times = orrery::time_alone(collective, *schedule, distances(entries), paths_, options);
   } catch (const TooMuchState& error) {
     throw TooMuchState(op, error.what());
   } catch (const OpOverflow& overflow) {
     throw OpOverflow(op, overflow.what());
   }
-  if (!completion)
+  if (!times)
     return std::nullopt;
   links_looked_at_ += paths_.fabric().count_links();
-  messages_alone_ += completion->messages;
-  CollectiveTimes times{completion->messages, completion->digest, {}};
-  const Duration first = *std::ranges::min_element(entries) - Instant();
-  for (const OpSpan& span : completion->spans[0])
-    times.exits.push_back({span.end + first, span.held_up_by});
-  return times;
+  messages_alone_ += times->messages;
+  return on_behalf_of(op, [&] { return at(*times, entries); });
 }
 
 const CollectivesApart::Routes& CollectivesApart::routes(CollectiveId id) {

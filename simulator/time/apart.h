@@ -6,20 +6,27 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "models/base/callable.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "models/base/shared_list.h"
+#include "models/base/shared_map.h"
 #include "models/program/program.h"
 #include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
+#include "simulator/schedule/durations.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/capacity.h"
-#include "simulator/time/collective_sweep.h"
+#include "simulator/time/completion.h"
+#include "simulator/time/loop_skips.h"
+#include "simulator/time/origins.h"
 
 namespace orrery {
 
@@ -34,6 +41,31 @@ struct CollectiveAlone {
   Program program;
   Lowered lowered;
 };
+
+/// A LinkUse is a time in which a collective uses a link.
+struct LinkUse {
+  LinkId link;
+  Instant begin;
+  Instant end;
+};
+
+/// AloneTimes has the times of collectives with nothing else on the fabric, on equal fabrics.
+struct AloneTimes {
+  /// The schedule, the itemsize, the figures without the launch, where the nodes are, and when each
+  /// rank enters, counted from the first one that does.
+  using Key = std::tuple<std::shared_ptr<const Schedule>, Bytes, CollectiveFigures,
+                         SharedList<VertexId>, std::vector<Duration>>;
+  SharedMap<Key, CollectiveTimes> times{size_t{1} << 12U};
+};
+
+/// Times a collective by time_program(), with nothing else on the fabric. The times count from the
+/// first entry, and contain no launch. `schedule` is that of the collective, and `entries` says
+/// when each rank enters. `options` has no device_start and no history. Returns nothing if the
+/// collective does not end.
+std::optional<CollectiveTimes> time_alone(Collective collective,
+                                          std::shared_ptr<const Schedule> schedule,
+                                          std::span<const Duration> entries, Paths& paths,
+                                          const TimeOptions& options);
 
 class CollectivesApart {
  public:
@@ -54,15 +86,24 @@ class CollectivesApart {
 
   /// Adds the run of a collective. Each rank uses its watched links from its entry to its end, and
   /// a switch uses its own from the first entry to the last end. Returns whether no two collectives
-  /// added so far use a link at the same time. Then each takes the time that it takes alone.
+  /// added so far use a link at the same time. Then each takes the time that it takes alone. Tells
+  /// `told` each use.
   bool take_turns(CollectiveId id, std::span<const Instant> entries,
-                  std::span<const Happened> exits);
+                  std::span<const Happened> exits, FunctionRef<void(const LinkUse&)> told);
 
-  /// Times a collective by time_program(), with nothing else on the fabric. Returns nothing if it
-  /// does not end, or if this takes too long: each time looks at all links of the fabric. So it
-  /// pays if few runs differ from those before. Throws OpOverflow and TooMuchState, for the op.
+  /// Adds the uses of a period again, as often as the period is repeated. From its first use in the
+  /// first repetition to its last use in the last one, a link counts as used all the time. So a
+  /// period's uses of a link may not reach beyond the first use of the next period. Returns as
+  /// take_turns(), and tells `told` the same.
+  bool repeat(std::vector<LinkUse> period, const RepeatedPeriods& by,
+              FunctionRef<void(const LinkUse&)> told);
+
+  /// Times a collective by orrery::time_alone(). Returns nothing if it does not end, or if this
+  /// takes too long: each time looks at all links of the fabric. So it pays if few runs differ from
+  /// those before. Throws OpOverflow and TooMuchState, for the op.
   std::optional<CollectiveTimes> time_alone(CollectiveId id, OpId op,
-                                            std::span<const Instant> entries, int64_t most_state);
+                                            std::span<const Instant> entries,
+                                            const TimeOptions& options);
 
  private:
   struct Use {
@@ -85,6 +126,7 @@ class CollectivesApart {
   /// Returns when each rank enters, counted from the first entry.
   static std::vector<Duration> distances(std::span<const Instant> entries);
 
+  void use(const LinkUse& use, FunctionRef<void(const LinkUse&)> told);
   const Routes& routes(CollectiveId id);
   Routes routes_of(const Collective& collective, std::vector<uint64_t> words);
   size_t figures_of(const Collective& collective);

@@ -262,7 +262,7 @@ class CollectiveEngine {
   /// that nothing waits for them but the node's end.
   bool begins_copies(StepRef ref, Half half, const Step& step) const {
     return adds_iterations_ && cut_ != nullptr && half == Half::Receive && ref.index == 0 &&
-           !step.from && !step.to && cut_->knows_iterations_back() &&
+           !step.from && !step.to && !cut_->waits_for_channels() &&
            cut_->length(ref.node, ref.channel) == 1;
   }
 

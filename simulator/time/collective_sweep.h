@@ -42,14 +42,6 @@ struct SweptCollective {
   StateBudget& state;
 };
 
-/// CollectiveTimes says when a collective ended, and what it did.
-struct CollectiveTimes {
-  uint64_t messages = 0;
-  Digest digest;  // of collective 0
-  /// Per rank: when the rank ended and whose entry held it up.
-  std::vector<Happened> exits;
-};
-
 /// These sweep a collective. They return nothing if the sweep stops: a link's capacity is exceeded,
 /// or some step never runs. They throw OpOverflow and TooMuchState.
 std::optional<CollectiveTimes> sweep_whole(const Schedule& schedule, const SweptCollective& of);

@@ -78,6 +78,8 @@ std::variant<Completion, std::string> time_by_sweep(const Program& program, cons
   if (shared && options.history == nullptr && many_may_be_alike(lowered)) {
     SweepOptions apart = options_of<SweepOptions>(options, nullptr);
     apart.apart = &demands;
+    apart.only_times = options.only_times;
+    apart.alone = options.alone;
     auto swept = sweep(program, lowered, paths, apart);
     if (auto* completion = std::get_if<Completion>(&swept)) {
       completion->because = completion->by == TimedBy::Sweep

@@ -29,6 +29,7 @@ class EventLog;
 class Fabric;
 class Paths;
 class ProgramLists;
+struct AloneTimes;
 struct Demands;
 struct History;
 struct Lowered;
@@ -74,6 +75,9 @@ struct TimeOptions {
   /// Whether only times are asked for. Then the sweep adds up iterations of cut schedules that
   /// repeat. They are missing in the number of messages, in the digest and in OpSpan::held_up_by.
   bool only_times = false;
+  /// If it is given, with `only_times`, the times of collectives that are timed alone are looked up
+  /// there, and added (apart.h).
+  AloneTimes* alone = nullptr;
 };
 
 /// Times a program by the sweep if it is exact (contract of sweep.h), else by the event engine.

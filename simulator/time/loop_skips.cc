@@ -73,7 +73,8 @@ LoopedOrder::LoopRun LoopSkips::loop_ending_at(ListId list, uint64_t position) c
   fail_check("position", "an iteration ends there", __FILE__, __LINE__);
 }
 
-void LoopSkips::skip(std::span<const ListId> lists, PeriodFinder<ListsBefore>& finder) {
+std::optional<RepeatedPeriods> LoopSkips::skip(std::span<const ListId> lists,
+                                               PeriodFinder<ListsBefore>& finder) {
   const Instant base = clocks_.now(lists.front());
   std::vector<uint64_t> words;
   for (const ListId list : lists)
@@ -81,21 +82,22 @@ void LoopSkips::skip(std::span<const ListId> lists, PeriodFinder<ListsBefore>& f
   const std::optional<ListsBefore> before =
       finder.look(words, [&] { return this->lists(lists, base); });
   if (!before)
-    return;
+    return std::nullopt;
   const std::optional<std::vector<ListPeriod>> periods = this->periods(lists, *before);
   // An inner loop may look the same in two iterations of an outer loop.
   if (!periods || !std::all_of(periods->begin(), periods->end(), [&](const ListPeriod& period) {
         return period.loop.loop == loop_at(period.list).loop;
       }))
-    return;
+    return std::nullopt;
   const uint64_t times = most(*periods);
   if (times == 0)
-    return;
+    return std::nullopt;
   const Duration later = base - before->at;
   add(*periods, times, later);
   for (size_t i = 0; i < periods->size(); ++i)
     clocks_.skip((*periods)[i].list, (*periods)[i].loop, (*periods)[i].iterations, times, later,
                  before->totals[i]);
+  return RepeatedPeriods{times, later};
 }
 
 ListsBefore LoopSkips::lists(std::span<const ListId> lists, Instant at) const {

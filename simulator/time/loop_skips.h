@@ -33,6 +33,12 @@ struct ListsBefore {
   Instant at;
 };
 
+/// RepeatedPeriods are periods that were skipped. Each is `later` than the one before.
+struct RepeatedPeriods {
+  uint64_t times = 0;
+  Duration later;
+};
+
 class LoopSkips {
  public:
   /// `kept` has the runs whose own times are wanted, ascending. They are never skipped. If it is
@@ -58,8 +64,10 @@ class LoopSkips {
 
   /// Skips iterations of a loop, if they are known to repeat. Requires that each list is held at
   /// the end of an iteration of that loop in its thread, and that the lists meet only each other in
-  /// it. All collectives that they have entered in the loop must have ended.
-  void skip(std::span<const ListId> lists, PeriodFinder<ListsBefore>& finder);
+  /// it. All collectives that they have entered in the loop must have ended. Returns what it
+  /// skipped, which repeats all that happened since the state that `finder` compared.
+  std::optional<RepeatedPeriods> skip(std::span<const ListId> lists,
+                                      PeriodFinder<ListsBefore>& finder);
 
   ListsBefore lists(std::span<const ListId> lists, Instant at) const;
 

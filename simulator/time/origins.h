@@ -4,11 +4,14 @@
 // the chain of last-met causes that led to it. The last-met cause is the latest; among equal times
 // it is the first that for_each_cause names. So the answer does not depend on the order of a walk.
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "models/base/compiler.h"
 #include "models/base/quantity.h"
 #include "simulator/schedule/causes.h"
+#include "simulator/schedule/digest.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
@@ -21,6 +24,14 @@ struct HappenedAt {
   Origin origin;
 };
 using Happened = HappenedAt<Instant>;
+
+/// CollectiveTimes says when a collective ended, and what it did.
+struct CollectiveTimes {
+  uint64_t messages = 0;
+  Digest digest;  // of collective 0
+  /// Per rank: when the rank ended and whose entry held it up.
+  std::vector<Happened> exits;
+};
 
 /// LastMet finds the last met of several causes. They are added in the order in which
 /// for_each_cause names them.

@@ -50,6 +50,10 @@ class PeriodFinder {
     return std::nullopt;
   }
 
+  /// Returns whether a state is kept for comparison, and whether it is that of the last look.
+  bool is_comparing() const { return candidate_.has_value(); }
+  bool has_begun_comparing() const { return candidate_ && candidate_->at == looks_; }
+
  private:
   static constexpr size_t kLongest = 64;  // looks of a period
 

@@ -28,6 +28,7 @@ namespace {
 struct LoopMates {
   std::vector<ListId> lists;
   PeriodFinder<ListsBefore> finder = {};
+  std::vector<LinkUse> uses = {};  // since the state that the finder keeps for comparison
 };
 
 /// LoopMeetings has the mates of each list in each loop.
@@ -101,6 +102,7 @@ class ProgramSweep {
         skips_(program, lowered, clocks_, options.kept),
         log_(options.log),
         only_times_(options.only_times),
+        alone_(options.alone),
         most_state_(options.most_state),
         state_(options.most_state),
         gathering_(lowered.collectives.size()),
@@ -117,7 +119,7 @@ class ProgramSweep {
   }
 
   std::variant<Completion, std::string> run() {
-    if (meetings_ && (capacity_ || checks_turns_))
+    if (meetings_ && capacity_)
       return "what iterations ask of links is not known where they are skipped";
     const auto entered = [&](const Entrance& entrance) { enter(entrance); };
     if (meetings_)
@@ -130,7 +132,9 @@ class ProgramSweep {
             !time_collective(complete_[next]))
           return stopped_in(run.collective);
       complete_.clear();
-    } while (meetings_ && lists_go_on());
+    } while (meetings_ && lists_go_on() && took_turns_);
+    if (!took_turns_)
+      return "iterations that are skipped ask a link for more than it has";
     if (!clocks_.finished())
       return clocks_.waiting_text() + ", whose members' entries depend on each other's ends";
     completion_.makespan = clocks_.makespan();
@@ -193,14 +197,34 @@ class ProgramSweep {
     const std::optional<CollectiveTimes> times = times_of(id, gathering.entries);
     if (!times)
       return false;
-    took_turns_ = !checks_turns_ || apart_->take_turns(id, gathering.entries, times->exits);
-    if (!took_turns_)
+    if (!take_turns(id, gathering, times->exits))
       return false;
     once_[id.index()] = {times->messages, times->digest};
     for (uint32_t n = 0; n < gathering.entries.size(); ++n)
       clocks_.end(gathering.by[n], times->exits[n].at, times->exits[n].origin,
                   [&](const Entrance& entrance) { enter(entrance); });
     return true;
+  }
+
+  /// Returns whether no two collectives used a link at the same time so far.
+  bool take_turns(CollectiveId id, const Gathering& gathering, std::span<const Happened> exits) {
+    if (!checks_turns_)
+      return true;
+    const ListId list = gathering.by.front().list;
+    const OpId op = clocks_.lists().op(gathering.by.front());
+    took_turns_ = apart_->take_turns(id, gathering.entries, exits, [&](const LinkUse& use) {
+      remember(use, lowered_.iterations->loop_of(op), list);
+    });
+    return took_turns_;
+  }
+
+  /// Remembers a link's use by a list, for each loop around that may soon be known to repeat.
+  void remember(const LinkUse& use, LoopAround loop, ListId list) {
+    if (!meetings_)
+      return;
+    for (; loop; loop = lowered_.iterations->around(*loop))
+      if (LoopMates& mates = meetings_->of(*loop, list); mates.finder.is_comparing())
+        mates.uses.push_back(use);
   }
 
   std::optional<CollectiveTimes> times_of(CollectiveId id, std::span<const Instant> entries) {
@@ -212,7 +236,11 @@ class ProgramSweep {
     std::optional<CollectiveTimes> times;
     if (checks_turns_ && apart_->shares_links(id)) {
       completion_.by = TimedBy::Engine;
-      times = apart_->time_alone(id, op, entries, most_state_);
+      TimeOptions of_alone;
+      of_alone.most_state = most_state_;
+      of_alone.only_times = only_times_;
+      of_alone.alone = alone_;
+      times = apart_->time_alone(id, op, entries, of_alone);
     } else {
       times = swept(id, op, entries);
     }
@@ -243,7 +271,7 @@ class ProgramSweep {
     for (const ListId list : held) {
       LoopMates& mates = meetings_->of(skips_.loop_at(list).loop, list);
       if (mates.lists.front() == list && are_together(mates)) {
-        skips_.skip(mates.lists, mates.finder);
+        skip(mates, list);
         ready.insert(ready.end(), mates.lists.begin(), mates.lists.end());
       }
     }
@@ -253,6 +281,17 @@ class ProgramSweep {
       clocks_.resume(list, [&](const Entrance& entrance) { enter(entrance); });
     }
     return !held.empty();
+  }
+
+  /// Skips iterations of a loop for its mates. Links are used in them as in those before.
+  void skip(LoopMates& mates, ListId list) {
+    const LoopAround around = lowered_.iterations->around(skips_.loop_at(list).loop);
+    const std::optional<RepeatedPeriods> repeated = skips_.skip(mates.lists, mates.finder);
+    if (repeated && checks_turns_)
+      took_turns_ = apart_->repeat(std::exchange(mates.uses, {}), *repeated,
+                                   [&](const LinkUse& use) { remember(use, around, list); });
+    if (repeated || mates.finder.has_begun_comparing())
+      mates.uses.clear();
   }
 
   bool are_together(LoopMates& mates) {
@@ -271,6 +310,7 @@ class ProgramSweep {
   std::optional<LoopMeetings> meetings_;  // where iterations may be skipped
   EventLog* log_;
   const bool only_times_;
+  AloneTimes* const alone_;
   const int64_t most_state_;
   StateBudget state_;
   std::optional<CollectivesApart> apart_;  // where runs that are alike are timed once

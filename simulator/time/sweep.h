@@ -49,11 +49,13 @@ struct SweepOptions {
   const std::vector<OpRun>* kept = nullptr;
   int64_t most_runs = Limits().runs;  // with `kept`: the most runs of ops that are run one by one
   bool only_times = false;            // as in TimeOptions
+  AloneTimes* alone = nullptr;        // as in TimeOptions
 };
 
 /// Runs one collective at a time, once the entries of all its members are known. Returns the reason
 /// if it cannot finish. Either no collective has all its entries, or the steps of one wait for each
-/// other. Or a link's capacity is exceeded, or cannot be checked since iterations may be skipped.
+/// other. Or a link's capacity is exceeded, or check_capacity cannot check it since iterations may
+/// be skipped.
 /// Collectives that are alike and whose ranks enter alike are timed once, if there is neither a log
 /// nor check_capacity. Requires !sweep_refusal(), or check_capacity, or apart. Memory grows with
 /// ranks x channels x window. Throws TooMuchState and TooManyRuns.

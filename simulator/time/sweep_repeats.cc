@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -23,31 +24,67 @@ constexpr uint32_t kFewIterations = 4;
 /// An iteration is compared with those at most so many iterations earlier.
 constexpr uint32_t kLongestPeriod = 8;
 
+/// ChannelSets puts channels in sets. A set is named by its first channel.
+class ChannelSets {
+ public:
+  explicit ChannelSets(uint32_t channels) : joined_to_(channels) {
+    std::iota(joined_to_.begin(), joined_to_.end(), 0U);
+  }
+  void join(Channel a, Channel b) {
+    const uint32_t first = of(a);
+    const uint32_t second = of(b);
+    joined_to_[std::max(first, second)] = std::min(first, second);
+  }
+  uint32_t of(Channel channel) const {
+    uint32_t first = channel.index();
+    while (joined_to_[first] != first)
+      first = joined_to_[first];
+    return first;
+  }
+
+ private:
+  std::vector<uint32_t> joined_to_;  // per channel: one of its set that is not after it
+};
+
 /// Finds the bundles of a schedule: the fewest channels, in order, without a cause in others. A
 /// bundle that does what an earlier one does, with messages that are at most as large, is never
 /// later than that one, since times only grow with the sizes. So it does not count.
+///
+/// A bundle has parts: the fewest channels whose messages all stay among them. Steps of a part may
+/// be `after` those of another one, which need not wait for this one.
 class Bundles {
  public:
-  explicit Bundles(const Schedule& whole) : whole_(whole), extent_(whole.extent()) {
-    bundle_of_.resize(extent_.channels);
-    std::iota(bundle_of_.begin(), bundle_of_.end(), 0U);
+  explicit Bundles(const Schedule& whole)
+      : whole_(whole),
+        extent_(whole.extent()),
+        bundles_(extent_.channels),
+        parts_(extent_.channels) {
+    std::set<std::pair<Channel, Channel>> followed;
     for_each_step([&](StepRef ref, const Step& step) {
-      if (step.to)
-        join(ref.channel, whole_.peer(ref, Half::Send).channel);
-      if (step.after)
-        join(ref.channel, step.after->channel);
+      if (step.to) {
+        const Channel receiver = whole_.peer(ref, Half::Send).channel;
+        bundles_.join(ref.channel, receiver);
+        parts_.join(ref.channel, receiver);
+      }
+      if (step.after) {
+        bundles_.join(ref.channel, step.after->channel);
+        followed.emplace(step.after->channel, ref.channel);
+      }
     });
+    for (const auto& [before, after] : followed)
+      followed_.emplace(parts_.of(before), parts_.of(after));
     for (uint32_t c = 0; c < extent_.channels; ++c)
-      bundle_of_[c] = bundle_of_[bundle_of_[c]];  // the first channel of the bundle, which is known
-    for (uint32_t c = 0; c < extent_.channels; ++c)
-      if (bundle_of_[c] == c && !is_like_an_earlier(c))
+      if (bundles_.of(Channel(c)) == c && !is_like_an_earlier(c))
         counted_.push_back(c);
     for (uint32_t c = 0; c < extent_.channels; ++c)
-      counts_.push_back(std::binary_search(counted_.begin(), counted_.end(), bundle_of_[c]));
+      counts_.push_back(
+          std::binary_search(counted_.begin(), counted_.end(), bundles_.of(Channel(c))));
   }
 
-  uint32_t of(Channel channel) const { return bundle_of_[channel.index()]; }
   bool counts(Channel channel) const { return counts_[channel.index()]; }
+  uint32_t part_of(Channel channel) const { return parts_.of(channel); }
+  /// Has each part that another part is after, with that one.
+  const std::set<std::pair<uint32_t, uint32_t>>& followed() const { return followed_; }
 
  private:
   template <class Visit>
@@ -60,18 +97,6 @@ class Bundles {
         }
   }
 
-  uint32_t first_of(uint32_t channel) const {
-    while (bundle_of_[channel] != channel)
-      channel = bundle_of_[channel];
-    return channel;
-  }
-
-  void join(Channel a, Channel b) {
-    const uint32_t first = first_of(a.index());
-    const uint32_t second = first_of(b.index());
-    bundle_of_[std::max(first, second)] = std::min(first, second);
-  }
-
   bool is_like_an_earlier(uint32_t bundle) const {
     return std::any_of(counted_.begin(), counted_.end(),
                        [&](uint32_t earlier) { return is_like(bundle, earlier); });
@@ -82,8 +107,8 @@ class Bundles {
   bool is_like(uint32_t bundle, uint32_t earlier) const {
     const uint32_t far = bundle - earlier;
     for (uint32_t c = earlier; c + far < extent_.channels; ++c) {
-      const bool of_earlier = bundle_of_[c] == earlier;
-      if (of_earlier != (bundle_of_[c + far] == bundle))
+      const bool of_earlier = bundles_.of(Channel(c)) == earlier;
+      if (of_earlier != (bundles_.of(Channel(c + far)) == bundle))
         return false;
       for (uint32_t n = 0; of_earlier && n < extent_.nodes; ++n)
         if (!are_alike(Node(n), Channel(c + far), Channel(c)))
@@ -122,9 +147,11 @@ class Bundles {
 
   const Schedule& whole_;
   const Extent& extent_;
-  std::vector<uint32_t> bundle_of_;  // per channel: the first channel of its bundle
-  std::vector<uint32_t> counted_;    // the first channels of the bundles that count, ascending
-  std::vector<bool> counts_;         // per channel
+  ChannelSets bundles_;
+  ChannelSets parts_;
+  std::set<std::pair<uint32_t, uint32_t>> followed_;
+  std::vector<uint32_t> counted_;  // the bundles that count, ascending
+  std::vector<bool> counts_;       // per channel
 };
 
 /// This is a schedule with the bundles that count, and no steps in other channels.
@@ -154,9 +181,11 @@ class CountedChannels final : public Schedule {
 /// messages of the same sizes.
 ///
 /// The times of an iteration follow from those of the `back` iterations before it, to which causes
-/// reach. An iteration repeats if every step of a bundle is later by one duration than it was a
-/// period earlier. After `back` iterations in a row that repeat, all later ones do (a max-plus
-/// system is periodic), and are not run.
+/// reach. An iteration repeats if every step of a part is later by one duration than it was a
+/// period earlier, and no part gains on one that it is after. After `back` iterations in a row that
+/// repeat, all later ones do (a max-plus system is periodic), and are not run. If parts have
+/// different durations, a whole period must have repeated. Then a cause in a part that falls behind
+/// was the last one nowhere in the period: one period earlier it would have been too late.
 class RepeatingSweep {
  public:
   RepeatingSweep(const SlicedSchedule& schedule, const SweptCollective& of)
@@ -218,6 +247,7 @@ class RepeatingSweep {
   };
   struct FlatStep {
     StepRef ref;
+    uint32_t part = 0;
     Duration receives;
     Duration sends;
     Duration latency;
@@ -242,6 +272,7 @@ class RepeatingSweep {
     const Step step = schedule_.step(late);
     if (each.half == Half::Receive) {
       steps_[number].ref = each.ref;
+      steps_[number].part = bundles_.part_of(each.ref.channel);
       set_durations(steps_[number], schedule_.step(each.ref));
     }
     for_each_cause(schedule_, extent_, late, each.half, step, [&](const Cause& cause) {
@@ -323,26 +354,30 @@ class RepeatingSweep {
     }
   }
 
-  /// Returns by how much every time of an iteration is later than a period earlier, by the first
-  /// channel of the bundle. The result is empty if it is not the same for all steps of a bundle.
+  /// Returns by how much every time of an iteration is later than a period earlier, by the part.
+  /// The result is empty if it is not the same for all steps of a part, or if a part gains on one
+  /// that it is after.
   std::map<uint32_t, Duration> later(uint32_t iteration, uint32_t period) {
     const StepTimes* const now = times_of(iteration);
     const StepTimes* const before = times_of(iteration - period);
     std::map<uint32_t, Duration> all;
-    uint32_t bundle = extent_.channels;
+    uint32_t part = extent_.channels;
     Duration by;
     for (size_t s = 0; s < steps_.size(); ++s) {
       const StepTimes& a = now[s];
       const StepTimes& b = before[s];
-      if (const uint32_t of = bundles_.of(steps_[s].ref.channel); of != bundle) {
-        bundle = of;
-        by = all.try_emplace(of, a.received - b.received).first->second;
+      if (steps_[s].part != part) {
+        part = steps_[s].part;
+        by = all.try_emplace(part, a.received - b.received).first->second;
       }
       if (a.received - b.received != by || a.sent - b.sent != by ||
           (steps_[s].has_message && a.arrived - b.arrived != by) ||
           a.received_origin != b.received_origin || a.sent_origin != b.sent_origin)
         return {};
     }
+    for (const auto& [first, then] : bundles_.followed())
+      if (all.contains(first) && all.at(first) > all.at(then))
+        return {};
     return all;
   }
 
@@ -352,7 +387,8 @@ class RepeatingSweep {
       Repeating& repeating = repeating_[period];
       std::map<uint32_t, Duration> by = later(iteration, period);
       repeating = {repeating.by == by ? repeating.iterations + 1 : 1U, std::move(by)};
-      if (repeating.by.empty() || repeating.iterations < back_)
+      const uint32_t in_a_row = bundles_.followed().empty() ? back_ : std::max(back_, period);
+      if (repeating.by.empty() || repeating.iterations < in_a_row)
         continue;
       skipped_ = true;
       const uint32_t times = (schedule_.alike_iterations() - 1 - iteration) / period;
@@ -366,8 +402,7 @@ class RepeatingSweep {
   /// Makes all times later, by as many periods.
   void move_times(const std::map<uint32_t, Duration>& by, uint32_t periods) {
     for (size_t t = 0; t < times_.size(); ++t) {
-      const Channel channel = steps_[t % steps_.size()].ref.channel;
-      const Duration shift = by.at(bundles_.of(channel)) * int64_t{periods};
+      const Duration shift = by.at(steps_[t % steps_.size()].part) * int64_t{periods};
       times_[t].received = times_[t].received + shift;
       times_[t].sent = times_[t].sent + shift;
       times_[t].arrived = times_[t].arrived + shift;
@@ -415,8 +450,7 @@ class RepeatingSweep {
 std::optional<CollectiveTimes> sweep_repeating(const SlicedSchedule& schedule,
                                                const SweptCollective& of) {
   return on_behalf_of(of.op, [&]() -> std::optional<CollectiveTimes> {
-    if (!schedule.knows_iterations_back() ||
-        (schedule.extent().lockstep && schedule.iterations() < kFewIterations))
+    if (schedule.extent().lockstep && schedule.iterations() < kFewIterations)
       return std::nullopt;
     RepeatingSweep sweep(schedule, of);
     return sweep.prepare() ? std::optional(sweep.run()) : std::nullopt;

@@ -92,6 +92,19 @@ void check_without_kept_runs(Stages& stages) {
     if (const auto* completion = std::get_if<Completion>(&all))
       check_same_sums(std::get<Completion>(skipping), *completion);
   }
+  if (sweep_refusal(asked, stages.fabric())) {
+    SweepOptions options;
+    options.device_start = stages.fault_effects().device_start;
+    options.apart = &asked;
+    const auto all = sweep(program, lowered, stages.paths(), options);
+    options.kept = &none;
+    const auto skipping = sweep(program, lowered, stages.paths(), options);
+    // In skipped iterations a link counts as used between its uses, so more is refused.
+    if (const auto* completion = std::get_if<Completion>(&skipping)) {
+      REQUIRE(all.index() == 0);
+      check_same_sums(*completion, std::get<Completion>(all));
+    }
+  }
   for (const bool share_all_links : {false, true}) {
     CAPTURE(share_all_links);
     EngineOptions options;

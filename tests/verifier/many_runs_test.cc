@@ -147,7 +147,7 @@ TEST_CASE("shared work: it is forgotten when it is much, and reports keep their 
   options.shared = shared_work();
   options.wanted = Wanted::Checks;
   const Report first = test::run_parts(collectives(1, "ring"), options).report;
-  for (int64_t rows = 2; rows < 150; ++rows)
+  for (int64_t rows = 2; rows < 600; ++rows)
     (void)test::run_parts(collectives(rows, "ring"), options);
   const Report again = test::run_parts(collectives(1, "ring"), options).report;
   CHECK(again.lowered->collectives[2].schedule != first.lowered->collectives[2].schedule);

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "models/base/random.h"
-#include "tools/bench/listed.h"
 
 namespace orrery {
 namespace {

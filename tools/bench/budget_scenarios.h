@@ -11,8 +11,7 @@
 //    a process.
 //  - time_bench.cc measures the messages per second of the sweep and the engine (simulator/time).
 //  - host_bench.cc measures the bytes per second of the host executor (simulator/values).
-//  - child.h runs a process and measures its cost. listed.h joins the texts of lists; tests use it
-//    too.
+//  - child.h runs a process and measures its cost.
 // Machines differ by a factor of two, so no benchmark fails. Results are compared with those of the
 // same machine, or with the memcpy lines of the same run. To add a scenario with a budget, add a
 // function here, and a line with its budget in budget_bench.cc. A new file of benchmarks registers
@@ -23,6 +22,15 @@
 #include <string_view>
 
 namespace orrery {
+
+/// Returns the `count` texts text(0), text(1), ... joined by commas.
+template <class Text>
+std::string listed(int64_t count, Text text) {
+  std::string list;
+  for (int64_t i = 0; i < count; ++i)
+    list += (i == 0 ? "" : ", ") + text(i);
+  return list;
+}
 
 /// Returns one psum of 64 MiB over a ring, by the ring algorithm.
 std::string ring_all_reduce(int64_t ranks);

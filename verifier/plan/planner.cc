@@ -80,7 +80,7 @@ class PointRunner {
     RunOptions run;
     run.seed = options_.seed;
     run.limits = options_.limits;
-    run.shared = shared_work();
+    run.shared = shared_work(shared_.get());
     return run;
   }
 
@@ -176,6 +176,7 @@ class PointRunner {
 
   const Plan& plan_;
   const PlanOptions& options_;
+  const std::shared_ptr<SharedWork> shared_ = shared_work();  // by the threads
 };
 
 /// Compares points that have times, by the plan's figures in their order, then by the others.
@@ -231,8 +232,7 @@ class Comparison {
 /// Answers a plan.
 class Planner {
  public:
-  Planner(const Plan& plan, const PlanOptions& options)
-      : plan_(plan), options_(options), runner_(plan, options) {}
+  Planner(const Plan& plan, const PlanOptions& options) : plan_(plan), runner_(plan, options) {}
 
   PlanReport report() {
     std::vector<PointTask> tasks;
@@ -372,7 +372,6 @@ class Planner {
   }
 
   const Plan& plan_;
-  const PlanOptions& options_;
   PointRunner runner_;
   PlanReport report_;
 };

@@ -2,6 +2,7 @@
 
 #include "simulator/time/apart.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -137,7 +138,7 @@ TEST_CASE("the times of a collective serve others with routes like its own") {
   for (uint32_t rank = 0; rank < kNodes; ++rank)
     entries.emplace_back(1'000 * (rank % 3));
   CHECK(apart.find(CollectiveId(1), entries) == nullptr);
-  const auto times = apart.time_alone(CollectiveId(1), OpId(0), entries, Limits().state);
+  const auto times = apart.time_alone(CollectiveId(1), OpId(0), entries, TimeOptions());
   REQUIRE(times);
   apart.remember(CollectiveId(1), entries, *times);
 
@@ -147,7 +148,7 @@ TEST_CASE("the times of a collective serve others with routes like its own") {
   const CollectiveTimes* const known = apart.find(CollectiveId(2), later);
   REQUIRE(known != nullptr);
   const CollectiveTimes of_other = CollectivesApart::at(*known, later);
-  const auto timed = apart.time_alone(CollectiveId(2), OpId(0), later, Limits().state);
+  const auto timed = apart.time_alone(CollectiveId(2), OpId(0), later, TimeOptions());
   REQUIRE(timed);
   for (uint32_t rank = 0; rank < kNodes; ++rank) {
     CHECK(of_other.exits[rank].at == times->exits[rank].at + Duration(77));
@@ -161,6 +162,47 @@ TEST_CASE("the times of a collective serve others with routes like its own") {
   CHECK(apart.find(CollectiveId(2), later) == nullptr);  // a rank enters later than the others
 }
 
+TEST_CASE(
+    "alone: a collective that was timed before is looked up, by all that its time depends on") {
+  const Fabric fabric = nodes_on_rails();
+  Paths paths(fabric);
+  Sketch sketch(kNodes * kPerNode);
+  sketch.sync(sketch.site(on_rails(), tree_on_rail(1'000'000)));
+  const std::shared_ptr<const Schedule>& schedule = sketch.lowered.schedules[0];
+  AloneTimes known;
+  TimeOptions options;
+  options.only_times = true;
+  const std::vector<Duration> together(kNodes);
+  std::vector<Duration> apart(kNodes);
+  apart.back() = Duration(5'000'000);
+  const auto last_end = [&](const Collective& collective, const std::vector<Duration>& entries,
+                            AloneTimes* times) {
+    options.alone = times;
+    return std::ranges::max_element(
+               time_alone(collective, schedule, entries, paths, options)->exits, {}, &Happened::at)
+        ->at;
+  };
+  const Collective& first = sketch.lowered.collectives[0];
+  Collective slower = first;
+  slower.figures.messages.latency = Duration(1'000'000);
+  Collective launched = first;
+  launched.figures.launch = Duration(1'000'000);
+  const Collective& on_next_rail = sketch.lowered.collectives[1];
+  size_t found = 0;
+  const auto check = [&](const Collective& collective, const std::vector<Duration>& entries,
+                         bool is_new) {
+    found += is_new ? 1 : 0;
+    CHECK(last_end(collective, entries, &known) == last_end(collective, entries, nullptr));
+    CHECK(known.times.size() == found);
+  };
+  check(first, together, true);
+  check(first, together, false);
+  check(launched, together, false);  // the launch comes before
+  check(first, apart, true);
+  check(slower, together, true);
+  check(on_next_rail, together, true);
+}
+
 TEST_CASE("collectives take turns if none uses a link before the one before has ended there") {
   const Fabric fabric = nodes_on_rails();
   Paths paths(fabric);
@@ -172,10 +214,11 @@ TEST_CASE("collectives take turns if none uses a link before the one before has 
     CollectivesApart apart(sketch.lowered, paths, &asked);
     const std::vector<Instant> entries(kNodes, Instant(0));
     const std::vector<Happened> exits(kNodes, Happened{Instant(1'000), Node(0)});
-    CHECK(apart.take_turns(CollectiveId(0), entries, exits));
+    const auto ignore = [](const LinkUse&) {};
+    CHECK(apart.take_turns(CollectiveId(0), entries, exits, ignore));
     const std::vector<Instant> next(kNodes, Instant(begins));
     const std::vector<Happened> ends(kNodes, Happened{Instant(begins + 1'000), Node(0)});
-    return apart.take_turns(CollectiveId(second), next, ends);
+    return apart.take_turns(CollectiveId(second), next, ends, ignore);
   };
   CHECK(take_turns(kPerNode, 1'000));
   CHECK_FALSE(take_turns(kPerNode, 999));

@@ -13,8 +13,8 @@
 #include "models/scenario/size_limits.h"
 #include "tests/support/tries.h"
 #include "tests/tools/cli/files.h"
+#include "tools/bench/budget_scenarios.h"
 #include "tools/bench/child.h"
-#include "tools/bench/listed.h"
 
 namespace orrery::test {
 namespace {
