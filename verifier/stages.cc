@@ -43,14 +43,21 @@ std::shared_ptr<QuietTimes> Stages::quiet_times() const {
   // A transport of the memory policy replaces that of the cluster.
   if (!options_.only_times || options_.shared == nullptr || options_.memory.transport)
     return nullptr;
-  Cluster of_collectives = cluster_;
-  of_collectives.device.memory.reset();
-  of_collectives.device.flops.clear();
-  std::string key = fmt::format("{} {} {}", options_.limits.steps, options_.limits.state,
-                                cluster_text(of_collectives).lines());
-  if (std::optional<std::shared_ptr<QuietTimes>> known = shared_->times->find(key))
+  const auto key = [&](const Cluster& cluster) {
+    return fmt::format("{} {} {}", options_.limits.steps, options_.limits.state,
+                       cluster_text(cluster).lines());
+  };
+  Cluster cluster = cluster_;
+  cluster.device.memory.reset();
+  cluster.device.flops.clear();
+  const std::string of_cluster = key(cluster);
+  if (std::optional<std::shared_ptr<QuietTimes>> known =
+          shared_->times->of_cluster.find(of_cluster))
     return *std::move(known);
-  return shared_->times->add(std::move(key), std::make_shared<QuietTimes>());
+  const Cluster only_fabric{"", cluster_.fabric, {}};
+  auto times = std::make_shared<QuietTimes>();
+  times->alone = shared_->times->of_fabric.add(key(only_fabric), std::make_shared<AloneTimes>());
+  return shared_->times->of_cluster.add(of_cluster, std::move(times));
 }
 
 bool Stages::has_routes() {
@@ -78,7 +85,7 @@ TimeOptions Stages::time_options() const {
   options.most_runs = options_.limits.runs;
   options.only_times = options_.only_times;
   options.alone =
-      quiet_times_ == nullptr || fault_effects_.fabric ? nullptr : &quiet_times_->of_ranks;
+      quiet_times_ == nullptr || fault_effects_.fabric ? nullptr : quiet_times_->alone.get();
   return options;
 }
 

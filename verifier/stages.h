@@ -48,8 +48,11 @@ namespace orrery {
 struct SharedWork {
   std::shared_ptr<MadeSchedules> schedules = std::make_shared<MadeSchedules>();
   std::shared_ptr<KnownSchedules> known = std::make_shared<KnownSchedules>();
-  using Times = SharedMap<std::string, std::shared_ptr<QuietTimes>>;
-  std::shared_ptr<Times> times = std::make_shared<Times>(size_t{1} << 8U);
+  struct Times {
+    SharedMap<std::string, std::shared_ptr<QuietTimes>> of_cluster{size_t{1} << 8U};
+    SharedMap<std::string, std::shared_ptr<AloneTimes>> of_fabric{size_t{1} << 8U};
+  };
+  std::shared_ptr<Times> times = std::make_shared<Times>();
 
   void forget_schedules() {
     schedules = std::make_shared<MadeSchedules>();

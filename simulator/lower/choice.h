@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,7 +49,7 @@ struct QuietTimes {
   using Key = std::tuple<const Algorithm*, std::string, Hints, ScheduleRequest, Dtype, bool,
                          std::vector<VertexId>>;
   SharedMap<Key, std::variant<QuietTime, std::string>> by_method{size_t{1} << 16U};
-  AloneTimes of_ranks = {};
+  std::shared_ptr<AloneTimes> alone;  // may be of several clusters with equal fabrics
 };
 
 /// A QuietTimer runs a collective that all ranks enter at once on a fabric without other messages,

@@ -288,7 +288,7 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
     TimeOptions options;
     options.most_state = limits_.state;
     options.only_times = true;
-    options.alone = known_ == nullptr ? nullptr : &known_->of_ranks;
+    options.alone = known_ == nullptr ? nullptr : known_->alone.get();
     const std::vector<Duration> entries(schedule.extent().ranks());
     const std::optional<CollectiveTimes> times =
         time_alone(std::move(collective), made.schedule, entries, paths_, options);

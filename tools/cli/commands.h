@@ -35,6 +35,8 @@
 
 namespace orrery {
 
+class PlanStore;
+
 /// A Terminal has the output streams of the command line, and what it takes from its environment.
 /// Tests replace them.
 struct Terminal {
@@ -153,10 +155,19 @@ struct PlanCommand {
   std::optional<std::string> scenario;  // the id of a point whose scenario is written
   bool all_points = false;              // a row for each point
   PlanFormat format = PlanFormat::Text;
-  std::optional<std::string> output;  // a file instead of stdout
+  std::optional<std::string> output;  // a file instead of stdout; with `part` a folder
+  std::optional<std::string> part;    // "I/N": only work out these points, into the folder
   uint64_t seed = 0;
   unsigned jobs = 1;
   Limits limits;
+};
+
+struct MergeCommand {
+  std::string folder;  // of `orrery plan --part`
+  bool all_points = false;
+  PlanFormat format = PlanFormat::Text;
+  std::optional<std::string> output;
+  unsigned jobs = 1;
 };
 
 struct ProveCommand {
@@ -274,9 +285,9 @@ struct Message {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, VerifyCommand, PlanCommand, DiffCommand, ProveCommand,
-                             PerfCommand, CalibrateCommand, CalibrateCudaCommand, ValidateCommand,
-                             ShowCommand, ShowShardingCommand, Message>;
+using Command = std::variant<RunCommand, VerifyCommand, PlanCommand, MergeCommand, DiffCommand,
+                             ProveCommand, PerfCommand, CalibrateCommand, CalibrateCudaCommand,
+                             ValidateCommand, ShowCommand, ShowShardingCommand, Message>;
 
 /// Reads the arguments, without the program's own name.
 Command parse_command_line(std::vector<std::string> arguments);
@@ -285,6 +296,14 @@ Command parse_command_line(std::vector<std::string> arguments);
 Outcome execute(const RunCommand& command, const Terminal& terminal);
 Outcome execute(const VerifyCommand& command, const Terminal& terminal);
 Outcome execute(const PlanCommand& command, const Terminal& terminal);
+Outcome execute(const MergeCommand& command, const Terminal& terminal);
+/// Answers the plan, whose text is given. Points that `store` has are not worked out; it may be
+/// null.
+Outcome answer_plan(const PlanCommand& command, const std::string& text, PlanStore* store,
+                    const Terminal& terminal);
+/// Works out the points of PlanCommand::part into a folder (plan_parts.cc).
+Outcome work_out_part(const PlanCommand& command, const std::string& text,
+                      const Terminal& terminal);
 Outcome execute(const DiffCommand& command, const Terminal& terminal);
 Outcome execute(const ProveCommand& command, const Terminal& terminal);
 Outcome execute(const PerfCommand& command, const Terminal& terminal);

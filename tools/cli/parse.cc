@@ -174,12 +174,31 @@ void add_verify(CLI::App& app, VerifyCommand& verify) {
       std::string(kExitCodes));
 }
 
+constexpr std::string_view kPlanExitCodes =
+    "Exit codes: 0 a point fits, 1 none does, 2 the input is wrong, 3 a bug in orrery.\n";
+
+/// Adds the options that say how the answer of a plan is made and written.
+template <class PlanAnswer>
+void add_plan_answer(CLI::App& command, PlanAnswer& answer) {
+  command.add_flag("--all", answer.all_points, "In text: a row for each point");
+  add_choice<PlanFormat>(
+      command, "--format", answer.format,
+      {{"text", PlanFormat::Text}, {"json", PlanFormat::Json}, {"csv", PlanFormat::Csv}},
+      "The form of the answer");
+  command.add_option("-o,--output", answer.output, "Write the answer to this file")
+      ->type_name("FILE");
+  command
+      .add_option("--jobs", answer.jobs,
+                  "Threads; what is printed does not depend on it (default: 1)")
+      ->check(whole_number(1, 1024))
+      ->type_name("J");
+}
+
 void add_plan(CLI::App& app, PlanCommand& plan) {
   CLI::App& command = *app.add_subcommand(
       "plan", "Time the points of a plan: what fits, what is fastest, what to change");
   command.add_option("FILE", plan.file, "A plan: a scenario with holes, and a \"sweep\"")
       ->required();
-  command.add_flag("--all", plan.all_points, "In text: a row for each point");
   command
       .add_option("--let", plan.let,
                   "Values of names in the place of their sweep, as in tp=4,recompute=all")
@@ -195,20 +214,15 @@ void add_plan(CLI::App& app, PlanCommand& plan) {
       .add_option("--scenario", plan.scenario,
                   "Write the scenario of this point or case, which `orrery run` runs")
       ->type_name("ID");
-  add_choice<PlanFormat>(
-      command, "--format", plan.format,
-      {{"text", PlanFormat::Text}, {"json", PlanFormat::Json}, {"csv", PlanFormat::Csv}},
-      "The form of the answer");
-  command.add_option("-o,--output", plan.output, "Write the answer to this file")
-      ->type_name("FILE");
+  command
+      .add_option("--part", plan.part,
+                  "Only work out the I-th of N parts of the points, into the folder of --output; "
+                  "what is there is not worked out again. `orrery merge` writes the answer")
+      ->type_name("I/N");
+  add_plan_answer(command, plan);
   command.add_option("--seed", plan.seed, "Of jitter (default: 0)")
       ->check(whole_number(0, std::numeric_limits<int64_t>::max()))
       ->type_name("N");
-  command
-      .add_option("--jobs", plan.jobs,
-                  "Threads; what is printed does not depend on it (default: 1)")
-      ->check(whole_number(1, 1024))
-      ->type_name("J");
   add_limits(command, plan.limits);
   command.footer(
       "Examples:\n"
@@ -216,7 +230,16 @@ void add_plan(CLI::App& app, PlanCommand& plan) {
       "  orrery plan scenarios/plan/does-it-fit.json --all\n"
       "  orrery plan scenarios/plan/llama3-8b-layer.json --let gpus=8,tp=8 --find "
       "largest:sequences\n"
-      "Exit codes: 0 a point fits, 1 none does, 2 the input is wrong, 3 a bug in orrery.\n");
+      "  orrery plan scenarios/plan/llama3-8b.json --part 2/8 -o parts\n" +
+      std::string(kPlanExitCodes));
+}
+
+void add_merge(CLI::App& app, MergeCommand& merge) {
+  CLI::App& command = *app.add_subcommand(
+      "merge", "Answer a plan whose parts were worked out by `orrery plan --part`");
+  command.add_option("FOLDER", merge.folder, "The folder of the parts")->required();
+  add_plan_answer(command, merge);
+  command.footer("Examples:\n  orrery merge parts --format json\n" + std::string(kPlanExitCodes));
 }
 
 void add_diff(CLI::App& app, DiffCommand& diff) {
@@ -478,6 +501,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
   RunCommand run;
   VerifyCommand verify;
   PlanCommand plan;
+  MergeCommand merge;
   DiffCommand diff;
   ProveCommand prove;
   PerfCommand perf;
@@ -490,6 +514,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
   add_run(app, run);
   add_verify(app, verify);
   add_plan(app, plan);
+  add_merge(app, merge);
   add_diff(app, diff);
   add_prove(app, prove);
   add_perf(app, perf);
@@ -519,6 +544,8 @@ Command parse_command_line(std::vector<std::string> arguments) {
     return verify;
   if (app.got_subcommand("plan"))
     return plan;
+  if (app.got_subcommand("merge"))
+    return merge;
   if (app.got_subcommand("diff"))
     return diff;
   if (app.got_subcommand("prove"))

@@ -56,13 +56,23 @@ std::vector<TemplateValue> values_of(const Plan& plan, const std::string& id) {
                                    in_quotes(point_id(plan, points.front())), in_quotes(id)));
 }
 
+std::string read_plan(const PlanCommand& command) {
+  std::string text = load_text(command.file, command.limits);
+  if (!is_plan(text, command.limits) && is_law(text, command.limits))
+    refuse_template(command.file, text, command.limits);
+  return text;
+}
+
 class PlanRun {
  public:
-  PlanRun(const PlanCommand& command, const Terminal& terminal)
+  /// `store` may be null.
+  PlanRun(const PlanCommand& command, const std::string& text, PlanStore* store,
+          const Terminal& terminal)
       : command_(command),
         terminal_(terminal),
         style_(command.output ? Style() : terminal.style),
-        plan_(command.file, read_plan(command), command.limits) {
+        plan_(command.file, text, command.limits),
+        store_(store) {
     let_values(plan_, command.let);
   }
 
@@ -83,6 +93,7 @@ class PlanRun {
     options.jobs = command_.jobs;
     options.seed = command_.seed;
     options.limits = command_.limits;
+    options.store = store_;
     if (command_.find)
       return find(name_to_find(plan_, *command_.find), options);
     PlanReport report;
@@ -99,13 +110,6 @@ class PlanRun {
   }
 
  private:
-  static std::string read_plan(const PlanCommand& command) {
-    std::string text = load_text(command.file, command.limits);
-    if (!is_plan(text, command.limits) && is_law(text, command.limits))
-      refuse_template(command.file, text, command.limits);
-    return text;
-  }
-
   Outcome find(size_t name, const PlanOptions& options) {
     const std::optional<Largest> largest = largest_that_fits(plan_, name, options);
     deliver(largest_text(plan_, name, largest, style_));
@@ -123,12 +127,20 @@ class PlanRun {
   const Terminal& terminal_;
   const Style style_;
   Plan plan_;
+  PlanStore* const store_;
 };
 
 }  // namespace
 
+Outcome answer_plan(const PlanCommand& command, const std::string& text, PlanStore* store,
+                    const Terminal& terminal) {
+  return PlanRun(command, text, store, terminal).run();
+}
+
 Outcome execute(const PlanCommand& command, const Terminal& terminal) {
-  return PlanRun(command, terminal).run();
+  const std::string text = read_plan(command);
+  return command.part ? work_out_part(command, text, terminal)
+                      : answer_plan(command, text, nullptr, terminal);
 }
 
 }  // namespace orrery

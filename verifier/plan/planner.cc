@@ -29,6 +29,26 @@ struct PointTask {
   std::optional<Improvement> improvement = {};
 };
 
+/// Returns the points of the sweep, in its order, and then the cases.
+std::vector<PointTask> tasks_of(const Plan& plan) {
+  std::vector<PointTask> tasks;
+  for (std::vector<TemplateValue>& values : plan.points()) {
+    std::string id = point_id(plan, values);
+    tasks.push_back({std::move(id), std::move(values)});
+  }
+  for (const PlanCase& each : plan.cases())
+    tasks.push_back({each.id, each.values, Time::Always});
+  return tasks;
+}
+
+/// Returns the name of the unit: the id, the values, and what else the point's figures depend on.
+std::string unit_of(const Plan& plan, const PointTask& task) {
+  return fmt::format(
+      "{}: {}{}{}", task.id, point_id(plan, task.values),
+      task.time == Time::Always ? ", always timed" : "",
+      task.improvement ? fmt::format(", improvement {}", static_cast<int>(*task.improvement)) : "");
+}
+
 double excess(double got, double most) {
   return most > 0 ? got / most - 1 : got;
 }
@@ -54,7 +74,7 @@ class PointRunner {
       for (size_t t = next++; t < tasks.size(); t = next++) {
         std::exception_ptr error;
         try {
-          points[t] = point(tasks[t], run);
+          points[t] = known_or_new(tasks[t], run);
         } catch (...) {
           error = std::current_exception();
         }
@@ -82,6 +102,23 @@ class PointRunner {
     run.limits = options_.limits;
     run.shared = shared_work(shared_.get());
     return run;
+  }
+
+  PlanPoint known_or_new(const PointTask& task, const RunOptions& run) const {
+    if (options_.store == nullptr)
+      return point(task, run);
+    const std::string unit = unit_of(plan_, task);
+    std::optional<PlanPoint> known = options_.store->find(unit);
+    if (!known) {
+      PlanPoint made = point(task, run);
+      options_.store->add(unit, made);
+      return made;
+    }
+    known->id = task.id;
+    known->values = task.values;
+    if (known->status != PointStatus::Refused)
+      known->terms = plan_.terms(task.values);
+    return *std::move(known);
   }
 
   PlanPoint point(const PointTask& task, const RunOptions& run) const {
@@ -235,14 +272,8 @@ class Planner {
   Planner(const Plan& plan, const PlanOptions& options) : plan_(plan), runner_(plan, options) {}
 
   PlanReport report() {
-    std::vector<PointTask> tasks;
-    for (std::vector<TemplateValue>& values : plan_.points()) {
-      std::string id = point_id(plan_, values);
-      tasks.push_back({std::move(id), std::move(values)});
-    }
-    report_.swept = tasks.size();
-    for (const PlanCase& each : plan_.cases())
-      tasks.push_back({each.id, each.values, Time::Always});
+    const std::vector<PointTask> tasks = tasks_of(plan_);
+    report_.swept = tasks.size() - plan_.cases().size();
     report_.points = runner_.run(tasks, true);
     count();
     compare();
@@ -414,6 +445,25 @@ std::optional<double> cost_of(const PlanPoint& point) {
 
 PlanReport answer(const Plan& plan, const PlanOptions& options) {
   return Planner(plan, options).report();
+}
+
+PartDone work_out(const Plan& plan, const PlanPart& part, const PlanOptions& options) {
+  std::vector<PointTask> tasks = tasks_of(plan);
+  uint64_t number = 0;
+  std::erase_if(tasks, [&](const PointTask&) { return number++ % part.of != part.part - 1; });
+  PartDone done{tasks.size()};
+  for (const PointTask& task : tasks)
+    done.were_there += options.store->find(unit_of(plan, task)) ? 1 : 0;
+  PointRunner(plan, options).run(tasks, true);
+  return done;
+}
+
+std::vector<std::string> missing_points(const Plan& plan, PlanStore& store) {
+  std::vector<std::string> missing;
+  for (const PointTask& task : tasks_of(plan))
+    if (!store.find(unit_of(plan, task)))
+      missing.push_back(task.id);
+  return missing;
 }
 
 std::optional<Largest> largest_that_fits(const Plan& plan, size_t name,

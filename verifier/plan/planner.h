@@ -26,12 +26,31 @@
 
 namespace orrery {
 
+struct PlanPoint;
+
+/// A PlanStore keeps points that were worked out, so that no process works them out again. A unit
+/// is a point on the plan's cluster or on a better one; its text names it within the plan.
+class PlanStore {
+ public:
+  PlanStore() = default;
+  PlanStore(const PlanStore&) = delete;
+  PlanStore& operator=(const PlanStore&) = delete;
+  virtual ~PlanStore() = default;
+
+  // Several threads call these at the same time.
+
+  /// Returns what add() was given: the point's status and figures. Nothing if it is not there.
+  virtual std::optional<PlanPoint> find(const std::string& unit) = 0;
+  virtual void add(const std::string& unit, const PlanPoint& point) = 0;
+};
+
 struct PlanOptions {
   unsigned jobs = 1;  // threads
   uint64_t seed = 0;  // of jitter
   Limits limits = {};
   /// If it is given, it is told how many points of how many are done, by one thread at a time.
   std::function<void(uint64_t done, uint64_t all)> progress = {};
+  PlanStore* store = nullptr;  // if it is given, what it has is not worked out again
 };
 
 enum class PointStatus : uint8_t { Fits, DoesNotFit, Refused };
@@ -100,6 +119,24 @@ std::optional<double> cost_of(const PlanPoint& point);
 /// Times the plan. Throws InputError if the plan is wrong, or if all points of
 /// the sweep are refused.
 PlanReport answer(const Plan& plan, const PlanOptions& options = {});
+
+/// A PlanPart is one of `of` parts of a plan's points and cases. Part 1 has the first of them, and
+/// each `of`-th after it.
+struct PlanPart {
+  uint64_t part = 1;
+  uint64_t of = 1;
+};
+
+/// Works out the points of a part that the store does not have. Requires a store. Returns how many
+/// points the part has, and how many of them were there.
+struct PartDone {
+  uint64_t points = 0;
+  uint64_t were_there = 0;
+};
+PartDone work_out(const Plan& plan, const PlanPart& part, const PlanOptions& options);
+
+/// Returns the points and cases that the store does not have, by id. Requires a store.
+std::vector<std::string> missing_points(const Plan& plan, PlanStore& store);
 
 /// Returns the largest of the name's values with which a point fits, and that point; nothing if
 /// none does. Points are tried from the largest value down.

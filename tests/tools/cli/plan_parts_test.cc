@@ -1,0 +1,197 @@
+// Tests `orrery plan --part` and `orrery merge`: whatever happens to the processes, the merged
+// answer has the bytes of one process.
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "models/base/random.h"
+#include "tests/support/tries.h"
+#include "tests/tools/cli/files.h"
+#include "tests/tools/cli/ran.h"
+
+namespace orrery::test {
+namespace {
+
+/// Returns a plan of 24 points, of which some do not fit, some are refused, and one is a case.
+std::string many_points() {
+  return R"({"orrery": 1, "name": "sums", "sweep": {"n": [1, 2, 4, 8, 16, 32], "rows": [1, 3, 40, 900]},
+ "work": {"tokens": "${n * rows}"}, "price": {"per_device_hour": "3.6 USD"},
+ "cases": [{"id": "large", "let": {"n": 8, "rows": 1000}}],
+ "cluster": {"topology": "switch", "devices": 16, "bandwidth": "1 GB/s", "latency": "1 us", "memory": "8 MiB",
+  "memory_bandwidth": "1 TB/s", "flops": {"f32": "1 TFLOP/s"}, "launch": "1 us"},
+ "mesh": {"x": "${n}"}, "check_types": false,
+ "arrays": {"w_a": {"shape": ["${rows}", 1000], "dtype": "f32", "init": "zeros"}},
+ "program": [{"id": "c", "op": "dot_general", "of": ["w_a", "w_a"], "dimension_numbers": [[[1], [1]], [[], []]]},
+  {"id": "s", "op": "psum", "of": "c", "axis_name": "x"}],
+ "outputs": ["s"]})";
+}
+
+std::vector<std::string> part(const std::string& plan, uint64_t part, uint64_t of,
+                              const std::string& folder, const std::string& jobs = "1") {
+  return {"plan", plan, "--part", fmt::format("{}/{}", part, of), "-o", folder, "--jobs", jobs};
+}
+
+TEST_CASE("plan parts: merged, they give the bytes of one process, in every form") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("sums.json", many_points());
+  for (const uint64_t parts : {1U, 3U, 40U}) {
+    const std::string into = fmt::format("{}/parts{}", folder.path(), parts);
+    for (uint64_t p = 1; p <= parts; ++p)
+      CHECK(ran(part(plan, p, parts, into, p % 2 == 0 ? "2" : "1")).outcome == Outcome::Holds);
+    for (const std::vector<std::string>& form : std::vector<std::vector<std::string>>{
+             {"--format", "text"}, {"--all"}, {"--format", "json"}, {"--format", "csv"}}) {
+      CAPTURE(form.back());
+      std::vector<std::string> whole = {"plan", plan};
+      std::vector<std::string> merge = {"merge", into};
+      whole.insert(whole.end(), form.begin(), form.end());
+      merge.insert(merge.end(), form.begin(), form.end());
+      const Ran at_once = ran(whole);
+      const Ran merged = ran(merge);
+      CHECK(merged.outcome == at_once.outcome);
+      CHECK(merged.out == at_once.out);
+      CHECK(merged.err.empty());
+    }
+  }
+}
+
+TEST_CASE("plan parts: a part says what it did, and does nothing again") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("sums.json", many_points());
+  const std::string into = folder.path() + "/parts";
+  const auto said = [&](int points, int before) {
+    return fmt::format("part 2 of 3: {} points are in {}, {} of them were there before\n", points,
+                       into, before);
+  };
+  CHECK(ran(part(plan, 2, 3, into)).out == said(8, 0));  // of 24 points and a case
+  CHECK(ran(part(plan, 2, 3, into)).out == said(8, 8));
+  CHECK(ran(part(plan, 1, 3, into)).out.find(": 9 points are in") != std::string::npos);
+}
+
+TEST_CASE("plan parts: processes that are killed at 50 instants lose and damage nothing") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("sums.json", many_points());
+  const std::string whole = ran({"plan", plan, "--format", "json"}).out;
+  Random random(5);
+  uint64_t killed = 0;
+  uint64_t round = 0;
+  while (killed < tries(50)) {
+    const std::string into = fmt::format("{}/parts{}", folder.path(), round++);
+    std::vector<uint64_t> left = {1, 2, 3, 4};
+    while (!left.empty()) {
+      std::vector<pid_t> processes;
+      for (const uint64_t p : left) {
+        const pid_t process = fork();
+        REQUIRE(process >= 0);
+        if (process == 0)
+          _exit(ran(part(plan, p, 4, into)).outcome == Outcome::Holds ? 0 : 1);
+        processes.push_back(process);
+      }
+      std::vector<uint64_t> again;
+      for (size_t i = 0; i < left.size(); ++i) {
+        std::this_thread::sleep_for(std::chrono::microseconds(random.between(0, 20'000)));
+        kill(processes[i], SIGKILL);
+        int status = 0;
+        REQUIRE(waitpid(processes[i], &status, 0) == processes[i]);
+        const bool done = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        REQUIRE((done || WIFSIGNALED(status)));
+        killed += done ? 0 : 1;
+        if (!done)
+          again.push_back(left[i]);
+      }
+      left = again;
+    }
+    REQUIRE(ran({"merge", into, "--format", "json"}).out == whole);
+  }
+}
+
+TEST_CASE("plan parts: wrong parts and folders are refused") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("sums.json", many_points());
+  const std::string into = folder.path() + "/parts";
+  const auto refused = [](const std::vector<std::string>& arguments) {
+    const Ran got = ran(arguments);
+    CHECK(got.outcome == Outcome::WrongInput);
+    CHECK(got.out.empty());
+    return got.err;
+  };
+  for (const std::string text : {"0/4", "5/4", "2", "2/", "/4", "1/0", "-1/4", "1/4x", ""})
+    CHECK(refused({"plan", plan, "--part", text, "-o", into}) ==
+          fmt::format("--part: expected I/N with I from 1 to N, as in 2/8, got \"{}\"\n", text));
+  CHECK(refused({"plan", plan, "--part", "1/4"}) == "--part: expected --output FOLDER beside it\n");
+  CHECK(
+      refused({"plan", plan, "--part", "1/4", "-o", into, "--all"}) ==
+      "--part: expected no --find, --scenario, --all or --format beside it; `orrery merge` writes "
+      "the answer\n");
+  CHECK(refused({"plan", plan, "--part", "1/4", "-o", plan}) ==
+        plan + ": expected a folder, or none yet: Not a directory\n");
+  CHECK_FALSE(std::filesystem::exists(into));
+  CHECK(refused({"merge", into}) ==
+        into +
+            ": expected a folder that `orrery plan --part` has made, got one without a whole "
+            "plan.json\n");
+
+  CHECK(ran(part(plan, 1, 2, into)).outcome == Outcome::Holds);
+  CHECK(
+      refused({"merge", into}) ==
+      fmt::format("{}: expected all points, got all but 12, the first of them n=1,rows=3; `orrery "
+                  "plan {} --part I/N -o {}` works them out\n",
+                  into, plan, into));
+  CHECK(refused({"plan", plan, "--part", "2/2", "-o", into, "--seed", "7"}) ==
+        into + ": expected parts of this plan, got those of another one (seed: 0 there, 7 here)\n");
+  const std::string other = folder.file("other.json", many_points() + " ");
+  CHECK(
+      refused(part(other, 2, 2, into)) ==
+      fmt::format("{}: expected parts of this plan, got those of another one (file: \"{}\" there, "
+                  "\"{}\" here)\n",
+                  into, plan, other));
+  folder.file("sums.json", many_points() + " ");
+  CHECK(refused(part(plan, 2, 2, into)) ==
+        into + ": expected parts of this plan, got those of another one (the plan's text)\n");
+  folder.file("sums.json", many_points());
+  folder.file("parts/plan.json", "{");
+  CHECK(refused(part(plan, 2, 2, into)) ==
+        into + ": expected parts of this plan, but plan.json is damaged\n");
+}
+
+TEST_CASE("plan parts: a point that is damaged, or of another program, is refused") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("sums.json", many_points());
+  const std::string into = folder.path() + "/parts";
+  CHECK(ran(part(plan, 1, 1, into)).outcome == Outcome::Holds);
+  std::string point;
+  for (const auto& file : std::filesystem::directory_iterator(into))
+    if (text_of(file.path()).find("n=2,rows=3:") != std::string::npos)
+      point = file.path();
+  const std::string whole = text_of(point);
+  folder.file(std::filesystem::relative(point, folder.path()), whole.substr(0, whole.size() / 2));
+  CHECK(ran({"merge", into}).err ==
+        point +
+            ": expected the point n=2,rows=3: n=2,rows=3, got a damaged file; it may be "
+            "removed\n");
+  std::filesystem::remove(point);
+  CHECK(ran(part(plan, 1, 1, into)).out.find("25 points are in") != std::string::npos);
+  CHECK(text_of(point) == whole);
+
+  const std::string setup = into + "/plan.json";
+  std::string text = text_of(setup);
+  const size_t version = text.find("(commit ");
+  REQUIRE(version != std::string::npos);
+  text.replace(version, 8, "(another");
+  folder.file("parts/plan.json", text);
+  CHECK(
+      ran({"merge", into})
+          .err.find(": expected parts made by this program, got those of another one (version: ") !=
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace orrery::test
