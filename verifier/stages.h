@@ -42,9 +42,9 @@
 
 namespace orrery {
 
-/// SharedWork is shared by several Stages, one after the other: schedules, and what is known of
-/// them; where only times are wanted, also times of collectives, by cluster and limits. Several
-/// threads may have a SharedWork each, with the same schedules and times.
+/// SharedWork is what several Stages, one after the other, make and find out once: schedules,
+/// proofs about them, and, where only times are wanted, times of collectives. A thread must have a
+/// SharedWork of its own. But several may have the same `schedules` and `times`.
 struct SharedWork {
   std::shared_ptr<MadeSchedules> schedules = std::make_shared<MadeSchedules>();
   std::shared_ptr<KnownSchedules> known = std::make_shared<KnownSchedules>();

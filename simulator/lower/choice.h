@@ -40,9 +40,8 @@ struct QuietTime {
   std::optional<std::pair<uint32_t, uint32_t>> extended_from;
 };
 
-/// QuietTimes has the times that were found of collectives on equal clusters within equal limits,
-/// by all else that they depend on. Lowerings and runs that are given the same QuietTimes find each
-/// time once.
+/// QuietTimes has times of collectives that were found on equal clusters within equal limits.
+/// Lowerings and runs that are given the same QuietTimes find each time once.
 struct QuietTimes {
   /// The algorithm, the protocol or "", what the op asks for, the request, the dtype of the work
   /// and whether its elements have ranks, and where the ranks are.

@@ -86,15 +86,15 @@ class CollectivesApart {
 
   /// Adds the run of a collective. Each rank uses its watched links from its entry to its end, and
   /// a switch uses its own from the first entry to the last end. Returns whether no two collectives
-  /// added so far use a link at the same time. Then each takes the time that it takes alone. Tells
-  /// `told` each use.
+  /// added so far use a link at the same time. Then each takes the time that it takes alone. `told`
+  /// gets each use.
   bool take_turns(CollectiveId id, std::span<const Instant> entries,
                   std::span<const Happened> exits, FunctionRef<void(const LinkUse&)> told);
 
-  /// Adds the uses of a period again, as often as the period is repeated. From its first use in the
-  /// first repetition to its last use in the last one, a link counts as used all the time. So a
-  /// period's uses of a link may not reach beyond the first use of the next period. Returns as
-  /// take_turns(), and tells `told` the same.
+  /// Adds the uses of a period again, as often as the period is repeated. Each link then counts as
+  /// used from its first use in the first repetition to its last use in the last one, and `told`
+  /// gets this use. Returns as take_turns(). The result is false if the uses of a link in one
+  /// period reach beyond its first use in the next one.
   bool repeat(std::vector<LinkUse> period, const RepeatedPeriods& by,
               FunctionRef<void(const LinkUse&)> told);
 

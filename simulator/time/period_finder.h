@@ -50,8 +50,9 @@ class PeriodFinder {
     return std::nullopt;
   }
 
-  /// Returns whether a state is kept for comparison, and whether it is that of the last look.
+  /// Returns whether a state is kept, to be compared with a later one.
   bool is_comparing() const { return candidate_.has_value(); }
+  /// Returns whether the state of the last look is kept for that.
   bool has_begun_comparing() const { return candidate_ && candidate_->at == looks_; }
 
  private:

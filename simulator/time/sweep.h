@@ -54,8 +54,8 @@ struct SweepOptions {
 
 /// Runs one collective at a time, once the entries of all its members are known. Returns the reason
 /// if it cannot finish. Either no collective has all its entries, or the steps of one wait for each
-/// other. Or a link's capacity is exceeded, or check_capacity cannot check it since iterations may
-/// be skipped.
+/// other. Or messages ask a link for more than it has. With check_capacity, iterations that may be
+/// skipped are a reason too.
 /// Collectives that are alike and whose ranks enter alike are timed once, if there is neither a log
 /// nor check_capacity. Requires !sweep_refusal(), or check_capacity, or apart. Memory grows with
 /// ranks x channels x window. Throws TooMuchState and TooManyRuns.

@@ -50,8 +50,8 @@ class ChannelSets {
 /// bundle that does what an earlier one does, with messages that are at most as large, is never
 /// later than that one, since times only grow with the sizes. So it does not count.
 ///
-/// A bundle has parts: the fewest channels whose messages all stay among them. Steps of a part may
-/// be `after` those of another one, which need not wait for this one.
+/// A bundle has parts: the smallest sets of channels that exchange messages only with each other.
+/// Steps of a part may be `after` those of another one, which need not wait for this one.
 class Bundles {
  public:
   explicit Bundles(const Schedule& whole)
@@ -83,7 +83,7 @@ class Bundles {
 
   bool counts(Channel channel) const { return counts_[channel.index()]; }
   uint32_t part_of(Channel channel) const { return parts_.of(channel); }
-  /// Has each part that another part is after, with that one.
+  /// Returns pairs of parts (first, then): some steps of `then` wait for steps of `first`.
   const std::set<std::pair<uint32_t, uint32_t>>& followed() const { return followed_; }
 
  private:
@@ -182,10 +182,14 @@ class CountedChannels final : public Schedule {
 ///
 /// The times of an iteration follow from those of the `back` iterations before it, to which causes
 /// reach. An iteration repeats if every step of a part is later by one duration than it was a
-/// period earlier, and no part gains on one that it is after. After `back` iterations in a row that
-/// repeat, all later ones do (a max-plus system is periodic), and are not run. If parts have
-/// different durations, a whole period must have repeated. Then a cause in a part that falls behind
-/// was the last one nowhere in the period: one period earlier it would have been too late.
+/// period earlier, and no part has a smaller duration than a part that it waits for. After `back`
+/// iterations in a row that repeat, all later ones do (a max-plus system is periodic), and are not
+/// run.
+///
+/// A part may wait for one with a smaller duration, which runs ahead further in each period. Then a
+/// whole period must have repeated. No step in it was held up by the faster part: one period
+/// earlier that cause would have been met after the step itself. So the faster part holds up no
+/// later step.
 class RepeatingSweep {
  public:
   RepeatingSweep(const SlicedSchedule& schedule, const SweptCollective& of)
@@ -355,8 +359,8 @@ class RepeatingSweep {
   }
 
   /// Returns by how much every time of an iteration is later than a period earlier, by the part.
-  /// The result is empty if it is not the same for all steps of a part, or if a part gains on one
-  /// that it is after.
+  /// The result is empty if it is not the same for all steps of a part, or if it is smaller for a
+  /// part than for one that the part waits for.
   std::map<uint32_t, Duration> later(uint32_t iteration, uint32_t period) {
     const StepTimes* const now = times_of(iteration);
     const StepTimes* const before = times_of(iteration - period);

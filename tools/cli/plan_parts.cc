@@ -5,74 +5,66 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "models/base/characters.h"
 #include "models/base/hash.h"
 #include "models/scenario/plan.h"
 #include "models/scenario/size_limits.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/cli/overrides.h"
+#include "tools/report/plan.h"
 #include "verifier/plan/planner.h"
 
 namespace orrery {
 namespace {
 
-using Json = nlohmann::json;
-
-/// All that the points of a plan depend on.
-struct PlanSetup {
-  std::string file;  // as it was given
-  std::string text;
-  std::vector<std::string> let;
-  uint64_t seed = 0;
-  Limits limits;
-};
-
+/// Returns the text of a file; nothing if there is none. Refuses what cannot be read.
 std::optional<std::string> text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
+  std::error_code error;
+  const std::filesystem::file_type type = std::filesystem::symlink_status(path, error).type();
+  if (type == std::filesystem::file_type::not_found)
     return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  if (type != std::filesystem::file_type::regular)
+    refuse(path, "expected a file that `orrery plan --part` has made");
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file && file.peek() != std::ifstream::traits_type::eof())
+    text << file.rdbuf();
+  if (!file.is_open() || file.bad() || text.fail())
+    refuse(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  return text.str();
 }
 
-[[noreturn]] void refuse_to_write(const std::string& path) {
-  refuse(path, fmt::format("cannot be written: {}", std::strerror(errno)));
+[[noreturn]] void refuse_to_write(const std::string& path, int error) {
+  refuse(path, fmt::format("cannot be written: {}", std::strerror(error)));
 }
 
-/// Writes the file and flushes it to the disk.
-void write_and_flush(const std::string& path, const std::string& text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0)
-    refuse_to_write(path);
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const ssize_t written = write(file, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0) {
-      close(file);
-      refuse_to_write(path);
-    }
-    rest.remove_prefix(static_cast<size_t>(written));
+/// Writes all of the text and flushes it to the disk. Returns the error, or 0.
+int write_and_flush(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno != EINTR)
+      return errno;
+    text.remove_prefix(written < 0 ? 0 : static_cast<size_t>(written));
   }
-  const bool flushed = fsync(file) == 0;
-  if (close(file) != 0 || !flushed)
-    refuse_to_write(path);
+  return fsync(file) == 0 ? 0 : errno;
 }
 
 /// Puts the text into the file, all of it or nothing. Returns the text that another process has put
@@ -80,109 +72,35 @@ void write_and_flush(const std::string& path, const std::string& text) {
 std::optional<std::string> put(const std::string& path, const std::string& text) {
   if (std::optional<std::string> there = text_of(path))
     return there;
-  char host[256] = {};
-  (void)gethostname(host, sizeof host - 1);
-  const std::string under_way = fmt::format("{}.{}.{}", path, host, getpid());
-  write_and_flush(under_way, text);
+  std::string under_way = path + ".XXXXXX";  // no other process has this one
+  const int file = mkstemp(under_way.data());
+  if (file < 0)
+    refuse_to_write(path, errno);
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(file, 0666 & ~mask);
+  int error = write_and_flush(file, text);
+  if (close(file) != 0 && error == 0)
+    error = errno;
   // Unlike a rename, a link does not replace what another process has put there.
-  std::error_code error;
-  std::filesystem::create_hard_link(under_way, path, error);
-  const bool is_there = error == std::errc::file_exists;
-  if (error && !is_there)
-    std::filesystem::rename(under_way, path, error = {});
-  else
-    std::filesystem::remove(under_way);
-  if (is_there)
+  if (error == 0 && link(under_way.c_str(), path.c_str()) != 0)
+    error = errno;
+  const bool has_links = error != EPERM && error != ENOTSUP;
+  if (!has_links)
+    error = rename(under_way.c_str(), path.c_str()) == 0 ? 0 : errno;
+  unlink(under_way.c_str());
+  if (error == EEXIST)
     return text_of(path);
-  if (error)
-    refuse(path, fmt::format("cannot be written: {}", error.message()));
+  if (error != 0)
+    refuse_to_write(path, error);
   return std::nullopt;
 }
 
-Json setup_json(const PlanSetup& setup) {
-  Json limits;
-  for (const LimitInfo& limit : all_limits())
-    limits[std::string(limit.name)] = setup.limits.*limit.value;
-  return {{"orrery_plan_parts", 1}, {"version", version_text()}, {"file", setup.file},
-          {"plan", setup.text},     {"let", setup.let},          {"seed", setup.seed},
-          {"limits", limits}};
-}
-
-/// Returns the first key in which two setups differ, with the values if they are short.
-std::string difference(const Json& there, const Json& here) {
-  for (const auto& [key, value] : here.items())
-    if (!there.contains(key) || there[key] != value)
-      return key == "plan" ? "the plan's text"
-                           : fmt::format("{}: {} there, {} here", key,
-                                         there.value(key, Json()).dump(), value.dump());
-  return "a key that this version does not know";
-}
-
-Json times_json(const PointTimes& times) {
-  Json json = {{"makespan_ps", times.makespan.count()},
-               {"compute_ps", times.parts.compute.count()},
-               {"launch_ps", times.parts.launch.count()},
-               {"exposed_ps", times.parts.exposed.count()},
-               {"idle_ps", times.parts.idle.count()}};
-  if (times.mfu)
-    json["mfu"] = *times.mfu;
-  if (times.hfu)
-    json["hfu"] = *times.hfu;
-  return json;
-}
-
-PointTimes times_from(const Json& json) {
-  const auto duration = [&](const char* key) { return Duration(json.at(key).get<int64_t>()); };
-  PointTimes times{
-      duration("makespan_ps"),
-      {duration("compute_ps"), duration("launch_ps"), duration("exposed_ps"), duration("idle_ps")},
-      {},
-      {}};
-  if (json.contains("mfu"))
-    times.mfu = json.at("mfu").get<double>();
-  if (json.contains("hfu"))
-    times.hfu = json.at("hfu").get<double>();
-  return times;
-}
-
-Json figures_json(const PointFigures& figures) {
-  Json memory = Json::array();
-  for (const MemoryOfKind& kind : figures.memory)
-    memory.push_back({kind.kind, kind.bytes.count()});
-  Json json = {{"devices", figures.devices},
-               {"peak_bytes", figures.peak.count()},
-               {"memory", memory},
-               {"labels", figures.labels}};
-  if (figures.capacity)
-    json["capacity_bytes"] = figures.capacity->count();
-  if (figures.times)
-    json["times"] = times_json(*figures.times);
-  return json;
-}
-
-PointFigures figures_from(const Json& json) {
-  PointFigures figures;
-  figures.devices = json.at("devices").get<uint32_t>();
-  figures.peak = Bytes(json.at("peak_bytes").get<int64_t>());
-  for (const Json& kind : json.at("memory"))
-    figures.memory.push_back({kind.at(0).get<std::string>(), Bytes(kind.at(1).get<int64_t>())});
-  figures.labels = json.at("labels").get<std::vector<std::string>>();
-  if (json.contains("capacity_bytes"))
-    figures.capacity = Bytes(json.at("capacity_bytes").get<int64_t>());
-  if (json.contains("times"))
-    figures.times = times_from(json.at("times"));
-  return figures;
-}
-
-std::string point_text(const std::string& unit, const PlanPoint& point) {
-  Json json = {{"unit", unit},
-               {"status", static_cast<int>(point.status)},
-               {"because", point.because},
-               {"devices", point.devices},
-               {"beyond", point.beyond}};
-  if (point.figures)
-    json["figures"] = figures_json(*point.figures);
-  return json.dump(1) + "\n";
+/// Refuses what JSON cannot have.
+void check_utf8(std::string_view what, const std::string& text) {
+  if (const std::optional<size_t> at = not_utf8_at(text))
+    refuse("--part",
+           fmt::format("expected UTF-8, got another byte in {}, at offset {}", what, *at));
 }
 
 /// Makes the folder, and says there which plan it is of. Refuses one of another plan.
@@ -191,94 +109,80 @@ void begin_parts(const std::string& folder, const PlanSetup& setup) {
   std::filesystem::create_directories(folder, error);
   if (error)
     refuse(folder, fmt::format("expected a folder, or none yet: {}", error.message()));
-  const Json here = setup_json(setup);
-  const std::string path = folder + "/plan.json";
-  const std::optional<std::string> text = put(path, here.dump(1) + "\n");
+  const std::optional<std::string> text = put(folder + "/plan.json", setup_json(setup));
   if (!text)
     return;
-  const Json there = Json::parse(*text, nullptr, false);
-  if (there.is_discarded() || there != here)
-    refuse(folder, there.is_object() ? fmt::format("expected parts of this plan, got those of "
-                                                   "another one ({})",
-                                                   difference(there, here))
-                                     : "expected parts of this plan, but plan.json is damaged");
+  const std::optional<PlanSetup> there = read_setup(*text);
+  if (!there)
+    refuse(folder, "expected parts of this plan, but plan.json is damaged");
+  if (*there != setup)
+    refuse(folder, fmt::format("expected parts of this plan, got those of another one ({})",
+                               difference(*there, setup)));
 }
 
 /// Returns the plan that the folder is of. Refuses another folder.
 PlanSetup plan_of_parts(const std::string& folder) {
   const std::optional<std::string> text = text_of(folder + "/plan.json");
-  const Json json = text ? Json::parse(*text, nullptr, false) : Json();
-  try {
-    PlanSetup setup;
-    setup.file = json.at("file").get<std::string>();
-    setup.text = json.at("plan").get<std::string>();
-    setup.let = json.at("let").get<std::vector<std::string>>();
-    setup.seed = json.at("seed").get<uint64_t>();
-    for (const LimitInfo& limit : all_limits())
-      setup.limits.*limit.value = json.at("limits").at(std::string(limit.name)).get<int64_t>();
-    if (json != setup_json(setup))
-      refuse(folder, fmt::format("expected parts made by this program, got those of another one "
-                                 "({})",
-                                 difference(json, setup_json(setup))));
-    return setup;
-  } catch (const Json::exception&) {
+  std::optional<PlanSetup> setup = text ? read_setup(*text) : std::nullopt;
+  if (!setup)
     refuse(folder,
            "expected a folder that `orrery plan --part` has made, got one without a whole "
            "plan.json");
-  }
+  if (setup->version != version_text())
+    refuse(folder, fmt::format("expected parts made by {}, got those of {}", version_text(),
+                               setup->version));
+  return *std::move(setup);
 }
 
 /// A PointFiles has each point in a file of the folder, which is whole or not there: it is written
-/// under another name, flushed to the disk and renamed. Files are named by a hash of the unit. A
-/// point that two processes worked out must be the same.
+/// under another name, flushed to the disk, and then linked to its name. That is a hash of the unit
+/// and the setup. A point that two processes worked out must be the same.
 class PointFiles : public PlanStore {
  public:
-  explicit PointFiles(std::string folder) : folder_(std::move(folder)) {}
+  enum class Adds : uint8_t { Yes, No };
+  PointFiles(std::string folder, const PlanSetup& setup, Adds adds)
+      : folder_(std::move(folder)), adds_(adds) {
+    Hasher hasher;
+    hasher.add(setup_json(setup));
+    setup_ = hasher.text();
+  }
 
-  std::optional<PlanPoint> find(const std::string& unit) override;
-  void add(const std::string& unit, const PlanPoint& point) override;
+  std::optional<PlanPoint> find(const std::string& unit) override {
+    const std::string path = file_of(unit);
+    const std::optional<std::string> text = text_of(path);
+    if (!text)
+      return std::nullopt;
+    std::optional<PlanPoint> point = read_point(*text, name_of(unit));
+    if (!point)
+      refuse(path, fmt::format("expected the point {}, got a damaged file; remove it and start the "
+                               "part again",
+                               unit));
+    return point;
+  }
+
+  void add(const std::string& unit, const PlanPoint& point) override {
+    if (adds_ == Adds::No)
+      return;
+    const std::string path = file_of(unit);
+    const std::string text = point_json(name_of(unit), point);
+    if (const std::optional<std::string> there = put(path, text); there && *there != text)
+      refuse(path, fmt::format("expected the figures that another process found for the point {}, "
+                               "got others",
+                               unit));
+  }
 
  private:
-  std::string file_of(const std::string& unit) const;
+  std::string name_of(const std::string& unit) const { return setup_ + ", " + unit; }
+  std::string file_of(const std::string& unit) const {
+    Hasher hasher;
+    hasher.add(name_of(unit));
+    return fmt::format("{}/{}.json", folder_, hasher.text());
+  }
 
   const std::string folder_;
+  const Adds adds_;
+  std::string setup_;  // a hash
 };
-
-std::string PointFiles::file_of(const std::string& unit) const {
-  Hasher hasher;
-  hasher.add(unit);
-  return fmt::format("{}/{}.json", folder_, hasher.text());
-}
-
-std::optional<PlanPoint> PointFiles::find(const std::string& unit) {
-  const std::string path = file_of(unit);
-  const std::optional<std::string> text = text_of(path);
-  if (!text)
-    return std::nullopt;
-  const Json json = Json::parse(*text, nullptr, false);
-  try {
-    if (json.at("unit") != unit)
-      refuse(path, fmt::format("expected the point {}, got {}", unit, json.at("unit").dump()));
-    PlanPoint point;
-    point.status = static_cast<PointStatus>(json.at("status").get<int>());
-    point.because = json.at("because").get<std::string>();
-    point.devices = json.at("devices").get<uint32_t>();
-    point.beyond = json.at("beyond").get<double>();
-    if (json.contains("figures"))
-      point.figures = figures_from(json.at("figures"));
-    return point;
-  } catch (const Json::exception&) {
-    refuse(path, fmt::format("expected the point {}, got a damaged file; it may be removed", unit));
-  }
-}
-
-void PointFiles::add(const std::string& unit, const PlanPoint& point) {
-  const std::string path = file_of(unit);
-  const std::string text = point_text(unit, point);
-  if (const std::optional<std::string> there = put(path, text); there && *there != text)
-    refuse(path,
-           fmt::format("expected what another process found for {}, got other figures", unit));
-}
 
 /// Reads "I/N".
 PlanPart part_of(const std::string& text) {
@@ -308,10 +212,16 @@ Outcome work_out_part(const PlanCommand& command, const std::string& text,
     refuse("--part",
            "expected no --find, --scenario, --all or --format beside it; `orrery merge` writes the "
            "answer");
+  check_utf8("the plan", text);
+  check_utf8("its name", command.file);
+  for (const std::string& let : command.let)
+    check_utf8("--let", let);
   Plan plan(command.file, text, command.limits);
   let_values(plan, command.let);
-  begin_parts(*command.output, {command.file, text, command.let, command.seed, command.limits});
-  PointFiles files(*command.output);
+  const PlanSetup setup{version_text(), command.file, text,
+                        command.let,    command.seed, command.limits};
+  begin_parts(*command.output, setup);
+  PointFiles files(*command.output, setup, PointFiles::Adds::Yes);
   PlanOptions options;
   options.jobs = command.jobs;
   options.seed = command.seed;
@@ -327,13 +237,16 @@ Outcome work_out_part(const PlanCommand& command, const std::string& text,
 
 Outcome execute(const MergeCommand& command, const Terminal& terminal) {
   const PlanSetup setup = plan_of_parts(command.folder);
+  if (command.output)
+    keep_inputs("--output", *command.output, {command.folder + "/plan.json"});
   Plan plan(setup.file, setup.text, setup.limits);
   let_values(plan, setup.let);
-  PointFiles files(command.folder);
+  PointFiles files(command.folder, setup, PointFiles::Adds::No);
   if (const std::vector<std::string> missing = missing_points(plan, files); !missing.empty())
     refuse(command.folder,
-           fmt::format("expected all points, got all but {}, the first of them {}; `orrery plan {} "
-                       "--part I/N -o {}` works them out",
+           fmt::format("expected all points, got all but {}, the first of them {}; start the parts "
+                       "again as they were started: `orrery plan {} --part I/N -o {}`, with the "
+                       "same --let, --seed and --limit",
                        missing.size(), missing.front(), setup.file, command.folder));
   PlanCommand plan_command;
   plan_command.file = setup.file;

@@ -41,10 +41,12 @@ std::vector<PointTask> tasks_of(const Plan& plan) {
   return tasks;
 }
 
-/// Returns the name of the unit: the id, the values, and what else the point's figures depend on.
+/// Returns the name of the unit: the values, the id of a case, and what else the point's figures
+/// depend on.
 std::string unit_of(const Plan& plan, const PointTask& task) {
+  const std::string values = point_id(plan, task.values);
   return fmt::format(
-      "{}: {}{}{}", task.id, point_id(plan, task.values),
+      "{}{}{}{}", values, task.id == values ? "" : fmt::format(" ({})", task.id),
       task.time == Time::Always ? ", always timed" : "",
       task.improvement ? fmt::format(", improvement {}", static_cast<int>(*task.improvement)) : "");
 }

@@ -127,12 +127,12 @@ struct PlanPart {
   uint64_t of = 1;
 };
 
-/// Works out the points of a part that the store does not have. Requires a store. Returns how many
-/// points the part has, and how many of them were there.
 struct PartDone {
-  uint64_t points = 0;
-  uint64_t were_there = 0;
+  uint64_t points = 0;      // of the part
+  uint64_t were_there = 0;  // of these: those that the store had before
 };
+
+/// Works out the points of a part that the store does not have. Requires a store.
 PartDone work_out(const Plan& plan, const PlanPart& part, const PlanOptions& options);
 
 /// Returns the points and cases that the store does not have, by id. Requires a store.

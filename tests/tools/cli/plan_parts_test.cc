@@ -140,11 +140,19 @@ TEST_CASE("plan parts: wrong parts and folders are refused") {
             "plan.json\n");
 
   CHECK(ran(part(plan, 1, 2, into)).outcome == Outcome::Holds);
-  CHECK(
-      refused({"merge", into}) ==
-      fmt::format("{}: expected all points, got all but 12, the first of them n=1,rows=3; `orrery "
-                  "plan {} --part I/N -o {}` works them out\n",
-                  into, plan, into));
+  CHECK(refused({"merge", into}) ==
+        fmt::format(
+            "{}: expected all points, got all but 12, the first of them n=1,rows=3; start the "
+            "parts again as they were started: `orrery plan {} --part I/N -o {}`, with the "
+            "same --let, --seed and --limit\n",
+            into, plan, into));
+  CHECK(refused({"plan", plan, "--part", "2/2", "-o", into, "--limit", "points=100"}) ==
+        into +
+            ": expected parts of this plan, got those of another one (--limit points: 100000 "
+            "there, 100 here)\n");
+  const std::string latin = folder.file("latin.json", "// \xfc\n" + many_points());
+  CHECK(refused(part(latin, 1, 1, folder.path() + "/latin")) ==
+        "--part: expected UTF-8, got another byte in the plan, at offset 3\n");
   CHECK(refused({"plan", plan, "--part", "2/2", "-o", into, "--seed", "7"}) ==
         into + ": expected parts of this plan, got those of another one (seed: 0 there, 7 here)\n");
   const std::string other = folder.file("other.json", many_points() + " ");
@@ -169,28 +177,46 @@ TEST_CASE("plan parts: a point that is damaged, or of another program, is refuse
   CHECK(ran(part(plan, 1, 1, into)).outcome == Outcome::Holds);
   std::string point;
   for (const auto& file : std::filesystem::directory_iterator(into))
-    if (text_of(file.path()).find("n=2,rows=3:") != std::string::npos)
+    if (text_of(file.path()).find("n=2,rows=3\"") != std::string::npos)
       point = file.path();
   const std::string whole = text_of(point);
-  folder.file(std::filesystem::relative(point, folder.path()), whole.substr(0, whole.size() / 2));
+  const auto replaced = [&](const std::string& before, const std::string& after) {
+    std::string text = whole;
+    REQUIRE(text.find(before) != std::string::npos);
+    return text.replace(text.find(before), before.size(), after);
+  };
+  const std::string nested = std::string(100'000, '[') + std::string(100'000, ']');
+  for (const std::string& text :
+       {whole.substr(0, whole.size() / 2), std::string(), replaced("\"fits\"", "\"fit\""),
+        replaced("\"fits\"", "\"refused\""), replaced("\"figures\"", "\"other\""),
+        replaced("\"times\"", "\"other\""), replaced("\"peak_bytes\": ", "\"peak_bytes\": -"),
+        replaced("\"makespan_ps\": ", "\"makespan_ps\": 1e"), replaced("rows=3", "rows=4"),
+        replaced("\"devices\": ", "\"devices\": 9999999999"),
+        replaced("\"unit\": ", "\"unit\": " + nested + ", \"other\": ")}) {
+    CAPTURE(text.substr(0, 1'000));
+    folder.file(std::filesystem::relative(point, folder.path()), text);
+    CHECK(ran({"merge", into}).err ==
+          point +
+              ": expected the point n=2,rows=3, got a damaged file; remove it and start the part "
+              "again\n");
+  }
+  std::filesystem::remove(point);
+  std::filesystem::create_directory(point);
   CHECK(ran({"merge", into}).err ==
-        point +
-            ": expected the point n=2,rows=3: n=2,rows=3, got a damaged file; it may be "
-            "removed\n");
+        point + ": expected a file that `orrery plan --part` has made\n");
   std::filesystem::remove(point);
   CHECK(ran(part(plan, 1, 1, into)).out.find("25 points are in") != std::string::npos);
   CHECK(text_of(point) == whole);
 
   const std::string setup = into + "/plan.json";
   std::string text = text_of(setup);
-  const size_t version = text.find("(commit ");
+  const std::string another = "orrery 0.0.1 (commit 0123456789ab)";
+  const size_t version = text.find(version_text());
   REQUIRE(version != std::string::npos);
-  text.replace(version, 8, "(another");
+  text.replace(version, version_text().size(), another);
   folder.file("parts/plan.json", text);
-  CHECK(
-      ran({"merge", into})
-          .err.find(": expected parts made by this program, got those of another one (version: ") !=
-      std::string::npos);
+  CHECK(ran({"merge", into}).err == fmt::format("{}: expected parts made by {}, got those of {}\n",
+                                                into, version_text(), another));
 }
 
 }  // namespace
