@@ -34,7 +34,8 @@ std::optional<CollectiveTimes> time_alone(Collective collective,
                                           std::span<const Duration> entries, Paths& paths,
                                           const TimeOptions& options) {
   collective.figures.launch = {};  // it comes before the entry
-  AloneTimes* const known = options.only_times ? options.alone : nullptr;
+  const bool is_remembered = options.only_times && entries.size() <= AloneTimes::kMostRanks;
+  AloneTimes* const known = is_remembered ? options.alone : nullptr;
   const AloneTimes::Key key{std::move(schedule),
                             itemsize(collective.work),
                             collective.figures,

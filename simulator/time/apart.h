@@ -55,7 +55,8 @@ struct AloneTimes {
   /// rank enters, counted from the first one that does.
   using Key = std::tuple<std::shared_ptr<const Schedule>, Bytes, CollectiveFigures,
                          SharedList<VertexId>, std::vector<Duration>>;
-  SharedMap<Key, CollectiveTimes> times{size_t{1} << 12U};
+  static constexpr size_t kMostRanks = 1024;  // of a collective that is remembered
+  SharedMap<Key, CollectiveTimes> times{size_t{1} << 11U};
 };
 
 /// Times a collective by time_program(), with nothing else on the fabric. The times count from the

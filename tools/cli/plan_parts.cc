@@ -41,6 +41,8 @@ std::optional<std::string> text_of(const std::string& path) {
   const std::filesystem::file_type type = std::filesystem::symlink_status(path, error).type();
   if (type == std::filesystem::file_type::not_found)
     return std::nullopt;
+  if (error)
+    refuse(path, fmt::format("cannot be read: {}", error.message()));
   if (type != std::filesystem::file_type::regular)
     refuse(path, "expected a file that `orrery plan --part` has made");
   std::ifstream file(path, std::ios::binary);
@@ -76,10 +78,7 @@ std::optional<std::string> put(const std::string& path, const std::string& text)
   const int file = mkstemp(under_way.data());
   if (file < 0)
     refuse_to_write(path, errno);
-  const mode_t mask = umask(0);
-  umask(mask);
-  fchmod(file, 0666 & ~mask);
-  int error = write_and_flush(file, text);
+  int error = fchmod(file, 0644) == 0 ? write_and_flush(file, text) : errno;
   if (close(file) != 0 && error == 0)
     error = errno;
   // Unlike a rename, a link does not replace what another process has put there.
