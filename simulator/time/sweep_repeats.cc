@@ -181,15 +181,15 @@ class CountedChannels final : public Schedule {
 /// messages of the same sizes.
 ///
 /// The times of an iteration follow from those of the `back` iterations before it, to which causes
-/// reach. An iteration repeats if every step of a part is later by one duration than it was a
-/// period earlier, and no part has a smaller duration than a part that it waits for. After `back`
-/// iterations in a row that repeat, all later ones do (a max-plus system is periodic), and are not
-/// run.
+/// reach. An iteration repeats on two conditions. Every step of a part is later by one duration
+/// than it was a period earlier. And no part has a smaller duration than a part that it waits for.
+/// After `back` iterations in a row that repeat, all later ones do (a max-plus system is periodic),
+/// and are not run.
 ///
-/// A part may wait for one with a smaller duration, which runs ahead further in each period. Then a
-/// whole period must have repeated. No step in it was held up by the faster part: one period
-/// earlier that cause would have been met after the step itself. So the faster part holds up no
-/// later step.
+/// A part may wait for a faster one, with a smaller duration, which runs ahead further in each
+/// period. Then a whole period must have repeated. The faster part held up no step in it: else, one
+/// period earlier, that cause would have been met after the step that waits for it. So it holds up
+/// no later step.
 class RepeatingSweep {
  public:
   RepeatingSweep(const SlicedSchedule& schedule, const SweptCollective& of)
