@@ -1,6 +1,8 @@
 #include "simulator/analyze/why.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "models/base/check.h"
 #include "simulator/analyze/critical_path.h"
@@ -235,19 +237,35 @@ class Chain {
 
 std::vector<Reason> why(const Program& program, const Lowered& lowered, const Fabric& fabric,
                         const Completion& completion, OpId op, LogicalId device) {
-  std::vector<PathEntry> path = path_to(program, lowered, completion, op, device);
-  std::vector<CollectiveId> collectives;
+  const OpOnDevice end{op, device};
+  return why(program, lowered, fabric, completion, std::span(&end, 1)).front();
+}
+
+std::vector<std::vector<Reason>> why(const Program& program, const Lowered& lowered,
+                                     const Fabric& fabric, const Completion& completion,
+                                     std::span<const OpOnDevice> ends) {
+  std::vector<std::vector<PathEntry>> paths;
+  std::set<CollectiveId> collectives;
   const auto nothing = [&](const PathEntry& entry) {
     return !program.op(entry.op).site && entry.start == entry.end;
   };
-  path.erase(std::remove_if(path.begin(), path.end(), nothing), path.end());
-  for (const PathEntry& entry : path)
-    if (program.op(entry.op).site)
-      collectives.push_back(lowered.member(program, entry.op, entry.device).collective);
-  Recording recording(lowered, collectives);
+  for (const OpOnDevice& end : ends) {
+    std::vector<PathEntry>& path =
+        paths.emplace_back(path_to(program, lowered, completion, end.op, end.device));
+    std::erase_if(path, nothing);
+    for (const PathEntry& entry : path)
+      if (program.op(entry.op).site)
+        collectives.insert(lowered.member(program, entry.op, entry.device).collective);
+  }
+  const std::vector<CollectiveId> recorded(collectives.begin(), collectives.end());
+  Recording recording(lowered, recorded);
   EventLog log([&](std::span<const HalfEvent> events) { recording.add(events); });
   record(program, lowered, fabric, completion, log);
-  return Chain(program, lowered, completion, recording).along(path, device);
+  std::vector<std::vector<Reason>> chains;
+  for (size_t e = 0; e < ends.size(); ++e)
+    chains.push_back(
+        Chain(program, lowered, completion, recording).along(paths[e], ends[e].device));
+  return chains;
 }
 
 namespace {

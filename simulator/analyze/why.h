@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "models/base/id.h"
@@ -61,6 +62,18 @@ struct Reason {
 /// that the device runs the op.
 std::vector<Reason> why(const Program& program, const Lowered& lowered, const Fabric& fabric,
                         const Completion& completion, OpId op, LogicalId device);
+
+/// An op where it ran.
+struct OpOnDevice {
+  OpId op;
+  LogicalId device;
+};
+
+/// Does the same for several ops, with one run of the timing. It keeps the steps of all chains'
+/// collectives in memory.
+std::vector<std::vector<Reason>> why(const Program& program, const Lowered& lowered,
+                                     const Fabric& fabric, const Completion& completion,
+                                     std::span<const OpOnDevice> ends);
 
 /// It says from where to where in a thread's list the storage of a value is held, and why, by the
 /// rules of simulator/memory/lifetimes.h.

@@ -10,7 +10,7 @@
 #include "models/scenario/quantity_text.h"
 #include "tools/calibrate/fit.h"
 #include "tools/calibrate/residuals.h"
-#include "tools/report/names.h"
+#include "tools/report/figures.h"
 
 namespace orrery {
 namespace {

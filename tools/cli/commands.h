@@ -106,6 +106,7 @@ struct RunCommand {
   std::optional<std::string> explain;  // an id of an op or a value
   std::vector<std::string> let;        // values of a law's names, each NAME=VALUE,..
   std::optional<std::string> trace;    // a file for the Chrome trace
+  std::optional<std::string> html;     // a file for the page
   TraceOptions trace_options;
   Encoding encoding = Encoding::Values;
   TextOptions text;  // what a text report shows
@@ -146,7 +147,7 @@ struct VerifyCommand {
   Limits limits;
 };
 
-enum class PlanFormat : uint8_t { Text, Json, Csv };
+enum class PlanFormat : uint8_t { Text, Json, Csv, Html };
 
 struct PlanCommand {
   std::string file;

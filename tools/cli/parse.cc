@@ -76,6 +76,10 @@ void add_run(CLI::App& app, RunCommand& run) {
                   "Write a Chrome trace to this file; it opens in Perfetto (ui.perfetto.dev)")
       ->type_name("FILE");
   command
+      .add_option("--html", run.html,
+                  "Write a page to this file: when what ran, what was held, why; it loads nothing")
+      ->type_name("FILE");
+  command
       .add_option("--trace-messages", run.trace_options.most_messages,
                   "The most messages in a trace, all by default; collectives beyond are written "
                   "without theirs")
@@ -117,6 +121,7 @@ void add_run(CLI::App& app, RunCommand& run) {
       "  orrery run scenarios/quickstart.json --cluster-figure latency=\"2 us\"\n"
       "  orrery run scenarios/quickstart.json --format json --values g,r -o report.json\n"
       "  orrery run scenarios/quickstart.json --trace trace.json\n"
+      "  orrery run scenarios/quickstart.json --html report.html\n"
       "  orrery run scenarios/quickstart.json --explain r\n"
       "  orrery run scenarios/quickstart.json --backend cuda\n"
       "  orrery run scenarios/quickstart.json --cluster h100-sxm-8\n"
@@ -183,8 +188,11 @@ void add_plan_answer(CLI::App& command, PlanAnswer& answer) {
   command.add_flag("--all", answer.all_points, "In text: a row for each point");
   add_choice<PlanFormat>(
       command, "--format", answer.format,
-      {{"text", PlanFormat::Text}, {"json", PlanFormat::Json}, {"csv", PlanFormat::Csv}},
-      "The form of the answer");
+      {{"text", PlanFormat::Text},
+       {"json", PlanFormat::Json},
+       {"csv", PlanFormat::Csv},
+       {"html", PlanFormat::Html}},
+      "The form of the answer; html: a page with charts, which loads nothing");
   command.add_option("-o,--output", answer.output, "Write the answer to this file")
       ->type_name("FILE");
   command
@@ -228,6 +236,7 @@ void add_plan(CLI::App& app, PlanCommand& plan) {
       "Examples:\n"
       "  orrery plan scenarios/plan/all-reduce-cluster.json\n"
       "  orrery plan scenarios/plan/does-it-fit.json --all\n"
+      "  orrery plan scenarios/plan/moe-all-to-all.json --format html -o plan.html\n"
       "  orrery plan scenarios/plan/llama3-8b-layer.json --let gpus=8,tp=8 --find "
       "largest:sequences\n"
       "  orrery plan scenarios/plan/llama3-8b.json --part 2/8 -o parts\n" +

@@ -20,6 +20,7 @@
 #include "tools/cli/overrides.h"
 #include "tools/report/plan.h"
 #include "verifier/plan/planner.h"
+#include "verifier/run.h"
 
 namespace orrery {
 namespace {
@@ -102,14 +103,38 @@ class PlanRun {
       options.progress = [&](uint64_t done, uint64_t all) { progress.show(done, all); };
       report = answer(plan_, options);
     }
-    deliver(command_.format == PlanFormat::Json ? plan_json(plan_, report)
-            : command_.format == PlanFormat::Csv
-                ? plan_csv(plan_, report)
-                : plan_text(plan_, report, command_.all_points, style_));
+    deliver(text_of(report));
     return report.best ? Outcome::Holds : Outcome::Fails;
   }
 
  private:
+  std::string text_of(const PlanReport& report) const {
+    switch (command_.format) {
+      case PlanFormat::Json:
+        return plan_json(plan_, report);
+      case PlanFormat::Csv:
+        return plan_csv(plan_, report);
+      case PlanFormat::Html:
+        return html_of(report);
+      case PlanFormat::Text:
+        break;
+    }
+    return plan_text(plan_, report, command_.all_points, style_);
+  }
+
+  /// Returns the page. The best point, or the nearest, is run once more for its ops.
+  std::string html_of(const PlanReport& report) const {
+    const std::optional<size_t> shown = report.best ? report.best : report.nearest;
+    if (!shown || report.points[*shown].times() == nullptr)
+      return plan_html(plan_, report, nullptr);
+    RunOptions options;
+    options.seed = command_.seed;
+    options.limits = command_.limits;
+    options.data = Data::Off;
+    const Report run = orrery::run(plan_.scenario(report.points[*shown].values), options);
+    return plan_html(plan_, report, &run);
+  }
+
   Outcome find(size_t name, const PlanOptions& options) {
     const std::optional<Largest> largest = largest_that_fits(plan_, name, options);
     deliver(largest_text(plan_, name, largest, style_));

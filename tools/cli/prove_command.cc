@@ -12,10 +12,9 @@
 #include "tools/cli/overrides.h"
 #include "tools/import/msccl.h"
 #include "tools/import/prove.h"
-#include "tools/report/checks_text.h"
 #include "tools/report/figures.h"
-#include "tools/report/names.h"
 #include "tools/report/text.h"
+#include "tools/report/text_parts.h"
 
 namespace orrery {
 namespace {

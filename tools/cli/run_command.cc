@@ -20,6 +20,7 @@
 #include "tools/cli/overrides.h"
 #include "tools/report/explain.h"
 #include "tools/report/json.h"
+#include "tools/report/outline.h"
 #include "tools/report/text.h"
 #include "verifier/run.h"
 
@@ -147,13 +148,20 @@ class Runner {
       keep_inputs("--output", *command_.output, files);
     if (command_.trace)
       keep_inputs("--trace", *command_.trace, files);
+    if (command_.html)
+      keep_inputs("--html", *command_.html, files);
     if (command_.ci.junit)
       keep_inputs("--junit", *command_.ci.junit, files);
+    keep_apart("--html", command_.html, "--output", command_.output);
+    keep_apart("--html", command_.html, "--trace", command_.trace);
+    keep_apart("--junit", command_.ci.junit, "--html", command_.html);
     keep_apart("--trace", command_.trace, "--output", command_.output);
     keep_apart("--junit", command_.ci.junit, "--output", command_.output);
     keep_apart("--junit", command_.ci.junit, "--trace", command_.trace);
     if (several_ && command_.trace)
       refuse("--trace", fmt::format("expected one scenario, got {}", files.size()));
+    if (several_ && command_.html)
+      refuse("--html", fmt::format("expected one scenario, got {}", files.size()));
     if (several_ && command_.explain)
       refuse("--explain", fmt::format("expected one scenario, got {}", files.size()));
   }
@@ -242,6 +250,8 @@ class Runner {
             (explanation ? explanation_text(report, *explanation, style_) : std::string()));
       if (command_.trace)
         write_trace_of(report);
+      if (command_.html)
+        write_file(*command_.html, run_html(report));
       add_to_ci(file, report);
       worst(outcome_of(report.verdict));
       verdict_ = both(verdict_, report.verdict);

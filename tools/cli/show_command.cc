@@ -23,8 +23,7 @@
 #include "tools/cli/overrides.h"
 #include "tools/reference/reference.h"
 #include "tools/report/figures.h"
-#include "tools/report/names.h"
-#include "tools/report/ops_text.h"
+#include "tools/report/text_parts.h"
 #include "verifier/laws/verify.h"
 #include "verifier/ragged/ragged_tables.h"
 

@@ -1,8 +1,8 @@
-#include "tools/report/checks_text.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "tools/report/text_parts.h"
 
 namespace orrery {
 namespace {

@@ -14,7 +14,6 @@
 #include "models/array/text.h"
 #include "models/scenario/quantity_text.h"
 #include "tools/report/figures.h"
-#include "tools/report/names.h"
 
 namespace orrery {
 

@@ -6,7 +6,6 @@
 
 #include "tools/report/difference.h"
 #include "tools/report/figures.h"
-#include "tools/report/names.h"
 
 namespace orrery {
 

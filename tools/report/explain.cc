@@ -1,13 +1,13 @@
 #include "tools/report/explain.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
 #include "simulator/analyze/list_runs.h"
 #include "tools/report/figures.h"
-#include "tools/report/names.h"
 
 namespace orrery {
 namespace {
@@ -176,30 +176,45 @@ std::vector<std::string_view> explainable(const Program& program) {
 }
 
 Explanation explain(const Report& report, const std::string& id) {
+  return explain(report, std::vector<std::string>{id}).front();
+}
+
+std::vector<Explanation> explain(const Report& report, const std::vector<std::string>& ids) {
   const Program& program = report.scenario->program;
-  Explanation explanation;
-  explanation.id = id;
-  if (const auto carried = program.other_names.find(id); carried != program.other_names.end())
-    explanation.value = carried->second;
-  for (size_t v = 0; v < program.values.size(); ++v)
-    if (program.values[v].name == id)
-      explanation.value = ValueId(v);
-  for (size_t o = 0; o < program.ops.size(); ++o) {
-    const Op& op = program.ops[o];
-    const bool makes_it = explanation.value && std::find(op.results.begin(), op.results.end(),
-                                                         *explanation.value) != op.results.end();
-    if (op.name == id || makes_it)
-      explanation.op = OpId(o);
+  std::vector<Explanation> explanations;
+  std::vector<OpOnDevice> ends;
+  std::vector<size_t> of_ends;  // the explanation of each
+  for (const std::string& id : ids) {
+    Explanation& explanation = explanations.emplace_back();
+    explanation.id = id;
+    if (const auto carried = program.other_names.find(id); carried != program.other_names.end())
+      explanation.value = carried->second;
+    for (size_t v = 0; v < program.values.size(); ++v)
+      if (program.values[v].name == id)
+        explanation.value = ValueId(v);
+    for (size_t o = 0; o < program.ops.size(); ++o) {
+      const Op& op = program.ops[o];
+      const bool makes_it = explanation.value && std::find(op.results.begin(), op.results.end(),
+                                                           *explanation.value) != op.results.end();
+      if (op.name == id || makes_it)
+        explanation.op = OpId(o);
+    }
+    if (explanation.op && report.completion) {
+      explanation.device = last_device(report, *explanation.op);
+      ends.push_back({*explanation.op, explanation.device});
+      of_ends.push_back(explanations.size() - 1);
+    }
+    if (explanation.value)
+      explanation.lives =
+          value_lives(program, *report.lowered, report.scenario->memory, *explanation.value);
   }
-  if (explanation.op && report.completion) {
-    explanation.device = last_device(report, *explanation.op);
-    explanation.chain = why(program, *report.lowered, report.fabric(), *report.completion,
-                            *explanation.op, explanation.device);
+  if (!ends.empty()) {
+    std::vector<std::vector<Reason>> chains =
+        why(program, *report.lowered, report.fabric(), *report.completion, ends);
+    for (size_t e = 0; e < ends.size(); ++e)
+      explanations[of_ends[e]].chain = std::move(chains[e]);
   }
-  if (explanation.value)
-    explanation.lives =
-        value_lives(program, *report.lowered, report.scenario->memory, *explanation.value);
-  return explanation;
+  return explanations;
 }
 
 ShownLinks shown_links(const std::vector<Reason>& chain, size_t most) {

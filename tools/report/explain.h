@@ -30,6 +30,8 @@ std::vector<std::string_view> explainable(const Program& program);
 
 /// Explains an id. Requires one that can be asked for.
 Explanation explain(const Report& report, const std::string& id);
+/// Explains several ids, with one run of the timing.
+std::vector<Explanation> explain(const Report& report, const std::vector<std::string>& ids);
 
 /// Returns a reason as a sentence: "device 6 sends 8 KiB of g to device 0, as it has entered".
 std::string sentence(const Report& report, const Reason& reason);

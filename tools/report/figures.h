@@ -1,17 +1,23 @@
 #pragma once
 
-// Writes shares, counts and ranges of times as people read them. Doubles are only for display.
-// models/base/amount_text.h has the texts of single quantities.
+// The words and figures that reports share: names of enumerators and types; shares, counts and
+// ranges of times as people read them. Doubles are only for display. models/base/amount_text.h has
+// the texts of single quantities.
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "models/base/amount_text.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
+#include "models/scenario/scenario.h"
+#include "simulator/memory/profile.h"
+#include "simulator/time/completion.h"
 #include "verifier/report.h"
+#include "verifier/verdict.h"
 
 namespace orrery {
 
@@ -59,5 +65,21 @@ class Spread {
   size_t longest_ = 0;
   size_t count_ = 0;
 };
+
+std::string_view name(HeldAs kind);  // "argument", "output", "temporary", "in_flight", "scratch"
+std::string_view name(TimedBy timed_by);  // "sweep", "engine"
+std::string_view name(Verdict verdict);   // "holds", "undecided", "fails"
+
+/// Returns the verdict after a noun: "holds", "is undecided", "does not hold".
+std::string_view in_words(Verdict verdict);
+
+/// Returns the types of the op's results, in parentheses if there are several: "f32[2,3]{V:x,
+/// U:y}". States are shown only for programs with checked types.
+std::string types_text(const Scenario& scenario, const Op& op);
+
+std::string digest_text(uint64_t digest);  // 16 hexadecimal digits
+
+/// Returns the version of CUDA that the driver counts as 13000: "13.0".
+std::string cuda_version_text(int version);
 
 }  // namespace orrery

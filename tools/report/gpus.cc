@@ -11,8 +11,7 @@
 #include "models/base/compiler.h"
 #include "models/program/rules.h"
 #include "tools/report/figures.h"
-#include "tools/report/names.h"
-#include "tools/report/ops_text.h"
+#include "tools/report/text_parts.h"
 
 namespace orrery {
 namespace {

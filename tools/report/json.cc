@@ -15,7 +15,6 @@
 #include "tools/report/figures.h"
 #include "tools/report/gpus.h"
 #include "tools/report/json_writer.h"
-#include "tools/report/names.h"
 #include "tools/report/op_entries.h"
 #include "verifier/report/assembled.h"
 

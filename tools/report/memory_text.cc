@@ -10,7 +10,6 @@
 
 #include "models/base/characters.h"
 #include "tools/report/figures.h"
-#include "tools/report/names.h"
 #include "tools/report/text.h"
 #include "verifier/check/names.h"
 

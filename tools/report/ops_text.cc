@@ -1,5 +1,3 @@
-#include "tools/report/ops_text.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -13,8 +11,8 @@
 #include "models/program/rules.h"
 #include "simulator/schedule/lowered.h"
 #include "tools/report/figures.h"
-#include "tools/report/names.h"
 #include "tools/report/op_entries.h"
+#include "tools/report/text_parts.h"
 
 namespace orrery {
 namespace {

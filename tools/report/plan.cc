@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 
 #include "models/base/amount_text.h"
 #include "tools/report/figures.h"
+#include "tools/report/outline.h"
 
 namespace orrery {
 namespace {
@@ -80,24 +82,23 @@ std::string figures_text(const PlanPoint& point, const Style& style) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-class PlanText {
+class PlanOutline {
  public:
-  PlanText(const Plan& plan, const PlanReport& report, const Style& style)
+  PlanOutline(const Plan& plan, const PlanReport& report, const Style& style)
       : plan_(plan), report_(report), style_(style) {}
 
-  std::string text(bool all_points) {
-    text_ = style_.bold(plan_.name().empty() ? plan_.file() : plan_.name()) + "\n\n";
+  Outline outline(const std::vector<size_t>& points) {
+    outline_.title = plan_.name().empty() ? plan_.file() : plan_.name();
+    begin("answer", "");
     add_counts();
     add_answers();
     add_cases();
     add_reasons();
-    if (report_.front.size() > 1 && !all_points)
-      add_table("front", report_.front);
-    if (all_points) {
-      std::vector<size_t> all(report_.points.size());
-      for (size_t p = 0; p < all.size(); ++p)
-        all[p] = p;
-      add_table("points", all);
+    if (report_.front.size() > 1 && points.empty())
+      add_front();
+    if (!points.empty()) {
+      begin("table", "points");
+      add_table(points);
     }
     if (const std::optional<size_t> shown = report_.best ? report_.best : report_.nearest)
       add_details(report_.points[*shown]);
@@ -105,7 +106,7 @@ class PlanText {
       add_what_if();
     if (report_.best)
       add_assumptions(report_.points[*report_.best]);
-    return std::move(text_);
+    return std::move(outline_);
   }
 
  private:
@@ -114,18 +115,19 @@ class PlanText {
     for (size_t p = 0; p < report_.swept; ++p)
       fit += report_.points[p].status == PointStatus::Fits ? 1 : 0;
     const size_t others = report_.swept - fit - report_.refused;
-    text_ += fmt::format("  {}: {} {}, {} {} not", counted(to_int(report_.swept), "point"), fit,
-                         fit == 1 ? "fits" : "fit", others, others == 1 ? "does" : "do");
+    std::string text =
+        fmt::format("{}: {} {}, {} {} not", counted(to_int(report_.swept), "point"), fit,
+                    fit == 1 ? "fits" : "fit", others, others == 1 ? "does" : "do");
     if (report_.pruned > 0)
-      text_ += fmt::format(" ({} of them were not timed)", report_.pruned);
+      text += fmt::format(" ({} of them were not timed)", report_.pruned);
     if (report_.refused > 0)
-      text_ += fmt::format(", {} {} refused", report_.refused, report_.refused == 1 ? "is" : "are");
-    text_ += "\n";
+      text += fmt::format(", {} {} refused", report_.refused, report_.refused == 1 ? "is" : "are");
+    items().emplace_back(Outline::Paragraph{std::move(text)});
   }
 
   void add_answers() {
     if (!report_.best) {
-      text_ += "  " + style_.bad("nothing fits") + "\n";
+      items().emplace_back(Outline::Paragraph{style_.bad("nothing fits")});
       if (report_.nearest) {
         const PlanPoint& nearest = report_.points[*report_.nearest];
         add_line("nearest", fmt::format("{}: {}", style_.bold(nearest.id), nearest.because));
@@ -193,17 +195,17 @@ class PlanText {
                            report_.points[*refused].id, report_.points[*refused].because));
   }
 
-  void add_table(std::string_view title, const std::vector<size_t>& points) {
-    std::vector<std::string> axes;
+  void add_front() {
+    std::vector<std::string_view> axes;
     for (const PlanAxis axis : plan_.minimize())
-      axes.emplace_back(orrery::key_of(axis));
-    text_ += fmt::format(
-        "\n  {}\n",
-        title == "front"
-            ? style_.bold("front") + style_.dim(fmt::format(" (no point is better in one of {} and "
-                                                            "no worse in the others)",
-                                                            fmt::join(axes, ", ")))
-            : style_.bold(title));
+      axes.push_back(orrery::key_of(axis));
+    begin("front", "front",
+          fmt::format("no point is better in one of {} and no worse in the others",
+                      fmt::join(axes, ", ")));
+    add_table(report_.front);
+  }
+
+  void add_table(const std::vector<size_t>& points) {
     const bool timed = has(takes_time);
     const bool works = has([](const PlanPoint& p) { return work_per_second(p).has_value(); });
     const bool costs = timed && has([](const PlanPoint& p) { return cost_of(p).has_value(); });
@@ -231,7 +233,7 @@ class PlanText {
     for (size_t c = 0; c < columns.size(); ++c)
       if (!columns[c].second)
         table.leave_out(c);
-    text_ += table.text(style_, 4);
+    items().emplace_back(std::move(table));
   }
 
   /// Returns all columns of a point's row.
@@ -262,7 +264,7 @@ class PlanText {
 
   void add_details(const PlanPoint& point) {
     if (const PointTimes* const times = point.times(); takes_time(point)) {
-      text_ += fmt::format("\n  {}\n", style_.bold("time of " + point.id));
+      begin("time", "time of " + point.id);
       const TimeParts& parts = times->parts;
       for (const auto& [what, takes] :
            {std::pair("compute", parts.compute), std::pair("exposed communication", parts.exposed),
@@ -270,7 +272,7 @@ class PlanText {
         add_bar(what, time_text(takes, style_.ascii()), takes.count(), times->makespan.count());
     }
     if (point.figures && !point.figures->memory.empty()) {
-      text_ += fmt::format("\n  {}\n", style_.bold("memory of " + point.id + " at its peak"));
+      begin("kinds", "memory of " + point.id + " at its peak");
       for (const MemoryOfKind& memory : point.figures->memory)
         add_bar(memory.kind, size_text(memory.bytes), memory.bytes.count(),
                 point.figures->peak.count());
@@ -280,7 +282,7 @@ class PlanText {
   void add_what_if() {
     for (const WhatIf& what_if : report_.what_if) {
       const PlanPoint& before = report_.points[what_if.point];
-      text_ += fmt::format("\n  {}\n", style_.bold("what if, for " + before.id));
+      begin("what-if", "what if, for " + before.id);
       for (const WhatIfResult& result : what_if.results) {
         std::string said = "cannot be said: " + result.point.because;
         if (const PointTimes* const now = result.point.times()) {
@@ -296,7 +298,7 @@ class PlanText {
           else if (result.point.status != before.status)
             said += result.point.status == PointStatus::Fits ? ", and it fits" : "";
         }
-        text_ += fmt::format("    {:<32}{}\n", text_of(result.improvement), said);
+        add_line(text_of(result.improvement), std::move(said));
       }
     }
   }
@@ -304,19 +306,23 @@ class PlanText {
   void add_assumptions(const PlanPoint& point) {
     if (point.figures->labels.empty())
       return;
-    text_ += fmt::format("\n  {}\n", style_.bold("assumed of " + point.id));
+    begin("assumptions", "assumed of " + point.id);
     for (const std::string& label : point.figures->labels)
-      text_ += "    " + wrapped_words(words_of(label), kReportColumns - 4, 6) + "\n";
+      items().emplace_back(Outline::Paragraph{label});
   }
 
-  void add_line(std::string_view label, const std::string& said) {
-    text_ += fmt::format("  {}{}\n", style_.dim(fmt::format("{:<18}", label)), said);
+  void begin(std::string id, std::string title, std::string note = "") {
+    outline_.sections.push_back({std::move(id), std::move(title), std::move(note), {}});
   }
 
-  void add_bar(std::string_view label, const std::string& amount, int64_t part, int64_t whole) {
-    const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-    text_ += fmt::format("    {:<28}{:>12}  {:>7}  {}\n", label, amount, share_text(share),
-                         whole == 0 ? "" : style_.bar(part, whole, 24));
+  std::vector<Outline::Item>& items() { return outline_.sections.back().items; }
+
+  void add_line(std::string_view label, std::string said) {
+    items().emplace_back(Outline::Line{std::string(label), std::move(said)});
+  }
+
+  void add_bar(std::string_view label, std::string amount, int64_t part, int64_t whole) {
+    items().emplace_back(Outline::Bar{std::string(label), std::move(amount), part, whole});
   }
 
   std::string point_text(size_t p) const {
@@ -343,14 +349,21 @@ class PlanText {
   const Plan& plan_;
   const PlanReport& report_;
   const Style& style_;
-  std::string text_;
+  Outline outline_;
 };
 
 }  // namespace
 
+Outline plan_outline(const Plan& plan, const PlanReport& report, const std::vector<size_t>& points,
+                     const Style& style) {
+  return PlanOutline(plan, report, style).outline(points);
+}
+
 std::string plan_text(const Plan& plan, const PlanReport& report, bool all_points,
                       const Style& style) {
-  return PlanText(plan, report, style).text(all_points);
+  std::vector<size_t> points(all_points ? report.points.size() : 0);
+  std::iota(points.begin(), points.end(), size_t{0});
+  return outline_text(plan_outline(plan, report, points, style), style);
 }
 
 std::string largest_text(const Plan& plan, size_t name, const std::optional<Largest>& largest,

@@ -1,7 +1,8 @@
 #pragma once
 
-// Writes the answers to a plan (verifier/plan/planner.h): for people, as JSON, and as a table of
-// comma-separated values. Also writes what processes tell each other that work out parts of a plan.
+// Writes the answers to a plan (verifier/plan/planner.h): for people as text and as a page, as
+// JSON, and as a table of comma-separated values. Also writes what processes tell each other that
+// work out parts of a plan.
 
 #include <cstdint>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "models/scenario/plan.h"
 #include "models/scenario/size_limits.h"
+#include "tools/report/outline.h"
 #include "tools/report/style.h"
 #include "verifier/plan/planner.h"
 
@@ -19,6 +21,14 @@ namespace orrery {
 /// Returns the answers, and with `all_points` a row for each point.
 std::string plan_text(const Plan& plan, const PlanReport& report, bool all_points,
                       const Style& style);
+
+/// Returns what the text says, with a table of `points`, or of the front if there are none.
+Outline plan_outline(const Plan& plan, const PlanReport& report, const std::vector<size_t>& points,
+                     const Style& style);
+
+/// Returns the answers as a page. `shown` is the run of the best point, or of the nearest if none
+/// fits; it may be null.
+std::string plan_html(const Plan& plan, const PlanReport& report, const Report* shown);
 
 /// Returns all figures as JSON.
 std::string plan_json(const Plan& plan, const PlanReport& report);

@@ -10,7 +10,7 @@
 #include "models/scenario/literal.h"
 #include "models/scenario/quantity_text.h"
 #include "models/scenario/size_limits.h"
-#include "tools/report/names.h"
+#include "tools/report/figures.h"
 #include "tools/report/op_entries.h"
 #include "verifier/report/assembled.h"
 

@@ -75,6 +75,9 @@ class Table {
   /// Returns the lines, each after `indent` spaces. The first row is the head, which is dim.
   std::string text(const Style& style, size_t indent) const;
 
+  /// Returns the table as HTML. Readers may sort its rows. A note is a row of its own.
+  std::string html() const;
+
  private:
   struct Row {
     std::vector<std::string> cells;

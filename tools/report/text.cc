@@ -12,9 +12,8 @@
 #include "models/base/compiler.h"
 #include "tools/report/figures.h"
 #include "tools/report/gpus.h"
-#include "tools/report/names.h"
 #include "tools/report/op_entries.h"
-#include "tools/report/ops_text.h"
+#include "tools/report/text_parts.h"
 #include "verifier/check/names.h"
 
 namespace orrery {

@@ -4,22 +4,22 @@
 // holds.
 //
 // This folder shows a Report (verifier/report.h) and works out nothing that the report lacks:
-//   text.h        the whole report; ops_text.h, checks_text.h, gpus.h and memory_text.cc make its
+//   text.h        the whole report; text_parts.h, gpus.h and memory_text.cc make its
 //                 larger parts
 //   op_entries.h  which ops are shown as one: iterations of a loop, and blocks that repeat
 //   json.h        the same report for programs; run_record.h reads it back
 //   difference.h  the first differences of two runs
 //   explain.h     why an op ran when it did
 //   trace.h       a Chrome trace of the run
-// Words, numbers and looks that these share are in names.h, figures.h and style.h.
+// Words, numbers and looks that these share are in figures.h and style.h.
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "tools/report/checks_text.h"
 #include "tools/report/style.h"
+#include "tools/report/text_parts.h"
 #include "verifier/report.h"
 
 namespace orrery {

@@ -238,27 +238,25 @@ class Trace {
 
   void write_ops(ListId list) {
     const Row compute = compute_row(list);
-    const Tape& tape = runs_.tape(list);
-    for (uint32_t i = 0; i < tape.size(); ++i) {
-      const Instruction& instruction = tape[i];
-      const OpSpan& span = runs_.span(instruction.op, list);
-      const std::string& name = names_[instruction.op.index()];
-      if (instruction.kind == Instruction::Kind::Local) {
-        file_.event(R"({},"args":{{{}}})",
-                    complete(compute, "compute", name, {span.entered, span.end}),
-                    op_figures(instruction.op));
-      } else if (instruction.kind == Instruction::Kind::Wait) {
-        if (span.start < span.end)
-          file_.event("{}", complete(compute, "wait", waits_for(tape[tape.enter_of(i)].op),
-                                     {span.start, span.end}));
-      } else {
-        const Row row{compute.process, stream(list, instruction.stream).first_thread};
-        const Instant called = runs_.at(list, *runs_.last_met(list, {MomentKind::Entered, i}));
-        if (called < span.entered)
-          file_.event("{}", complete(row, "launch", "\"launch\"", {called, span.entered}));
-        file_.event(R"({},"args":{{{}}})",
-                    complete(row, "collective", name, {span.entered, span.end}),
-                    op_figures(instruction.op));
+    for (const ListSlice& slice : slices_of(runs_, list)) {
+      const std::string& name = names_[slice.op.index()];
+      const Row row =
+          slice.stream ? Row{compute.process, stream(list, *slice.stream).first_thread} : compute;
+      switch (slice.kind) {
+        case ListSlice::Kind::Compute:
+          file_.event(R"({},"args":{{{}}})", complete(row, "compute", name, slice.span),
+                      op_figures(slice.op));
+          break;
+        case ListSlice::Kind::Wait:
+          file_.event("{}", complete(row, "wait", waits_for(slice.op), slice.span));
+          break;
+        case ListSlice::Kind::Launch:
+          file_.event("{}", complete(row, "launch", "\"launch\"", slice.span));
+          break;
+        case ListSlice::Kind::Collective:
+          file_.event(R"({},"args":{{{}}})", complete(row, "collective", name, slice.span),
+                      op_figures(slice.op));
+          break;
       }
     }
   }
@@ -267,47 +265,15 @@ class Trace {
     return json_quoted("wait for " + program_.op(collective).name);
   }
 
-  /// Writes the memory counter. Each op sets it for as long as it runs: to the live bytes at the
-  /// op, summed over the lists of the device. `first` is the first of these lists. The counter of a
-  /// device without lists does not change.
+  /// Writes the memory counter. `first` is the first of the device's lists.
   void write_memory(const DeviceReport& device, ListId first) {
-    struct Change {
-      Instant at;
-      size_t list;
-      Bytes live;
-    };
-    std::vector<Change> changes;
-    std::vector<Bytes> lives;  // per list of the device
-    for (size_t l = 0; l < device.threads.size(); ++l) {
-      const ListId list(first.index() + l);
-      const ThreadId thread = device.threads[l];
-      const std::vector<Bytes>& live = report_.memory.threads[thread.index()].live;
-      const std::vector<OpId>& ops = program_.thread(thread).issue_order;
-      for (size_t p = 0; p < ops.size(); ++p)
-        changes.push_back({runs_.span(ops[p], list).start, l, live[p]});
-      lives.push_back(live.empty() ? Bytes() : live.front());
-    }
-    std::stable_sort(changes.begin(), changes.end(),
-                     [](const Change& a, const Change& b) { return a.at < b.at; });
-    if (device.threads.empty()) {
-      changes.push_back({Instant(), 0, Bytes()});
-      lives.emplace_back();
-    }
-    const DeviceMemory& memory = report_.memory.of(device.device);
-    std::optional<Bytes> shown;
-    for (const Change& change : changes) {
-      lives[change.list] = change.live;
-      const Bytes live =
-          std::accumulate(lives.begin(), lives.end(), memory.reserved + memory.beside);
-      if (live == shown)
-        continue;
-      shown = live;
-      std::string capacity;
-      if (device.capacity)
-        capacity = fmt::format(",\"capacity\":{}", device.capacity->count());
+    std::string capacity;
+    if (device.capacity)
+      capacity = fmt::format(",\"capacity\":{}", device.capacity->count());
+    for (const LiveBytes& change : live_bytes(report_, runs_, device, first))
       file_.event(R"("ph":"C","name":"memory","pid":{},"ts":{},"args":{{"live":{}{}}})",
-                  process_of(device.device), microseconds(change.at), live.count(), capacity);
-    }
+                  process_of(device.device), microseconds(change.at), change.live.count(),
+                  capacity);
   }
 
   void write_half(const HalfEvent& event) {

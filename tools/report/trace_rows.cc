@@ -19,6 +19,68 @@ std::string microseconds_of(int64_t picoseconds) {
 
 }  // namespace
 
+std::vector<ListSlice> slices_of(const ListRuns& runs, ListId list) {
+  std::vector<ListSlice> slices;
+  const Tape& tape = runs.tape(list);
+  for (uint32_t i = 0; i < tape.size(); ++i) {
+    const Instruction& instruction = tape[i];
+    const OpSpan& span = runs.span(instruction.op, list);
+    if (instruction.kind == Instruction::Kind::Local) {
+      slices.push_back({ListSlice::Kind::Compute, {}, instruction.op, {span.entered, span.end}});
+    } else if (instruction.kind == Instruction::Kind::Wait) {
+      if (span.start < span.end)
+        slices.push_back(
+            {ListSlice::Kind::Wait, {}, tape[tape.enter_of(i)].op, {span.start, span.end}});
+    } else {
+      const Instant called = runs.at(list, *runs.last_met(list, {MomentKind::Entered, i}));
+      if (called < span.entered)
+        slices.push_back(
+            {ListSlice::Kind::Launch, instruction.stream, instruction.op, {called, span.entered}});
+      slices.push_back({ListSlice::Kind::Collective,
+                        instruction.stream,
+                        instruction.op,
+                        {span.entered, span.end}});
+    }
+  }
+  return slices;
+}
+
+std::vector<LiveBytes> live_bytes(const Report& report, const ListRuns& runs,
+                                  const DeviceReport& device, ListId first) {
+  const Program& program = report.scenario->program;
+  struct Change {
+    Instant at;
+    size_t list;
+    Bytes live;
+  };
+  std::vector<Change> changes;
+  std::vector<Bytes> lives;  // per list of the device
+  for (size_t l = 0; l < device.threads.size(); ++l) {
+    const ListId list(first.index() + l);
+    const ThreadId thread = device.threads[l];
+    const std::vector<Bytes>& live = report.memory.threads[thread.index()].live;
+    const std::vector<OpId>& ops = program.thread(thread).issue_order;
+    for (size_t p = 0; p < ops.size(); ++p)
+      changes.push_back({runs.span(ops[p], list).start, l, live[p]});
+    lives.push_back(live.empty() ? Bytes() : live.front());
+  }
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Change& a, const Change& b) { return a.at < b.at; });
+  if (device.threads.empty()) {
+    changes.push_back({Instant(), 0, Bytes()});
+    lives.emplace_back();
+  }
+  const DeviceMemory& memory = report.memory.of(device.device);
+  std::vector<LiveBytes> shown;
+  for (const Change& change : changes) {
+    lives[change.list] = change.live;
+    const Bytes live = std::accumulate(lives.begin(), lives.end(), memory.reserved + memory.beside);
+    if (shown.empty() || live != shown.back().live)
+      shown.push_back({change.at, live});
+  }
+  return shown;
+}
+
 std::string microseconds(Instant instant) {
   return microseconds_of(instant.picoseconds());
 }

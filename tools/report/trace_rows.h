@@ -1,7 +1,7 @@
 #pragma once
 
-// The parts of a Chrome trace that trace.h puts together: the file with its events, and the rows of
-// GPUs and of switches.
+// The parts of a Chrome trace that trace.h puts together: the file with its events, what a list of
+// ops does when, and the rows of GPUs and of switches.
 //
 // Slices of one row must not overlap in the format. A virtual device on a GPU and a switch do
 // several things at once, so they have lanes, and each lane is a row. Each slice takes the first
@@ -48,6 +48,30 @@ std::string microseconds(Instant instant);
 
 /// Returns the beginning of an event that takes time. `name` is in quotes already.
 std::string complete(Row row, const char* category, const std::string& name, TimeSpan span);
+
+/// This is a slice of the row of a list's compute stream, or of a communication stream.
+struct ListSlice {
+  enum class Kind : uint8_t { Compute, Wait, Launch, Collective } kind = Kind::Compute;
+  std::optional<StreamId> stream;  // of a launch and a collective
+  OpId op;                         // of a wait: the collective
+  TimeSpan span;
+};
+
+/// Returns what the list does, in the order of its ops. Waits and launches that take no time are
+/// left out.
+std::vector<ListSlice> slices_of(const ListRuns& runs, ListId list);
+
+/// The live bytes of a device from an instant on.
+struct LiveBytes {
+  Instant at;
+  Bytes live;
+};
+
+/// Returns the live bytes of a device wherever they change, by time: those of each op from its
+/// start on, summed over the device's lists. `first` is the first of these lists. A device without
+/// lists has one entry.
+std::vector<LiveBytes> live_bytes(const Report& report, const ListRuns& runs,
+                                  const DeviceReport& device, ListId first);
 
 /// This is the file, with one event per line. It is written in blocks.
 class TraceFile {

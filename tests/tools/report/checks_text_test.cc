@@ -1,11 +1,11 @@
 // Tests checks as text: in full, and one line per name.
 
-#include "tools/report/checks_text.h"
-
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include "tools/report/text_parts.h"
 
 namespace orrery {
 namespace {

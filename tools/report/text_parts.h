@@ -1,18 +1,33 @@
 #pragma once
 
-// Shows the ops of a report as text: the table of all ops, the critical path as a paragraph of the
-// report, and the critical path by itself.
+// The larger parts of a text report: the checks; the table of all ops; the critical path as a
+// paragraph of the report, and by itself.
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tools/report/op_entries.h"
 #include "tools/report/style.h"
 #include "verifier/report.h"
 
 namespace orrery {
+
+/// Says whether checks that hold are shown one by one, or one line a name with their count.
+enum class ShownChecks : uint8_t { Counted, All };
+
+/// Returns the checks as lines of text, each in full. One that does not hold has its witness.
+std::string checks_text(const std::vector<Check>& checks, const Style& style);
+
+/// Returns the checks that fail or are undecided, each in full, with its witness. The text is "" if
+/// all hold.
+std::string checks_that_do_not_hold(const std::vector<Check>& checks, const Style& style);
+
+/// Returns the checks that hold. A line that counts them says of how many of that name.
+std::string checks_that_hold(const std::vector<Check>& checks, const Style& style,
+                             ShownChecks shown);
 
 /// An id has at most this many columns in a table. Longer ids are cut.
 inline constexpr size_t kNameWidth = 18;
