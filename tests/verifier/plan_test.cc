@@ -395,9 +395,49 @@ TEST_CASE("planner: times that are known of other points choose what a run by it
   }
 }
 
+TEST_CASE("planner: better hardware gives what a run by itself takes on it") {
+  const Plan plan("f", R"({"sweep": {"mib": [64], "recompute": [1]}, "orrery": 1,
+"cases": [{"id": "small", "let": {"mib": 1, "recompute": 1}}, {"id": "again", "let": {"mib": 64, "recompute": 2}}],
+"cluster": {"catalog": "h100-sxm-8", "nodes": 2}, "mesh": {"x": 2, "y": 8}, "check_types": false,
+"arrays": {"a": {"shape": ["${mib * 524288}"], "dtype": "bf16", "init": "zeros"}},
+"program": [{"id": "l", "op": "fori_loop", "lower": 0, "upper": "${recompute}", "carry": {"h": "a"},
+  "body": [{"id": "c", "op": "compute", "of": "h", "flops": "2 GFLOP", "bytes": "10 MB", "dtype": "bf16",
+     "shape": ["${mib * 524288}"]},
+   {"id": "s", "op": "psum", "of": "c", "axis_name": ["x", "y"]}], "yield": {"h": "s"}},
+ {"id": "g", "op": "all_gather", "of": "l.h", "axis_name": "x", "tiled": true}]})");
+  const PlanReport report = answer(plan);
+  REQUIRE(report.what_if.size() == 3);
+  for (const WhatIf& what_if : report.what_if) {
+    for (const WhatIfResult& result : what_if.results) {
+      CAPTURE(result.point.id);
+      CAPTURE(static_cast<int>(result.improvement));
+      Scenario scenario = plan.scenario(report.points[what_if.point].values);
+      scenario.cluster = *improved(scenario.cluster, result.improvement, {});
+      RunOptions options;
+      options.data = Data::Off;
+      options.wanted = Wanted::Checks;
+      const Report whole = run(std::move(scenario), options);
+      REQUIRE(result.point.times() != nullptr);
+      CHECK(result.point.times()->makespan == whole.completion->makespan - Instant());
+    }
+  }
+}
+
+/// The figures of a random plan's cluster that say what communication takes.
+struct LinkTexts {
+  std::string bandwidth;
+  std::string latency;
+  std::string launch;
+};
+
+LinkTexts random_links(Random& random) {
+  return {fmt::format("{} MB/s", 1 + random.below(100'000)),
+          fmt::format("{} ns", random.below(10'000)), fmt::format("{} ns", random.below(10'000))};
+}
+
 /// Returns a plan's text with a random program of rings and local ops on a fabric where messages
 /// share no link.
-std::string random_plan(Random& random) {
+std::string random_plan(Random& random, const LinkTexts& links) {
   std::string program;
   std::string last = "a";
   const uint64_t ops = 1 + random.below(6);
@@ -415,18 +455,18 @@ std::string random_plan(Random& random) {
     last = id;
   }
   return fmt::format(
-      R"({{"sweep": {{"n": [2, 4]}}, "orrery": 1, "cluster": {{"topology": "fully_connected", "devices": 4,
-"bandwidth": "{} MB/s", "latency": "{} ns", "launch": "{} ns", "memory": "1 MB", "memory_bandwidth": "{} MB/s",
+      R"({{"sweep": {{"n": [1, 2, 4]}}, "orrery": 1, "cluster": {{"topology": "fully_connected", "devices": 4,
+"bandwidth": "{}", "latency": "{}", "launch": "{}", "memory": "1 MB", "memory_bandwidth": "{} MB/s",
 "flops": {{"f32": "{} MFLOP/s"}}}}, "mesh": {{"x": "${{n}}"}}, "check_types": false,
 "arrays": {{"a": {{"shape": [4096], "dtype": "f32", "init": "zeros"}}}}, "program": [{}]}})",
-      1 + random.below(100'000), random.below(10'000), random.below(10'000),
-      1 + random.below(1'000'000), 1 + random.below(1'000'000), program);
+      links.bandwidth, links.latency, links.launch, 1 + random.below(1'000'000),
+      1 + random.below(1'000'000), program);
 }
 
 TEST_CASE("planner: better hardware never lengthens a step, and jobs change nothing") {
   Random random(36);
   for (uint64_t t = 0; t < tries(500); ++t) {
-    const std::string text = random_plan(random);
+    const std::string text = random_plan(random, random_links(random));
     CAPTURE(text);
     const Plan plan("f", text);
     const PlanReport one = answer(plan);
@@ -440,6 +480,26 @@ TEST_CASE("planner: better hardware never lengthens a step, and jobs change noth
     const WhatIf& what_if = one.what_if.front();
     for (const WhatIfResult& result : what_if.results)
       CHECK(result.point.times()->makespan <= one.points[what_if.point].times()->makespan);
+  }
+}
+
+TEST_CASE(
+    "planner: where communication is all but free, a step takes its compute and its messages") {
+  Random random(37);
+  for (uint64_t t = 0; t < tries(200); ++t) {
+    // Of n devices, each message has 16384 / n bytes, at 256 B/ps: 32 or 16 ps.
+    const std::string text = random_plan(random, {"256 TB/s", "0 s", "0 s"});
+    CAPTURE(text);
+    const Plan plan("f", text);
+    for (const PlanPoint& point : answer(plan).points) {
+      CAPTURE(point.id);
+      const int64_t n = point.devices;
+      Duration messages;
+      for (size_t at = text.find("ring"); at != std::string::npos; at = text.find("ring", at + 1))
+        messages += Duration(2 * (n - 1) * (64 / n));
+      CHECK(point.times()->makespan == point.times()->parts.compute + messages);
+      CHECK((n > 1 || point.times()->makespan == point.times()->parts.compute));
+    }
   }
 }
 

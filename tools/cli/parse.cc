@@ -186,13 +186,12 @@ constexpr std::string_view kPlanExitCodes =
 template <class PlanAnswer>
 void add_plan_answer(CLI::App& command, PlanAnswer& answer) {
   command.add_flag("--all", answer.all_points, "In text: a row for each point");
-  add_choice<PlanFormat>(
-      command, "--format", answer.format,
-      {{"text", PlanFormat::Text},
-       {"json", PlanFormat::Json},
-       {"csv", PlanFormat::Csv},
-       {"html", PlanFormat::Html}},
-      "The form of the answer; html: a page with charts, which loads nothing");
+  add_choice<PlanFormat>(command, "--format", answer.format,
+                         {{"text", PlanFormat::Text},
+                          {"json", PlanFormat::Json},
+                          {"csv", PlanFormat::Csv},
+                          {"html", PlanFormat::Html}},
+                         "The form of the answer; html: a page with charts, which loads nothing");
   command.add_option("-o,--output", answer.output, "Write the answer to this file")
       ->type_name("FILE");
   command
