@@ -124,6 +124,24 @@ class Fabric {
 };
 
 /// The figures of a device. One that was not given is absent, and a report says so.
+/// A Share is a ratio of at most 1.
+struct Share {
+  int64_t part = 1;
+  int64_t whole = 1;
+  friend bool operator==(const Share&, const Share&) = default;
+};
+
+/// How much of a peak rate of flops kernels reach. A product of matrices, each of whose results
+/// sums up k products, reaches share * k / (k + half_depth) * s / (s + half_side) of it, where s is
+/// the square root of the number of its results, rounded down. Other ops reach the share.
+struct FlopsEfficiency {
+  Share share;
+  int64_t half_depth = 0;          // the k with which half of the share is reached
+  int64_t half_side = 0;           // the s with which half of the share is reached
+  std::optional<Duration> launch;  // of a product, in place of the device's
+  friend bool operator==(const FlopsEfficiency&, const FlopsEfficiency&) = default;
+};
+
 struct DeviceFigures {
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
@@ -131,6 +149,8 @@ struct DeviceFigures {
   std::optional<Duration> launch;         // per local op and per collective entry; 0 when absent
   std::optional<BytesPerSecond> reduce_rate;  // of a receiving step; infinite when absent
   std::optional<BytesPerSecond> copy_rate;    // for copies inside a device; infinite when absent
+  std::map<Dtype, FlopsEfficiency> efficiency = {};  // per dtype of `flops`; all of it when absent
+  Share memory_share = {};                           // of memory_bandwidth, which local ops reach
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };
 

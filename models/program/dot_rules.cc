@@ -117,12 +117,17 @@ TypeOutcome dot_general(const TypeContext& context) {
 /// Complex numbers need four of each, for their parts.
 Cost dot_cost(const Attributes& attributes, std::span<const ValueType> operands,
               std::span<const ValueType> results) {
-  int64_t products = results[0].shape.elements();
+  const int64_t elements = results[0].shape.elements();
+  int64_t products = elements;
   const DotDimensions of = dot_dimensions(attributes);
   for (const int64_t d : of.lhs_contracting)
     products = checked_multiply(products, operands[0].shape[static_cast<size_t>(d)]);
   const int64_t flops = is_complex(operands[0].dtype) ? 8 : 2;
-  return {Flops(checked_multiply(flops, products)), touched(operands, results), operands[0].dtype};
+  Cost cost{Flops(checked_multiply(flops, products)), touched(operands, results),
+            operands[0].dtype};
+  if (products > 0)
+    cost.product = {elements, products / elements};
+  return cost;
 }
 
 Tensor dot_value(const LocalCall& call) {

@@ -68,10 +68,17 @@ using TypeRule = TypeOutcome (*)(const TypeContext&);
 /// element, as in XLA's cost analysis. But XLA counts exp, log, sin, ... separately as
 /// "transcendentals", and logistic as three more.
 struct Cost {
+  /// The results of a product of matrices, and how many products each sums up.
+  struct Product {
+    int64_t results = 0;
+    int64_t depth = 0;
+  };
+
   Flops flops;
-  Bytes bytes;               // read and written in device memory
-  Dtype dtype = Dtype::F32;  // which peak rate applies
-  bool runs = true;          // false: nothing runs, so there is no launch either
+  Bytes bytes;                          // read and written in device memory
+  Dtype dtype = Dtype::F32;             // which peak rate applies
+  bool runs = true;                     // false: nothing runs, so there is no launch either
+  std::optional<Product> product = {};  // of a product that is not empty
 };
 using CostRule = Cost (*)(const Attributes&, std::span<const ValueType> operands,
                           std::span<const ValueType> results);

@@ -26,6 +26,7 @@ std::string rate_key_hint(std::string_view key) {
 }
 
 constexpr QuantityRange kPositive = {.least = 1};
+constexpr int64_t kMostHalf = 1'000'000'000;  // half_depth and half_side
 
 enum class NamedTopology { Ring, Line, FullyConnected, Switch, Links };
 
@@ -253,7 +254,57 @@ class ClusterReader {
       device.reduce_rate = BytesPerSecond(*rate);
     if (const auto rate = figure("copy_rate", Dimension::Rate, kPositive))
       device.copy_rate = BytesPerSecond(*rate);
+    if (const auto efficiency = fields_.optional("efficiency"))
+      read_efficiency(*efficiency, device);
     return device;
+  }
+
+  /// Reads "efficiency": what kernels reach of the peak rates.
+  void read_efficiency(DocumentNode node, DeviceFigures& device) {
+    if (!is_object(node, "an object with what is reached per dtype, and of \"memory\"",
+                   diagnostics_))
+      return;
+    Fields fields(node, diagnostics_);
+    if (const auto share = figures_.share(fields, "memory", "efficiency/memory"))
+      device.memory_share = {share->data, share->wire};
+    for (const DocumentNode member : node) {
+      if (member.key() == "memory")
+        continue;
+      fields.optional(member.key());
+      const std::optional<Dtype> dtype = dtype_named(member.key());
+      if (!dtype || !device.flops.contains(*dtype))
+        diagnostics_.add(member.key_origin(),
+                         fmt::format("expected \"memory\" or a dtype of \"flops\" as key, got {}",
+                                     in_quotes(member.key())));
+      else if (const auto read = read_efficiency(member, std::string(orrery::name(*dtype)));
+               read && !device.efficiency.emplace(*dtype, *read).second)
+        diagnostics_.add(member.key_origin(),
+                         fmt::format("the efficiency of {} is given twice", orrery::name(*dtype)));
+    }
+  }
+
+  std::optional<FlopsEfficiency> read_efficiency(DocumentNode node, const std::string& dtype) {
+    if (!is_object(node, R"(an object with "share", "half_depth", "half_side" and "launch")",
+                   diagnostics_))
+      return std::nullopt;
+    Fields fields(node, diagnostics_);
+    const auto called = [&](const char* key) {
+      return fmt::format("efficiency/{}/{}", dtype, key);
+    };
+    FlopsEfficiency efficiency;
+    if (const auto share = figures_.share(fields, "share", called("share")))
+      efficiency.share = {share->data, share->wire};
+    const auto half = [&](const char* key) {
+      return figures_.integer(fields, key, "a whole number", {1, kMostHalf}, called(key))
+          .value_or(0);
+    };
+    efficiency.half_depth = half("half_depth");
+    efficiency.half_side = half("half_side");
+    if (const auto launch =
+            figures_.quantity(fields, "launch", Dimension::Time, {}, called("launch")))
+      efficiency.launch = Duration(*launch);
+    fields.finish();
+    return efficiency;
   }
 
   std::optional<TransportFigures> read_nic_transport(DocumentNode node, FigureReader& figures) {

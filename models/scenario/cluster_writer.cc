@@ -274,6 +274,34 @@ class ClusterWriter {
       add("reduce_rate", quantity_text(*device.reduce_rate));
     if (device.copy_rate)
       add("copy_rate", quantity_text(*device.copy_rate));
+    write_efficiency(device);
+  }
+
+  void write_efficiency(const DeviceFigures& device) {
+    Members members;
+    const auto text = [](Share share) {
+      return JsonText::text(fmt::format("{}/{}", share.part, share.whole));
+    };
+    for (const auto& [dtype, efficiency] : device.efficiency) {
+      const std::string key(name(dtype));
+      Members own;
+      const auto add_own = [&](const char* figure_key, JsonText value) {
+        own.emplace_back(
+            figure_key, figure(fmt::format("efficiency/{}/{}", key, figure_key), std::move(value)));
+      };
+      add_own("share", text(efficiency.share));
+      for (const auto& [half_key, half] : {std::pair("half_depth", efficiency.half_depth),
+                                           std::pair("half_side", efficiency.half_side)})
+        if (half > 0)
+          add_own(half_key, JsonText::raw(fmt::format("{}", half)));
+      if (efficiency.launch)
+        add_own("launch", JsonText::text(quantity_text(*efficiency.launch)));
+      members.emplace_back(key, JsonText::object(std::move(own)));
+    }
+    if (device.memory_share != Share())
+      members.emplace_back("memory", figure("efficiency/memory", text(device.memory_share)));
+    if (!members.empty())
+      members_.emplace_back("efficiency", JsonText::object(std::move(members)));
   }
 
   const Cluster& cluster_;

@@ -47,6 +47,8 @@ std::pair<int64_t, int64_t> factor_of(Improvement how, std::string_view key, std
   constexpr std::pair<int64_t, int64_t> kSame(1, 1);
   constexpr std::pair<int64_t, int64_t> kTwice(2, 1);
   constexpr std::pair<int64_t, int64_t> kNone(0, 1);
+  if (in == "efficiency")
+    return kSame;
   switch (how) {
     case Improvement::FasterLinks:
       return key == "bandwidth" || (of_transport && key.ends_with("_rate")) ? kTwice : kSame;

@@ -19,6 +19,32 @@ inline Duration launch_duration(const DeviceFigures& device) {
   return device.launch.value_or(Duration());
 }
 
+/// Returns `rate` * a / b, rounded down, but at least 1. Requires 0 <= a <= b and b > 0.
+inline int64_t part_of_rate(int64_t rate, int64_t a, int64_t b) {
+  return std::max<int64_t>(static_cast<int64_t>(Int128{rate} * a / b), 1);
+}
+
+/// Returns the square root, rounded down. Requires number >= 0.
+inline int64_t integer_root(int64_t number) {
+  int64_t root = 0;
+  for (int64_t bit = int64_t{1} << 31U; bit > 0; bit >>= 1U)
+    if (Int128{root + bit} * (root + bit) <= number)
+      root += bit;
+  return root;
+}
+
+/// Returns the flops per second that kernels reach, by FlopsEfficiency.
+inline FlopsPerSecond reached_rate(FlopsPerSecond peak, const FlopsEfficiency& of,
+                                   const std::optional<Cost::Product>& product) {
+  int64_t rate = part_of_rate(peak.count(), of.share.part, of.share.whole);
+  if (product) {
+    const int64_t side = integer_root(product->results);
+    rate = part_of_rate(rate, product->depth, product->depth + of.half_depth);
+    rate = part_of_rate(rate, side, side + of.half_side);
+  }
+  return FlopsPerSecond(rate);
+}
+
 /// A LocalDuration says how long a local op takes on a device, and which figures that lacks.
 struct LocalDuration {
   Duration takes;
@@ -26,26 +52,38 @@ struct LocalDuration {
   bool lacks_memory_bandwidth = false;
 };
 
-/// Returns launch + max(flops / peak rate, bytes / memory bandwidth): the roofline of Williams,
-/// Waterman and Patterson (2009). A figure that the device lacks adds nothing; an op that runs
-/// nothing takes no time, not even a launch.
+/// Returns launch + max(flops / rate, bytes / bandwidth): the roofline of Williams, Waterman and
+/// Patterson (2009). The rates are the shares of the device's peaks that kernels reach, each
+/// rounded down to a whole number a second. A figure that the device lacks adds nothing; an op that
+/// runs nothing takes no time, not even a launch.
 inline LocalDuration local_duration(const Cost& cost, const DeviceFigures& device) {
   LocalDuration result;
   if (!cost.runs)
     return result;
   Duration runs;
+  Duration launch = launch_duration(device);
   if (cost.flops > Flops()) {
     const auto peak = device.flops.find(cost.dtype);
+    const auto efficiency = device.efficiency.find(cost.dtype);
+    const bool is_known = efficiency != device.efficiency.end();
     result.lacks_peak_rate = peak == device.flops.end();
     if (!result.lacks_peak_rate)
-      runs = compute_time(cost.flops, peak->second);
+      runs = compute_time(
+          cost.flops,
+          is_known ? reached_rate(peak->second, efficiency->second, cost.product) : peak->second);
+    if (is_known && cost.product)
+      launch = efficiency->second.launch.value_or(launch);
   }
   if (cost.bytes > Bytes()) {
     result.lacks_memory_bandwidth = !device.memory_bandwidth;
     if (device.memory_bandwidth)
-      runs = std::max(runs, transfer_time(cost.bytes, *device.memory_bandwidth));
+      runs = std::max(
+          runs,
+          transfer_time(cost.bytes, BytesPerSecond(part_of_rate(device.memory_bandwidth->count(),
+                                                                device.memory_share.part,
+                                                                device.memory_share.whole))));
   }
-  result.takes = launch_duration(device) + runs;
+  result.takes = launch + runs;
   return result;
 }
 

@@ -487,7 +487,7 @@ TEST_CASE(
     "planner: where communication is all but free, a step takes its compute and its messages") {
   Random random(37);
   for (uint64_t t = 0; t < tries(200); ++t) {
-    // Of n devices, each message has 16384 / n bytes, at 256 B/ps: 32 or 16 ps.
+    // Each message between n devices has 16384 / n bytes, at 256 B/ps: 32 or 16 ps.
     const std::string text = random_plan(random, {"256 TB/s", "0 s", "0 s"});
     CAPTURE(text);
     const Plan plan("f", text);

@@ -12,8 +12,9 @@
 //     the errors of the rows that were left out.
 //  6. calibration_text() prints the figures and the errors (calibration_text.cc).
 // `orrery calibrate cuda` has gpu_fit.h, which fits a latency and a rate to nodes that were timed
-// on GPUs, and gpu_cluster.h, which makes a cluster of them. accuracy.h compares the model with
-// tables without a fit (`orrery validate`). README.md says where each rule is stated.
+// on GPUs, and makes a cluster of them. `orrery calibrate ops` has op_fit.h, which fits what
+// products of matrices reach of a device's peak rates. accuracy.h compares the model with tables
+// without a fit (`orrery validate`). README.md says where each rule is stated.
 
 #include <cstdint>
 #include <optional>

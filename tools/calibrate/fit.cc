@@ -277,73 +277,6 @@ std::vector<FreeFigure> felt(const Cluster& start, std::span<const MeasuredCall>
   return felt;
 }
 
-#ifdef ORRERY_WITHOUT_NLOPT
-
-[[noreturn]] void minimise(Objective&, std::vector<double>&, int) {
-  throw InputError("calibrate",
-                   {{{}, "this executable was built without NLopt, as static ones are"}});
-}
-
-#else
-
-/// This is the state of the callback of NLopt. No exception may pass through C, so it is kept and
-/// the search stops.
-struct SearchState {
-  Objective* objective;
-  nlopt_opt optimiser;
-  std::exception_ptr failure;
-};
-
-double evaluate(unsigned count, const double* logs, double* /*gradient*/, void* data) {
-  SearchState& search = *static_cast<SearchState*>(data);
-  try {
-    return search.objective->error({logs, count});
-  } catch (...) {
-    search.failure = std::current_exception();
-    nlopt_force_stop(search.optimiser);
-    return HUGE_VAL;
-  }
-}
-
-/// Moves `logs` to where the objective is smaller.
-void search(Objective& objective, std::vector<double>& logs, nlopt_algorithm algorithm,
-            int evaluations) {
-  constexpr double kTolerance = 1e-5;  // in the mean error
-  constexpr double kFirstStep = 0.5;   // in the logarithm
-  const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimiser(
-      nlopt_create(algorithm, static_cast<unsigned>(logs.size())), &nlopt_destroy);
-  SearchState state{&objective, optimiser.get(), {}};
-  std::vector<double> highest;
-  for (size_t f = 0; f < logs.size(); ++f)
-    highest.push_back(objective.most_log(f));
-  nlopt_set_lower_bounds1(optimiser.get(), Objective::least_log());
-  nlopt_set_upper_bounds(optimiser.get(), highest.data());
-  nlopt_set_initial_step1(optimiser.get(), kFirstStep);
-  nlopt_set_ftol_abs(optimiser.get(), kTolerance);
-  nlopt_set_maxeval(optimiser.get(), evaluations);
-  nlopt_set_min_objective(optimiser.get(), evaluate, &state);
-  double least = 0;
-  const nlopt_result result = nlopt_optimize(optimiser.get(), logs.data(), &least);
-  if (state.failure)
-    std::rethrow_exception(state.failure);
-  ORRERY_CHECK(result > 0 || result == NLOPT_ROUNDOFF_LIMITED, "a search that ends");
-}
-
-/// Runs two searches that need no derivatives. Derivatives do not exist where another method
-/// becomes the fastest or another channel is used. The first search is Powell's by quadratic models
-/// (NLopt's BOBYQA). It follows the valleys in which figures make up for each other, such as a
-/// launch and a latency. The second is Rowan's by subspaces (Sbplx), which copes with steps. On the
-/// A100's tables the two reach 0.064 in 560 evaluations, Sbplx alone 0.068 in 600, BOBYQA alone
-/// 0.078.
-void minimise(Objective& objective, std::vector<double>& logs, int evaluations) {
-  const int first = evaluations / 4;
-  if (first > 2 * static_cast<int>(logs.size()))  // a quadratic model needs that many
-    search(objective, logs, NLOPT_LN_BOBYQA, first);
-  search(objective, logs, NLOPT_LN_SBPLX, evaluations - first);
-}
-
-#endif
-
 }  // namespace
 
 bool is_of(const std::string& figure, const std::string& protocol) {
@@ -373,6 +306,74 @@ std::vector<FreeFigure> free_figures(const Cluster& cluster) {
   return figures;
 }
 
+#ifdef ORRERY_WITHOUT_NLOPT
+
+void minimise(const std::function<double(std::span<const double>)>&, const SearchBounds&,
+              std::vector<double>&, int) {
+  throw InputError("calibrate",
+                   {{{}, "this executable was built without NLopt, as static ones are"}});
+}
+
+#else
+
+namespace {
+
+/// This is the state of the callback of NLopt. No exception may pass through C, so it is kept and
+/// the search stops.
+struct SearchState {
+  const std::function<double(std::span<const double>)>* error;
+  nlopt_opt optimiser;
+  std::exception_ptr failure;
+};
+
+double evaluate(unsigned count, const double* at, double* /*gradient*/, void* data) {
+  SearchState& search = *static_cast<SearchState*>(data);
+  try {
+    return (*search.error)({at, count});
+  } catch (...) {
+    search.failure = std::current_exception();
+    nlopt_force_stop(search.optimiser);
+    return HUGE_VAL;
+  }
+}
+
+/// Moves `at` to where the error is smaller.
+void search(const std::function<double(std::span<const double>)>& error, const SearchBounds& bounds,
+            std::vector<double>& at, nlopt_algorithm algorithm, int evaluations) {
+  constexpr double kTolerance = 1e-5;  // in the mean error
+  constexpr double kFirstStep = 0.5;   // in the logarithm
+  const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimiser(
+      nlopt_create(algorithm, static_cast<unsigned>(at.size())), &nlopt_destroy);
+  SearchState state{&error, optimiser.get(), {}};
+  nlopt_set_lower_bounds(optimiser.get(), bounds.least.data());
+  nlopt_set_upper_bounds(optimiser.get(), bounds.most.data());
+  nlopt_set_initial_step1(optimiser.get(), kFirstStep);
+  nlopt_set_ftol_abs(optimiser.get(), kTolerance);
+  nlopt_set_maxeval(optimiser.get(), evaluations);
+  nlopt_set_min_objective(optimiser.get(), evaluate, &state);
+  double least = 0;
+  const nlopt_result result = nlopt_optimize(optimiser.get(), at.data(), &least);
+  if (state.failure)
+    std::rethrow_exception(state.failure);
+  ORRERY_CHECK(result > 0 || result == NLOPT_ROUNDOFF_LIMITED, "a search that ends");
+}
+
+}  // namespace
+
+// The first search is Powell's by quadratic models (NLopt's BOBYQA). It follows the valleys in
+// which figures make up for each other, such as a launch and a latency. The second is Rowan's by
+// subspaces (Sbplx), which copes with steps. On the A100's tables the two reach 0.064 in 560
+// evaluations, Sbplx alone 0.068 in 600, BOBYQA alone 0.078.
+void minimise(const std::function<double(std::span<const double>)>& error,
+              const SearchBounds& bounds, std::vector<double>& at, int evaluations) {
+  const int first = evaluations / 4;
+  if (first > 2 * static_cast<int>(at.size()))  // a quadratic model needs that many
+    search(error, bounds, at, NLOPT_LN_BOBYQA, first);
+  search(error, bounds, at, NLOPT_LN_SBPLX, evaluations - first);
+}
+
+#endif
+
 int64_t three_digits(double value) {
   constexpr double kLeast = 1;
   const double unit = std::pow(10.0, std::floor(std::log10(std::max(value, kLeast))) - 2);
@@ -386,8 +387,12 @@ Fit fit(const Cluster& start, std::span<const MeasuredCall> calls, const FitOpti
   Objective objective(start, calls, options.limits,
                       felt(start, thinned(calls, kRowsThatFeel), options.limits));
   std::vector<double> logs(objective.free().size(), 0.0);
+  SearchBounds bounds{std::vector<double>(logs.size(), Objective::least_log()), {}};
+  for (size_t f = 0; f < logs.size(); ++f)
+    bounds.most.push_back(objective.most_log(f));
   if (!logs.empty())
-    minimise(objective, logs, options.evaluations);
+    minimise([&](std::span<const double> at) { return objective.error(at); }, bounds, logs,
+             options.evaluations);
   Fit made{objective.cluster(), objective.free(), {}, {}};
   for (size_t f = 0; f < logs.size(); ++f) {
     made.at_bound.push_back(logs[f] <= Objective::least_log() || logs[f] >= objective.most_log(f));

@@ -67,6 +67,19 @@ struct Fit {
 /// of its start. The same input gives the same fit.
 Fit fit(const Cluster& start, std::span<const MeasuredCall> calls, const FitOptions& options);
 
+/// The range of each argument of a search.
+struct SearchBounds {
+  std::vector<double> least;
+  std::vector<double> most;
+};
+
+/// Moves `at` to where `error` is smaller, with at most so many evaluations, by two searches that
+/// need no derivatives: they do not exist where another method becomes the fastest or another
+/// channel is used. The same input gives the same result. Throws InputError in an executable
+/// without NLopt, and what `error` throws.
+void minimise(const std::function<double(std::span<const double>)>& error,
+              const SearchBounds& bounds, std::vector<double>& at, int evaluations);
+
 /// Returns at most `most` calls of each table, evenly over its rows, with the first and the last.
 std::vector<MeasuredCall> thinned(std::span<const MeasuredCall> calls, size_t most);
 

@@ -1,4 +1,3 @@
-#include "tools/calibrate/gpu_cluster.h"
 
 #include <algorithm>
 #include <cmath>

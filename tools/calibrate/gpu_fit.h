@@ -1,7 +1,8 @@
 #pragma once
 
-// Fits a latency and a rate to measured nodes of GPU work, and makes the text of `orrery calibrate
-// cuda`. Nothing here knows a driver.
+// Fits a latency and a rate to measured nodes of GPU work, makes the cluster that stands for
+// virtual devices on these GPUs (gpu_cluster.cc), and the text of `orrery calibrate cuda`. Nothing
+// here knows a driver.
 
 #include <cstdint>
 #include <span>
@@ -10,6 +11,7 @@
 
 #include "models/array/dtype.h"
 #include "models/base/quantity.h"
+#include "models/fabric/fabric.h"
 #include "simulator/values/cuda/measure.h"
 #include "tools/report/style.h"
 
@@ -55,5 +57,19 @@ std::string rate_text(const GpuFit& fit, int64_t rate);
 /// launch of a graph.
 std::string gpu_calibration_text(const cuda::GpuMeasurements& measured,
                                  std::span<const GpuFit> fits, const Style& style);
+
+/// Returns the cluster as docs/cuda.md describes it ("The cluster file"):
+///  - Virtual devices of a GPU share its memory: all messages between them cross one link.
+///  - Work inside a virtual device has the rate that it has while all virtual devices of the GPU do
+///    the same.
+///  - Messages are copied into a slot and out of it, by three protocols. In "graph" each rank takes
+///    one message after another. In "graph_at_once" and "graph_broadcast" it takes several at once.
+/// `fits` are of `measured`; `date` is that of the figures' sources. Requires fits of each kind by
+/// all virtual devices of a GPU at once, and of copies by one.
+Cluster gpu_cluster(const cuda::GpuMeasurements& measured, std::span<const GpuFit> fits,
+                    const std::string& date);
+
+/// Returns the number of virtual devices on the GPU that has most.
+uint32_t most_on_a_gpu(const cuda::GpuMeasurements& measured);
 
 }  // namespace orrery

@@ -7,7 +7,6 @@
 #include "models/scenario/cluster_json.h"
 #include "simulator/values/cuda/driver/gpu.h"
 #include "simulator/values/cuda/measure.h"
-#include "tools/calibrate/gpu_cluster.h"
 #include "tools/calibrate/gpu_fit.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"

@@ -231,6 +231,18 @@ struct CalibrateCudaCommand {
   std::optional<std::string> date;  // of the figures' sources; empty: the day of the run
 };
 
+/// This command fits a device's efficiency to times of single ops.
+struct CalibrateOpsCommand {
+  std::vector<std::string> tables;  // files
+  std::string base;                 // a cluster of the catalog, or a file with one
+  std::string output;
+  std::optional<std::string> date;    // of the figures' sources; empty: the day of the run
+  std::optional<std::string> source;  // of the figures; empty: the names of the tables' files
+  bool validates = true;              // by leaving out shapes
+  int evaluations = 2000;             // the most of one fit
+  Limits limits;
+};
+
 struct ValidateCommand {
   std::vector<std::string> paths;      // files and folders of tables
   std::optional<std::string> cluster;  // of all of them, in place of what they say
@@ -286,9 +298,10 @@ struct Message {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, VerifyCommand, PlanCommand, MergeCommand, DiffCommand,
-                             ProveCommand, PerfCommand, CalibrateCommand, CalibrateCudaCommand,
-                             ValidateCommand, ShowCommand, ShowShardingCommand, Message>;
+using Command =
+    std::variant<RunCommand, VerifyCommand, PlanCommand, MergeCommand, DiffCommand, ProveCommand,
+                 PerfCommand, CalibrateCommand, CalibrateCudaCommand, CalibrateOpsCommand,
+                 ValidateCommand, ShowCommand, ShowShardingCommand, Message>;
 
 /// Reads the arguments, without the program's own name.
 Command parse_command_line(std::vector<std::string> arguments);
@@ -310,6 +323,7 @@ Outcome execute(const ProveCommand& command, const Terminal& terminal);
 Outcome execute(const PerfCommand& command, const Terminal& terminal);
 Outcome execute(const CalibrateCommand& command, const Terminal& terminal);
 Outcome execute(const CalibrateCudaCommand& command, const Terminal& terminal);
+Outcome execute(const CalibrateOpsCommand& command, const Terminal& terminal);
 Outcome execute(const ValidateCommand& command, const Terminal& terminal);
 Outcome execute(const ShowCommand& command, const Terminal& terminal);
 Outcome execute(const ShowShardingCommand& command, const Terminal& terminal);

@@ -67,9 +67,12 @@ bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code error;
   if (std::filesystem::equivalent(a, b, error))
     return std::filesystem::is_regular_file(a, error);
-  const std::filesystem::path one = std::filesystem::weakly_canonical(a, error);
-  return !error && one == std::filesystem::weakly_canonical(b, error) &&
-         !std::filesystem::exists(one, error);
+  // A file that does not exist yet may have several names too: "a" and "./a".
+  const auto whole = [&](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  };
+  const std::filesystem::path one = whole(a);
+  return !error && one == whole(b) && !std::filesystem::exists(one, error);
 }
 
 void keep_apart(std::string_view option, const std::optional<std::string>& path,

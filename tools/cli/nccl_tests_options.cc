@@ -121,18 +121,9 @@ void add_calibrate_cuda(CLI::App& parent, CalibrateCudaCommand& calibrate) {
       "  orrery run SCENARIO --cluster my-gpu.json --backend cuda\n");
 }
 
-}  // namespace
-
-void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CalibrateCudaCommand& on_gpus) {
-  CLI::App& parent = *app.add_subcommand("calibrate", "Fit a cluster to times that were measured");
-  parent.require_subcommand(1);
-  add_calibrate_cuda(parent, on_gpus);
-  CLI::App& command = *parent.add_subcommand("nccl-tests", "To tables of nccl-tests");
-  command
-      .add_option("TABLE", calibrate.tables,
-                  "Files of what its programs printed or wrote with -J, or JSON with tables")
-      ->required()
-      ->type_name("FILE");
+/// Adds the options of a fit to tables, but for its validation.
+template <class Calibrate>
+void add_fit(CLI::App& command, Calibrate& calibrate, const std::string& evaluations) {
   command
       .add_option("--base", calibrate.base,
                   "The cluster to start from: of the catalog, a file with one, or an object")
@@ -141,7 +132,6 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CalibrateCudaComm
   command.add_option("-o,--output", calibrate.output, "Write the cluster to this file")
       ->required()
       ->type_name("FILE");
-  add_table_facts(command, calibrate.facts);
   command
       .add_option("--date", calibrate.date,
                   "The date of the figures, which the file tells (default: today, in UTC)")
@@ -150,15 +140,48 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CalibrateCudaComm
       .add_option("--source", calibrate.source,
                   "What the file says that the times are from (default: the tables' files)")
       ->type_name("TEXT");
-  command.add_flag_function(
-      "--no-validation", [&calibrate](int64_t) { calibrate.validates = false; },
-      "Do not fit again with each number of ranks left out");
-  command
-      .add_option("--evaluations", calibrate.evaluations,
-                  "Times of all calls that one fit works out at most (default: 500)")
+  command.add_option("--evaluations", calibrate.evaluations, evaluations)
       ->check(whole_number(1, kMostPerfNumber))
       ->type_name("N");
   add_limits(command, calibrate.limits);
+}
+
+void add_calibrate_ops(CLI::App& parent, CalibrateOpsCommand& calibrate) {
+  CLI::App& command = *parent.add_subcommand(
+      "ops", "To times of products of matrices: what they reach of the peak rates");
+  command
+      .add_option("TABLE", calibrate.tables,
+                  "JSON files with {\"matmul\": {\"columns\": [\"dtype\", \"m\", \"n\", \"k\", "
+                  "\"time_us\"], \"rows\": [...]}}")
+      ->required()
+      ->type_name("FILE");
+  add_fit(command, calibrate,
+          "Times of all products that one fit works out at most (default: 2000)");
+  command.add_flag_function(
+      "--no-validation", [&calibrate](int64_t) { calibrate.validates = false; },
+      "Do not fit again with shapes left out");
+  command.footer("Example:\n  orrery calibrate ops matmul.json --base h100-sxm-8 -o mine.json\n");
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CalibrateCudaCommand& on_gpus,
+                   CalibrateOpsCommand& ops) {
+  CLI::App& parent = *app.add_subcommand("calibrate", "Fit a cluster to times that were measured");
+  parent.require_subcommand(1);
+  add_calibrate_cuda(parent, on_gpus);
+  add_calibrate_ops(parent, ops);
+  CLI::App& command = *parent.add_subcommand("nccl-tests", "To tables of nccl-tests");
+  command
+      .add_option("TABLE", calibrate.tables,
+                  "Files of what its programs printed or wrote with -J, or JSON with tables")
+      ->required()
+      ->type_name("FILE");
+  add_fit(command, calibrate, "Times of all calls that one fit works out at most (default: 500)");
+  add_table_facts(command, calibrate.facts);
+  command.add_flag_function(
+      "--no-validation", [&calibrate](int64_t) { calibrate.validates = false; },
+      "Do not fit again with each number of ranks left out");
   command.footer(
       "Example:\n  orrery calibrate nccl-tests all_reduce_8.txt --base a100-sxm-8 -o mine.json\n");
 }

@@ -52,7 +52,8 @@ void add_ci(CLI::App& command, CiOptions& ci);
 
 /// Adds the commands about tables of nccl-tests.
 void add_perf(CLI::App& app, PerfCommand& perf);
-void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CalibrateCudaCommand& on_gpus);
+void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CalibrateCudaCommand& on_gpus,
+                   CalibrateOpsCommand& ops);
 void add_validate(CLI::App& app, ValidateCommand& validate);
 
 }  // namespace orrery

@@ -516,6 +516,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
   perf.arguments = arguments;
   CalibrateCommand calibrate;
   CalibrateCudaCommand calibrate_cuda;
+  CalibrateOpsCommand calibrate_ops;
   ValidateCommand validate;
   ShowCommand show;
   ShowShardingCommand show_sharding;
@@ -526,7 +527,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
   add_diff(app, diff);
   add_prove(app, prove);
   add_perf(app, perf);
-  add_calibrate(app, calibrate, calibrate_cuda);
+  add_calibrate(app, calibrate, calibrate_cuda, calibrate_ops);
   add_validate(app, validate);
   std::string shell;
   add_show(app, show, show_sharding);
@@ -563,6 +564,8 @@ Command parse_command_line(std::vector<std::string> arguments) {
   if (app.got_subcommand("calibrate")) {
     if (app.get_subcommand("calibrate")->got_subcommand("cuda"))
       return calibrate_cuda;
+    if (app.get_subcommand("calibrate")->got_subcommand("ops"))
+      return calibrate_ops;
     return calibrate;
   }
   if (app.got_subcommand("validate"))

@@ -122,15 +122,20 @@ class PlanRun {
     return plan_text(plan_, report, command_.all_points, style_);
   }
 
+  /// The run that a page shows has all iterations of loops if its ops over all devices are at most
+  /// this many.
+  static constexpr uint64_t kOpsOfPage = 1'000'000;
+
   /// Returns the page. The best point, or the nearest, is run once more for its ops.
   std::string html_of(const PlanReport& report) const {
     const std::optional<size_t> shown = report.best ? report.best : report.nearest;
-    if (!shown || report.points[*shown].times() == nullptr)
+    if (!shown || !report.points[*shown].figures)
       return plan_html(plan_, report, nullptr);
     RunOptions options;
     options.seed = command_.seed;
     options.limits = command_.limits;
     options.data = Data::Off;
+    options.iterations_budget = kOpsOfPage;
     const Report run = orrery::run(plan_.scenario(report.points[*shown].values), options);
     return plan_html(plan_, report, &run);
   }

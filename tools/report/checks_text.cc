@@ -16,9 +16,10 @@ class ChecksText {
   }
 
   std::string all() const {
+    const size_t width = of_width([](const Check&) { return true; });
     std::string text;
     for (const Check& check : checks_)
-      text += in_full(check, of_width([](const Check&) { return true; }));
+      text += in_full(check, width);
     return text;
   }
 
@@ -32,10 +33,11 @@ class ChecksText {
   }
 
   std::string holding() const {
+    const size_t width = of_width([](const Check& check) { return check.holds(); });
     std::string text;
     for (const Check& check : checks_)
       if (check.holds())
-        text += in_full(check, of_width([](const Check& each) { return each.holds(); }));
+        text += in_full(check, width);
     return text;
   }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/characters.h"
 #include "tools/report/figures.h"
 
 namespace orrery {
@@ -112,6 +113,38 @@ std::string outline_text(const Outline& outline, const Style& style) {
   return text;
 }
 
+std::string html_text(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
+  std::string html;
+  while (!text.empty()) {
+    const size_t whole = not_utf8_at(text).value_or(text.size());
+    for (const char c : text.substr(0, whole)) {
+      switch (c) {
+        case '&':
+          html += "&amp;";
+          break;
+        case '<':
+          html += "&lt;";
+          break;
+        case '>':
+          html += "&gt;";
+          break;
+        case '"':
+          html += "&quot;";
+          break;
+        default:
+          html += is_control(c) ? ' ' : c;
+      }
+    }
+    text.remove_prefix(whole);
+    if (!text.empty()) {
+      html += kReplacement;
+      text.remove_prefix(1);
+    }
+  }
+  return html;
+}
+
 std::string html_of(std::string_view text) {
   struct Colour {
     std::string_view code;
@@ -124,34 +157,18 @@ std::string html_of(std::string_view text) {
                                                       {"\033[33m", "open"},
                                                       {"\033[0m", ""}}};
   std::string html;
-  size_t open = 0;  // elements; names in a text may have codes of their own
-  for (size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        continue;
-      case '<':
-        html += "&lt;";
-        continue;
-      case '>':
-        html += "&gt;";
-        continue;
-      case '"':
-        html += "&quot;";
-        continue;
-      default:
-        break;
-    }
-    if (c != '\033') {
-      html += is_control(c) ? ' ' : c;
-      continue;
-    }
+  size_t open = 0;  // elements; names of files may have codes of their own
+  while (!text.empty()) {
+    const size_t code = std::min(text.find('\033'), text.size());
+    html += html_text(text.substr(0, code));
+    text.remove_prefix(code);
+    if (text.empty())
+      break;
     const auto* const colour = std::ranges::find_if(
-        kColours, [&](const Colour& each) { return text.substr(at).starts_with(each.code); });
+        kColours, [&](const Colour& each) { return text.starts_with(each.code); });
+    text.remove_prefix(colour == kColours.end() ? 1 : colour->code.size());
     if (colour == kColours.end())
       continue;
-    at += colour->code.size() - 1;
     if (!colour->name.empty()) {
       html += fmt::format("<span class=\"{}\">", colour->name);
       ++open;
@@ -166,6 +183,8 @@ std::string html_of(std::string_view text) {
 }
 
 std::string Table::html() const {
+  if (rows_.size() < 2)
+    return "<p>None.</p>\n";
   bool has_notes = false;
   for (const Row& row : rows_)
     has_notes = has_notes || !row.note.empty();
@@ -186,12 +205,12 @@ std::string Table::html() const {
   return html + "</tbody></table></div>\n";
 }
 
-std::string html_of(const Outline& outline, std::string_view id) {
+std::string html_of(const Outline& outline, std::string_view id, Titles titles) {
   std::string html;
   for (const Outline::Section& section : outline.sections) {
     if (section.id != id)
       continue;
-    if (!section.title.empty())
+    if (!section.title.empty() && titles == Titles::Shown)
       html += fmt::format("<h3>{}</h3>\n", html_of(section.title));
     if (!section.note.empty())
       html += fmt::format("<p class=\"dim\">{}</p>\n", html_of(section.note));

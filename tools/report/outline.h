@@ -51,10 +51,13 @@ std::string outline_text(const Outline& outline, const Style& style);
 /// This is the style of texts that go to a page, where their colours become elements.
 inline const Style kPageStyle(Colours::Ansi, Letters::Unicode);
 
-/// Returns a text of that style as HTML.
+/// Returns a text as HTML. Bytes that are not UTF-8 become U+FFFD.
+std::string html_text(std::string_view text);
+/// Returns a text of kPageStyle as HTML.
 std::string html_of(std::string_view text);
-/// Returns the items of all sections with this id, with their titles.
-std::string html_of(const Outline& outline, std::string_view id);
+/// Returns the items of all sections with this id.
+enum class Titles : uint8_t { Shown, LeftOut };
+std::string html_of(const Outline& outline, std::string_view id, Titles titles = Titles::Shown);
 
 /// Returns a chart that charts.js draws. `kind` says how: "front", "timeline" or "memory". `about`
 /// says what it shows to those who cannot see it. `data` is JSON.
@@ -78,9 +81,10 @@ class HtmlPage {
 /// Adds what a page says of a run: when its devices did what, what they held, what its links
 /// carried, and its ops, each with the reasons for its time.
 void add_run(HtmlPage& page, const Report& report);
-/// Adds how far the catalog's cluster with this name was from measured times. It adds that nothing
-/// is known if it was not measured.
-void add_accuracy(HtmlPage& page, std::string_view cluster);
+/// Adds how far the scenario's cluster was from measured times, or that this is not known.
+void add_accuracy(HtmlPage& page, const Scenario& scenario);
+/// Adds the sections of a run that was not made, with the reason.
+void add_no_run(HtmlPage& page, std::string_view why);
 /// Adds what was assumed.
 void add_assumptions(HtmlPage& page, const std::vector<std::string>& labels);
 

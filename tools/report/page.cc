@@ -1,12 +1,14 @@
 // A page of HTML: what stands around the sections, charts, and what is known of accuracy.
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "models/base/check.h"
+#include "models/scenario/cluster_json.h"
 #include "tools/report/outline.h"
 
 namespace orrery {
@@ -57,13 +59,13 @@ std::string chart_html(std::string_view kind, std::string_view about, std::strin
       "<figure class=\"chart\" data-kind=\"{}\"><div><canvas role=\"img\" "
       "aria-label=\"{}\"></canvas></div>\n"
       "<script type=\"application/json\">{}</script></figure>\n",
-      kind, html_of(about), script_json(data));
+      kind, html_text(about), script_json(data));
 }
 
 void HtmlPage::section(std::string_view id, std::string_view title, std::string_view content) {
-  links_ += fmt::format("<a href=\"#{}\">{}</a>\n", id, html_of(title));
-  sections_ +=
-      fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, html_of(title), content);
+  links_ += fmt::format("<a href=\"#{}\">{}</a>\n", id, html_text(title));
+  sections_ += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, html_text(title),
+                           content);
 }
 
 std::string HtmlPage::text() const {
@@ -74,11 +76,23 @@ std::string HtmlPage::text() const {
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<title>{0}</title>\n<style>\n{1}</style>\n</head>\n<body>\n"
       "<header>\n<h1>{0}</h1>\n<nav>\n{2}</nav>\n</header>\n<main>\n{3}</main>\n"
-      "<script>\n{4}</script>\n<script>\n{5}</script>\n</body>\n</html>\n",
-      html_of(title_), file("page"), links_, sections_, file("chart"), file("charts"));
+      "<script>\n/*\n{4}*/\n{5}</script>\n<script>\n{6}</script>\n</body>\n</html>\n",
+      html_text(title_), file("page"), links_, sections_, file("chart_license"), file("chart"),
+      file("charts"));
 }
 
-void add_accuracy(HtmlPage& page, std::string_view cluster) {
+void add_accuracy(HtmlPage& page, const Scenario& scenario) {
+  const std::string& cluster = scenario.cluster.name;
+  const std::optional<Cluster> machine = catalog_cluster(machine_of(cluster));
+  const bool is_changed =
+      std::ranges::any_of(scenario.cluster.sources,
+                          [](const FigureSource& figure) { return figure.label == kOverridden; });
+  if (!machine || machine->device != scenario.cluster.device || is_changed) {
+    page.section("accuracy", "Accuracy",
+                 "<p>The cluster is not one of the catalog as it stands there, so that the errors "
+                 "known of those are not its.</p>\n");
+    return;
+  }
   // The first table of docs/accuracy.md has a row for each file of measured times. It names the
   // cluster that was compared: "2 nodes of h100-sxm-8, rail".
   constexpr size_t kColumns = 7;
@@ -102,9 +116,9 @@ void add_accuracy(HtmlPage& page, std::string_view cluster) {
   }
   if (rows.size() < 2) {
     page.section("accuracy", "Accuracy",
-                 fmt::format("<p>No measured times of {} are known: its figures are those of data "
-                             "sheets, or as given.</p>\n",
-                             cluster.empty() ? "this cluster" : html_of(cluster)));
+                 fmt::format("<p>No table of measured times was compared with {}. docs/accuracy.md "
+                             "has what is known of others.</p>\n",
+                             html_text(cluster)));
     return;
   }
   std::string html =
@@ -112,12 +126,12 @@ void add_accuracy(HtmlPage& page, std::string_view cluster) {
       "modelled / measured - 1. <em>Held out</em>: the cluster was not fitted to these.</p>\n"
       "<div class=\"wide\"><table><thead><tr>";
   for (const std::string_view cell : rows.front())
-    html += fmt::format("<th>{}</th>", html_of(cell));
+    html += fmt::format("<th>{}</th>", html_text(cell));
   html += "</tr></thead><tbody>\n";
   for (size_t r = 1; r < rows.size(); ++r) {
     html += "<tr>";
     for (const std::string_view cell : rows[r])
-      html += fmt::format("<td>{}</td>", html_of(cell));
+      html += fmt::format("<td>{}</td>", html_text(cell));
     html += "</tr>\n";
   }
   page.section("accuracy", "Accuracy", html + "</tbody></table></div>\n");
@@ -126,7 +140,7 @@ void add_accuracy(HtmlPage& page, std::string_view cluster) {
 void add_assumptions(HtmlPage& page, const std::vector<std::string>& labels) {
   std::string html = labels.empty() ? "<p>Nothing is assumed.</p>\n" : "<ul>\n";
   for (const std::string& label : labels)
-    html += fmt::format("<li>{}</li>\n", html_of(label));
+    html += fmt::format("<li>{}</li>\n", html_text(label));
   page.section("assumptions", "Assumptions", labels.empty() ? html : html + "</ul>\n");
 }
 

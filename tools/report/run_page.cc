@@ -103,32 +103,41 @@ class RunSections {
     using Doings = std::vector<std::tuple<uint32_t, OpId, uint8_t, Instant, Instant>>;
     struct Class {
       std::vector<LogicalId> devices;
+      Instant end;
     };
     std::map<Doings, size_t> known;
     std::vector<Class> classes;
     size_t left_out = 0;
     for (const DeviceReport& device : report_.devices) {
       Doings key;
-      for (const ListId list : lists(device))
-        for (const ListSlice& slice : slices_of(runs_, list))
+      Instant end;
+      for (const ListId list : lists(device)) {
+        for (const ListSlice& slice : slices_of(runs_, list)) {
+          end = std::max(end, slice.span.end);
           key.emplace_back(runs_.lists()[list].thread.index(), slice.op,
                            static_cast<uint8_t>(slice.kind), slice.span.begin, slice.span.end);
+        }
+      }
       if (key.empty())
         continue;
       const auto [at, is_new] = known.try_emplace(std::move(key), classes.size());
       if (is_new)
-        classes.emplace_back();
+        classes.push_back({{}, end});
       classes[at->second].devices.push_back(device.device);
     }
+    // Those that end last are drawn, in the order of their first devices.
+    std::stable_sort(classes.begin(), classes.end(),
+                     [](const Class& a, const Class& b) { return a.end > b.end; });
+    for (size_t c = kClassesDrawn; c < classes.size(); ++c)
+      left_out += classes[c].devices.size();
+    classes.resize(std::min(classes.size(), kClassesDrawn));
+    std::sort(classes.begin(), classes.end(),
+              [](const Class& a, const Class& b) { return a.devices.front() < b.devices.front(); });
     std::string data;
     JsonWriter json(data);
     std::vector<std::pair<std::string, std::vector<Bar>>> rows;
-    for (size_t c = 0; c < classes.size(); ++c) {
-      if (c < kClassesDrawn)
-        add_rows(classes[c].devices, rows);
-      else
-        left_out += classes[c].devices.size();
-    }
+    for (const Class& each : classes)
+      add_rows(each.devices, rows);
     if (rows.empty())
       return paragraph("Nothing takes time.");
     std::map<OpId, size_t> numbers;
@@ -161,9 +170,9 @@ class RunSections {
     });
     std::string html = chart_html("timeline", "what each device does when, by stream", data);
     if (left_out > 0)
-      html += paragraph(
-          fmt::format("{} that run at other times are not drawn: `orrery run --trace` has all.",
-                      counted(static_cast<int64_t>(left_out), "device")));
+      html +=
+          paragraph(fmt::format("{} that end earlier are not drawn: `orrery run --trace` has all.",
+                                counted(static_cast<int64_t>(left_out), "device")));
     if (!report_.completion->without_spans.empty())
       html += paragraph(
           "Iterations of loops that repeat are not drawn: the gaps are theirs. `orrery run "
@@ -185,6 +194,14 @@ class RunSections {
       if (line.first == nullptr)
         line.first = &device;
     }
+    std::vector<Line> lines;
+    for (auto& [kind, line] : kinds)
+      lines.push_back(std::move(line));
+    std::stable_sort(lines.begin(), lines.end(), [&](const Line& a, const Line& b) {
+      return report_.memory.of(a.first->device).peak > report_.memory.of(b.first->device).peak;
+    });
+    const size_t left_out = lines.size() - std::min(lines.size(), kMemoriesDrawn);
+    lines.resize(lines.size() - left_out);
     std::string data;
     JsonWriter json(data);
     json.object([&] {
@@ -196,14 +213,15 @@ class RunSections {
           capacity = std::max(capacity.value_or(0), device.capacity->count());
       json.value(capacity);
       json.key("lines").array([&] {
-        size_t drawn = 0;
-        for (const auto& [kind, line] : kinds) {
-          if (drawn++ == kMemoriesDrawn)
-            break;
+        for (const Line& line : lines) {
           const std::vector<LiveBytes> steps =
               fewer(live_bytes(report_, runs_, *line.first, first_list_.at(line.first->device)));
-          json.object([&, &devices = line.devices] {
-            json.key("name").value(devices_text(devices));
+          json.object([&] {
+            const std::string first = fmt::format("device {}", line.first->device.index());
+            json.key("name").value(
+                line.devices.size() == 1
+                    ? first
+                    : fmt::format("{}, one of {} that hold the same", first, line.devices.size()));
             json.key("at").array([&] {
               for (const LiveBytes& step : steps)
                 json.value(step.at.picoseconds());
@@ -216,7 +234,11 @@ class RunSections {
         }
       });
     });
-    return chart_html("memory", "live bytes of a device over time", data);
+    std::string html = chart_html("memory", "live bytes of a device over time", data);
+    if (left_out > 0)
+      html += paragraph(fmt::format("{} whose peaks are lower are not drawn",
+                                    counted(static_cast<int64_t>(left_out), "kind of devices")));
+    return html;
   }
 
   std::string ops() const {
@@ -224,6 +246,8 @@ class RunSections {
     std::vector<const OpEntry*> shown;
     for (const OpEntry& entry : all.entries)
       shown.push_back(&entry);
+    if (shown.empty())
+      return paragraph("The program has no ops.");
     std::string html;
     if (shown.size() > kOpsShown) {
       std::vector<const OpEntry*> longest = shown;
@@ -240,28 +264,31 @@ class RunSections {
         "An op of a loop, or of blocks that repeat, has one row: its last run. The last column "
         "says "
         "why it ran when it did.");
-    html +=
-        "<div class=\"wide\"><table class=\"sortable\"><thead><tr><th>op</th><th>what</th>"
-        "<th class=\"n\">runs</th><th class=\"n\">start</th><th class=\"n\">end</th>"
-        "<th class=\"n\">took</th><th class=\"n\">exposed</th><th class=\"n\">bytes</th>"
-        "<th>why</th></tr></thead><tbody>\n";
+
     // An explanation keeps the steps of the collectives before it, so a large run has only one.
-    const bool explains_all = report_.completion->messages <= kMessagesExplained;
-    if (!explains_all)
+    const bool has_all_runs = report_.completion->without_spans.empty();
+    const bool explains_all = has_all_runs && report_.completion->messages <= kMessagesExplained;
+    std::string rows;
+    if (!has_all_runs)
       html += paragraph(
-          "The run is large, so that only its last op has its reasons here: "
-          "`orrery run --explain ID` has those of any.");
+          "Iterations of loops are left out of this run, so that ops have no reasons here: `orrery "
+          "run --explain ID` has those of any.");
+    else if (!explains_all)
+      html += paragraph(
+          "The run is large, so that only its last op has its reasons here: `orrery run --explain "
+          "ID` has those of any.");
     std::vector<std::string> explained;
     std::vector<std::optional<size_t>> reasons(shown.size());
     const auto ends_last =
         std::ranges::max_element(shown, {}, [](const OpEntry* entry) { return entry->last().end; });
     for (size_t e = 0; e < shown.size(); ++e) {
-      if (!explains_all && shown[e] != *ends_last)
+      if (!has_all_runs || (!explains_all && shown[e] != *ends_last))
         continue;
       reasons[e] = explained.size();
       explained.push_back(program_.op(shown[e]->last().op).name);
     }
-    const std::vector<Explanation> explanations = explain(report_, explained);
+    const std::vector<Explanation> explanations =
+        explained.empty() ? std::vector<Explanation>() : explain(report_, explained);
     for (size_t e = 0; e < shown.size(); ++e) {
       const OpEntry* const entry = shown[e];
       const OpReport& run = entry->last();
@@ -276,14 +303,19 @@ class RunSections {
                     "<details><summary>{}</summary>{}</details>", html_of(op.name),
                     preformatted(explanation_text(report_, explanations[*reasons[e]], kPageStyle)))
               : std::string();
-      html += fmt::format(
+      rows += fmt::format(
           "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
           "<td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
           "<td class=\"n\">{}</td><td>{}</td></tr>\n",
           html_of(entry->id), html_of(what), grouped(count), time(run.start), time(run.end),
           time(run.end - run.start), op.site ? time(run.exposed) : "", size_text(run.bytes), why);
     }
-    return html + "</tbody></table></div>\n";
+    return html +
+           "<div class=\"wide\"><table class=\"sortable\"><thead><tr><th>op</th><th>what</th>"
+           "<th class=\"n\">runs</th><th class=\"n\">start</th><th class=\"n\">end</th>"
+           "<th class=\"n\">took</th><th class=\"n\">exposed</th><th class=\"n\">bytes</th>"
+           "<th>why</th></tr></thead><tbody>\n" +
+           rows + "</tbody></table></div>\n";
   }
 
  private:
@@ -402,7 +434,7 @@ std::string links(const Report& report) {
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   using Align = Table::Align;
   Table table({Align::Left, Align::Right, Align::Right, Align::Right});
-  table.row({"link", "bytes", "used", "and like it"});
+  table.row({"link", "bytes", "used", "links like it"});
   size_t rows = 0;
   size_t left_out = 0;
   for (size_t first = 0, next = 0; first < used.size(); first = next) {
@@ -420,7 +452,7 @@ std::string links(const Report& report) {
       paragraph("Bytes of data, and the share of what the link could carry in the makespan.") +
       table.html();
   if (left_out > 0)
-    html += paragraph(fmt::format("and {} that are used less", left_out));
+    html += paragraph(fmt::format("and {} less used links", left_out));
   return html;
 }
 
@@ -428,8 +460,11 @@ std::string links(const Report& report) {
 
 void add_run(HtmlPage& page, const Report& report) {
   if (!report.completion) {
-    page.section("timeline", "Timeline", paragraph("The program does not end: it has no times."));
+    const std::string no_times = paragraph("The program does not end, so that nothing has a time.");
+    page.section("timeline", "Timeline", no_times);
     page.section("memory", "Memory", live_at_peak(report));
+    page.section("links", "Links", no_times);
+    page.section("ops", "Ops", no_times);
     return;
   }
   const RunSections sections(report);
@@ -437,6 +472,12 @@ void add_run(HtmlPage& page, const Report& report) {
   page.section("memory", "Memory", sections.memory_chart() + live_at_peak(report));
   page.section("links", "Links", links(report));
   page.section("ops", "Ops", sections.ops());
+}
+
+void add_no_run(HtmlPage& page, std::string_view why) {
+  for (const auto& [id, title] : {std::pair("timeline", "Timeline"), std::pair("memory", "Memory"),
+                                  std::pair("links", "Links"), std::pair("ops", "Ops")})
+    page.section(id, title, paragraph(std::string(why)));
 }
 
 std::string run_html(const Report& report) {
@@ -451,9 +492,9 @@ std::string run_html(const Report& report) {
   page.section("answer", "Answer", preformatted(answer + (failed.empty() ? "" : "\n\n" + failed)));
   add_run(page, report);
   page.section("checks", "Checks",
-               preformatted(checks_that_hold(report.checks, kPageStyle, ShownChecks::All)));
+               preformatted(checks_that_hold(report.checks, kPageStyle, ShownChecks::Counted)));
   add_assumptions(page, report.labels);
-  add_accuracy(page, scenario.cluster.name);
+  add_accuracy(page, scenario);
   return page.text();
 }
 

@@ -66,11 +66,9 @@ std::vector<LiveBytes> live_bytes(const Report& report, const ListRuns& runs,
   }
   std::stable_sort(changes.begin(), changes.end(),
                    [](const Change& a, const Change& b) { return a.at < b.at; });
-  if (device.threads.empty()) {
-    changes.push_back({Instant(), 0, Bytes()});
-    lives.emplace_back();
-  }
   const DeviceMemory& memory = report.memory.of(device.device);
+  if (changes.empty())
+    return {{Instant(), memory.peak}};
   std::vector<LiveBytes> shown;
   for (const Change& change : changes) {
     lives[change.list] = change.live;

@@ -69,7 +69,7 @@ struct LiveBytes {
 
 /// Returns the live bytes of a device wherever they change, by time: those of each op from its
 /// start on, summed over the device's lists. `first` is the first of these lists. A device without
-/// lists has one entry.
+/// ops has one entry.
 std::vector<LiveBytes> live_bytes(const Report& report, const ListRuns& runs,
                                   const DeviceReport& device, ListId first);
 

@@ -76,6 +76,24 @@ TEST_CASE("errors: clusters") {
        "TFLOP\""},
       {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s", "float32": "2 TFLOP/s"}})",
        "f:2:70: /cluster/flops/float32: the rate of f32 is given twice"},
+      {R"({"devices": 4, "links": [], "efficiency": 1})",
+       "f:2:54: /cluster/efficiency: expected an object with what is reached per dtype, and of "
+       "\"memory\", got 1"},
+      {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s"},
+"efficiency": {"f32": 1, "bf16": {}, "memory": "3/2"}})",
+       "f:3:23: /cluster/efficiency/f32: expected an object with \"share\", \"half_depth\", "
+       "\"half_side\" and \"launch\", got 1\n"
+       "f:3:26: /cluster/efficiency/bf16: expected \"memory\" or a dtype of \"flops\" as key, got "
+       "\"bf16\"\n"
+       "f:3:48: /cluster/efficiency/memory: expected a share such as \"15/16\", at most 1, with "
+       "terms up to 1000000, got \"3/2\""},
+      {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s"},
+"efficiency": {"f32": {"half_side": 0, "depth": 1}, "float32": {}}})",
+       "f:3:37: /cluster/efficiency/f32/half_side: expected a whole number from 1 to 1000000000, "
+       "got 0\n"
+       "f:3:40: /cluster/efficiency/f32/depth: unknown key \"depth\"; expected one of \"share\", "
+       "\"half_depth\", \"half_side\", \"launch\"\n"
+       "f:3:53: /cluster/efficiency/float32: the efficiency of f32 is given twice"},
       {R"({"devices": 4, "links": [{"from": 0, "to": "leaf", "bandwidth": "1 B/s",
 "latency": "0 s"}], "in_switch_reduction": ["leef", "leaf", "leaf", 3]})",
        "f:3:45: /cluster/in_switch_reduction/0: expected a switch of the cluster, got \"leef\"; "

@@ -1,5 +1,8 @@
 #include "simulator/schedule/durations.h"
 
+#include <cstdint>
+#include <limits>
+
 #include <doctest/doctest.h>
 
 namespace orrery {
@@ -18,6 +21,43 @@ TEST_CASE("durations: a local op takes the launch and the longer of flops and by
   CHECK(local_duration({Flops(3), Bytes(2), Dtype::BF16, true}, device).takes == Duration(2'007));
   CHECK(local_duration({Flops(3), Bytes(2), Dtype::F32, false}, device).takes == Duration(0));
   CHECK(local_duration({Flops(3), Bytes(2), Dtype::F32, true}, {}).takes == Duration(0));
+}
+
+TEST_CASE("durations: ops reach shares of the peak rates, and small products less") {
+  DeviceFigures device;
+  device.launch = Duration(7);
+  device.memory_bandwidth = kGiga;
+  device.memory_share = {1, 4};
+  device.flops[Dtype::F32] = FlopsPerSecond(12'000'000'000'000);
+  device.efficiency[Dtype::F32] = {{1, 2}, 100, 30, Duration(5)};
+  // 6 TFLOP/s: 12 flops take 2 ps.
+  Cost cost{Flops(12), Bytes(), Dtype::F32};
+  CHECK(local_duration(cost, device).takes == Duration(9));
+  // 6 TFLOP/s * 100 / 200 * 10 / 40 is 750 GFLOP/s: 12 flops take 16 ps. The side of 120 results is
+  // 10.
+  cost.product = {120, 100};
+  CHECK(local_duration(cost, device).takes == Duration(5 + 16));
+  device.efficiency[Dtype::F32].launch.reset();
+  CHECK(local_duration(cost, device).takes == Duration(7 + 16));
+  // 250 MB/s: a byte takes 4 ns.
+  cost.bytes = Bytes(3);
+  CHECK(local_duration(cost, device).takes == Duration(7 + 12'000));
+  // A rate is at least 1 FLOP/s.
+  device.efficiency[Dtype::F32] = {{1, 1'000'000}, 1'000'000'000, 1'000'000'000, {}};
+  device.flops[Dtype::F32] = FlopsPerSecond(1);
+  cost = {Flops(2), Bytes(), Dtype::F32};
+  cost.product = {1, 1};
+  CHECK(local_duration(cost, device).takes == Duration(7 + 2'000'000'000'000));
+}
+
+TEST_CASE("durations: the square root is rounded down") {
+  for (const int64_t root :
+       {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{1'000'003}, int64_t{3'037'000'499}}) {
+    CHECK(integer_root(root * root) == root);
+    if (root > 0)
+      CHECK(integer_root(root * root - 1) == root - 1);
+  }
+  CHECK(integer_root(std::numeric_limits<int64_t>::max()) == 3'037'000'499);
 }
 
 TEST_CASE("durations: without a rate, reductions and copies take no time") {

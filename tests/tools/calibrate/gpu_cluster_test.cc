@@ -1,6 +1,6 @@
 // Tests the cluster that stands for virtual devices on GPUs, made from fits with known parameters.
 
-#include "tools/calibrate/gpu_cluster.h"
+#include "tools/calibrate/gpu_fit.h"
 
 #include <algorithm>
 #include <string>

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
@@ -92,6 +93,48 @@ TEST_CASE("tables: calibrate makes the same cluster of a table in a log") {
   CHECK(plain.find("nccl-tests alltoall on 8 ranks") != std::string::npos);
   CHECK(calibrated("h20_kubectl.txt") == plain);
   CHECK(calibrated("h20_without_hash.txt") == plain);
+}
+
+TEST_CASE("calibrate ops: a cluster whose products take the times of a table") {
+  const TemporaryFolder folder;
+  // A product of 1024 by 1024 by 1024 takes 10 us, one of twice the depth twice that.
+  const std::string text = R"({"matmul": {"columns": ["dtype", "m", "n", "k", "time_us"],
+"rows": [["f32", 1024, 1024, 1024, 10], ["f32", 1024, 1024, 2048, 20], ["f32", 1024, 1024, 4096, 40]]}})";
+  const std::string ops = folder.file("ops.json", text);
+  const std::string to = folder.path() + "/mine.json";
+  const auto calibrated = [&](const std::string& base) {
+    return ran({"calibrate", "ops", ops, "--base", base, "-o", to, "--no-validation", "--date",
+                "2026-01-02"});
+  };
+  const std::string base =
+      R"({"topology": "switch", "devices": 2, "bandwidth": "1 GB/s", "latency": "0 s",
+"flops": {"f32": "1 PFLOP/s"}, "memory_bandwidth": "100 TB/s"})";
+  const Ran made = calibrated(base);
+  CHECK(made.err.empty());
+  CHECK(made.outcome == Outcome::Holds);
+  CHECK(made.out.find("f32           3") != std::string::npos);
+  const std::string cluster = text_of(to);
+  CHECK(cluster.find(R"("label": "calibrated")") != std::string::npos);
+  CHECK(cluster.find("3 products, m 1024 to 1024, n 1024 to 1024, k 1024 to 4096, ops.json") !=
+        std::string::npos);
+  const std::string scenario =
+      folder.file("dot.json", R"({"orrery": 1, "cluster": )" + cluster + R"(,
+"mesh": {"x": 1}, "check_types": false, "arrays": {
+ "a": {"shape": [1024, 2048], "dtype": "f32", "init": "zeros"}, "b": {"shape": [2048, 1024], "dtype": "f32", "init": "zeros"}},
+"program": [{"id": "c", "op": "dot_general", "of": ["a", "b"], "dimension_numbers": [[[1], [0]], [[], []]]}]})");
+  const Ran run = ran({"run", scenario, "--data", "off", "--format", "json"});
+  CHECK(run.outcome == Outcome::Holds);
+  // The fit is within 2 % of 20 us.
+  CHECK(nlohmann::json::parse(run.out)["time"]["makespan_ps"].get<double>() ==
+        doctest::Approx(20e6).epsilon(0.02));
+
+  CHECK(
+      calibrated(R"({"topology": "switch", "devices": 2, "bandwidth": "1 GB/s", "latency": "0 s"})")
+          .err ==
+      "--base: expected a peak rate of f32, which " + ops + " has products of, got none\n");
+  CHECK(calibrated(R"({"topology": "switch", "devices": 2, "bandwidth": "1 GB/s", "latency": "0 s",
+"flops": {"f32": "1 PFLOP/s"}})")
+            .err == "--base: expected a memory_bandwidth, got none\n");
 }
 
 }  // namespace

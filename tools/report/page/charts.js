@@ -43,7 +43,7 @@ function front(data, by) {
   const mostX = Math.max(...all.map(point => point[by]));
   const mostY = Math.max(...all.map(point => point.y));
   const x = unitOf(scale, mostX);
-  const y = unitOf('time', mostY);
+  const y = unitOf(data.scale, mostY);
   return {
     type: 'scatter',
     data: {
@@ -56,7 +56,7 @@ function front(data, by) {
     options: {
       scales: {
         x: axis(by === 'devices' ? 'devices' : 'peak memory of a device', x, scale, mostX / x.size, true),
-        y: axis(data.of, y, 'time', mostY / y.size, true),
+        y: axis(data.of, y, data.scale, mostY / y.size, true),
       },
       plugins: {
         tooltip: {callbacks: {label: ({raw: {point}}) => [
@@ -82,7 +82,7 @@ function timeline(data) {
       datasets: kinds.map(([kind, label], k) => ({
         label, backgroundColor: colour(kind), grouped: false, barPercentage: 0.9, categoryPercentage: 0.9,
         data: data.bars.filter(bar => bar[1] === k)
-          .map(([row, , begin, end, name, count]) => ({y: rows[row], x: [begin / x.size, end / x.size], begin, end, name, count})),
+          .map(([row, , begin, end, name, count]) => ({y: rows[row], x: [begin / x.size, end / x.size], row, begin, end, name, count})),
       })),
     },
     options: {
@@ -96,7 +96,8 @@ function timeline(data) {
       plugins: {
         tooltip: {callbacks: {
           title: () => '',
-          label: ({raw: {begin, end, name, count}}) => [
+          label: ({raw: {row, begin, end, name, count}}) => [
+            data.rows[row],
             data.names[name] + (count > 1 ? ` and ${count - 1} more` : ''),
             `${amount(begin, 'time')} to ${amount(end, 'time')}: ${amount(end - begin, 'time')}`],
         }},
@@ -109,21 +110,22 @@ function timeline(data) {
 function memory(data) {
   const colours = ['compute', 'collective', 'launch', 'good', 'open', 'dim'];
   const largest = Math.max(data.capacity ?? 0, ...data.lines.flatMap(line => line.bytes));
-  const x = unitOf('time', data.end);
+  const whole = data.end || 1;
+  const x = unitOf('time', whole);
   const y = unitOf('bytes', largest);
   const line = (label, name, points, more) => ({
     label, borderColor: colour(name), backgroundColor: colour(name), borderWidth: 1.5, pointRadius: 0, pointHitRadius: 6,
     data: points.map(([at, bytes]) => ({x: at / x.size, y: bytes / y.size, at, bytes})), ...more,
   });
   const lines = data.lines.map(({name, at, bytes}, l) => line(
-    name, colours[l % colours.length], [...at.map((each, i) => [each, bytes[i]]), [data.end, bytes[bytes.length - 1]]], {stepped: true}));
+    name, colours[l % colours.length], [...at.map((each, i) => [each, bytes[i]]), [whole, bytes[bytes.length - 1]]], {stepped: true}));
   if (data.capacity)
-    lines.push(line('capacity', 'bad', [[0, data.capacity], [data.end, data.capacity]], {borderDash: [6, 4]}));
+    lines.push(line('capacity', 'bad', [[0, data.capacity], [whole, data.capacity]], {borderDash: [6, 4]}));
   return {
     type: 'line',
     data: {datasets: lines},
     options: {
-      scales: {x: axis('time', x, 'time', data.end / x.size, false), y: axis('live bytes', y, 'bytes', largest / y.size, true)},
+      scales: {x: axis('time', x, 'time', whole / x.size, false), y: axis('live bytes', y, 'bytes', largest / y.size, true)},
       plugins: {tooltip: {callbacks: {
         title: () => '',
         label: ({dataset, raw}) => `${dataset.label}: ${amount(raw.bytes, 'bytes')} at ${amount(raw.at, 'time')}`,
@@ -148,8 +150,9 @@ function draw(figure, choice) {
 
 for (const figure of document.querySelectorAll('figure.chart')) {
   let choice;
-  if (figure.dataset.kind === 'front') {
+  if (figure.dataset.kind === 'front')
     choice = 'devices';
+  if (choice && JSON.parse(figure.querySelector('script').textContent).scale === 'time') {
     const label = document.createElement('label');
     label.append('time against ');
     const select = document.createElement('select');
@@ -189,6 +192,8 @@ function compare(a, b) {
 for (const table of document.querySelectorAll('table.sortable')) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
+    if (head.textContent === '')
+      return;
     const button = document.createElement('button');
     button.type = 'button';
     button.textContent = head.textContent;

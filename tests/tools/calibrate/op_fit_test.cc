@@ -1,0 +1,144 @@
+// Tests fits of products of matrices to times that are made from known figures, and the tables.
+
+#include "tools/calibrate/op_fit.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/base/diagnostics.h"
+#include "models/base/random.h"
+#include "simulator/schedule/durations.h"
+
+namespace orrery::test {
+namespace {
+
+constexpr size_t kProducts = 80;
+
+Cluster base() {
+  Cluster cluster{"one", switch_fabric(1, {BytesPerSecond(1), Duration()}), {}};
+  cluster.device.memory_bandwidth = BytesPerSecond(3'000'000'000'000);
+  cluster.device.flops[Dtype::BF16] = FlopsPerSecond(1'000'000'000'000'000);
+  cluster.device.flops[Dtype::F8E4M3FN] = FlopsPerSecond(2'000'000'000'000'000);
+  return cluster;
+}
+
+/// Returns products of random sizes with the times that the device takes.
+std::vector<MeasuredProduct> products_on(const DeviceFigures& device, Dtype dtype) {
+  Random random(5);
+  std::vector<MeasuredProduct> products;
+  const auto size = [&] { return int64_t{1} << random.between(5, 14); };
+  for (size_t i = 0; i < kProducts; ++i) {
+    MeasuredProduct product{dtype, size(), size(), size(), {}};
+    Cost cost{Flops(2 * product.m * product.n * product.k), {}, dtype};
+    const int64_t bytes = dtype == Dtype::BF16 ? 2 : 1;  // results have two in any case
+    cost.bytes =
+        Bytes((product.m * product.k + product.k * product.n) * bytes + product.m * product.n * 2);
+    cost.product = {product.m * product.n, product.k};
+    product.time = local_duration(cost, device).takes;
+    products.push_back(product);
+  }
+  return products;
+}
+
+OpFitOptions options() {
+  OpFitOptions options;
+  options.date = "2026-01-02";
+  options.source = "a test";
+  options.validates = false;
+  return options;
+}
+
+TEST_CASE("op fit: figures are found again") {
+  DeviceFigures device = base().device;
+  device.memory_share = {7, 10};
+  device.efficiency[Dtype::BF16] = {{4, 5}, 120, 300, Duration(3'000'000)};
+  const OpFit fit = fit_ops(base(), products_on(device, Dtype::BF16), options());
+  // The search ends when its error changes by less than 1e-5. Figures make up for each other by
+  // then to a few parts in a hundred.
+  constexpr double kClose = 0.05;
+  CHECK(fit.memory_share.part == doctest::Approx(700).epsilon(kClose));
+  const DtypeFit& found = fit.dtypes.at(Dtype::BF16);
+  CHECK(found.efficiency.share.part == doctest::Approx(800).epsilon(kClose));
+  CHECK(static_cast<double>(found.efficiency.launch->count()) ==
+        doctest::Approx(3e6).epsilon(kClose));
+  CHECK(found.errors.times == kProducts);
+  CHECK(found.errors.mean < kClose / 5);
+  CHECK(found.left_out.times == 0);
+}
+
+TEST_CASE(
+    "op fit: each dtype has figures, whose sources are told, and every product is left out once") {
+  DeviceFigures device = base().device;
+  device.efficiency[Dtype::BF16] = {{4, 5}, 120, 300, Duration(3'000'000)};
+  device.efficiency[Dtype::F8E4M3FN] = {{3, 5}, 500, 900, Duration(9'000'000)};
+  std::vector<MeasuredProduct> products = products_on(device, Dtype::BF16);
+  for (const MeasuredProduct& product : products_on(device, Dtype::F8E4M3FN))
+    products.push_back(product);
+  OpFitOptions validated = options();
+  validated.validates = true;
+  validated.evaluations = 100;
+  const OpFit fit = fit_ops(base(), products, validated);
+  REQUIRE(fit.dtypes.size() == 2);
+  for (const auto& [dtype, found] : fit.dtypes) {
+    CHECK(found.left_out.times == kProducts);
+    CHECK(fit.cluster.device.efficiency.at(dtype) == found.efficiency);
+  }
+  REQUIRE(fit.cluster.sources.size() == 9);
+  CHECK(fit.cluster.sources.front().figure == "efficiency/bf16/half_depth");
+  const FigureSource& memory = fit.cluster.sources.back();
+  CHECK(memory.figure == "efficiency/memory");
+  CHECK(memory.label == kCalibrated);
+  CHECK(memory.source == fmt::format("{} products, a test", 2 * kProducts));
+  CHECK(memory.date == "2026-01-02");
+}
+
+std::string refused(const std::string& text) {
+  try {
+    read_op_table("f", text, {});
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("op table: columns come in any order, and other keys are not read") {
+  const std::vector<MeasuredProduct> products = read_op_table(
+      "f",
+      R"({"id": 1, "matmul": {"source": "s", "columns": ["time_us", "k", "n", "m", "gpu", "dtype"],
+"rows": [[1.5, 1, 2, 3, "h", "bfloat16"], [0.000001, 4, 5, 6, null, "f32"]]}})",
+      {});
+  REQUIRE(products.size() == 2);
+  CHECK(products[0].dtype == Dtype::BF16);
+  CHECK(products[0].m == 3);
+  CHECK(products[0].n == 2);
+  CHECK(products[0].k == 1);
+  CHECK(products[0].time == Duration(1'500'000));
+  CHECK(products[1].time == Duration(1));
+}
+
+TEST_CASE("op table: what is wrong is told") {
+  CHECK(refused("[]") ==
+        "f:1:1: expected an object \"matmul\" with \"columns\" and \"rows\", got a list");
+  CHECK(
+      refused(R"({"matmul": {}})") ==
+      "f:1:12: /matmul: expected \"columns\" with \"dtype\", \"m\", \"n\", \"k\" and \"time_us\", "
+      "each once, got an object");
+  CHECK(refused(R"({"matmul": {"columns": ["m", "m", "n", "k", "dtype", "time_us"]}})") ==
+        "f:1:24: /matmul/columns: expected \"columns\" with \"dtype\", \"m\", \"n\", \"k\" and "
+        "\"time_us\", each once, got a list");
+  const std::string columns = R"({"matmul": {"columns": ["dtype", "m", "n", "k", "time_us"], )";
+  CHECK(refused(columns + R"("rows": []}})") ==
+        "f:1:69: /matmul/rows: expected \"rows\": a list of at least one row, got a list");
+  CHECK(refused(columns + R"("rows": [1, ["bf61", 0, 1, 1, 0]]}})") ==
+        "f:1:70: /matmul/rows/0: expected a row of 5 values, as \"columns\" has, got 1\n"
+        "f:1:74: /matmul/rows/1/0: expected a dtype such as \"bf16\", got \"bf61\"\n"
+        "f:1:82: /matmul/rows/1/1: expected a size from 1 to 1073741824, got 0\n"
+        "f:1:91: /matmul/rows/1/4: expected a time in us, from 0.000001 to 1000000000, got 0");
+}
+
+}  // namespace
+}  // namespace orrery::test
