@@ -1,7 +1,5 @@
 // Tests the cluster that stands for virtual devices on GPUs, made from fits with known parameters.
 
-#include "tools/calibrate/gpu_fit.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "models/scenario/document.h"
 #include "simulator/network/paths.h"
 #include "tests/support/units.h"
+#include "tools/calibrate/gpu_fit.h"
 
 namespace orrery::test {
 namespace {
