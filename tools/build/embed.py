@@ -15,8 +15,9 @@ for file in sorted(map(pathlib.Path, files), key=lambda f: f.name):
     assert ')embedded"' not in text, f'{file} holds the end of a raw string'
     name = file.name.split('.')[0]
     entries.append(f'    {entry}{{"{name}", R"embedded({text})embedded"}},\n')
+# Clang warns of literals of more than 65,536 characters, which both compilers take.
 pathlib.Path(output).write_text(
-    f'#include <array>\n\n#include "{header}"\n\nnamespace orrery {{\n\n'
+    f'#pragma GCC diagnostic ignored "-Woverlength-strings"\n#include <array>\n\n#include "{header}"\n\nnamespace orrery {{\n\n'
     f'std::span<const {entry}> {function}() {{\n'
     '  static constexpr std::array kEntries = {\n' + ''.join(entries) + '  };\n'
     '  return kEntries;\n}\n\n}  // namespace orrery\n')

@@ -315,11 +315,11 @@ OpFit fit_ops(const Cluster& base, const std::vector<MeasuredProduct>& products,
 }
 
 std::string op_fit_text(const OpFit& fit, const Style& style) {
-  using Align = Table::Align;
-  Table figures({Align::Left, Align::Right, Align::Right, Align::Right, Align::Right});
+  using Side = Table::Align;
+  Table figures({Side::Left, Side::Right, Side::Right, Side::Right, Side::Right});
   figures.row({"dtype", "share of peak", "half at depth", "half at side", "launch"});
-  Table errors({Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
-                Align::Left});
+  Table errors(
+      {Side::Left, Side::Right, Side::Right, Side::Right, Side::Right, Side::Right, Side::Left});
   errors.row({"dtype", "products", "mean", "bias", "worst", "left out", "measured"});
   for (const auto& [dtype, of] : fit.dtypes) {
     figures.row({std::string(name(dtype)), share_text(of.efficiency.share),

@@ -114,7 +114,7 @@ std::string outline_text(const Outline& outline, const Style& style) {
 }
 
 std::string html_text(std::string_view text) {
-  constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
+  constexpr std::string_view kUnknownByte = "\xef\xbf\xbd";  // U+FFFD
   std::string html;
   while (!text.empty()) {
     const size_t whole = not_utf8_at(text).value_or(text.size());
@@ -138,7 +138,7 @@ std::string html_text(std::string_view text) {
     }
     text.remove_prefix(whole);
     if (!text.empty()) {
-      html += kReplacement;
+      html += kUnknownByte;
       text.remove_prefix(1);
     }
   }
@@ -157,7 +157,7 @@ std::string html_of(std::string_view text) {
                                                       {"\033[33m", "open"},
                                                       {"\033[0m", ""}}};
   std::string html;
-  size_t open = 0;  // elements; names of files may have codes of their own
+  size_t begun = 0;  // elements; names of files may have codes of their own
   while (!text.empty()) {
     const size_t code = std::min(text.find('\033'), text.size());
     html += html_text(text.substr(0, code));
@@ -171,13 +171,13 @@ std::string html_of(std::string_view text) {
       continue;
     if (!colour->name.empty()) {
       html += fmt::format("<span class=\"{}\">", colour->name);
-      ++open;
-    } else if (open > 0) {
+      ++begun;
+    } else if (begun > 0) {
       html += "</span>";
-      --open;
+      --begun;
     }
   }
-  for (; open > 0; --open)
+  for (; begun > 0; --begun)
     html += "</span>";
   return html;
 }

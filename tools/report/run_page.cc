@@ -236,8 +236,8 @@ class RunSections {
     });
     std::string html = chart_html("memory", "live bytes of a device over time", data);
     if (left_out > 0)
-      html += paragraph(fmt::format("{} whose peaks are lower are not drawn",
-                                    counted(static_cast<int64_t>(left_out), "kind of devices")));
+      html += paragraph(fmt::format("Not drawn: {} of devices, whose peaks are lower.",
+                                    counted(static_cast<int64_t>(left_out), "kind")));
     return html;
   }
 
