@@ -315,11 +315,11 @@ OpFit fit_ops(const Cluster& base, const std::vector<MeasuredProduct>& products,
 }
 
 std::string op_fit_text(const OpFit& fit, const Style& style) {
-  using Side = Table::Align;
-  Table figures({Side::Left, Side::Right, Side::Right, Side::Right, Side::Right});
+  constexpr Table::Align kLeft = Table::Align::Left;
+  constexpr Table::Align kRight = Table::Align::Right;
+  Table figures({kLeft, kRight, kRight, kRight, kRight});
   figures.row({"dtype", "share of peak", "half at depth", "half at side", "launch"});
-  Table errors(
-      {Side::Left, Side::Right, Side::Right, Side::Right, Side::Right, Side::Right, Side::Left});
+  Table errors({kLeft, kRight, kRight, kRight, kRight, kRight, kLeft});
   errors.row({"dtype", "products", "mean", "bias", "worst", "left out", "measured"});
   for (const auto& [dtype, of] : fit.dtypes) {
     figures.row({std::string(name(dtype)), share_text(of.efficiency.share),
