@@ -131,9 +131,9 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-/// How much of a peak rate of flops kernels reach. A product of matrices, each of whose results
-/// sums up k products, reaches share * k / (k + half_depth) * s / (s + half_side) of it, where s is
-/// the square root of the number of its results, rounded down. Other ops reach the share.
+/// How much of a peak rate of flops kernels reach. A product of matrices whose results sum up k
+/// products each reaches share * k / (k + half_depth) * s / (s + half_side). Here s is the square
+/// root of the number of results, rounded down. Other ops reach the share.
 struct FlopsEfficiency {
   Share share;
   int64_t half_depth = 0;          // the k with which half of the share is reached
