@@ -123,7 +123,6 @@ class Fabric {
   std::shared_ptr<const Graph> graph_;  // where a search says which vertices reach each other
 };
 
-/// The figures of a device. One that was not given is absent, and a report says so.
 /// A Share is a ratio of at most 1.
 struct Share {
   int64_t part = 1;
@@ -131,17 +130,29 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
+/// How much of a peak rate of flops attention reaches: share * s / (s + half_keys), where s is the
+/// number of keys.
+struct AttentionEfficiency {
+  Share share;
+  int64_t half_keys = 0;           // the s with which half of the share is reached
+  std::optional<Duration> launch;  // in place of the device's
+  friend bool operator==(const AttentionEfficiency&, const AttentionEfficiency&) = default;
+};
+
 /// How much of a peak rate of flops kernels reach. A product of matrices whose results sum up k
 /// products each reaches share * k / (k + half_depth) * s / (s + half_side). Here s is the square
-/// root of the number of results, rounded down. Other ops reach the share.
+/// root of the number of results, rounded down. Other ops reach the share, and so does attention
+/// that has no figures of its own.
 struct FlopsEfficiency {
   Share share;
   int64_t half_depth = 0;          // the k with which half of the share is reached
   int64_t half_side = 0;           // the s with which half of the share is reached
   std::optional<Duration> launch;  // of a product, in place of the device's
+  std::optional<AttentionEfficiency> attention = {};
   friend bool operator==(const FlopsEfficiency&, const FlopsEfficiency&) = default;
 };
 
+/// The figures of a device. One that was not given is absent, and a report says so.
 struct DeviceFigures {
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;

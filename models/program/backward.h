@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/mesh/mesh.h"
@@ -24,10 +25,16 @@ class BackwardOps {
  public:
   virtual ~BackwardOps() = default;
 
-  /// Adds an op with one result, and returns the result. Attributes that are not given have the
+  /// Adds an op, and returns its results, which are so many. Attributes that are not given have the
   /// defaults of the op's rules. The op donates the operands `donated`.
-  virtual std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes = {},
-                         std::vector<std::string> donated = {}) = 0;
+  virtual std::vector<std::string> add_op(OpKind kind, std::vector<std::string> operands,
+                                          Attributes attributes, std::vector<std::string> donated,
+                                          size_t results) = 0;
+  /// Does the same with one result.
+  std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes = {},
+                 std::vector<std::string> donated = {}) {
+    return add_op(kind, std::move(operands), std::move(attributes), std::move(donated), 1).front();
+  }
   virtual ValueType type(const std::string& value) = 0;
   /// Returns a cotangent of zeros, for a value of this type.
   virtual std::string zeros(const ValueType& type) = 0;

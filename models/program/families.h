@@ -25,6 +25,8 @@ std::vector<OpRules> indexing_rules();
 std::vector<OpRules> reduction_rules();
 // Returns the entry of dot_general.
 std::vector<OpRules> dot_rules();
+// Returns the entries of dot_product_attention and of its gradients.
+std::vector<OpRules> attention_rules();
 // Returns the entries of ops whose results are not made of operands: axis_index, axis_size, full,
 // iota, create_token and compute.
 std::vector<OpRules> source_rules();
@@ -78,6 +80,7 @@ Cotangents compute(BackwardCall& call);
 Cotangents reduce_sum(BackwardCall& call);
 Cotangents reduce_extremum(BackwardCall& call);  // reduce_max, reduce_min
 Cotangents dot_general(BackwardCall& call);
+Cotangents dot_product_attention(BackwardCall& call);
 
 // In collective_backward.cc:
 Cotangents psum(BackwardCall& call);
@@ -123,6 +126,7 @@ BatchOutcome scatter_add(BatchCall& call);
 // In reduction_batch.cc:
 BatchOutcome reduction(BatchCall& call);
 BatchOutcome dot_general(BatchCall& call);
+BatchOutcome attention(BatchCall& call);  // and its gradients
 
 // In source_batch.cc:
 BatchOutcome cast(BatchCall& call);

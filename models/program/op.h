@@ -94,6 +94,8 @@ enum class OpKind : uint8_t {
   Iota,
   CreateToken,
   DotGeneral,
+  DotProductAttention,
+  DotProductAttentionVjp,
   OptimizationBarrier,
   Compute,
 };

@@ -112,4 +112,16 @@ Cotangents dot_general(BackwardCall& call) {
   return cotangents;
 }
 
+Cotangents dot_product_attention(BackwardCall& call) {
+  if (is_unreduced(call, call.cotangent()))
+    call.refuse("the gradient of its result is still to be summed over a mesh axis");
+  Cotangents cotangents;
+  for (std::string& cotangent :
+       call.ops().add_op(OpKind::DotProductAttentionVjp,
+                         {call.operand(0), call.operand(1), call.operand(2), call.cotangent()},
+                         call.attributes(), {}, 3))
+    cotangents.emplace_back(std::move(cotangent));
+  return cotangents;
+}
+
 }  // namespace orrery::backward

@@ -61,4 +61,15 @@ BatchOutcome dot_general(BatchCall& call) {
   return same_op(call, std::move(attributes), dimension);
 }
 
+BatchOutcome attention(BatchCall& call) {
+  std::vector<std::string> operands;
+  for (size_t k = 0; k < call.operands(); ++k)
+    operands.push_back(batched_at(call, k, 0).value);
+  std::vector<Batched> results;
+  for (std::string& result : call.op(call.kind(), std::move(operands), call.attributes(),
+                                     rules(call.kind()).most_results))
+    results.push_back({std::move(result), 0});
+  return results;
+}
+
 }  // namespace orrery::batching

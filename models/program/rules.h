@@ -36,6 +36,8 @@
 
 namespace orrery {
 
+struct Program;
+
 /// A TypeContext is the input of a type rule.
 struct TypeContext {
   const Mesh& mesh;
@@ -79,6 +81,7 @@ struct Cost {
   Dtype dtype = Dtype::F32;             // which peak rate applies
   bool runs = true;                     // false: nothing runs, so there is no launch either
   std::optional<Product> product = {};  // of a product that is not empty
+  std::optional<int64_t> keys = {};     // of attention: how many there are
 };
 using CostRule = Cost (*)(const Attributes&, std::span<const ValueType> operands,
                           std::span<const ValueType> results);
@@ -105,6 +108,10 @@ std::vector<Tensor> one_result(const LocalCall& call) {
   results.push_back(kResult(call));
   return results;
 }
+
+/// A BodyRule returns what an op means as a program of other ops on one device. Its arguments are
+/// the op's operands, and its outputs the results.
+using BodyRule = Program (*)(const Attributes&, std::span<const ValueType> operands);
 
 /// An Alias says where an op puts a result.
 enum class Alias : uint8_t {
@@ -246,6 +253,8 @@ enum class Errors : uint8_t {
   Products,
   /// The values are placeholders (`stand_in` of source_rules.cc).
   StandIn,
+  /// Errors pass through the op's body.
+  Body,
 };
 
 /// Transforms says how programs with an op are transformed.
@@ -267,7 +276,8 @@ struct OpRules {
   std::vector<Parameter> parameters;  // those of the family included
   TypeRule type = nullptr;
   CostRule cost = nullptr;          // local ops only
-  EvaluateRule evaluate = nullptr;  // local ops only
+  EvaluateRule evaluate = nullptr;  // local ops without a body only
+  BodyRule body = nullptr;          // of a local op that stands for several others
   MemoryRule memory = fresh_results;
   /// If it is true and the first operand is donated, the result is written over it. Then only the
   /// place that the second operand updates is read and written.

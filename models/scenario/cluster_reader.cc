@@ -284,27 +284,49 @@ class ClusterReader {
   }
 
   std::optional<FlopsEfficiency> read_efficiency(DocumentNode node, const std::string& dtype) {
-    if (!is_object(node, R"(an object with "share", "half_depth", "half_side" and "launch")",
+    if (!is_object(node,
+                   R"(an object with "share", "half_depth", "half_side", "launch" and "attention")",
                    diagnostics_))
       return std::nullopt;
     Fields fields(node, diagnostics_);
-    const auto called = [&](const char* key) {
-      return fmt::format("efficiency/{}/{}", dtype, key);
-    };
+    const std::string path = fmt::format("efficiency/{}", dtype);
     FlopsEfficiency efficiency;
-    if (const auto share = figures_.share(fields, "share", called("share")))
-      efficiency.share = {share->data, share->wire};
-    const auto half = [&](const char* key) {
-      return figures_.integer(fields, key, "a whole number", {1, kMostHalf}, called(key))
-          .value_or(0);
-    };
-    efficiency.half_depth = half("half_depth");
-    efficiency.half_side = half("half_side");
-    if (const auto launch =
-            figures_.quantity(fields, "launch", Dimension::Time, {}, called("launch")))
-      efficiency.launch = Duration(*launch);
+    efficiency.share = read_share_reached(fields, path);
+    efficiency.half_depth = read_half(fields, "half_depth", path);
+    efficiency.half_side = read_half(fields, "half_side", path);
+    efficiency.launch = read_own_launch(fields, path);
+    if (const auto own = fields.optional("attention"))
+      efficiency.attention = read_attention(*own, path + "/attention");
     fields.finish();
     return efficiency;
+  }
+
+  std::optional<AttentionEfficiency> read_attention(DocumentNode node, const std::string& path) {
+    if (!is_object(node, R"(an object with "share", "half_keys" and "launch")", diagnostics_))
+      return std::nullopt;
+    Fields fields(node, diagnostics_);
+    AttentionEfficiency efficiency;
+    efficiency.share = read_share_reached(fields, path);
+    efficiency.half_keys = read_half(fields, "half_keys", path);
+    efficiency.launch = read_own_launch(fields, path);
+    fields.finish();
+    return efficiency;
+  }
+
+  Share read_share_reached(Fields& fields, const std::string& path) {
+    const auto share = figures_.share(fields, "share", path + "/share");
+    return share ? Share{share->data, share->wire} : Share();
+  }
+
+  int64_t read_half(Fields& fields, const char* key, const std::string& path) {
+    return figures_
+        .integer(fields, key, "a whole number", {1, kMostHalf}, fmt::format("{}/{}", path, key))
+        .value_or(0);
+  }
+
+  std::optional<Duration> read_own_launch(Fields& fields, const std::string& path) {
+    const auto launch = figures_.quantity(fields, "launch", Dimension::Time, {}, path + "/launch");
+    return launch ? std::optional(Duration(*launch)) : std::nullopt;
   }
 
   std::optional<TransportFigures> read_nic_transport(DocumentNode node, FigureReader& figures) {

@@ -277,29 +277,42 @@ class ClusterWriter {
     write_efficiency(device);
   }
 
+  static JsonText share_text(Share share) {
+    return JsonText::text(fmt::format("{}/{}", share.part, share.whole));
+  }
+
+  /// Returns what is reached of a rate: the share, the sizes with which half of it is, the launch.
+  Members reached(const std::string& path, Share share,
+                  const std::vector<std::pair<const char*, int64_t>>& halves,
+                  std::optional<Duration> launch) {
+    Members members;
+    const auto add_own = [&](const char* key, JsonText value) {
+      members.emplace_back(key, figure(fmt::format("{}/{}", path, key), std::move(value)));
+    };
+    add_own("share", share_text(share));
+    for (const auto& [key, half] : halves)
+      if (half > 0)
+        add_own(key, JsonText::raw(fmt::format("{}", half)));
+    if (launch)
+      add_own("launch", JsonText::text(quantity_text(*launch)));
+    return members;
+  }
+
   void write_efficiency(const DeviceFigures& device) {
     Members members;
-    const auto text = [](Share share) {
-      return JsonText::text(fmt::format("{}/{}", share.part, share.whole));
-    };
-    for (const auto& [dtype, efficiency] : device.efficiency) {
-      const std::string key(name(dtype));
-      Members own;
-      const auto add_own = [&](const char* figure_key, JsonText value) {
-        own.emplace_back(
-            figure_key, figure(fmt::format("efficiency/{}/{}", key, figure_key), std::move(value)));
-      };
-      add_own("share", text(efficiency.share));
-      for (const auto& [half_key, half] : {std::pair("half_depth", efficiency.half_depth),
-                                           std::pair("half_side", efficiency.half_side)})
-        if (half > 0)
-          add_own(half_key, JsonText::raw(fmt::format("{}", half)));
-      if (efficiency.launch)
-        add_own("launch", JsonText::text(quantity_text(*efficiency.launch)));
-      members.emplace_back(key, JsonText::object(std::move(own)));
+    for (const auto& [dtype, of] : device.efficiency) {
+      const std::string path = fmt::format("efficiency/{}", name(dtype));
+      Members own = reached(
+          path, of.share, {{"half_depth", of.half_depth}, {"half_side", of.half_side}}, of.launch);
+      if (of.attention)
+        own.emplace_back("attention",
+                         JsonText::object(reached(path + "/attention", of.attention->share,
+                                                  {{"half_keys", of.attention->half_keys}},
+                                                  of.attention->launch)));
+      members.emplace_back(std::string(name(dtype)), JsonText::object(std::move(own)));
     }
     if (device.memory_share != Share())
-      members.emplace_back("memory", figure("efficiency/memory", text(device.memory_share)));
+      members.emplace_back("memory", figure("efficiency/memory", share_text(device.memory_share)));
     if (!members.empty())
       members_.emplace_back("efficiency", JsonText::object(std::move(members)));
   }

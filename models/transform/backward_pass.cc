@@ -122,10 +122,15 @@ void BackwardPass::add(ProgramPart part) {
   refused_.throw_if_any();
 }
 
-std::string BackwardPass::op(OpKind kind, std::vector<std::string> operands, Attributes attributes,
-                             std::vector<std::string> donated) {
+std::vector<std::string> BackwardPass::add_op(OpKind kind, std::vector<std::string> operands,
+                                              Attributes attributes,
+                                              std::vector<std::string> donated, size_t results) {
   OpRequest request;
-  request.name = names_.take(after_);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < results; ++i)
+    names.push_back(names_.take(after_));
+  request.name = names.front();
+  request.other_results.assign(names.begin() + 1, names.end());
   request.kind = kind;
   request.attributes = std::move(attributes);
   request.operands = std::move(operands);
@@ -138,10 +143,10 @@ std::string BackwardPass::op(OpKind kind, std::vector<std::string> operands, Att
       ++read->second;
   // Others are views, or may be: casts of states and collectives that only copy.
   if (rules(kind).family == Family::Local && rules(kind).memory != results_in_operands)
-    readers_.emplace(request.name, 0);
-  std::string name = request.name;
+    for (const std::string& name : names)
+      readers_.emplace(name, 0);
   add(std::move(request));
-  return name;
+  return names;
 }
 
 ValueType BackwardPass::type(const std::string& value) {

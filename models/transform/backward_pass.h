@@ -107,8 +107,9 @@ class BackwardPass final : public BackwardOps {
   /// carries.
   std::optional<OpId> maker(ValueId value) const;
 
-  std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes,
-                 std::vector<std::string> donated = {}) override;
+  std::vector<std::string> add_op(OpKind kind, std::vector<std::string> operands,
+                                  Attributes attributes, std::vector<std::string> donated,
+                                  size_t results) override;
   ValueType type(const std::string& value) override;
   std::string zeros(const ValueType& type) override;
 

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/amount_text.h"
+#include "models/program/op_rules.h"
 #include "models/program/rules.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/lower/groupings.h"
@@ -165,9 +166,40 @@ std::vector<std::string> source_labels(const Cluster& cluster, IsNamed is_named)
 
 }  // namespace
 
-std::vector<std::string> fitted_figures(const Cluster& cluster) {
-  return source_labels(cluster, [](const FigureSource& figure) {
-    return !figure.figure.starts_with(kOfConnections) &&
+namespace {
+
+constexpr std::string_view kOfEfficiency = "efficiency/";
+
+/// Returns the parts of the efficiency on which times of the program's ops depend: the names of
+/// dtypes that have flops, and "memory".
+std::set<std::string_view> used_efficiency(const Program& program) {
+  std::set<std::string_view> used;
+  for (const Op& op : program.ops) {
+    if (rules(op.kind).family != Family::Local)
+      continue;
+    const Cost cost = cost_of(program, op);
+    if (cost.runs && cost.flops > Flops())
+      used.insert(name(cost.dtype));
+    if (cost.runs && cost.bytes > Bytes())
+      used.insert("memory");
+  }
+  return used;
+}
+
+}  // namespace
+
+std::vector<std::string> fitted_figures(const Cluster& cluster, const Program& program) {
+  std::optional<std::set<std::string_view>> used;  // found when the first figure asks for it
+  const auto is_unused = [&](std::string_view figure) {
+    if (!figure.starts_with(kOfEfficiency))
+      return false;
+    if (!used)
+      used = used_efficiency(program);
+    figure.remove_prefix(kOfEfficiency.size());
+    return used->count(figure.substr(0, figure.find('/'))) == 0;
+  };
+  return source_labels(cluster, [&](const FigureSource& figure) {
+    return !figure.figure.starts_with(kOfConnections) && !is_unused(figure.figure) &&
            (figure.label == kCalibrated || figure.label == kExtrapolated ||
             figure.label == kAssumed || figure.label == kOverridden);
   });

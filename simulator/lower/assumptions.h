@@ -28,8 +28,8 @@ std::vector<std::string> transport_labels(const std::optional<TransportFigures>&
 
 /// Returns the figures that were fitted to measurements, extended from others, or overridden by the
 /// command line. Figures of one source are in one label. A figure that a maker states or a tool
-/// reports needs no label.
-std::vector<std::string> fitted_figures(const Cluster& cluster);
+/// reports needs no label, nor does an efficiency that no op of the program depends on.
+std::vector<std::string> fitted_figures(const Cluster& cluster, const Program& program);
 
 /// Returns the figures by which connections of these kinds take memory, by label and source as
 /// above. Those that the policy replaces are left out.

@@ -23,7 +23,8 @@ std::string no_rate(Dtype dtype, const DeviceFigures& device) {
 }  // namespace
 
 bool is_about_flops(OpKind kind) {
-  return kind == OpKind::DotGeneral || kind == OpKind::Compute;
+  return kind == OpKind::DotGeneral || kind == OpKind::DotProductAttention ||
+         kind == OpKind::DotProductAttentionVjp || kind == OpKind::Compute;
 }
 
 Duration LocalCosts::of(const Op& op) {
@@ -38,7 +39,7 @@ Duration LocalCosts::of(const Op& op) {
   }
   if (!duration.lacks_memory_bandwidth)
     return duration.takes;
-  if (duration.takes > launch_duration(device_))
+  if (duration.takes > duration.launch)
     only_flops_charged_ = true;
   else if (take_nothing_++ == 0)
     takes_nothing_ = op.name;

@@ -12,8 +12,8 @@
 
 namespace orrery {
 
-/// Returns whether the op is mainly flops: a product, or a `compute`. Only such ops must have a
-/// peak rate.
+/// Returns whether the op is mainly flops: a product, attention, or a `compute`. Only such ops must
+/// have a peak rate.
 bool is_about_flops(OpKind kind);
 
 /// LocalCosts says what the ops of one program cost. A figure that the cluster lacks is an error or

@@ -33,21 +33,33 @@ inline int64_t integer_root(int64_t number) {
   return root;
 }
 
-/// Returns the flops per second that kernels reach, by FlopsEfficiency.
+/// Returns the flops per second that a kernel of this cost reaches, by FlopsEfficiency.
 inline FlopsPerSecond reached_rate(FlopsPerSecond peak, const FlopsEfficiency& of,
-                                   const std::optional<Cost::Product>& product) {
-  int64_t rate = part_of_rate(peak.count(), of.share.part, of.share.whole);
-  if (product) {
-    const int64_t side = integer_root(product->results);
-    rate = part_of_rate(rate, product->depth, product->depth + of.half_depth);
+                                   const Cost& cost) {
+  const bool attends = cost.keys && of.attention;
+  const Share share = attends ? of.attention->share : of.share;
+  int64_t rate = part_of_rate(peak.count(), share.part, share.whole);
+  if (attends)
+    rate = part_of_rate(rate, *cost.keys, *cost.keys + of.attention->half_keys);
+  if (cost.product) {
+    const int64_t side = integer_root(cost.product->results);
+    rate = part_of_rate(rate, cost.product->depth, cost.product->depth + of.half_depth);
     rate = part_of_rate(rate, side, side + of.half_side);
   }
   return FlopsPerSecond(rate);
 }
 
+/// Returns the launch that the efficiency says for a kernel of this cost, if it does.
+inline std::optional<Duration> own_launch(const FlopsEfficiency& of, const Cost& cost) {
+  if (cost.keys && of.attention)
+    return of.attention->launch;
+  return cost.product ? of.launch : std::nullopt;
+}
+
 /// A LocalDuration says how long a local op takes on a device, and which figures that lacks.
 struct LocalDuration {
   Duration takes;
+  Duration launch;               // of that
   bool lacks_peak_rate = false;  // for flops of the cost's dtype
   bool lacks_memory_bandwidth = false;
 };
@@ -61,18 +73,18 @@ inline LocalDuration local_duration(const Cost& cost, const DeviceFigures& devic
   if (!cost.runs)
     return result;
   Duration runs;
-  Duration launch = launch_duration(device);
+  result.launch = launch_duration(device);
   if (cost.flops > Flops()) {
     const auto peak = device.flops.find(cost.dtype);
     const auto efficiency = device.efficiency.find(cost.dtype);
     const bool is_known = efficiency != device.efficiency.end();
     result.lacks_peak_rate = peak == device.flops.end();
     if (!result.lacks_peak_rate)
-      runs = compute_time(
-          cost.flops,
-          is_known ? reached_rate(peak->second, efficiency->second, cost.product) : peak->second);
-    if (is_known && cost.product)
-      launch = efficiency->second.launch.value_or(launch);
+      runs =
+          compute_time(cost.flops, is_known ? reached_rate(peak->second, efficiency->second, cost)
+                                            : peak->second);
+    if (is_known)
+      result.launch = own_launch(efficiency->second, cost).value_or(result.launch);
   }
   if (cost.bytes > Bytes()) {
     result.lacks_memory_bandwidth = !device.memory_bandwidth;
@@ -83,7 +95,7 @@ inline LocalDuration local_duration(const Cost& cost, const DeviceFigures& devic
                                                                 device.memory_share.part,
                                                                 device.memory_share.whole))));
   }
-  result.takes = launch + runs;
+  result.takes = result.launch + runs;
   return result;
 }
 

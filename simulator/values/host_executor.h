@@ -44,6 +44,13 @@ struct HostRun {
 std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
                                    std::span<const Tensor* const> operands, LogicalId device);
 
+/// Returns what the op stands for on its operands. Requires an op with a body (OpRules::body).
+Program body_of(const Program& program, const Op& op);
+
+/// Returns the values of a body, given its arguments.
+std::vector<std::optional<Tensor>> body_values(const Program& body,
+                                               std::span<const Tensor* const> operands);
+
 /// HostKernels compute the elements. Definitions are computed by ours, so they judge other folds.
 /// Other local ops are judged only where expectations compare their results, as those of laws do:
 /// a local op is its own definition.

@@ -133,6 +133,8 @@ constexpr std::array kLeftOut = {
     LeftOut{"create_token", "", "a token has no elements"},
     LeftOut{"done", "", "counts as the started collective that it ends"},
     LeftOut{"compute", "", "stands for what is not written out"},
+    LeftOut{"dot_product_attention_vjp", "",
+            "the gradients of jax.nn's are programs of transforms"},
     LeftOut{"pmean", "unequal groups", "JAX divides by the size of the first group"},
     LeftOut{"pmean", "no axes", "JAX gives f64", Dtype::Pred},
     LeftOut{"all_gather", "no axes", "gives back its operand, whatever the dtype"},
@@ -183,6 +185,8 @@ bool takes(OpKind kind, Dtype dtype) {
     case OpKind::Imag:
       return is_complex(dtype);
     case OpKind::Complex:
+      return dtype == Dtype::F32 || dtype == Dtype::F64;
+    case OpKind::DotProductAttention:  // XLA's CPU lacks the sums that it needs of narrower floats
       return dtype == Dtype::F32 || dtype == Dtype::F64;
     case OpKind::Conj:
       return dtype == Dtype::F32 || dtype == Dtype::F64 || is_complex(dtype);

@@ -27,7 +27,7 @@ int64_t parts_of_error(double mean) {
 
 /// Returns a row in words: "a100-nvswitch.json, all_reduce of 8 ranks, 1 to 64 MiB".
 std::string name_of(const AccuracyRow& row) {
-  return fmt::format("{}, {} of {}, {}", row.file, name(row.collective), counted(row.ranks, "rank"),
+  return fmt::format("{}, {} of {}, {}", row.file, row.work, counted(row.ranks, "rank"),
                      row.band->name);
 }
 
@@ -42,9 +42,16 @@ void add_rows(const MeasuredFile& file, const Limits& limits, Accuracy& accuracy
         .push_back(residual);
   for (const auto& [group, of_group] : groups) {
     const auto& [collective, ranks, band] = group;
-    accuracy.rows.push_back(
-        {file.name, file.cluster.name, file.use, collective, ranks, band, summary(of_group)});
+    accuracy.rows.push_back({file.name, file.cluster.name, file.use, std::string(name(collective)),
+                             ranks, band, summary(of_group)});
   }
+  std::map<std::pair<std::string, const SizeBand*>, std::vector<double>> of_ops;
+  for (const MeasuredOp& op : file.ops)
+    of_ops[{work_text(op), &band_of(cost_of(op).bytes)}].push_back(
+        error_of(op, file.cluster.device));
+  for (const auto& [group, errors] : of_ops)
+    accuracy.rows.push_back(
+        {file.name, file.cluster.name, file.use, group.first, 1, group.second, summary(errors)});
   for (std::string& reason : measured.left_out)
     accuracy.left_out.push_back(std::move(reason));
 }
@@ -99,11 +106,11 @@ std::string accuracy_markdown(const Accuracy& accuracy) {
                         cells(total(std::span(accuracy.rows).subspan(first, end - first))));
   }
   text +=
-      "\n| file | collective | ranks | size | times | mean | bias | worst |\n"
+      "\n| file | work | ranks | size | times | mean | bias | worst |\n"
       "|---|---|--:|---|--:|--:|--:|--:|\n";
   for (const AccuracyRow& row : accuracy.rows)
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", in_cell(row.file), name(row.collective),
-                        row.ranks, row.band->name, cells(row.errors));
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", in_cell(row.file), row.work, row.ranks,
+                        row.band->name, cells(row.errors));
   if (!accuracy.left_out.empty())
     text += "\nNot timed:\n\n";
   for (const std::string& reason : accuracy.left_out)

@@ -1,7 +1,7 @@
 #pragma once
 
-// This file computes how far the model is from measured tables. It makes the rows of
-// docs/accuracy.md.
+// This file computes how far the model is from measured tables of collectives and of single ops. It
+// makes the rows of docs/accuracy.md.
 
 #include <cstdint>
 #include <span>
@@ -10,6 +10,7 @@
 
 #include "models/fabric/fabric.h"
 #include "models/scenario/size_limits.h"
+#include "tools/calibrate/op_fit.h"
 #include "tools/calibrate/residuals.h"
 #include "tools/nccl_tests/table.h"
 
@@ -21,21 +22,22 @@ struct MeasuredFile {
   std::string use;   // "calibrated on", "held out"; empty if not known
   Cluster cluster;
   std::vector<NcclTable> tables;
+  std::vector<MeasuredOp> ops = {};
 };
 
-/// The errors of one collective, number of ranks and size band of a file.
+/// The errors of one collective or kind of ops, number of ranks and size band of a file.
 struct AccuracyRow {
   std::string file;
   std::string cluster;
   std::string use;
-  NcclCollective collective = NcclCollective::AllReduce;
+  std::string work;  // "all_reduce", "matmul bf16"
   uint32_t ranks = 0;
   const SizeBand* band = nullptr;
   ErrorSummary errors;
 };
 
 struct Accuracy {
-  std::vector<AccuracyRow> rows;      // in the order of files, then by collective, ranks and band
+  std::vector<AccuracyRow> rows;      // in the order of files, then by work, ranks and band
   std::vector<std::string> left_out;  // tables and rows that are not timed, with the reason
 };
 

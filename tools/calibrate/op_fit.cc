@@ -12,6 +12,7 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
+#include "models/program/local_parameters.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
 #include "simulator/schedule/durations.h"
@@ -21,80 +22,114 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 5> kColumns = {"dtype", "m", "n", "k", "time_us"};
+/// A table of measured ops.
+struct OpTable {
+  MeasuredKind work;
+  std::string_view key;  // in the file
+  std::vector<std::string_view> sizes;
+  std::vector<size_t> shape;   // the sizes that ops of one shape share
+  std::optional<Dtype> dtype;  // of a table that has no such column
+};
+
+const std::vector<OpTable>& op_tables() {
+  static const std::vector<OpTable> kTables = {
+      {MeasuredKind::Product, "matmul", {"m", "n", "k"}, {1, 2}, std::nullopt},
+      {MeasuredKind::Attention,
+       "attention",
+       {"batch", "sequence", "heads", "kv_heads", "head"},
+       {2, 3, 4},
+       Dtype::BF16}};
+  return kTables;
+}
+
+const OpTable& table_of(MeasuredKind work) {
+  return op_tables()[static_cast<size_t>(work)];
+}
+
 constexpr int64_t kMostSize = int64_t{1} << 30;
 constexpr double kMostMicroseconds = 1e9;
-constexpr double kPicosecondsOfMicrosecond = 1e6;  // of a microsecond
+constexpr double kPicosecondsOfMicrosecond = 1e6;
 constexpr size_t kFolds = 8;
 constexpr double kShareUnit = 1000;  // a fitted share is a whole number of thousandths
 
 class TableReader {
  public:
-  explicit TableReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+  TableReader(const OpTable& table, Diagnostics& diagnostics)
+      : table_(table), diagnostics_(diagnostics) {}
 
-  std::vector<MeasuredProduct> read(DocumentNode root) {
-    const std::optional<DocumentNode> table =
-        root.kind() == DocumentNode::Kind::Object ? root.find("matmul") : std::nullopt;
-    if (!table || table->kind() != DocumentNode::Kind::Object) {
-      expected(table.value_or(root), R"(an object "matmul" with "columns" and "rows")",
-               diagnostics_);
-      return {};
-    }
-    const std::optional<DocumentNode> columns = table->find("columns");
-    const std::optional<DocumentNode> rows = table->find("rows");
+  std::vector<MeasuredOp> read(DocumentNode node) {
+    std::vector<MeasuredOp> ops;
+    if (!is_object(node, R"(an object with "columns" and "rows")", diagnostics_))
+      return ops;
+    const std::optional<DocumentNode> columns = node.find("columns");
+    const std::optional<DocumentNode> rows = node.find("rows");
     if (!columns || !read_columns(*columns)) {
-      expected(columns.value_or(*table),
-               R"("columns" with "dtype", "m", "n", "k" and "time_us", each once)", diagnostics_);
-      return {};
+      expected(columns.value_or(node),
+               fmt::format("\"columns\" with {} and \"time_us\", each once",
+                           fmt::join(required_columns(), ", ")),
+               diagnostics_);
+      return ops;
     }
     if (!rows || rows->kind() != DocumentNode::Kind::List || rows->size() == 0) {
-      expected(rows.value_or(*table), R"("rows": a list of at least one row)", diagnostics_);
-      return {};
+      expected(rows.value_or(node), R"("rows": a list of at least one row)", diagnostics_);
+      return ops;
     }
-    std::vector<MeasuredProduct> products;
     const DocumentNode list = *rows;
     for (const DocumentNode row : list)
-      products.push_back(read_row(row));
-    return products;
+      ops.push_back(read_row(row));
+    return ops;
   }
 
  private:
+  std::vector<std::string> required_columns() const {
+    std::vector<std::string> columns;
+    if (!table_.dtype)
+      columns.emplace_back("\"dtype\"");
+    for (const std::string_view size : table_.sizes)
+      columns.push_back(in_quotes(size));
+    return columns;
+  }
+
   bool read_columns(DocumentNode node) {
     if (node.kind() != DocumentNode::Kind::List)
       return false;
-    std::set<std::string_view> seen;
+    std::set<std::string> seen;
     for (const DocumentNode column : node) {
       if (column.kind() != DocumentNode::Kind::Text)
         return false;
-      const auto* const known = std::ranges::find(kColumns, column.text());
-      if (known != kColumns.end() && !seen.insert(*known).second)
+      const bool known = column.text() == "dtype" || column.text() == "time_us" ||
+                         std::ranges::count(table_.sizes, column.text()) > 0;
+      if (known && !seen.insert(column.text()).second)
         return false;
       columns_.push_back(column.text());
     }
-    return seen.size() == kColumns.size();
+    return seen.count("time_us") > 0 && (table_.dtype || seen.count("dtype") > 0) &&
+           std::ranges::all_of(table_.sizes, [&](std::string_view size) {
+             return seen.count(std::string(size)) > 0;
+           });
   }
 
-  MeasuredProduct read_row(DocumentNode row) {
-    MeasuredProduct product;
+  MeasuredOp read_row(DocumentNode row) {
+    MeasuredOp op{table_.work, table_.dtype.value_or(Dtype::F32),
+                  std::vector<int64_t>(table_.sizes.size(), 1), Duration(1)};
     if (row.kind() != DocumentNode::Kind::List || row.size() != columns_.size()) {
       expected(row, fmt::format("a row of {} values, as \"columns\" has", columns_.size()),
                diagnostics_);
-      return product;
+      return op;
     }
     size_t column = 0;
     for (const DocumentNode value : row) {
       const std::string& name = columns_[column++];
+      const auto size = std::ranges::find(table_.sizes, name);
       if (name == "dtype")
-        product.dtype = read_dtype(value);
+        op.dtype = read_dtype(value);
       else if (name == "time_us")
-        product.time = read_time(value);
-      else if (name == "m" || name == "n" || name == "k")
-        (name == "m"   ? product.m
-         : name == "n" ? product.n
-                       : product.k) =
+        op.time = read_time(value);
+      else if (size != table_.sizes.end())
+        op.sizes[static_cast<size_t>(size - table_.sizes.begin())] =
             read_integer(value, "a size", {1, kMostSize}, diagnostics_).value_or(1);
     }
-    return product;
+    return op;
   }
 
   Dtype read_dtype(DocumentNode node) {
@@ -115,148 +150,192 @@ class TableReader {
     return Duration(std::llround(*number * kPicosecondsOfMicrosecond));
   }
 
+  const OpTable& table_;
   Diagnostics& diagnostics_;
   std::vector<std::string> columns_;
 };
 
-Cost cost_of(const MeasuredProduct& product) {
-  const int64_t size = itemsize(product.dtype).count();
+Cost product_cost(const MeasuredOp& op) {
+  const int64_t m = op.sizes[0];
+  const int64_t n = op.sizes[1];
+  const int64_t k = op.sizes[2];
+  const int64_t size = itemsize(op.dtype).count();
   const int64_t result = std::max<int64_t>(size, 2);
   Cost cost;
-  cost.flops = Flops(2 * product.m * product.n * product.k);
-  cost.bytes = Bytes((product.m * product.k + product.k * product.n) * size +
-                     product.m * product.n * result);
-  cost.dtype = product.dtype;
-  cost.product = {product.m * product.n, product.k};
+  cost.flops = Flops(2 * m * n * k);
+  cost.bytes = Bytes((m * k + k * n) * size + m * n * result);
+  cost.dtype = op.dtype;
+  cost.product = {m * n, k};
   return cost;
 }
 
-using Products = std::vector<const MeasuredProduct*>;
+using Ops = std::vector<const MeasuredOp*>;
+using Kind = std::pair<MeasuredKind, Dtype>;
 
-/// The figures that are fitted, as logarithms: the memory's share, and then four for each dtype.
+Kind kind_of(const MeasuredOp& op) {
+  return {op.work, op.dtype};
+}
+
+/// A figure that is fitted, as a logarithm.
+struct Figure {
+  double start, least, most;
+  void (*set)(double value, DeviceFigures& device, Dtype dtype);
+};
+
+Share share(double value) {
+  return {
+      std::clamp<int64_t>(std::llround(value * kShareUnit), 1, static_cast<int64_t>(kShareUnit)),
+      static_cast<int64_t>(kShareUnit)};
+}
+
+AttentionEfficiency& attention(DeviceFigures& device, Dtype dtype) {
+  std::optional<AttentionEfficiency>& of = device.efficiency[dtype].attention;
+  return of ? *of : of.emplace();
+}
+
+constexpr Figure kMemoryShare = {0.8, 0.05, 1, [](double value, DeviceFigures& device, Dtype) {
+                                   device.memory_share = share(value);
+                                 }};
+
+/// Returns the figures of a kind of ops. They are rounded to what a file says.
+std::span<const Figure> figures_of(MeasuredKind work) {
+  static constexpr std::array<Figure, 4> kOfProducts = {
+      Figure{0.8, 0.02, 1,
+             [](double value, DeviceFigures& device, Dtype dtype) {
+               device.efficiency[dtype].share = share(value);
+             }},
+      Figure{128, 1, 1e5,
+             [](double value, DeviceFigures& device, Dtype dtype) {
+               device.efficiency[dtype].half_depth = std::llround(value);
+             }},
+      Figure{256, 1, 1e5,
+             [](double value, DeviceFigures& device, Dtype dtype) {
+               device.efficiency[dtype].half_side = std::llround(value);
+             }},
+      Figure{3e6, 1e3, 1e9, [](double value, DeviceFigures& device, Dtype dtype) {
+               device.efficiency[dtype].launch = Duration(three_digits(value));
+             }}};
+  static constexpr std::array<Figure, 3> kOfAttention = {
+      Figure{0.6, 0.02, 1,
+             [](double value, DeviceFigures& device, Dtype dtype) {
+               attention(device, dtype).share = share(value);
+             }},
+      Figure{512, 1, 1e5,
+             [](double value, DeviceFigures& device, Dtype dtype) {
+               attention(device, dtype).half_keys = std::llround(value);
+             }},
+      Figure{1e7, 1e3, 1e9, [](double value, DeviceFigures& device, Dtype dtype) {
+               attention(device, dtype).launch = Duration(three_digits(value));
+             }}};
+  return work == MeasuredKind::Product ? std::span<const Figure>(kOfProducts) : kOfAttention;
+}
+
+/// The figures that a fit searches: the memory's share, and then those of each kind and dtype.
 class Figures {
  public:
-  Figures(const DeviceFigures& base, const std::vector<MeasuredProduct>& products) : base_(base) {
-    for (const MeasuredProduct& product : products)
-      dtypes_.insert(product.dtype);
+  Figures(const DeviceFigures& base, const std::vector<MeasuredOp>& ops) : base_(base) {
+    std::set<Kind> works;
+    for (const MeasuredOp& op : ops)
+      works.insert(kind_of(op));
+    figures_.emplace_back(kMemoryShare, Dtype::F32);
+    for (const auto& [work, dtype] : works)
+      for (const Figure& figure : figures_of(work))
+        figures_.emplace_back(figure, dtype);
   }
 
   std::vector<double> start() const {
-    std::vector<double> logs = {std::log(0.8)};
-    for (size_t d = 0; d < dtypes_.size(); ++d)
-      for (const double figure : {0.8, 128.0, 256.0, 3e6})
-        logs.push_back(std::log(figure));
+    std::vector<double> logs;
+    for (const auto& [figure, dtype] : figures_)
+      logs.push_back(std::log(figure.start));
     return logs;
   }
 
   SearchBounds bounds() const {
-    SearchBounds bounds{{std::log(0.05)}, {0}};
-    for (size_t d = 0; d < dtypes_.size(); ++d) {
-      for (const double least : {0.02, 1.0, 1.0, 1e3})
-        bounds.least.push_back(std::log(least));
-      for (const double most : {1.0, 1e5, 1e5, 1e9})
-        bounds.most.push_back(std::log(most));
+    SearchBounds bounds;
+    for (const auto& [figure, dtype] : figures_) {
+      bounds.least.push_back(std::log(figure.least));
+      bounds.most.push_back(std::log(figure.most));
     }
     return bounds;
   }
 
-  /// Returns the device with these figures. They are rounded to what a file says.
+  /// Returns the device with these figures.
   DeviceFigures device(std::span<const double> logs) const {
     DeviceFigures device = base_;
-    device.memory_share = share(logs[0]);
-    size_t at = 1;
-    for (const Dtype dtype : dtypes_) {
-      FlopsEfficiency& of = device.efficiency[dtype];
-      of.share = share(logs[at]);
-      of.half_depth = std::llround(std::exp(logs[at + 1]));
-      of.half_side = std::llround(std::exp(logs[at + 2]));
-      of.launch = Duration(three_digits(std::exp(logs[at + 3])));
-      at += 4;
-    }
+    for (size_t i = 0; i < logs.size(); ++i)
+      figures_[i].first.set(std::exp(logs[i]), device, figures_[i].second);
     return device;
   }
 
  private:
-  static Share share(double log) {
-    return {std::clamp<int64_t>(std::llround(std::exp(log) * kShareUnit), 1,
-                                static_cast<int64_t>(kShareUnit)),
-            static_cast<int64_t>(kShareUnit)};
-  }
-
   const DeviceFigures& base_;
-  std::set<Dtype> dtypes_;
+  std::vector<std::pair<Figure, Dtype>> figures_;
 };
 
-double log_error(const MeasuredProduct& product, const DeviceFigures& device) {
-  const Duration modelled = local_duration(cost_of(product), device).takes;
+double log_error(const MeasuredOp& op, const DeviceFigures& device) {
+  const Duration modelled = local_duration(cost_of(op), device).takes;
   return std::log(static_cast<double>(std::max<int64_t>(modelled.count(), 1)) /
-                  static_cast<double>(product.time.count()));
+                  static_cast<double>(op.time.count()));
 }
 
-DeviceFigures fitted(const Figures& figures, const Products& products, int evaluations) {
+DeviceFigures fitted(const Figures& figures, const Ops& ops, int evaluations) {
   std::vector<double> logs = figures.start();
   minimise(
       [&](std::span<const double> at) {
         const DeviceFigures device = figures.device(at);
         double sum = 0;
-        for (const MeasuredProduct* product : products)
-          sum += std::abs(log_error(*product, device));
-        return sum / static_cast<double>(products.size());
+        for (const MeasuredOp* op : ops)
+          sum += std::abs(log_error(*op, device));
+        return sum / static_cast<double>(ops.size());
       },
       figures.bounds(), logs, evaluations);
   return figures.device(logs);
 }
 
-ErrorSummary summary_of(const std::vector<double>& errors) {
-  ErrorSummary summary;
-  summary.times = errors.size();
-  for (const double error : errors) {
-    summary.mean += std::abs(error) / static_cast<double>(errors.size());
-    summary.bias += error / static_cast<double>(errors.size());
-    if (std::abs(error) > std::abs(summary.worst))
-      summary.worst = error;
-  }
-  return summary;
-}
-
-double error_of(const MeasuredProduct& product, const DeviceFigures& device) {
-  return std::expm1(log_error(product, device));
-}
-
-/// Returns the errors of products whose shapes were left out, by dtype.
-std::map<Dtype, std::vector<double>> left_out_errors(const Figures& figures,
-                                                     const std::vector<MeasuredProduct>& products,
-                                                     int evaluations) {
-  std::map<std::pair<int64_t, int64_t>, size_t> folds;  // by n and k
-  for (const MeasuredProduct& product : products)
-    folds.emplace(std::pair(product.n, product.k), 0);
+/// Returns the errors of ops whose shapes were left out, by kind and dtype.
+std::map<Kind, std::vector<double>> left_out_errors(const Figures& figures,
+                                                    const std::vector<MeasuredOp>& ops,
+                                                    int evaluations) {
+  using Shape = std::pair<MeasuredKind, std::vector<int64_t>>;
+  const auto shape_of = [](const MeasuredOp& op) {
+    Shape shape(op.work, {});
+    for (const size_t size : table_of(op.work).shape)
+      shape.second.push_back(op.sizes[size]);
+    return shape;
+  };
+  std::map<Shape, size_t> folds;
+  for (const MeasuredOp& op : ops)
+    folds.emplace(shape_of(op), 0);
   size_t next = 0;
   for (auto& [shape, fold] : folds)
     fold = next++ % kFolds;
-  std::map<Dtype, std::vector<double>> errors;
+  std::map<Kind, std::vector<double>> errors;
   for (size_t fold = 0; fold < kFolds; ++fold) {
-    Products kept;
-    Products left_out;
-    for (const MeasuredProduct& product : products)
-      (folds.at({product.n, product.k}) == fold ? left_out : kept).push_back(&product);
+    Ops kept;
+    Ops left_out;
+    for (const MeasuredOp& op : ops)
+      (folds.at(shape_of(op)) == fold ? left_out : kept).push_back(&op);
     if (kept.empty() || left_out.empty())
       continue;
     const DeviceFigures device = fitted(figures, kept, evaluations);
-    for (const MeasuredProduct* product : left_out)
-      errors[product->dtype].push_back(error_of(*product, device));
+    for (const MeasuredOp* op : left_out)
+      errors[kind_of(*op)].push_back(error_of(*op, device));
   }
   return errors;
 }
 
-std::string range_text(const std::vector<MeasuredProduct>& products, int64_t MeasuredProduct::*of) {
-  const auto [least, most] = std::ranges::minmax(products, {}, of);
-  return fmt::format("{} to {}", least.*of, most.*of);
-}
-
-std::string domain(const DtypeFit& fit) {
-  return fmt::format("m {}, n {}, k {}", range_text(fit.products, &MeasuredProduct::m),
-                     range_text(fit.products, &MeasuredProduct::n),
-                     range_text(fit.products, &MeasuredProduct::k));
+/// Returns the sizes of the ops: "m 64 to 32768, n 32 to 65536, k 128".
+std::string domain(const WorkFit& fit) {
+  std::vector<std::string> ranges;
+  for (size_t i = 0; i < fit.ops.front().sizes.size(); ++i) {
+    const auto size = [&](const MeasuredOp& op) { return op.sizes[i]; };
+    const auto [least, most] = std::ranges::minmax(fit.ops, {}, size);
+    const std::string_view name = table_of(least.work).sizes[i];
+    ranges.push_back(size(least) == size(most)
+                         ? fmt::format("{} {}", name, size(least))
+                         : fmt::format("{} {} to {}", name, size(least), size(most)));
+  }
+  return fmt::format("{}", fmt::join(ranges, ", "));
 }
 
 std::string share_text(Share share) {
@@ -265,50 +344,98 @@ std::string share_text(Share share) {
 
 }  // namespace
 
-std::vector<MeasuredProduct> read_op_table(const std::string& file, const std::string& text,
-                                           const Limits& limits) {
-  Diagnostics diagnostics(file);
-  const Document document(text, diagnostics, limits);
-  std::vector<MeasuredProduct> products;
-  if (const std::optional<DocumentNode> root = document.root())
-    products = TableReader(diagnostics).read(*root);
-  diagnostics.throw_if_any();
-  return products;
+Cost cost_of(const MeasuredOp& op) {
+  if (op.work == MeasuredKind::Product)
+    return product_cost(op);
+  return attention_cost({.batch = op.sizes[0],
+                         .queries = op.sizes[1],
+                         .keys = op.sizes[1],
+                         .heads = op.sizes[2],
+                         .key_heads = op.sizes[3],
+                         .depth = op.sizes[4],
+                         .causal = true},
+                        op.dtype, Pass::Forward);
 }
 
-OpFit fit_ops(const Cluster& base, const std::vector<MeasuredProduct>& products,
-              const OpFitOptions& options) {
-  const Figures figures(base.device, products);
-  Products all;
-  for (const MeasuredProduct& product : products)
-    all.push_back(&product);
-  OpFit fit{base, {}, {}};
-  fit.cluster.device = fitted(figures, all, options.evaluations);
-  fit.memory_share = fit.cluster.device.memory_share;
-  std::map<Dtype, std::vector<double>> errors;
-  for (const MeasuredProduct& product : products) {
-    fit.dtypes[product.dtype].products.push_back(product);
-    errors[product.dtype].push_back(error_of(product, fit.cluster.device));
+double error_of(const MeasuredOp& op, const DeviceFigures& device) {
+  return std::expm1(log_error(op, device));
+}
+
+std::string work_text(const MeasuredOp& op) {
+  return fmt::format("{} {}", table_of(op.work).key, name(op.dtype));
+}
+
+bool has_op_table(const std::string& text, const Limits& limits) {
+  Diagnostics diagnostics("");
+  const Document document(text, diagnostics, limits, ControlCharacters::Accepted);
+  const std::optional<DocumentNode> root = document.root();
+  return root && root->kind() == DocumentNode::Kind::Object &&
+         std::ranges::any_of(
+             op_tables(), [&](const OpTable& table) { return root->find(table.key).has_value(); });
+}
+
+std::vector<MeasuredOp> read_op_table(const std::string& file, const std::string& text,
+                                      const Limits& limits) {
+  Diagnostics diagnostics(file);
+  const Document document(text, diagnostics, limits);
+  std::vector<MeasuredOp> ops;
+  if (const std::optional<DocumentNode> root = document.root()) {
+    bool found = false;
+    for (const OpTable& table : op_tables()) {
+      const std::optional<DocumentNode> node =
+          root->kind() == DocumentNode::Kind::Object ? root->find(table.key) : std::nullopt;
+      if (!node)
+        continue;
+      found = true;
+      for (MeasuredOp& op : TableReader(table, diagnostics).read(*node))
+        ops.push_back(std::move(op));
+    }
+    if (!found)
+      expected(*root, R"(an object with "matmul" or "attention")", diagnostics);
   }
-  std::map<Dtype, std::vector<double>> left_out;
+  diagnostics.throw_if_any();
+  return ops;
+}
+
+OpFit fit_ops(const Cluster& base, const std::vector<MeasuredOp>& ops,
+              const OpFitOptions& options) {
+  const Figures figures(base.device, ops);
+  Ops all;
+  for (const MeasuredOp& op : ops)
+    all.push_back(&op);
+  OpFit fit{base, {}};
+  fit.cluster.device = fitted(figures, all, options.evaluations);
+  std::map<Kind, std::vector<double>> left_out;
   if (options.validates)
-    left_out = left_out_errors(figures, products, options.evaluations);
+    left_out = left_out_errors(figures, ops, options.evaluations);
+  std::map<Kind, WorkFit> works;
+  for (const MeasuredOp& op : ops)
+    works[kind_of(op)].ops.push_back(op);
   std::vector<FigureSource>& sources = fit.cluster.sources;
   const auto add_source = [&](std::string figure, std::string source) {
     std::erase_if(sources, [&](const FigureSource& each) { return each.figure == figure; });
     sources.push_back(
         {std::move(figure), std::string(kCalibrated), std::move(source), options.date});
   };
-  for (auto& [dtype, of] : fit.dtypes) {
-    of.efficiency = fit.cluster.device.efficiency.at(dtype);
-    of.errors = summary_of(errors.at(dtype));
-    of.left_out = summary_of(left_out[dtype]);
-    for (const char* const figure : {"share", "half_depth", "half_side", "launch"})
-      add_source(fmt::format("efficiency/{}/{}", name(dtype), figure),
-                 fmt::format("{} products, {}, {}; mean error {}", of.products.size(), domain(of),
-                             options.source, percent(of.errors.mean)));
+  for (auto& [work, of] : works) {
+    std::vector<double> errors;
+    for (const MeasuredOp& op : of.ops)
+      errors.push_back(error_of(op, fit.cluster.device));
+    of.errors = summary(errors);
+    of.left_out = summary(left_out[work]);
+    const bool products = work.first == MeasuredKind::Product;
+    const std::vector<std::string_view> keys =
+        products ? std::vector<std::string_view>{"share", "half_depth", "half_side", "launch"}
+                 : std::vector<std::string_view>{"attention/share", "attention/half_keys",
+                                                 "attention/launch"};
+    for (const std::string_view key : keys)
+      add_source(fmt::format("efficiency/{}/{}", name(work.second), key),
+                 fmt::format("{} {}, {}, {}; mean error {}", of.ops.size(),
+                             products ? "products" : "calls", domain(of), options.source,
+                             percent(of.errors.mean)));
+    fit.works.push_back(std::move(of));
   }
-  add_source("efficiency/memory", fmt::format("{} products, {}", products.size(), options.source));
+  add_source("efficiency/memory", fmt::format("{} ops, {}", ops.size(), options.source));
   std::sort(sources.begin(), sources.end(),
             [](const FigureSource& a, const FigureSource& b) { return a.figure < b.figure; });
   return fit;
@@ -317,20 +444,26 @@ OpFit fit_ops(const Cluster& base, const std::vector<MeasuredProduct>& products,
 std::string op_fit_text(const OpFit& fit, const Style& style) {
   constexpr Table::Align kLeft = Table::Align::Left;
   constexpr Table::Align kRight = Table::Align::Right;
-  Table figures({kLeft, kRight, kRight, kRight, kRight});
-  figures.row({"dtype", "share of peak", "half at depth", "half at side", "launch"});
+  Table figures({kLeft, kRight, kLeft, kRight});
+  figures.row({"ops", "share of peak", "half of it at", "launch"});
   Table errors({kLeft, kRight, kRight, kRight, kRight, kRight, kLeft});
-  errors.row({"dtype", "products", "mean", "bias", "worst", "left out", "measured"});
-  for (const auto& [dtype, of] : fit.dtypes) {
-    figures.row({std::string(name(dtype)), share_text(of.efficiency.share),
-                 std::to_string(of.efficiency.half_depth), std::to_string(of.efficiency.half_side),
-                 time_text(*of.efficiency.launch, style.ascii())});
-    errors.row({std::string(name(dtype)), std::to_string(of.errors.times), percent(of.errors.mean),
+  errors.row({"ops", "times", "mean", "bias", "worst", "left out", "measured"});
+  for (const WorkFit& of : fit.works) {
+    const MeasuredOp& first = of.ops.front();
+    const FlopsEfficiency& efficiency = fit.cluster.device.efficiency.at(first.dtype);
+    const bool products = first.work == MeasuredKind::Product;
+    figures.row(
+        {work_text(first), share_text(products ? efficiency.share : efficiency.attention->share),
+         products ? fmt::format("depth {}, side {}", efficiency.half_depth, efficiency.half_side)
+                  : fmt::format("{} keys", efficiency.attention->half_keys),
+         time_text(*(products ? efficiency.launch : efficiency.attention->launch), style.ascii())});
+    errors.row({work_text(first), std::to_string(of.errors.times), percent(of.errors.mean),
                 signed_percent(of.errors.bias), signed_percent(of.errors.worst),
                 of.left_out.times > 0 ? percent(of.left_out.mean) : "", domain(of)});
   }
   return style.bold("Figures") + "\n" + figures.text(style, 2) +
-         fmt::format("  memory: {} of its bandwidth\n\n", share_text(fit.memory_share)) +
+         fmt::format("  memory: {} of its bandwidth\n\n",
+                     share_text(fit.cluster.device.memory_share)) +
          style.bold("Errors") +
          ", modelled / measured - 1; left out: the mean of shapes that were not fitted to\n" +
          errors.text(style, 2);

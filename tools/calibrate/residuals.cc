@@ -44,21 +44,27 @@ std::vector<Residual> residuals(std::span<const MeasuredCall> calls,
   return all;
 }
 
-ErrorSummary summary(std::span<const Residual> residuals) {
+ErrorSummary summary(std::span<const double> errors) {
   ErrorSummary sum;
-  for (const Residual& residual : residuals) {
-    const double error = residual.error();
+  for (const double error : errors) {
     sum.mean += std::abs(error);
     sum.bias += error;
     if (std::abs(error) > std::abs(sum.worst))
       sum.worst = error;
   }
-  sum.times = residuals.size();
+  sum.times = errors.size();
   if (sum.times > 0) {
     sum.mean /= static_cast<double>(sum.times);
     sum.bias /= static_cast<double>(sum.times);
   }
   return sum;
+}
+
+ErrorSummary summary(std::span<const Residual> residuals) {
+  std::vector<double> errors;
+  for (const Residual& residual : residuals)
+    errors.push_back(residual.error());
+  return summary(errors);
 }
 
 std::string percent(double fraction) {

@@ -41,6 +41,7 @@ struct ErrorSummary {
   double bias = 0;   // the mean of error
   double worst = 0;  // the error that is furthest from 0
 };
+ErrorSummary summary(std::span<const double> errors);
 ErrorSummary summary(std::span<const Residual> residuals);
 
 /// These return a fraction in percent: "5.1 %", or with a sign "+5.1 %".

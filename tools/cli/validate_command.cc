@@ -55,13 +55,25 @@ MeasuredFile measured_file(const std::string& file, const ValidateCommand& comma
   if (!command.cluster && !notes.cluster)
     refuse(file, "expected a \"cluster\" in it, or --cluster");
   const std::string called = std::filesystem::path(file).filename().string();
-  std::vector<NcclTable> tables = tables_given(file, text, command.facts, command.limits, err);
-  for (NcclTable& table : tables)
+  MeasuredFile measured{called,
+                        notes.use,
+                        command.cluster
+                            ? cluster_given("--cluster", *command.cluster, command.limits)
+                            : *notes.cluster,
+                        {},
+                        {}};
+  if (has_op_table(text, command.limits)) {
+    measured.ops = read_op_table(file, text, command.limits);
+    for (const MeasuredOp& op : measured.ops)
+      if (!measured.cluster.device.flops.contains(op.dtype))
+        refuse(file, fmt::format("expected a cluster with a peak rate of {}, got {}",
+                                 name(op.dtype), measured.cluster.name));
+    return measured;
+  }
+  measured.tables = tables_given(file, text, command.facts, command.limits, err);
+  for (NcclTable& table : measured.tables)
     table.file = called;
-  return {called, notes.use,
-          command.cluster ? cluster_given("--cluster", *command.cluster, command.limits)
-                          : *notes.cluster,
-          std::move(tables)};
+  return measured;
 }
 
 /// Returns why nothing was modelled: "; a.txt:3: all_reduce of 1 rank: left out: ..".

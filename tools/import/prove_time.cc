@@ -155,13 +155,14 @@ void require_routes(const TimedCall& call, const Cluster& cluster, const Schedul
 
 /// Returns the labels of the cluster's figures that the time depends on: not those of other
 /// protocols, and not of a process that issues the collective.
-std::vector<std::string> figure_labels(const Cluster& cluster, const ProtocolFigures& protocol) {
+std::vector<std::string> figure_labels(const Cluster& cluster, const Program& program,
+                                       const ProtocolFigures& protocol) {
   Cluster used = cluster;
   std::erase_if(used.sources, [&](const FigureSource& source) {
     return source.figure.starts_with("transport/") &&
            !source.figure.starts_with("transport/" + protocol.name + "/");
   });
-  return fitted_figures(used);
+  return fitted_figures(used, program);
 }
 
 /// Returns the time by one protocol. The result is empty if the algorithm hangs with its messages
@@ -189,7 +190,7 @@ std::optional<AlgorithmTime> time_by(const ProtocolFigures& given, const TimedCa
     time.labels.push_back(fmt::format(
         "transport: {}: extrapolated to this algorithm; figures and errors are those of {}",
         protocol.name, fmt::join(protocol.algorithms, ", ")));
-  for (std::string& label : figure_labels(cluster, protocol))
+  for (std::string& label : figure_labels(cluster, program, protocol))
     time.labels.push_back(std::move(label));
   time.bandwidths = bandwidths_of(call.algorithm, program, time.completion.makespan - Instant());
   return time;

@@ -249,7 +249,7 @@ class Perf {
   CallTime time_of(const NcclCall& call, const Program& program) {
     CallTime made =
         call_time(call, program, settings_.threads * settings_.gpus, cluster_, request_.limits);
-    for (const auto& labels : {made.labels, fitted_figures(cluster_)})
+    for (const auto& labels : {made.labels, fitted_figures(cluster_, program)})
       for (const std::string& label : labels)
         if (std::find(result_.assumed.begin(), result_.assumed.end(), label) ==
             result_.assumed.end())

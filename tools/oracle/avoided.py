@@ -14,7 +14,7 @@ _WITH_GRADIENT = (
     "add", "sub", "mul", "div", "max", "min", "neg", "exp", "log", "sqrt", "rsqrt", "logistic", "sin", "cos",
     "real", "imag", "conj", "complex", "select_n", "convert_element_type", "reshape", "transpose", "slice", "concatenate", "split", "pad",
     "broadcast_in_dim", "reorder_sequence", "dynamic_slice", "dynamic_update_slice", "take", "scatter_add", "optimization_barrier",
-    "reduce_sum", "reduce_max", "reduce_min", "dot_general",
+    "reduce_sum", "reduce_max", "reduce_min", "dot_general", "dot_product_attention",
 )  # fmt: skip
 
 # Those of which the start has a lowering for the CPU.

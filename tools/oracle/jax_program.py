@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jax._src import core
@@ -125,6 +126,8 @@ def _local(op: str, operands: list[Array], given: dict[str, Any]) -> Array:
         return lax.dot_general(
             operands[0], operands[1], (contracted, batch), preferred_element_type=dtype and DTYPES[dtype].numpy
         )
+    if op == "dot_product_attention":
+        return jax.nn.dot_product_attention(*operands, **given)
     if op in ("add", "sub", "mul", "div", "max", "min", "complex", "eq", "ne", "lt", "le", "gt", "ge"):
         return getattr(lax, op)(*_alike(operands))
     return getattr(lax, op)(*operands, **given)

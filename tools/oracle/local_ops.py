@@ -36,6 +36,7 @@ _OF_VALUES: dict[str, _Make] = {
     "reduce_sum": reductions.reduce_sum,
     **_named(reductions.extreme, ("reduce_max", "reduce_min")),
     "dot_general": reductions.dot_general,
+    "dot_product_attention": reductions.dot_product_attention,
 }
 
 LOCAL_OPS = tuple(_OF_VALUES) + tuple(sources.SOURCES)
@@ -49,6 +50,9 @@ def accepts(op: str, dtype: Dtype) -> bool:
     """Whether the op has a form for the dtype, of its first operand or else of its result."""
     if op in ("axis_index", "axis_size"):
         return dtype.name == "s32"
+    if op == "dot_product_attention":
+        # XLA on the CPU lacks the sums of products in f32 that jax.nn asks for of f16 and bf16.
+        return dtype.name in ("f32", "f64")
     if op in ("exp", "log", "sqrt", "rsqrt", "logistic", "sin", "cos"):
         return dtype.rounds
     if op in elementwise.OF_COMPLEX:

@@ -81,3 +81,25 @@ def dot_general(m: LocalMaker) -> Op | None:
             m.name(), [x, y], shape, magnitude, dtype=dtype, product=True, minus_zero=True, certain=False,
         )  # fmt: skip
     return m.op("dot_general", [x, y], _of_terms(result, terms), parameters)
+
+
+def dot_product_attention(m: LocalMaker) -> Op | None:
+    """Attention with x as its query where it fits: jax.nn takes one dimension of a batch or none."""
+    query = m.x
+    if not 3 <= query.rank <= 4:
+        query = m.other(m.x.dtype, (*([2] if m.rng.random() < 0.5 else []), m.rng.randint(1, 3), m.rng.randint(1, 2), 2))
+    if query.elements == 0:
+        return None
+    heads, depth = query.shape[-2:]
+    key_heads = m.rng.choice([k for k in range(1, heads + 1) if heads % k == 0])
+    shape = (*query.shape[:-3], m.rng.randint(1, 3), key_heads, depth)
+    key, value = m.other(query.dtype, shape), m.other(query.dtype, shape)
+    if query.nan or key.nan or value.nan:
+        return None
+    parameters: dict[str, object] = {"is_causal": True} if m.rng.random() < 0.5 else {}
+    if m.rng.random() < 0.5:
+        parameters["scale"] = m.rng.choice([0.5, 1, 3])
+    result = facts.rounded(
+        m.name(), [query, key, value], query.shape, value.magnitude, product=True, minus_zero=True, certain=False,
+    )  # fmt: skip
+    return m.op("dot_product_attention", [query, key, value], result, parameters)

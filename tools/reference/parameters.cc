@@ -67,6 +67,7 @@ constexpr std::array kSummaries = {
     Described{"in_place_of",
               "the operand, counted from 0, over which the result is written: it is as large, and "
               "donated"},
+    Described{"is_causal", "true: query number t meets only the keys up to number t"},
     Described{"limit_indices", "the end index (exclusive), per dimension"},
     Described{"mode", "the meaning of an index out of range: fill, no row; clip, the nearest row"},
     Described{"new_dtype", "the dtype of the result"},
@@ -83,6 +84,10 @@ constexpr std::array kSummaries = {
     Described{"protocol",
               "the protocol of the cluster's transport that passes its messages; when absent, the "
               "fastest"},
+    Described{
+        "scale",
+        "by which the scores, products of query and key, are multiplied; when absent, 1 over the "
+        "square root of the depth"},
     Described{"scatter_dimension", "the dimension that is scattered: each rank keeps its own part"},
     Described{"scratch",
               "device memory that it needs while it runs, such as a library's workspace; 0 when "

@@ -270,9 +270,10 @@ ErrorRule error_rule(Errors kind) {
       return {of_stand_in, unknown};
     case Errors::Moved:
     case Errors::Selected:
+    case Errors::Body:
       break;
   }
-  fail_check("the op computes", "errors are moved by the ops that move", __FILE__, __LINE__);
+  fail_check("the op computes", "errors pass through other ops by these", __FILE__, __LINE__);
 }
 
 }  // namespace
@@ -292,6 +293,8 @@ std::vector<Tensor> LocalBounds::of(const Op& op, LogicalId device,
   const Errors errors = rules(op.kind).errors;
   if (errors == Errors::Moved || errors == Errors::Selected)
     return moved(op, device, values);
+  if (errors == Errors::Body)
+    return of_body(op, values);
   std::vector<Tensor> bounds;
   for (const Tensor* result : values.results)
     bounds.push_back(computed(op, values, *result));
@@ -326,6 +329,31 @@ std::vector<Tensor> LocalBounds::moved(const Op& op, LogicalId device,
       bound = each(std::move(bound), [&](double error, size_t i) {
         return by_element && element(*index, i) == 0 ? error : kNoBound;
       });
+  return bounds;
+}
+
+std::vector<Tensor> LocalBounds::of_body(const Op& op, const LocalValues& values) const {
+  const Program body = body_of(program_, op);
+  const LocalBounds in_body(body, rounded_by_);
+  const std::vector<std::optional<Tensor>> computed = body_values(body, values.operands);
+  std::vector<std::optional<Tensor>> errors(computed.size());
+  for (size_t k = 0; k < values.errors.size(); ++k)
+    errors[body.arguments[k].value.index()] = *values.errors[k];
+  for (const Op& each : body.ops) {
+    LocalValues own;
+    for (const ValueId operand : each.operands) {
+      own.operands.push_back(&*computed[operand.index()]);
+      own.errors.push_back(&*errors[operand.index()]);
+    }
+    for (const ValueId result : each.results)
+      own.results.push_back(&*computed[result.index()]);
+    std::vector<Tensor> bounds = in_body.of(each, LogicalId(0), own);
+    for (size_t k = 0; k < bounds.size(); ++k)
+      errors[each.results[k].index()] = std::move(bounds[k]);
+  }
+  std::vector<Tensor> bounds;
+  for (const ValueId output : body.outputs)
+    bounds.push_back(std::move(*errors[output.index()]));
   return bounds;
 }
 

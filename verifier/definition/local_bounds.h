@@ -39,6 +39,7 @@ class LocalBounds {
 
  private:
   std::vector<Tensor> moved(const Op& op, LogicalId device, const LocalValues& values) const;
+  std::vector<Tensor> of_body(const Op& op, const LocalValues& values) const;
   Tensor computed(const Op& op, const LocalValues& values, const Tensor& result) const;
 
   // In own_extremum.cc:

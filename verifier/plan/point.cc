@@ -105,7 +105,7 @@ Duration launches(const Scenario& scenario, OpId op, Duration took) {
       local_duration(cost_of(scenario.program, scenario.program.op(op)), scenario.cluster.device);
   if (one.takes == Duration())
     return Duration();
-  const Int128 all = Int128{took.count()} * launch_duration(scenario.cluster.device).count();
+  const Int128 all = Int128{took.count()} * one.launch.count();
   return Duration(checked_narrow(all / one.takes.count()));
 }
 

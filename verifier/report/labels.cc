@@ -96,7 +96,7 @@ std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lower
         "dot_general, float reduce_sum and transcendental functions)");
   if (!scenario.cluster.device.memory)
     labels.emplace_back("memory: not given (capacity is not checked)");
-  for (std::string& figure : fitted_figures(scenario.cluster))
+  for (std::string& figure : fitted_figures(scenario.cluster, scenario.program))
     labels.push_back(std::move(figure));
   return labels;
 }

@@ -81,6 +81,40 @@ TEST_CASE(
   CHECK(of.dtype == Dtype::C64);
 }
 
+TEST_CASE("cost: attention has two products, its gradients five, and weights stay on the chip") {
+  // A batch of 3, 4 queries and 5 keys, 6 heads of the query, 2 of the key, depth 8.
+  const ValueType query = plain(Dtype::BF16, {3, 4, 6, 8});
+  const ValueType key = plain(Dtype::BF16, {3, 5, 2, 8});
+  const int64_t product = 2 * 3 * 6 * (4 * 5) * 8;
+  const int64_t of_query = 2 * (3 * 4 * 6 * 8);
+  const int64_t of_key = 2 * (3 * 5 * 2 * 8);
+  const Cost forward = cost(OpKind::DotProductAttention, {query, key, key});
+  CHECK(forward.flops == Flops(2 * product));
+  CHECK(forward.bytes == Bytes(2 * of_query + 2 * of_key));
+  CHECK(forward.dtype == Dtype::BF16);
+  CHECK(forward.keys == 5);
+  const Cost back = cost(OpKind::DotProductAttentionVjp, {query, key, key, query});
+  CHECK(back.flops == Flops(5 * product));
+  CHECK(back.bytes == Bytes(3 * of_query + 4 * of_key));
+}
+
+TEST_CASE("cost: causal attention counts the keys that each query meets") {
+  const auto pairs = [](int64_t queries, int64_t keys) {
+    const Cost of = cost(OpKind::DotProductAttention,
+                         {plain(Dtype::F32, {queries, 1, 1}), plain(Dtype::F32, {keys, 1, 1}),
+                          plain(Dtype::F32, {keys, 1, 1})},
+                         {{"is_causal", true}});
+    return of.flops.count() / 4;
+  };
+  for (int64_t queries = 1; queries < 5; ++queries)
+    for (int64_t keys = 1; keys < 5; ++keys) {
+      int64_t met = 0;
+      for (int64_t query = 0; query < queries; ++query)
+        met += std::min(query + 1, keys);
+      CHECK(pairs(queries, keys) == met);
+    }
+}
+
 TEST_CASE("cost: complex arithmetic is one operation an element too, as XLA counts") {
   const ValueType z = plain(Dtype::C128, {10});
   CHECK(cost(OpKind::Mul, {z, z}).flops == Flops(10));

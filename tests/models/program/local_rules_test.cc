@@ -330,6 +330,54 @@ TEST_CASE("compute: a result may be written over an operand that is as large") {
         "in_place_of: expected a shape: there is no result to write");
 }
 
+/// Returns the types of attention and, given a cotangent of the query's shape, of its gradients.
+std::string attention(Shape query, Shape key, Shape value, Dtype dtype = Dtype::BF16) {
+  return outcome(OpKind::DotProductAttention,
+                 {plain(dtype, std::move(query)), plain(dtype, std::move(key)),
+                  plain(dtype, std::move(value))},
+                 {});
+}
+
+TEST_CASE("dot_product_attention: the result is as the query, and gradients as the operands") {
+  CHECK(attention({4, 6, 8}, {5, 2, 8}, {5, 2, 8}) == "bf16[4,6,8]");
+  CHECK(attention({3, 7, 4, 6, 8}, {3, 7, 5, 3, 8}, {3, 7, 5, 3, 8}) == "bf16[3,7,4,6,8]");
+  CHECK(attention({0, 6, 0}, {5, 2, 0}, {5, 2, 0}) == "bf16[0,6,0]");
+  const ValueType query = plain(Dtype::F32, {4, 6, 8});
+  const ValueType key = plain(Dtype::F32, {5, 2, 8});
+  CHECK(outcome(OpKind::DotProductAttentionVjp, {query, key, key, query}, {}) ==
+        "f32[4,6,8], f32[5,2,8], f32[5,2,8]");
+  CHECK(outcome(OpKind::DotProductAttentionVjp, {query, key, key, key}, {}) ==
+        "of: expected a cotangent of the query's shape [4,6,8], got [5,2,8]");
+}
+
+TEST_CASE("dot_product_attention: operands that do not fit are refused") {
+  CHECK(attention({4, 6, 8}, {5, 2, 8}, {5, 2, 8}, Dtype::S32) ==
+        "of: expected operands of floats, got s32");
+  CHECK(outcome(OpKind::DotProductAttention,
+                {plain(Dtype::F32, {4, 6, 8}), plain(Dtype::BF16, {5, 2, 8}),
+                 plain(Dtype::F32, {5, 2, 8})},
+                {}) == "of: expected operands of one dtype, got f32 and bf16");
+  CHECK(attention({6, 8}, {2, 8}, {2, 8}) ==
+        "of: expected operands of one rank, of at least 3 dimensions (.., sequence, heads, "
+        "depth), got a query [6,8]");
+  CHECK(attention({1, 4, 6, 8}, {5, 2, 8}, {5, 2, 8}) ==
+        "of: expected operands of one rank, of at least 3 dimensions (.., sequence, heads, "
+        "depth), got a key [5,2,8]");
+  CHECK(attention({4, 6, 8}, {5, 2, 8}, {5, 2, 4}) ==
+        "of: expected a value of the key's shape [5,2,8], got [5,2,4]");
+  CHECK(attention({4, 6, 8}, {5, 2, 4}, {5, 2, 4}) ==
+        "of: expected query and key to have one extent in all dimensions but the sequence and the "
+        "heads, got [4,6,8] and [5,2,4]");
+  for (const Shape& key : {Shape{5, 4, 8}, Shape{5, 0, 8}, Shape{0, 2, 8}})
+    CHECK(attention({4, 6, 8}, key, key) ==
+          "of: expected at least one key, and heads of the query that are a multiple of those of "
+          "the key, got [4,6,8] and " +
+              key.text());
+  const ValueType all = plain(Dtype::F32, {2, 2, 2});
+  CHECK(outcome(OpKind::DotProductAttention, {all, all, all}, {{"scale", NumberOrPair(1, 2)}}) ==
+        "scale: expected a value of f32, got [1,2]");
+}
+
 TEST_CASE("dot_general: batch, then free dimensions of the first, then of the second") {
   // The contraction is of 4 with 4, the batch is (2, 5) with (2, 5), and 3 and 6 are free.
   CHECK(dot({{3}, {0}, {1, 0}, {2, 3}}) == "bf16[2,5,3,6]");

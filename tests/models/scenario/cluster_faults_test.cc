@@ -82,7 +82,7 @@ TEST_CASE("errors: clusters") {
       {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s"},
 "efficiency": {"f32": 1, "bf16": {}, "memory": "3/2"}})",
        "f:3:23: /cluster/efficiency/f32: expected an object with \"share\", \"half_depth\", "
-       "\"half_side\" and \"launch\", got 1\n"
+       "\"half_side\", \"launch\" and \"attention\", got 1\n"
        "f:3:26: /cluster/efficiency/bf16: expected \"memory\" or a dtype of \"flops\" as key, got "
        "\"bf16\"\n"
        "f:3:48: /cluster/efficiency/memory: expected a share such as \"15/16\", at most 1, with "
@@ -92,8 +92,16 @@ TEST_CASE("errors: clusters") {
        "f:3:37: /cluster/efficiency/f32/half_side: expected a whole number from 1 to 1000000000, "
        "got 0\n"
        "f:3:40: /cluster/efficiency/f32/depth: unknown key \"depth\"; expected one of \"share\", "
-       "\"half_depth\", \"half_side\", \"launch\"\n"
+       "\"half_depth\", \"half_side\", \"launch\", \"attention\"\n"
        "f:3:53: /cluster/efficiency/float32: the efficiency of f32 is given twice"},
+      {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s", "bf16": "1 TFLOP/s"},
+"efficiency": {"f32": {"attention": 1}, "bf16": {"attention": {"half_keys": 0, "keys": 1}}}})",
+       "f:3:37: /cluster/efficiency/f32/attention: expected an object with \"share\", "
+       "\"half_keys\" and \"launch\", got 1\n"
+       "f:3:77: /cluster/efficiency/bf16/attention/half_keys: expected a whole number from 1 to "
+       "1000000000, got 0\n"
+       "f:3:80: /cluster/efficiency/bf16/attention/keys: unknown key \"keys\"; expected one of "
+       "\"share\", \"half_keys\", \"launch\""},
       {R"({"devices": 4, "links": [{"from": 0, "to": "leaf", "bandwidth": "1 B/s",
 "latency": "0 s"}], "in_switch_reduction": ["leef", "leaf", "leaf", 3]})",
        "f:3:45: /cluster/in_switch_reduction/0: expected a switch of the cluster, got \"leef\"; "

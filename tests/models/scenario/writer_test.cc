@@ -372,5 +372,27 @@ TEST_CASE("layout: what fits on a line stands on one") {
   CHECK(both.lines(14) == "{\n  \"a\": [\n    1,\n    22\n  ],\n  \"b\": []\n}\n");
 }
 
+TEST_CASE("writer: efficiencies are written and read back, with the sources of their figures") {
+  Small s;
+  s.cluster = R"({"devices": 4, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us",
+"memory_bandwidth": "1 TB/s", "flops": {"bf16": "9 TFLOP/s", "f32": "1 TFLOP/s"},
+"efficiency": {"memory": "3/4", "f32": {"share": "1/2"}, "bf16": {"share": "2/3", "half_depth": 5,
+"half_side": {"value": 6, "label": "calibrated", "source": "a table", "date": "2026-01-01"},
+"launch": "7 us", "attention": {"share": "5/9", "launch": "8 us",
+"half_keys": {"value": 9, "label": "calibrated", "source": "a table", "date": "2026-01-01"}}}}})";
+  const Cluster read = read_scenario("f", s.text()).cluster;
+  FlopsEfficiency bf16{{2, 3}, 5, 6, Duration(7'000'000)};
+  bf16.attention = {{5, 9}, 9, Duration(8'000'000)};
+  CHECK(read.device.efficiency.at(Dtype::BF16) == bf16);
+  CHECK(read.device.efficiency.at(Dtype::F32) == FlopsEfficiency{{1, 2}, 0, 0, {}});
+  CHECK(read.device.memory_share == Share{3, 4});
+  const std::string text = write_scenario(read_scenario("f", s.text()));
+  const Cluster again = read_scenario("f", text).cluster;
+  CHECK(again.device == read.device);
+  CHECK(again.sources == read.sources);
+  REQUIRE(again.sources.size() == 2);
+  CHECK(again.sources[0].figure == "efficiency/bf16/attention/half_keys");
+}
+
 }  // namespace
 }  // namespace orrery

@@ -6,16 +6,19 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/simulator/lower/lower_rig.h"
+
 namespace orrery {
 namespace {
 
 std::vector<std::string> labels_of(std::vector<FigureSource> sources) {
   Cluster cluster{"one", ring_fabric(1, {BytesPerSecond(1), Duration()}), {}};
   cluster.sources = std::move(sources);
-  return fitted_figures(cluster);
+  return fitted_figures(cluster, Program());
 }
 
 using Labels = std::vector<std::string>;
+using test::LowerRig;
 
 TEST_CASE("fitted figures: those of one label, source and date are one label, in their order") {
   CHECK(
@@ -51,6 +54,29 @@ TEST_CASE("fitted figures: several of one protocol are counted, one alone is nam
                    {"transport/ll/launch", "calibrated", "s", "d"},
                    {"transport/simple/launch", "calibrated", "s", "d"}}) ==
         Labels{"latency, transport/ll (2 figures), transport/simple/launch: calibrated (s, d)"});
+}
+
+TEST_CASE("fitted figures: an efficiency on which no op depends is left out") {
+  const auto labels = [](LowerRig& rig) {
+    rig.cluster.sources = {{"efficiency/bf16/launch", "calibrated", "s", "d"},
+                           {"efficiency/f32/launch", "calibrated", "s", "d"},
+                           {"efficiency/memory", "calibrated", "s", "d"},
+                           {"latency", "calibrated", "s", "d"}};
+    rig.lower();
+    return fitted_figures(rig.cluster, rig.program);
+  };
+  LowerRig collective(2);
+  collective.argument("a", Dtype::BF16, Shape{8})
+      .op("psum", "r", {"a"}, {{"axis_name", test::Names{"x"}}});
+  CHECK(labels(collective) == Labels{"latency: calibrated (s, d)"});
+  LowerRig sum(1);
+  sum.argument("a", Dtype::F32, Shape{8}).op("add", "r", {"a", "a"});
+  CHECK(labels(sum) ==
+        Labels{"efficiency/f32/launch, efficiency/memory, latency: calibrated (s, d)"});
+  LowerRig view(1);
+  view.argument("a", Dtype::BF16, Shape{8})
+      .op("reshape", "r", {"a"}, {{"new_sizes", std::vector<int64_t>{4, 2}}});
+  CHECK(labels(view) == Labels{"latency: calibrated (s, d)"});
 }
 
 TEST_CASE("fitted figures: none without sources") {

@@ -50,6 +50,22 @@ TEST_CASE("durations: ops reach shares of the peak rates, and small products les
   CHECK(local_duration(cost, device).takes == Duration(7 + 2'000'000'000'000));
 }
 
+TEST_CASE("durations: attention reaches a share of its own, and with few keys less") {
+  DeviceFigures device;
+  device.launch = Duration(7);
+  device.flops[Dtype::F32] = FlopsPerSecond(12'000'000'000'000);
+  device.efficiency[Dtype::F32] = {{1, 2}, 100, 30, Duration(5)};
+  Cost cost{Flops(12), Bytes(), Dtype::F32};
+  cost.keys = 100;
+  // Without figures of its own, the share of the dtype: 6 TFLOP/s.
+  CHECK(local_duration(cost, device).takes == Duration(7 + 2));
+  // 3 TFLOP/s * 100 / 300 is 1 TFLOP/s.
+  device.efficiency[Dtype::F32].attention = {{1, 4}, 200, Duration(11)};
+  CHECK(local_duration(cost, device).takes == Duration(11 + 12));
+  device.efficiency[Dtype::F32].attention->launch.reset();
+  CHECK(local_duration(cost, device).takes == Duration(7 + 12));
+}
+
 TEST_CASE("durations: the square root is rounded down") {
   for (const int64_t root :
        {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{1'000'003}, int64_t{3'037'000'499}}) {

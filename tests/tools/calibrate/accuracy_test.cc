@@ -17,13 +17,7 @@ namespace orrery::test {
 namespace {
 
 AccuracyRow row_of(const std::string& file, double mean) {
-  return {file,
-          "a cluster",
-          "held out",
-          NcclCollective::AllReduce,
-          8,
-          &size_bands()[2],
-          {4, mean, -mean, mean}};
+  return {file, "a cluster", "held out", "all_reduce", 8, &size_bands()[2], {4, mean, -mean, mean}};
 }
 
 Accuracy of(std::vector<AccuracyRow> rows) {
@@ -77,6 +71,27 @@ TEST_CASE("accuracy: totals are weighted by the number of times") {
   CHECK(sum.mean == 0.375);
   CHECK(sum.bias == 0.125);
   CHECK(sum.worst == -1.0);
+}
+
+TEST_CASE("accuracy: a row for each kind of single ops and band of bytes") {
+  MeasuredFile file{"ops.json", "held out", {"one", switch_fabric(1, {}), {}}, {}};
+  file.cluster.device.flops[Dtype::BF16] = FlopsPerSecond(1'000'000'000'000'000);
+  // 2 GFLOP of 6 MB take 2 us, and 16 GFLOP of 24 MB take 16 us.
+  const auto product = [](int64_t n, int64_t microseconds) {
+    return MeasuredOp{
+        MeasuredKind::Product, Dtype::BF16, {n, n, n}, Duration(microseconds * 1'000'000)};
+  };
+  file.ops = {product(1000, 4), product(1000, 1), product(2000, 16)};
+  file.ops.push_back({MeasuredKind::Attention, Dtype::BF16, {1, 1, 1, 1, 1}, Duration(1)});
+  const Accuracy made = accuracy(std::vector{file}, Limits());
+  REQUIRE(made.rows.size() == 2);
+  CHECK(made.rows[0].work == "attention bf16");
+  CHECK(std::string(made.rows[0].band->name) == "below 64 KiB");
+  CHECK(made.rows[1].work == "matmul bf16");
+  CHECK(made.rows[1].ranks == 1);
+  CHECK(std::string(made.rows[1].band->name) == "1 to 64 MiB");
+  CHECK(made.rows[1].errors.times == 3);
+  CHECK(made.rows[1].errors.worst == doctest::Approx(1));
 }
 
 TEST_CASE("accuracy: a row for each collective, number of ranks and band") {

@@ -16,7 +16,7 @@
 namespace orrery::test {
 namespace {
 
-constexpr size_t kProducts = 80;
+constexpr size_t kOps = 80;
 
 Cluster base() {
   Cluster cluster{"one", switch_fabric(1, {BytesPerSecond(1), Duration()}), {}};
@@ -27,21 +27,43 @@ Cluster base() {
 }
 
 /// Returns products of random sizes with the times that the device takes.
-std::vector<MeasuredProduct> products_on(const DeviceFigures& device, Dtype dtype) {
+std::vector<MeasuredOp> products_on(const DeviceFigures& device, Dtype dtype) {
   Random random(5);
-  std::vector<MeasuredProduct> products;
+  std::vector<MeasuredOp> products;
   const auto size = [&] { return int64_t{1} << random.between(5, 14); };
-  for (size_t i = 0; i < kProducts; ++i) {
-    MeasuredProduct product{dtype, size(), size(), size(), {}};
-    Cost cost{Flops(2 * product.m * product.n * product.k), {}, dtype};
+  for (size_t i = 0; i < kOps; ++i) {
+    const int64_t m = size();
+    const int64_t n = size();
+    const int64_t k = size();
+    Cost cost{Flops(2 * m * n * k), {}, dtype};
     const int64_t bytes = dtype == Dtype::BF16 ? 2 : 1;  // results have two in any case
-    cost.bytes =
-        Bytes((product.m * product.k + product.k * product.n) * bytes + product.m * product.n * 2);
-    cost.product = {product.m * product.n, product.k};
-    product.time = local_duration(cost, device).takes;
-    products.push_back(product);
+    cost.bytes = Bytes((m * k + k * n) * bytes + m * n * 2);
+    cost.product = {m * n, k};
+    products.push_back(
+        {MeasuredKind::Product, dtype, {m, n, k}, local_duration(cost, device).takes});
   }
   return products;
+}
+
+/// Returns causal attention of random sizes with the times that the device takes.
+std::vector<MeasuredOp> attention_on(const DeviceFigures& device) {
+  Random random(6);
+  std::vector<MeasuredOp> calls;
+  for (size_t i = 0; i < kOps; ++i) {
+    const int64_t batch = random.between(1, 8);
+    const int64_t sequence = int64_t{1} << random.between(7, 14);
+    const int64_t key_heads = random.between(1, 4);
+    const int64_t heads = key_heads * random.between(1, 4);
+    Cost cost{
+        Flops(2 * 2 * batch * heads * (sequence * (sequence + 1) / 2) * 128), {}, Dtype::BF16};
+    cost.bytes = Bytes(2 * 2 * batch * sequence * (heads + key_heads) * 128);
+    cost.keys = sequence;
+    calls.push_back({MeasuredKind::Attention,
+                     Dtype::BF16,
+                     {batch, sequence, heads, key_heads, 128},
+                     local_duration(cost, device).takes});
+  }
+  return calls;
 }
 
 OpFitOptions options() {
@@ -60,14 +82,35 @@ TEST_CASE("op fit: figures are found again") {
   // The search ends when its error changes by less than 1e-5. Figures make up for each other by
   // then to a few parts in a hundred.
   constexpr double kClose = 0.05;
-  CHECK(fit.memory_share.part == doctest::Approx(700).epsilon(kClose));
-  const DtypeFit& found = fit.dtypes.at(Dtype::BF16);
-  CHECK(found.efficiency.share.part == doctest::Approx(800).epsilon(kClose));
-  CHECK(static_cast<double>(found.efficiency.launch->count()) ==
-        doctest::Approx(3e6).epsilon(kClose));
-  CHECK(found.errors.times == kProducts);
-  CHECK(found.errors.mean < kClose / 5);
-  CHECK(found.left_out.times == 0);
+  CHECK(fit.cluster.device.memory_share.part == doctest::Approx(700).epsilon(kClose));
+  REQUIRE(fit.works.size() == 1);
+  const FlopsEfficiency& found = fit.cluster.device.efficiency.at(Dtype::BF16);
+  CHECK(found.share.part == doctest::Approx(800).epsilon(kClose));
+  CHECK(static_cast<double>(found.launch->count()) == doctest::Approx(3e6).epsilon(kClose));
+  CHECK(!found.attention);
+  CHECK(fit.works[0].errors.times == kOps);
+  CHECK(fit.works[0].errors.mean < kClose / 5);
+  CHECK(fit.works[0].left_out.times == 0);
+}
+
+TEST_CASE("op fit: figures of attention are found again, and those of products are kept") {
+  DeviceFigures device = base().device;
+  device.efficiency[Dtype::BF16] = {{4, 5}, 120, 300, Duration(3'000'000)};
+  device.efficiency[Dtype::BF16].attention = {{3, 5}, 700, Duration(20'000'000)};
+  Cluster start = base();
+  start.device.efficiency[Dtype::BF16] = {{1, 3}, 7, 8, Duration(9)};
+  const OpFit fit = fit_ops(start, attention_on(device), options());
+  constexpr double kClose = 0.05;  // as above
+  const FlopsEfficiency& found = fit.cluster.device.efficiency.at(Dtype::BF16);
+  REQUIRE(found.attention);
+  CHECK(found.attention->share.part == doctest::Approx(600).epsilon(kClose));
+  CHECK(static_cast<double>(found.attention->half_keys) == doctest::Approx(700).epsilon(kClose));
+  CHECK(static_cast<double>(found.attention->launch->count()) ==
+        doctest::Approx(2e7).epsilon(kClose));
+  CHECK(found.share == Share{1, 3});
+  CHECK(found.half_depth == 7);
+  REQUIRE(fit.cluster.sources.size() == 4);
+  CHECK(fit.cluster.sources.front().figure == "efficiency/bf16/attention/half_keys");
 }
 
 TEST_CASE(
@@ -75,24 +118,25 @@ TEST_CASE(
   DeviceFigures device = base().device;
   device.efficiency[Dtype::BF16] = {{4, 5}, 120, 300, Duration(3'000'000)};
   device.efficiency[Dtype::F8E4M3FN] = {{3, 5}, 500, 900, Duration(9'000'000)};
-  std::vector<MeasuredProduct> products = products_on(device, Dtype::BF16);
-  for (const MeasuredProduct& product : products_on(device, Dtype::F8E4M3FN))
+  std::vector<MeasuredOp> products = products_on(device, Dtype::BF16);
+  for (const MeasuredOp& product : products_on(device, Dtype::F8E4M3FN))
     products.push_back(product);
   OpFitOptions validated = options();
   validated.validates = true;
   validated.evaluations = 100;
   const OpFit fit = fit_ops(base(), products, validated);
-  REQUIRE(fit.dtypes.size() == 2);
-  for (const auto& [dtype, found] : fit.dtypes) {
-    CHECK(found.left_out.times == kProducts);
-    CHECK(fit.cluster.device.efficiency.at(dtype) == found.efficiency);
+  REQUIRE(fit.works.size() == 2);
+  for (const WorkFit& found : fit.works) {
+    CHECK(found.ops.size() == kOps);
+    CHECK(found.left_out.times == kOps);
   }
+  CHECK(fit.cluster.device.efficiency.size() == 2);
   REQUIRE(fit.cluster.sources.size() == 9);
   CHECK(fit.cluster.sources.front().figure == "efficiency/bf16/half_depth");
   const FigureSource& memory = fit.cluster.sources.back();
   CHECK(memory.figure == "efficiency/memory");
   CHECK(memory.label == kCalibrated);
-  CHECK(memory.source == fmt::format("{} products, a test", 2 * kProducts));
+  CHECK(memory.source == fmt::format("{} ops, a test", 2 * kOps));
   CHECK(memory.date == "2026-01-02");
 }
 
@@ -106,23 +150,42 @@ std::string refused(const std::string& text) {
 }
 
 TEST_CASE("op table: columns come in any order, and other keys are not read") {
-  const std::vector<MeasuredProduct> products = read_op_table(
+  const std::vector<MeasuredOp> products = read_op_table(
       "f",
       R"({"id": 1, "matmul": {"source": "s", "columns": ["time_us", "k", "n", "m", "gpu", "dtype"],
 "rows": [[1.5, 1, 2, 3, "h", "bfloat16"], [0.000001, 4, 5, 6, null, "f32"]]}})",
       {});
   REQUIRE(products.size() == 2);
   CHECK(products[0].dtype == Dtype::BF16);
-  CHECK(products[0].m == 3);
-  CHECK(products[0].n == 2);
-  CHECK(products[0].k == 1);
+  CHECK(products[0].sizes == std::vector<int64_t>{3, 2, 1});
   CHECK(products[0].time == Duration(1'500'000));
   CHECK(products[1].time == Duration(1));
 }
 
+TEST_CASE("op table: attention is of bf16, unless a column says another dtype") {
+  const std::vector<MeasuredOp> calls = read_op_table("f", R"({"attention": {
+"columns": ["batch", "sequence", "heads", "kv_heads", "head", "time_us", "dtype"],
+"rows": [[1, 2, 3, 4, 5, 6, "f8e4m3fn"]]}})",
+                                                      {});
+  REQUIRE(calls.size() == 1);
+  CHECK(calls[0].work == MeasuredKind::Attention);
+  CHECK(calls[0].dtype == Dtype::F8E4M3FN);
+  CHECK(calls[0].sizes == std::vector<int64_t>{1, 2, 3, 4, 5});
+  CHECK(work_text(calls[0]) == "attention f8e4m3fn");
+  CHECK(read_op_table("f", R"({"attention": {
+"columns": ["batch", "sequence", "heads", "kv_heads", "head", "time_us"],
+"rows": [[1, 2, 3, 4, 5, 6]]}})",
+                      {})[0]
+            .dtype == Dtype::BF16);
+}
+
 TEST_CASE("op table: what is wrong is told") {
-  CHECK(refused("[]") ==
-        "f:1:1: expected an object \"matmul\" with \"columns\" and \"rows\", got a list");
+  CHECK(refused("[]") == "f:1:1: expected an object with \"matmul\" or \"attention\", got a list");
+  CHECK(refused(R"({"matmul": 1})") ==
+        "f:1:12: /matmul: expected an object with \"columns\" and \"rows\", got 1");
+  CHECK(refused(R"({"attention": {}})") ==
+        "f:1:15: /attention: expected \"columns\" with \"batch\", \"sequence\", \"heads\", "
+        "\"kv_heads\", \"head\" and \"time_us\", each once, got an object");
   CHECK(
       refused(R"({"matmul": {}})") ==
       "f:1:12: /matmul: expected \"columns\" with \"dtype\", \"m\", \"n\", \"k\" and \"time_us\", "

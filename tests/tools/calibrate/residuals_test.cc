@@ -31,7 +31,7 @@ TEST_CASE("residuals: an error is modelled / measured - 1") {
 }
 
 TEST_CASE("residuals: nothing has no error") {
-  const ErrorSummary errors = summary({});
+  const ErrorSummary errors = summary(std::vector<double>());
   CHECK(errors.times == 0);
   CHECK(errors.mean == 0);
 }

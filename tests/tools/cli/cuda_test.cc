@@ -62,7 +62,7 @@ TEST_CASE("run on GPUs: the text report has a section of them") {
   // combination three: s moves 11 x 64 KiB, g 14, and r 23. The three ops run one after another.
   CHECK(
       between(run.out, "\nGPUS\n", "\nMEMORY") ==
-      R"(  measured 32.15 µs, the median of 5 runs, which took 32.15 µs to 32.15 µs; simulated 42.96 µs
+      R"(  measured 32.15 µs, the median of 5 runs, which took 32.15 µs to 32.15 µs; simulated 47.58 µs
   Mock GPU 0 (compute capability 9.0, 1 GiB), CUDA 13.0
   8 virtual devices, arenas of 832 KiB in all, 384 KiB beside them
   168 nodes in 1 graph
@@ -122,8 +122,8 @@ TEST_CASE("run on GPUs: the JSON report has a key of them, and the rest is as wi
           "bytes": 917504,
           "bytes_per_second": 130006982796,
           "of_copies": 0.0728135273316101,
-          "simulated_start_ps": 20222447,
-          "simulated_end_ps": 30275755
+          "simulated_start_ps": 24843301,
+          "simulated_end_ps": 34896609
         },
         {
           "id": "r",
@@ -132,8 +132,8 @@ TEST_CASE("run on GPUs: the JSON report has a key of them, and the rest is as wi
           "bytes": 1507328,
           "bytes_per_second": 115303468609,
           "of_copies": 0.0645784717284369,
-          "simulated_start_ps": 30275755,
-          "simulated_end_ps": 42961371
+          "simulated_start_ps": 34896609,
+          "simulated_end_ps": 47582225
         }
       ]
     })");
@@ -364,6 +364,18 @@ TEST_CASE("run on GPUs: a program that holds more than its memory fails, and doe
                    "GPUs: not run (a device holds more than its memory)") == 1);
   CHECK(mock().calls("cuGraphLaunch") == 0);
   CHECK(left_on_mock() == "");
+}
+
+TEST_CASE("run on GPUs: attention has no kernel there, and runs on the host alone") {
+  const Ran run =
+      ran_on_mock({"run", in_tree("scenarios/attention-heads.json"), "--format", "json"});
+  CHECK(run.outcome == Outcome::Holds);
+  const Json report = Json::parse(run.out);
+  CHECK(!report.contains("gpus"));
+  const Json& labels = report["labels"];
+  CHECK(std::count(labels.begin(), labels.end(),
+                   "GPUs: not run (there is no kernel of dot_product_attention)") == 1);
+  CHECK(mock().calls("cuGraphLaunch") == 0);
 }
 
 TEST_CASE("run on GPUs: a program that hangs does not run there") {

@@ -171,17 +171,17 @@ TEST_CASE("show critical-path: what makes up the makespan, and the slack of the 
   CHECK(shown.outcome == Outcome::Holds);
   CHECK(shown.out == R"(psum_scatter then all_gather is psum
 
-CRITICAL PATH  42.96 µs by sweep
+CRITICAL PATH  47.58 µs by sweep
       from        to     takes   share  device  id  op
-       0 s  20.22 µs  20.22 µs  47.1 %       6  c   compute
-  20.22 µs  30.28 µs  10.05 µs  23.4 %       6  g   all_gather by ring (ll)
-  30.28 µs  42.96 µs  12.69 µs  29.5 %       4  r   psum by ring (ll)
+       0 s  24.84 µs  24.84 µs  52.2 %       6  c   compute
+  24.84 µs   34.9 µs  10.05 µs  21.1 %       6  g   all_gather by ring (ll)
+   34.9 µs  47.58 µs  12.69 µs  26.7 %       4  r   psum by ring (ll)
 
 OFF THE PATH  how much longer an op could last
      slack  id  op
-  10.17 µs  s   psum_scatter_start
+  14.79 µs  s   psum_scatter_start
 
-communication exposed for 22.74 µs on device 0, 52.9 % of the makespan
+communication exposed for 22.74 µs on device 0, 47.8 % of the makespan
 )");
   const std::string hangs = in_tree("scenarios/two-programs-hang.json");
   CHECK(ran({"show", "critical-path", hangs})

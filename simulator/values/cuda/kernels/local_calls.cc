@@ -122,8 +122,11 @@ std::vector<KernelCall> local_calls(const Program& program, const Op& op, Logica
     case OpKind::AllGatherReduced:
     case OpKind::Done:
       break;
+    case OpKind::DotProductAttention:
+    case OpKind::DotProductAttentionVjp:
+      break;  // these have no kernels: why_not_on_gpus() refuses them
   }
-  fail_check("the op is local", "only local ops run on one device", __FILE__, __LINE__);
+  fail_check("the op is local and has kernels", "only such ops run on one GPU", __FILE__, __LINE__);
 }
 
 namespace {

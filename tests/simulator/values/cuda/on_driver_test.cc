@@ -100,7 +100,7 @@ TEST_CASE("on a driver: local ops of every dtype have the host's values") {
   Random random(11);
   std::vector<std::pair<OpKind, Dtype>> all;
   for (const OpRules& rules : all_rules())
-    if (rules.family == Family::Local)
+    if (rules.family == Family::Local && rules.body == nullptr)  // those have no kernels
       for (const Dtype dtype : all_dtypes())
         all.emplace_back(rules.kind, dtype);
   for (size_t i = 0; i < all.size(); i += stride(all.size())) {
