@@ -43,14 +43,24 @@ namespace orrery {
 
 namespace {
 
-/// Returns the bytes of all values on all devices that have them.
+/// Returns the bytes of all values on all devices that have them, and of those in the body of the
+/// op with the largest one: bodies are computed one at a time.
 Int128 data_size(const Program& program) {
   const Holders holders(program);
   Int128 size = 0;
   for (size_t v = 0; v < program.values.size(); ++v)
     size += Int128{program.values[v].type.size().count()} *
             static_cast<int64_t>(holders.of(ValueId(v)).size());
-  return size;
+  Int128 largest_body = 0;
+  for (const Op& op : program.ops) {
+    if (rules(op.kind).body == nullptr)
+      continue;
+    Int128 in_body = 0;
+    for (const Value& value : body_of(program, op).values)
+      in_body += value.type.size().count();
+    largest_body = std::max(largest_body, in_body);
+  }
+  return size + largest_body;
 }
 
 bool is_asked_for(const Scenario& scenario, Property asked) {

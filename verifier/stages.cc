@@ -47,9 +47,15 @@ std::shared_ptr<QuietTimes> Stages::quiet_times() const {
     return fmt::format("{} {} {}", options_.limits.steps, options_.limits.state,
                        cluster_text(cluster).lines());
   };
+  // Only figures on which collectives depend tell clusters apart.
   Cluster cluster = cluster_;
+  cluster.name.clear();
+  cluster.sources.clear();
   cluster.device.memory.reset();
+  cluster.device.memory_bandwidth.reset();
+  cluster.device.memory_share = {};
   cluster.device.flops.clear();
+  cluster.device.efficiency.clear();
   const std::string of_cluster = key(cluster);
   if (std::optional<std::shared_ptr<QuietTimes>> known =
           shared_->times->of_cluster.find(of_cluster))

@@ -1,6 +1,7 @@
 // This file has dot_product_attention, as jax.nn has it, and the op of its gradients. Each is one
 // kernel of the flash form: it is charged for its products and for reading and writing its operands
-// and results once, since the weights stay on the chip (Dao et al., "FlashAttention", 2022).
+// and results once, since the weights stay on the chip (Dao et al., "FlashAttention", 2022). Values
+// are those of the ops that it stands for (AttentionBody).
 
 #include <algorithm>
 #include <array>
@@ -81,7 +82,8 @@ std::optional<TypeError> operands_error(const Attributes& attributes,
                     "those of the key, got {} and {}",
                     query.text(), key.text()));
   if (attributes.has("scale"))
-    return number_error("scale", Dtype::F32, attributes.number("scale"));
+    return number_error("scale", operands[0].dtype == Dtype::F64 ? Dtype::F64 : Dtype::F32,
+                        attributes.number("scale"));
   return std::nullopt;
 }
 
@@ -339,7 +341,9 @@ Cost attention_cost(const AttentionSizes& sizes, Dtype dtype, Pass pass) {
             checked_multiply(sizes.queries - rising, sizes.keys);
   }
   // Two products going forward: the scores, and the sum of values. Five going back: the scores
-  // again, and the gradients of the value, the weights, the query and the key.
+  // again, and the gradients of the value, the weights, the query and the key. Kernels keep a
+  // number of each row of scores, and the result, to go back. These are not operands here, and not
+  // charged.
   const int64_t products = pass == Pass::Backward ? 5 : 2;
   const int64_t heads = checked_multiply(sizes.batch, sizes.heads);
   const int64_t summed = checked_multiply(checked_multiply(heads, pairs), sizes.depth);

@@ -113,9 +113,11 @@ Cotangents dot_general(BackwardCall& call) {
 }
 
 Cotangents dot_product_attention(BackwardCall& call) {
-  if (is_unreduced(call, call.cotangent()))
-    call.refuse("the gradient of its result is still to be summed over a mesh axis");
   Cotangents cotangents;
+  if (is_unreduced(call, call.cotangent())) {
+    call.refuse("attention has no gradient of reduced operands");
+    return Cotangents(call.operands());
+  }
   for (std::string& cotangent :
        call.ops().add_op(OpKind::DotProductAttentionVjp,
                          {call.operand(0), call.operand(1), call.operand(2), call.cotangent()},

@@ -306,6 +306,8 @@ class ClusterReader {
       return std::nullopt;
     Fields fields(node, diagnostics_);
     AttentionEfficiency efficiency;
+    if (!node.find("share"))
+      diagnostics_.add(node.origin(), "missing key \"share\"");
     efficiency.share = read_share_reached(fields, path);
     efficiency.half_keys = read_half(fields, "half_keys", path);
     efficiency.launch = read_own_launch(fields, path);

@@ -1,6 +1,7 @@
 #include "simulator/lower/assumptions.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <numeric>
 #include <set>
@@ -34,9 +35,17 @@ std::vector<std::string> missing_figures(const DeviceFigures& device,
       std::any_of(collectives.begin(), collectives.end(), [](const Collective& collective) {
         return collective.protocol != nullptr && collective.protocol->launch;
       });
+  const bool launched_by_efficiency =
+      std::any_of(device.efficiency.begin(), device.efficiency.end(), [](const auto& of) {
+        return of.second.launch || (of.second.attention && of.second.attention->launch);
+      });
   if (!device.launch)
-    labels.emplace_back(launched_by_protocol ? "launch: 0 besides the protocols' (not given)"
-                                             : "launch: 0 (not given)");
+    labels.push_back(fmt::format("launch: 0{} (not given)",
+                                 launched_by_protocol && launched_by_efficiency
+                                     ? " besides the protocols' and the efficiency's"
+                                 : launched_by_protocol   ? " besides the protocols'"
+                                 : launched_by_efficiency ? " besides the efficiency's"
+                                                          : ""));
   if (!device.reduce_rate && reduces)
     labels.emplace_back("reduce_rate: infinite (not given)");
   if (!device.copy_rate && copies)
@@ -170,18 +179,28 @@ namespace {
 
 constexpr std::string_view kOfEfficiency = "efficiency/";
 
-/// Returns the parts of the efficiency on which times of the program's ops depend: the names of
-/// dtypes that have flops, and "memory".
-std::set<std::string_view> used_efficiency(const Program& program) {
-  std::set<std::string_view> used;
+/// Returns the figures of efficiency on which times of the program's ops depend: "bf16/share".
+std::set<std::string> used_efficiency(const Program& program, const DeviceFigures& device) {
+  std::set<std::string> used;
+  const auto add = [&](Dtype dtype, std::initializer_list<const char*> figures) {
+    for (const char* const figure : figures)
+      used.insert(fmt::format("{}/{}", name(dtype), figure));
+  };
   for (const Op& op : program.ops) {
     if (rules(op.kind).family != Family::Local)
       continue;
     const Cost cost = cost_of(program, op);
-    if (cost.runs && cost.flops > Flops())
-      used.insert(name(cost.dtype));
     if (cost.runs && cost.bytes > Bytes())
       used.insert("memory");
+    const auto of = device.efficiency.find(cost.dtype);
+    if (!cost.runs || cost.flops == Flops() || of == device.efficiency.end())
+      continue;
+    if (cost.keys && of->second.attention)
+      add(cost.dtype, {"attention/share", "attention/half_keys", "attention/launch"});
+    else if (cost.product)
+      add(cost.dtype, {"share", "half_depth", "half_side", "launch"});
+    else
+      add(cost.dtype, {"share"});
   }
   return used;
 }
@@ -189,14 +208,13 @@ std::set<std::string_view> used_efficiency(const Program& program) {
 }  // namespace
 
 std::vector<std::string> fitted_figures(const Cluster& cluster, const Program& program) {
-  std::optional<std::set<std::string_view>> used;  // found when the first figure asks for it
+  std::optional<std::set<std::string>> used;  // found when the first figure asks for it
   const auto is_unused = [&](std::string_view figure) {
     if (!figure.starts_with(kOfEfficiency))
       return false;
     if (!used)
-      used = used_efficiency(program);
-    figure.remove_prefix(kOfEfficiency.size());
-    return used->count(figure.substr(0, figure.find('/'))) == 0;
+      used = used_efficiency(program, cluster.device);
+    return used->count(std::string(figure.substr(kOfEfficiency.size()))) == 0;
   };
   return source_labels(cluster, [&](const FigureSource& figure) {
     return !figure.figure.starts_with(kOfConnections) && !is_unused(figure.figure) &&

@@ -37,6 +37,10 @@ Duration LocalCosts::of(const Op& op) {
     else if (!duration.lacks_memory_bandwidth)
       flops_not_charged_.insert(cost.dtype);
   }
+  const auto efficiency = device_.efficiency.find(cost.dtype);
+  if (op.kind == OpKind::DotProductAttentionVjp && efficiency != device_.efficiency.end() &&
+      efficiency->second.attention)
+    goes_back_as_forward_ = true;
   if (!duration.lacks_memory_bandwidth)
     return duration.takes;
   if (duration.takes > duration.launch)
@@ -58,6 +62,9 @@ std::vector<std::string> LocalCosts::labels() const {
                                                       : "",
                                  take_nothing_ == 1 ? "takes" : "take",
                                  launch_duration(device_) > Duration() ? "only a launch" : "0"));
+  if (goes_back_as_forward_)
+    result.emplace_back(
+        "efficiency: extrapolated to gradients of attention, from figures of attention");
   for (const Dtype dtype : flops_not_charged_)
     result.push_back(fmt::format(
         "flops: not given for {}; its elementwise ops and reductions are charged for bytes only",

@@ -23,6 +23,7 @@ bool is_about_flops(OpKind kind);
 ///  - no memory bandwidth: only flops cost time, labelled. The label names ops that then take
 ///    nothing but their launch.
 ///  - no launch time: 0, labelled.
+/// Gradients of attention are charged by the figures of attention, labelled.
 /// An op that runs nothing (reshape, a scalar constant) takes no time, and has no launch.
 class LocalCosts {
  public:
@@ -40,8 +41,9 @@ class LocalCosts {
   const DeviceFigures& device_;
   Diagnostics& diagnostics_;
   bool only_flops_charged_ = false;
-  std::string takes_nothing_;  // the first op that does, though it has work
-  size_t take_nothing_ = 0;    // how many do
+  std::string takes_nothing_;          // the first op that does, though it has work
+  size_t take_nothing_ = 0;            // how many do
+  bool goes_back_as_forward_ = false;  // a gradient of attention has the figures of attention
   std::set<Dtype> flops_not_charged_;
 };
 

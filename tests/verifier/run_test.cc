@@ -2,6 +2,7 @@
 
 #include "verifier/run.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -400,6 +401,27 @@ TEST_CASE("expectations on values, where data is off, are undecided, and so is t
   }
   CHECK(ran.check("PROPERTY.HOLDS").holds());
   CHECK(ran.report.verdict == Verdict::Undecided);
+}
+
+TEST_CASE("values: the ops that attention stands for count among the values") {
+  ScenarioParts parts;
+  parts.mesh = R"({"x": 1})";
+  parts.devices = 1;
+  parts.checked = false;
+  parts.arrays = R"({"q": {"shape": [64, 1, 1], "dtype": "f32", "init": "zeros"}})";
+  parts.program = R"([{"id": "o", "op": "dot_product_attention", "of": ["q", "q", "q"]}])";
+  RunOptions options;
+  // The scores are 16 KiB, and there are several arrays of their size.
+  options.data_budget = Bytes(16 * 1024);
+  const Ran little = run_parts(parts, options);
+  CHECK(std::ranges::any_of(little.report.labels, [](const std::string& label) {
+    return label.starts_with("values: not computed (they take ");
+  }));
+  options.data_budget = Bytes(256 * 1024);
+  const Ran enough = run_parts(parts, options);
+  CHECK(std::ranges::none_of(enough.report.labels, [](const std::string& label) {
+    return label.starts_with("values: not computed");
+  }));
 }
 
 TEST_CASE("a report without expectations on values holds with data off") {

@@ -129,7 +129,21 @@ class TableReader {
         op.sizes[static_cast<size_t>(size - table_.sizes.begin())] =
             read_integer(value, "a size", {1, kMostSize}, diagnostics_).value_or(1);
     }
+    check(op, row);
     return op;
+  }
+
+  /// Refuses an op that does not exist, or is too large.
+  void check(const MeasuredOp& op, DocumentNode row) {
+    if (op.work == MeasuredKind::Attention &&
+        (!is_float(op.dtype) || op.sizes[2] % op.sizes[3] != 0))
+      expected(row, "attention of floats, with heads that are a multiple of kv_heads",
+               diagnostics_);
+    try {
+      cost_of(op);
+    } catch (const Overflow&) {
+      expected(row, "sizes of less than 2^63 flops", diagnostics_);
+    }
   }
 
   Dtype read_dtype(DocumentNode node) {
@@ -162,10 +176,12 @@ Cost product_cost(const MeasuredOp& op) {
   const int64_t size = itemsize(op.dtype).count();
   const int64_t result = std::max<int64_t>(size, 2);
   Cost cost;
-  cost.flops = Flops(2 * m * n * k);
-  cost.bytes = Bytes((m * k + k * n) * size + m * n * result);
+  const int64_t results = checked_multiply(m, n);
+  const int64_t operands = checked_multiply(m, k) + checked_multiply(k, n);
+  cost.flops = Flops(checked_multiply(2, checked_multiply(results, k)));
+  cost.bytes = Bytes(checked_multiply(operands, size)) + Bytes(checked_multiply(results, result));
   cost.dtype = op.dtype;
-  cost.product = {m * n, k};
+  cost.product = {results, k};
   return cost;
 }
 
@@ -230,14 +246,23 @@ std::span<const Figure> figures_of(MeasuredKind work) {
   return work == MeasuredKind::Product ? std::span<const Figure>(kOfProducts) : kOfAttention;
 }
 
-/// The figures that a fit searches: the memory's share, and then those of each kind and dtype.
+/// Returns whether the ops tell the memory's share. Some products are bound by memory; attention is
+/// not.
+bool fits_memory(const std::vector<MeasuredOp>& ops) {
+  return std::ranges::any_of(ops,
+                             [](const MeasuredOp& op) { return op.work == MeasuredKind::Product; });
+}
+
+/// The figures that a fit searches: the memory's share, if the ops tell it, and then those of each
+/// kind and dtype.
 class Figures {
  public:
   Figures(const DeviceFigures& base, const std::vector<MeasuredOp>& ops) : base_(base) {
     std::set<Kind> works;
     for (const MeasuredOp& op : ops)
       works.insert(kind_of(op));
-    figures_.emplace_back(kMemoryShare, Dtype::F32);
+    if (fits_memory(ops))
+      figures_.emplace_back(kMemoryShare, Dtype::F32);
     for (const auto& [work, dtype] : works)
       for (const Figure& figure : figures_of(work))
         figures_.emplace_back(figure, dtype);
@@ -429,13 +454,17 @@ OpFit fit_ops(const Cluster& base, const std::vector<MeasuredOp>& ops,
                  : std::vector<std::string_view>{"attention/share", "attention/half_keys",
                                                  "attention/launch"};
     for (const std::string_view key : keys)
-      add_source(fmt::format("efficiency/{}/{}", name(work.second), key),
-                 fmt::format("{} {}, {}, {}; mean error {}", of.ops.size(),
-                             products ? "products" : "calls", domain(of), options.source,
-                             percent(of.errors.mean)));
+      add_source(
+          fmt::format("efficiency/{}/{}", name(work.second), key),
+          fmt::format("{}, {}, {}; mean error {}",
+                      counted(static_cast<int64_t>(of.ops.size()), products ? "product" : "call"),
+                      domain(of), options.source, percent(of.errors.mean)));
     fit.works.push_back(std::move(of));
   }
-  add_source("efficiency/memory", fmt::format("{} ops, {}", ops.size(), options.source));
+  if (fits_memory(ops))
+    add_source(
+        "efficiency/memory",
+        fmt::format("{}, {}", counted(static_cast<int64_t>(ops.size()), "op"), options.source));
   std::sort(sources.begin(), sources.end(),
             [](const FigureSource& a, const FigureSource& b) { return a.figure < b.figure; });
   return fit;

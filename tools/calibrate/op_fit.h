@@ -31,7 +31,7 @@ struct MeasuredOp {
   Duration time;
 };
 
-/// Returns what the op is charged for.
+/// Returns what the op is charged for. May throw Overflow for an op that was not read from a table.
 Cost cost_of(const MeasuredOp& op);
 
 /// Returns modelled / measured - 1.
@@ -73,7 +73,8 @@ struct OpFit {
 };
 
 /// Fits to the ops, which are at least one. It minimises the mean of |log(modelled / measured)|.
-/// Requires that the base has a peak rate for each dtype, and a memory bandwidth.
+/// The memory's share is fitted if there are products; attention does not tell it. Requires that
+/// the base has a peak rate for each dtype, and a memory bandwidth.
 OpFit fit_ops(const Cluster& base, const std::vector<MeasuredOp>& ops, const OpFitOptions& options);
 
 /// Returns the figures, and the errors by kind and dtype.

@@ -148,15 +148,18 @@ void add_fit(CLI::App& command, Calibrate& calibrate, const std::string& evaluat
 
 void add_calibrate_ops(CLI::App& parent, CalibrateOpsCommand& calibrate) {
   CLI::App& command = *parent.add_subcommand(
-      "ops", "To times of products of matrices: what they reach of the peak rates");
+      "ops",
+      "To times of single ops: what products of matrices and attention reach of the peak rates");
   command
-      .add_option("TABLE", calibrate.tables,
-                  "JSON files with {\"matmul\": {\"columns\": [\"dtype\", \"m\", \"n\", \"k\", "
-                  "\"time_us\"], \"rows\": [...]}}")
+      .add_option(
+          "TABLE", calibrate.tables,
+          "JSON files with {\"matmul\": {\"columns\": [\"dtype\", \"m\", \"n\", \"k\", "
+          "\"time_us\"], \"rows\": [...]}}, with {\"attention\": {\"columns\": [\"batch\", "
+          "\"sequence\", \"heads\", \"kv_heads\", \"head\", \"time_us\"], \"rows\": [...]}}, or "
+          "with both")
       ->required()
       ->type_name("FILE");
-  add_fit(command, calibrate,
-          "Times of all products that one fit works out at most (default: 2000)");
+  add_fit(command, calibrate, "Times of all ops that one fit works out at most (default: 2000)");
   command.add_flag_function(
       "--no-validation", [&calibrate](int64_t) { calibrate.validates = false; },
       "Do not fit again with shapes left out");
@@ -190,8 +193,10 @@ void add_validate(CLI::App& app, ValidateCommand& validate) {
   CLI::App& command = *app.add_subcommand(
       "validate", "How far modelled times are from measured tables, as Markdown");
   command
-      .add_option("PATH", validate.paths,
-                  "Files with tables of nccl-tests, and folders of such files")
+      .add_option(
+          "PATH", validate.paths,
+          "Files with tables of nccl-tests or of single ops (as calibrate ops reads them), and "
+          "folders of such files")
       ->required()
       ->type_name("FILE");
   command

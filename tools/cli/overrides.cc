@@ -107,6 +107,26 @@ std::vector<std::string> connections_place(const std::string& name,
   return parts;
 }
 
+/// Returns the place of a figure of efficiency, whose name has these parts.
+std::vector<std::string> efficiency_place(const std::string& name, std::vector<std::string> parts) {
+  constexpr std::array<std::string_view, 4> kOfDtype = {"share", "half_depth", "half_side",
+                                                        "launch"};
+  constexpr std::array<std::string_view, 3> kOfAttention = {"share", "half_keys", "launch"};
+  if (parts.size() == 2 && parts[1] == "memory")
+    return parts;
+  const bool of_attention = parts.size() == 4 && parts[2] == "attention";
+  if (parts.size() != 3 && !of_attention)
+    refuse(kOption, fmt::format("expected efficiency/memory, efficiency/DTYPE/FIGURE or "
+                                "efficiency/DTYPE/attention/FIGURE, got \"{}\"",
+                                name));
+  parts[1] = flops_key(name, parts[1]);
+  if (of_attention)
+    require_name(name, parts[3], kOfAttention);
+  else
+    require_name(name, parts[2], kOfDtype);
+  return parts;
+}
+
 /// Returns the place of a figure in a cluster's file.
 std::vector<std::string> place_of(const std::string& name, const Cluster& cluster) {
   std::vector<std::string> parts = parts_of(name);
@@ -115,14 +135,17 @@ std::vector<std::string> place_of(const std::string& name, const Cluster& cluste
     return parts;
   if (parts.size() == 2 && parts[0] == "flops")
     return {parts[0], flops_key(name, parts[1])};
+  if (parts[0] == "efficiency")
+    return efficiency_place(name, std::move(parts));
   const bool of_connections = parts.size() == 4 && parts[1] == "connections";
   const bool of_network = parts.size() == 4 && parts[2] == "network";
   if ((parts.size() != 3 && !of_connections && !of_network) || parts[0] != "transport")
-    refuse(kOption, fmt::format("expected {}, flops/DTYPE, transport/PROTOCOL/FIGURE, "
-                                "transport/PROTOCOL/network/FIGURE, transport/host_launch/OP or "
-                                "transport/connections/KIND/FIGURE, got \"{}\"{}",
-                                fmt::join(kOfCluster, ", "), name,
-                                did_you_mean(name, {kOfCluster.begin(), kOfCluster.end()})));
+    refuse(kOption,
+           fmt::format("expected {}, flops/DTYPE, efficiency/.., transport/PROTOCOL/FIGURE, "
+                       "transport/PROTOCOL/network/FIGURE, transport/host_launch/OP or "
+                       "transport/connections/KIND/FIGURE, got \"{}\"{}",
+                       fmt::join(kOfCluster, ", "), name,
+                       did_you_mean(name, {kOfCluster.begin(), kOfCluster.end()})));
   if (!cluster.transport)
     refuse(kOption, fmt::format("{}: the cluster has no transport", name));
   if (of_connections)

@@ -27,6 +27,7 @@ namespace {
 struct Notes {
   std::optional<Cluster> cluster;
   std::string use;
+  bool has_calls = false;  // measured calls of collectives
 };
 
 Notes notes_of(const std::string& text, const std::string& file, const Limits& limits) {
@@ -42,6 +43,7 @@ Notes notes_of(const std::string& text, const std::string& file, const Limits& l
   if (const auto cluster = root->find("cluster"))
     if (auto read = read_cluster(*cluster, limits, diagnostics))
       notes.cluster = std::move(read->cluster);
+  notes.has_calls = root->find("measured").has_value();
   if (const auto use = root->find("use"))
     notes.use = read_word(*use, {"calibrated on", "held out"}, diagnostics).value_or("");
   diagnostics.throw_if_any();
@@ -68,7 +70,11 @@ MeasuredFile measured_file(const std::string& file, const ValidateCommand& comma
       if (!measured.cluster.device.flops.contains(op.dtype))
         refuse(file, fmt::format("expected a cluster with a peak rate of {}, got {}",
                                  name(op.dtype), measured.cluster.name));
-    return measured;
+    if (!measured.cluster.device.memory_bandwidth)
+      refuse(file, fmt::format("expected a cluster with a memory_bandwidth, got {}",
+                               measured.cluster.name));
+    if (!notes.has_calls)
+      return measured;
   }
   measured.tables = tables_given(file, text, command.facts, command.limits, err);
   for (NcclTable& table : measured.tables)

@@ -211,7 +211,10 @@ std::string operands(const OpRules& op) {
 
 std::string section(const OpRules& op) {
   const bool collective = op.family == Family::Collective;
-  const char* const results = op.most_results > 1 ? ", any number of results" : "";
+  const std::string results = op.most_results == 1 ? ""
+                              : op.most_results == std::numeric_limits<size_t>::max()
+                                  ? ", any number of results"
+                                  : fmt::format(", {} results", op.most_results);
   std::string text =
       fmt::format("\n### {}\n\n{}{}: {}.\n", op.name, operands(op), results, op.summary);
   std::string rows;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/program/rules.h"
+
 namespace orrery {
 
 cuda::Driver loaded_driver(const std::string& library) {

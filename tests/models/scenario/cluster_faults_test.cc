@@ -95,13 +95,16 @@ TEST_CASE("errors: clusters") {
        "\"half_depth\", \"half_side\", \"launch\", \"attention\"\n"
        "f:3:53: /cluster/efficiency/float32: the efficiency of f32 is given twice"},
       {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s", "bf16": "1 TFLOP/s"},
-"efficiency": {"f32": {"attention": 1}, "bf16": {"attention": {"half_keys": 0, "keys": 1}}}})",
+"efficiency": {"f32": {"attention": 1}, "bf16": {"attention": {"share": "1/2", "half_keys": 0, "keys": 1}}}})",
        "f:3:37: /cluster/efficiency/f32/attention: expected an object with \"share\", "
        "\"half_keys\" and \"launch\", got 1\n"
-       "f:3:77: /cluster/efficiency/bf16/attention/half_keys: expected a whole number from 1 to "
+       "f:3:93: /cluster/efficiency/bf16/attention/half_keys: expected a whole number from 1 to "
        "1000000000, got 0\n"
-       "f:3:80: /cluster/efficiency/bf16/attention/keys: unknown key \"keys\"; expected one of "
+       "f:3:96: /cluster/efficiency/bf16/attention/keys: unknown key \"keys\"; expected one of "
        "\"share\", \"half_keys\", \"launch\""},
+      {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s"},
+"efficiency": {"f32": {"attention": {}}}})",
+       "f:3:37: /cluster/efficiency/f32/attention: missing key \"share\""},
       {R"({"devices": 4, "links": [{"from": 0, "to": "leaf", "bandwidth": "1 B/s",
 "latency": "0 s"}], "in_switch_reduction": ["leef", "leaf", "leaf", 3]})",
        "f:3:45: /cluster/in_switch_reduction/0: expected a switch of the cluster, got \"leef\"; "

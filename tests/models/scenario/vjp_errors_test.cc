@@ -156,6 +156,17 @@ TEST_CASE("vjp: recompute names ops whose values can be computed again") {
   CHECK(of("p") == "");
 }
 
+TEST_CASE("vjp: attention of reduced operands has no gradient") {
+  Small s;
+  s.arrays = R"({"q": {"shape": [2, 2, 2], "dtype": "f32", "reduced": ["x"]},
+"ct_o": {"shape": [2, 2, 2], "dtype": "f32", "unreduced": ["x"]}})";
+  s.program = R"([{"id": "o", "op": "dot_product_attention", "of": ["q", "q", "q"]}])";
+  s.more = R"("transform": {"vjp": {"of": ["o"], "with_respect_to": ["q"]}})";
+  CHECK(refusal(s.text()) ==
+        "f:6:13: /program/0: expected an op that has a gradient between the values of "
+        "\"with_respect_to\" and \"of\", got \"o\": attention has no gradient of reduced operands");
+}
+
 TEST_CASE("vjp: these ops of numbers have no backward rule") {
   std::string without;
   for (const OpRules& op : all_rules())

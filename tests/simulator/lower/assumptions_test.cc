@@ -58,7 +58,10 @@ TEST_CASE("fitted figures: several of one protocol are counted, one alone is nam
 
 TEST_CASE("fitted figures: an efficiency on which no op depends is left out") {
   const auto labels = [](LowerRig& rig) {
-    rig.cluster.sources = {{"efficiency/bf16/launch", "calibrated", "s", "d"},
+    rig.cluster.device.efficiency[Dtype::F32] = {};
+    rig.cluster.device.efficiency[Dtype::BF16] = {};
+    rig.cluster.sources = {{"efficiency/f32/share", "calibrated", "s", "d"},
+                           {"efficiency/bf16/launch", "calibrated", "s", "d"},
                            {"efficiency/f32/launch", "calibrated", "s", "d"},
                            {"efficiency/memory", "calibrated", "s", "d"},
                            {"latency", "calibrated", "s", "d"}};
@@ -72,7 +75,7 @@ TEST_CASE("fitted figures: an efficiency on which no op depends is left out") {
   LowerRig sum(1);
   sum.argument("a", Dtype::F32, Shape{8}).op("add", "r", {"a", "a"});
   CHECK(labels(sum) ==
-        Labels{"efficiency/f32/launch, efficiency/memory, latency: calibrated (s, d)"});
+        Labels{"efficiency/f32/share, efficiency/memory, latency: calibrated (s, d)"});
   LowerRig view(1);
   view.argument("a", Dtype::BF16, Shape{8})
       .op("reshape", "r", {"a"}, {{"new_sizes", std::vector<int64_t>{4, 2}}});

@@ -96,6 +96,25 @@ TEST_CASE("local cost: elementwise ops without a rate cost their bytes only, and
                                           "reductions are charged for bytes only"});
 }
 
+TEST_CASE("local cost: gradients by the figures of attention are labelled") {
+  const auto labels = [](std::optional<AttentionEfficiency> attention, const char* op,
+                         test::Names of, test::Names other_results) {
+    LowerRig rig(1);
+    give_figures(rig.cluster);
+    rig.cluster.device.efficiency[Dtype::F32] = {{1, 2}, 0, 0, {}, attention};
+    rig.argument("a", Dtype::F32, Shape{4, 2, 8})
+        .op(op, "r", std::move(of), {}, {}, std::move(other_results));
+    rig.lower();
+    return rig.lowered.labels;
+  };
+  const AttentionEfficiency figures{{1, 4}, 100, Duration(5)};
+  CHECK(labels(figures, "dot_product_attention", {"a", "a", "a"}, {}) == test::Names{});
+  CHECK(labels({}, "dot_product_attention_vjp", {"a", "a", "a", "a"}, {"s", "t"}) == test::Names{});
+  CHECK(labels(figures, "dot_product_attention_vjp", {"a", "a", "a", "a"}, {"s", "t"}) ==
+        test::Names{"efficiency: extrapolated to gradients of attention, from figures of "
+                    "attention"});
+}
+
 TEST_CASE("local cost: without a memory bandwidth ops cost their flops only, and are labelled") {
   LowerRig rig(1);
   give_figures(rig.cluster);

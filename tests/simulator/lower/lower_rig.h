@@ -35,7 +35,7 @@ class LowerRig {
   }
   /// Adds an op, named as in a scenario: "psum_start". Its position is line 7 of a file.
   LowerRig& op(const std::string& op, const std::string& name, Names operands,
-               const Parameters& parameters = {}, std::string site = {}) {
+               const Parameters& parameters = {}, std::string site = {}, Names other_results = {}) {
     if (threads_ == 0) {
       std::vector<LogicalId> all;
       for (uint32_t d = 0; d < cluster.fabric.devices(); ++d)
@@ -49,6 +49,7 @@ class LowerRig {
     request.issue = named.issue;
     request.operands = std::move(operands);
     request.site = std::move(site);
+    request.other_results = std::move(other_results);
     request.origin = Origin{"/program/" + name, TextPosition{7, 1}};
     for (const auto& [key, value] : parameters)
       request.attributes.set(key, value);

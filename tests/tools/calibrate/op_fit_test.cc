@@ -99,6 +99,8 @@ TEST_CASE("op fit: figures of attention are found again, and those of products a
   device.efficiency[Dtype::BF16].attention = {{3, 5}, 700, Duration(20'000'000)};
   Cluster start = base();
   start.device.efficiency[Dtype::BF16] = {{1, 3}, 7, 8, Duration(9)};
+  start.device.memory_share = {2, 3};
+  device.memory_share = {2, 3};
   const OpFit fit = fit_ops(start, attention_on(device), options());
   constexpr double kClose = 0.05;  // as above
   const FlopsEfficiency& found = fit.cluster.device.efficiency.at(Dtype::BF16);
@@ -109,7 +111,9 @@ TEST_CASE("op fit: figures of attention are found again, and those of products a
         doctest::Approx(2e7).epsilon(kClose));
   CHECK(found.share == Share{1, 3});
   CHECK(found.half_depth == 7);
-  REQUIRE(fit.cluster.sources.size() == 4);
+  // Attention does not tell what memory reaches.
+  CHECK(fit.cluster.device.memory_share == Share{2, 3});
+  REQUIRE(fit.cluster.sources.size() == 3);
   CHECK(fit.cluster.sources.front().figure == "efficiency/bf16/attention/half_keys");
 }
 
@@ -165,16 +169,16 @@ TEST_CASE("op table: columns come in any order, and other keys are not read") {
 TEST_CASE("op table: attention is of bf16, unless a column says another dtype") {
   const std::vector<MeasuredOp> calls = read_op_table("f", R"({"attention": {
 "columns": ["batch", "sequence", "heads", "kv_heads", "head", "time_us", "dtype"],
-"rows": [[1, 2, 3, 4, 5, 6, "f8e4m3fn"]]}})",
+"rows": [[1, 2, 4, 2, 5, 6, "f8e4m3fn"]]}})",
                                                       {});
   REQUIRE(calls.size() == 1);
   CHECK(calls[0].work == MeasuredKind::Attention);
   CHECK(calls[0].dtype == Dtype::F8E4M3FN);
-  CHECK(calls[0].sizes == std::vector<int64_t>{1, 2, 3, 4, 5});
+  CHECK(calls[0].sizes == std::vector<int64_t>{1, 2, 4, 2, 5});
   CHECK(work_text(calls[0]) == "attention f8e4m3fn");
   CHECK(read_op_table("f", R"({"attention": {
 "columns": ["batch", "sequence", "heads", "kv_heads", "head", "time_us"],
-"rows": [[1, 2, 3, 4, 5, 6]]}})",
+"rows": [[1, 2, 4, 2, 5, 6]]}})",
                       {})[0]
             .dtype == Dtype::BF16);
 }
@@ -201,6 +205,21 @@ TEST_CASE("op table: what is wrong is told") {
         "f:1:74: /matmul/rows/1/0: expected a dtype such as \"bf16\", got \"bf61\"\n"
         "f:1:82: /matmul/rows/1/1: expected a size from 1 to 1073741824, got 0\n"
         "f:1:91: /matmul/rows/1/4: expected a time in us, from 0.000001 to 1000000000, got 0");
+}
+
+TEST_CASE("op table: an op that does not exist, or is too large, is refused at its row") {
+  const std::string calls = R"({"attention": {
+"columns": ["batch", "sequence", "heads", "kv_heads", "head", "time_us", "dtype"], "rows": [)";
+  CHECK(refused(calls + R"([1, 1, 32, 7, 1, 1, "bf16"], [1, 1, 1, 1, 1, 1, "s8"]]}})") ==
+        "f:2:93: /attention/rows/0: expected attention of floats, with heads that are a multiple "
+        "of kv_heads, got a list\n"
+        "f:2:122: /attention/rows/1: expected attention of floats, with heads that are a multiple "
+        "of kv_heads, got a list");
+  CHECK(refused(calls + R"([1048576, 1048576, 32, 8, 128, 1, "bf16"]]}})") ==
+        "f:2:93: /attention/rows/0: expected sizes of less than 2^63 flops, got a list");
+  CHECK(refused(R"({"matmul": {"columns": ["dtype", "m", "n", "k", "time_us"],
+"rows": [["bf16", 1073741824, 1073741824, 1073741824, 1]]}})") ==
+        "f:2:10: /matmul/rows/0: expected sizes of less than 2^63 flops, got a list");
 }
 
 }  // namespace

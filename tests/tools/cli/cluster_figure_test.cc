@@ -295,7 +295,7 @@ TEST_CASE("cluster figure: links that are equal are one, others have their own f
 
 const std::string kNames =
     "expected bandwidth, latency, memory, memory_bandwidth, launch, reduce_rate, copy_rate, "
-    "flops/DTYPE, transport/PROTOCOL/FIGURE, transport/PROTOCOL/network/FIGURE, "
+    "flops/DTYPE, efficiency/.., transport/PROTOCOL/FIGURE, transport/PROTOCOL/network/FIGURE, "
     "transport/host_launch/OP or "
     "transport/connections/KIND/FIGURE, got ";
 
@@ -337,6 +337,31 @@ TEST_CASE("cluster figure: dtypes that are none") {
   CHECK(refused("flops/=1 FLOP/s") == "flops/: expected a dtype such as \"bf16\", got \"\"");
   CHECK(refused("flops/bf61=1 FLOP/s") ==
         "flops/bf61: expected a dtype such as \"bf16\", got \"bf61\"; did you mean \"bf16\"?");
+}
+
+TEST_CASE("cluster figure: of an efficiency") {
+  // 2 * 64 * 64 * 64 flops at 1 TFLOP/s take 524.288 ns; at half of that, with a launch, 1.048576
+  // us more than the launch.
+  const std::string scenario = R"({"orrery": 1, "mesh": {"x": 1}, "check_types": false,
+"cluster": {"devices": 1, "topology": "ring", "bandwidth": "1 GB/s", "latency": "0 s", "flops": {"f32": "1 TFLOP/s"}},
+"arrays": {"a": {"shape": [64, 64], "dtype": "f32", "init": "zeros"}},
+"program": [{"id": "c", "op": "dot_general", "of": ["a", "a"], "dimension_numbers": [[[1], [0]], [[], []]]}]})";
+  CHECK(timed(scenario, {}).makespan == 524'288);
+  CHECK(timed(scenario, {"efficiency/f32/share=1/2"}).makespan == 2 * 524'288);
+  CHECK(timed(scenario, {"efficiency/float32/half_depth=64"}).makespan == 2 * 524'288);
+  CHECK(timed(scenario, {"efficiency/f32/launch=5 us"}).makespan == 5 * kUs + 524'288);
+  CHECK(refused("efficiency=1") ==
+        "expected efficiency/memory, efficiency/DTYPE/FIGURE or efficiency/DTYPE/attention/FIGURE, "
+        "got \"efficiency\"");
+  CHECK(refused("efficiency/f61/share=1/2") ==
+        "efficiency/f61/share: expected a dtype such as \"bf16\", got \"f61\"; did you mean "
+        "\"f16\"?");
+  CHECK(refused("efficiency/f32/half_keys=1") ==
+        "efficiency/f32/half_keys: expected one of share, half_depth, half_side, launch, got "
+        "\"half_keys\"");
+  CHECK(refused("efficiency/f32/attention/half_side=1") ==
+        "efficiency/f32/attention/half_side: expected one of share, half_keys, launch, got "
+        "\"half_side\"");
 }
 
 TEST_CASE("cluster figure: of a transport, what is refused") {
