@@ -122,7 +122,7 @@ void add_accuracy(HtmlPage& page, const Scenario& scenario) {
     return;
   }
   std::string html =
-      "<p>Errors of modelled times of collectives against published tables of nccl-tests: "
+      "<p>Errors of modelled times of collectives and single ops against published tables: "
       "modelled / measured - 1. <em>Held out</em>: the cluster was not fitted to these.</p>\n"
       "<div class=\"wide\"><table><thead><tr>";
   for (const std::string_view cell : rows.front())
