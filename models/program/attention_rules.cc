@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/batch_ops.h"
 #include "models/program/builder.h"
 #include "models/program/families.h"
 #include "models/program/local_parameters.h"
@@ -21,6 +22,7 @@ namespace orrery {
 namespace {
 
 using Need = Parameter::Need;
+using batching::given;
 using Integers = std::vector<int64_t>;
 
 constexpr size_t kOwnDimensions = 3;  // sequence, heads, depth; those before are of a batch
@@ -116,17 +118,9 @@ Cost cost(const Attributes& attributes, std::span<const ValueType> operands,
   return cost;
 }
 
-/// Attributes from pairs of a name and a value.
-Attributes given(std::vector<std::pair<std::string, Attribute>> pairs) {
-  Attributes attributes;
-  for (auto& [name, value] : pairs)
-    attributes.set(std::move(name), std::move(value));
-  return attributes;
-}
-
-/// Writes attention as ops. b are the dimensions of a batch. The heads of the query are K groups of
-/// G, where K are the heads of the key: all of a group meet the same head of the key. T queries
-/// meet S keys.
+/// Writes attention as ops. In the comments, b stands for the dimensions of a batch. The heads of
+/// the query are K groups of G, where K are the heads of the key: all of a group meet the same head
+/// of the key. T queries meet S keys.
 class AttentionBody {
  public:
   AttentionBody(const Attributes& attributes, std::span<const ValueType> operands)
