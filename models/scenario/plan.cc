@@ -336,14 +336,18 @@ PlanTerms Plan::terms(std::span<const TemplateValue> values) const {
   return terms;
 }
 
-std::string point_id(const ScenarioTemplate& of, std::span<const TemplateValue> values) {
-  std::vector<std::string> texts;
+std::string point_id(const Plan& plan, std::span<const TemplateValue> values) {
+  std::vector<std::string> own;
+  std::vector<std::string> all;
   for (size_t i = 0; i < values.size(); ++i) {
     const auto* text = std::get_if<std::string>(&values[i].is);
-    texts.push_back(fmt::format("{}={}", of.names()[i],
-                                text != nullptr && is_word(*text) ? *text : value_text(values[i])));
+    all.push_back(fmt::format("{}={}", plan.names()[i],
+                              text != nullptr && is_word(*text) ? *text : value_text(values[i])));
+    const std::vector<TemplateValue>& swept = plan.sweep()[i];
+    if (swept.size() > 1 || value_text(swept.front()) != value_text(values[i]))
+      own.push_back(all.back());
   }
-  return fmt::format("{}", fmt::join(texts, ","));
+  return fmt::format("{}", fmt::join(own.empty() ? all : own, ","));
 }
 
 bool matches(std::string_view text, std::string_view pattern) {

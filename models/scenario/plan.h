@@ -119,9 +119,10 @@ class Plan : public ScenarioTemplate {
   std::optional<Holes> terms_;  // of the keys that PlanTerms has
 };
 
-/// Returns what a point is called: its values, "tp=4,recompute=none". Numbers, booleans, texts and
-/// lists of them are written as `--let` takes them.
-std::string point_id(const ScenarioTemplate& of, std::span<const TemplateValue> values);
+/// Returns what a point is called: its values, "tp=4,recompute=none". A name whose only value the
+/// point has is left out, unless all names are such. Numbers, booleans, texts and lists of them are
+/// written as `--let` takes them.
+std::string point_id(const Plan& plan, std::span<const TemplateValue> values);
 
 /// Returns whether the text matches the pattern, in which "*" stands for any characters.
 bool matches(std::string_view text, std::string_view pattern);

@@ -54,6 +54,9 @@ Request read_cotangents(DocumentNode node, Fields& fields, Diagnostics& diagnost
   return request;
 }
 
+/// Each iteration ahead has a body of its own at the end of the loop.
+constexpr int64_t kMostPrefetched = 64;
+
 constexpr const char* kCotangents = "an object with \"of\" and \"with_respect_to\"";
 
 Transform read_transpose(DocumentNode node, Diagnostics& diagnostics) {
@@ -78,6 +81,10 @@ Transform read_vjp(DocumentNode node, Diagnostics& diagnostics) {
   }
   if (const auto overlap = fields.optional("overlap"))
     request.overlap = read_boolean(*overlap, diagnostics).value_or(false);
+  if (const auto prefetch = fields.optional("prefetch"))
+    request.prefetch = read_integer(*prefetch, "how many iterations ahead", {0, kMostPrefetched},
+                                    diagnostics)
+                           .value_or(0);
   fields.finish();
   return request;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -14,6 +15,7 @@
 #include "models/program/builder.h"
 #include "models/program/op_request.h"
 #include "models/program/program.h"
+#include "models/transform/named.h"
 
 namespace orrery {
 
@@ -50,6 +52,21 @@ void add_part(ProgramPart part, ProgramBuilder& builder);
 /// Returns the parts with their collectives started as early as they can be, on stream 1, and done
 /// before their first use.
 std::vector<ProgramPart> overlapped(std::vector<ProgramPart> parts);
+
+/// A Prefetch says which collectives of loops start so many iterations early: those that a backward
+/// pass computes again, and those of the forward pass that have one of the names `forward`.
+struct Prefetch {
+  int64_t ahead = 0;
+  std::set<std::string> forward = {};
+  std::set<std::string> saved = {};  // arrays of what iterations saved: nothing is made of them early
+};
+
+/// Starts collectives of loops `ahead` iterations early, on stream 2. Their operands must follow
+/// from the iteration's index and from values outside of the loop, as those of gathered weights do.
+/// The ops that make such an operand run early too. The first `ahead` iterations are started before
+/// the loop. The last `ahead` iterations start nothing: each becomes a loop of one iteration after
+/// the loop, "l.rest". Returns whether there are such collectives.
+bool prefetch(std::vector<ProgramPart>& parts, const Prefetch& prefetch, UnusedNames& names);
 
 /// An AddOp adds an op, and returns the name of its result.
 using AddOp =

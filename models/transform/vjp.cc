@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,7 +19,11 @@ namespace {
 class Vjp {
  public:
   Vjp(const Program& program, Checks checks, const VjpRequest& request, Diagnostics& diagnostics)
-      : program_(program), checks_(checks), request_(request), diagnostics_(diagnostics) {}
+      : program_(program),
+        checks_(checks),
+        request_(request),
+        diagnostics_(diagnostics),
+        names_(program) {}
 
   Program run() {
     of_ = named_results(program_, request_.of, Differentiated::Inexact, diagnostics_);
@@ -38,6 +43,13 @@ class Vjp {
       if (!diagnostics_.empty())
         return unchanged();
     } while (needs.grew);
+    if (request_.prefetch > 0 && !again_.empty() && !prefetch()) {
+      diagnostics_.add(request_.origin,
+                       "expected \"prefetch\" to start a collective early, which \"recompute\" "
+                       "names, which is in a loop, and whose operands follow from the index and "
+                       "values outside of the loop, got none");
+      return unchanged();
+    }
 
     ProgramBuilder builder(program_.mesh, checks_, diagnostics_);
     add_forward(builder, diagnostics_);
@@ -56,15 +68,18 @@ class Vjp {
 
   /// Makes the parts of both passes, as far as it is known what the backward pass needs.
   void walk(BackwardNeeds& needs) {
-    UnusedNames names(program_);
+    names_ = UnusedNames(program_);
     SavedValues saved;
-    forward_ = forward_parts(program_, checks_, needs, names, saved);
+    forward_ = forward_parts(program_, checks_, needs, names_, saved);
+    saved_.clear();
+    for (const auto& [value, array] : saved.arrays)
+      saved_.insert(array);
     Diagnostics refused("");
     try {
       ProgramBuilder draft(program_.mesh, checks_, refused);
       add_forward(draft, refused);
       refused.throw_if_any();
-      BackwardPass pass(program_, checks_, draft, refused, names, needs, std::move(saved));
+      BackwardPass pass(program_, checks_, draft, refused, names_, needs, std::move(saved));
       for (const OpId op : again_)
         pass.recompute(op);
       results_ = go_back(pass);
@@ -72,6 +87,19 @@ class Vjp {
     } catch (const InputError& error) {
       report_refused(error, diagnostics_);
     }
+  }
+
+  /// Starts collectives early. Returns whether there are any that can be. A forward loop of which
+  /// single iterations are read stays as it is.
+  bool prefetch() {
+    Prefetch prefetch{request_.prefetch, {}, saved_};
+    for (const OpId op : again_)
+      if (std::none_of(program_.loops.begin(), program_.loops.end(), [&](const Loop& loop) {
+            return loop.ops.has(op.index()) && !loop.exits.empty();
+          }))
+        prefetch.forward.insert(program_.op(op).name);
+    const bool forward = orrery::prefetch(forward_, prefetch, names_);
+    return orrery::prefetch(backward_, prefetch, names_) || forward;
   }
 
   /// Adds the arguments, those of cotangents too, and the forward pass, up to the first of
@@ -143,6 +171,8 @@ class Vjp {
   std::vector<ValueId> arguments_;
   std::vector<OpId> again_;   // that the backward pass computes again
   std::vector<bool> wanted_;  // by value
+  UnusedNames names_;
+  std::set<std::string> saved_;  // arrays that the backward pass reads
   std::vector<ProgramPart> forward_;
   std::vector<ProgramPart> backward_;
   std::map<std::string, std::string> results_;

@@ -43,6 +43,9 @@ struct VjpRequest {
   /// If it is true, the collectives of the backward pass start on stream 1 once their operands are
   /// made, and are done just before the first op that reads them.
   bool overlap = false;
+  /// So many iterations early start the collectives of loops that are computed again, in both
+  /// passes, if their operands follow from the index and from values outside of the loop.
+  int64_t prefetch = 0;
   int64_t most_ops = int64_t{1} << 18;  // that the program may have if its loops are written out
 };
 

@@ -1,0 +1,374 @@
+// This is the part of vjp that starts collectives of loops in earlier iterations.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "models/base/callable.h"
+#include "models/program/iteration_name.h"
+#include "models/program/loops.h"
+#include "models/program/rules.h"
+#include "models/transform/program_copy.h"
+
+namespace orrery {
+
+namespace {
+
+/// A Body is one loop: its begin, the parts between, and its end.
+struct Body {
+  LoopBegin begin;
+  std::vector<ProgramPart> parts;
+  LoopEnd end;
+};
+
+/// Returns where each op that is directly in the body stands among the body's parts, in order.
+std::vector<size_t> direct_ops(const std::vector<ProgramPart>& parts) {
+  std::vector<size_t> ops;
+  size_t depth = 0;
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (std::holds_alternative<LoopBegin>(parts[i]))
+      ++depth;
+    else if (std::holds_alternative<LoopEnd>(parts[i]))
+      --depth;
+    else if (depth == 0)
+      ops.push_back(i);
+  return ops;
+}
+
+/// Visits each name that a part reads.
+void for_each_read(const ProgramPart& part, FunctionRef<void(const std::string&)> visit) {
+  std::visit(Overloaded{[&](const OpRequest& op) {
+                          std::for_each(op.operands.begin(), op.operands.end(), visit);
+                        },
+                        [&](const LoopBegin& loop) {
+                          for (const LoopBegin::Carried& carried : loop.carries)
+                            visit(carried.initial);
+                        },
+                        [&](const LoopEnd& loop) {
+                          std::for_each(loop.yielded.begin(), loop.yielded.end(), visit);
+                        }},
+             part);
+}
+
+/// Visits each name that an op makes.
+template <class Op, class Visit>
+void for_each_result(Op& op, Visit visit) {
+  visit(op.name);
+  for (auto& name : op.other_results)
+    visit(name);
+}
+
+/// Returns the parts with every name of the loop's iterations moved to those of another loop.
+std::vector<ProgramPart> moved(std::vector<ProgramPart> parts, const std::string& from,
+                               const std::string& to) {
+  const std::string in_from = any_iteration(from);
+  const std::string in_to = any_iteration(to);
+  const auto move = [&](std::string& name) {
+    if (name.starts_with(in_from))
+      name.replace(0, in_from.size(), in_to);
+  };
+  const auto move_all = [&](std::vector<std::string>& names) {
+    std::for_each(names.begin(), names.end(), move);
+  };
+  const auto move_op = [&](OpRequest& op) {
+    for_each_result(op, move);
+    move_all(op.operands);
+    move_all(op.donated);
+  };
+  for (ProgramPart& part : parts)
+    std::visit(Overloaded{move_op,
+                          [&](LoopBegin& loop) {
+                            move(loop.name);
+                            for (LoopBegin::Carried& carried : loop.carries) {
+                              move(carried.param);
+                              move(carried.initial);
+                            }
+                            if (loop.index)
+                              move_op(*loop.index);
+                          },
+                          [&](LoopEnd& loop) {
+                            move_all(loop.yielded);
+                            move_all(loop.results);
+                          }},
+               part);
+  return parts;
+}
+
+/// Early says which collectives of a body can start before their iteration, and what their operands
+/// follow from.
+struct Early {
+  std::vector<size_t> collectives;  // where they stand among the body's parts
+  std::set<size_t> before;          // the ops that make their operands
+  bool reads_index = false;
+};
+
+class Prefetched {
+ public:
+  Prefetched(const Prefetch& prefetch, UnusedNames& names) : prefetch_(prefetch), names_(names) {}
+
+  bool any() const { return any_; }
+
+  std::vector<ProgramPart> in(std::vector<ProgramPart> parts) {
+    std::vector<ProgramPart> made;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (!std::holds_alternative<LoopBegin>(parts[i])) {
+        made.push_back(std::move(parts[i]));
+        continue;
+      }
+      Body body;
+      body.begin = std::get<LoopBegin>(std::move(parts[i]));
+      for (size_t depth = 1; depth > 0;) {
+        ++i;
+        if (std::holds_alternative<LoopBegin>(parts[i]))
+          ++depth;
+        else if (std::holds_alternative<LoopEnd>(parts[i]) && --depth == 0)
+          break;
+        body.parts.push_back(std::move(parts[i]));
+      }
+      body.end = std::get<LoopEnd>(std::move(parts[i]));
+      body.parts = in(std::move(body.parts));
+      add(std::move(body), made);
+    }
+    return made;
+  }
+
+ private:
+  /// Returns whether an op may start early: a collective that the backward pass computes again, in
+  /// either pass. Transfers may not, as a started half could wait for one that comes later.
+  bool can_start(const OpRequest& op) const {
+    return rules(op.kind).family == Family::Collective && rules(op.kind).form.side == Side::Both &&
+           op.issue == Issue::Sync && !over_no_axes(op.attributes) &&
+           (op.pass == Pass::Again || prefetch_.forward.contains(op.name));
+  }
+
+  /// Returns the collectives whose operands follow from the index, and from values outside of the
+  /// loop that no iteration saved.
+  Early early(const Body& body) const {
+    std::set<std::string> later;  // what must wait for its iteration
+    std::map<std::string, size_t> makers;
+    for (const LoopBegin::Carried& carried : body.begin.carries)
+      later.insert(carried.param);
+    Early early;
+    const std::vector<size_t> ops = direct_ops(body.parts);
+    for (size_t i = 0; i < body.parts.size(); ++i) {
+      const ProgramPart& part = body.parts[i];
+      if (const auto* loop = std::get_if<LoopEnd>(&part))
+        later.insert(loop->results.begin(), loop->results.end());
+      if (!std::binary_search(ops.begin(), ops.end(), i))
+        continue;
+      const auto& op = std::get<OpRequest>(part);
+      const bool waits = std::any_of(
+          op.operands.begin(), op.operands.end(), [&](const std::string& operand) {
+            return later.contains(operand) || prefetch_.saved.contains(operand);
+          });
+      const bool local = rules(op.kind).family == Family::Local && op.donated.empty();
+      if (!waits && can_start(op))
+        early.collectives.push_back(i);
+      for_each_result(op, [&](const std::string& name) {
+        makers.emplace(name, i);
+        if (waits || !local)
+          later.insert(name);
+      });
+    }
+    std::vector<size_t> open = early.collectives;
+    while (!open.empty()) {
+      const size_t i = open.back();
+      open.pop_back();
+      for (const std::string& operand : std::get<OpRequest>(body.parts[i]).operands) {
+        early.reads_index |= body.begin.index && operand == body.begin.index->name;
+        if (const auto maker = makers.find(operand);
+            maker != makers.end() && early.before.insert(maker->second).second)
+          open.push_back(maker->second);
+      }
+    }
+    return early;
+  }
+
+  /// Adds the loop. Its last `ahead` iterations start nothing, so each is a loop of its own.
+  void add(Body body, std::vector<ProgramPart>& made) {
+    const int64_t ahead = std::min(prefetch_.ahead, body.begin.upper - body.begin.lower - 1);
+    const Early early = this->early(body);
+    any_ = any_ || !early.collectives.empty();
+    if (early.collectives.empty() || ahead <= 0) {
+      made.emplace_back(std::move(body.begin));
+      std::move(body.parts.begin(), body.parts.end(), std::back_inserter(made));
+      made.emplace_back(std::move(body.end));
+      return;
+    }
+    std::vector<std::vector<std::string>> started;  // by iteration, then by collective
+    for (int64_t k = 0; k < ahead; ++k)
+      started.push_back(start(body, early, Where::Before,
+                              early.reads_index
+                                  ? integer(body, ".index", body.begin.lower + k, made)
+                                  : std::string(),
+                              made));
+    const std::string distance =
+        early.reads_index ? integer(body, ".ahead", ahead, made) : std::string();
+    Body last = body;
+    last.begin.lower = body.begin.upper - ahead;
+    for (size_t c = 0; c < last.begin.carries.size(); ++c)
+      last.begin.carries[c].initial = names_.take(body.end.results[c] + ".before");
+    for (std::vector<std::string>& futures : add_first(std::move(body), early, last, started,
+                                                       distance, made))
+      add_one_of_last(last, early, futures, made);
+  }
+
+  /// Adds the loop without its last iterations, in which `last` begins. Returns the futures of
+  /// those, by iteration, then by collective.
+  std::vector<std::vector<std::string>> add_first(
+      Body body, const Early& early, const Body& last,
+      const std::vector<std::vector<std::string>>& started, const std::string& distance,
+      std::vector<ProgramPart>& made) {
+    const std::string iteration = any_iteration(body.begin.name);
+    for (size_t c = 0; c < body.end.results.size(); ++c)
+      body.end.results[c] = last.begin.carries[c].initial;
+    body.begin.upper = last.begin.lower;
+    std::vector<std::vector<std::string>> params(started.size());
+    std::vector<std::vector<std::string>> results(started.size());
+    for (size_t k = 0; k < started.size(); ++k)
+      for (size_t g = 0; g < early.collectives.size(); ++g) {
+        const std::string& name = std::get<OpRequest>(body.parts[early.collectives[g]]).name;
+        params[k].push_back(names_.take(name + ".started"));
+        results[k].push_back(names_.take(outside(body, name) + ".started"));
+        body.begin.carries.push_back({params[k].back(), started[k][g]});
+        body.end.results.push_back(results[k].back());
+      }
+    std::vector<ProgramPart> starts;
+    std::string index;
+    if (early.reads_index) {
+      OpRequest add;
+      add.name = names_.take(name_in(iteration, "index.ahead"));
+      add.kind = OpKind::Add;
+      add.operands = {body.begin.index->name, distance};
+      add.origin = body.begin.origin;
+      add.pass = body.begin.index->pass;
+      index = add.name;
+      starts.emplace_back(std::move(add));
+    }
+    params.push_back(start(body, early, Where::In, index, starts));
+    for (size_t k = 1; k < params.size(); ++k)
+      body.end.yielded.insert(body.end.yielded.end(), params[k].begin(), params[k].end());
+    made.emplace_back(body.begin);
+    std::move(starts.begin(), starts.end(), std::back_inserter(made));
+    for (ProgramPart& part : with_dones(body, early, params.front()))
+      made.push_back(std::move(part));
+    made.emplace_back(std::move(body.end));
+    return results;
+  }
+
+  /// Adds the first iteration of `last` as a loop, and takes it off `last`.
+  void add_one_of_last(Body& last, const Early& early, const std::vector<std::string>& futures,
+                       std::vector<ProgramPart>& made) {
+    Body one = last;
+    one.begin.upper = one.begin.lower + 1;
+    one.begin.name = names_.take(last.begin.name + ".rest");
+    if (one.begin.index)
+      one.begin.index->attributes = index_attributes(one.begin.lower);
+    ++last.begin.lower;
+    if (last.begin.lower < last.begin.upper)
+      for (size_t c = 0; c < one.end.results.size(); ++c) {
+        one.end.results[c] = names_.take(last.end.results[c] + ".before");
+        last.begin.carries[c].initial = one.end.results[c];
+      }
+    std::vector<ProgramPart> parts = {one.begin};
+    for (ProgramPart& part : with_dones(one, early, futures))
+      parts.push_back(std::move(part));
+    parts.emplace_back(std::move(one.end));
+    for (ProgramPart& part : moved(std::move(parts), last.begin.name, one.begin.name))
+      made.push_back(std::move(part));
+  }
+
+  enum class Where : uint8_t { Before, In };  // the loop
+
+  /// Adds the starts for the iteration of this index, and the ops that make their operands. Returns
+  /// their futures.
+  std::vector<std::string> start(const Body& body, const Early& early, Where where,
+                                 const std::string& index, std::vector<ProgramPart>& made) {
+    std::map<std::string, std::string> now;  // by the name in the iteration
+    if (early.reads_index)
+      now.emplace(body.begin.index->name, index);
+    std::vector<std::string> futures;
+    const auto add = [&](size_t i, const char* suffix) -> OpRequest& {
+      OpRequest op = std::get<OpRequest>(body.parts[i]);
+      for (std::string& operand : op.operands)
+        if (const auto found = now.find(operand); found != now.end())
+          operand = found->second;
+      for_each_result(op, [&](std::string& name) {
+        std::string taken =
+            names_.take((where == Where::In ? name : outside(body, name)) + suffix);
+        now.emplace(std::exchange(name, taken), taken);
+      });
+      return std::get<OpRequest>(made.emplace_back(std::move(op)));
+    };
+    for (const size_t i : early.before)
+      add(i, ".ahead");
+    for (const size_t i : early.collectives) {
+      OpRequest& op = add(i, ".start");
+      op.issue = Issue::Start;
+      op.attributes.set("stream", int64_t{2});
+      futures.push_back(op.name);
+    }
+    return futures;
+  }
+
+  /// Returns the parts of the body with dones of these futures in place of the collectives, and
+  /// without ops that nothing reads any more.
+  static std::vector<ProgramPart> with_dones(const Body& body, const Early& early,
+                                             const std::vector<std::string>& futures) {
+    std::vector<ProgramPart> parts = body.parts;
+    for (size_t g = 0; g < early.collectives.size(); ++g) {
+      auto& op = std::get<OpRequest>(parts[early.collectives[g]]);
+      OpRequest done;
+      done.name = op.name;
+      done.kind = OpKind::Done;
+      done.operands = {futures[g]};
+      done.origin = op.origin;
+      done.pass = op.pass;
+      done.forward = op.forward;
+      op = std::move(done);
+    }
+    std::set<std::string> read(body.end.yielded.begin(), body.end.yielded.end());
+    std::vector<ProgramPart> kept;
+    for (size_t i = parts.size(); i-- > 0;) {
+      bool is_read = !early.before.contains(i);
+      if (!is_read)
+        for_each_result(std::get<OpRequest>(parts[i]),
+                        [&](const std::string& name) { is_read |= read.contains(name); });
+      if (!is_read)
+        continue;
+      for_each_read(parts[i], [&](const std::string& name) { read.insert(name); });
+      kept.push_back(std::move(parts[i]));
+    }
+    std::reverse(kept.begin(), kept.end());
+    return kept;
+  }
+
+  /// Returns the name without the iteration: "l.w" for "l[].w".
+  static std::string outside(const Body& body, const std::string& name) {
+    return name_in(body.begin.name, own_name(any_iteration(body.begin.name), name));
+  }
+
+  std::string integer(const Body& body, const char* suffix, int64_t value,
+                      std::vector<ProgramPart>& made) {
+    OpRequest op = *body.begin.index;
+    op.name = names_.take(body.begin.name + suffix);
+    op.attributes = index_attributes(value);
+    made.emplace_back(op);
+    return op.name;
+  }
+
+  const Prefetch& prefetch_;
+  UnusedNames& names_;
+  bool any_ = false;
+};
+
+}  // namespace
+
+bool prefetch(std::vector<ProgramPart>& parts, const Prefetch& prefetch, UnusedNames& names) {
+  Prefetched prefetched(prefetch, names);
+  parts = prefetched.in(std::move(parts));
+  return prefetched.any();
+}
+
+}  // namespace orrery
