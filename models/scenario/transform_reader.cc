@@ -82,9 +82,9 @@ Transform read_vjp(DocumentNode node, Diagnostics& diagnostics) {
   if (const auto overlap = fields.optional("overlap"))
     request.overlap = read_boolean(*overlap, diagnostics).value_or(false);
   if (const auto prefetch = fields.optional("prefetch"))
-    request.prefetch = read_integer(*prefetch, "how many iterations ahead", {0, kMostPrefetched},
-                                    diagnostics)
-                           .value_or(0);
+    request.prefetch =
+        read_integer(*prefetch, "a number of iterations", {0, kMostPrefetched}, diagnostics)
+            .value_or(0);
   fields.finish();
   return request;
 }

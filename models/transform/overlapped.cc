@@ -17,11 +17,12 @@ namespace {
 /// comes just before the first part that reads it, or at the end. Collectives that are computed
 /// again run where they stand: if they started early, their results would live as long as kept
 /// ones. The body of a loop is overlapped by itself. There, what the loop only adds up is added at
-/// the end of the body, so that the collectives before may run until then.
+/// the end of the body, or in the next iteration (postponed.cc), so that the collectives may run
+/// until then.
 class Overlapped {
  public:
-  explicit Overlapped(std::vector<ProgramPart> parts, bool in_body = false)
-      : blocks_(blocks_of(std::move(parts))) {
+  explicit Overlapped(std::vector<ProgramPart> parts, UnusedNames& names, bool in_body = false)
+      : names_(names), blocks_(blocks_of(std::move(parts))) {
     if (in_body)
       add_up_last();
     std::map<std::string, size_t> makers;
@@ -131,16 +132,13 @@ class Overlapped {
   void add(Block& block) {
     for (const std::string& read : block.reads)
       end(read);
-    const bool loop = block.parts.size() > 1;
-    parts_.push_back(std::move(block.parts.front()));
-    if (!loop)
+    if (block.parts.size() == 1) {
+      parts_.push_back(std::move(block.parts.front()));
       return;
-    ProgramPart last = std::move(block.parts.back());
-    block.parts.pop_back();
-    block.parts.erase(block.parts.begin());
-    for (ProgramPart& part : Overlapped(std::move(block.parts), true).take())
-      parts_.push_back(std::move(part));
-    parts_.push_back(std::move(last));
+    }
+    LoopParts loop = take_loop(block.parts, 0);
+    loop.parts = Overlapped(std::move(loop.parts), names_, true).take();
+    append_postponed(std::move(loop), names_, parts_);
   }
 
   void start(Block& block) {
@@ -170,6 +168,7 @@ class Overlapped {
     open_.erase(found);
   }
 
+  UnusedNames& names_;
   std::vector<Block> blocks_;
   std::vector<ProgramPart> parts_;
   std::map<std::string, OpRequest> open_;  // the ends of those that run, by their results
@@ -178,8 +177,8 @@ class Overlapped {
 
 }  // namespace
 
-std::vector<ProgramPart> overlapped(std::vector<ProgramPart> parts) {
-  return Overlapped(std::move(parts)).take();
+std::vector<ProgramPart> overlapped(std::vector<ProgramPart> parts, UnusedNames& names) {
+  return Overlapped(std::move(parts), names).take();
 }
 
 }  // namespace orrery

@@ -1,6 +1,7 @@
 // This is the part of vjp that starts collectives of loops in earlier iterations.
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,13 +15,6 @@
 namespace orrery {
 
 namespace {
-
-/// A Body is one loop: its begin, the parts between, and its end.
-struct Body {
-  LoopBegin begin;
-  std::vector<ProgramPart> parts;
-  LoopEnd end;
-};
 
 /// Returns where each op that is directly in the body stands among the body's parts, in order.
 std::vector<size_t> direct_ops(const std::vector<ProgramPart>& parts) {
@@ -36,63 +30,12 @@ std::vector<size_t> direct_ops(const std::vector<ProgramPart>& parts) {
   return ops;
 }
 
-/// Visits each name that a part reads.
-void for_each_read(const ProgramPart& part, FunctionRef<void(const std::string&)> visit) {
-  std::visit(Overloaded{[&](const OpRequest& op) {
-                          std::for_each(op.operands.begin(), op.operands.end(), visit);
-                        },
-                        [&](const LoopBegin& loop) {
-                          for (const LoopBegin::Carried& carried : loop.carries)
-                            visit(carried.initial);
-                        },
-                        [&](const LoopEnd& loop) {
-                          std::for_each(loop.yielded.begin(), loop.yielded.end(), visit);
-                        }},
-             part);
-}
-
 /// Visits each name that an op makes.
 template <class Op, class Visit>
 void for_each_result(Op& op, Visit visit) {
   visit(op.name);
   for (auto& name : op.other_results)
     visit(name);
-}
-
-/// Returns the parts with every name of the loop's iterations moved to those of another loop.
-std::vector<ProgramPart> moved(std::vector<ProgramPart> parts, const std::string& from,
-                               const std::string& to) {
-  const std::string in_from = any_iteration(from);
-  const std::string in_to = any_iteration(to);
-  const auto move = [&](std::string& name) {
-    if (name.starts_with(in_from))
-      name.replace(0, in_from.size(), in_to);
-  };
-  const auto move_all = [&](std::vector<std::string>& names) {
-    std::for_each(names.begin(), names.end(), move);
-  };
-  const auto move_op = [&](OpRequest& op) {
-    for_each_result(op, move);
-    move_all(op.operands);
-    move_all(op.donated);
-  };
-  for (ProgramPart& part : parts)
-    std::visit(Overloaded{move_op,
-                          [&](LoopBegin& loop) {
-                            move(loop.name);
-                            for (LoopBegin::Carried& carried : loop.carries) {
-                              move(carried.param);
-                              move(carried.initial);
-                            }
-                            if (loop.index)
-                              move_op(*loop.index);
-                          },
-                          [&](LoopEnd& loop) {
-                            move_all(loop.yielded);
-                            move_all(loop.results);
-                          }},
-               part);
-  return parts;
 }
 
 /// Early says which collectives of a body can start before their iteration, and what their operands
@@ -116,17 +59,8 @@ class Prefetched {
         made.push_back(std::move(parts[i]));
         continue;
       }
-      Body body;
-      body.begin = std::get<LoopBegin>(std::move(parts[i]));
-      for (size_t depth = 1; depth > 0;) {
-        ++i;
-        if (std::holds_alternative<LoopBegin>(parts[i]))
-          ++depth;
-        else if (std::holds_alternative<LoopEnd>(parts[i]) && --depth == 0)
-          break;
-        body.parts.push_back(std::move(parts[i]));
-      }
-      body.end = std::get<LoopEnd>(std::move(parts[i]));
+      LoopParts body = take_loop(parts, i);
+      i += body.parts.size() + 1;
       body.parts = in(std::move(body.parts));
       add(std::move(body), made);
     }
@@ -144,7 +78,7 @@ class Prefetched {
 
   /// Returns the collectives whose operands follow from the index, and from values outside of the
   /// loop that no iteration saved.
-  Early early(const Body& body) const {
+  Early early(const LoopParts& body) const {
     std::set<std::string> later;  // what must wait for its iteration
     std::map<std::string, size_t> makers;
     for (const LoopBegin::Carried& carried : body.begin.carries)
@@ -158,8 +92,8 @@ class Prefetched {
       if (!std::binary_search(ops.begin(), ops.end(), i))
         continue;
       const auto& op = std::get<OpRequest>(part);
-      const bool waits = std::any_of(
-          op.operands.begin(), op.operands.end(), [&](const std::string& operand) {
+      const bool waits =
+          std::any_of(op.operands.begin(), op.operands.end(), [&](const std::string& operand) {
             return later.contains(operand) || prefetch_.saved.contains(operand);
           });
       const bool local = rules(op.kind).family == Family::Local && op.donated.empty();
@@ -186,38 +120,35 @@ class Prefetched {
   }
 
   /// Adds the loop. Its last `ahead` iterations start nothing, so each is a loop of its own.
-  void add(Body body, std::vector<ProgramPart>& made) {
+  void add(LoopParts body, std::vector<ProgramPart>& made) {
     const int64_t ahead = std::min(prefetch_.ahead, body.begin.upper - body.begin.lower - 1);
     const Early early = this->early(body);
     any_ = any_ || !early.collectives.empty();
     if (early.collectives.empty() || ahead <= 0) {
-      made.emplace_back(std::move(body.begin));
-      std::move(body.parts.begin(), body.parts.end(), std::back_inserter(made));
-      made.emplace_back(std::move(body.end));
+      append(std::move(body), made);
       return;
     }
     std::vector<std::vector<std::string>> started;  // by iteration, then by collective
     for (int64_t k = 0; k < ahead; ++k)
-      started.push_back(start(body, early, Where::Before,
-                              early.reads_index
-                                  ? integer(body, ".index", body.begin.lower + k, made)
-                                  : std::string(),
-                              made));
+      started.push_back(start(
+          body, early, Where::Before,
+          early.reads_index ? integer(body, ".index", body.begin.lower + k, made) : std::string(),
+          made));
     const std::string distance =
         early.reads_index ? integer(body, ".ahead", ahead, made) : std::string();
-    Body last = body;
+    LoopParts last = body;
     last.begin.lower = body.begin.upper - ahead;
     for (size_t c = 0; c < last.begin.carries.size(); ++c)
       last.begin.carries[c].initial = names_.take(body.end.results[c] + ".before");
-    for (std::vector<std::string>& futures : add_first(std::move(body), early, last, started,
-                                                       distance, made))
+    for (std::vector<std::string>& futures :
+         add_first(std::move(body), early, last, started, distance, made))
       add_one_of_last(last, early, futures, made);
   }
 
   /// Adds the loop without its last iterations, in which `last` begins. Returns the futures of
   /// those, by iteration, then by collective.
   std::vector<std::vector<std::string>> add_first(
-      Body body, const Early& early, const Body& last,
+      LoopParts body, const Early& early, const LoopParts& last,
       const std::vector<std::vector<std::string>>& started, const std::string& distance,
       std::vector<ProgramPart>& made) {
     const std::string iteration = any_iteration(body.begin.name);
@@ -249,20 +180,19 @@ class Prefetched {
     params.push_back(start(body, early, Where::In, index, starts));
     for (size_t k = 1; k < params.size(); ++k)
       body.end.yielded.insert(body.end.yielded.end(), params[k].begin(), params[k].end());
-    made.emplace_back(body.begin);
-    std::move(starts.begin(), starts.end(), std::back_inserter(made));
-    for (ProgramPart& part : with_dones(body, early, params.front()))
-      made.push_back(std::move(part));
-    made.emplace_back(std::move(body.end));
+    std::vector<ProgramPart> parts = with_dones(body, early, params.front());
+    std::move(parts.begin(), parts.end(), std::back_inserter(starts));
+    body.parts = std::move(starts);
+    append(std::move(body), made);
     return results;
   }
 
   /// Adds the first iteration of `last` as a loop, and takes it off `last`.
-  void add_one_of_last(Body& last, const Early& early, const std::vector<std::string>& futures,
+  void add_one_of_last(LoopParts& last, const Early& early, const std::vector<std::string>& futures,
                        std::vector<ProgramPart>& made) {
-    Body one = last;
+    LoopParts one = last;
     one.begin.upper = one.begin.lower + 1;
-    one.begin.name = names_.take(last.begin.name + ".rest");
+    one.parts = with_dones(last, early, futures);
     if (one.begin.index)
       one.begin.index->attributes = index_attributes(one.begin.lower);
     ++last.begin.lower;
@@ -271,19 +201,15 @@ class Prefetched {
         one.end.results[c] = names_.take(last.end.results[c] + ".before");
         last.begin.carries[c].initial = one.end.results[c];
       }
-    std::vector<ProgramPart> parts = {one.begin};
-    for (ProgramPart& part : with_dones(one, early, futures))
-      parts.push_back(std::move(part));
-    parts.emplace_back(std::move(one.end));
-    for (ProgramPart& part : moved(std::move(parts), last.begin.name, one.begin.name))
-      made.push_back(std::move(part));
+    rename(one, names_.take(last.begin.name + ".rest"));
+    append(std::move(one), made);
   }
 
   enum class Where : uint8_t { Before, In };  // the loop
 
   /// Adds the starts for the iteration of this index, and the ops that make their operands. Returns
   /// their futures.
-  std::vector<std::string> start(const Body& body, const Early& early, Where where,
+  std::vector<std::string> start(const LoopParts& body, const Early& early, Where where,
                                  const std::string& index, std::vector<ProgramPart>& made) {
     std::map<std::string, std::string> now;  // by the name in the iteration
     if (early.reads_index)
@@ -295,8 +221,7 @@ class Prefetched {
         if (const auto found = now.find(operand); found != now.end())
           operand = found->second;
       for_each_result(op, [&](std::string& name) {
-        std::string taken =
-            names_.take((where == Where::In ? name : outside(body, name)) + suffix);
+        std::string taken = names_.take((where == Where::In ? name : outside(body, name)) + suffix);
         now.emplace(std::exchange(name, taken), taken);
       });
       return std::get<OpRequest>(made.emplace_back(std::move(op)));
@@ -314,7 +239,7 @@ class Prefetched {
 
   /// Returns the parts of the body with dones of these futures in place of the collectives, and
   /// without ops that nothing reads any more.
-  static std::vector<ProgramPart> with_dones(const Body& body, const Early& early,
+  static std::vector<ProgramPart> with_dones(const LoopParts& body, const Early& early,
                                              const std::vector<std::string>& futures) {
     std::vector<ProgramPart> parts = body.parts;
     for (size_t g = 0; g < early.collectives.size(); ++g) {
@@ -345,11 +270,11 @@ class Prefetched {
   }
 
   /// Returns the name without the iteration: "l.w" for "l[].w".
-  static std::string outside(const Body& body, const std::string& name) {
+  static std::string outside(const LoopParts& body, const std::string& name) {
     return name_in(body.begin.name, own_name(any_iteration(body.begin.name), name));
   }
 
-  std::string integer(const Body& body, const char* suffix, int64_t value,
+  std::string integer(const LoopParts& body, const char* suffix, int64_t value,
                       std::vector<ProgramPart>& made) {
     OpRequest op = *body.begin.index;
     op.name = names_.take(body.begin.name + suffix);

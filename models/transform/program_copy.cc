@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,7 @@
 
 #include "models/base/check.h"
 #include "models/base/compiler.h"
+#include "models/program/iteration_name.h"
 #include "models/program/loops.h"
 #include "models/program/rules.h"
 #include "models/program/sides.h"
@@ -79,6 +81,77 @@ void add_part(ProgramPart part, ProgramBuilder& builder) {
                         [&](LoopEnd& loop) {
                           builder.end_loop(values_called(loop.yielded, std::nullopt, builder),
                                            loop.results);
+                        }},
+             part);
+}
+
+LoopParts take_loop(std::vector<ProgramPart>& parts, size_t begin) {
+  LoopParts loop;
+  loop.begin = std::get<LoopBegin>(std::move(parts[begin]));
+  size_t depth = 1;  // of the loops around the part
+  for (size_t i = begin + 1;; ++i) {
+    if (std::holds_alternative<LoopBegin>(parts[i]))
+      ++depth;
+    else if (std::holds_alternative<LoopEnd>(parts[i]) && --depth == 0) {
+      loop.end = std::get<LoopEnd>(std::move(parts[i]));
+      return loop;
+    }
+    loop.parts.push_back(std::move(parts[i]));
+  }
+}
+
+void append(LoopParts loop, std::vector<ProgramPart>& parts) {
+  parts.emplace_back(std::move(loop.begin));
+  std::move(loop.parts.begin(), loop.parts.end(), std::back_inserter(parts));
+  parts.emplace_back(std::move(loop.end));
+}
+
+void rename(LoopParts& loop, const std::string& name) {
+  const std::string from = any_iteration(loop.begin.name);
+  const std::string to = any_iteration(name);
+  const auto move = [&](std::string& each) {
+    if (each.starts_with(from))
+      each.replace(0, from.size(), to);
+  };
+  const auto move_all = [&](std::vector<std::string>& names) {
+    std::for_each(names.begin(), names.end(), move);
+  };
+  const auto move_op = [&](OpRequest& op) {
+    move(op.name);
+    move_all(op.other_results);
+    move_all(op.operands);
+    move_all(op.donated);
+  };
+  const auto move_begin = [&](LoopBegin& begin) {
+    move(begin.name);
+    for (LoopBegin::Carried& carried : begin.carries) {
+      move(carried.param);
+      move(carried.initial);
+    }
+    if (begin.index)
+      move_op(*begin.index);
+  };
+  const auto move_end = [&](LoopEnd& end) {
+    move_all(end.yielded);
+    move_all(end.results);
+  };
+  move_begin(loop.begin);
+  for (ProgramPart& part : loop.parts)
+    std::visit(Overloaded{move_op, move_begin, move_end}, part);
+  move_end(loop.end);
+  loop.begin.name = name;
+}
+
+void for_each_read(const ProgramPart& part, FunctionRef<void(const std::string&)> visit) {
+  std::visit(Overloaded{[&](const OpRequest& op) {
+                          std::for_each(op.operands.begin(), op.operands.end(), visit);
+                        },
+                        [&](const LoopBegin& loop) {
+                          for (const LoopBegin::Carried& carried : loop.carries)
+                            visit(carried.initial);
+                        },
+                        [&](const LoopEnd& loop) {
+                          std::for_each(loop.yielded.begin(), loop.yielded.end(), visit);
                         }},
              part);
 }

@@ -49,16 +49,37 @@ struct LoopEnd {
 using ProgramPart = std::variant<OpRequest, LoopBegin, LoopEnd>;
 void add_part(ProgramPart part, ProgramBuilder& builder);
 
+/// LoopParts are a loop: its begin, the parts between, and its end.
+struct LoopParts {
+  LoopBegin begin;
+  std::vector<ProgramPart> parts;
+  LoopEnd end;
+};
+/// Takes the loop that begins at this place out of the parts, which keep their places.
+LoopParts take_loop(std::vector<ProgramPart>& parts, size_t begin);
+/// Appends the loop to the parts.
+void append(LoopParts loop, std::vector<ProgramPart>& parts);
+/// Gives the loop another name. The names of its iterations, "l[].y", follow.
+void rename(LoopParts& loop, const std::string& name);
+
+/// Visits each name that a part reads.
+void for_each_read(const ProgramPart& part, FunctionRef<void(const std::string&)> visit);
+
 /// Returns the parts with their collectives started as early as they can be, on stream 1, and done
-/// before their first use.
-std::vector<ProgramPart> overlapped(std::vector<ProgramPart> parts);
+/// before their first use. In a loop, what is only added up is added in the next iteration.
+std::vector<ProgramPart> overlapped(std::vector<ProgramPart> parts, UnusedNames& names);
+
+/// Appends the loop. Its ops that only add results of started collectives to what the loop carries
+/// are left to the next iteration, just before the start of the next such collective.
+void append_postponed(LoopParts loop, UnusedNames& names, std::vector<ProgramPart>& parts);
 
 /// A Prefetch says which collectives of loops start so many iterations early: those that a backward
 /// pass computes again, and those of the forward pass that have one of the names `forward`.
 struct Prefetch {
   int64_t ahead = 0;
   std::set<std::string> forward = {};
-  std::set<std::string> saved = {};  // arrays of what iterations saved: nothing is made of them early
+  std::set<std::string> saved =
+      {};  // arrays of what iterations saved: nothing is made of them early
 };
 
 /// Starts collectives of loops `ahead` iterations early, on stream 2. Their operands must follow

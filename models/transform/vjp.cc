@@ -45,16 +45,16 @@ class Vjp {
     } while (needs.grew);
     if (request_.prefetch > 0 && !again_.empty() && !prefetch()) {
       diagnostics_.add(request_.origin,
-                       "expected \"prefetch\" to start a collective early, which \"recompute\" "
-                       "names, which is in a loop, and whose operands follow from the index and "
-                       "values outside of the loop, got none");
+                       "expected \"recompute\" to name a collective in a loop whose operands "
+                       "follow from the index and from values outside of the loop, as \"prefetch\" "
+                       "starts such early, got none");
       return unchanged();
     }
 
     ProgramBuilder builder(program_.mesh, checks_, diagnostics_);
     add_forward(builder, diagnostics_);
     if (request_.overlap)
-      backward_ = overlapped(std::move(backward_));
+      backward_ = overlapped(std::move(backward_), names_);
     for (ProgramPart& part : backward_)
       add_part(std::move(part), builder);
     for (const auto& [name, value] : results_)

@@ -170,6 +170,8 @@ class RandomLoops {
 
   bool is_whole() const { return !sines_; }
   const std::vector<std::string>& loops() const { return loops_; }
+  /// Returns the names of collectives in loops whose operands follow from the index and from w.
+  const std::vector<std::string>& fetched() const { return fetched_; }
 
  private:
   std::string unused(const char* prefix) { return fmt::format("{}{}", prefix, made_++); }
@@ -212,7 +214,8 @@ class RandomLoops {
     readable.push_back(id);
   }
 
-  /// Multiplies by the row of w that the index names, or another one.
+  /// Multiplies by the row of w that the index names, or another one; it may come from the other
+  /// device.
   void add_row(std::vector<Item>& items, std::vector<std::string>& readable,
                const std::string& loop) {
     const std::string id = unused("w");
@@ -223,7 +226,13 @@ class RandomLoops {
                               {"w", random_.below(4) == 0 ? id + "z" : "i" + loop, id + "z"},
                               R"(, "slice_sizes": [1, 2])"});
     items.emplace_back(TextOp{id + "v", "reshape", {id + "r"}, R"(, "new_sizes": [2])"});
-    items.emplace_back(TextOp{id, "mul", {any(readable), id + "v"}});
+    const bool fetched = random_.below(2) == 0;
+    if (fetched) {
+      items.emplace_back(TextOp{
+          id + "g", "ppermute", {id + "v"}, R"(, "axis_name": "x", "perm": [[0, 1], [1, 0]])"});
+      fetched_.push_back(fmt::format("{}.{}g", fmt::join(around_, "."), id));
+    }
+    items.emplace_back(TextOp{id, "mul", {any(readable), id + (fetched ? "g" : "v")}});
     readable.push_back(id);
   }
 
@@ -233,7 +242,8 @@ class RandomLoops {
     if (depth == 1)
       loops_.push_back(loop->id);
     loop->lower = static_cast<int64_t>(random_.below(3)) - 1;
-    loop->trips = 1 + static_cast<int64_t>(random_.below(3));
+    loop->trips = 1 + static_cast<int64_t>(random_.below(4));
+    around_.push_back(loop->id);
     std::vector<std::string> inside = readable;
     const size_t carries = 1 + random_.below(3);
     for (size_t c = 0; c < carries; ++c) {
@@ -264,6 +274,7 @@ class RandomLoops {
     for (size_t c = 0; c < carries; ++c)
       loop->carries[c].yielded = c == 0 ? inside.back() : any(inside);
     items.emplace_back(loop);
+    around_.pop_back();
     if (future) {
       const std::string& carried = loop->carries.back().name;
       items.emplace_back(TextOp{carried + "e", "done", {loop->id + "." + carried}});
@@ -279,6 +290,8 @@ class RandomLoops {
   const bool sines_;
   size_t made_ = 0;
   std::vector<std::string> loops_;
+  std::vector<std::string> around_;  // loops around the place
+  std::vector<std::string> fetched_;
 };
 
 /// Returns the tensors of each output on each device.
@@ -326,6 +339,7 @@ void check_equal(const std::vector<Tensor>& a, const std::vector<Tensor>& b, dou
 TEST_CASE("vjp: random loops have the gradients of their iterations written out") {
   const uint64_t programs = tries(500);
   uint64_t compared = 0;
+  uint64_t prefetched = 0;
   for (uint64_t seed = 0; seed < programs; ++seed) {
     CAPTURE(seed);
     RandomLoops random(seed);
@@ -347,14 +361,22 @@ TEST_CASE("vjp: random loops have the gradients of their iterations written out"
       written_texts.push_back(text_of(op));
     const bool checked = seed % 2 == 0;
     const std::vector<Tensor> expected = gradients(written_texts, checked, "");
-    for (const std::string& more :
-         {std::string(), fmt::format(R"(, "recompute": {})", quoted(random.loops())),
-          std::string(R"(, "recompute": "all")"), std::string(R"(, "overlap": true)")}) {
+    std::vector<std::string> transforms = {
+        "", fmt::format(R"(, "recompute": {})", quoted(random.loops())), R"(, "recompute": "all")",
+        R"(, "overlap": true)"};
+    if (!random.fetched().empty()) {
+      ++prefetched;
+      for (const bool overlap : {false, true})
+        transforms.push_back(fmt::format(R"(, "recompute": {}, "prefetch": {}, "overlap": {})",
+                                         quoted(random.fetched()), 1 + seed % 3, overlap));
+    }
+    for (const std::string& more : transforms) {
       CAPTURE(more);
       check_equal(gradients(texts(items), checked, more), expected, error);
     }
   }
   CHECK(compared >= programs / 2);
+  CHECK(prefetched >= programs / 4);
 }
 
 /// Returns the peak of a gradient of a loop of so many iterations. The arrays have 1 KiB a row.

@@ -77,7 +77,11 @@ TEST_CASE("plans: a range ends at \"to\" or below; ids tell texts from numbers")
 TEST_CASE("plans: a value that is let replaces a name's sweep") {
   Plan plan = plan_of(kSweep);
   plan.let(0, {int64_t{3}});
-  CHECK(ids(plan) == Ids{"tp=3,mode=none", "tp=3,mode=all"});
+  CHECK(ids(plan) == Ids{"mode=none", "mode=all"});
+  plan.let(1, {std::string("all")});
+  CHECK(ids(plan) == Ids{"tp=3,mode=all"});
+  // A case may have another value than the only one of the sweep.
+  CHECK(point_id(plan, std::vector<TemplateValue>{{int64_t{2}}, {std::string("all")}}) == "tp=2");
 }
 
 TEST_CASE("plans: a scenario has none of the plan's keys, and terms may have holes") {

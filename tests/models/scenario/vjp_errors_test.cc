@@ -53,6 +53,14 @@ TEST_CASE("vjp: what is refused") {
         "/transform/vjp: missing key \"of\"");
   CHECK(error_of(with_vjp(psum, kOfR + R"(, "recompute": ["q"])")) ==
         "/transform/vjp/recompute/0: expected the id of an op or of a loop, got \"q\"");
+  CHECK(error_of(with_vjp(psum, kOfR + R"(, "recompute": "all", "prefetch": 1)")) ==
+        "/transform/vjp: expected \"recompute\" to name a collective in a loop whose operands "
+        "follow from the index and from values outside of the loop, as \"prefetch\" starts such "
+        "early, got none");
+  CHECK(error_of(with_vjp(psum, kOfR + R"(, "prefetch": 1)")) == "");
+  CHECK(error_of(with_vjp(psum, kOfR + R"(, "prefetch": 65)")) ==
+        "/transform/vjp/prefetch: expected a number of iterations from 0 to 64, "
+        "got 65");
   CHECK(error_of(with_vjp(psum, kOfR, "")) ==
         "/transform/vjp/of/0: expected an array \"ct_r\", f32[2] on a device, which \"transform\" "
         "needs");

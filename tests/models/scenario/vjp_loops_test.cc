@@ -159,7 +159,7 @@ TEST_CASE("vjp: arrays that a loop carries are updated in place on the way back 
              v + R"(, "ct_l.h": {"shape": [4], "dtype": "f32", "spec": ["x"]})")));
 }
 
-TEST_CASE("vjp: overlap adds up at the end of a body, so that collectives may run until then") {
+TEST_CASE("vjp: overlap adds up in the next iteration, so that collectives may run until then") {
   CHECK(backward_ops(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, )"
                      R"("carry": {"h": "w"}, "body": [{"id": "n", "op": "neg", "of": "h"}, )"
                      R"({"id": "p", "op": "psum", "of": "v", "axis_name": "x"}, )"
@@ -168,9 +168,64 @@ TEST_CASE("vjp: overlap adds up at the end of a body, so that collectives may ru
                      R"(, "v": {"shape": [4], "dtype": "f32", "spec": ["x"]})") ==
         std::vector<std::string>{
             "l.bwd.1 = full()", "l.bwd.2 = pvary(l.bwd.1)", "l.bwd.3 = broadcast_in_dim(l.bwd.2)",
+            "l.bwd.y.bwd.start = psum_start(ct_l)", "l.bwd.n.bwd = neg(ct_l)",
+            "l.bwd[].y.bwd = done(l.bwd[].y.bwd.start.before)",
             "l.bwd[].y.bwd.start = psum_start(l.bwd[].ct_h)", "l.bwd[].n.bwd = neg(l.bwd[].ct_h)",
-            "l.bwd[].y.bwd = done(l.bwd[].y.bwd.start)", "l.bwd[].p.bwd = pvary(l.bwd[].y.bwd)",
-            "l.bwd[].p.bwd.1 = add(l.bwd[].ct_v, l.bwd[].p.bwd)"});
+            "l.bwd[].p.bwd = pvary(l.bwd[].y.bwd)",
+            "l.bwd[].p.bwd.1 = add(l.bwd[].ct_v, l.bwd[].p.bwd)",
+            "l.bwd.y.bwd = done(l.bwd.y.bwd.start.before)", "l.bwd.p.bwd = pvary(l.bwd.y.bwd)",
+            "l.bwd.ct_v = add(l.bwd.ct_v.before, l.bwd.p.bwd)"});
+}
+
+TEST_CASE("vjp: prefetch starts a gather in the iteration before, in both passes") {
+  const std::vector<std::string> ops = all_ops(looped(
+      R"([{"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}, )"
+      R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "index": "i", )"
+      R"("carry": {"h": "w"}, "yield": {"h": "y"}, "body": [)"
+      R"({"id": "s", "op": "dynamic_slice", "of": ["v", "i"], "slice_sizes": [1]}, )"
+      R"({"id": "g", "op": "all_gather", "of": "s", "axis_name": "x", "axis": 0, "tiled": true}, )"
+      R"({"id": "y", "op": "mul", "of": ["h", "g"]}]}])",
+      R"({"vjp": {"of": "l", "with_respect_to": "w", "recompute": "l.g", "prefetch": 1}})",
+      R"(, "v": {"shape": [6], "dtype": "f32", "spec": ["x"]})"));
+  CHECK(ops == std::vector<std::string>{
+                   "l.last = full()", "zero = full()", "z = full()",
+                   // Before the loop the gather of its first iteration starts.
+                   "l.index = full()", "l.s.ahead = dynamic_slice(v, l.index)",
+                   "l.g.start = all_gather_start(l.s.ahead)", "l.ahead = full()",
+                   // Iterations 0 and 1.
+                   "l[].i = full()", "l[].index.ahead = add(l[].i, l.ahead)",
+                   "l[].s.ahead = dynamic_slice(v, l[].index.ahead)",
+                   "l[].g.start = all_gather_start(l[].s.ahead)", "l[].g = done(l[].g.started)",
+                   "l[].y = mul(l[].h, l[].g)",
+                   // The last iteration starts nothing.
+                   "l.rest[].i = full()", "l.rest[].g = done(l.g.started)",
+                   "l.rest[].y = mul(l.rest[].h, l.rest[].g)",
+                   // Backward it is the gather of the last iteration that starts first.
+                   "l.bwd.index = full()", "l.bwd.position.ahead = sub(l.last, l.bwd.index)",
+                   "l.bwd.s.re.ahead = dynamic_slice(v, l.bwd.position.ahead)",
+                   "l.bwd.g.re.start = all_gather_start(l.bwd.s.re.ahead)", "l.bwd.ahead = full()",
+                   "l.bwd[].i = full()", "l.bwd[].index.ahead = add(l.bwd[].i, l.bwd.ahead)",
+                   "l.bwd[].position.ahead = sub(l.last, l.bwd[].index.ahead)",
+                   "l.bwd[].s.re.ahead = dynamic_slice(v, l.bwd[].position.ahead)",
+                   "l.bwd[].g.re.start = all_gather_start(l.bwd[].s.re.ahead)",
+                   "l.bwd[].g.re = done(l.bwd[].g.re.started)",
+                   "l.bwd[].y.bwd = mul(l.bwd[].ct_h, l.bwd[].g.re)", "l.bwd.rest[].i = full()",
+                   "l.bwd.rest[].g.re = done(l.bwd.g.re.started)",
+                   "l.bwd.rest[].y.bwd = mul(l.bwd.rest[].ct_h, l.bwd.rest[].g.re)"});
+}
+
+TEST_CASE("vjp: prefetch leaves a loop of which an iteration is read as it is") {
+  const std::vector<std::string> ops = all_ops(looped(
+      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "index": "i", )"
+      R"("carry": {"h": "w"}, "yield": {"h": "y"}, "body": [)"
+      R"({"id": "s", "op": "dynamic_slice", "of": ["v", "i"], "slice_sizes": [1]}, )"
+      R"({"id": "g", "op": "all_gather", "of": "s", "axis_name": "x", "axis": 0, "tiled": true}, )"
+      R"({"id": "y", "op": "mul", "of": ["h", "g"]}]}, {"id": "n", "op": "neg", "of": "l[1].g"}])",
+      R"({"vjp": {"of": "l", "with_respect_to": "w", "recompute": "l.g", "prefetch": 1}})",
+      R"(, "v": {"shape": [6], "dtype": "f32", "spec": ["x"]})"));
+  const auto has = [&](const char* op) { return std::count(ops.begin(), ops.end(), op); };
+  CHECK(has("l[].g = all_gather(l[].s)") == 1);
+  CHECK(has("l.bwd[].g.re.start = all_gather_start(l.bwd[].s.re.ahead)") == 1);
 }
 
 TEST_CASE("vjp: cotangents of two names of one value are added") {
