@@ -43,19 +43,23 @@ class Postponed {
     ++main.begin.lower;
     if (main.begin.index)
       main.begin.index->attributes = index_attributes(main.begin.lower);
+    const auto carry = [&](size_t c, const std::string& value) {
+      before[value] = main.begin.carries[c].param = names_.take(value + ".before");
+      after[value] = main.end.results[c] = outside(before[value]);
+      main.begin.carries[c].initial = at(first, value);
+    };
     for (size_t c = 0; c < loop_.end.yielded.size(); ++c) {
-      const std::string& param = loop_.begin.carries[c].param;
-      const bool is_moved = moved_makes_.contains(loop_.end.yielded[c]);
-      main.begin.carries[c].initial = at(first, is_moved ? param : loop_.end.yielded[c]);
-      if (is_moved)
-        after[param] = main.end.results[c] = names_.take(loop_.end.results[c] + ".before");
+      const std::string& yielded = loop_.end.yielded[c];
+      if (moved_makes_.contains(yielded))
+        carry(c, loop_.begin.carries[c].param);
+      else
+        main.begin.carries[c].initial = at(first, yielded);
     }
     for (const std::string& value : handed_over_) {
-      before[value] = names_.take(value + ".before");
-      after[value] = names_.take(outside(value) + ".before");
-      main.begin.carries.push_back({before[value], at(first, value)});
+      main.begin.carries.emplace_back();
       main.end.yielded.push_back(value);
-      main.end.results.push_back(after[value]);
+      main.end.results.emplace_back();
+      carry(main.begin.carries.size() - 1, value);
     }
     main.parts = ordered(before);
     append(std::move(main), made);

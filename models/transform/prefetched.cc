@@ -119,7 +119,8 @@ class Prefetched {
     return early;
   }
 
-  /// Adds the loop. Its last `ahead` iterations start nothing, so each is a loop of its own.
+  /// Adds the loop. Its last `ahead` iterations start nothing, so each is a loop of its own. The
+  /// very last keeps the name of the loop, and with it those of the results.
   void add(LoopParts body, std::vector<ProgramPart>& made) {
     const int64_t ahead = std::min(prefetch_.ahead, body.begin.upper - body.begin.lower - 1);
     const Early early = this->early(body);
@@ -135,74 +136,64 @@ class Prefetched {
           early.reads_index ? integer(body, ".index", body.begin.lower + k, made) : std::string(),
           made));
     const std::string distance =
-        early.reads_index ? integer(body, ".ahead", ahead, made) : std::string();
-    LoopParts last = body;
-    last.begin.lower = body.begin.upper - ahead;
-    for (size_t c = 0; c < last.begin.carries.size(); ++c)
-      last.begin.carries[c].initial = names_.take(body.end.results[c] + ".before");
-    for (std::vector<std::string>& futures :
-         add_first(std::move(body), early, last, started, distance, made))
-      add_one_of_last(last, early, futures, made);
+        early.reads_index ? integer(body, ".distance", ahead, made) : std::string();
+    LoopParts first = body;
+    rename(first, names_.take(body.begin.name + ".ahead"));
+    first.begin.upper -= ahead;
+    std::vector<std::string> results = first.end.results;
+    const std::vector<std::vector<std::string>> futures =
+        add_first(std::move(first), early, started, distance, made);
+    for (int64_t k = 0; k < ahead; ++k) {
+      LoopParts one = body;
+      one.begin.lower = body.begin.upper - ahead + k;
+      one.begin.upper = one.begin.lower + 1;
+      if (one.begin.index)
+        one.begin.index->attributes = index_attributes(one.begin.lower);
+      for (size_t c = 0; c < results.size(); ++c)
+        one.begin.carries[c].initial = results[c];
+      one.parts = with_dones(body, early, futures[static_cast<size_t>(k)]);
+      if (k + 1 < ahead)
+        rename(one, names_.take(body.begin.name + ".rest"));
+      results = one.end.results;
+      append(std::move(one), made);
+    }
   }
 
-  /// Adds the loop without its last iterations, in which `last` begins. Returns the futures of
-  /// those, by iteration, then by collective.
+  /// Adds the loop whose iterations start collectives of later ones. Returns the futures that its
+  /// last iterations leave, by iteration, then by collective.
   std::vector<std::vector<std::string>> add_first(
-      LoopParts body, const Early& early, const LoopParts& last,
-      const std::vector<std::vector<std::string>>& started, const std::string& distance,
-      std::vector<ProgramPart>& made) {
-    const std::string iteration = any_iteration(body.begin.name);
-    for (size_t c = 0; c < body.end.results.size(); ++c)
-      body.end.results[c] = last.begin.carries[c].initial;
-    body.begin.upper = last.begin.lower;
+      LoopParts body, const Early& early, const std::vector<std::vector<std::string>>& started,
+      const std::string& distance, std::vector<ProgramPart>& made) {
     std::vector<std::vector<std::string>> params(started.size());
     std::vector<std::vector<std::string>> results(started.size());
     for (size_t k = 0; k < started.size(); ++k)
       for (size_t g = 0; g < early.collectives.size(); ++g) {
-        const std::string& name = std::get<OpRequest>(body.parts[early.collectives[g]]).name;
-        params[k].push_back(names_.take(name + ".started"));
-        results[k].push_back(names_.take(outside(body, name) + ".started"));
+        params[k].push_back(
+            names_.take(std::get<OpRequest>(body.parts[early.collectives[g]]).name + ".started"));
+        results[k].push_back(outside(body, params[k].back()));
         body.begin.carries.push_back({params[k].back(), started[k][g]});
         body.end.results.push_back(results[k].back());
       }
-    std::vector<ProgramPart> starts;
+    std::vector<ProgramPart> parts;
     std::string index;
     if (early.reads_index) {
       OpRequest add;
-      add.name = names_.take(name_in(iteration, "index.ahead"));
+      add.name = names_.take(name_in(any_iteration(body.begin.name), "index.ahead"));
       add.kind = OpKind::Add;
       add.operands = {body.begin.index->name, distance};
       add.origin = body.begin.origin;
       add.pass = body.begin.index->pass;
       index = add.name;
-      starts.emplace_back(std::move(add));
+      parts.emplace_back(std::move(add));
     }
-    params.push_back(start(body, early, Where::In, index, starts));
+    params.push_back(start(body, early, Where::In, index, parts));
     for (size_t k = 1; k < params.size(); ++k)
       body.end.yielded.insert(body.end.yielded.end(), params[k].begin(), params[k].end());
-    std::vector<ProgramPart> parts = with_dones(body, early, params.front());
-    std::move(parts.begin(), parts.end(), std::back_inserter(starts));
-    body.parts = std::move(starts);
+    for (ProgramPart& part : with_dones(body, early, params.front()))
+      parts.push_back(std::move(part));
+    body.parts = std::move(parts);
     append(std::move(body), made);
     return results;
-  }
-
-  /// Adds the first iteration of `last` as a loop, and takes it off `last`.
-  void add_one_of_last(LoopParts& last, const Early& early, const std::vector<std::string>& futures,
-                       std::vector<ProgramPart>& made) {
-    LoopParts one = last;
-    one.begin.upper = one.begin.lower + 1;
-    one.parts = with_dones(last, early, futures);
-    if (one.begin.index)
-      one.begin.index->attributes = index_attributes(one.begin.lower);
-    ++last.begin.lower;
-    if (last.begin.lower < last.begin.upper)
-      for (size_t c = 0; c < one.end.results.size(); ++c) {
-        one.end.results[c] = names_.take(last.end.results[c] + ".before");
-        last.begin.carries[c].initial = one.end.results[c];
-      }
-    rename(one, names_.take(last.begin.name + ".rest"));
-    append(std::move(one), made);
   }
 
   enum class Where : uint8_t { Before, In };  // the loop

@@ -140,6 +140,8 @@ void rename(LoopParts& loop, const std::string& name) {
     std::visit(Overloaded{move_op, move_begin, move_end}, part);
   move_end(loop.end);
   loop.begin.name = name;
+  for (size_t c = 0; c < loop.end.results.size(); ++c)
+    loop.end.results[c] = name_in(name, own_name(to, loop.begin.carries[c].param));
 }
 
 void for_each_read(const ProgramPart& part, FunctionRef<void(const std::string&)> visit) {

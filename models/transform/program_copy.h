@@ -59,7 +59,7 @@ struct LoopParts {
 LoopParts take_loop(std::vector<ProgramPart>& parts, size_t begin);
 /// Appends the loop to the parts.
 void append(LoopParts loop, std::vector<ProgramPart>& parts);
-/// Gives the loop another name. The names of its iterations, "l[].y", follow.
+/// Gives the loop another name. The names of its iterations, "l[].y", and of its results follow.
 void rename(LoopParts& loop, const std::string& name);
 
 /// Visits each name that a part reads.
@@ -85,8 +85,9 @@ struct Prefetch {
 /// Starts collectives of loops `ahead` iterations early, on stream 2. Their operands must follow
 /// from the iteration's index and from values outside of the loop, as those of gathered weights do.
 /// The ops that make such an operand run early too. The first `ahead` iterations are started before
-/// the loop. The last `ahead` iterations start nothing: each becomes a loop of one iteration after
-/// the loop, "l.rest". Returns whether there are such collectives.
+/// the loop. The last `ahead` iterations start nothing, and each is a loop of one iteration. If the
+/// loop is "l", these are "l.rest", .., and the very last "l"; all iterations before are "l.ahead".
+/// Returns whether there are such collectives.
 bool prefetch(std::vector<ProgramPart>& parts, const Prefetch& prefetch, UnusedNames& names);
 
 /// An AddOp adds an op, and returns the name of its result.

@@ -17,6 +17,7 @@
 #include "models/array/text.h"
 #include "models/base/random.h"
 #include "models/scenario/reader.h"
+#include "models/scenario/writer.h"
 #include "tests/support/tries.h"
 #include "verifier/run.h"
 
@@ -312,7 +313,10 @@ std::vector<Tensor> gradients(const std::vector<std::string>& program, bool chec
   INFO(text);
   RunOptions options;
   options.data = Data::On;
-  const Report report = run(read_scenario("f", text), options);
+  const Scenario scenario = read_scenario("f", text);
+  const std::string written = write_scenario(scenario);
+  CHECK(write_scenario(read_scenario("written", written)) == written);
+  const Report report = run(scenario, options);
   for (const Check& check : report.checks) {
     CAPTURE(check.message);
     CHECK(check.verdict != Verdict::Fails);

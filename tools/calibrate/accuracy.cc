@@ -15,6 +15,7 @@
 #include "models/scenario/fields.h"
 #include "models/scenario/json_text.h"
 #include "tools/calibrate/measured_call.h"
+#include "verifier/plan/point.h"
 
 namespace orrery {
 namespace {
@@ -27,14 +28,40 @@ int64_t parts_of_error(double mean) {
 
 /// Returns a row in words: "a100-nvswitch.json, all_reduce of 8 ranks, 1 to 64 MiB".
 std::string name_of(const AccuracyRow& row) {
-  return fmt::format("{}, {} of {}, {}", row.file, row.work, counted(row.ranks, "rank"),
-                     row.band->name);
+  return fmt::format("{}, {} of {}{}{}", row.file, row.work, counted(row.ranks, "rank"),
+                     row.size.empty() ? "" : ", ", row.size);
+}
+
+/// Adds a row for each kind of steps and cluster.
+void add_steps(const MeasuredFile& file, const Limits& limits, Accuracy& accuracy) {
+  RunOptions options;
+  options.limits = limits;
+  std::map<std::tuple<std::string, std::string, uint32_t>, std::vector<double>> errors;
+  for (const MeasuredStep& step : file.steps) {
+    const PointFigures figures =
+        figures_of(step.scenario, {}, options, [](const PointFigures&) { return true; });
+    if (!figures.times) {
+      accuracy.left_out.push_back(fmt::format("{}: {}: {}", file.name, step.work, figures.hangs));
+      continue;
+    }
+    errors[{step.work, step.scenario->cluster.name, figures.devices}].push_back(
+        static_cast<double>(figures.times->makespan.count()) * static_cast<double>(step.runs) /
+            static_cast<double>(step.time.count()) -
+        1);
+  }
+  for (const auto& [group, of_group] : errors) {
+    const auto& [work, cluster, devices] = group;
+    accuracy.rows.push_back({file.name, cluster, file.use, work, devices, "", summary(of_group)});
+  }
 }
 
 void add_rows(const MeasuredFile& file, const Limits& limits, Accuracy& accuracy) {
-  MeasuredCalls measured = measured_calls(file.tables, file.cluster);
+  add_steps(file, limits, accuracy);
+  if (!file.cluster)
+    return;
+  MeasuredCalls measured = measured_calls(file.tables, *file.cluster);
   const std::vector<Residual> all =
-      residuals(measured.calls, modelled_times(measured.calls, file.cluster, limits));
+      residuals(measured.calls, modelled_times(measured.calls, *file.cluster, limits));
   std::map<std::tuple<NcclCollective, uint32_t, const SizeBand*>, std::vector<Residual>> groups;
   for (const Residual& residual : all)
     groups[{residual.call->call.collective, residual.call->call.ranks,
@@ -42,16 +69,16 @@ void add_rows(const MeasuredFile& file, const Limits& limits, Accuracy& accuracy
         .push_back(residual);
   for (const auto& [group, of_group] : groups) {
     const auto& [collective, ranks, band] = group;
-    accuracy.rows.push_back({file.name, file.cluster.name, file.use, std::string(name(collective)),
-                             ranks, band, summary(of_group)});
+    accuracy.rows.push_back({file.name, file.cluster->name, file.use, std::string(name(collective)),
+                             ranks, band->name, summary(of_group)});
   }
   std::map<std::pair<std::string, const SizeBand*>, std::vector<double>> of_ops;
   for (const MeasuredOp& op : file.ops)
     of_ops[{work_text(op), &band_of(cost_of(op).bytes)}].push_back(
-        error_of(op, file.cluster.device));
+        error_of(op, file.cluster->device));
   for (const auto& [group, errors] : of_ops)
-    accuracy.rows.push_back(
-        {file.name, file.cluster.name, file.use, group.first, 1, group.second, summary(errors)});
+    accuracy.rows.push_back({file.name, file.cluster->name, file.use, group.first, 1,
+                             group.second->name, summary(errors)});
   for (std::string& reason : measured.left_out)
     accuracy.left_out.push_back(std::move(reason));
 }
@@ -110,7 +137,7 @@ std::string accuracy_markdown(const Accuracy& accuracy) {
       "|---|---|--:|---|--:|--:|--:|--:|\n";
   for (const AccuracyRow& row : accuracy.rows)
     text += fmt::format("| {} | {} | {} | {} | {} |\n", in_cell(row.file), row.work, row.ranks,
-                        row.band->name, cells(row.errors));
+                        row.size, cells(row.errors));
   if (!accuracy.left_out.empty())
     text += "\nNot timed:\n\n";
   for (const std::string& reason : accuracy.left_out)

@@ -1,14 +1,17 @@
 #pragma once
 
-// This file computes how far the model is from measured tables of collectives and of single ops. It
-// makes the rows of docs/accuracy.md.
+// This file computes how far the model is from measured tables of collectives, of single ops and of
+// steps of training. It makes the rows of docs/accuracy.md.
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "models/fabric/fabric.h"
+#include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 #include "tools/calibrate/op_fit.h"
 #include "tools/calibrate/residuals.h"
@@ -16,28 +19,50 @@
 
 namespace orrery {
 
-/// The tables of one file, and the cluster that stands for the machine they are from.
+/// A step of training that was measured. It is modelled as so many runs of a scenario.
+struct MeasuredStep {
+  std::string work;  // "step of torchtitan"
+  std::shared_ptr<const Scenario> scenario;
+  int64_t runs = 1;
+  Duration time;
+};
+
+/// Returns the file of the plan, as a table of steps names it. Nothing for other texts.
+std::optional<std::string> plan_of_steps(const std::string& text, const Limits& limits);
+
+/// Reads a table of steps. Each is a point of the plan: {"plan": "fsdp.json", "let": {values of
+/// names in all steps}, "steps": [{"work", "let": {other values}, "runs", "time"}]}. Names that the
+/// plan has one value for need none. Other keys say nothing here. Throws InputError with all errors
+/// of the table, or those of the plan.
+std::vector<MeasuredStep> read_steps(const std::string& file, const std::string& text,
+                                     const std::string& plan_file, const std::string& plan_text,
+                                     const Limits& limits);
+
+/// The tables of one file. Those of collectives and ops are from a machine that the cluster stands
+/// for; each step has its own.
 struct MeasuredFile {
   std::string name;  // "a100-nvswitch.json"
   std::string use;   // "calibrated on", "held out"; empty if not known
-  Cluster cluster;
+  std::optional<Cluster> cluster;
   std::vector<NcclTable> tables;
   std::vector<MeasuredOp> ops = {};
+  std::vector<MeasuredStep> steps = {};
 };
 
-/// The errors of one collective or kind of ops, number of ranks and size band of a file.
+/// The errors of one collective or kind of ops, number of ranks and size band of a file, or of one
+/// kind of steps on so many devices.
 struct AccuracyRow {
   std::string file;
   std::string cluster;
   std::string use;
-  std::string work;  // "all_reduce", "matmul bf16"
+  std::string work;  // "all_reduce", "matmul bf16", "step of torchtitan"
   uint32_t ranks = 0;
-  const SizeBand* band = nullptr;
+  std::string size;  // the name of the band; empty for steps
   ErrorSummary errors;
 };
 
 struct Accuracy {
-  std::vector<AccuracyRow> rows;      // in the order of files, then by work, ranks and band
+  std::vector<AccuracyRow> rows;      // in the order of files, then by work, ranks and size
   std::vector<std::string> left_out;  // tables and rows that are not timed, with the reason
 };
 

@@ -50,9 +50,24 @@ Notes notes_of(const std::string& text, const std::string& file, const Limits& l
   return notes;
 }
 
+/// Reads a table of steps, whose plan lies where the table says.
+MeasuredFile measured_steps(const std::string& file, const std::string& text,
+                            const std::string& plan, const ValidateCommand& command) {
+  if (command.cluster)
+    refuse("--cluster", fmt::format("the steps of {} have the clusters of their plan", file));
+  const std::filesystem::path path(file);
+  const std::string plan_file = (path.parent_path() / plan).lexically_normal().string();
+  MeasuredFile measured{path.filename().string(), notes_of(text, file, command.limits).use, {}, {}};
+  measured.steps =
+      read_steps(file, text, plan_file, load_text(plan_file, command.limits), command.limits);
+  return measured;
+}
+
 MeasuredFile measured_file(const std::string& file, const ValidateCommand& command,
                            std::ostream& err) {
   const std::string text = load_text(file, command.limits);
+  if (const std::optional<std::string> plan = plan_of_steps(text, command.limits))
+    return measured_steps(file, text, *plan, command);
   const Notes notes = notes_of(text, file, command.limits);
   if (!command.cluster && !notes.cluster)
     refuse(file, "expected a \"cluster\" in it, or --cluster");
@@ -67,12 +82,12 @@ MeasuredFile measured_file(const std::string& file, const ValidateCommand& comma
   if (has_op_table(text, command.limits)) {
     measured.ops = read_op_table(file, text, command.limits);
     for (const MeasuredOp& op : measured.ops)
-      if (!measured.cluster.device.flops.contains(op.dtype))
+      if (!measured.cluster->device.flops.contains(op.dtype))
         refuse(file, fmt::format("expected a cluster with a peak rate of {}, got {}",
-                                 name(op.dtype), measured.cluster.name));
-    if (!measured.cluster.device.memory_bandwidth)
+                                 name(op.dtype), measured.cluster->name));
+    if (!measured.cluster->device.memory_bandwidth)
       refuse(file, fmt::format("expected a cluster with a memory_bandwidth, got {}",
-                               measured.cluster.name));
+                               measured.cluster->name));
     if (!notes.has_calls)
       return measured;
   }

@@ -172,7 +172,7 @@ TEST_CASE("vjp: overlap adds up in the next iteration, so that collectives may r
             "l.bwd[].y.bwd = done(l.bwd[].y.bwd.start.before)",
             "l.bwd[].y.bwd.start = psum_start(l.bwd[].ct_h)", "l.bwd[].n.bwd = neg(l.bwd[].ct_h)",
             "l.bwd[].p.bwd = pvary(l.bwd[].y.bwd)",
-            "l.bwd[].p.bwd.1 = add(l.bwd[].ct_v, l.bwd[].p.bwd)",
+            "l.bwd[].p.bwd.1 = add(l.bwd[].ct_v.before, l.bwd[].p.bwd)",
             "l.bwd.y.bwd = done(l.bwd.y.bwd.start.before)", "l.bwd.p.bwd = pvary(l.bwd.y.bwd)",
             "l.bwd.ct_v = add(l.bwd.ct_v.before, l.bwd.p.bwd)"});
 }
@@ -191,27 +191,28 @@ TEST_CASE("vjp: prefetch starts a gather in the iteration before, in both passes
                    "l.last = full()", "zero = full()", "z = full()",
                    // Before the loop the gather of its first iteration starts.
                    "l.index = full()", "l.s.ahead = dynamic_slice(v, l.index)",
-                   "l.g.start = all_gather_start(l.s.ahead)", "l.ahead = full()",
+                   "l.g.start = all_gather_start(l.s.ahead)", "l.distance = full()",
                    // Iterations 0 and 1.
-                   "l[].i = full()", "l[].index.ahead = add(l[].i, l.ahead)",
-                   "l[].s.ahead = dynamic_slice(v, l[].index.ahead)",
-                   "l[].g.start = all_gather_start(l[].s.ahead)", "l[].g = done(l[].g.started)",
-                   "l[].y = mul(l[].h, l[].g)",
+                   "l.ahead[].i = full()", "l.ahead[].index.ahead = add(l.ahead[].i, l.distance)",
+                   "l.ahead[].s.ahead = dynamic_slice(v, l.ahead[].index.ahead)",
+                   "l.ahead[].g.start = all_gather_start(l.ahead[].s.ahead)",
+                   "l.ahead[].g = done(l.ahead[].g.started)",
+                   "l.ahead[].y = mul(l.ahead[].h, l.ahead[].g)",
                    // The last iteration starts nothing.
-                   "l.rest[].i = full()", "l.rest[].g = done(l.g.started)",
-                   "l.rest[].y = mul(l.rest[].h, l.rest[].g)",
+                   "l[].i = full()", "l[].g = done(l.ahead.g.started)", "l[].y = mul(l[].h, l[].g)",
                    // Backward it is the gather of the last iteration that starts first.
                    "l.bwd.index = full()", "l.bwd.position.ahead = sub(l.last, l.bwd.index)",
                    "l.bwd.s.re.ahead = dynamic_slice(v, l.bwd.position.ahead)",
-                   "l.bwd.g.re.start = all_gather_start(l.bwd.s.re.ahead)", "l.bwd.ahead = full()",
-                   "l.bwd[].i = full()", "l.bwd[].index.ahead = add(l.bwd[].i, l.bwd.ahead)",
-                   "l.bwd[].position.ahead = sub(l.last, l.bwd[].index.ahead)",
-                   "l.bwd[].s.re.ahead = dynamic_slice(v, l.bwd[].position.ahead)",
-                   "l.bwd[].g.re.start = all_gather_start(l.bwd[].s.re.ahead)",
-                   "l.bwd[].g.re = done(l.bwd[].g.re.started)",
-                   "l.bwd[].y.bwd = mul(l.bwd[].ct_h, l.bwd[].g.re)", "l.bwd.rest[].i = full()",
-                   "l.bwd.rest[].g.re = done(l.bwd.g.re.started)",
-                   "l.bwd.rest[].y.bwd = mul(l.bwd.rest[].ct_h, l.bwd.rest[].g.re)"});
+                   "l.bwd.g.re.start = all_gather_start(l.bwd.s.re.ahead)",
+                   "l.bwd.distance = full()", "l.bwd.ahead[].i = full()",
+                   "l.bwd.ahead[].index.ahead = add(l.bwd.ahead[].i, l.bwd.distance)",
+                   "l.bwd.ahead[].position.ahead = sub(l.last, l.bwd.ahead[].index.ahead)",
+                   "l.bwd.ahead[].s.re.ahead = dynamic_slice(v, l.bwd.ahead[].position.ahead)",
+                   "l.bwd.ahead[].g.re.start = all_gather_start(l.bwd.ahead[].s.re.ahead)",
+                   "l.bwd.ahead[].g.re = done(l.bwd.ahead[].g.re.started)",
+                   "l.bwd.ahead[].y.bwd = mul(l.bwd.ahead[].ct_h, l.bwd.ahead[].g.re)",
+                   "l.bwd[].i = full()", "l.bwd[].g.re = done(l.bwd.ahead.g.re.started)",
+                   "l.bwd[].y.bwd = mul(l.bwd[].ct_h, l.bwd[].g.re)"});
 }
 
 TEST_CASE("vjp: prefetch leaves a loop of which an iteration is read as it is") {
@@ -225,7 +226,7 @@ TEST_CASE("vjp: prefetch leaves a loop of which an iteration is read as it is") 
       R"(, "v": {"shape": [6], "dtype": "f32", "spec": ["x"]})"));
   const auto has = [&](const char* op) { return std::count(ops.begin(), ops.end(), op); };
   CHECK(has("l[].g = all_gather(l[].s)") == 1);
-  CHECK(has("l.bwd[].g.re.start = all_gather_start(l.bwd[].s.re.ahead)") == 1);
+  CHECK(has("l.bwd.ahead[].g.re.start = all_gather_start(l.bwd.ahead[].s.re.ahead)") == 1);
 }
 
 TEST_CASE("vjp: cotangents of two names of one value are added") {

@@ -17,7 +17,8 @@ namespace orrery::test {
 namespace {
 
 AccuracyRow row_of(const std::string& file, double mean) {
-  return {file, "a cluster", "held out", "all_reduce", 8, &size_bands()[2], {4, mean, -mean, mean}};
+  return {
+      file, "a cluster", "held out", "all_reduce", 8, size_bands()[2].name, {4, mean, -mean, mean}};
 }
 
 Accuracy of(std::vector<AccuracyRow> rows) {
@@ -74,8 +75,8 @@ TEST_CASE("accuracy: totals are weighted by the number of times") {
 }
 
 TEST_CASE("accuracy: a row for each kind of single ops and band of bytes") {
-  MeasuredFile file{"ops.json", "held out", {"one", switch_fabric(1, {}), {}}, {}};
-  file.cluster.device.flops[Dtype::BF16] = FlopsPerSecond(1'000'000'000'000'000);
+  MeasuredFile file{"ops.json", "held out", Cluster{"one", switch_fabric(1, {}), {}}, {}};
+  file.cluster->device.flops[Dtype::BF16] = FlopsPerSecond(1'000'000'000'000'000);
   // 2 GFLOP of 6 MB take 2 us, and 16 GFLOP of 24 MB take 16 us.
   const auto product = [](int64_t n, int64_t microseconds) {
     return MeasuredOp{
@@ -86,12 +87,65 @@ TEST_CASE("accuracy: a row for each kind of single ops and band of bytes") {
   const Accuracy made = accuracy(std::vector{file}, Limits());
   REQUIRE(made.rows.size() == 2);
   CHECK(made.rows[0].work == "attention bf16");
-  CHECK(std::string(made.rows[0].band->name) == "below 64 KiB");
+  CHECK(made.rows[0].size == "below 64 KiB");
   CHECK(made.rows[1].work == "matmul bf16");
   CHECK(made.rows[1].ranks == 1);
-  CHECK(std::string(made.rows[1].band->name) == "1 to 64 MiB");
+  CHECK(made.rows[1].size == "1 to 64 MiB");
   CHECK(made.rows[1].errors.times == 3);
   CHECK(made.rows[1].errors.worst == doctest::Approx(1));
+}
+
+/// A plan of n devices that each compute for one microsecond for each of the rows.
+const std::string kPlan = R"({"orrery": 1, "sweep": {"n": [1, 2], "rows": [3], "rate": [1, 2]},
+ "mesh": {"x": "${n}"}, "arrays": {},
+ "program": [{"id": "c", "op": "compute", "flops": "${rows} MFLOP", "bytes": 0, "dtype": "f32", "shape": [1]}],
+ "cluster": {"devices": "${n}", "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
+  "flops": {"f32": "${rate} TFLOP/s"}}})";
+
+std::vector<MeasuredStep> steps_of(const std::string& text) {
+  return read_steps("steps.json", text, "plan.json", kPlan, Limits());
+}
+
+TEST_CASE("accuracy: a row for each work of steps and number of devices") {
+  MeasuredFile file{"steps.json", "held out", std::nullopt, {}};
+  // A run takes 3 us, and the second step is four runs of 6 us.
+  file.steps = steps_of(R"({"plan": "plan.json", "let": {"rate": 1}, "about": "", "steps": [
+    {"work": "s", "let": {"n": 2}, "time": "6 us"},
+    {"work": "s", "let": {"n": 2, "rows": 6}, "runs": 4, "time_us": 24},
+    {"work": "s", "let": {"n": 1}, "time": "3 us"}]})");
+  const Accuracy made = accuracy(std::vector{file}, Limits());
+  REQUIRE(made.rows.size() == 2);
+  CHECK(made.rows[0].ranks == 1);
+  CHECK(made.rows[0].errors.mean == 0);
+  CHECK(made.rows[1].ranks == 2);
+  CHECK(made.rows[1].errors.times == 2);
+  CHECK(made.rows[1].errors.bias == -0.25);
+  CHECK(accuracy_markdown(made).find(
+            "| steps.json | s | 2 |  | 2 | 25.0 % | -25.0 % | -50.0 % |") != std::string::npos);
+  CHECK(accuracy_json(made).find("\"steps.json, s of 2 ranks\": 2500") != std::string::npos);
+}
+
+TEST_CASE("accuracy: tables of steps that are wrong") {
+  const auto refused = [](const std::string& keys) -> std::string {
+    try {
+      steps_of(R"({"plan": "plan.json", )" + keys + "}");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refused(R"("steps": [])") ==
+        "steps.json:1:32: /steps: expected a list \"steps\" with at least one step, got a list");
+  CHECK(
+      refused(R"("let": {"rates": 1}, "steps": [1])") ==
+      "steps.json:1:31: /let/rates: unknown key \"rates\"; did you mean \"rate\"?\n"
+      "steps.json:1:54: /steps/0: expected a step: {\"work\", \"let\", \"runs\", \"time\"}, got 1");
+  CHECK(refused(R"("steps": [{"work": "s", "let": {"n": 1}, "runs": 0, "time": "0 s"}])") ==
+        "steps.json:1:33: /steps/0: expected a value of \"rate\" in \"let\", got none\n"
+        "steps.json:1:72: /steps/0/runs: expected a number of runs from 1 to 1000000, got 0\n"
+        "steps.json:1:83: /steps/0/time: expected at least 1 ps, got \"0 s\"");
+  CHECK(plan_of_steps(R"({"plan": "a.json"})", Limits()) == "a.json");
+  CHECK(plan_of_steps("# nccl-tests", Limits()) == std::nullopt);
 }
 
 TEST_CASE("accuracy: a row for each collective, number of ranks and band") {
@@ -117,11 +171,11 @@ TEST_CASE("accuracy: a row for each collective, number of ranks and band") {
   const Accuracy made = accuracy(std::vector{file}, Limits());
   REQUIRE(made.rows.size() == 2);
   CHECK(made.rows[0].ranks == 2);
-  CHECK(std::string(made.rows[0].band->name) == "below 64 KiB");
+  CHECK(made.rows[0].size == "below 64 KiB");
   CHECK(made.rows[0].errors.times == 2);
   CHECK(made.rows[0].errors.mean == 0.25);  // 0 and one half
   CHECK(made.rows[0].errors.bias == -0.25);
-  CHECK(std::string(made.rows[1].band->name) == "1 to 64 MiB");
+  CHECK(made.rows[1].size == "1 to 64 MiB");
   REQUIRE(made.left_out.size() == 1);
   const std::string text = accuracy_markdown(made);
   CHECK(text.find("| t.json | all_reduce | 2 | below 64 KiB | 2 | 25.0 % | -25.0 % | -50.0 % |") !=

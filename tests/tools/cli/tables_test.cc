@@ -66,6 +66,14 @@ TEST_CASE("tables: ranks of several hosts are timed, and a line says so") {
   CHECK(lines_with("| scatter | 16 |", run.out) != "");
 }
 
+TEST_CASE("tables: validate takes no cluster for steps, which have that of their plan") {
+  const Ran run = ran({"validate", in_tree("tools/calibrate/measured/steps-a100-sxm.json"),
+                       "--cluster", "h100-sxm-8"});
+  CHECK(run.outcome == Outcome::WrongInput);
+  CHECK(run.err.find("--cluster: the steps of ") == 0);
+  CHECK(run.err.find("steps-a100-sxm.json have the clusters of their plan\n") != std::string::npos);
+}
+
 TEST_CASE("tables: validate says why nothing of its files can be modelled") {
   const TemporaryFolder folder;
   const std::string cluster = folder.file(
