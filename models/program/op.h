@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "models/program/attributes.h"
 
 namespace orrery {
+
+struct Cost;
 
 enum class OpKind : uint8_t {
   // Collectives.
@@ -144,6 +147,9 @@ struct Op {
   std::vector<ValueId> donated;  // operands whose storage this op may take at its end
   std::optional<SiteId> site;    // collectives only
   std::optional<Origin> origin;  // absent in programs that were not read from a file
+  /// The cost that a local op is charged for in place of its own, if it is a part of a fused
+  /// kernel.
+  std::shared_ptr<const Cost> charged = {};
 };
 
 /// Returns the name that the scenario gives the op. A start in a group has an ending besides.

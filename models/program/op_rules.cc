@@ -31,6 +31,8 @@ void update_in_place(OpKind kind, std::span<const ValueId> operands,
 }
 
 Cost cost_of(const Program& program, const Op& op) {
+  if (op.charged)
+    return *op.charged;
   std::vector<ValueType> operands = types(program, op.operands);
   std::vector<ValueType> results = types(program, op.results);
   if (updates_in_place(op.kind, op.operands, op.donated))

@@ -11,8 +11,17 @@
 
 namespace orrery {
 
-/// Returns the cost of an op. Requires a local op.
+/// Returns the cost of an op: what it is charged for as a part of a fused kernel, or else its own.
+/// Requires a local op.
 Cost cost_of(const Program& program, const Op& op);
+
+/// Charges elementwise ops, reductions along dimensions, broadcasts and conversions as fused
+/// kernels. Ops of a kernel come one after another, in one body, with nothing else between them but
+/// ops that run nothing, and are joined by what they read of each other. The last one that runs is
+/// charged for the flops of all, at the rate of their widest dtype, and for each value that enters
+/// or leaves the kernel, once. The others run nothing. The loops of the program must be regions, so
+/// that each iteration is charged alike.
+void fuse_elementwise(Program& program);
 
 OpMemory memory_of(const Program& program, const Op& op);
 

@@ -220,6 +220,8 @@ void Plan::read_sweep(DocumentNode node, Diagnostics& diagnostics) {
       node, "an object with the values of each name",
       [&](DocumentNode values) { sweep_.push_back(swept_values(values, diagnostics)); },
       diagnostics);
+  for (const std::vector<TemplateValue>& values : sweep_)
+    only_.push_back(values.size() == 1 ? std::optional(values.front()) : std::nullopt);
   if (node.kind() == DocumentNode::Kind::Object && node.size() == 0)
     expected(node, "at least 1 name", diagnostics);
 }
@@ -343,8 +345,8 @@ std::string point_id(const Plan& plan, std::span<const TemplateValue> values) {
     const auto* text = std::get_if<std::string>(&values[i].is);
     all.push_back(fmt::format("{}={}", plan.names()[i],
                               text != nullptr && is_word(*text) ? *text : value_text(values[i])));
-    const std::vector<TemplateValue>& swept = plan.sweep()[i];
-    if (swept.size() > 1 || value_text(swept.front()) != value_text(values[i]))
+    const TemplateValue* const only = plan.only_value(i);
+    if (only == nullptr || value_text(*only) != value_text(values[i]))
       own.push_back(all.back());
   }
   return fmt::format("{}", fmt::join(own.empty() ? all : own, ","));

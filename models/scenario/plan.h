@@ -92,6 +92,11 @@ class Plan : public ScenarioTemplate {
   /// Leaves one value of the name, which need not be among those of the sweep.
   void let(size_t name, TemplateValue value) { sweep_[name] = {std::move(value)}; }
 
+  /// Returns the value of a name for which the file has no other. Null if it has several.
+  const TemplateValue* only_value(size_t name) const {
+    return only_[name] ? &*only_[name] : nullptr;
+  }
+
   /// Returns the values of each point that meets "where". The last name changes fastest. Throws
   /// InputError if there are none, or if the combinations are more than Limits::points.
   std::vector<std::vector<TemplateValue>> points() const;
@@ -112,6 +117,7 @@ class Plan : public ScenarioTemplate {
   void read_kinds(DocumentNode node, Diagnostics& diagnostics);
 
   std::vector<std::vector<TemplateValue>> sweep_;
+  std::vector<std::optional<TemplateValue>> only_;  // by name: of the file
   Origin sweep_origin_;
   std::vector<PlanAxis> minimize_ = {PlanAxis::Makespan, PlanAxis::Devices};
   std::vector<PlanCase> cases_;
@@ -119,9 +125,9 @@ class Plan : public ScenarioTemplate {
   std::optional<Holes> terms_;  // of the keys that PlanTerms has
 };
 
-/// Returns what a point is called: its values, "tp=4,recompute=none". A name whose only value the
-/// point has is left out, unless all names are such. Numbers, booleans, texts and lists of them are
-/// written as `--let` takes them.
+/// Returns what a point is called: its values, "tp=4,recompute=none". A name for which the file has
+/// only the point's value is left out, unless all names are such. Numbers, booleans, texts and
+/// lists of them are written as `--let` takes them.
 std::string point_id(const Plan& plan, std::span<const TemplateValue> values);
 
 /// Returns whether the text matches the pattern, in which "*" stands for any characters.

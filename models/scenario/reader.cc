@@ -86,9 +86,12 @@ class ScenarioReader {
     if (const auto node = fields_.optional("faults"); node && cluster && mesh)
       hardware_faults = read_faults(*node, cluster->cluster.fabric, *mesh, diagnostics_);
     const bool concurrent_streams = read_concurrent_streams();
+    const bool fuses_elementwise = read_fusion();
     fields_.finish();
     diagnostics_.throw_if_any();
     ORRERY_CHECK(cluster && program && arrays, "what is missing was reported");
+    if (fuses_elementwise)
+      fuse_elementwise(*program);
 
     Scenario scenario{.file = diagnostics_.file(),
                       .name = std::move(name),
@@ -101,7 +104,8 @@ class ScenarioReader {
                       .boundaries = std::move(boundaries),
                       .expectations = std::move(expectations),
                       .faults = std::move(hardware_faults),
-                      .concurrent_streams = concurrent_streams};
+                      .concurrent_streams = concurrent_streams,
+                      .fuses_elementwise = fuses_elementwise};
     // The arrays go in the order of the program's arguments. A transform may bring new ones.
     std::map<std::string_view, Array*> by_name;
     for (ArrayReading& reading : *arrays)
@@ -169,6 +173,11 @@ class ScenarioReader {
   bool read_concurrent_streams() {
     const std::optional<DocumentNode> node = fields_.optional("concurrent_streams");
     return node && read_boolean(*node, diagnostics_).value_or(false);
+  }
+
+  bool read_fusion() {
+    const std::optional<DocumentNode> node = fields_.optional("fusion");
+    return node && read_word(*node, {"none", "elementwise"}, diagnostics_) == "elementwise";
   }
 
   std::optional<Checks> read_checks() {
@@ -416,7 +425,7 @@ void know_scenario_keys(Fields& fields) {
   for (const std::string_view key :
        {"orrery", "$schema", "name", "cluster", "mesh", "memory", "check_types", "arrays",
         "program", "programs", "outputs", "then", "transform", "numerics", "expect", "faults",
-        "concurrent_streams"})
+        "concurrent_streams", "fusion"})
     fields.optional(key);
 }
 

@@ -103,6 +103,7 @@ struct Scenario {
   /// Collectives on two streams of a device make progress at the same time, in whatever order they
   /// were issued. Otherwise STREAMS.ORDERED checks that nothing depends on it.
   bool concurrent_streams = false;
+  bool fuses_elementwise = false;  // the program was charged by fuse_elementwise()
 };
 
 /// A scenario as it is run, with the iterations of its loops written. Its outputs and expectations

@@ -502,6 +502,8 @@ std::string write_scenario(const Scenario& scenario) {
     members.emplace_back("numerics", JsonText::text("xla-cpu"));
   if (scenario.concurrent_streams)
     members.emplace_back("concurrent_streams", JsonText::raw("true"));
+  if (scenario.fuses_elementwise)
+    members.emplace_back("fusion", JsonText::text("elementwise"));
   if (scenario.memory != MemoryPolicy{})
     members.emplace_back("memory", memory_text(scenario.memory));
   if (!scenario.faults.empty())

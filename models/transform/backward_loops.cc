@@ -64,8 +64,8 @@ std::string BackwardPass::here(std::string_view own) const {
 }
 
 void BackwardPass::carry(Level& level, std::string_view name, std::string initial) {
-  std::string param = names_.take(name_in(any_iteration(level.begin.name), name));
-  level.begin.carries.push_back({std::move(param), std::move(initial)});
+  level.begin.carries.push_back(
+      {take_carry(names_, level.begin.name, std::string(name)), std::move(initial)});
 }
 
 /// Carries the cotangents of the carries. The cotangent of a param goes to the iteration before.
@@ -174,7 +174,7 @@ void BackwardPass::leave() {
       needs_.grew = needs.carries.insert(c).second || needs_.grew;
   const std::string& name = level().begin.name;
   for (const LoopBegin::Carried& carried : level().begin.carries)
-    end.results.push_back(names_.take(name_in(name, own_name(any_iteration(name), carried.param))));
+    end.results.push_back(name_in(name, own_name(any_iteration(name), carried.param)));
   const std::vector<std::string> results = end.results;
   add(std::move(end));
   const Level inner = std::move(level());

@@ -127,10 +127,11 @@ class ForwardParts {
     for (const Carry& carry : loop.carries)
       begin.carries.push_back(
           {program_.value(carry.param).name, program_.value(carry.initial).name});
+    std::vector<std::string>& params = params_.emplace_back();
     for_each_saved(l, [&](size_t, ValueId value) {
       std::string& array = saved_.arrays[value];
-      std::string param = names_.take(name_in(any_iteration(loop.name), array_name(loop, value)));
-      begin.carries.push_back({param, std::exchange(array, param)});
+      params.push_back(take_carry(names_, loop.name, array_name(loop, value)));
+      begin.carries.push_back({params.back(), std::exchange(array, params.back())});
     });
     if (loop.index)
       begin.index = request_of(program_, program_.op(*loop.index));
@@ -182,12 +183,14 @@ class ForwardParts {
       end.yielded.push_back(program_.value(carry.yielded).name);
       end.results.push_back(program_.value(carry.result).name);
     }
+    auto param = params_.back().begin();
     for_each_saved(l, [&](size_t, ValueId value) {
       std::string& array = saved_.arrays[value];
       end.yielded.push_back(array);
-      array = names_.take(name_in(loop.name, array_name(loop, value)));
+      array = name_in(loop.name, own_name(any_iteration(loop.name), *param++));
       end.results.push_back(array);
     });
+    params_.pop_back();
     parts_.emplace_back(std::move(end));
     open_.pop_back();
     for (const Carry& carry : loop.carries)
@@ -200,9 +203,10 @@ class ForwardParts {
   const Checks checks_;
   const BackwardNeeds& needs_;
   UnusedNames& names_;
-  std::vector<std::string> positions_;  // of the iteration, by loop
-  std::vector<size_t> open_;            // loops
-  std::optional<Origin> origin_;        // of the ops that are added
+  std::vector<std::string> positions_;            // of the iteration, by loop
+  std::vector<size_t> open_;                      // loops
+  std::vector<std::vector<std::string>> params_;  // by open loop: those of saved arrays
+  std::optional<Origin> origin_;                  // of the ops that are added
   SavedValues saved_;
   std::vector<ProgramPart> parts_;
 };

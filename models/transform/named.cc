@@ -59,6 +59,25 @@ std::string UnusedNames::take(const std::string& name) {
   return free;
 }
 
+std::string UnusedNames::take_with(const std::string& name,
+                                   FunctionRef<std::string(const std::string&)> also) {
+  std::string free = take(name);
+  while (!names_.insert(also(free)).second)
+    free = take(name);
+  return free;
+}
+
+std::string UnusedNames::take_prefix(const std::string& name) {
+  const auto begins_one = [&](const std::string& free, char after) {
+    const auto found = names_.lower_bound(free + after);
+    return found != names_.end() && found->starts_with(free + after);
+  };
+  std::string free = take(name);
+  while (begins_one(free, '.') || begins_one(free, '['))
+    free = take(name);
+  return free;
+}
+
 std::vector<ValueId> named_results(const Program& program, const std::vector<NamedAt>& names,
                                    Differentiated what, Diagnostics& diagnostics) {
   ByName results = values_by_name(program);

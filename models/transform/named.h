@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/base/callable.h"
 #include "models/base/diagnostics.h"
 #include "models/program/program.h"
 
@@ -29,6 +30,11 @@ class UnusedNames {
   explicit UnusedNames(const Program& program);
   /// Returns `name`, or `name` with the first number that makes it unused.
   std::string take(const std::string& name);
+  /// Does the same, such that the name which `also` makes of the result is unused too. Takes both.
+  std::string take_with(const std::string& name, FunctionRef<std::string(const std::string&)> also);
+  /// Does the same, such that no name is the result or begins with it, as "l.y" and "l[].y" do with
+  /// "l".
+  std::string take_prefix(const std::string& name);
 
  private:
   std::set<std::string, std::less<>> names_;

@@ -137,8 +137,15 @@ class Overlapped {
       return;
     }
     LoopParts loop = take_loop(block.parts, 0);
-    loop.parts = Overlapped(std::move(loop.parts), names_, true).take();
-    append_postponed(std::move(loop), names_, parts_);
+    Overlapped body(std::move(loop.parts), names_, true);
+    loop.parts = body.take();
+    // A loop around one that has been split stays whole: bodies would be copied for each of both.
+    if (body.has_split_) {
+      append(std::move(loop), parts_);
+      has_split_ = true;
+    } else {
+      has_split_ = append_postponed(std::move(loop), names_, parts_) || has_split_;
+    }
   }
 
   void start(Block& block) {
@@ -169,6 +176,7 @@ class Overlapped {
   }
 
   UnusedNames& names_;
+  bool has_split_ = false;  // a loop, into its first iteration and the others
   std::vector<Block> blocks_;
   std::vector<ProgramPart> parts_;
   std::map<std::string, OpRequest> open_;  // the ends of those that run, by their results

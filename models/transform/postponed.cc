@@ -35,8 +35,8 @@ class Postponed {
   LoopParts take_loop() { return std::move(loop_); }
 
   void append_to(std::vector<ProgramPart>& made) {
-    std::map<std::string, std::string> first;  // the names of the first iteration
-    add_first(first, made);
+    const std::string prefix = names_.take_prefix(loop_.begin.name + ".first");
+    add_first(prefix, made);
     std::map<std::string, std::string> before;  // what the iteration before made, in the loop
     std::map<std::string, std::string> after;   // and what the last one made, after the loop
     LoopParts main = loop_;
@@ -44,16 +44,18 @@ class Postponed {
     if (main.begin.index)
       main.begin.index->attributes = index_attributes(main.begin.lower);
     const auto carry = [&](size_t c, const std::string& value) {
-      before[value] = main.begin.carries[c].param = names_.take(value + ".before");
-      after[value] = main.end.results[c] = outside(before[value]);
-      main.begin.carries[c].initial = at(first, value);
+      const std::string_view own = own_name(any_iteration(loop_.begin.name), value);
+      before[value] = main.begin.carries[c].param =
+          take_carry(names_, loop_.begin.name, std::string(own) + ".before");
+      after[value] = main.end.results[c] = outside(loop_, before[value]);
+      main.begin.carries[c].initial = in_first(prefix, value);
     };
     for (size_t c = 0; c < loop_.end.yielded.size(); ++c) {
       const std::string& yielded = loop_.end.yielded[c];
       if (moved_makes_.contains(yielded))
         carry(c, loop_.begin.carries[c].param);
       else
-        main.begin.carries[c].initial = at(first, yielded);
+        main.begin.carries[c].initial = in_first(prefix, yielded);
     }
     for (const std::string& value : handed_over_) {
       main.begin.carries.emplace_back();
@@ -72,16 +74,21 @@ class Postponed {
     return found == names.end() ? name : found->second;
   }
 
-  /// Returns the name without the iteration: "l.w" for "l[].w".
-  std::string outside(const std::string& name) const {
-    return name_in(loop_.begin.name, own_name(any_iteration(loop_.begin.name), name));
+  /// Returns a name of the body as the first iteration has it, which stands before the loop.
+  std::string in_first(const std::string& prefix, const std::string& name) const {
+    for (const LoopBegin::Carried& carried : loop_.begin.carries)
+      if (carried.param == name)
+        return carried.initial;
+    const std::string iteration = any_iteration(loop_.begin.name);
+    return name.starts_with(iteration) ? name_in(prefix, own_name(iteration, name)) : name;
   }
 
   const OpRequest* op_at(size_t part) const {
     return is_direct_[part] ? std::get_if<OpRequest>(&loop_.parts[part]) : nullptr;
   }
 
-  /// Elementwise ops of the index are scalars.
+  /// Finds the ops that are directly in the body, and scalars: the index, and its sums with others
+  /// and differences from them, since operands have one shape.
   void find_scalars() {
     size_t depth = 0;
     for (const ProgramPart& part : loop_.parts) {
@@ -223,50 +230,16 @@ class Postponed {
   }
 
   /// Adds the first iteration, without what moves.
-  void add_first(std::map<std::string, std::string>& names, std::vector<ProgramPart>& made) {
-    LoopParts first = loop_;
-    first.parts.clear();
+  void add_first(const std::string& prefix, std::vector<ProgramPart>& made) const {
+    const auto add = [&](ProgramPart part) {
+      for_each_name(part, [&](std::string& name) { name = in_first(prefix, name); });
+      made.push_back(std::move(part));
+    };
+    if (loop_.begin.index)
+      add(*loop_.begin.index);
     for (size_t i = 0; i < loop_.parts.size(); ++i)
       if (!moved_.contains(i))
-        first.parts.push_back(loop_.parts[i]);
-    for (const LoopBegin::Carried& carried : loop_.begin.carries)
-      names[carried.param] = carried.initial;
-    const auto rename = [&](std::string& name) {
-      if (const auto found = names.find(name); found != names.end())
-        name = found->second;
-      else if (name.starts_with(any_iteration(loop_.begin.name)))
-        name = names[name] = names_.take(outside(name));
-    };
-    const auto rename_all = [&](std::vector<std::string>& list) {
-      std::for_each(list.begin(), list.end(), rename);
-    };
-    const auto rename_op = [&](OpRequest& op) {
-      rename_all(op.operands);
-      rename_all(op.donated);
-      rename(op.name);
-      rename_all(op.other_results);
-    };
-    if (first.begin.index) {
-      rename_op(*first.begin.index);
-      made.emplace_back(*first.begin.index);
-    }
-    for (ProgramPart& part : first.parts)
-      std::visit(Overloaded{rename_op,
-                            [&](LoopBegin& loop) {
-                              rename(loop.name);
-                              for (LoopBegin::Carried& carried : loop.carries) {
-                                rename(carried.initial);
-                                rename(carried.param);
-                              }
-                              if (loop.index)
-                                rename_op(*loop.index);
-                            },
-                            [&](LoopEnd& end) {
-                              rename_all(end.yielded);
-                              rename_all(end.results);
-                            }},
-                 part);
-    std::move(first.parts.begin(), first.parts.end(), std::back_inserter(made));
+        add(loop_.parts[i]);
   }
 
   /// Returns the body, with what the iteration before left where it now belongs.
@@ -287,16 +260,18 @@ class Postponed {
 
   /// Adds what the last iteration left, which makes the results of the loop.
   void add_last(std::map<std::string, std::string> names, std::vector<ProgramPart>& made) {
+    const std::string prefix = names_.take_prefix(loop_.begin.name + ".last");
+    const std::string iteration = any_iteration(loop_.begin.name);
     for (const size_t i : moved_) {
       OpRequest op = renamed(*op_at(i), names);
       const auto rename = [&](std::string& name) {
         const auto yielded = std::find(loop_.end.yielded.begin(), loop_.end.yielded.end(), name);
-        const std::string taken =
+        const std::string here =
             yielded == loop_.end.yielded.end()
-                ? names_.take(outside(name))
+                ? name_in(prefix, own_name(iteration, name))
                 : loop_.end.results[static_cast<size_t>(yielded - loop_.end.yielded.begin())];
-        names[name] = taken;
-        name = taken;
+        names[name] = here;
+        name = here;
       };
       rename(op.name);
       std::for_each(op.other_results.begin(), op.other_results.end(), rename);
@@ -319,12 +294,14 @@ class Postponed {
 
 }  // namespace
 
-void append_postponed(LoopParts loop, UnusedNames& names, std::vector<ProgramPart>& parts) {
+bool append_postponed(LoopParts loop, UnusedNames& names, std::vector<ProgramPart>& parts) {
   Postponed postponed(std::move(loop), names);
-  if (postponed.any())
+  const bool any = postponed.any();
+  if (any)
     postponed.append_to(parts);
   else
     append(postponed.take_loop(), parts);
+  return any;
 }
 
 }  // namespace orrery

@@ -50,7 +50,7 @@ class Prefetched {
  public:
   Prefetched(const Prefetch& prefetch, UnusedNames& names) : prefetch_(prefetch), names_(names) {}
 
-  bool any() const { return any_; }
+  bool any() const { return added_ > 0; }
 
   std::vector<ProgramPart> in(std::vector<ProgramPart> parts) {
     std::vector<ProgramPart> made;
@@ -61,8 +61,13 @@ class Prefetched {
       }
       LoopParts body = take_loop(parts, i);
       i += body.parts.size() + 1;
+      const size_t before = added_;
       body.parts = in(std::move(body.parts));
-      add(std::move(body), made);
+      // A loop around one that has been split stays whole: bodies would be copied for each of both.
+      if (added_ == before)
+        add(std::move(body), made);
+      else
+        append(std::move(body), made);
     }
     return made;
   }
@@ -124,7 +129,7 @@ class Prefetched {
   void add(LoopParts body, std::vector<ProgramPart>& made) {
     const int64_t ahead = std::min(prefetch_.ahead, body.begin.upper - body.begin.lower - 1);
     const Early early = this->early(body);
-    any_ = any_ || !early.collectives.empty();
+    added_ += early.collectives.size();
     if (early.collectives.empty() || ahead <= 0) {
       append(std::move(body), made);
       return;
@@ -138,7 +143,7 @@ class Prefetched {
     const std::string distance =
         early.reads_index ? integer(body, ".distance", ahead, made) : std::string();
     LoopParts first = body;
-    rename(first, names_.take(body.begin.name + ".ahead"));
+    rename(first, names_.take_prefix(body.begin.name + ".ahead"));
     first.begin.upper -= ahead;
     std::vector<std::string> results = first.end.results;
     const std::vector<std::vector<std::string>> futures =
@@ -153,7 +158,7 @@ class Prefetched {
         one.begin.carries[c].initial = results[c];
       one.parts = with_dones(body, early, futures[static_cast<size_t>(k)]);
       if (k + 1 < ahead)
-        rename(one, names_.take(body.begin.name + ".rest"));
+        rename(one, names_.take_prefix(body.begin.name + ".rest"));
       results = one.end.results;
       append(std::move(one), made);
     }
@@ -168,8 +173,9 @@ class Prefetched {
     std::vector<std::vector<std::string>> results(started.size());
     for (size_t k = 0; k < started.size(); ++k)
       for (size_t g = 0; g < early.collectives.size(); ++g) {
-        params[k].push_back(
-            names_.take(std::get<OpRequest>(body.parts[early.collectives[g]]).name + ".started"));
+        const std::string& name = std::get<OpRequest>(body.parts[early.collectives[g]]).name;
+        const std::string_view own = own_name(any_iteration(body.begin.name), name);
+        params[k].push_back(take_carry(names_, body.begin.name, std::string(own) + ".started"));
         results[k].push_back(outside(body, params[k].back()));
         body.begin.carries.push_back({params[k].back(), started[k][g]});
         body.end.results.push_back(results[k].back());
@@ -206,11 +212,12 @@ class Prefetched {
     if (early.reads_index)
       now.emplace(body.begin.index->name, index);
     std::vector<std::string> futures;
-    const auto add = [&](size_t i, const char* suffix) -> OpRequest& {
+    const auto copy = [&](size_t i, const char* suffix) -> OpRequest& {
       OpRequest op = std::get<OpRequest>(body.parts[i]);
-      for (std::string& operand : op.operands)
-        if (const auto found = now.find(operand); found != now.end())
-          operand = found->second;
+      for (std::vector<std::string>* names : {&op.operands, &op.donated})
+        for (std::string& name : *names)
+          if (const auto found = now.find(name); found != now.end())
+            name = found->second;
       for_each_result(op, [&](std::string& name) {
         std::string taken = names_.take((where == Where::In ? name : outside(body, name)) + suffix);
         now.emplace(std::exchange(name, taken), taken);
@@ -218,9 +225,9 @@ class Prefetched {
       return std::get<OpRequest>(made.emplace_back(std::move(op)));
     };
     for (const size_t i : early.before)
-      add(i, ".ahead");
+      copy(i, ".ahead");
     for (const size_t i : early.collectives) {
-      OpRequest& op = add(i, ".start");
+      OpRequest& op = copy(i, ".start");
       op.issue = Issue::Start;
       op.attributes.set("stream", int64_t{2});
       futures.push_back(op.name);
@@ -260,11 +267,6 @@ class Prefetched {
     return kept;
   }
 
-  /// Returns the name without the iteration: "l.w" for "l[].w".
-  static std::string outside(const LoopParts& body, const std::string& name) {
-    return name_in(body.begin.name, own_name(any_iteration(body.begin.name), name));
-  }
-
   std::string integer(const LoopParts& body, const char* suffix, int64_t value,
                       std::vector<ProgramPart>& made) {
     OpRequest op = *body.begin.index;
@@ -276,7 +278,7 @@ class Prefetched {
 
   const Prefetch& prefetch_;
   UnusedNames& names_;
-  bool any_ = false;
+  size_t added_ = 0;  // collectives that start early, or would in a loop of more iterations
 };
 
 }  // namespace

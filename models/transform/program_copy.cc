@@ -113,35 +113,28 @@ void rename(LoopParts& loop, const std::string& name) {
     if (each.starts_with(from))
       each.replace(0, from.size(), to);
   };
-  const auto move_all = [&](std::vector<std::string>& names) {
-    std::for_each(names.begin(), names.end(), move);
-  };
-  const auto move_op = [&](OpRequest& op) {
-    move(op.name);
-    move_all(op.other_results);
-    move_all(op.operands);
-    move_all(op.donated);
-  };
-  const auto move_begin = [&](LoopBegin& begin) {
-    move(begin.name);
-    for (LoopBegin::Carried& carried : begin.carries) {
-      move(carried.param);
-      move(carried.initial);
-    }
-    if (begin.index)
-      move_op(*begin.index);
-  };
-  const auto move_end = [&](LoopEnd& end) {
-    move_all(end.yielded);
-    move_all(end.results);
-  };
-  move_begin(loop.begin);
+  ProgramPart begin = std::move(loop.begin);
+  ProgramPart end = std::move(loop.end);
+  for_each_name(begin, move);
   for (ProgramPart& part : loop.parts)
-    std::visit(Overloaded{move_op, move_begin, move_end}, part);
-  move_end(loop.end);
+    for_each_name(part, move);
+  for_each_name(end, move);
+  loop.begin = std::get<LoopBegin>(std::move(begin));
+  loop.end = std::get<LoopEnd>(std::move(end));
   loop.begin.name = name;
   for (size_t c = 0; c < loop.end.results.size(); ++c)
-    loop.end.results[c] = name_in(name, own_name(to, loop.begin.carries[c].param));
+    loop.end.results[c] = outside(loop, loop.begin.carries[c].param);
+}
+
+std::string take_carry(UnusedNames& names, const std::string& loop, const std::string& own) {
+  const std::string iteration = any_iteration(loop);
+  return names.take_with(name_in(iteration, own), [&](const std::string& param) {
+    return name_in(loop, own_name(iteration, param));
+  });
+}
+
+std::string outside(const LoopParts& loop, const std::string& name) {
+  return name_in(loop.begin.name, own_name(any_iteration(loop.begin.name), name));
 }
 
 void for_each_read(const ProgramPart& part, FunctionRef<void(const std::string&)> visit) {
@@ -154,6 +147,33 @@ void for_each_read(const ProgramPart& part, FunctionRef<void(const std::string&)
                         },
                         [&](const LoopEnd& loop) {
                           std::for_each(loop.yielded.begin(), loop.yielded.end(), visit);
+                        }},
+             part);
+}
+
+void for_each_name(ProgramPart& part, FunctionRef<void(std::string&)> visit) {
+  const auto visit_all = [&](std::vector<std::string>& names) {
+    std::for_each(names.begin(), names.end(), visit);
+  };
+  const auto visit_op = [&](OpRequest& op) {
+    visit(op.name);
+    visit_all(op.other_results);
+    visit_all(op.operands);
+    visit_all(op.donated);
+  };
+  std::visit(Overloaded{visit_op,
+                        [&](LoopBegin& loop) {
+                          visit(loop.name);
+                          for (LoopBegin::Carried& carried : loop.carries) {
+                            visit(carried.param);
+                            visit(carried.initial);
+                          }
+                          if (loop.index)
+                            visit_op(*loop.index);
+                        },
+                        [&](LoopEnd& loop) {
+                          visit_all(loop.yielded);
+                          visit_all(loop.results);
                         }},
              part);
 }

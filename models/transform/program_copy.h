@@ -61,25 +61,31 @@ LoopParts take_loop(std::vector<ProgramPart>& parts, size_t begin);
 void append(LoopParts loop, std::vector<ProgramPart>& parts);
 /// Gives the loop another name. The names of its iterations, "l[].y", and of its results follow.
 void rename(LoopParts& loop, const std::string& name);
+/// Returns a name for a carry of a loop, "l[].w", such that the name of its result, "l.w", is
+/// unused too. Takes both.
+std::string take_carry(UnusedNames& names, const std::string& loop, const std::string& own);
+/// Returns "l.w" for "l[].w", a name in the loop.
+std::string outside(const LoopParts& loop, const std::string& name);
 
 /// Visits each name that a part reads.
 void for_each_read(const ProgramPart& part, FunctionRef<void(const std::string&)> visit);
+/// Visits each name of a part: of ops and loops, and of what they read and make.
+void for_each_name(ProgramPart& part, FunctionRef<void(std::string&)> visit);
 
 /// Returns the parts with their collectives started as early as they can be, on stream 1, and done
 /// before their first use. In a loop, what is only added up is added in the next iteration.
 std::vector<ProgramPart> overlapped(std::vector<ProgramPart> parts, UnusedNames& names);
 
 /// Appends the loop. Its ops that only add results of started collectives to what the loop carries
-/// are left to the next iteration, just before the start of the next such collective.
-void append_postponed(LoopParts loop, UnusedNames& names, std::vector<ProgramPart>& parts);
+/// are left to the next iteration. Returns whether there are such ops.
+bool append_postponed(LoopParts loop, UnusedNames& names, std::vector<ProgramPart>& parts);
 
 /// A Prefetch says which collectives of loops start so many iterations early: those that a backward
 /// pass computes again, and those of the forward pass that have one of the names `forward`.
 struct Prefetch {
   int64_t ahead = 0;
   std::set<std::string> forward = {};
-  std::set<std::string> saved =
-      {};  // arrays of what iterations saved: nothing is made of them early
+  std::set<std::string> saved = {};  // arrays of iterations: nothing is made of them early
 };
 
 /// Starts collectives of loops `ahead` iterations early, on stream 2. Their operands must follow

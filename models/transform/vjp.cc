@@ -44,10 +44,17 @@ class Vjp {
         return unchanged();
     } while (needs.grew);
     if (request_.prefetch > 0 && !again_.empty() && !prefetch()) {
-      diagnostics_.add(request_.origin,
-                       "expected \"recompute\" to name a collective in a loop whose operands "
-                       "follow from the index and from values outside of the loop, as \"prefetch\" "
-                       "starts such early, got none");
+      diagnostics_.add(
+          request_.origin,
+          program_.written_loops.empty()
+              ? "expected \"recompute\" to name a collective in a loop whose operands follow from "
+                "the "
+                "index and from values outside of the loop, as \"prefetch\" starts such early, got "
+                "none"
+              : "expected loops that go back as loops, as \"prefetch\" needs them; they are "
+                "written "
+                "out where a single iteration is named, or a loop in a loop is computed again as a "
+                "whole (name its ops instead, \"l.k.g\")");
       return unchanged();
     }
 

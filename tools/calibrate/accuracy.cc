@@ -28,15 +28,15 @@ int64_t parts_of_error(double mean) {
 
 /// Returns a row in words: "a100-nvswitch.json, all_reduce of 8 ranks, 1 to 64 MiB".
 std::string name_of(const AccuracyRow& row) {
-  return fmt::format("{}, {} of {}{}{}", row.file, row.work, counted(row.ranks, "rank"),
-                     row.size.empty() ? "" : ", ", row.size);
+  return fmt::format("{}, {} of {}, {}", row.file, row.work, counted(row.ranks, "rank"), row.size);
 }
 
 /// Adds a row for each kind of steps and cluster.
 void add_steps(const MeasuredFile& file, const Limits& limits, Accuracy& accuracy) {
   RunOptions options;
   options.limits = limits;
-  std::map<std::tuple<std::string, std::string, uint32_t>, std::vector<double>> errors;
+  std::map<std::pair<std::string, std::string>, std::vector<double>> errors;
+  std::map<std::string, uint32_t> devices;
   for (const MeasuredStep& step : file.steps) {
     const PointFigures figures =
         figures_of(step.scenario, {}, options, [](const PointFigures&) { return true; });
@@ -44,14 +44,20 @@ void add_steps(const MeasuredFile& file, const Limits& limits, Accuracy& accurac
       accuracy.left_out.push_back(fmt::format("{}: {}: {}", file.name, step.work, figures.hangs));
       continue;
     }
-    errors[{step.work, step.scenario->cluster.name, figures.devices}].push_back(
+    if (figures.capacity && figures.peak > *figures.capacity)
+      accuracy.notes.push_back(fmt::format(
+          "{}: {} in {}: the model holds {} of {} on a device, so it would not fit", file.name,
+          step.work, time_text(step.time), size_text(figures.peak), size_text(*figures.capacity)));
+    errors[{step.scenario->cluster.name, step.work}].push_back(
         static_cast<double>(figures.times->makespan.count()) * static_cast<double>(step.runs) /
             static_cast<double>(step.time.count()) -
         1);
+    devices[step.scenario->cluster.name] = figures.devices;
   }
   for (const auto& [group, of_group] : errors) {
-    const auto& [work, cluster, devices] = group;
-    accuracy.rows.push_back({file.name, cluster, file.use, work, devices, "", summary(of_group)});
+    const auto& [cluster, work] = group;
+    accuracy.rows.push_back(
+        {file.name, cluster, file.use, work, devices[cluster], "on " + cluster, summary(of_group)});
   }
 }
 
@@ -127,7 +133,8 @@ std::string accuracy_markdown(const Accuracy& accuracy) {
       "| file | cluster | use | times | mean | bias | worst |\n|---|---|---|--:|--:|--:|--:|\n";
   for (size_t first = 0, end = 0; first < accuracy.rows.size(); first = end) {
     const AccuracyRow& row = accuracy.rows[first];
-    while (end < accuracy.rows.size() && accuracy.rows[end].file == row.file)
+    while (end < accuracy.rows.size() && accuracy.rows[end].file == row.file &&
+           accuracy.rows[end].cluster == row.cluster)
       ++end;
     text += fmt::format("| {} | {} | {} | {} |\n", in_cell(row.file), in_cell(row.cluster), row.use,
                         cells(total(std::span(accuracy.rows).subspan(first, end - first))));
@@ -136,12 +143,16 @@ std::string accuracy_markdown(const Accuracy& accuracy) {
       "\n| file | work | ranks | size | times | mean | bias | worst |\n"
       "|---|---|--:|---|--:|--:|--:|--:|\n";
   for (const AccuracyRow& row : accuracy.rows)
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", in_cell(row.file), row.work, row.ranks,
-                        row.size, cells(row.errors));
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", in_cell(row.file), in_cell(row.work),
+                        row.ranks, row.size, cells(row.errors));
   if (!accuracy.left_out.empty())
     text += "\nNot timed:\n\n";
   for (const std::string& reason : accuracy.left_out)
     text += fmt::format("- {}\n", reason);
+  if (!accuracy.notes.empty())
+    text += "\nTimed all the same:\n\n";
+  for (const std::string& note : accuracy.notes)
+    text += fmt::format("- {}\n", note);
   return text;
 }
 

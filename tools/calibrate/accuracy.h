@@ -27,13 +27,16 @@ struct MeasuredStep {
   Duration time;
 };
 
-/// Returns the file of the plan, as a table of steps names it. Nothing for other texts.
-std::optional<std::string> plan_of_steps(const std::string& text, const Limits& limits);
+/// Returns whether the text is a JSON object with "plan" or "steps".
+bool is_step_table(const std::string& text, const Limits& limits);
+
+/// Returns the file of the plan, as a table of steps names it.
+std::string plan_of_steps(const std::string& file, const std::string& text, const Limits& limits);
 
 /// Reads a table of steps. Each is a point of the plan: {"plan": "fsdp.json", "let": {values of
 /// names in all steps}, "steps": [{"work", "let": {other values}, "runs", "time"}]}. Names that the
-/// plan has one value for need none. Other keys say nothing here. Throws InputError with all errors
-/// of the table, or those of the plan.
+/// plan has one value for need none. Throws InputError with all errors of the table, or those of
+/// the plan.
 std::vector<MeasuredStep> read_steps(const std::string& file, const std::string& text,
                                      const std::string& plan_file, const std::string& plan_text,
                                      const Limits& limits);
@@ -57,13 +60,14 @@ struct AccuracyRow {
   std::string use;
   std::string work;  // "all_reduce", "matmul bf16", "step of torchtitan"
   uint32_t ranks = 0;
-  std::string size;  // the name of the band; empty for steps
+  std::string size;  // the name of the band; of steps: on which cluster
   ErrorSummary errors;
 };
 
 struct Accuracy {
-  std::vector<AccuracyRow> rows;      // in the order of files, then by work, ranks and size
-  std::vector<std::string> left_out;  // tables and rows that are not timed, with the reason
+  std::vector<AccuracyRow> rows;        // in the order of files, then by work, ranks and size
+  std::vector<std::string> left_out;    // tables and rows that are not timed, with the reason
+  std::vector<std::string> notes = {};  // steps that are timed, and would not fit
 };
 
 Accuracy accuracy(std::span<const MeasuredFile> files, const Limits& limits);

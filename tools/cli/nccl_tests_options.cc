@@ -193,10 +193,10 @@ void add_validate(CLI::App& app, ValidateCommand& validate) {
   CLI::App& command = *app.add_subcommand(
       "validate", "How far modelled times are from measured tables, as Markdown");
   command
-      .add_option(
-          "PATH", validate.paths,
-          "Files with tables of nccl-tests or of single ops (as calibrate ops reads them), and "
-          "folders of such files")
+      .add_option("PATH", validate.paths,
+                  "Files with tables of nccl-tests, of single ops (as calibrate ops reads them), "
+                  "or of steps "
+                  "of a plan, and folders of such files")
       ->required()
       ->type_name("FILE");
   command

@@ -52,10 +52,11 @@ Notes notes_of(const std::string& text, const std::string& file, const Limits& l
 
 /// Reads a table of steps, whose plan lies where the table says.
 MeasuredFile measured_steps(const std::string& file, const std::string& text,
-                            const std::string& plan, const ValidateCommand& command) {
+                            const ValidateCommand& command) {
   if (command.cluster)
     refuse("--cluster", fmt::format("the steps of {} have the clusters of their plan", file));
   const std::filesystem::path path(file);
+  const std::string plan = plan_of_steps(file, text, command.limits);
   const std::string plan_file = (path.parent_path() / plan).lexically_normal().string();
   MeasuredFile measured{path.filename().string(), notes_of(text, file, command.limits).use, {}, {}};
   measured.steps =
@@ -66,8 +67,8 @@ MeasuredFile measured_steps(const std::string& file, const std::string& text,
 MeasuredFile measured_file(const std::string& file, const ValidateCommand& command,
                            std::ostream& err) {
   const std::string text = load_text(file, command.limits);
-  if (const std::optional<std::string> plan = plan_of_steps(text, command.limits))
-    return measured_steps(file, text, *plan, command);
+  if (is_step_table(text, command.limits))
+    return measured_steps(file, text, command);
   const Notes notes = notes_of(text, file, command.limits);
   if (!command.cluster && !notes.cluster)
     refuse(file, "expected a \"cluster\" in it, or --cluster");

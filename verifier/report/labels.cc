@@ -94,6 +94,11 @@ std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lower
     labels.emplace_back(
         "numerics: xla-cpu (as XLA folds, rounds and flushes on the CPU, but for "
         "dot_general, float reduce_sum and transcendental functions)");
+  if (scenario.fuses_elementwise)
+    labels.emplace_back(
+        "fusion: elementwise (chains of elementwise ops and reductions take the time of one "
+        "kernel; "
+        "memory is that of the ops)");
   if (!scenario.cluster.device.memory)
     labels.emplace_back("memory: not given (capacity is not checked)");
   for (std::string& figure : fitted_figures(scenario.cluster, scenario.program))

@@ -77,11 +77,16 @@ TEST_CASE("plans: a range ends at \"to\" or below; ids tell texts from numbers")
 TEST_CASE("plans: a value that is let replaces a name's sweep") {
   Plan plan = plan_of(kSweep);
   plan.let(0, {int64_t{3}});
-  CHECK(ids(plan) == Ids{"mode=none", "mode=all"});
-  plan.let(1, {std::string("all")});
-  CHECK(ids(plan) == Ids{"tp=3,mode=all"});
-  // A case may have another value than the only one of the sweep.
-  CHECK(point_id(plan, std::vector<TemplateValue>{{int64_t{2}}, {std::string("all")}}) == "tp=2");
+  CHECK(ids(plan) == Ids{"tp=3,mode=none", "tp=3,mode=all"});
+}
+
+TEST_CASE("plans: an id has no name for which the file has only the point's value") {
+  Plan plan = plan_of(R"("sweep": {"tp": [1, 2], "pp": [1], "mode": ["all"]})");
+  CHECK(ids(plan) == Ids{"tp=1", "tp=2"});
+  plan.let(0, {int64_t{2}});
+  plan.let(1, {int64_t{4}});
+  CHECK(ids(plan) == Ids{"tp=2,pp=4"});
+  CHECK(ids(plan_of(R"("sweep": {"tp": [1], "pp": [2]})")) == Ids{"tp=1,pp=2"});
 }
 
 TEST_CASE("plans: a scenario has none of the plan's keys, and terms may have holes") {

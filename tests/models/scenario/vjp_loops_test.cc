@@ -168,13 +168,14 @@ TEST_CASE("vjp: overlap adds up in the next iteration, so that collectives may r
                      R"(, "v": {"shape": [4], "dtype": "f32", "spec": ["x"]})") ==
         std::vector<std::string>{
             "l.bwd.1 = full()", "l.bwd.2 = pvary(l.bwd.1)", "l.bwd.3 = broadcast_in_dim(l.bwd.2)",
-            "l.bwd.y.bwd.start = psum_start(ct_l)", "l.bwd.n.bwd = neg(ct_l)",
+            "l.bwd.first.y.bwd.start = psum_start(ct_l)", "l.bwd.first.n.bwd = neg(ct_l)",
             "l.bwd[].y.bwd = done(l.bwd[].y.bwd.start.before)",
             "l.bwd[].y.bwd.start = psum_start(l.bwd[].ct_h)", "l.bwd[].n.bwd = neg(l.bwd[].ct_h)",
             "l.bwd[].p.bwd = pvary(l.bwd[].y.bwd)",
             "l.bwd[].p.bwd.1 = add(l.bwd[].ct_v.before, l.bwd[].p.bwd)",
-            "l.bwd.y.bwd = done(l.bwd.y.bwd.start.before)", "l.bwd.p.bwd = pvary(l.bwd.y.bwd)",
-            "l.bwd.ct_v = add(l.bwd.ct_v.before, l.bwd.p.bwd)"});
+            "l.bwd.last.y.bwd = done(l.bwd.y.bwd.start.before)",
+            "l.bwd.last.p.bwd = pvary(l.bwd.last.y.bwd)",
+            "l.bwd.ct_v = add(l.bwd.ct_v.before, l.bwd.last.p.bwd)"});
 }
 
 TEST_CASE("vjp: prefetch starts a gather in the iteration before, in both passes") {
@@ -213,6 +214,44 @@ TEST_CASE("vjp: prefetch starts a gather in the iteration before, in both passes
                    "l.bwd.ahead[].y.bwd = mul(l.bwd.ahead[].ct_h, l.bwd.ahead[].g.re)",
                    "l.bwd[].i = full()", "l.bwd[].g.re = done(l.bwd.ahead.g.re.started)",
                    "l.bwd[].y.bwd = mul(l.bwd[].ct_h, l.bwd[].g.re)"});
+}
+
+TEST_CASE("vjp: prefetch needs loops that stay loops") {
+  const std::string nested =
+      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "w"}, "yield": )"
+      R"({"h": "k"}, "body": [{"id": "k", "op": "fori_loop", "lower": 0, "upper": 2, "index": "i", )"
+      R"("carry": {"h": "h"}, "yield": {"h": "y"}, "body": [)"
+      R"({"id": "s", "op": "dynamic_slice", "of": ["v", "i"], "slice_sizes": [1]}, )"
+      R"({"id": "g", "op": "all_gather", "of": "s", "axis_name": "x", "axis": 0, "tiled": true, )"
+      R"("donate": "s"}, {"id": "y", "op": "mul", "of": ["h", "g"]}]}]}])";
+  const auto prefetched = [&](const std::string& recompute) {
+    return looped(nested,
+                  R"({"vjp": {"of": "l", "with_respect_to": "w", "prefetch": 1, "recompute": ")" +
+                      recompute + R"("}})",
+                  R"(, "v": {"shape": [6], "dtype": "f32", "spec": ["x"]})");
+  };
+  CHECK(refusal(prefetched("l")) ==
+        "f:6:22: /transform/vjp: expected loops that go back as loops, as \"prefetch\" needs them; "
+        "they are written out where a single iteration is named, or a loop in a loop is computed "
+        "again as a whole (name its ops instead, \"l.k.g\")");
+  const std::vector<std::string> ops = all_ops(prefetched("l.k.g"));
+  CHECK(std::count(ops.begin(), ops.end(),
+                   "l[].k.ahead[].g.start = all_gather_start(l[].k.ahead[].s.ahead)") == 1);
+}
+
+TEST_CASE("vjp: loops that transforms make have names that nothing has") {
+  const std::vector<std::string> ops = all_ops(looped(
+      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "index": "i", )"
+      R"("carry": {"h": "w"}, "yield": {"h": "y"}, "body": [)"
+      R"({"id": "s", "op": "dynamic_slice", "of": ["v", "i"], "slice_sizes": [1]}, )"
+      R"({"id": "g", "op": "all_gather", "of": "s", "axis_name": "x", "axis": 0, "tiled": true}, )"
+      R"({"id": "y", "op": "mul", "of": ["h", "g"]}]}, {"id": "l.ahead.h", "op": "neg", "of": "l"},)"
+      R"({"id": "l.bwd.y.bwd.start.before", "op": "neg", "of": "l"}])",
+      R"({"vjp": {"of": "l", "with_respect_to": ["v", "w"], "recompute": "l.g", "prefetch": 1, )"
+      R"("overlap": true}})",
+      R"(, "v": {"shape": [6], "dtype": "f32", "spec": ["x"]})"));
+  CHECK(std::count(ops.begin(), ops.end(),
+                   "l.ahead.1[].g.start = all_gather_start(l.ahead.1[].s.ahead)") == 1);
 }
 
 TEST_CASE("vjp: prefetch leaves a loop of which an iteration is read as it is") {

@@ -97,6 +97,7 @@ TEST_CASE("accuracy: a row for each kind of single ops and band of bytes") {
 
 /// A plan of n devices that each compute for one microsecond for each of the rows.
 const std::string kPlan = R"({"orrery": 1, "sweep": {"n": [1, 2], "rows": [3], "rate": [1, 2]},
+ "where": "n != 3",
  "mesh": {"x": "${n}"}, "arrays": {},
  "program": [{"id": "c", "op": "compute", "flops": "${rows} MFLOP", "bytes": 0, "dtype": "f32", "shape": [1]}],
  "cluster": {"devices": "${n}", "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
@@ -120,9 +121,10 @@ TEST_CASE("accuracy: a row for each work of steps and number of devices") {
   CHECK(made.rows[1].ranks == 2);
   CHECK(made.rows[1].errors.times == 2);
   CHECK(made.rows[1].errors.bias == -0.25);
-  CHECK(accuracy_markdown(made).find(
-            "| steps.json | s | 2 |  | 2 | 25.0 % | -25.0 % | -50.0 % |") != std::string::npos);
-  CHECK(accuracy_json(made).find("\"steps.json, s of 2 ranks\": 2500") != std::string::npos);
+  CHECK(accuracy_markdown(made).find("| steps.json | s | 2 | on ") != std::string::npos);
+  CHECK(accuracy_markdown(made).find(" | 2 | 25.0 % | -25.0 % | -50.0 % |") != std::string::npos);
+  CHECK(accuracy_json(made).find("\"steps.json, s of 2 ranks, on ") != std::string::npos);
+  CHECK(accuracy_json(made).find(": 2500") != std::string::npos);
 }
 
 TEST_CASE("accuracy: tables of steps that are wrong") {
@@ -140,12 +142,40 @@ TEST_CASE("accuracy: tables of steps that are wrong") {
       refused(R"("let": {"rates": 1}, "steps": [1])") ==
       "steps.json:1:31: /let/rates: unknown key \"rates\"; did you mean \"rate\"?\n"
       "steps.json:1:54: /steps/0: expected a step: {\"work\", \"let\", \"runs\", \"time\"}, got 1");
-  CHECK(refused(R"("steps": [{"work": "s", "let": {"n": 1}, "runs": 0, "time": "0 s"}])") ==
-        "steps.json:1:33: /steps/0: expected a value of \"rate\" in \"let\", got none\n"
-        "steps.json:1:72: /steps/0/runs: expected a number of runs from 1 to 1000000, got 0\n"
-        "steps.json:1:83: /steps/0/time: expected at least 1 ps, got \"0 s\"");
-  CHECK(plan_of_steps(R"({"plan": "a.json"})", Limits()) == "a.json");
-  CHECK(plan_of_steps("# nccl-tests", Limits()) == std::nullopt);
+  CHECK(refused(R"("steps": [{"work": "s", "runs": 0, "time": "0 s"},
+{"work": "s", "let": {"n": 1}, "time": "1 s"},
+{"work": "s", "let": {"n": 3, "rate": 1}, "time": "1 s"},
+{"work": "s", "let": {"n": "two", "rate": 1}, "time": "1 s"}], "lets": {})") ==
+        "steps.json:1:55: /steps/0/runs: expected a number of runs from 1 to 1000000, got 0\n"
+        "steps.json:1:66: /steps/0/time: expected at least 1 ps, got \"0 s\"\n"
+        "steps.json:2:1: /steps/1: expected a value of \"rate\" in \"let\", got none\n"
+        "steps.json:3:1: /steps/2: expected values that meet the plan's \"where\"\n"
+        "steps.json:4:1: /steps/3: expected a point of the plan, which says plan.json:2:11: "
+        "/where: \"n != 3\": !=: expected two values of one kind, got \"two\" and 3 (with n = "
+        "\"two\", "
+        "rows = 3, rate = 1)\n"
+        "steps.json:4:64: /lets: unknown key \"lets\"; did you mean \"let\"?");
+  CHECK(is_step_table(R"({"plan": 1})", Limits()));
+  CHECK_FALSE(is_step_table("# nccl-tests", Limits()));
+  CHECK(plan_of_steps("f", R"({"plan": "a.json"})", Limits()) == "a.json");
+  CHECK_THROWS_WITH(plan_of_steps("f", R"({"plan": 1})", Limits()),
+                    "f:1:10: /plan: expected the file of a plan under \"plan\", got 1");
+}
+
+TEST_CASE("accuracy: a step that would not fit is told, and timed") {
+  const std::string plan = kPlan.substr(0, kPlan.size() - 2) + R"(, "memory": "1 kB"}})";
+  MeasuredFile file{"steps.json", "", std::nullopt, {}};
+  std::string held = plan;
+  held.replace(held.find(R"("shape": [1])"), 12, R"("shape": [1000])");
+  file.steps = read_steps("steps.json", R"({"plan": "p", "steps": [
+    {"work": "s", "let": {"n": 1, "rate": 1}, "time": "3 us"}]})",
+                          "p", held, Limits());
+  const Accuracy made = accuracy(std::vector{file}, Limits());
+  REQUIRE(made.rows.size() == 1);
+  REQUIRE(made.notes.size() == 1);
+  CHECK(made.notes[0] ==
+        "steps.json: s in 3 µs: the model holds 4 KiB of 1000 B on a device, so it would not "
+        "fit");
 }
 
 TEST_CASE("accuracy: a row for each collective, number of ranks and band") {

@@ -53,7 +53,7 @@ TEST_CASE("bad input: a scenario and its keys") {
        "\"$schema\", \"name\", \"cluster\", \"mesh\", \"memory\", \"check_types\", \"arrays\", "
        "\"program\", \"programs\", \"outputs\", \"then\", \"transform\", "
        "\"numerics\", "
-       "\"expect\", \"faults\", \"concurrent_streams\""},
+       "\"expect\", \"faults\", \"concurrent_streams\", \"fusion\""},
   };
   refuse_all(wrong, "run", "bad.json");
 }
