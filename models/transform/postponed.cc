@@ -87,8 +87,9 @@ class Postponed {
     return is_direct_[part] ? std::get_if<OpRequest>(&loop_.parts[part]) : nullptr;
   }
 
-  /// Finds the ops that are directly in the body, and scalars: the index, and its sums with others
-  /// and differences from them, since operands have one shape.
+  /// Finds the ops that are directly in the body, and scalars: the index, and its sums and
+  /// differences. A backward pass computes its position so. If one were an array, it would be
+  /// handed over all the same.
   void find_scalars() {
     size_t depth = 0;
     for (const ProgramPart& part : loop_.parts) {

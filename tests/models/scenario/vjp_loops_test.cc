@@ -178,16 +178,25 @@ TEST_CASE("vjp: overlap adds up in the next iteration, so that collectives may r
             "l.bwd.ct_v = add(l.bwd.ct_v.before, l.bwd.last.p.bwd)"});
 }
 
+/// Multiplies by a gathered part of "v" in each iteration. `before` and `after` are other ops.
+std::string gathering(const std::string& before, const std::string& after,
+                      const std::string& transform) {
+  return looped(
+      "[" + before +
+          R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "index": "i", )"
+          R"("carry": {"h": "w"}, "yield": {"h": "y"}, "body": [)"
+          R"({"id": "s", "op": "dynamic_slice", "of": ["v", "i"], "slice_sizes": [1]}, )"
+          R"({"id": "g", "op": "all_gather", "of": "s", "axis_name": "x", "axis": 0, "tiled": true},)"
+          R"({"id": "y", "op": "mul", "of": ["h", "g"]}]})" +
+          after + "]",
+      R"({"vjp": {"of": "l", "recompute": "l.g", "prefetch": 1, )" + transform + "}}",
+      R"(, "v": {"shape": [6], "dtype": "f32", "spec": ["x"]})");
+}
+
 TEST_CASE("vjp: prefetch starts a gather in the iteration before, in both passes") {
-  const std::vector<std::string> ops = all_ops(looped(
-      R"([{"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}, )"
-      R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "index": "i", )"
-      R"("carry": {"h": "w"}, "yield": {"h": "y"}, "body": [)"
-      R"({"id": "s", "op": "dynamic_slice", "of": ["v", "i"], "slice_sizes": [1]}, )"
-      R"({"id": "g", "op": "all_gather", "of": "s", "axis_name": "x", "axis": 0, "tiled": true}, )"
-      R"({"id": "y", "op": "mul", "of": ["h", "g"]}]}])",
-      R"({"vjp": {"of": "l", "with_respect_to": "w", "recompute": "l.g", "prefetch": 1}})",
-      R"(, "v": {"shape": [6], "dtype": "f32", "spec": ["x"]})"));
+  const std::vector<std::string> ops = all_ops(
+      gathering(R"({"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}, )", "",
+                R"("with_respect_to": "w")"));
   CHECK(ops == std::vector<std::string>{
                    "l.last = full()", "zero = full()", "z = full()",
                    // Before the loop the gather of its first iteration starts.
@@ -240,29 +249,18 @@ TEST_CASE("vjp: prefetch needs loops that stay loops") {
 }
 
 TEST_CASE("vjp: loops that transforms make have names that nothing has") {
-  const std::vector<std::string> ops = all_ops(looped(
-      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "index": "i", )"
-      R"("carry": {"h": "w"}, "yield": {"h": "y"}, "body": [)"
-      R"({"id": "s", "op": "dynamic_slice", "of": ["v", "i"], "slice_sizes": [1]}, )"
-      R"({"id": "g", "op": "all_gather", "of": "s", "axis_name": "x", "axis": 0, "tiled": true}, )"
-      R"({"id": "y", "op": "mul", "of": ["h", "g"]}]}, {"id": "l.ahead.h", "op": "neg", "of": "l"},)"
-      R"({"id": "l.bwd.y.bwd.start.before", "op": "neg", "of": "l"}])",
-      R"({"vjp": {"of": "l", "with_respect_to": ["v", "w"], "recompute": "l.g", "prefetch": 1, )"
-      R"("overlap": true}})",
-      R"(, "v": {"shape": [6], "dtype": "f32", "spec": ["x"]})"));
+  const std::vector<std::string> ops =
+      all_ops(gathering("",
+                        R"(, {"id": "l.ahead.h", "op": "neg", "of": "l"}, )"
+                        R"({"id": "l.bwd.y.bwd.start.before", "op": "neg", "of": "l"})",
+                        R"("with_respect_to": ["v", "w"], "overlap": true)"));
   CHECK(std::count(ops.begin(), ops.end(),
                    "l.ahead.1[].g.start = all_gather_start(l.ahead.1[].s.ahead)") == 1);
 }
 
 TEST_CASE("vjp: prefetch leaves a loop of which an iteration is read as it is") {
-  const std::vector<std::string> ops = all_ops(looped(
-      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "index": "i", )"
-      R"("carry": {"h": "w"}, "yield": {"h": "y"}, "body": [)"
-      R"({"id": "s", "op": "dynamic_slice", "of": ["v", "i"], "slice_sizes": [1]}, )"
-      R"({"id": "g", "op": "all_gather", "of": "s", "axis_name": "x", "axis": 0, "tiled": true}, )"
-      R"({"id": "y", "op": "mul", "of": ["h", "g"]}]}, {"id": "n", "op": "neg", "of": "l[1].g"}])",
-      R"({"vjp": {"of": "l", "with_respect_to": "w", "recompute": "l.g", "prefetch": 1}})",
-      R"(, "v": {"shape": [6], "dtype": "f32", "spec": ["x"]})"));
+  const std::vector<std::string> ops = all_ops(
+      gathering("", R"(, {"id": "n", "op": "neg", "of": "l[1].g"})", R"("with_respect_to": "w")"));
   const auto has = [&](const char* op) { return std::count(ops.begin(), ops.end(), op); };
   CHECK(has("l[].g = all_gather(l[].s)") == 1);
   CHECK(has("l.bwd.ahead[].g.re.start = all_gather_start(l.bwd.ahead[].s.re.ahead)") == 1);
