@@ -41,7 +41,8 @@ struct VjpRequest {
   std::vector<NamedAt> recompute = {};
   bool recompute_all = false;
   /// If it is true, the collectives of the backward pass start on stream 1 once their operands are
-  /// made, and are done just before the first op that reads them.
+  /// made, and are done just before the first op that reads them. In a loop, what is only added up
+  /// is added in the next iteration.
   bool overlap = false;
   /// So many iterations early start the collectives of loops that are computed again, in both
   /// passes, if their operands follow from the index and from values outside of the loop.
