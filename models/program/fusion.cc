@@ -40,6 +40,7 @@ bool fuses(const OpRules& rules) {
   return false;
 }
 
+/// FusedOps finds the kernels of a program, and charges the last op of each for all of it.
 class FusedOps {
  public:
   explicit FusedOps(Program& program) : program_(program), readers_(program.values.size()) {
@@ -57,22 +58,24 @@ class FusedOps {
 
   void charge() {
     for (const Thread& thread : program_.threads) {
-      std::vector<OpId> run;  // consecutive ops of one body that can be fused
+      std::vector<OpId> chain;  // consecutive ops of one body that can be fused
       for (const OpId id : thread.issue_order) {
-        if (!run.empty() && (!can_be_fused(id) || body_of(id) != body_of(run.back())))
-          charge(std::exchange(run, {}));
+        if (!chain.empty() && (!can_be_fused(id) || body_of(id) != body_of(chain.back())))
+          charge(std::exchange(chain, {}));
         if (can_be_fused(id))
-          run.push_back(id);
+          chain.push_back(id);
       }
-      charge(run);
+      charge(chain);
     }
   }
 
  private:
+  /// Returns whether the op may stand in a chain. A barrier is there to keep ops apart.
   bool can_be_fused(OpId id) const {
     const Op& op = program_.op(id);
-    return fuses(rules(op.kind)) ||
-           (rules(op.kind).family == Family::Local && !cost_of(program_, op).runs);
+    return op.kind != OpKind::OptimizationBarrier &&
+           (fuses(rules(op.kind)) ||
+            (rules(op.kind).family == Family::Local && !cost_of(program_, op).runs));
   }
 
   /// Returns whether the op makes a scalar that a kernel contains. Kernels that share one are not
@@ -90,10 +93,10 @@ class FusedOps {
     return body;
   }
 
-  /// Charges the kernels of a run: ops that read each other's results are one.
-  void charge(const std::vector<OpId>& run) {
-    std::vector<size_t> joined(run.size());  // with an earlier op, or itself
-    for (size_t i = 0; i < run.size(); ++i)
+  /// Charges the kernels of a chain: ops that read each other's results are one.
+  void charge(const std::vector<OpId>& chain) {
+    std::vector<size_t> joined(chain.size());  // with an earlier op, or itself
+    for (size_t i = 0; i < chain.size(); ++i)
       joined[i] = i;
     const auto root = [&](size_t i) {
       while (joined[i] != i)
@@ -101,20 +104,20 @@ class FusedOps {
       return i;
     };
     std::map<ValueId, size_t> makers;
-    for (size_t i = 0; i < run.size(); ++i) {
-      for (const ValueId operand : program_.op(run[i]).operands)
+    for (size_t i = 0; i < chain.size(); ++i) {
+      for (const ValueId operand : program_.op(chain[i]).operands)
         if (const auto maker = makers.find(operand);
-            maker != makers.end() && !is_constant(run[maker->second])) {
+            maker != makers.end() && !is_constant(chain[maker->second])) {
           const size_t own = root(i);
           const size_t other = root(maker->second);
           joined[std::max(own, other)] = std::min(own, other);
         }
-      for (const ValueId result : program_.op(run[i]).results)
+      for (const ValueId result : program_.op(chain[i]).results)
         makers.emplace(result, i);
     }
     std::map<size_t, std::vector<OpId>> kernels;
-    for (size_t i = 0; i < run.size(); ++i)
-      kernels[root(i)].push_back(run[i]);
+    for (size_t i = 0; i < chain.size(); ++i)
+      kernels[root(i)].push_back(chain[i]);
     for (const auto& [first, ops] : kernels)
       charge_kernel(ops);
   }
@@ -168,7 +171,7 @@ class FusedOps {
 
   Program& program_;
   std::vector<std::vector<OpId>> readers_;  // by value
-  std::set<ValueId> leaves_;                // values that more than ops read
+  std::set<ValueId> leaves_;                // values that are outputs, or leave an iteration
 };
 
 }  // namespace

@@ -58,13 +58,6 @@ class Overlapped {
     bool starts = false;             // a collective that may start early
   };
 
-  /// Returns whether an op may start early. A transfer runs where it stands: its two halves are ops
-  /// of their own, which in another order could wait for each other.
-  static bool can_start(const OpRequest& op) {
-    return rules(op.kind).family == Family::Collective && rules(op.kind).form.side == Side::Both &&
-           !over_no_axes(op.attributes) && op.pass != Pass::Again;
-  }
-
   static std::vector<Block> blocks_of(std::vector<ProgramPart> parts) {
     std::vector<Block> blocks;
     size_t depth = 0;  // of the loops around the part
@@ -77,7 +70,8 @@ class Overlapped {
       };
       std::visit(Overloaded{[&](const OpRequest& op) {
                               read(op.operands);
-                              block.starts = depth == 0 && can_start(op);
+                              block.starts =
+                                  depth == 0 && can_start_early(op) && op.pass != Pass::Again;
                               for (size_t r = 0; depth == 0 && r <= op.other_results.size(); ++r)
                                 block.makes.push_back(op.result_name(r));
                             },

@@ -73,12 +73,9 @@ class Prefetched {
   }
 
  private:
-  /// Returns whether an op may start early: a collective that the backward pass computes again, in
-  /// either pass. Transfers may not, as a started half could wait for one that comes later.
+  /// Returns whether the op is a collective that the backward pass computes again, in either pass.
   bool can_start(const OpRequest& op) const {
-    return rules(op.kind).family == Family::Collective && rules(op.kind).form.side == Side::Both &&
-           op.issue == Issue::Sync && !over_no_axes(op.attributes) &&
-           (op.pass == Pass::Again || prefetch_.forward.contains(op.name));
+    return can_start_early(op) && (op.pass == Pass::Again || prefetch_.forward.contains(op.name));
   }
 
   /// Returns the collectives whose operands follow from the index, and from values outside of the

@@ -85,6 +85,12 @@ void add_part(ProgramPart part, ProgramBuilder& builder) {
              part);
 }
 
+bool can_start_early(const OpRequest& op) {
+  const OpRules& rules = orrery::rules(op.kind);
+  return rules.family == Family::Collective && rules.form.side == Side::Both &&
+         op.issue == Issue::Sync && !over_no_axes(op.attributes);
+}
+
 LoopParts take_loop(std::vector<ProgramPart>& parts, size_t begin) {
   LoopParts loop;
   loop.begin = std::get<LoopBegin>(std::move(parts[begin]));

@@ -72,6 +72,10 @@ void for_each_read(const ProgramPart& part, FunctionRef<void(const std::string&)
 /// Visits each name of a part: of ops and loops, and of what they read and make.
 void for_each_name(ProgramPart& part, FunctionRef<void(std::string&)> visit);
 
+/// Returns whether a collective may start before it stands. Transfers may not: a started half could
+/// wait for one that comes later. Collectives over no axes exchange nothing.
+bool can_start_early(const OpRequest& op);
+
 /// Returns the parts with their collectives started as early as they can be, on stream 1, and done
 /// before their first use. In a loop, what is only added up is added in the next iteration.
 std::vector<ProgramPart> overlapped(std::vector<ProgramPart> parts, UnusedNames& names);

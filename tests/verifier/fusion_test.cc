@@ -56,13 +56,14 @@ TEST_CASE("fusion: a chain is charged for what enters and leaves it, and one lau
         kLaunch + 3 * kArray + 40);
 }
 
-TEST_CASE("fusion: what stands between the ops of a chain ends it, if it runs") {
+TEST_CASE("fusion: an op that runs between those of a chain ends it, and so does a barrier") {
   const std::string first = op("a", "neg", R"("x")");
   const std::string last = op("b", "neg", R"("r")");
   const auto takes = [&](const std::string& between) {
     return makespan(scenario(first + "," + between + "," + last, R"(, "outputs": ["b"])" + kFused));
   };
   CHECK(takes(op("r", "reshape", R"("a")", R"(, "new_sizes": [1000])")) == kLaunch + 2 * kArray);
+  CHECK(takes(op("r", "optimization_barrier", R"("a")")) == 2 * (kLaunch + 2 * kArray));
   CHECK(takes(op("r", "transpose", R"("a")", R"(, "permutation": [1, 0])")) ==
         3 * (kLaunch + 2 * kArray));
 }

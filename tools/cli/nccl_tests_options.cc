@@ -195,8 +195,7 @@ void add_validate(CLI::App& app, ValidateCommand& validate) {
   command
       .add_option("PATH", validate.paths,
                   "Files with tables of nccl-tests, of single ops (as calibrate ops reads them), "
-                  "or of steps "
-                  "of a plan, and folders of such files")
+                  "or of steps of a plan, and folders of such files")
       ->required()
       ->type_name("FILE");
   command

@@ -97,8 +97,7 @@ std::vector<std::string> labels_of_figures(const Scenario& scenario, const Lower
   if (scenario.fuses_elementwise)
     labels.emplace_back(
         "fusion: elementwise (chains of elementwise ops and reductions take the time of one "
-        "kernel; "
-        "memory is that of the ops)");
+        "kernel; memory is that of the ops)");
   if (!scenario.cluster.device.memory)
     labels.emplace_back("memory: not given (capacity is not checked)");
   for (std::string& figure : fitted_figures(scenario.cluster, scenario.program))
