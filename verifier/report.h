@@ -17,6 +17,7 @@
 #include "simulator/analyze/critical_path.h"
 #include "simulator/analyze/device_times.h"
 #include "simulator/analyze/fabric_bounds.h"
+#include "simulator/lower/core_times.h"
 #include "simulator/memory/profile.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
@@ -54,6 +55,14 @@ struct ReachedBound {
   }
 };
 
+/// A CoreReport says what an mpmd_map does on its cores, the same on all devices.
+struct CoreReport {
+  Cores cores;
+  CoreTimes times;
+  Cost work;  // of all instances; its bytes are those in the device's memory
+  std::vector<SpaceUse> spaces;
+};
+
 /// One op's figures over all devices of its thread.
 struct OpReport {
   OpId op;
@@ -74,6 +83,7 @@ struct OpReport {
   /// A collective that took time, and whose ranks must exchange data, has this for the group of the
   /// device where it took longest. It is null for other ops, and for a precv.
   std::shared_ptr<const ReachedBound> reached = nullptr;
+  std::shared_ptr<const CoreReport> cores = nullptr;  // of an mpmd_map; null for other ops
 };
 
 struct DeviceReport {

@@ -26,6 +26,7 @@
 #include "simulator/analyze/slack.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/check/buffering.h"
+#include "verifier/check/cores.h"
 #include "verifier/check/hang.h"
 #include "verifier/check/names.h"
 #include "verifier/check/order.h"
@@ -121,7 +122,8 @@ class Run {
         stages_(program_, scenario_.cluster, stage_options(scenario_, tables_, options),
                 diagnostics_,
                 to_run_.looped ? std::optional(LoopedProgram{*to_run_.looped, to_run_.runs})
-                               : std::nullopt) {
+                               : std::nullopt),
+        stuck_cores_(stuck_cores(stages_.program_to_run())) {
     diagnostics_.throw_if_any();
     report_.scenario = to_run_.written;
   }
@@ -130,7 +132,7 @@ class Run {
     report_.memory = stages_.memory();
     if (options_.wanted == Wanted::Figures)
       return figures();
-    if (tables_.agree)
+    if (may_end())
       report_.completion = stages_.times();
     diagnostics_.throw_if_any();
     if (wants_all())
@@ -164,7 +166,7 @@ class Run {
  private:
   Report figures() {
     const bool timed = !options_.times_if || options_.times_if(report_.memory);
-    if (timed && tables_.agree)
+    if (timed && may_end())
       report_.completion = stages_.times();
     for (const Fault& fault : scenario_.faults)
       report_.labels.push_back(fault_text(fault, stages_.fabric(), options_.seed));
@@ -185,6 +187,8 @@ class Run {
   }
 
   const Lowered& lowered() const { return stages_.lowered(); }
+  /// Returns whether nothing is known that keeps the program from its end.
+  bool may_end() const { return tables_.agree && !stuck_cores_; }
   bool wants_all() const { return options_.wanted == Wanted::All; }
 
   void check(Check check) {
@@ -218,7 +222,7 @@ class Run {
       check(agreed);
     if (tables_.agree) {
       check_end();
-      if (!relies_on_buffering())
+      if (!relies_on_buffering() && !stuck_cores_)
         if (auto buffered = sends_unbuffered(program_, lowered(), report_.completion.has_value()))
           check(std::move(*buffered));
     }
@@ -231,6 +235,8 @@ class Run {
     check(futures_used_by_done(program_));
     if (scenario_.cluster.device.memory)
       check(memory_capacity(program_, report_.memory, *scenario_.cluster.device.memory));
+    if (auto spaces = space_capacity(stages_.program_to_run(), scenario_.cluster.device))
+      check(std::move(*spaces));
   }
 
   /// Checks the order of issue across streams. If the hardware is said to run several streams at
@@ -257,6 +263,8 @@ class Run {
   void check_races() {
     if (std::optional<Check> race = storage_race(program_))
       return check(std::move(*race));
+    if (std::optional<Check> race = race_of_cores(stages_.program_to_run()))
+      return check(std::move(*race));
     auto races = race_free(stages_.program_to_run(), stages_.lowered_to_run(), stages_.prover());
     if (auto* verdict = std::get_if<Check>(&races))
       check(std::move(*verdict));
@@ -266,6 +274,8 @@ class Run {
   }
 
   void check_end() {
+    if (stuck_cores_)
+      return check(*stuck_cores_);
     if (stages_.fabric().has_cuts())
       check(routes_left(program_, lowered(), stages_.healthy_paths(), stages_.paths()));
     if (report_.completion)
@@ -481,6 +491,7 @@ class Run {
   const DecidedByFirst by_first_;
   Diagnostics diagnostics_;
   Stages stages_;
+  const std::optional<Check> stuck_cores_;  // an mpmd_map that cannot end, or may not
   Report report_;
   std::vector<std::pair<std::string, WalkDigest>> digests_;
   std::string undecided_;         // says why nothing is known that needs an end

@@ -23,6 +23,7 @@
 #include "models/base/quantity.h"
 #include "models/fabric/topology.h"
 #include "models/fabric/transport.h"
+#include "models/program/core_types.h"
 
 namespace orrery {
 
@@ -152,6 +153,22 @@ struct FlopsEfficiency {
   friend bool operator==(const FlopsEfficiency&, const FlopsEfficiency&) = default;
 };
 
+/// The figures of a device's cores of one type, each of one core. A figure that is absent
+/// is the device's.
+struct CoreFigures {
+  struct Space {
+    std::optional<Bytes> size;
+    std::optional<BytesPerSecond> bandwidth;
+    friend bool operator==(const Space&, const Space&) = default;
+  };
+  std::optional<int64_t> cores;
+  std::optional<int64_t> subcores;        // of vector cores, per core
+  std::map<Dtype, FlopsPerSecond> flops;  // peak dense rate per dtype
+  std::optional<Duration> launch;         // of an mpmd_map
+  std::map<CoreSpace, Space> spaces;
+  friend bool operator==(const CoreFigures&, const CoreFigures&) = default;
+};
+
 /// The figures of a device. One that was not given is absent, and a report says so.
 struct DeviceFigures {
   std::optional<Bytes> memory;
@@ -162,6 +179,7 @@ struct DeviceFigures {
   std::optional<BytesPerSecond> copy_rate;    // for copies inside a device; infinite when absent
   std::map<Dtype, FlopsEfficiency> efficiency = {};  // per dtype of `flops`; all of it when absent
   Share memory_share = {};                           // of memory_bandwidth, which local ops reach
+  std::map<CoreType, CoreFigures> cores = {};        // empty: nothing is known of them
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };
 

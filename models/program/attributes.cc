@@ -31,6 +31,8 @@ bool holds(const Attribute& attribute, ParameterKind kind) {
       return std::holds_alternative<Bytes>(attribute);
     case ParameterKind::WorkCount:
       return std::holds_alternative<Work>(attribute);
+    case ParameterKind::Functions:
+      return std::holds_alternative<SharedCoreMap>(attribute);
   }
   fail_check("kind is an enumerator", "a parameter's kind is one of the enumeration", __FILE__,
              __LINE__);
@@ -62,6 +64,8 @@ std::string_view description(ParameterKind kind) {
       return "a size such as \"1 GiB\"";
     case ParameterKind::WorkCount:
       return "an object such as {\"flops\": \"2 TFLOP\", \"bytes\": \"1 GiB\"}";
+    case ParameterKind::Functions:
+      return "a list of functions such as {\"mesh\": {...}, \"body\": [...]}";
   }
   fail_check("kind is an enumerator", "a parameter's kind is one of the enumeration", __FILE__,
              __LINE__);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,7 @@ enum class ParameterKind : uint8_t {
   FlopCount,  // Flops: "2 TFLOP"
   ByteCount,  // Bytes: "1 GiB"
   WorkCount,  // Work: {"flops": "2 TFLOP", "bytes": "1 GiB"}
+  Functions,  // SharedCoreMap: the functions of an mpmd_map, with its other keys
 };
 
 /// Work is the cost of a computation that is known by its cost alone: its operations, and the bytes
@@ -45,9 +47,25 @@ struct Work {
   friend auto operator<=>(const Work&, const Work&) = default;
 };
 
+struct CoreMap;
+/// A SharedCoreMap is a CoreMap (core_map.h), which copies of an op share.
+class SharedCoreMap {
+ public:
+  explicit SharedCoreMap(std::shared_ptr<const CoreMap> map) : map_(std::move(map)) {}
+  const CoreMap& operator*() const { return *map_; }
+  const CoreMap* operator->() const { return map_.get(); }
+  /// Compares the maps.
+  friend bool operator==(const SharedCoreMap& a, const SharedCoreMap& b);
+  /// Parameters are only sorted if they are those of collectives, which have no functions.
+  friend bool operator<(const SharedCoreMap& a, const SharedCoreMap& b);
+
+ private:
+  std::shared_ptr<const CoreMap> map_;
+};
+
 using Attribute = std::variant<bool, int64_t, NumberOrPair, std::string, std::vector<std::string>,
                                std::vector<int64_t>, std::vector<std::vector<int64_t>>, Dtype,
-                               Flops, Bytes, Work>;
+                               Flops, Bytes, Work, SharedCoreMap>;
 
 /// Returns whether `attribute` is the alternative that holds parameters of this kind.
 bool holds(const Attribute& attribute, ParameterKind kind);
@@ -85,6 +103,7 @@ class Attributes {
   Flops flops(std::string_view name) const { return get<Flops>(name); }
   Bytes bytes(std::string_view name) const { return get<Bytes>(name); }
   Work work(std::string_view name) const { return get<Work>(name); }
+  const SharedCoreMap& core_map(std::string_view name) const { return get<SharedCoreMap>(name); }
 
   friend bool operator==(const Attributes&, const Attributes&) = default;
 

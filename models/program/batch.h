@@ -47,6 +47,7 @@ class BatchCall {
   // The types of the values of one element of the batch.
   virtual const ValueType& operand_type(size_t operand) const = 0;
   virtual const ValueType& result_type(size_t result = 0) const = 0;
+  virtual size_t results() const = 0;
 
   /// Adds an op to the batched program, whose mesh no longer has the axis. Attributes that are not
   /// given have the defaults of the op's rules. Returns the results.

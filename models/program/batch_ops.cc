@@ -180,20 +180,30 @@ ShapedValue zeros(BatchCall& call, Shape shape, const ValueType& type) {
 }
 
 BatchOutcome one_by_one(BatchCall& call) {
-  std::vector<ShapedValue> parts;
+  // An op that writes over its operand needs one of its own for each element.
+  const bool overwrites = rules(call.kind()).donates_overwritten;
+  std::vector<std::vector<ShapedValue>> parts(call.results());
   for (int64_t b = 0; b < call.size(); ++b) {
     std::vector<std::string> operands;
     for (size_t k = 0; k < call.operands(); ++k) {
-      ShapedValue part = operand(call, k);
-      if (const std::optional<size_t> batch = call.operand(k).dimension)
+      ShapedValue part = overwrites ? batched_at(call, k, 0) : operand(call, k);
+      const std::optional<size_t> batch =
+          overwrites ? std::optional<size_t>(0) : call.operand(k).dimension;
+      if (batch)
         part = reshaped(call, cut(call, part, *batch, b, b + 1), call.operand_type(k).shape);
       operands.push_back(part.value);
     }
-    const Shape& shape = call.result_type().shape;
-    ShapedValue made = {op(call, call.kind(), std::move(operands), call.attributes()), shape};
-    parts.push_back(reshaped(call, std::move(made), shape.inserted(0, 1)));
+    std::vector<std::string> made =
+        call.op(call.kind(), std::move(operands), call.attributes(), call.results());
+    for (size_t r = 0; r < call.results(); ++r) {
+      const Shape& shape = call.result_type(r).shape;
+      parts[r].push_back(reshaped(call, {std::move(made[r]), shape}, shape.inserted(0, 1)));
+    }
   }
-  return result(joined(call, parts, 0).value, 0);
+  std::vector<Batched> results;
+  for (const std::vector<ShapedValue>& each : parts)
+    results.push_back({joined(call, each, 0).value, 0});
+  return results;
 }
 
 OpAxes axes_of(const BatchCall& call) {

@@ -351,7 +351,12 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
   }
   const int64_t group_size = collective ? orrery::group_size(program_.mesh, request.attributes) : 1;
   auto results = judge_results(request, rules, operands, group_size);
-  const auto donated = resolve_donated(request, operands);
+  auto donated = resolve_donated(request, operands);
+  if (results && donated && rules.donates_overwritten)
+    for (const ResultMemory& memory : results->memory.results)
+      if (memory.alias == Alias::InPlace &&
+          std::find(donated->begin(), donated->end(), operands[memory.operand]) == donated->end())
+        donated->push_back(operands[memory.operand]);
   if (results && donated)
     update_in_place(request.kind, operands, *donated, results->memory);
   if (!results || !donated || !check_names(request, results->types.size()) ||

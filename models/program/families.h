@@ -27,6 +27,8 @@ std::vector<OpRules> reduction_rules();
 std::vector<OpRules> dot_rules();
 // Returns the entries of dot_product_attention and of its gradients.
 std::vector<OpRules> attention_rules();
+// Returns the entry of mpmd_map.
+std::vector<OpRules> core_rules();
 // Returns the entries of ops whose results are not made of operands: axis_index, axis_size, full,
 // iota, create_token and compute.
 std::vector<OpRules> source_rules();

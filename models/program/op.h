@@ -99,6 +99,7 @@ enum class OpKind : uint8_t {
   DotGeneral,
   DotProductAttention,
   DotProductAttentionVjp,
+  MpmdMap,
   OptimizationBarrier,
   Compute,
 };

@@ -16,8 +16,9 @@ constexpr std::string_view kStart = "_start";
 
 std::vector<OpRules> make_table() {
   std::vector<OpRules> table;
-  for (auto family : {collective_rules, cast_rules, elementwise_rules, movement_rules,
-                      indexing_rules, reduction_rules, dot_rules, attention_rules, source_rules})
+  for (auto family :
+       {collective_rules, cast_rules, elementwise_rules, movement_rules, indexing_rules,
+        reduction_rules, dot_rules, attention_rules, core_rules, source_rules})
     for (OpRules& rules : family())
       table.push_back(std::move(rules));
   std::sort(table.begin(), table.end(),

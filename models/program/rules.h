@@ -282,6 +282,8 @@ struct OpRules {
   /// If it is true and the first operand is donated, the result is written over it. Then only the
   /// place that the second operand updates is read and written.
   bool updates_donated = false;
+  /// Whether an operand that a result is written over is donated without being named so.
+  bool donates_overwritten = false;
   Errors errors = Errors::Free;  // local ops only
   IndexOperands index_operands;
   std::optional<Elementwise> elementwise;      // what the op computes of each element, if it is one

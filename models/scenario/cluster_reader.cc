@@ -247,7 +247,7 @@ class ClusterReader {
     if (const auto rate = figure("memory_bandwidth", Dimension::Rate, kPositive))
       device.memory_bandwidth = BytesPerSecond(*rate);
     if (const auto flops = fields_.optional("flops"))
-      device.flops = read_flops(*flops);
+      device.flops = read_flops(*flops, "flops");
     if (const auto launch = figure("launch", Dimension::Time, {}))
       device.launch = Duration(*launch);
     if (const auto rate = figure("reduce_rate", Dimension::Rate, kPositive))
@@ -256,7 +256,63 @@ class ClusterReader {
       device.copy_rate = BytesPerSecond(*rate);
     if (const auto efficiency = fields_.optional("efficiency"))
       read_efficiency(*efficiency, device);
+    if (const auto cores = fields_.optional("cores"))
+      read_cores(*cores, device);
     return device;
+  }
+
+  /// Reads "cores": the figures of the cores of each type.
+  void read_cores(DocumentNode node, DeviceFigures& device) {
+    if (!is_object(node, R"(an object with "tensor", "scalar" and "vector")", diagnostics_))
+      return;
+    Fields fields(node, diagnostics_);
+    for (const CoreType type : {CoreType::Tensor, CoreType::Scalar, CoreType::Vector})
+      if (const auto of_type = fields.optional(orrery::name(type)))
+        device.cores.emplace(type, read_core(*of_type, type));
+    fields.finish();
+  }
+
+  CoreFigures read_core(DocumentNode node, CoreType type) {
+    CoreFigures core;
+    if (!is_object(node, R"(an object with "cores", "flops", "launch" and "spaces")", diagnostics_))
+      return core;
+    Fields fields(node, diagnostics_);
+    const std::string path = fmt::format("cores/{}", orrery::name(type));
+    constexpr IntegerRange kCount = {1, 1'000'000};
+    core.cores = figures_.integer(fields, "cores", "a number of cores", kCount, path + "/cores");
+    if (type == CoreType::Vector)
+      core.subcores =
+          figures_.integer(fields, "subcores", "a number of subcores", kCount, path + "/subcores");
+    if (const auto flops = fields.optional("flops"))
+      core.flops = read_flops(*flops, path + "/flops");
+    core.launch = read_own_launch(fields, path);
+    if (const auto spaces = fields.optional("spaces"))
+      read_spaces(*spaces, path + "/spaces", core);
+    fields.finish();
+    return core;
+  }
+
+  void read_spaces(DocumentNode node, const std::string& path, CoreFigures& core) {
+    if (!is_object(node, R"(an object with "vmem_shared", "vmem" and "smem")", diagnostics_))
+      return;
+    Fields fields(node, diagnostics_);
+    for (const CoreSpace space : {CoreSpace::VmemShared, CoreSpace::Vmem, CoreSpace::Smem}) {
+      const auto given = fields.optional(orrery::name(space));
+      if (!given || !is_object(*given, R"(an object with "size" and "bandwidth")", diagnostics_))
+        continue;
+      Fields figures(*given, diagnostics_);
+      const std::string own = fmt::format("{}/{}", path, orrery::name(space));
+      CoreFigures::Space read;
+      if (const auto size =
+              figures_.quantity(figures, "size", Dimension::Size, kPositive, own + "/size"))
+        read.size = Bytes(*size);
+      if (const auto rate = figures_.quantity(figures, "bandwidth", Dimension::Rate, kPositive,
+                                              own + "/bandwidth"))
+        read.bandwidth = BytesPerSecond(*rate);
+      figures.finish();
+      core.spaces.emplace(space, read);
+    }
+    fields.finish();
   }
 
   /// Reads "efficiency": what kernels reach of the peak rates.
@@ -366,7 +422,7 @@ class ClusterReader {
     return word == "cubes" ? Slices::Cubes : Slices::WholeAxes;
   }
 
-  std::map<Dtype, FlopsPerSecond> read_flops(DocumentNode node) {
+  std::map<Dtype, FlopsPerSecond> read_flops(DocumentNode node, const std::string& path) {
     std::map<Dtype, FlopsPerSecond> flops;
     if (!is_object(node, "an object with a compute rate per dtype", diagnostics_))
       return flops;
@@ -385,7 +441,7 @@ class ClusterReader {
       }
       const std::optional<int64_t> rate =
           figures_.quantity(rates, key, Dimension::WorkRate, kPositive,
-                            fmt::format("flops/{}", orrery::name(*dtype)));
+                            fmt::format("{}/{}", path, orrery::name(*dtype)));
       if (rate && !flops.emplace(*dtype, FlopsPerSecond(*rate)).second)
         diagnostics_.add(member.key_origin(),
                          fmt::format("the rate of {} is given twice", orrery::name(*dtype)));

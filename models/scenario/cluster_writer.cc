@@ -261,13 +261,7 @@ class ClusterWriter {
       add("memory", quantity_text(*device.memory));
     if (device.memory_bandwidth)
       add("memory_bandwidth", quantity_text(*device.memory_bandwidth));
-    Members flops;
-    for (const auto& [dtype, rate] : device.flops) {
-      const std::string key(name(dtype));
-      flops.emplace_back(key, figure("flops/" + key, quantity_text(rate)));
-    }
-    if (!flops.empty())
-      members_.emplace_back("flops", JsonText::object(std::move(flops)));
+    add_flops(members_, device.flops, "flops");
     if (device.launch)
       add("launch", quantity_text(*device.launch));
     if (device.reduce_rate)
@@ -275,6 +269,49 @@ class ClusterWriter {
     if (device.copy_rate)
       add("copy_rate", quantity_text(*device.copy_rate));
     write_efficiency(device);
+    Members cores;
+    for (const auto& [type, core] : device.cores)
+      cores.emplace_back(name(type), core_text(core, fmt::format("cores/{}", name(type))));
+    if (!cores.empty())
+      members_.emplace_back("cores", JsonText::object(std::move(cores)));
+  }
+
+  void add_flops(Members& members, const std::map<Dtype, FlopsPerSecond>& rates,
+                 const std::string& path) {
+    Members flops;
+    for (const auto& [dtype, rate] : rates)
+      flops.emplace_back(name(dtype),
+                         figure(fmt::format("{}/{}", path, name(dtype)), quantity_text(rate)));
+    if (!flops.empty())
+      members.emplace_back("flops", JsonText::object(std::move(flops)));
+  }
+
+  JsonText core_text(const CoreFigures& core, const std::string& path) {
+    Members members;
+    const auto add_count = [&](const char* key, const std::optional<int64_t>& count) {
+      if (count)
+        members.emplace_back(
+            key, figure(fmt::format("{}/{}", path, key), JsonText::raw(fmt::format("{}", *count))));
+    };
+    add_count("cores", core.cores);
+    add_count("subcores", core.subcores);
+    add_flops(members, core.flops, path + "/flops");
+    if (core.launch)
+      members.emplace_back("launch", figure(path + "/launch", quantity_text(*core.launch)));
+    Members spaces;
+    for (const auto& [space, figures] : core.spaces) {
+      const std::string own = fmt::format("{}/spaces/{}", path, name(space));
+      Members each;
+      if (figures.size)
+        each.emplace_back("size", figure(own + "/size", quantity_text(*figures.size)));
+      if (figures.bandwidth)
+        each.emplace_back("bandwidth",
+                          figure(own + "/bandwidth", quantity_text(*figures.bandwidth)));
+      spaces.emplace_back(name(space), JsonText::object(std::move(each)));
+    }
+    if (!spaces.empty())
+      members.emplace_back("spaces", JsonText::object(std::move(spaces)));
+    return JsonText::object(std::move(members));
   }
 
   static JsonText share_text(Share share) {

@@ -50,14 +50,18 @@ std::pair<int64_t, int64_t> factor_of(Improvement how, std::string_view key, std
   constexpr std::pair<int64_t, int64_t> kNone(0, 1);
   if (in == "efficiency")
     return kSame;
+  const bool of_space = std::find(kCoreSpaces.begin(), kCoreSpaces.end(), in) != kCoreSpaces.end();
   switch (how) {
     case Improvement::FasterLinks:
-      return key == "bandwidth" || (of_transport && key.ends_with("_rate")) ? kTwice : kSame;
+      return (key == "bandwidth" && !of_space) || (of_transport && key.ends_with("_rate")) ? kTwice
+                                                                                           : kSame;
     case Improvement::FasterFlops:
       return in == "flops" ? kTwice : kSame;
     case Improvement::FasterMemory:
-      return key == "memory_bandwidth" || (!of_transport && key.ends_with("_rate")) ? kTwice
-                                                                                    : kSame;
+      return key == "memory_bandwidth" || (key == "bandwidth" && of_space) ||
+                     (!of_transport && key.ends_with("_rate"))
+                 ? kTwice
+                 : kSame;
     case Improvement::NoLatency:
       return key == "latency" ? kNone : kSame;
     case Improvement::NoLaunch:

@@ -187,9 +187,10 @@ std::optional<Attribute> read_attribute(DocumentNode node, ParameterKind kind,
       return attribute(read_work(node, diagnostics));
     case ParameterKind::FlopCount:
     case ParameterKind::ByteCount:
+    case ParameterKind::Functions:
       break;
   }
-  fail_check("no amount", "amounts are read with their keys", __FILE__, __LINE__);
+  fail_check("one value", "amounts and functions are read with their keys", __FILE__, __LINE__);
 }
 
 /// Returns the dimension of a parameter that is an amount. Its name says its base unit.
@@ -260,6 +261,8 @@ std::optional<DocumentNode> find_parameter(Fields& fields, const Parameter& para
 
 std::optional<Attribute> read_parameter(Fields& fields, const Parameter& parameter,
                                         Diagnostics& diagnostics) {
+  if (parameter.kind == ParameterKind::Functions)
+    return attribute(read_core_map(fields, diagnostics));
   const std::optional<DocumentNode> node = find_parameter(fields, parameter);
   // JAX writes None for an absent parameter.
   if (node && node->kind() == DocumentNode::Kind::Null &&

@@ -24,6 +24,11 @@ std::string op_of_other_name(std::string_view word);
 /// Returns a parameter's value, under its name or, for an amount, its name with a unit's suffix.
 std::optional<DocumentNode> find_parameter(Fields& fields, const Parameter& parameter);
 
+/// Reads the keys of an mpmd_map that are its own: functions, out, scratch, aliases and
+/// cost_estimate. The op table knows them as one parameter, "functions". Returns nothing if an
+/// error was added, or if there are no functions.
+std::optional<SharedCoreMap> read_core_map(Fields& fields, Diagnostics& diagnostics);
+
 /// Reads a parameter. The result is empty if it is not given, or an error was added.
 std::optional<Attribute> read_parameter(Fields& fields, const Parameter& parameter,
                                         Diagnostics& diagnostics);

@@ -58,6 +58,20 @@ std::optional<OpName> read_op_name(DocumentNode node, Diagnostics& diagnostics) 
   return std::nullopt;
 }
 
+/// Notes the place of each key and item below `node`, by its path.
+void note_keys(DocumentNode node, const std::string& path,
+               std::map<std::string, Origin, std::less<>>& origins) {
+  size_t item = 0;
+  if (node.kind() != DocumentNode::Kind::List && node.kind() != DocumentNode::Kind::Object)
+    return;
+  for (const DocumentNode part : node) {
+    const std::string own =
+        path + (node.kind() == DocumentNode::Kind::List ? std::to_string(item++) : part.key());
+    origins.emplace(own, part.origin());
+    note_keys(part, own + '/', origins);
+  }
+}
+
 }  // namespace
 
 std::string default_program_name(size_t number) {
@@ -291,6 +305,8 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope, std::vector<OpReque
     const std::optional<DocumentNode> value = find_parameter(fields, parameter);
     if (value)
       request.key_origins.emplace(parameter.name, value->origin());
+    if (parameter.kind == ParameterKind::Functions)
+      note_keys(node, "", request.key_origins);
     if (value && rules.family == Family::Collective && parameter.name == kAxesKey &&
         may_have_dimensions(*value, op->kind)) {
       (void)fields.optional(kAxesKey);

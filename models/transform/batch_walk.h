@@ -48,6 +48,7 @@ class BatchedOp final : public BatchCall {
   std::optional<std::string_view> axis() const override { return batch_.axis; }
   int64_t size() const override { return batch_.size; }
   size_t operands() const override { return operands_.size(); }
+  size_t results() const override { return op_.results.size(); }
   const Batched& operand(size_t operand) const override { return operands_[operand]; }
   const ValueType& operand_type(size_t operand) const override {
     return batch_.program.value(op_.operands[operand]).type;

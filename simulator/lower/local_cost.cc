@@ -6,7 +6,7 @@
 #include "models/program/op_request.h"
 #include "models/program/op_rules.h"
 #include "models/program/rules.h"
-#include "simulator/schedule/durations.h"
+#include "simulator/lower/core_times.h"
 
 namespace orrery {
 namespace {
@@ -27,9 +27,25 @@ bool is_about_flops(OpKind kind) {
          kind == OpKind::DotProductAttentionVjp || kind == OpKind::Compute;
 }
 
+LocalDuration op_duration(const Program& program, const Op& op, const DeviceFigures& device) {
+  if (op.kind == OpKind::MpmdMap)
+    return core_times(cores_of(program, op), device).whole;
+  return local_duration(cost_of(program, op), device);
+}
+
 Duration LocalCosts::of(const Op& op) {
   const Cost cost = cost_of(program_, op);
-  const LocalDuration duration = local_duration(cost, device_);
+  LocalDuration duration;
+  if (op.kind == OpKind::MpmdMap) {
+    const Cores cores = cores_of(program_, op);
+    if (const std::string misfit = core_misfit(cores, device_); !misfit.empty())
+      diagnostics_.add(origin_of(op.name, op.origin), fmt::format("{}: {}", op_title(op), misfit));
+    CoreTimes times = core_times(cores, device_);
+    duration = times.whole;
+    assumed_of_cores_.merge(times.assumed);
+  } else {
+    duration = op_duration(program_, op, device_);
+  }
   if (duration.lacks_peak_rate) {
     if (is_about_flops(op.kind))
       diagnostics_.add(origin_of(op.name, op.origin),
@@ -69,6 +85,7 @@ std::vector<std::string> LocalCosts::labels() const {
     result.push_back(fmt::format(
         "flops: not given for {}; its elementwise ops and reductions are charged for bytes only",
         name(dtype)));
+  result.insert(result.end(), assumed_of_cores_.begin(), assumed_of_cores_.end());
   return result;
 }
 

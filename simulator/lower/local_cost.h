@@ -9,12 +9,16 @@
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "simulator/schedule/durations.h"
 
 namespace orrery {
 
 /// Returns whether the op is mainly flops: a product, attention, or a `compute`. Only such ops must
 /// have a peak rate.
 bool is_about_flops(OpKind kind);
+
+/// Returns how long the op takes on a device with these figures. Requires a local op.
+LocalDuration op_duration(const Program& program, const Op& op, const DeviceFigures& device);
 
 /// LocalCosts says what the ops of one program cost. A figure that the cluster lacks is an error or
 /// a label:
@@ -45,6 +49,7 @@ class LocalCosts {
   size_t take_nothing_ = 0;            // how many do
   bool goes_back_as_forward_ = false;  // a gradient of attention has the figures of attention
   std::set<Dtype> flops_not_charged_;
+  std::set<std::string> assumed_of_cores_;
 };
 
 }  // namespace orrery

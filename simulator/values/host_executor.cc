@@ -17,40 +17,36 @@ HostRun execute(const Program& program, const Lowered& lowered, DeviceValues arg
 }
 
 std::vector<std::optional<Tensor>> body_values(const Program& body,
-                                               std::span<const Tensor* const> operands) {
+                                               std::span<const Tensor* const> operands,
+                                               EvaluateLocal local) {
   std::vector<std::optional<Tensor>> values(body.values.size());
   for (size_t k = 0; k < operands.size(); ++k)
     values[body.arguments[k].value.index()] = *operands[k];
+  std::vector<const Tensor*> own;
   for (const Op& op : body.ops) {
-    std::vector<const Tensor*> own;
+    own.clear();
     for (const ValueId operand : op.operands)
       own.push_back(&*values[operand.index()]);
-    std::vector<Tensor> results = evaluate_local(body, op, own, LogicalId(0));
+    std::vector<Tensor> results = local(body, op, own, LogicalId(0));
     for (size_t k = 0; k < results.size(); ++k)
       values[op.results[k].index()] = std::move(results[k]);
   }
   return values;
 }
 
-Program body_of(const Program& program, const Op& op) {
-  std::vector<ValueType> operands;
-  for (const ValueId operand : op.operands)
-    operands.push_back(program.value(operand).type);
-  Program body = rules(op.kind).body(op.attributes, operands);
-  body.numerics = program.numerics;
-  return body;
+std::vector<Tensor> run_body(const Program& body, std::span<const Tensor* const> operands,
+                             EvaluateLocal local) {
+  std::vector<std::optional<Tensor>> values = body_values(body, operands, local);
+  std::vector<Tensor> results;
+  for (const ValueId output : body.outputs)
+    results.push_back(std::move(*values[output.index()]));
+  return results;
 }
 
 std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
                                    std::span<const Tensor* const> operands, LogicalId device) {
-  if (rules(op.kind).body != nullptr) {
-    const Program body = body_of(program, op);
-    std::vector<std::optional<Tensor>> values = body_values(body, operands);
-    std::vector<Tensor> results;
-    for (const ValueId output : body.outputs)
-      results.push_back(std::move(*values[output.index()]));
-    return results;
-  }
+  if (rules(op.kind).body != nullptr)
+    return run_body(body_of(program, op), operands);
   const EvaluateRule evaluate = rules(op.kind).evaluate;
   ORRERY_CHECK(evaluate != nullptr, "only local ops are evaluated on one device");
   std::vector<ValueType> types;  // of several results, in a row

@@ -44,21 +44,46 @@ struct HostRun {
 std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
                                    std::span<const Tensor* const> operands, LogicalId device);
 
-/// Returns what the op stands for on its operands. Requires an op with a body (OpRules::body).
+// Some ops stand for several others in one kernel (OpRules::body). Their values are computed by the
+// ops of this body, on the host and on GPUs.
+
+/// Returns what the op stands for on its operands. Requires an op with a body.
 Program body_of(const Program& program, const Op& op);
+
+/// Bodies makes the body of each op of a program once.
+class Bodies {
+ public:
+  /// The program must outlive the bodies, and its ops must stay where they are.
+  explicit Bodies(const Program& program) : program_(program) {}
+
+  /// Requires an op of the program with a body.
+  const Program& of(const Op& op);
+
+ private:
+  const Program& program_;
+  std::map<const Op*, Program> made_;
+};
+
+/// An EvaluateLocal computes the results of a local op on a device.
+using EvaluateLocal = std::vector<Tensor> (*)(const Program& program, const Op& op,
+                                              std::span<const Tensor* const> operands,
+                                              LogicalId device);
 
 /// Returns the values of a body, given its arguments.
 std::vector<std::optional<Tensor>> body_values(const Program& body,
-                                               std::span<const Tensor* const> operands);
+                                               std::span<const Tensor* const> operands,
+                                               EvaluateLocal local = evaluate_local);
+
+/// Returns the outputs of a body, given its arguments.
+std::vector<Tensor> run_body(const Program& body, std::span<const Tensor* const> operands,
+                             EvaluateLocal local = evaluate_local);
 
 /// HostKernels compute the elements. Definitions are computed by ours, so they judge other folds.
 /// Other local ops are judged only where expectations compare their results, as those of laws do:
 /// a local op is its own definition.
 struct HostKernels {
   /// Computes the results of a local op on a device.
-  std::vector<Tensor> (*local)(const Program& program, const Op& op,
-                               std::span<const Tensor* const> operands,
-                               LogicalId device) = evaluate_local;
+  EvaluateLocal local = evaluate_local;
   /// Folds the elements of two slices, in a step of a collective.
   void (*fold)(const Folding& folding, Combine combine, std::byte* target, const std::byte* left,
                const std::byte* right, int64_t count) = combine_into;

@@ -51,6 +51,7 @@ HostVisitor::HostVisitor(const Program& program, const Lowered& lowered, DeviceV
       values_(program, lowered.iterations, std::move(arguments)),
       ended_(std::move(ended)),
       kernels_(kernels),
+      bodies_(program),
       running_(lowered.collectives.size()) {}
 
 void HostVisitor::local(OpRun run, LogicalId device) {
@@ -66,7 +67,8 @@ void HostVisitor::local(OpRun run, LogicalId device) {
     operands.reserve(op.operands.size());
     for (const ValueId operand : op.operands)
       operands.push_back(values_.read(operand, run, device));
-    results = kernels_.local(program_, op, operands, device);
+    results = rules(op.kind).body != nullptr ? run_body(bodies_.of(op), operands, kernels_.local)
+                                             : kernels_.local(program_, op, operands, device);
   }
   for (size_t r = 0; r < results.size(); ++r)
     values_.put({op.results[r], run.iteration}, device,

@@ -126,6 +126,7 @@ class HostVisitor {
   LiveValues values_;
   const VisitEndedRun ended_;
   const HostKernels kernels_;
+  Bodies bodies_;
   RunTable<std::unique_ptr<Running>> running_;
   Blocks blocks_;
   /// Only the message sent last may be borrowed. It is read from the sender's memory if its receive

@@ -319,6 +319,8 @@ constexpr std::array kLeftOutOf = {
     LeftOutOf{kBatch, "reduced_vary_cast", "JAX has no batch of it under shard_map"},
     LeftOutOf{kBatch, "vary_unreduced_cast", "JAX has no batch of it under shard_map"},
     LeftOutOf{kBatch, "all_gather_reduced", "JAX has no batch of it under shard_map"},
+    LeftOutOf{kBatch, "mpmd_map",
+              "mpmd_map_test.cc compares it with Pallas, which has no batch of it"},
     LeftOutOf{kBatch, "axis_index",
               "has no operand; batched only if the batch takes its axis' place"},
     LeftOutOf{kBatch, "axis_size",

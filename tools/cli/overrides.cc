@@ -127,6 +127,29 @@ std::vector<std::string> efficiency_place(const std::string& name, std::vector<s
   return parts;
 }
 
+/// Returns the place of a figure of cores, which is its name in parts.
+std::vector<std::string> cores_place(const std::string& name, std::vector<std::string> parts) {
+  constexpr std::array<std::string_view, 3> kOfType = {"cores", "subcores", "launch"};
+  constexpr std::array<std::string_view, 3> kSpaces = {"vmem_shared", "vmem", "smem"};
+  constexpr std::array<std::string_view, 2> kOfSpace = {"size", "bandwidth"};
+  const bool of_flops = parts.size() == 4 && parts[2] == "flops";
+  const bool of_space = parts.size() == 5 && parts[2] == "spaces";
+  if (parts.size() != 3 && !of_flops && !of_space)
+    refuse(kOption, fmt::format("expected cores/TYPE/FIGURE, cores/TYPE/flops/DTYPE or "
+                                "cores/TYPE/spaces/SPACE/FIGURE, got \"{}\"",
+                                name));
+  require_name(name, parts[1], kCoreTypes);
+  if (of_flops) {
+    parts[3] = flops_key(name, parts[3]);
+  } else if (of_space) {
+    require_name(name, parts[3], kSpaces);
+    require_name(name, parts[4], kOfSpace);
+  } else {
+    require_name(name, parts[2], kOfType);
+  }
+  return parts;
+}
+
 /// Returns the place of a figure in a cluster's file.
 std::vector<std::string> place_of(const std::string& name, const Cluster& cluster) {
   std::vector<std::string> parts = parts_of(name);
@@ -137,15 +160,18 @@ std::vector<std::string> place_of(const std::string& name, const Cluster& cluste
     return {parts[0], flops_key(name, parts[1])};
   if (parts[0] == "efficiency")
     return efficiency_place(name, std::move(parts));
+  if (parts[0] == "cores")
+    return cores_place(name, std::move(parts));
   const bool of_connections = parts.size() == 4 && parts[1] == "connections";
   const bool of_network = parts.size() == 4 && parts[2] == "network";
   if ((parts.size() != 3 && !of_connections && !of_network) || parts[0] != "transport")
-    refuse(kOption,
-           fmt::format("expected {}, flops/DTYPE, efficiency/.., transport/PROTOCOL/FIGURE, "
-                       "transport/PROTOCOL/network/FIGURE, transport/host_launch/OP or "
-                       "transport/connections/KIND/FIGURE, got \"{}\"{}",
-                       fmt::join(kOfCluster, ", "), name,
-                       did_you_mean(name, {kOfCluster.begin(), kOfCluster.end()})));
+    refuse(
+        kOption,
+        fmt::format("expected {}, flops/DTYPE, efficiency/.., cores/.., transport/PROTOCOL/FIGURE, "
+                    "transport/PROTOCOL/network/FIGURE, transport/host_launch/OP or "
+                    "transport/connections/KIND/FIGURE, got \"{}\"{}",
+                    fmt::join(kOfCluster, ", "), name,
+                    did_you_mean(name, {kOfCluster.begin(), kOfCluster.end()})));
   if (!cluster.transport)
     refuse(kOption, fmt::format("{}: the cluster has no transport", name));
   if (of_connections)

@@ -64,6 +64,9 @@ constexpr std::array kSummaries = {
               "also take "
               "[real part, imaginary part]"},
     Described{"flops", "the floating point operations that it takes"},
+    Described{"functions",
+              "the meshes of cores and what runs on them; its keys out, scratch, aliases and "
+              "cost_estimate are in [mpmd-map.md](mpmd-map.md)"},
     Described{"in_place_of",
               "the operand, counted from 0, over which the result is written: it is as large, and "
               "donated"},

@@ -155,6 +155,8 @@ Json value_schema(const Parameter& parameter, OpKind kind) {
       return amount("work");
     case ParameterKind::ByteCount:
       return amount("size");
+    case ParameterKind::Functions:
+      return reference("core_functions");
     case ParameterKind::WorkCount:
       break;
   }
@@ -183,7 +185,7 @@ Json op_case(const Json& names, std::string_view definition) {
 }
 
 /// Returns the schema of an object that is this op.
-Json op_schema(const OpRules& op) {
+Json op_schema(const OpRules& op, const Json& definitions) {
   Json names = {op.name};
   if (op.family == Family::Collective)
     names.push_back(op_name(op.kind, Issue::Start));
@@ -215,6 +217,10 @@ Json op_schema(const OpRules& op) {
       patterns[suffixed(parameter.name, work ? Dimension::Work : Dimension::Size)] = count();
     else if (parameter.need == Parameter::Need::Required)
       required.push_back(parameter.name);
+    if (parameter.kind == ParameterKind::Functions) {
+      properties.update(definitions["core_map"]["properties"]);
+      required.push_back("out");
+    }
   }
   Json schema = {{"required", std::move(required)},
                  {"additionalProperties", false},
@@ -229,11 +235,12 @@ void define_ops(Json& definitions) {
   Json cases = Json::array({op_case({kLoopOp}, "loop"), op_case({kGroupOp}, "group")});
   for (const OpRules& op : all_rules()) {
     const std::string definition = fmt::format("op_{}", op.name);
-    definitions[definition] = op_schema(op);
+    definitions[definition] = op_schema(op, definitions);
     const Json own = definitions[definition]["properties"]["op"]["enum"];
     names.insert(names.end(), own.begin(), own.end());
     cases.push_back(op_case(own, definition));
   }
+  definitions.erase("core_map");  // its keys are those of op_mpmd_map
   definitions["op"] = {{"type", "object"},
                        {"required", {"id", "op"}},
                        {"properties", {{"op", {{"enum", std::move(names)}}}}},

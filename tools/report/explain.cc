@@ -149,6 +149,34 @@ std::string chain_text(const Report& report, const Explanation& explanation, con
   return text + table.text(style, 2);
 }
 
+/// Returns the longest chain of body ops inside an mpmd_map, by the clock of its end of launch.
+std::string cores_text(const CoreReport& of, const Style& style) {
+  const auto time = [&](Instant at) { return time_text(at - Instant(), style.ascii()); };
+  std::string text = fmt::format("  inside, after a launch of {}, the longest chain of body ops:\n",
+                                 time_text(of.times.whole.launch, style.ascii()));
+  using Align = Table::Align;
+  Table table({Align::Right, Align::Right, Align::Left, Align::Left});
+  table.row({"from", "to", "", ""});
+  const std::vector<size_t> chain = critical_runs(of.times.walk);
+  for (size_t r = 0; r < chain.size(); ++r) {
+    if (chain.size() > kLinksInText && r == kLinksInText / 2) {
+      const size_t left_out = chain.size() - kLinksInText;
+      table.note(style.dim("  ... " + left_out_text(chain.size(), left_out)));
+      r += left_out;
+    }
+    const CoreRun& run = of.times.walk.runs[chain[r]];
+    const CoreOp& op = *of.cores.step(run.place).op;
+    std::string what = fmt::format("{} at {}", word(op), of.cores.path(run.place));
+    if (op.kind == CoreOp::Kind::Wait || op.kind == CoreOp::Kind::Signal)
+      what += fmt::format(", {}", of.cores.counters[of.cores.step(run.place).counter]);
+    if (run.met_by)
+      what += ", met by the signal before";
+    table.row({time(run.begin), time(run.end),
+               of.cores.text(of.cores.instances[run.place.instance]), std::move(what)});
+  }
+  return text + table.text(style, 2);
+}
+
 std::string lives_text(const Report& report, const Explanation& explanation, const Style& style) {
   const Program& program = report.scenario->program;
   const Value& value = program.value(*explanation.value);
@@ -263,6 +291,9 @@ std::string explanation_text(const Report& report, const Explanation& explanatio
   std::string text;
   if (explanation.op)
     text += "\n" + chain_text(report, explanation, style);
+  for (const OpReport& op : report.ops)
+    if (explanation.op == op.op && op.cores && report.completion)
+      text += cores_text(*op.cores, style);
   if (explanation.value)
     text += "\n" + lives_text(report, explanation, style);
   return with_units(text, style);

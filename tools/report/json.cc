@@ -95,6 +95,47 @@ void write_reached(JsonWriter& json, const Report& report, const ReachedBound& r
   });
 }
 
+/// Writes what goes on inside an mpmd_map.
+void write_cores(JsonWriter& json, const CoreReport& of) {
+  const CoreMap& map = *of.cores.map;
+  json.object([&] {
+    json.key("instances").value(of.cores.instances.size());
+    json.key("flops").value(of.work.flops.count());
+    json.key("bytes").value(of.work.bytes.count());
+    json.key("launch_ps").value(of.times.whole.launch.count());
+    json.key("cost_estimate");
+    if (map.estimate)
+      json.object([&] {
+        json.key("flops").value(map.estimate->flops);
+        json.key("transcendentals").value(map.estimate->transcendentals);
+        json.key("bytes_accessed").value(map.estimate->bytes_accessed);
+        json.key("remote_bytes_transferred").value(map.estimate->remote_bytes_transferred);
+      });
+    else
+      json.value(nullptr);
+    write_all(json, "spaces", of.spaces, [&](const SpaceUse& use) {
+      json.object([&] {
+        json.key("space").value(name(use.space));
+        json.key("core");
+        use.function ? json.value(map.functions[*use.function].mesh.name) : json.value(nullptr);
+        json.key("peak_bytes").value(use.peak.count());
+        json.key("size_bytes");
+        use.size ? json.value(use.size->count()) : json.value(nullptr);
+      });
+    });
+    write_all(json, "chain", critical_runs(of.times.walk), [&](size_t run) {
+      const CoreRun& each = of.times.walk.runs[run];
+      json.object([&] {
+        json.key("core").value(of.cores.text(of.cores.instances[each.place.instance]));
+        json.key("op").value(word(*of.cores.step(each.place).op));
+        json.key("at").value(of.cores.path(each.place));
+        json.key("begin_ps").value(each.begin.picoseconds());
+        json.key("end_ps").value(each.end.picoseconds());
+      });
+    });
+  });
+}
+
 /// Writes the times of one run of an op.
 void write_run(JsonWriter& json, const Report& report, const OpReport& run) {
   json.key("start_ps").value(picoseconds(report, run.start.picoseconds()));
@@ -126,6 +167,8 @@ void write_op(JsonWriter& json, const Report& report, const OpEntry& entry) {
     choice ? json.value(choice->because) : json.value(nullptr);
     json.key("bytes").value(entry.first().bytes.count());
     json.key("messages").value(entry.messages);
+    if (entry.first().cores)
+      write_cores(json.key("cores"), *entry.first().cores);
     if (entry.loop.empty())
       return write_run(json, report, entry.first());
     json.key("start_ps").value(picoseconds(report, entry.first().start.picoseconds()));

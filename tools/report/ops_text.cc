@@ -170,6 +170,25 @@ class OpTable {
     return wrapped_words(words, kReportColumns - kIndent - 2, kIndent + 2);
   }
 
+  /// Returns the work of an mpmd_map's bodies, what its author expects, and what it holds.
+  static std::string cores_text(const CoreReport& of) {
+    const CoreMap& map = *of.cores.map;
+    std::string text =
+        fmt::format("{} instances; {} and {} in the device's memory", of.cores.instances.size(),
+                    quantity_text(of.work.flops), size_text(of.work.bytes));
+    if (map.estimate)
+      text += fmt::format(", estimated {} and {}", quantity_text(Flops(map.estimate->flops)),
+                          size_text(Bytes(map.estimate->bytes_accessed)));
+    for (const SpaceUse& use : of.spaces)
+      text +=
+          fmt::format("; {}{} of {}{}", size_text(use.peak),
+                      use.size ? fmt::format(" of {}", size_text(*use.size)) : "", name(use.space),
+                      use.function ? fmt::format(" on each core of {}",
+                                                 in_quotes(map.functions[*use.function].mesh.name))
+                                   : "");
+    return text;
+  }
+
   /// Returns the share of its bound that a collective reached, and what limits it.
   std::string bound_text(const ReachedBound& reached) const {
     const Fabric& fabric = report_.fabric();
@@ -226,6 +245,8 @@ class OpTable {
       if (last.choice)
         note(fmt::format("{}: {}; {} message{}", last.choice->method(), last.choice->because,
                          grouped(entry.messages), entry.messages == 1 ? "" : "s"));
+      if (last.cores)
+        note(cores_text(*last.cores));
       if (last.reached && (bounds_ == ShownBounds::All || last.reached->is_missed_by_links()))
         note(bound_text(*last.reached));
       // The times of left-out iterations are not known here.

@@ -246,6 +246,8 @@ class Trace {
         case ListSlice::Kind::Compute:
           file_.event(R"({},"args":{{{}}})", complete(row, "compute", name, slice.span),
                       op_figures(slice.op));
+          if (reports_[slice.op.index()]->cores)
+            write_cores(row, slice.span, *reports_[slice.op.index()]->cores);
           break;
         case ListSlice::Kind::Wait:
           file_.event("{}", complete(row, "wait", waits_for(slice.op), slice.span));
@@ -258,6 +260,35 @@ class Trace {
                       op_figures(slice.op));
           break;
       }
+    }
+  }
+
+  /// Writes what each instance of an mpmd_map does. Where a fault slows the op down, all of it is
+  /// as much slower.
+  void write_cores(Row compute, TimeSpan op, const CoreReport& of) {
+    const Duration own = of.times.whole.takes;
+    if (own == Duration())
+      return;
+    const auto at = [&](Instant instant) {
+      const Int128 since = (instant - Instant() + of.times.whole.launch).count();
+      return op.begin + Duration(checked_narrow(since * (op.end - op.begin).count() / own.count()));
+    };
+    for (const CoreRun& run : of.times.walk.runs) {
+      if (run.begin == run.end)
+        continue;
+      const std::string instance = of.cores.text(of.cores.instances[run.place.instance]);
+      const auto [row, is_new] = core_threads_.try_emplace({compute.thread, instance}, 0);
+      if (is_new) {
+        row->second = next_thread_++;
+        // The rows of instances come after those of streams.
+        file_.name_thread({compute.process, row->second}, instance, kFirstCoreRow + row->second);
+      }
+      const CoreOp& step = *of.cores.step(run.place).op;
+      const bool waits = step.kind == CoreOp::Kind::Wait;
+      file_.event(R"({},"args":{{"at":"{}"}})",
+                  complete({compute.process, row->second}, waits ? "wait" : "compute",
+                           json_quoted(word(step)), {at(run.begin), at(run.end)}),
+                  of.cores.path(run.place));
     }
   }
 
@@ -392,6 +423,8 @@ class Trace {
   std::optional<MeasuredRows> measured_;
   std::map<std::pair<LinkId, uint32_t>, uint32_t> link_threads_;  // by the sender's thread
   std::vector<bool> named_links_;                                 // per link: whether it has a row
+  static constexpr uint32_t kFirstCoreRow = 1U << 20U;
+  std::map<std::pair<uint32_t, std::string>, uint32_t> core_threads_;  // by the list's compute row
   uint32_t first_link_thread_ = 0;
   uint32_t next_thread_ = 0;
   uint64_t left_out_ = 0;

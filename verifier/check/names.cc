@@ -37,6 +37,8 @@ constexpr std::array kChecks = {
     CheckInfo{CheckKind::FutureUse, "FUTURE.USE", "Only a done reads a future."},
     CheckInfo{CheckKind::MemoryCapacity, "MEMORY.CAPACITY",
               "What a device holds fits its memory at every op."},
+    CheckInfo{CheckKind::SpaceCapacity, "SPACE.CAPACITY",
+              "The scratch of every mpmd_map fits the memory spaces of the cores."},
     CheckInfo{
         CheckKind::MemoryArena, "MEMORY.ARENA",
         "On GPUs, each virtual device used as many bytes of its arena as the profile counts."},

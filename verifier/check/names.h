@@ -6,7 +6,8 @@
 //    undecided(). A check that fails has a witness: the smallest example, as rows of text.
 //  - This file has the table of all kinds of checks. A kind has a name, such as DEADLOCK.FREE, and
 //    a promise: the property that it states. Reports, expectations and documentation use the names.
-//  - Static checks need only the program: futures.h (futures and donated storage), order.h (the
+//  - Static checks need only the program: cores.h (inside an mpmd_map), futures.h (futures and
+//  donated storage), order.h (the
 //    order of collectives).
 //  - Some walk the lowered schedules without time: hang.h (deadlock, lost routes), buffering.h (how
 //    many sends must be buffered).
@@ -42,6 +43,7 @@ enum class CheckKind : uint8_t {
   FutureDoneOnce,
   FutureUse,
   MemoryCapacity,
+  SpaceCapacity,
   MemoryArena,
   MemoryGuards,
   ScheduleDigest,

@@ -35,9 +35,6 @@ std::optional<std::string> why_not_on_gpus(const Scenario& scenario, const Memor
   const std::optional<Bytes>& limit = scenario.cluster.device.memory;
   if (limit && memory.largest_peak() > *limit)
     return "a device holds more than its memory";
-  for (const Op& op : scenario.program.ops)
-    if (rules(op.kind).body != nullptr)
-      return fmt::format("there is no kernel of {}", rules(op.kind).name);
   return std::nullopt;
 }
 

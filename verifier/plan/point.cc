@@ -102,7 +102,7 @@ std::vector<MemoryOfKind> by_kind(const Program& program, std::span<const PlanKi
 /// slows its launch too.
 Duration launches(const Scenario& scenario, OpId op, Duration took) {
   const LocalDuration one =
-      local_duration(cost_of(scenario.program, scenario.program.op(op)), scenario.cluster.device);
+      op_duration(scenario.program, scenario.program.op(op), scenario.cluster.device);
   if (one.takes == Duration())
     return Duration();
   const Int128 all = Int128{took.count()} * one.launch.count();

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "models/program/op_rules.h"
@@ -53,7 +56,9 @@ class Rows {
           describe_collective(described, program_.threads[t],
                               waits[i] ? std::optional(tape[*waits[i]].op) : std::nullopt);
         } else {
-          described.bytes = bytes_touched(op);
+          if (op.kind == OpKind::MpmdMap)
+            described.cores = cores(op);
+          described.bytes = described.cores ? described.cores->work.bytes : bytes_touched(op);
         }
       }
     }
@@ -176,6 +181,22 @@ class Rows {
     return tables == nullptr ? operand.elements() : tables->most_sent() * operand.elements_from(1);
   }
 
+  /// Copies of an op in iterations of a loop share what they say.
+  std::shared_ptr<const CoreReport> cores(const Op& op) {
+    std::vector<std::string> key;
+    for (const ValueId operand : op.operands)
+      key.push_back(text(program_.value(operand).type, program_.mesh));
+    auto& known = cores_[{&*op.attributes.core_map("functions"), std::move(key)}];
+    if (!known) {
+      const DeviceFigures& device = scenario_.cluster.device;
+      CoreReport made{cores_of(program_, op), {}, cost_of(program_, op), {}};
+      made.times = core_times(made.cores, device);
+      made.spaces = space_uses(made.cores, device);
+      known = std::make_shared<const CoreReport>(std::move(made));
+    }
+    return known;
+  }
+
   Bytes bytes_touched(const Op& op) const {
     return rules(op.kind).family == Family::Local ? cost_of(program_, op).bytes : Bytes();
   }
@@ -187,6 +208,8 @@ class Rows {
   const std::vector<ThreadId> thread_of_;  // per op
   FabricBounds bounds_;
   std::vector<std::optional<std::shared_ptr<const ReachedBound>>> reached_;  // per site, once known
+  std::map<std::pair<const CoreMap*, std::vector<std::string>>, std::shared_ptr<const CoreReport>>
+      cores_;  // by map and operands
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "simulator/values/cuda/collective_builder.h"
 #include "simulator/values/cuda/kernels/local_calls.h"
 #include "simulator/values/cuda/work_graph.h"
+#include "simulator/values/host_executor.h"
 
 namespace orrery::cuda {
 
@@ -109,6 +110,7 @@ class GraphBuilder : public NoVisitor {
         lowered_(lowered),
         lists_(program, lowered),
         futures_(program),
+        bodies_(program),
         making_{{}, CauseEdges(options.omitted_cause), {program, layout, options.bases}, {}, {}},
         events_(lists_, making_.graph, making_.causes),
         products_(options.products),
@@ -144,9 +146,12 @@ class GraphBuilder : public NoVisitor {
     if (const auto product = products_.find(id); product != products_.end())
       making_.chain({Product{product->second, results[0], operands[0], operands[1]}, device, {id}},
                     after);
+    else if (rules(op.kind).body != nullptr)
+      run_body(bodies_.of(op), device, id, {operands, results}, after);
     else
       for (KernelCall& call : local_calls(program_, op, device, {operands, results}))
         making_.chain({std::move(call), device, {id}}, after);
+    making_.memory.scratch(device, thread, id);
     for (const ValueId result : op.results) {
       look_at_guard(result, device, thread, id, after);
       observe(result, device, thread, id, after);
@@ -232,6 +237,48 @@ class GraphBuilder : public NoVisitor {
     return entrance;
   }
 
+  /// Runs the ops of a body one after another. Their results lie beside the arena, as in a kernel
+  /// they would lie on the chip.
+  void run_body(const Program& body, LogicalId device, OpId op, const LocalOperands& where,
+                Dependencies& after) {
+    constexpr int64_t kAlignment = ReusePool::kAlignment;
+    std::vector<Bytes> begins(body.buffers.size());
+    std::vector<std::optional<DevicePointer>> given(body.buffers.size());
+    for (size_t k = 0; k < body.arguments.size(); ++k)
+      given[body.value(body.arguments[k].value).buffer.index()] = where.operands[k];
+    Bytes size;
+    for (size_t b = 0; b < body.buffers.size(); ++b) {
+      begins[b] = size;
+      if (!given[b])
+        size += Bytes((body.buffers[b].size.count() + kAlignment - 1) / kAlignment * kAlignment);
+    }
+    const BesideArena memory = making_.memory.take_beside(device, size, after);
+    const auto address = [&](ValueId id) {
+      const Value& value = body.value(id);
+      const size_t buffer = value.buffer.index();
+      return given[buffer].value_or(making_.memory.address(memory) +
+                                    static_cast<uint64_t>(begins[buffer].count())) +
+             static_cast<uint64_t>(value.offset.count());
+    };
+    const auto addresses = [&](const std::vector<ValueId>& values) {
+      std::vector<DevicePointer> result;
+      for (const ValueId value : values)
+        result.push_back(address(value));
+      return result;
+    };
+    for (const Op& each : body.ops) {
+      const std::vector<DevicePointer> operands = addresses(each.operands);
+      const std::vector<DevicePointer> results = addresses(each.results);
+      for (KernelCall& call : local_calls(body, each, LogicalId(0), {operands, results}))
+        making_.chain({std::move(call), device, {op}}, after);
+    }
+    for (size_t r = 0; r < body.outputs.size(); ++r)
+      if (const Bytes bytes = body.value(body.outputs[r]).type.size(); bytes > Bytes())
+        making_.chain({Copy{where.results[r], address(body.outputs[r]), bytes}, device, {op}},
+                      after);
+    making_.memory.give_back(memory, after.frontier(making_.graph, device, {op}));
+  }
+
   void guard(ValueId result, LogicalId device, ThreadId thread, OpId op, Dependencies& after) {
     if (!guards_to_)
       return;
@@ -274,6 +321,7 @@ class GraphBuilder : public NoVisitor {
   const Lowered& lowered_;
   const ProgramLists lists_;
   const Futures futures_;
+  Bodies bodies_;
   Making making_;
   ListEvents events_;
   const std::map<OpId, MatrixProduct>& products_;

@@ -184,7 +184,7 @@ TEST_CASE("vjp: these ops of numbers have no backward rule") {
   // cotangent to the start. Gradients of attention have none of their own.
   CHECK(without ==
         "pmax pmin pargmax pargmin done axis_index axis_size eq ne lt le gt ge full iota "
-        "create_token dot_product_attention_vjp ");
+        "create_token dot_product_attention_vjp mpmd_map ");
 }
 
 }  // namespace

@@ -295,9 +295,31 @@ TEST_CASE("cluster figure: links that are equal are one, others have their own f
 
 const std::string kNames =
     "expected bandwidth, latency, memory, memory_bandwidth, launch, reduce_rate, copy_rate, "
-    "flops/DTYPE, efficiency/.., transport/PROTOCOL/FIGURE, transport/PROTOCOL/network/FIGURE, "
+    "flops/DTYPE, efficiency/.., cores/.., transport/PROTOCOL/FIGURE, "
+    "transport/PROTOCOL/network/FIGURE, "
     "transport/host_launch/OP or "
     "transport/connections/KIND/FIGURE, got ";
+
+TEST_CASE("cluster figure: of cores") {
+  const std::string scenario = R"({"orrery": 1, "mesh": {"x": 1},
+ "cluster": {"devices": 1, "topology": "ring", "memory_bandwidth": "1 GB/s"},
+ "arrays": {"a": {"shape": [1000], "dtype": "f32"}},
+ "program": [{"id": "m", "op": "mpmd_map", "of": "a", "out": [],
+  "scratch": {"t": {"shape": [1000], "dtype": "f32", "space": "vmem"}},
+  "functions": [{"mesh": {"type": "scalar", "name": "z", "core_axis": "c", "cores": 1},
+   "body": [{"op": "add", "of": ["t", "t"], "to": "t"}]}]}]})";
+  // 12,000 bytes of vmem are read and written.
+  CHECK(timed(scenario, {}).makespan == 12 * kUs);
+  CHECK(timed(scenario, {"cores/scalar/spaces/vmem/bandwidth=2 GB/s"}).makespan == 6 * kUs);
+  CHECK(timed(scenario, {"cores/scalar/launch=5 us"}).makespan == (5 + 12) * kUs);
+  CHECK(timed(scenario, {"cores/scalar/flops/float32=50 MFLOP/s"}).makespan == 20 * kUs);
+  CHECK(refused("cores=1") ==
+        "expected cores/TYPE/FIGURE, cores/TYPE/flops/DTYPE or cores/TYPE/spaces/SPACE/FIGURE, got "
+        "\"cores\"");
+  CHECK(refused("cores/sclar/launch=1 us") ==
+        "cores/sclar/launch: expected one of tensor, scalar, vector, got \"sclar\"; did you mean "
+        "\"scalar\"?");
+}
 
 TEST_CASE("cluster figure: names that are none") {
   CHECK(refused("latencyy=2 us") == kNames + "\"latencyy\"; did you mean \"latency\"?");

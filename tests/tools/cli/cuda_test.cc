@@ -366,16 +366,19 @@ TEST_CASE("run on GPUs: a program that holds more than its memory fails, and doe
   CHECK(left_on_mock() == "");
 }
 
-TEST_CASE("run on GPUs: attention has no kernel there, and runs on the host alone") {
-  const Ran run =
-      ran_on_mock({"run", in_tree("scenarios/attention-heads.json"), "--format", "json"});
-  CHECK(run.outcome == Outcome::Holds);
-  const Json report = Json::parse(run.out);
-  CHECK(!report.contains("gpus"));
-  const Json& labels = report["labels"];
-  CHECK(std::count(labels.begin(), labels.end(),
-                   "GPUs: not run (there is no kernel of dot_product_attention)") == 1);
-  CHECK(mock().calls("cuGraphLaunch") == 0);
+TEST_CASE("run on GPUs: ops that stand for several others run by the kernels of these") {
+  for (const char* const scenario : {"scenarios/attention-heads.json", "scenarios/mpmd-map.json"}) {
+    CAPTURE(scenario);
+    const Ran run = ran_on_mock({"run", in_tree(scenario), "--format", "json"});
+    const Json report = Json::parse(run.out);
+    CHECK(report.contains("gpus"));
+    const Json& checks = report["checks"];
+    CHECK(std::count_if(checks.begin(), checks.end(), [](const Json& check) {
+            return (check["name"] == "VALUES.GPUS" || check["name"] == "MEMORY.ARENA") &&
+                   check["verdict"] == "holds";
+          }) == 2);
+    CHECK(left_on_mock() == "");
+  }
 }
 
 TEST_CASE("run on GPUs: a program that hangs does not run there") {

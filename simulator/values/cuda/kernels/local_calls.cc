@@ -124,7 +124,8 @@ std::vector<KernelCall> local_calls(const Program& program, const Op& op, Logica
       break;
     case OpKind::DotProductAttention:
     case OpKind::DotProductAttentionVjp:
-      break;  // these have no kernels: why_not_on_gpus() refuses them
+    case OpKind::MpmdMap:
+      break;  // these have bodies, whose ops have kernels
   }
   fail_check("the op is local and has kernels", "only such ops run on one GPU", __FILE__, __LINE__);
 }

@@ -1,0 +1,233 @@
+// Tests the times, the memory spaces and the reports of mpmd_maps.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/scenario/reader.h"
+#include "tests/verifier/core_maps.h"
+#include "verifier/run.h"
+
+namespace orrery::test {
+namespace {
+
+using namespace cores;
+
+Report report_of(const std::string& text) {
+  return run(read_scenario("f", text), {});
+}
+
+int64_t makespan(const std::string& text) {
+  return (report_of(text).completion->makespan - Instant()).count();
+}
+
+constexpr int64_t kLaunch = 3'000'000;
+constexpr int64_t kRowBytes = 32;
+
+TEST_CASE("cores: n equal instances divide the device's memory, and each has its own vmem") {
+  for (const int64_t n : {1, 2, 5, 16}) {
+    CAPTURE(n);
+    const std::string body =
+        kRowToT + "," + R"({"op": "mul", "of": ["t", "t"], "to": "t"})" + "," + kTToRow;
+    // A row of the device's memory takes n times 32 ps; 8 products take 16 ps, less than the three
+    // rows of vmem that they read and write.
+    CHECK(makespan(scenario(vector(1, n, body), kT)) ==
+          kLaunch + n * kRowBytes + 3 * kRowBytes + n * kRowBytes);
+  }
+}
+
+TEST_CASE("cores: a body op takes its flops or its bytes, the longer of the two") {
+  const auto dot = [](int64_t depth) {
+    return makespan(scenario(
+        vector(1, 1,
+               R"({"op": "dot_general", "of": ["l", "l"], "to": "r",
+                   "dimension_numbers": [[[0], [0]], [[], []]]})"),
+        fmt::format(
+            R"("l": {{"shape": [{}, 4], "dtype": "f32", "space": "vmem", "core": "v"}},
+               "r": {{"shape": [4, 4], "dtype": "f32", "space": "vmem", "core": "v"}})",
+            depth),
+        R"("memory_bandwidth": "1 TB/s", "cores": {"vector": {"flops": {"f32": "500 GFLOP/s"},
+           "spaces": {"vmem": {"bandwidth": "1 TB/s"}}}})"));
+  };
+  // 16 results of `depth` products and sums each, 2 ps a flop; the operand is read twice.
+  CHECK(dot(1) == std::max<int64_t>(16 * 2 * 2, 2 * 16 + 64));
+  CHECK(dot(100) == 16 * 100 * 2 * 2);
+}
+
+TEST_CASE("cores: a chain of k instances takes k times as long") {
+  for (const int64_t k : {1, 2, 7, 16}) {
+    // Each subcore would wait for the one before; bodies are alike, so one function of k bodies in
+    // turn is written as two that take turns k times.
+    CAPTURE(k);
+    std::string there;
+    std::string back;
+    for (int64_t turn = 0; turn < k; ++turn) {
+      there += fmt::format(
+          R"({}{{"op": "copy", "from": "z_in", "to": "z_in"}}, {{"op": "signal", "sem": "go"}},
+             {{"op": "wait", "sem": "come"}})",
+          turn == 0 ? "" : ",");
+      back += fmt::format(
+          R"({}{{"op": "wait", "sem": "go"}}, {{"op": "copy", "from": "t", "to": "t"}},
+             {{"op": "signal", "sem": "come"}})",
+          turn == 0 ? "" : ",");
+    }
+    const std::string scratch = kT + R"(, "go": {"semaphore": true}, "come": {"semaphore": true},
+               "z_in": {"shape": [4], "dtype": "f32", "space": "smem", "core": "z"})";
+    // A turn of z moves 16 B to and from smem at the device's rate, one of v 32 B of vmem.
+    const std::string text = scenario(scalar(1, there) + "," + vector(1, 1, back), scratch);
+    CHECK(makespan(text) == kLaunch + k * (2 * 16 + 2 * kRowBytes));
+    const Report report = report_of(text);
+    // Three ops a turn on each side, up to the last copy of v.
+    CHECK(critical_runs(report.ops[0].cores->times.walk).size() == static_cast<size_t>(6 * k - 2));
+  }
+}
+
+TEST_CASE("cores: a wait goes on with the earliest signals that suffice") {
+  // z signals after 1 row and after 3; v waits for one or both.
+  const std::string body =
+      R"({"op": "copy", "from": "z_in", "to": "z_in"}, {"op": "signal", "sem": "go"},
+         {"op": "copy", "from": "z_in", "to": "z_in"}, {"op": "copy", "from": "z_in", "to": "z_in"},
+         {"op": "signal", "sem": "go"})";
+  const std::string scratch = kT + R"(, "go": {"semaphore": true},
+      "z_in": {"shape": [4], "dtype": "f32", "space": "smem", "core": "z"})";
+  for (const int64_t amount : {1, 2}) {
+    const std::string waits =
+        fmt::format(R"({{"op": "wait", "sem": "go", "for": {}}},)", amount) +
+        R"({"op": "copy", "from": "t", "to": "t"}, {"op": "copy", "from": "t", "to": "t"},
+           {"op": "copy", "from": "t", "to": "t"})";
+    CHECK(makespan(scenario(scalar(1, body) + "," + vector(1, 1, waits), scratch)) ==
+          kLaunch + (amount == 1 ? 32 : 96) + 3 * 64);
+  }
+}
+
+TEST_CASE("cores: figures that are absent are the device's, labelled") {
+  const std::string text = scenario(
+      vector(1, 2, kRowToT + "," + R"({"op": "mul", "of": ["t", "t"], "to": "t"})" + "," + kTToRow),
+      kT, R"("memory_bandwidth": "1 TB/s", "launch": "1 us", "flops": {"f32": "1 TFLOP/s"})");
+  CHECK(makespan(text) == 1'000'000 + 2 * 32 + 96 + 2 * 32);
+  const std::vector<std::string> labels = report_of(text).labels;
+  for (const char* const label :
+       {"cores: flops of vector cores not given for f32; the device's",
+        "cores: bandwidth of vmem of vector cores not given; that of the device's memory",
+        "cores: the bandwidth of the device's memory is divided evenly among those that use it"})
+    CHECK_MESSAGE(std::count(labels.begin(), labels.end(), label) == 1, label);
+}
+
+TEST_CASE(
+    "cores: scratch of the device's memory is in the profile, other spaces are by themselves") {
+  const std::string body = kRowToT + "," + kTToRow;
+  const std::string scratch = kT + R"(, "h": {"shape": [128], "dtype": "f32", "space": "hbm"},
+               "q": {"shape": [24], "dtype": "f32", "space": "vmem", "core": "v"})";
+  const Report report = report_of(scenario(vector(1, 1, body), scratch));
+  // The operand, the result and the scratch in the device's memory.
+  CHECK(report.memory.largest_peak().count() == 3 * 512);
+  REQUIRE(report.ops[0].cores->spaces.size() == 1);
+  CHECK(report.ops[0].cores->spaces[0].peak == Bytes(32 + 96));
+  CHECK(report.holds());  // exactly as large as vmem
+  const Report over = report_of(
+      scenario(vector(1, 1, body),
+               kT + R"(, "q": {"shape": [25], "dtype": "f32", "space": "vmem", "core": "v"})"));
+  CHECK(!over.holds());
+  const auto capacity =
+      std::find_if(over.checks.begin(), over.checks.end(),
+                   [](const Check& check) { return check.name == "SPACE.CAPACITY"; });
+  CHECK(capacity->message ==
+        "The scratch of \"m\" takes 132 B in vmem of each core of \"v\", which has 128 B.");
+}
+
+TEST_CASE("cores: an op that the cluster's cores cannot run is refused") {
+  const auto refusal = [](const std::string& functions) -> std::string {
+    try {
+      (void)report_of(scenario(functions, kT));
+      return "";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  const std::string body = kRowToT;
+  CHECK(refusal(vector(2, 16, body)) == "");
+  CHECK(
+      refusal(vector(3, 1, body)) ==
+      "f:7:14: /program/0: mpmd_map \"m\": expected at most 2 vector cores, which the cluster has, "
+      "got 3 of \"v\"");
+  CHECK(
+      refusal(vector(
+          1, 17, R"({"op": "full", "shape": [8], "fill_value": 1, "dtype": "f32", "to": "t"})")) ==
+      "f:7:14: /program/0: mpmd_map \"m\": expected at most 16 subcores, which the cluster has, "
+      "got "
+      "17 of \"v\"");
+  CHECK(refusal(R"({"mesh": {"type": "tensor", "name": "v", "core_axis": "c", "cores": 1}})") ==
+        "f:7:14: /program/0: mpmd_map \"m\": expected cores that the cluster has (scalar, vector), "
+        "got \"v\" of tensor cores");
+}
+
+TEST_CASE("cores: an mpmd_map in a loop is one op of each iteration") {
+  const std::string once = scenario(vector(1, 1, kRowToT + "," + kTToRow), kT);
+  const std::string text =
+      R"({"orrery": 1, "mesh": {"x": 2},
+ "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us", )" +
+      std::string(kCores) + R"(},
+ "arrays": {"a": {"shape": [16, 8], "dtype": "f32", "init": "iota"}},
+ "program": [{"id": "l", "op": "fori_loop", "lower": 0, "upper": 5, "carry": {"h": "a"}, "yield": {"h": "m"},
+   "body": [{"id": "m", "op": "mpmd_map", "of": "h", "out": [{"shape": [16, 8], "dtype": "f32"}],
+     "scratch": {)" +
+      kT + R"(}, "functions": [)" + vector(1, 1, kRowToT + "," + kTToRow) +
+      R"(]}]}], "outputs": ["l"]})";
+  CHECK(makespan(text) == 5 * makespan(once));
+  CHECK(report_of(text).holds());
+}
+
+TEST_CASE("cores: a batch gives each element an op of its own, with its own values") {
+  const std::string body =
+      R"({"op": "add", "of": [["in0", {"row": "s"}], ["in0", {"row": "s"}]],
+          "to": ["out0", {"row": "s"}]})";
+  for (const char* const aliases : {"", R"("aliases": {"0": 0},)"}) {
+    const std::string text =
+        R"({"orrery": 1, "mesh": {"x": 1}, "cluster": {"devices": 1, "topology": "ring"},
+ "arrays": {"a": {"shape": [2, 2, 3], "dtype": "s32", "init": "iota"}},
+ "program": [{"id": "m", "op": "mpmd_map", "of": "a", )" +
+        std::string(aliases) + R"("out": [{"shape": [2, 3], "dtype": "s32"}], "functions": [)" +
+        vector(1, 2, body) +
+        R"(]}], "transform": {"batch": {"axis_name": "i", "in_axes": {"a": 0}}}, "outputs": ["m"],
+ "expect": [{"values": {"m": [[0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22]]}}]})";
+    CAPTURE(text);
+    const Report report = report_of(text);
+    CHECK(report.holds());
+    CHECK(std::count_if(report.ops.begin(), report.ops.end(),
+                        [](const OpReport& op) { return op.cores != nullptr; }) == 2);
+  }
+}
+
+TEST_CASE("cores: an mpmd_map has no gradient") {
+  const std::string text =
+      scenario(vector(1, 1, kRowToT + "," + kTToRow), kT, kCores,
+               R"(, "transform": {"vjp": {"of": ["m"], "with_respect_to": ["a"]}})");
+  try {
+    (void)read_scenario("f", text);
+    FAIL("it was read");
+  } catch (const InputError& error) {
+    CHECK(
+        error.diagnostics().front().message ==
+        "expected an op that has a gradient between the values of \"with_respect_to\" and \"of\", "
+        "got \"m\": mpmd_map has no backward rule");
+  }
+}
+
+TEST_CASE("cores: the values of floats are within the bounds of their errors") {
+  const std::string body = kRowToT + "," + R"({"op": "exp", "of": "t", "to": "t"})" + "," + kTToRow;
+  const std::string text =
+      R"({"orrery": 1, "mesh": {"x": 1}, "cluster": {"devices": 1, "topology": "ring"},
+ "arrays": {"a": {"shape": [2, 8], "dtype": "f32", "init": "random"}},
+ "program": [{"id": "m", "op": "mpmd_map", "of": "a", "out": [{"shape": [2, 8], "dtype": "f32"}],
+   "scratch": {)" +
+      kT + R"(}, "functions": [)" + vector(1, 2, body) +
+      R"(]}, {"id": "e", "op": "exp", "of": "a"}], "outputs": ["m", "e"],
+ "expect": [{"close": ["m", "e"]}]})";
+  CHECK(report_of(text).holds());
+}
+
+}  // namespace
+}  // namespace orrery::test

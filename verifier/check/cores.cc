@@ -1,0 +1,365 @@
+#include "verifier/check/cores.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/base/amount_text.h"
+#include "models/program/cores.h"
+#include "models/program/rules.h"
+#include "simulator/lower/core_times.h"
+#include "verifier/check/names.h"
+
+namespace orrery {
+
+namespace {
+
+/// Calls `visit(op, cores)` for each mpmd_map until it returns a check. Copies of an op in
+/// iterations of a loop are visited once.
+template <class F>
+std::optional<Check> first_of_maps(const Program& program, F&& visit) {
+  std::set<std::pair<const CoreMap*, std::vector<std::string>>> seen;
+  for (const Op& op : program.ops) {
+    if (op.kind != OpKind::MpmdMap)
+      continue;
+    const CoreMap& map = *op.attributes.core_map("functions");
+    std::vector<std::string> operands;
+    for (const ValueId operand : op.operands)
+      operands.push_back(text(program.value(operand).type, program.mesh));
+    if (!seen.emplace(&map, std::move(operands)).second)
+      continue;
+    if (std::optional<Check> check = visit(op, cores_of(program, op)))
+      return check;
+  }
+  return std::nullopt;
+}
+
+std::string counter_text(const Cores& cores, uint32_t counter) {
+  return quoted(cores.counters[counter]);
+}
+
+/// Finds a state in which an instance waits for ever. Signals and waits on a counter with one
+/// waiter take nothing from other instances, so they run as soon as they can. Only waits on
+/// contested counters are tried in all orders.
+class StuckSearch {
+ public:
+  explicit StuckSearch(const Cores& cores) : cores_(cores) {
+    for (const uint32_t counter : contested_counters(cores))
+      contested_.insert(counter);
+  }
+
+  struct Outcome {
+    std::optional<CoreState> stuck;
+    bool over_budget = false;
+  };
+
+  Outcome search() {
+    std::vector<CoreState> open = {settled(CoreState(cores_))};
+    std::set<std::vector<uint32_t>> seen;
+    while (!open.empty()) {
+      CoreState state = std::move(open.back());
+      open.pop_back();
+      if (!seen.insert(state.reached).second)
+        continue;
+      if (seen.size() > kMostStates)
+        return {{}, true};
+      bool goes_on = false;
+      for (uint32_t i = 0; i < cores_.instances.size(); ++i) {
+        if (!state.can_go(cores_, i))
+          continue;
+        goes_on = true;
+        CoreState next = state;
+        next.go(cores_, i);
+        open.push_back(settled(std::move(next)));
+      }
+      if (!goes_on && !state.is_at_end(cores_))
+        return {std::move(state)};
+    }
+    return {};
+  }
+
+ private:
+  static constexpr size_t kMostStates = 100'000;
+
+  bool is_choice(const CoreState& state, uint32_t instance) const {
+    const CoreStep& step = cores_.step({instance, state.reached[instance]});
+    return step.op->kind == CoreOp::Kind::Wait && contested_.contains(step.counter);
+  }
+
+  /// Runs all that is no choice.
+  CoreState settled(CoreState state) const {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (uint32_t i = 0; i < cores_.instances.size(); ++i)
+        while (state.can_go(cores_, i) && !is_choice(state, i)) {
+          state.go(cores_, i);
+          moved = true;
+        }
+    }
+    return state;
+  }
+
+  const Cores& cores_;
+  std::set<uint32_t> contested_;
+};
+
+/// Returns who could still signal the counter, as "z (c=0) at functions/0/body/3".
+std::vector<std::string> later_signals(const Cores& cores, const CoreState& state,
+                                       uint32_t counter) {
+  std::vector<std::string> signals;
+  for (uint32_t i = 0; i < cores.instances.size(); ++i)
+    for (uint32_t p = state.reached[i]; p < cores.instances[i].steps.size(); ++p) {
+      const CoreStep& step = cores.instances[i].steps[p];
+      if (step.op->kind == CoreOp::Kind::Signal && step.counter == counter)
+        signals.push_back(
+            fmt::format("{} at {}", cores.text(cores.instances[i]), cores.path({i, p})));
+    }
+  return signals;
+}
+
+std::string wait_text(const Cores& cores, const CoreState& state, uint32_t instance) {
+  const CorePlace place{instance, state.reached[instance]};
+  const CoreStep& step = cores.step(place);
+  const std::vector<std::string> signals = later_signals(cores, state, step.counter);
+  constexpr size_t kShown = 4;
+  const std::span shown = std::span(signals).first(std::min(signals.size(), kShown));
+  std::string who = "nobody signals it any more";
+  if (!signals.empty())
+    who = fmt::format(
+        "{}{} would signal it, but {} not reached", fmt::join(shown, ", "),
+        signals.size() > kShown ? fmt::format(" and {} more", signals.size() - kShown) : "",
+        signals.size() == 1 ? "that is" : "these are");
+  return fmt::format("{} waits at {} for {} of {}, which has {}; {}",
+                     cores.text(cores.instances[instance]), cores.path(place), step.op->amount,
+                     counter_text(cores, step.counter), state.counts[step.counter], who);
+}
+
+Check stuck(const Op& op, const Cores& cores, const CoreState& state) {
+  std::vector<uint32_t> waiting;
+  for (uint32_t i = 0; i < cores.instances.size(); ++i)
+    if (state.reached[i] < cores.instances[i].steps.size())
+      waiting.push_back(i);
+  Witness witness;
+  const size_t shown = rows_shown(waiting.size());
+  for (size_t w = 0; w < shown; ++w)
+    witness.emplace_back(cores.text(cores.instances[waiting[w]]),
+                         wait_text(cores, state, waiting[w]));
+  add_row_of_rest(witness, waiting.size());
+  return failed(CheckKind::DeadlockFree, pointer_of(op),
+                fmt::format("In {}, {}.", quoted_name(op), wait_text(cores, state, waiting[0])),
+                std::move(witness));
+}
+
+/// An Access is one of a step that is reached in all timings.
+struct Access {
+  CorePlace place;
+  CoreAccess of;
+  bool writes = false;
+};
+
+/// Finds the first two accesses of one element that nothing orders.
+class RaceSearch {
+ public:
+  explicit RaceSearch(const Cores& cores) : cores_(cores), whole_(walk_cores(cores)) {}
+
+  struct Outcome {
+    std::optional<std::pair<Access, Access>> race;
+    bool over_budget = false;
+  };
+
+  Outcome search() {
+    std::vector<std::vector<Access>> of_storage(cores_.storages.size());
+    for (const CoreRun& run : whole_.runs) {
+      const CoreStep& step = cores_.step(run.place);
+      for (const CoreAccess& read : step.reads)
+        of_storage[read.storage].push_back({run.place, read, false});
+      if (step.writes)
+        of_storage[step.writes->storage].push_back({run.place, *step.writes, true});
+    }
+    for (const std::vector<Access>& accesses : of_storage) {
+      if (auto race = first_race(accesses))
+        return {std::move(race)};
+      if (left_ < 0)
+        return {{}, true};
+    }
+    return {};
+  }
+
+ private:
+  static constexpr int64_t kBudget = 200'000'000;  // pairs that are compared, and steps walked
+
+  /// Accesses of two rows do not meet, so each is compared with those of its row, and of the whole.
+  std::optional<std::pair<Access, Access>> first_race(const std::vector<Access>& accesses) {
+    std::map<std::optional<int64_t>, std::vector<const Access*>> by_row;
+    bool written = false;
+    for (const Access& each : accesses) {
+      written = written || each.writes;
+      by_row[each.of.row].push_back(&each);
+    }
+    for (const auto& [row, of_row] : by_row) {
+      if (!written)
+        break;
+      for (const auto& [other_row, others] : by_row)
+        if (other_row == row || (!row && other_row))
+          if (auto race = first_race(of_row, others))
+            return race;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::pair<Access, Access>> first_race(const std::vector<const Access*>& some,
+                                                      const std::vector<const Access*>& others) {
+    const bool others_write =
+        std::any_of(others.begin(), others.end(), [](const Access* each) { return each->writes; });
+    for (const Access* a : some)
+      for (const Access* b : others) {
+        if (!a->writes && !others_write)
+          break;
+        if (--left_ < 0)
+          return std::nullopt;
+        if (a->place.instance != b->place.instance && (a->writes || b->writes) &&
+            cores_.elements(a->of).first < cores_.elements(a->of).second &&
+            !is_before(a->place, b->place) && !is_before(b->place, a->place))
+          return std::pair(*a, *b);
+      }
+    return std::nullopt;
+  }
+
+  /// Returns whether `b` cannot be reached while the instance of `a` stops before `a`. It makes no
+  /// difference where it stops between two signals.
+  bool is_before(CorePlace a, CorePlace b) {
+    const std::vector<CoreStep>& steps = cores_.instances[a.instance].steps;
+    while (a.position < steps.size() && steps[a.position].op->kind != CoreOp::Kind::Signal)
+      ++a.position;
+    if (a.position == steps.size())
+      return false;
+    std::vector<uint32_t>& reached = reached_[{a.instance, a.position}];
+    if (reached.empty()) {
+      reached = walk_cores(cores_, a).reached;
+      left_ -= static_cast<int64_t>(whole_.runs.size());
+    }
+    return reached[b.instance] <= b.position;
+  }
+
+  const Cores& cores_;
+  const CoreWalk whole_;
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> reached_;
+  int64_t left_ = kBudget;
+};
+
+std::string access_text(const Access& access, const Cores& cores) {
+  return fmt::format("{} at {} of {}", access.writes ? "the write" : "the read",
+                     cores.path(access.place), cores.text(cores.instances[access.place.instance]));
+}
+
+Check race(const Op& op, const Cores& cores, const Access& a, const Access& b) {
+  const std::pair one = cores.elements(a.of);
+  const std::pair other = cores.elements(b.of);
+  const int64_t begin = std::max(one.first, other.first);
+  const int64_t last = std::min(one.second, other.second) - 1;
+  const std::string& ref = cores.storages[a.of.storage].ref;
+  const std::string elements = begin == last ? fmt::format("element {}", begin)
+                                             : fmt::format("elements {} to {}", begin, last);
+  return failed(
+      CheckKind::RaceFree, pointer_of(op),
+      fmt::format("In {}, {} and {} touch {} of {}, and nothing orders the two. A signal that {} "
+                  "gives after {}, and that {} waits for before {}, would.",
+                  quoted_name(op), access_text(a, cores), access_text(b, cores), elements,
+                  quoted(ref), cores.text(cores.instances[a.place.instance]), cores.path(a.place),
+                  cores.text(cores.instances[b.place.instance]), cores.path(b.place)),
+      {{"ref", ref},
+       {"elements", begin == last ? std::to_string(begin) : fmt::format("{} to {}", begin, last)},
+       {a.writes ? "writes" : "reads", cores.text(a.place)},
+       {b.writes ? "and writes" : "and reads", cores.text(b.place)}});
+}
+
+Check contested(const Op& op, const Cores& cores, uint32_t counter) {
+  std::vector<CorePlace> waits;  // the first of each instance
+  for (uint32_t i = 0; i < cores.instances.size(); ++i)
+    for (uint32_t p = 0; p < cores.instances[i].steps.size(); ++p) {
+      const CoreStep& step = cores.instances[i].steps[p];
+      if (step.op->kind == CoreOp::Kind::Wait && step.counter == counter) {
+        waits.push_back({i, p});
+        break;
+      }
+    }
+  Witness witness;
+  for (size_t w = 0; w < rows_shown(waits.size()); ++w)
+    witness.emplace_back(fmt::format("waiter {}", w), cores.text(waits[w]));
+  add_row_of_rest(witness, waits.size());
+  return failed(CheckKind::RaceFree, pointer_of(op),
+                fmt::format("In {}, {} and {} both wait for {}: who gets a signal depends on "
+                            "timing. Each needs a semaphore of its own.",
+                            quoted_name(op), cores.text(waits[0]), cores.text(waits[1]),
+                            counter_text(cores, counter)),
+                std::move(witness));
+}
+
+}  // namespace
+
+std::optional<Check> stuck_cores(const Program& program) {
+  return first_of_maps(program, [](const Op& op, const Cores& cores) -> std::optional<Check> {
+    const StuckSearch::Outcome outcome = StuckSearch(cores).search();
+    if (outcome.stuck)
+      return stuck(op, cores, *outcome.stuck);
+    if (outcome.over_budget)
+      return undecided(CheckKind::DeadlockFree, pointer_of(op),
+                       fmt::format("Undecided: several instances of {} wait for one semaphore, and "
+                                   "there are too many orders to try.",
+                                   quoted_name(op)));
+    return std::nullopt;
+  });
+}
+
+std::optional<Check> race_of_cores(const Program& program) {
+  return first_of_maps(program, [](const Op& op, const Cores& cores) -> std::optional<Check> {
+    if (const std::vector<uint32_t> counters = contested_counters(cores); !counters.empty())
+      return contested(op, cores, counters.front());
+    RaceSearch search(cores);
+    const RaceSearch::Outcome outcome = search.search();
+    if (outcome.race)
+      return race(op, cores, outcome.race->first, outcome.race->second);
+    if (outcome.over_budget)
+      return undecided(
+          CheckKind::RaceFree, pointer_of(op),
+          fmt::format("Undecided: {} has too many accesses to compare.", quoted_name(op)));
+    return std::nullopt;
+  });
+}
+
+std::optional<Check> space_capacity(const Program& program, const DeviceFigures& device) {
+  std::optional<Check> holds;
+  std::optional<Check> over =
+      first_of_maps(program, [&](const Op& op, const Cores& cores) -> std::optional<Check> {
+        for (const SpaceUse& use : space_uses(cores, device)) {
+          if (!use.size)
+            continue;
+          if (use.peak <= *use.size) {
+            holds = passed(CheckKind::SpaceCapacity, pointer_of(op));
+            continue;
+          }
+          const auto [peak, size] = told_apart(use.peak, *use.size);
+          const std::string where = use.function
+                                        ? fmt::format(" of each core of \"{}\"",
+                                                      cores.map->functions[*use.function].mesh.name)
+                                        : "";
+          return failed(CheckKind::SpaceCapacity, pointer_of(op),
+                        fmt::format("The scratch of {} takes {} in {}{}, which has {}.",
+                                    quoted_name(op), peak, name(use.space), where, size),
+                        {{"space", std::string(name(use.space))},
+                         {"peak_bytes", std::to_string(use.peak.count())},
+                         {"size_bytes", std::to_string(use.size->count())}});
+        }
+        return std::nullopt;
+      });
+  return over ? over : holds;
+}
+
+}  // namespace orrery
