@@ -12,7 +12,7 @@
 
 #include "models/base/diagnostics.h"
 #include "models/scenario/reader.h"
-#include "models/scenario/sharding_query.h"
+#include "models/scenario/queries.h"
 #include "simulator/values/host_executor.h"
 #include "tests/oracle/corpus.h"
 

@@ -12,7 +12,7 @@
 #include "models/scenario/document.h"
 #include "models/scenario/placement.h"
 #include "models/scenario/reader.h"
-#include "models/scenario/sharding_query.h"
+#include "models/scenario/queries.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/report/sharding_text.h"
@@ -27,7 +27,7 @@ Outcome answer_queries(const ShowShardingCommand& command, std::ostream& out) {
   std::string answers;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    const ShardingAnswer answer =
+    const QueryAnswer answer =
         answer_sharding_query(std::string_view(text).substr(begin, end - begin), command.limits);
     if (!answer.is_query)
       outcome = Outcome::WrongInput;

@@ -10,15 +10,15 @@
 
 namespace orrery {
 
-struct ShardingAnswer {
+struct QueryAnswer {
   std::string line;      // JSON without an end of line
-  bool is_query = true;  // whether the line was one; if not, the answer's stage is "query"
+  bool is_query = true;  // whether the line was one
 };
 
 /// Answers one line. Members that cannot be answered are left out, and "error" has the stage and
-/// the message of the first thing that was refused. A mesh has at most limits.devices devices, and
-/// the line is at most limits.file long.
-ShardingAnswer answer_sharding_query(std::string_view line, const Limits& limits);
+/// the message of the first thing that was refused. The stage of a line that is no query is
+/// "query". A mesh has at most limits.devices devices, and the line is at most limits.file long.
+QueryAnswer answer_sharding_query(std::string_view line, const Limits& limits);
 
 /// Reads the entries of a spec as queries have them: "[\"x\", null]". Throws InputError, whose file
 /// is `file`, or ShardingError.
