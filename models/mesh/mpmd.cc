@@ -44,10 +44,22 @@ MpmdMesh::MpmdMesh(DeviceMesh mesh, std::string_view axis)
   ORRERY_CHECK(!mesh_.is_abstract(), "an MPMD mesh has devices");
 }
 
-std::vector<Axis> MpmdMesh::axes_of(int64_t groups) const {
-  std::vector<Axis> axes(mesh_.axes().axes().begin(), mesh_.axes().axes().end());
-  axes[axis_].size = groups;
-  return axes;
+std::vector<int64_t> MpmdMesh::places(std::vector<int64_t> indices) const {
+  for (int64_t& index : indices) {
+    if (index < -groups() || index >= groups())
+      throw ShardingError(ShardingStage::Mesh, fmt::format("expected groups from {} to {}, got {}",
+                                                           -groups(), groups() - 1, index));
+    index += index < 0 ? groups() : 0;
+  }
+  return indices;
+}
+
+std::vector<int64_t> MpmdMesh::shape_of(int64_t groups) const {
+  std::vector<int64_t> sizes;
+  for (const Axis& axis : mesh_.axes().axes())
+    sizes.push_back(axis.size);
+  sizes[axis_] = groups;
+  return sizes;
 }
 
 std::vector<int64_t> MpmdMesh::devices_at(std::span<const int64_t> places) const {
@@ -63,13 +75,20 @@ NamedSharding MpmdMesh::sharding(const std::set<int64_t>& groups, const Partitio
   for (const int64_t group : groups)
     if (const auto error = group_error(group, this->groups()))
       throw ShardingError(ShardingStage::Sharding, *error);
+  std::vector<Axis> axes(mesh_.axes().axes().begin(), mesh_.axes().axes().end());
+  axes[axis_].size = static_cast<int64_t>(groups.size());
   std::vector<AxisType> types;
-  for (size_t a = 0; a < mesh_.axes().axes().size(); ++a)
+  for (size_t a = 0; a < axes.size(); ++a)
     types.push_back(mesh_.type(a));
   const std::vector<int64_t> places(groups.begin(), groups.end());
-  return NamedSharding({DeviceMesh(axes_of(static_cast<int64_t>(groups.size())), std::move(types),
-                                   {.order = devices_at(places)}),
-                        spec});
+  return NamedSharding(
+      {DeviceMesh(std::move(axes), std::move(types), {.order = devices_at(places)}), spec});
+}
+
+PartitionSpec MpmdMesh::filtered(const PartitionSpec& spec) const {
+  if (const auto error = open_dimension_error(spec))
+    throw ShardingError(ShardingStage::Spec, fmt::format("{}: {}", spec.text(), *error));
+  return without_axis(spec, axis_name());
 }
 
 std::optional<std::string> group_error(int64_t group, int64_t groups) {

@@ -49,15 +49,20 @@ class MpmdMesh {
   int64_t groups() const { return mesh_.axes().axes()[axis_].size; }
   int64_t group_of(LogicalId id) const { return mesh_.axes().coordinate(id, axis_); }
 
-  /// Returns the mesh's axes with the size of the MPMD axis changed.
-  std::vector<Axis> axes_of(int64_t groups) const;
+  /// Returns places on the axis as numpy.take has them: those below 0 are from the end. Throws
+  /// ShardingError for one beyond the axis.
+  std::vector<int64_t> places(std::vector<int64_t> indices) const;
+  /// Returns the sizes of the axes of a mesh with so many groups.
+  std::vector<int64_t> shape_of(int64_t groups) const;
   /// Returns the physical ids in the order of devices_at().
   std::vector<int64_t> devices_at(std::span<const int64_t> places) const;
 
-  /// Returns the sharding over these groups of an array of this spec, from which the MPMD axis has
-  /// been taken out: each group has a copy. Throws ShardingError if there is no group or one beyond
-  /// the axis, and as NamedSharding does.
+  /// Returns the sharding of an array of this spec over these groups. Throws ShardingError if there
+  /// is no group or one beyond the axis, and as NamedSharding does.
   NamedSharding sharding(const std::set<int64_t>& groups, const PartitionSpec& spec) const;
+
+  /// Returns the spec without the MPMD axis. Throws ShardingError if a dimension is unconstrained.
+  PartitionSpec filtered(const PartitionSpec& spec) const;
 
  private:
   DeviceMesh mesh_;

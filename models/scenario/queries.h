@@ -1,6 +1,7 @@
 #pragma once
 
-// This answers questions about shardings, one line of JSON each. docs/shardings.md has the keys.
+// This answers questions about shardings and about MPMD arrays, one line of JSON each.
+// docs/shardings.md and docs/mpmd.md have the keys.
 
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ struct QueryAnswer {
 /// the message of the first thing that was refused. The stage of a line that is no query is
 /// "query". A mesh has at most limits.devices devices, and the line is at most limits.file long.
 QueryAnswer answer_sharding_query(std::string_view line, const Limits& limits);
+
+/// Answers one line in the same way, but "error" is the message alone. The answers to the ops of
+/// one line are at most limits.file long.
+QueryAnswer answer_mpmd_query(std::string_view line, const Limits& limits);
 
 /// Reads the entries of a spec as queries have them: "[\"x\", null]". Throws InputError, whose file
 /// is `file`, or ShardingError.

@@ -65,7 +65,10 @@ TEST_CASE("MPMD mesh: groups are the places along one axis, and keep physical id
   CHECK(mesh.group_of(LogicalId(1)) == 0);
   CHECK(mesh.group_of(LogicalId(2)) == 1);
   CHECK(mesh.devices_at(std::vector<int64_t>{1}) == std::vector<int64_t>{3, 1});
-  CHECK(mesh.axes_of(1) == std::vector<Axis>{{"s", 1}, {"m", 2}});
+  CHECK(mesh.shape_of(3) == std::vector<int64_t>{3, 2});
+  CHECK(mesh.places({1, 0, -1, -2, 1}) == std::vector<int64_t>{1, 0, 1, 0, 1});
+  CHECK(refusal_of([&] { return mesh.places({0, 2}); }) == "expected groups from -2 to 1, got 2");
+  CHECK(refusal_of([&] { return mesh.places({-3}); }) == "expected groups from -2 to 1, got -3");
   CHECK(refusal_of([] {
           return MpmdMesh(DeviceMesh({{"s", 2}}), "t");
         }) == R"(the mesh has no axis "t"; it has "s")");
@@ -99,6 +102,11 @@ TEST_CASE("MPMD array: its spec is without the axis, and without sets") {
   CHECK(text({.dims = {{"m"}, {}, {"s"}}}) == "P('m', None, None)");
   CHECK(text({.dims = {{"s", "m"}, {"x", "s", "y"}}}) == "P('m', ('x', 'y'))");
   CHECK(text({.dims = {{"m"}}, .unreduced = {"x"}, .reduced = {"s"}}) == "P('m',)");
+  CHECK(refusal_of([] {
+          return two_by_two().filtered({.dims = {{"s"}, {}}, .unconstrained = {1}});
+        }) ==
+        "P('s', UNCONSTRAINED): dimension 1: expected null or axes for an MPMD array, got "
+        "UNCONSTRAINED");
   CHECK(open_dimension_error({.dims = {{"m"}}}) == std::nullopt);
   CHECK(open_dimension_error({.dims = {{"m"}, {}}, .unconstrained = {1}}) ==
         "dimension 1: expected null or axes for an MPMD array, got UNCONSTRAINED");
