@@ -41,7 +41,7 @@ enum class MpmdUse : uint8_t { Delete, DeleteFirst, IsDeleted, Get, Number };
 
 class MpmdArray {
  public:
-  /// What is known of the array without a replica.
+  /// A Type is known of an array without a replica.
   struct Type {
     std::optional<Shape> shape = {};
     std::optional<Dtype> dtype = {};
