@@ -31,7 +31,7 @@ std::vector<LogicalId> devices_at(const Mesh& mesh, size_t axis, std::span<const
 
 namespace {
 
-size_t position_of(const DeviceMesh& mesh, std::string_view axis) {
+size_t mpmd_axis_of(const DeviceMesh& mesh, std::string_view axis) {
   if (const auto error = missing_axis_error(mesh.axes(), axis))
     throw ShardingError(ShardingStage::Mesh, *error);
   return *mesh.axes().axis(axis);
@@ -40,7 +40,7 @@ size_t position_of(const DeviceMesh& mesh, std::string_view axis) {
 }  // namespace
 
 MpmdMesh::MpmdMesh(DeviceMesh mesh, std::string_view axis)
-    : mesh_(std::move(mesh)), axis_(position_of(mesh_, axis)) {
+    : mesh_(std::move(mesh)), axis_(mpmd_axis_of(mesh_, axis)) {
   ORRERY_CHECK(!mesh_.is_abstract(), "an MPMD mesh has devices");
 }
 

@@ -36,6 +36,7 @@ namespace orrery {
 /// give ascending devices. Requires places on the axis.
 std::vector<LogicalId> devices_at(const Mesh& mesh, size_t axis, std::span<const int64_t> places);
 
+/// An MpmdMesh is a mesh of devices with its groups along one axis, which are numbered from 0.
 class MpmdMesh {
  public:
   /// Throws ShardingError if the mesh has no such axis. Requires a mesh that is not abstract.

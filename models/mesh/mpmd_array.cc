@@ -11,7 +11,7 @@ namespace orrery {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
+[[noreturn]] void refuse_array(const std::string& message) {
   throw ShardingError(ShardingStage::Sharding, message);
 }
 
@@ -26,40 +26,42 @@ MpmdArray::MpmdArray(const MpmdMesh& mesh, std::set<int64_t> groups, const Parti
     try {
       add(local[i], mesh);
     } catch (const ShardingError& error) {
-      refuse(fmt::format("array {}: {}", i, error.what()));
+      refuse_array(fmt::format("array {}: {}", i, error.what()));
     }
   }
   if (!type_.shape || !type_.dtype)
-    refuse(fmt::format("expected a {} to be given where no array is held, got none",
-                       type_.shape ? "dtype" : "shape"));
+    refuse_array(fmt::format("expected a {} to be given where no array is held, got none",
+                             type_.shape ? "dtype" : "shape"));
 }
 
 void MpmdArray::add(const LocalArray& local, const MpmdMesh& mesh) {
   if (local.on == LocalArray::On::OneDevice)
-    refuse("expected an array on a group, got one on a single device");
+    refuse_array("expected an array on a group, got one on a single device");
   if (local.on == LocalArray::On::WholeMesh && mesh.groups() > 1)
-    refuse("expected an array on a group, got one on the whole mesh");
+    refuse_array("expected an array on a group, got one on the whole mesh");
   const int64_t group = local.on == LocalArray::On::OneGroup ? local.group : 0;
   if (const auto error = group_error(group, mesh.groups()))
-    refuse(*error);
+    refuse_array(*error);
   if (!groups_.contains(group))
-    refuse(fmt::format("expected an array on one of groups {}, got one on group {}",
-                       fmt::join(groups_, ", "), group));
+    refuse_array(fmt::format("expected an array on one of groups {}, got one on group {}",
+                             fmt::join(groups_, ", "), group));
   if (!held_.insert(group).second)
-    refuse(fmt::format("expected one array on each group, got another on group {}", group));
+    refuse_array(fmt::format("expected one array on each group, got another on group {}", group));
   (void)mesh.sharding({group}, local.spec).shard_shape(local.shape);
   if (!type_.shape)
     type_.shape = local.shape;
   if (!type_.dtype)
     type_.dtype = local.dtype;
   if (local.shape != *type_.shape)
-    refuse(fmt::format("expected the shape {}, got {}", type_.shape->text(), local.shape.text()));
+    refuse_array(
+        fmt::format("expected the shape {}, got {}", type_.shape->text(), local.shape.text()));
   if (local.dtype != *type_.dtype)
-    refuse(fmt::format("expected the dtype {}, got {}", name(*type_.dtype), name(local.dtype)));
+    refuse_array(
+        fmt::format("expected the dtype {}, got {}", name(*type_.dtype), name(local.dtype)));
   const PartitionSpec& spec = sharding_.parts().spec;
   if (const PartitionSpec filtered = mesh.filtered(local.spec); filtered != spec)
-    refuse(fmt::format("expected the spec {} without axis {}, got {}", spec.text(),
-                       in_quotes(mesh.axis_name()), filtered.text()));
+    refuse_array(fmt::format("expected the spec {} without axis {}, got {}", spec.text(),
+                             in_quotes(mesh.axis_name()), filtered.text()));
 }
 
 std::optional<int64_t> MpmdArray::first_replica() const {

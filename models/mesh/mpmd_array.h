@@ -5,8 +5,8 @@
 //
 // With groups {0, 2}, a process of group 2 holds one replica, and so it has a local array. The
 // first replica is that of group 0, which it has not. A process of group 1 holds none. A process
-// that holds both replicas has a list of local arrays, and it may delete one without the other.
-// Then the array can only be printed.
+// that holds both replicas has a list of local arrays, and it may delete the first alone. After
+// that the array refuses all other uses, though it can be printed.
 
 #include <algorithm>
 #include <cstddef>

@@ -24,9 +24,9 @@ namespace orrery {
 
 namespace {
 
-constexpr IntegerRange kAnyInteger = {std::numeric_limits<int64_t>::min(),
-                                      std::numeric_limits<int64_t>::max()};
-constexpr IntegerRange kNotNegative = {0, kAnyInteger.high};
+constexpr IntegerRange kAnyNumber = {std::numeric_limits<int64_t>::min(),
+                                     std::numeric_limits<int64_t>::max()};
+constexpr IntegerRange kNumberFrom0 = {0, kAnyNumber.high};
 
 /// Throws what cannot be answered. Answers have no stages.
 [[noreturn]] void refuse(const std::string& message) {
@@ -83,7 +83,7 @@ class MpmdReader {
   }
 
   void read_groups(Fields& fields, MpmdQuery& query) {
-    for (const int64_t group : read_list(fields, "mesh_ids", "a group", kAnyInteger))
+    for (const int64_t group : read_list(fields, "mesh_ids", "a group", kAnyNumber))
       query.groups.insert(group);
   }
 
@@ -142,7 +142,7 @@ class MpmdReader {
 
   std::vector<Bytes> read_sizes(Fields& fields) {
     std::vector<Bytes> sizes;
-    for (const int64_t size : read_list(fields, "sizes", "a size in bytes", kNotNegative))
+    for (const int64_t size : read_list(fields, "sizes", "a size in bytes", kNumberFrom0))
       sizes.emplace_back(size);
     return sizes;
   }
@@ -152,7 +152,7 @@ class MpmdReader {
     const auto node = fields.required("mesh_ids");
     if (node && is_list(*node, "a list with the groups of each array", diagnostics_))
       for (const DocumentNode item : *node)
-        if (const auto groups = read_integers(item, "a group", kNotNegative, diagnostics_))
+        if (const auto groups = read_integers(item, "a group", kNumberFrom0, diagnostics_))
           lists.push_back(target_groups({groups->begin(), groups->end()}));
     return lists;
   }
@@ -165,7 +165,7 @@ class MpmdReader {
     for (const DocumentNode item : node) {
       if (item.kind() != DocumentNode::Kind::List || item.size() != 2)
         expected(item, "the limit and the peak of a device such as [80, 20]", diagnostics_);
-      else if (const auto pair = read_integers(item, "bytes", kNotNegative, diagnostics_))
+      else if (const auto pair = read_integers(item, "bytes", kNumberFrom0, diagnostics_))
         devices.push_back({.limit = Bytes((*pair)[0]), .peak = Bytes((*pair)[1])});
     }
     return devices;
@@ -178,7 +178,7 @@ class MpmdReader {
     Fields fields(node, diagnostics_);
     if (const auto group = fields.required("group")) {
       if (group->kind() == DocumentNode::Kind::Number)
-        array.group = read_integer(*group, "a group", kAnyInteger, diagnostics_).value_or(0);
+        array.group = read_integer(*group, "a group", kAnyNumber, diagnostics_).value_or(0);
       else if (group->kind() == DocumentNode::Kind::Text && group->text() == "whole")
         array.on = LocalArray::On::WholeMesh;
       else if (group->kind() == DocumentNode::Kind::Text && group->text() == "single")
@@ -314,7 +314,7 @@ class MpmdAnswers {
     const MpmdQuery query = reader_.read_mesh(fields_);
     std::optional<std::vector<int64_t>> submesh;
     if (const auto node = fields_.optional("submesh_of"))
-      submesh = read_integers(*node, "a group", kAnyInteger, diagnostics_);
+      submesh = read_integers(*node, "a group", kAnyNumber, diagnostics_);
     finish();
     const MpmdMesh mesh = query.mesh_made(limits_);
     std::string unstacked;
@@ -368,7 +368,7 @@ class MpmdAnswers {
     MpmdQuery query = reader_.read_mesh(fields_);
     reader_.read_groups(fields_, query);
     std::vector<LocalArray> arrays;
-    for (const int64_t group : reader_.read_list(fields_, "held", "a group", kAnyInteger))
+    for (const int64_t group : reader_.read_list(fields_, "held", "a group", kAnyNumber))
       arrays.push_back({.group = group});
     const auto ops = reader_.read_ops(fields_);
     finish();
@@ -399,8 +399,7 @@ class MpmdAnswers {
     const std::vector<Bytes> sizes = reader_.read_sizes(fields_);
     const auto node = fields_.required("threshold");
     const auto threshold =
-        node ? read_integer(*node, "a threshold in bytes", kAnyInteger, diagnostics_)
-             : std::nullopt;
+        node ? read_integer(*node, "a threshold in bytes", kAnyNumber, diagnostics_) : std::nullopt;
     finish();
     std::string groups;
     for (const std::vector<size_t>& group : transfer_groups(sizes, Bytes(*threshold)))
