@@ -164,10 +164,10 @@ std::vector<std::vector<size_t>> transfer_groups(std::span<const Bytes> sizes, B
 
 namespace {
 
-Bytes least_available(std::span<const DeviceMemory> devices) {
+Bytes least_available(std::span<const LimitAndPeak> devices) {
   ORRERY_CHECK(!devices.empty(), "a threshold is that of at least one device");
   Bytes least = devices[0].limit - devices[0].peak;
-  for (const DeviceMemory& device : devices)
+  for (const LimitAndPeak& device : devices)
     least = std::min(least, device.limit - device.peak);
   return least;
 }
@@ -178,14 +178,14 @@ Bytes third_rounded_down(Int128 bytes) {
 
 }  // namespace
 
-Bytes threshold_of_devices(std::span<const DeviceMemory> devices) {
+Bytes threshold_of_devices(std::span<const LimitAndPeak> devices) {
   return third_rounded_down(least_available(devices).count());
 }
 
-Bytes threshold_of_processes(std::span<const std::vector<DeviceMemory>> processes) {
+Bytes threshold_of_processes(std::span<const std::vector<LimitAndPeak>> processes) {
   ORRERY_CHECK(!processes.empty(), "a threshold is that of at least one process");
   std::vector<float> leasts;
-  for (const std::vector<DeviceMemory>& devices : processes)
+  for (const std::vector<LimitAndPeak>& devices : processes)
     leasts.push_back(static_cast<float>(static_cast<double>(least_available(devices).count())));
   // A rounded count of bytes is whole, and may be 2^63.
   return third_rounded_down(static_cast<Int128>(*std::min_element(leasts.begin(), leasts.end())));

@@ -95,19 +95,19 @@ std::vector<size_t> interleaved_order(std::span<const Bytes> sizes,
 /// group of its own. Requires sizes of at least 0.
 std::vector<std::vector<size_t>> transfer_groups(std::span<const Bytes> sizes, Bytes threshold);
 
-/// A DeviceMemory has the figures of one device on which a default threshold depends.
-struct DeviceMemory {
+/// A LimitAndPeak has the memory figures of one device on which a default threshold depends.
+struct LimitAndPeak {
   Bytes limit;  // what the device has
   Bytes peak;   // the most that was in use
 };
 
 /// Returns the threshold if none is given: a third of the least limit - peak of these devices,
 /// rounded down, below 0 too. Requires a device.
-Bytes threshold_of_devices(std::span<const DeviceMemory> devices);
+Bytes threshold_of_devices(std::span<const LimitAndPeak> devices);
 
 /// Returns the threshold on which several processes agree. The least of each process is rounded to
 /// float32 as numpy rounds an integer, by way of float64, before the least of all is divided.
 /// Requires a process, and a device of each.
-Bytes threshold_of_processes(std::span<const std::vector<DeviceMemory>> processes);
+Bytes threshold_of_processes(std::span<const std::vector<LimitAndPeak>> processes);
 
 }  // namespace orrery

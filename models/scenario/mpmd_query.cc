@@ -158,8 +158,8 @@ class MpmdReader {
   }
 
   /// Reads the devices of one process.
-  std::vector<DeviceMemory> read_devices(DocumentNode node) {
-    std::vector<DeviceMemory> devices;
+  std::vector<LimitAndPeak> read_devices(DocumentNode node) {
+    std::vector<LimitAndPeak> devices;
     if (!is_list(node, "a list of devices", diagnostics_))
       return devices;
     for (const DocumentNode item : node) {
@@ -415,14 +415,14 @@ class MpmdAnswers {
     const bool is_by_process =
         first && first->kind() == DocumentNode::Kind::List &&
         (first->size() == 0 || first->first()->kind() == DocumentNode::Kind::List);
-    std::vector<std::vector<DeviceMemory>> processes;
+    std::vector<std::vector<LimitAndPeak>> processes;
     if (is_by_process)
       for (const DocumentNode process : *node)
         processes.push_back(reader_.read_devices(process));
     else if (node)
       processes.push_back(reader_.read_devices(*node));
     finish();
-    for (const std::vector<DeviceMemory>& devices : processes)
+    for (const std::vector<LimitAndPeak>& devices : processes)
       if (devices.empty())
         refuse("expected at least one device, got none");
     const Bytes threshold =

@@ -47,14 +47,14 @@ TEST_CASE("MPMD mesh: the devices at places of an axis are row-major in the orde
       ids.push_back(id.index());
     return ids;
   };
-  using Ids = std::vector<uint32_t>;
-  CHECK(at(1, {0}) == Ids{0, 1, 6, 7});
-  CHECK(at(1, {0, 2}) == Ids{0, 1, 4, 5, 6, 7, 10, 11});
-  CHECK(at(1, {2, 0}) == Ids{4, 5, 0, 1, 10, 11, 6, 7});
-  CHECK(at(1, {1, 1}) == Ids{2, 3, 2, 3, 8, 9, 8, 9});
-  CHECK(at(1, {}) == Ids{});
-  CHECK(at(0, {1}) == Ids{6, 7, 8, 9, 10, 11});
-  CHECK(at(2, {1}) == Ids{1, 3, 5, 7, 9, 11});
+  using Numbers = std::vector<uint32_t>;
+  CHECK(at(1, {0}) == Numbers{0, 1, 6, 7});
+  CHECK(at(1, {0, 2}) == Numbers{0, 1, 4, 5, 6, 7, 10, 11});
+  CHECK(at(1, {2, 0}) == Numbers{4, 5, 0, 1, 10, 11, 6, 7});
+  CHECK(at(1, {1, 1}) == Numbers{2, 3, 2, 3, 8, 9, 8, 9});
+  CHECK(at(1, {}) == Numbers{});
+  CHECK(at(0, {1}) == Numbers{6, 7, 8, 9, 10, 11});
+  CHECK(at(2, {1}) == Numbers{1, 3, 5, 7, 9, 11});
 }
 
 TEST_CASE("MPMD mesh: groups are the places along one axis, and keep physical ids") {
@@ -256,12 +256,12 @@ TEST_CASE("transfer groups: they keep the order and the threshold, and none coul
   });
 }
 
-DeviceMemory memory(int64_t limit, int64_t peak) {
+LimitAndPeak memory(int64_t limit, int64_t peak) {
   return {.limit = Bytes(limit), .peak = Bytes(peak)};
 }
 
 TEST_CASE("default threshold: a third of the least that is available, rounded down") {
-  const auto threshold = [](const std::vector<DeviceMemory>& devices) {
+  const auto threshold = [](const std::vector<LimitAndPeak>& devices) {
     return threshold_of_devices(devices).count();
   };
   CHECK(threshold({memory(10, 1)}) == 3);
@@ -275,7 +275,7 @@ TEST_CASE("default threshold: a third of the least that is available, rounded do
 }
 
 TEST_CASE("default threshold: what processes tell each other is rounded to float32") {
-  const auto threshold = [](const std::vector<std::vector<DeviceMemory>>& processes) {
+  const auto threshold = [](const std::vector<std::vector<LimitAndPeak>>& processes) {
     return threshold_of_processes(processes).count();
   };
   CHECK(threshold({{memory(10, 1)}, {memory(20, 12), memory(30, 0)}}) == 2);  // 8 / 3
