@@ -1,11 +1,11 @@
 // Tests the answers to queries about shardings, and the errors of lines that are none. The
 // shardings themselves are tested in tests/models/mesh, and against JAX in tests/oracle.
 
-#include "models/scenario/queries.h"
-
 #include <string>
 
 #include <doctest/doctest.h>
+
+#include "models/scenario/queries.h"
 
 namespace orrery {
 namespace {
