@@ -1,4 +1,4 @@
-#include "models/scenario/sharding_query.h"
+// This answers queries about shardings.
 
 #include <iterator>
 #include <limits>
@@ -7,70 +7,23 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "models/base/diagnostics.h"
 #include "models/mesh/named_sharding.h"
 #include "models/program/value.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
+#include "models/scenario/query_reader.h"
 
 namespace orrery {
 
 namespace {
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-
-std::string token(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-/// A line of JSON: an object whose members are added one by one.
-class AnswerLine {
- public:
-  void add(std::string_view key, std::string_view json) {
-    text_ += fmt::format("{}\"{}\": {}", text_.size() > 1 ? ", " : "", key, json);
-  }
-  void add_text(std::string_view key, std::string_view text) { add(key, token(text)); }
-  void add_flag(std::string_view key, bool flag) { add(key, flag ? "true" : "false"); }
-  void add_error(std::string_view stage, std::string_view message) {
-    add("error", fmt::format("{{\"stage\": {}, \"message\": {}}}", token(stage), token(message)));
-  }
-  std::string finished() && { return std::move(text_) + "}"; }
-
- private:
-  std::string text_ = "{";
-};
-
-std::string names_json(std::span<const std::string> names) {
-  std::string text;
-  for (const std::string& name : names)
-    text += (text.empty() ? "" : ", ") + token(name);
-  return "[" + text + "]";
-}
-
-std::string spec_json(const PartitionSpec& spec) {
-  std::string text;
-  for (const std::vector<std::string>& axes : spec.dims)
-    text += (text.empty() ? "" : ", ") + (axes.empty()       ? "null"
-                                          : axes.size() == 1 ? token(axes[0])
-                                                             : names_json(axes));
-  return "[" + text + "]";
-}
-
-/// The mesh and the spec of a query, and what its keys ask for. A member that is refused when it is
-/// made, such as a name that is null, is kept as that error until all of the line is read.
+/// The mesh and the spec of a query, and what its keys ask for.
 struct ShardingQuery {
-  std::vector<Axis> axes;
-  std::optional<std::vector<AxisType>> types;
-  MeshDevices devices;
-  std::optional<std::string> mesh_error;
+  QueryMesh mesh;
+  QuerySpec spec;
   std::optional<Shape> shape;
-  PartitionSpec spec;
-  std::optional<std::string> spec_error;
-  std::optional<std::string> sharding_error;
   bool open_spec = false;  // "AUTO"
   std::optional<std::string> memory_kind;
   std::optional<std::vector<LogicalId>> logical_device_ids;
@@ -86,35 +39,26 @@ class QueryReader {
   explicit QueryReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
   /// Reads the keys of the mesh.
-  void read_mesh(Fields& fields, ShardingQuery& query) {
-    if (const auto node = fields.required("mesh"))
-      read_axes(*node, query);
-    if (const auto node = fields.optional("device_order"))
-      if (auto order = read_integers(*node, "a device", {kLeast, kMost}, diagnostics_))
-        query.devices.order = std::move(*order);
-    if (const auto node = fields.optional("axis_types"))
-      read_types(*node, query);
+  QueryMesh read_mesh(Fields& fields) {
+    QueryMesh mesh = read_query_mesh(fields, diagnostics_);
     if (const auto node = fields.optional("abstract"))
-      query.devices.abstract = read_boolean(*node, diagnostics_).value_or(false);
+      mesh.devices.abstract = read_boolean(*node, diagnostics_).value_or(false);
+    return mesh;
   }
 
   ShardingQuery read_sharding(DocumentNode node, Keys keys) {
     ShardingQuery query;
     Fields fields(node, diagnostics_);
-    read_mesh(fields, query);
+    query.mesh = read_mesh(fields);
     if (const auto shape =
             keys == Keys::Whole ? fields.required("shape") : fields.optional("shape"))
-      query.shape = read_shape(*shape);
+      query.shape = read_query_shape(*shape, diagnostics_);
     if (const auto spec = fields.required("spec"))
-      read_entries(*spec, keys, query);
-    for (const auto& [key, set] : {std::pair("unreduced", &query.spec.unreduced),
-                                   std::pair("reduced", &query.spec.reduced)}) {
-      if (const auto names = fields.optional(key)) {
-        read_set(*names, key, *set, query);
+      read_spec(*spec, keys, query);
+    for (const std::string_view key : {"unreduced", "reduced"})
+      if (const auto names = read_query_set(fields, key, query.spec, diagnostics_))
         refuse_beside_open(query, *names, key,
                            names->kind() == DocumentNode::Kind::List && names->size() > 0);
-      }
-    }
     if (const auto kind = fields.optional("memory_kind"))
       query.memory_kind = read_text(*kind, "a kind of memory", diagnostics_);
     if (const auto ids = fields.optional("logical_device_ids")) {
@@ -141,79 +85,14 @@ class QueryReader {
         node ? read_integer(*node, "a rank", kRanks, diagnostics_).value_or(0) : 0);
   }
 
-  void read_entries(DocumentNode node, Keys keys, ShardingQuery& query) {
+ private:
+  void read_spec(DocumentNode node, Keys keys, ShardingQuery& query) {
     query.open_spec =
         keys == Keys::Whole && node.kind() == DocumentNode::Kind::Text && node.text() == "AUTO";
-    if (query.open_spec ||
-        !is_list(node,
-                 keys == Keys::Whole
-                     ? "a list with null, an axis name or a list of them per dimension, or \"AUTO\""
-                     : "a list with null, an axis name or a list of them per dimension",
-                 diagnostics_))
-      return;
-    const auto is_open = [](DocumentNode item) {
-      return item.kind() == DocumentNode::Kind::Text && item.text() == "UNCONSTRAINED";
-    };
-    for (const DocumentNode entry : node) {
-      const size_t dimension = query.spec.dims.size();
-      std::vector<std::string>& axes = query.spec.dims.emplace_back();
-      // A list of one is its item.
-      const bool alone = entry.kind() == DocumentNode::Kind::List && entry.size() == 1;
-      if (is_open(alone ? *entry.first() : entry)) {
-        query.spec.unconstrained.insert(dimension);
-      } else if (entry.kind() == DocumentNode::Kind::List) {
-        if (alone && entry.first()->kind() == DocumentNode::Kind::Null)
-          continue;
-        for (const DocumentNode axis : entry)
-          read_entry_axis(axis, dimension, axes, query);
-      } else if (entry.kind() == DocumentNode::Kind::Text) {
-        if (!entry.text().empty())
-          axes.push_back(entry.text());
-      } else if (entry.kind() != DocumentNode::Kind::Null) {
-        expected(entry, "null, an axis name or a list of them", diagnostics_);
-      }
-    }
-  }
-
- private:
-  void read_axes(DocumentNode node, ShardingQuery& query) {
-    if (!is_list(node, "a list of axes such as [\"x\", 4]", diagnostics_))
-      return;
-    if (node.size() > static_cast<size_t>(kMostMeshAxes))
-      diagnostics_.add(node.origin(),
-                       fmt::format("expected at most {} axes, got {}", kMostMeshAxes, node.size()));
-    for (const DocumentNode axis : node) {
-      if (axis.kind() != DocumentNode::Kind::List || axis.size() != 2) {
-        expected(axis, "an axis such as [\"x\", 4]", diagnostics_);
-        continue;
-      }
-      const DocumentNode name = *axis.first();
-      const auto size = read_integer(*name.next(), "an axis size", {kLeast, kMost}, diagnostics_);
-      if (name.kind() == DocumentNode::Kind::Null)
-        refuse(query.mesh_error,
-               fmt::format("expected a name for axis {}, got null", query.axes.size()));
-      else if (name.kind() != DocumentNode::Kind::Text)
-        expected(name, "an axis name", diagnostics_);
-      query.axes.push_back(
-          {name.kind() == DocumentNode::Kind::Text ? name.text() : "", size.value_or(1)});
-    }
-  }
-
-  void read_types(DocumentNode node, ShardingQuery& query) {
-    if (!is_list(node, "a list of axis types", diagnostics_))
-      return;
-    query.types.emplace();
-    for (const DocumentNode item : node) {
-      const auto word = read_text(item, "an axis type", diagnostics_);
-      const auto type = word == "auto"       ? AxisType::Auto
-                        : word == "explicit" ? AxisType::Explicit
-                                             : AxisType::Manual;
-      query.types->push_back(type);
-      if (word && type == AxisType::Manual && word != "manual")
-        refuse(query.mesh_error,
-               fmt::format("expected the type auto, explicit or manual for axis {}, got {}",
-                           query.types->size() - 1, in_quotes(*word)));
-    }
+    if (!query.open_spec)
+      query.spec = read_query_spec(
+          node, fmt::format("{}{}", kSpecEntries, keys == Keys::Whole ? ", or \"AUTO\"" : ""),
+          diagnostics_);
   }
 
   /// Refuses a key that asks for something where all dimensions are open.
@@ -225,43 +104,6 @@ class QueryReader {
                                    in_quotes(key)));
   }
 
-  std::optional<Shape> read_shape(DocumentNode node) {
-    auto dims = read_integers(node, "an extent", {0, kMost}, diagnostics_);
-    if (dims && dims->size() > kMostDimensions) {
-      diagnostics_.add(node.origin(), fmt::format("expected at most {} dimensions, got {}",
-                                                  kMostDimensions, dims->size()));
-      return std::nullopt;
-    }
-    return dims ? std::optional(Shape(std::move(*dims))) : std::nullopt;
-  }
-
-  void read_entry_axis(DocumentNode axis, size_t dimension, std::vector<std::string>& axes,
-                       ShardingQuery& query) {
-    if (axis.kind() == DocumentNode::Kind::Text)
-      axes.push_back(axis.text());
-    else if (axis.kind() == DocumentNode::Kind::List)
-      refuse(query.spec_error,
-             fmt::format("dimension {}: expected axis names in the list, got a list", dimension));
-    else if (axis.kind() == DocumentNode::Kind::Null)
-      refuse(
-          query.sharding_error,
-          fmt::format("dimension {}: expected axes of the mesh in the list, got null", dimension));
-    else
-      expected(axis, "an axis name", diagnostics_);
-  }
-
-  void read_set(DocumentNode node, std::string_view key, std::set<std::string>& set,
-                ShardingQuery& query) {
-    if (!is_list(node, "a list of axis names", diagnostics_))
-      return;
-    for (const DocumentNode axis : node) {
-      if (axis.kind() == DocumentNode::Kind::Null)
-        refuse(query.spec_error, fmt::format("{}: expected axis names, got null", key));
-      else if (const auto name = read_text(axis, "an axis name", diagnostics_))
-        set.insert(*name);
-    }
-  }
-
   std::vector<LogicalId> read_ids(DocumentNode node) {
     constexpr IntegerRange kIds = {0, int64_t{std::numeric_limits<uint32_t>::max()}};
     const auto numbers = read_integers(node, "a device's place in the mesh", kIds, diagnostics_);
@@ -271,40 +113,14 @@ class QueryReader {
     return ids;
   }
 
-  /// Keeps the first error.
-  static void refuse(std::optional<std::string>& kept, std::string message) {
-    if (!kept)
-      kept = std::move(message);
-  }
-
   Diagnostics& diagnostics_;
 };
 
-/// Makes the mesh. Throws ShardingError.
-DeviceMesh mesh_of(const ShardingQuery& query, const Limits& limits) {
-  if (query.mesh_error)
-    throw ShardingError(ShardingStage::Mesh, *query.mesh_error);
-  DeviceMesh mesh(query.axes, query.types, query.devices);
-  if (mesh.axes().devices() > limits.devices)
-    throw ShardingError(ShardingStage::Mesh,
-                        beyond(limits, &Limits::devices, int64_t{mesh.axes().devices()}));
-  return mesh;
-}
-
-/// Throws ShardingError if the spec is one of no mesh.
-void check_spec(const ShardingQuery& query) {
-  if (query.spec_error)
-    throw ShardingError(ShardingStage::Spec, *query.spec_error);
-  check_places(query.spec);
-  if (query.sharding_error)
-    throw ShardingError(ShardingStage::Sharding, *query.sharding_error);
-}
-
 /// Makes the parts of the sharding. Throws ShardingError.
 ShardingParts parts_of(const ShardingQuery& query, const Limits& limits) {
-  DeviceMesh mesh = mesh_of(query, limits);
-  check_spec(query);
-  return {std::move(mesh), query.spec, query.memory_kind, query.logical_device_ids};
+  DeviceMesh mesh = query.mesh.made(limits);
+  query.spec.check();
+  return {std::move(mesh), query.spec.spec, query.memory_kind, query.logical_device_ids};
 }
 
 /// Adds the members that `add` makes. Returns the error in the place of those that it cannot make.
@@ -344,8 +160,7 @@ void add_shards(const std::vector<Shard>& shards, AnswerLine& answer) {
 void add_sharding(const NamedSharding& sharding, const ShardingQuery& query, AnswerLine& answer) {
   const size_t rank = query.shape->rank();
   std::optional<ShardingError> error = error_of([&] {
-    answer.add("shard_shape",
-               fmt::format("[{}]", fmt::join(sharding.shard_shape(*query.shape).dims(), ", ")));
+    answer.add("shard_shape", integers_json(sharding.shard_shape(*query.shape).dims()));
     add_shards(sharding.shards(*query.shape), answer);
   });
   const std::optional<ShardingError> no_hlo = error_of([&] {
@@ -378,7 +193,7 @@ PartitionSpec corrected_spec(const ShardingParts& parts, const Shape& shape) {
 
 void answer_sharding(const ShardingQuery& query, const Limits& limits, AnswerLine& answer) {
   if (query.open_spec) {
-    (void)mesh_of(query, limits);
+    (void)query.mesh.made(limits);
     answer.add_text("sdy", open_array(query.shape->rank()).text());
     return;
   }
@@ -439,15 +254,14 @@ void answer_object(DocumentNode root, const Limits& limits, Diagnostics& diagnos
     answer.add_flag("equal", a == b);
   } else if (root.find("hlo")) {
     Fields fields(root, diagnostics);
-    ShardingQuery query;
     const auto hlo = read_text(*fields.required("hlo"), "an HLO sharding", diagnostics);
-    reader.read_mesh(fields, query);
+    const QueryMesh read = reader.read_mesh(fields);
     const size_t rank = reader.read_rank(fields);
     fields.finish();
     diagnostics.throw_if_any();
-    const DeviceMesh mesh = mesh_of(query, limits);
+    const DeviceMesh mesh = read.made(limits);
     const PartitionSpec spec = spec_of_hlo(*hlo, mesh.axes(), rank);
-    if (query.types)
+    if (read.types)
       check_text(*hlo, mesh, spec, rank);
     answer.add("spec", spec_json(spec));
     answer.add("unreduced", names_json(std::vector(spec.unreduced.begin(), spec.unreduced.end())));
@@ -458,48 +272,31 @@ void answer_object(DocumentNode root, const Limits& limits, Diagnostics& diagnos
   }
 }
 
-/// Returns the first error of the line, with its place.
-std::string message_of(const InputError& error) {
-  const Diagnostic& first = error.diagnostics().front();
-  std::string place = first.origin.at ? fmt::format("column {}: ", first.origin.at->column) : "";
-  if (!first.origin.pointer.empty())
-    place += first.origin.pointer + ": ";
-  return place + first.message;
-}
-
 }  // namespace
 
-ShardingAnswer answer_sharding_query(std::string_view line, const Limits& limits) {
+QueryAnswer answer_sharding_query(std::string_view line, const Limits& limits) {
   // An HLO text names each device, so it may be as long as its line.
   Limits of_line = limits;
   of_line.text = limits.file;
-  AnswerLine answer;
-  try {
-    Diagnostics diagnostics("");
-    const Document document(line, diagnostics, of_line, ControlCharacters::Refused, TextIs::Line);
-    if (const auto root = document.root()) {
-      if (is_object(*root, "a query, an object", diagnostics))
-        answer_object(*root, limits, diagnostics, answer);
-    }
-    diagnostics.throw_if_any();
-  } catch (const InputError& error) {
-    AnswerLine refused;
-    refused.add_error("query", message_of(error));
-    return {std::move(refused).finished(), false};
-  } catch (const ShardingError& error) {
-    answer.add_error(name(error.stage()), error.what());
-  }
-  return {std::move(answer).finished(), true};
+  return answered(
+      line, of_line,
+      [&](DocumentNode root, Diagnostics& diagnostics, AnswerLine& answer) {
+        answer_object(root, limits, diagnostics, answer);
+      },
+      [](std::string_view stage, std::string_view message) {
+        return fmt::format("{{\"stage\": {}, \"message\": {}}}", text_json(stage),
+                           text_json(message));
+      });
 }
 
 PartitionSpec read_spec_text(std::string_view json, std::string_view file, const Limits& limits) {
   Diagnostics diagnostics{std::string(file)};
   const Document document(json, diagnostics, limits, ControlCharacters::Refused, TextIs::Line);
-  ShardingQuery query;
+  QuerySpec query;
   if (const auto root = document.root())
-    QueryReader(diagnostics).read_entries(*root, Keys::OfPair, query);
+    query = read_query_spec(*root, kSpecEntries, diagnostics);
   diagnostics.throw_if_any();
-  check_spec(query);
+  query.check();
   return query.spec;
 }
 

@@ -48,6 +48,10 @@ TEST_CASE("corpus: queries about shardings are answered") {
   CHECK(feed("sharding_query", fuzz_sharding_query) > 0);
 }
 
+TEST_CASE("corpus: queries about MPMD meshes and arrays are answered") {
+  CHECK(feed("mpmd_query", fuzz_mpmd_query) > 0);
+}
+
 TEST_CASE("corpus: MSCCL algorithms are read, or refused with an error") {
   CHECK(feed("msccl", fuzz_msccl) > 0);
 }

@@ -1,14 +1,14 @@
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/scenario/document.h"
-#include "models/scenario/sharding_query.h"
+#include "models/scenario/queries.h"
 #include "tests/fuzz/targets.h"
 
 namespace orrery::test {
 
 void fuzz_sharding_query(std::string_view text) {
   text = text.substr(0, static_cast<size_t>(kFuzzLimits.file));
-  const ShardingAnswer answer = answer_sharding_query(text, kFuzzLimits);
+  const QueryAnswer answer = answer_sharding_query(text, kFuzzLimits);
   ORRERY_CHECK(answer.line.find('\n') == std::string::npos, "an answer is one line");
   Diagnostics diagnostics("answer");
   // A message may name a control character of the line, escaped.

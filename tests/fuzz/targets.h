@@ -34,6 +34,9 @@ void fuzz_hlo_sharding(std::string_view text);
 /// Checks that the line has an answer of one line, JSON, which says why if the line is no query.
 void fuzz_sharding_query(std::string_view text);
 
+/// Checks the same of a query about MPMD meshes and arrays.
+void fuzz_mpmd_query(std::string_view text);
+
 /// Checks that the text is refused with at least one error, or read and judged.
 void fuzz_msccl(std::string_view text);
 

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "models/base/diagnostics.h"
+#include "models/scenario/queries.h"
 #include "models/scenario/reader.h"
-#include "models/scenario/sharding_query.h"
 #include "simulator/values/host_executor.h"
 #include "tests/oracle/corpus.h"
 

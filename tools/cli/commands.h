@@ -292,6 +292,19 @@ struct ShowShardingCommand {
   Limits limits;
 };
 
+/// It answers queries about MPMD meshes and arrays.
+struct ShowMpmdCommand {
+  std::string queries;  // a file
+  Limits limits;
+};
+
+struct QueryAnswer;
+
+/// Writes an answer per line of the file.
+Outcome answer_queries(const std::string& file, const Limits& limits,
+                       QueryAnswer (*answer)(std::string_view line, const Limits& limits),
+                       std::ostream& out);
+
 /// This command only prints: --help, completion, the manual, or an error in the arguments.
 struct Message {
   Outcome outcome = Outcome::Holds;
@@ -301,7 +314,7 @@ struct Message {
 using Command =
     std::variant<RunCommand, VerifyCommand, PlanCommand, MergeCommand, DiffCommand, ProveCommand,
                  PerfCommand, CalibrateCommand, CalibrateCudaCommand, CalibrateOpsCommand,
-                 ValidateCommand, ShowCommand, ShowShardingCommand, Message>;
+                 ValidateCommand, ShowCommand, ShowShardingCommand, ShowMpmdCommand, Message>;
 
 /// Reads the arguments, without the program's own name.
 Command parse_command_line(std::vector<std::string> arguments);
@@ -327,6 +340,7 @@ Outcome execute(const CalibrateOpsCommand& command, const Terminal& terminal);
 Outcome execute(const ValidateCommand& command, const Terminal& terminal);
 Outcome execute(const ShowCommand& command, const Terminal& terminal);
 Outcome execute(const ShowShardingCommand& command, const Terminal& terminal);
+Outcome execute(const ShowMpmdCommand& command, const Terminal& terminal);
 Outcome execute(const Message& command, const Terminal& terminal);
 
 /// Parses and executes, and turns exceptions into a message and an exit code.

@@ -358,11 +358,27 @@ void add_show_sharding(CLI::App& show, ShowShardingCommand& sharding) {
       "Exit codes: 0 shown, 2 the input or a line of the queries is wrong, 3 a bug in orrery.\n");
 }
 
-void add_show(CLI::App& app, ShowCommand& show, ShowShardingCommand& sharding) {
+void add_show_mpmd(CLI::App& show, ShowMpmdCommand& mpmd) {
+  CLI::App& command = *show.add_subcommand(
+      "mpmd", "Groups of an MPMD mesh, its arrays, and the transfer groups in which they move");
+  command
+      .add_option("--queries", mpmd.queries,
+                  "Answer queries, a line of JSON each; - is standard input")
+      ->type_name("FILE")
+      ->required();
+  add_limits(command, mpmd.limits);
+  command.footer(
+      "Example:\n"
+      "  orrery show mpmd --queries queries.jsonl\n"
+      "Exit codes: 0 answered, 2 a line of the queries is wrong, 3 a bug in orrery.\n");
+}
+
+void add_show(CLI::App& app, ShowCommand& show, ShowShardingCommand& sharding,
+              ShowMpmdCommand& mpmd) {
   CLI::App* const command = app.add_subcommand(
       "show",
-      "Show a program, a schedule, the critical path, shardings, a topology, the catalog, the "
-      "ops, the algorithms, the laws, the schemas");
+      "Show a program, a schedule, the critical path, shardings, MPMD meshes, a topology, the "
+      "catalog, the ops, the algorithms, the laws, the schemas");
   command->require_subcommand(1);
   CLI::App* const program = command->add_subcommand("program", "The ops of a scenario, typed");
   program->add_option("FILE", show.file, "A scenario")->required();
@@ -388,6 +404,7 @@ void add_show(CLI::App& app, ShowCommand& show, ShowShardingCommand& sharding) {
   path->footer("Example:\n  orrery show critical-path scenarios/quickstart.json\n");
 
   add_show_sharding(*command, sharding);
+  add_show_mpmd(*command, mpmd);
 
   CLI::App* const topology =
       command->add_subcommand("topology", "How a cluster is wired: levels, figures, links");
@@ -520,6 +537,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
   ValidateCommand validate;
   ShowCommand show;
   ShowShardingCommand show_sharding;
+  ShowMpmdCommand show_mpmd;
   add_run(app, run);
   add_verify(app, verify);
   add_plan(app, plan);
@@ -530,7 +548,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
   add_calibrate(app, calibrate, calibrate_cuda, calibrate_ops);
   add_validate(app, validate);
   std::string shell;
-  add_show(app, show, show_sharding);
+  add_show(app, show, show_sharding, show_mpmd);
   add_completion(app, shell);
   add_manual(app);
   try {
@@ -572,6 +590,8 @@ Command parse_command_line(std::vector<std::string> arguments) {
     return validate;
   if (app.get_subcommand("show")->got_subcommand("sharding"))
     return show_sharding;
+  if (app.get_subcommand("show")->got_subcommand("mpmd"))
+    return show_mpmd;
   return show;
 }
 

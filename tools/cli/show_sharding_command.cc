@@ -11,38 +11,14 @@
 #include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
 #include "models/scenario/placement.h"
+#include "models/scenario/queries.h"
 #include "models/scenario/reader.h"
-#include "models/scenario/sharding_query.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/report/sharding_text.h"
 
 namespace orrery {
 namespace {
-
-/// Writes an answer per line of the queries.
-Outcome answer_queries(const ShowShardingCommand& command, std::ostream& out) {
-  const std::string text = load_text(*command.queries, command.limits);
-  Outcome outcome = Outcome::Holds;
-  std::string answers;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const ShardingAnswer answer =
-        answer_sharding_query(std::string_view(text).substr(begin, end - begin), command.limits);
-    if (!answer.is_query)
-      outcome = Outcome::WrongInput;
-    answers += answer.line;
-    answers += '\n';
-    constexpr size_t kChunk = size_t{1} << 16U;
-    if (answers.size() >= kChunk) {
-      out << answers;
-      answers.clear();
-    }
-    begin = end + 1;
-  }
-  out << answers;
-  return outcome;
-}
 
 /// Returns the whole number that is all of the text, or nothing.
 std::optional<int64_t> number_in(std::string_view text) {
@@ -180,9 +156,33 @@ void write_svg(const ShowShardingCommand& command, const ShownSharding& shown) {
 
 }  // namespace
 
+Outcome answer_queries(const std::string& file, const Limits& limits,
+                       QueryAnswer (*answer)(std::string_view line, const Limits& limits),
+                       std::ostream& out) {
+  const std::string text = load_text(file, limits);
+  Outcome outcome = Outcome::Holds;
+  std::string answers;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const QueryAnswer made = answer(std::string_view(text).substr(begin, end - begin), limits);
+    if (!made.is_query)
+      outcome = Outcome::WrongInput;
+    answers += made.line;
+    answers += '\n';
+    constexpr size_t kChunk = size_t{1} << 16U;
+    if (answers.size() >= kChunk) {
+      out << answers;
+      answers.clear();
+    }
+    begin = end + 1;
+  }
+  out << answers;
+  return outcome;
+}
+
 Outcome execute(const ShowShardingCommand& command, const Terminal& terminal) {
   if (command.queries)
-    return answer_queries(command, terminal.out);
+    return answer_queries(*command.queries, command.limits, answer_sharding_query, terminal.out);
   try {
     const ShownSharding shown = command.file.empty() ? described(command) : of_scenario(command);
     const std::string text = sharding_text(shown, terminal.style);

@@ -1,17 +1,17 @@
 // Tests the answers to queries about shardings, and the errors of lines that are none. The
 // shardings themselves are tested in tests/models/mesh, and against JAX in tests/oracle.
 
-#include "models/scenario/sharding_query.h"
-
 #include <string>
 
 #include <doctest/doctest.h>
+
+#include "models/scenario/queries.h"
 
 namespace orrery {
 namespace {
 
 std::string query_answer(const std::string& line, const Limits& limits = {}) {
-  const ShardingAnswer made = answer_sharding_query(line, limits);
+  const QueryAnswer made = answer_sharding_query(line, limits);
   CHECK(made.is_query);
   return made.line;
 }
@@ -22,7 +22,7 @@ std::string error_line(const std::string& stage, const std::string& message) {
 
 /// Returns the message to a line that is no query.
 std::string query_refused(const std::string& line, const Limits& limits = {}) {
-  const ShardingAnswer made = answer_sharding_query(line, limits);
+  const QueryAnswer made = answer_sharding_query(line, limits);
   CHECK_FALSE(made.is_query);
   const std::string begin = R"({"error": {"stage": "query", "message": ")";
   REQUIRE(made.line.starts_with(begin));

@@ -16,6 +16,7 @@ TEST_CASE("command line: every command has help with an example") {
                                                           {"show", "program"},
                                                           {"show", "schedule"},
                                                           {"show", "sharding"},
+                                                          {"show", "mpmd"},
                                                           {"show", "catalog"},
                                                           {"show", "ops"},
                                                           {"show", "algorithms"}};

@@ -1,4 +1,4 @@
-// Tests that docs/shardings.md shows what its commands print, in its order.
+// Tests that the documents on queries show what their commands print, in their order.
 
 #include <string>
 #include <vector>
@@ -12,11 +12,12 @@
 namespace orrery::test {
 namespace {
 
-TEST_CASE("docs/shardings.md shows what its commands print") {
+/// Compares what the commands of a document print with what it shows. Returns how many it has.
+size_t commands_compared(const std::string& document) {
   const TemporaryFolder folder;
   const WorkingFolder working(folder.path());
-  size_t asked = 0;
-  for (const Shown& shown : commands_of(text_of(in_tree("docs/shardings.md")))) {
+  const std::vector<Shown> commands = commands_of(text_of(in_tree(document)));
+  for (const Shown& shown : commands) {
     INFO(shown.command);
     std::vector<std::string> words = words_of(shown.command);
     REQUIRE(words[0] == "orrery");
@@ -27,9 +28,16 @@ TEST_CASE("docs/shardings.md shows what its commands print") {
     CHECK(run.err == "");
     CHECK(run.out == shown.output);
     CHECK((run.outcome == Outcome::WrongInput) == (words.back() == "wrong.jsonl"));
-    ++asked;
   }
-  CHECK(asked == 5);
+  return commands.size();
+}
+
+TEST_CASE("docs/shardings.md shows what its commands print") {
+  CHECK(commands_compared("docs/shardings.md") == 5);
+}
+
+TEST_CASE("docs/mpmd.md shows what its commands print") {
+  CHECK(commands_compared("docs/mpmd.md") == 5);
 }
 
 }  // namespace
