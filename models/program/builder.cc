@@ -297,6 +297,18 @@ std::optional<ProgramBuilder::Results> ProgramBuilder::judge_results(
 bool ProgramBuilder::check_in_place(const OpRequest& request, const std::vector<ValueId>& operands,
                                     const std::vector<ValueId>& donated, const OpMemory& memory) {
   for (const ResultMemory& result : memory.results) {
+    const auto in_same_buffer = [&](ValueId operand) {
+      return program_.value(operand).buffer == program_.value(operands[result.operand]).buffer;
+    };
+    if (result.alias == Alias::InPlace && rules(request.kind).donates_overwritten &&
+        std::count_if(operands.begin(), operands.end(), in_same_buffer) > 1) {
+      add_error(
+          request, "of",
+          fmt::format("expected \"{}\", over which a result is written, to be no other operand "
+                      "too, nor to share memory with one",
+                      shown(request.operands[result.operand])));
+      return false;
+    }
     if (result.alias != Alias::InPlace ||
         std::find(donated.begin(), donated.end(), operands[result.operand]) != donated.end())
       continue;

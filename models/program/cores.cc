@@ -267,6 +267,8 @@ class Resolver {
       return;
     if (!rows)
       refuse(path, "expected \"{}\" without a row: it has no dimension", ref.name);
+    if (*rows == 0)
+      refuse(path, "expected a ref that has rows, got \"{}\", which has none", ref.name);
     if (!ref.row->axis) {
       if (ref.row->number < 0 || ref.row->number >= *rows)
         refuse(path, "expected a row from 0 to {} of \"{}\", got {}", *rows - 1, ref.name,

@@ -164,6 +164,22 @@ TEST_CASE("cores: an op that the cluster's cores cannot run is refused") {
         "got \"v\" of tensor cores");
 }
 
+TEST_CASE("cores: maps of the most body ops are decided") {
+  // Pairs of all body ops would be 10^9. An instance's accesses between two signals count once.
+  std::string body = R"({"op": "add", "of": ["t", "t"], "to": "t"})";
+  for (int op = 0; op < 30'000; ++op)
+    body += R"(, {"op": "add", "of": ["t", "t"], "to": "t"})";
+  CHECK(report_of(scenario(vector(1, 1, body), kT)).holds());
+  const std::string row =
+      R"({"op": "copy", "from": ["in0", {"row": 0}], "to": ["out0", {"row": "c"}]})";
+  const std::string text = R"({"orrery": 1, "mesh": {"x": 1},
+ "cluster": {"devices": 1, "topology": "ring"}, "arrays": {"a": {"shape": [1, 2], "dtype": "f32"}},
+ "program": [{"id": "m", "op": "mpmd_map", "of": "a", "out": [{"shape": [30000, 2], "dtype": "f32"}],
+   "functions": [{"mesh": {"type": "tensor", "name": "w", "core_axis": "c", "cores": 30000}, "body": [)" +
+                           row + "]}]}]}";
+  CHECK(report_of(text).holds());
+}
+
 TEST_CASE("cores: an mpmd_map in a loop is one op of each iteration") {
   const std::string once = scenario(vector(1, 1, kRowToT + "," + kTToRow), kT);
   const std::string text =

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -175,15 +176,7 @@ class RaceSearch {
   };
 
   Outcome search() {
-    std::vector<std::vector<Access>> of_storage(cores_.storages.size());
-    for (const CoreRun& run : whole_.runs) {
-      const CoreStep& step = cores_.step(run.place);
-      for (const CoreAccess& read : step.reads)
-        of_storage[read.storage].push_back({run.place, read, false});
-      if (step.writes)
-        of_storage[step.writes->storage].push_back({run.place, *step.writes, true});
-    }
-    for (const std::vector<Access>& accesses : of_storage) {
+    for (const ByRow& accesses : accesses_of_storages()) {
       if (auto race = first_race(accesses))
         return {std::move(race)};
       if (left_ < 0)
@@ -195,41 +188,69 @@ class RaceSearch {
  private:
   static constexpr int64_t kBudget = 200'000'000;  // pairs that are compared, and steps walked
 
-  /// Accesses of two rows do not meet, so each is compared with those of its row, and of the whole.
-  std::optional<std::pair<Access, Access>> first_race(const std::vector<Access>& accesses) {
-    std::map<std::optional<int64_t>, std::vector<const Access*>> by_row;
-    bool written = false;
-    for (const Access& each : accesses) {
-      written = written || each.writes;
-      by_row[each.of.row].push_back(&each);
+  /// The accesses of a storage by their row; without a row, those of all of it.
+  using ByRow = std::map<std::optional<int64_t>, std::vector<Access>>;
+
+  /// Returns the accesses that are reached. An instance does all that is between two of its signals
+  /// and waits in the same order to other instances, so of equal accesses there the first stands
+  /// for all.
+  std::vector<ByRow> accesses_of_storages() const {
+    std::vector<ByRow> of_storage(cores_.storages.size());
+    using Key = std::tuple<uint32_t, std::optional<int64_t>, bool>;  // storage, row, writes
+    for (uint32_t i = 0; i < cores_.instances.size(); ++i) {
+      std::set<Key> seen;
+      for (uint32_t p = 0; p < whole_.reached[i]; ++p) {
+        const CoreStep& step = cores_.instances[i].steps[p];
+        const auto add = [&](const CoreAccess& of, bool writes) {
+          if (seen.emplace(of.storage, of.row, writes).second)
+            of_storage[of.storage][of.row].push_back({{i, p}, of, writes});
+        };
+        if (!step.writes)
+          seen.clear();
+        for (const CoreAccess& read : step.reads)
+          add(read, false);
+        if (step.writes)
+          add(*step.writes, true);
+      }
     }
-    for (const auto& [row, of_row] : by_row) {
-      if (!written)
-        break;
-      for (const auto& [other_row, others] : by_row)
-        if (other_row == row || (!row && other_row))
-          if (auto race = first_race(of_row, others))
-            return race;
+    return of_storage;
+  }
+
+  /// Accesses of two rows do not meet, so each is compared with those of its row, and of the whole.
+  std::optional<std::pair<Access, Access>> first_race(const ByRow& accesses) {
+    const auto whole = accesses.find(std::nullopt);
+    for (const auto& [row, of_row] : accesses) {
+      if (auto race = first_race(of_row, of_row))
+        return race;
+      if (row && whole != accesses.end())
+        if (auto race = first_race(whole->second, of_row))
+          return race;
     }
     return std::nullopt;
   }
 
-  std::optional<std::pair<Access, Access>> first_race(const std::vector<const Access*>& some,
-                                                      const std::vector<const Access*>& others) {
-    const bool others_write =
-        std::any_of(others.begin(), others.end(), [](const Access* each) { return each->writes; });
-    for (const Access* a : some)
-      for (const Access* b : others) {
-        if (!a->writes && !others_write)
+  std::optional<std::pair<Access, Access>> first_race(const std::vector<Access>& some,
+                                                      const std::vector<Access>& others) {
+    for (const Access& a : some)
+      for (const Access& b : others)
+        if (!a.writes)
           break;
-        if (--left_ < 0)
-          return std::nullopt;
-        if (a->place.instance != b->place.instance && (a->writes || b->writes) &&
-            cores_.elements(a->of).first < cores_.elements(a->of).second &&
-            !is_before(a->place, b->place) && !is_before(b->place, a->place))
-          return std::pair(*a, *b);
-      }
+        else if (is_race(a, b))
+          return std::pair(a, b);
+    for (const Access& b : others)
+      for (const Access& a : some)
+        if (!b.writes)
+          break;
+        else if (!a.writes && is_race(a, b))
+          return std::pair(a, b);
     return std::nullopt;
+  }
+
+  /// Requires that one of the two writes.
+  bool is_race(const Access& a, const Access& b) {
+    return a.place.instance != b.place.instance && --left_ >= 0 &&
+           cores_.elements(a.of).first < cores_.elements(a.of).second &&
+           !is_before(a.place, b.place) && !is_before(b.place, a.place);
   }
 
   /// Returns whether `b` cannot be reached while the instance of `a` stops before `a`. It makes no

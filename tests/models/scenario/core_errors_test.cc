@@ -216,6 +216,11 @@ TEST_CASE("mpmd_map: aliases that are wrong") {
         "/program/0/aliases/0: " + kMap +
             "expected operand and output of one dtype and shape, got s32[4,8] and f32[4,8]");
   map.of = R"(["a", "a"])";
+  map.more = aliases + R"({"1": 0})";
+  CHECK(error_of(map.text()) ==
+        "/program/0/of: " + kMap +
+            "expected \"a\", over which a result is written, to be no other operand too, nor to "
+            "share memory with one");
   map.more = aliases + R"({"0": 0, "1": 0})";
   CHECK(error_of(map.text()) ==
         "/program/0/aliases/1: " + kMap + "expected each output once, got 0 twice");
@@ -277,6 +282,13 @@ TEST_CASE("mpmd_map: refs that are wrong") {
                     kMap + "expected a ref that \"z\" may use, got \"t\", which is of the core "
                            "\"v\"")}});
   MapText map;
+  map.scratch = R"({"t": {"shape": [0, 8], "dtype": "f32", "space": "hbm"}})";
+  map.functions =
+      R"("functions": [{"mesh": {"type": "tensor", "name": "w", "core_axis": "c", "cores": 1},
+      "body": [{"op": "copy", "from": ["t", {"row": 0}], "to": "t"}]}],)";
+  CHECK(error_of(map.text()) == "/program/0/functions/0/body/0/from: " + kMap +
+                                    "expected a ref that has rows, got \"t\", which has none");
+  map = MapText();
   map.scalar = R"({"type": "scalar", "name": "z", "core_axis": "c", "cores": 8})";
   map.vector =
       R"({"type": "vector", "name": "v", "core_axis": "c", "cores": 8, "subcore_axis": "s", "subcores": 1})";
