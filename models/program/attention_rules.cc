@@ -131,13 +131,10 @@ class AttentionBody {
         query_(operands[0].shape),
         scale_(attributes.has("scale")
                    ? attributes.number("scale")
-                   : NumberOrPair{1 / std::sqrt(static_cast<double>(sizes_.depth))}),
-        diagnostics_(""),
-        builder_(Mesh(), Checks::Shapes, diagnostics_) {
+                   : NumberOrPair{1 / std::sqrt(static_cast<double>(sizes_.depth))}) {
     constexpr std::array<const char*, 4> kNames = {"q", "k", "v", "g"};
     for (size_t i = 0; i < operands.size(); ++i)
-      builder_.argument(kNames[i], operands[i].dtype, operands[i].shape, {});
-    builder_.thread("body", {LogicalId(0)});
+      body_.argument(kNames[i], operands[i].dtype, operands[i].shape);
     for (size_t d = 0; d < batch_; ++d)
       weights_.push_back(query_[d]);
     weights_.insert(weights_.end(), {sizes_.key_heads, sizes_.queries,
@@ -148,7 +145,7 @@ class AttentionBody {
     const std::string narrow = converted(softmax(), Dtype::F32, dtype_);
     const std::string summed =
         dot(narrow, "v", {at(3)}, {at(0)}, {at(0)}, {at(1)}, dtype_);  // (b, K, T, G, depth)
-    return std::move(*this).with_outputs({queries(summed)});
+    return std::move(body_).finish({queries(summed)});
   }
 
   Program gradients() && {
@@ -171,7 +168,7 @@ class AttentionBody {
     const std::string of_key =
         dot(of_products, grouped_queries("q"), {at(1), at(2)}, {at(0), at(2)}, {at(0)}, {at(1)},
             dtype_);  // (b, K, S, depth)
-    return std::move(*this).with_outputs({queries(of_query), keys(of_key), keys(of_value)});
+    return std::move(body_).finish({queries(of_query), keys(of_key), keys(of_value)});
   }
 
  private:
@@ -179,14 +176,7 @@ class AttentionBody {
   int64_t at(size_t own) const { return static_cast<int64_t>(batch_ + own); }
 
   std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes = {}) {
-    OpRequest request;
-    request.name = fmt::format("v{}", count_++);
-    request.kind = kind;
-    request.operands = std::move(operands);
-    request.attributes = std::move(attributes);
-    std::string name = request.name;
-    builder_.op(std::move(request));
-    return name;
+    return body_.op(kind, std::move(operands), std::move(attributes));
   }
 
   /// Returns the weights: softmax(scale * query . key) over the keys that a query meets, in f32 for
@@ -282,14 +272,6 @@ class AttentionBody {
   /// Makes (b, S, K, depth) of (b, K, S, depth).
   std::string keys(const std::string& value) { return transposed(value, {1, 0, 2}); }
 
-  Program with_outputs(const std::vector<std::string>& names) && {
-    for (const std::string& name : names)
-      builder_.output(name);
-    Program program = builder_.finish();
-    diagnostics_.throw_if_any();
-    return program;
-  }
-
   Dtype dtype_;
   Dtype wide_;  // of products: f32 or wider
   size_t batch_;
@@ -297,9 +279,7 @@ class AttentionBody {
   Shape query_;
   NumberOrPair scale_;
   Integers weights_;  // the shape (b, K, T, G, S)
-  Diagnostics diagnostics_;
-  ProgramBuilder builder_;
-  size_t count_ = 0;
+  BodyBuilder body_;
 };
 
 Program attention_body(const Attributes& attributes, std::span<const ValueType> operands) {

@@ -504,4 +504,29 @@ Program ProgramBuilder::finish() {
   return std::move(program_);
 }
 
+void BodyBuilder::argument(std::string name, Dtype dtype, const Shape& shape) {
+  builder_.argument(std::move(name), dtype, shape, {});
+}
+
+std::string BodyBuilder::op(OpKind kind, std::vector<std::string> operands, Attributes attributes) {
+  if (count_ == 0)
+    builder_.thread("body", {LogicalId(0)});
+  OpRequest request;
+  request.name = fmt::format("v{}", count_++);
+  request.kind = kind;
+  request.operands = std::move(operands);
+  request.attributes = std::move(attributes);
+  std::string name = request.name;
+  builder_.op(std::move(request));
+  return name;
+}
+
+Program BodyBuilder::finish(const std::vector<std::string>& outputs) && {
+  for (const std::string& output : outputs)
+    builder_.output(output);
+  Program program = builder_.finish();
+  diagnostics_.throw_if_any();
+  return program;
+}
+
 }  // namespace orrery

@@ -201,4 +201,22 @@ class ProgramBuilder {
   std::set<std::pair<std::string, std::string>> undefined_uses_;  // pointer and name of each
 };
 
+/// A BodyBuilder makes what an op stands for (OpRules::body): a program of local ops on one device,
+/// whose values are numbered.
+class BodyBuilder {
+ public:
+  BodyBuilder() : diagnostics_(""), builder_(Mesh(), Checks::Shapes, diagnostics_) {}
+
+  /// Requires that no op was added.
+  void argument(std::string name, Dtype dtype, const Shape& shape);
+  /// Adds an op with one result, and returns the name of that.
+  std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes);
+  Program finish(const std::vector<std::string>& outputs) &&;
+
+ private:
+  Diagnostics diagnostics_;
+  ProgramBuilder builder_;
+  size_t count_ = 0;  // ops so far
+};
+
 }  // namespace orrery

@@ -28,11 +28,9 @@ using Integers = std::vector<int64_t>;
 
 class Body {
  public:
-  Body(const Cores& cores, std::span<const ValueType> operands)
-      : cores_(cores), diagnostics_(""), builder_(Mesh(), Checks::Shapes, diagnostics_) {
+  Body(const Cores& cores, std::span<const ValueType> operands) : cores_(cores) {
     for (size_t i = 0; i < operands.size(); ++i)
-      builder_.argument(fmt::format("in{}", i), operands[i].dtype, operands[i].shape, {});
-    builder_.thread("body", {LogicalId(0)});
+      body_.argument(fmt::format("in{}", i), operands[i].dtype, operands[i].shape);
     contents_.resize(cores.storages.size());
     for (size_t i = 0; i < operands.size(); ++i)
       contents_[cores.inputs[i]].whole = fmt::format("in{}", i);
@@ -47,11 +45,7 @@ class Body {
       // An output is a value of its own, also where it is an input or another output.
       outputs.push_back(reshaped(whole(storage), cores_.storages[storage].shape));
     }
-    for (const std::string& output : outputs)
-      builder_.output(output);
-    Program program = builder_.finish();
-    diagnostics_.throw_if_any();
-    return program;
+    return std::move(body_).finish(outputs);
   }
 
  private:
@@ -63,14 +57,7 @@ class Body {
   };
 
   std::string op(OpKind kind, std::vector<std::string> operands, Attributes attributes) {
-    OpRequest request;
-    request.name = fmt::format("v{}", count_++);
-    request.kind = kind;
-    request.operands = std::move(operands);
-    request.attributes = std::move(attributes);
-    std::string name = request.name;
-    builder_.op(std::move(request));
-    return name;
+    return body_.op(kind, std::move(operands), std::move(attributes));
   }
 
   std::string reshaped(const std::string& value, const Shape& shape) {
@@ -161,10 +148,8 @@ class Body {
   }
 
   const Cores& cores_;
-  Diagnostics diagnostics_;
-  ProgramBuilder builder_;
+  BodyBuilder body_;
   std::vector<Contents> contents_;
-  size_t count_ = 0;
 };
 
 /// Requires operands for which the map is right.
