@@ -250,7 +250,8 @@ TEST_CASE("transfer groups: they keep the order and the threshold, and none coul
         sum += sizes[i];
       }
       RC_ASSERT(group.size() == 1 || (!group.empty() && sum <= threshold));
-      RC_ASSERT(next == sizes.size() || sum + sizes[next] > threshold);
+      const bool is_full = next == sizes.size() || sum + sizes[next] > threshold;
+      RC_ASSERT(is_full);
     }
     RC_ASSERT(next == sizes.size());
   });
