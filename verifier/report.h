@@ -7,6 +7,7 @@
 // except for measurements of GPUs (`gpus`).
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -83,7 +84,6 @@ struct OpReport {
   /// A collective that took time, and whose ranks must exchange data, has this for the group of the
   /// device where it took longest. It is null for other ops, and for a precv.
   std::shared_ptr<const ReachedBound> reached = nullptr;
-  std::shared_ptr<const CoreReport> cores = nullptr;  // of an mpmd_map; null for other ops
 };
 
 struct DeviceReport {
@@ -113,7 +113,8 @@ struct Report {
   std::vector<std::string> labels;       // what was assumed: "launch: 0 (not given)"
   std::optional<Completion> completion;  // absent when the program hangs; times are then 0
   std::vector<PathEntry> critical_path;
-  std::vector<OpReport> ops;  // in issue order, thread by thread
+  std::vector<OpReport> ops;                                // in issue order, thread by thread
+  std::map<OpId, std::shared_ptr<const CoreReport>> cores;  // of each mpmd_map
   MemoryProfile memory;
   std::vector<DeviceReport> devices;
   std::vector<LinkReport> links;  // by id; none without times
@@ -122,6 +123,12 @@ struct Report {
   std::optional<cuda::GpuFacts> gpus;  // if it ran on GPUs
 
   bool holds() const { return verdict == Verdict::Holds; }
+
+  /// Returns the report of an mpmd_map; null for another op.
+  const CoreReport* cores_of(OpId op) const {
+    const auto found = cores.find(op);
+    return found == cores.end() ? nullptr : found->second.get();
+  }
 
   /// Returns the links as they were for this run, with the rates at which they carry data.
   const Fabric& fabric() const { return links_of_run ? *links_of_run : scenario->cluster.fabric; }

@@ -81,6 +81,7 @@ class ScenarioTemplate {
   ScenarioTemplate& operator=(const ScenarioTemplate&) = delete;
 
   const std::string& file() const { return file_; }
+  const std::string& text() const { return text_; }
   const std::string& name() const { return name_; }
   bool has_cluster() const { return has_cluster_; }
 

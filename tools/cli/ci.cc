@@ -66,8 +66,12 @@ std::string shell_word(const std::string& word) {
 }  // namespace
 
 Replay::Replay(std::vector<std::string> words, const std::string& file) : words_(std::move(words)) {
+  this->file(file);
+}
+
+void Replay::file(const std::string& name) {
   // A word that begins with a dash would be an option.
-  words_.push_back((file.size() > 1 && file[0] == '-' ? "./" : "") + file);
+  words_.push_back((name.size() > 1 && name[0] == '-' ? "./" : "") + name);
 }
 
 void Replay::option(const char* name, const std::optional<std::string>& value) {

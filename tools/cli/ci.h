@@ -34,9 +34,11 @@ struct CiOptions {
 class Replay {
  public:
   explicit Replay(std::vector<std::string> words) : words_(std::move(words)) {}
-  /// Begins with the words and a file. "-" is stdin.
+  /// Begins with the words and a file.
   Replay(std::vector<std::string> words, const std::string& file);
 
+  /// Adds a file. "-" is stdin.
+  void file(const std::string& name);
   /// Adds an option with its value, or nothing if there is no value.
   void option(const char* name, const std::optional<std::string>& value);
   void option(const char* name, const std::optional<uint32_t>& value);
@@ -48,6 +50,7 @@ class Replay {
   /// Returns the command on one line, for POSIX shells. Control characters are written as in
   /// $'a\nb', which bash, zsh and ksh know.
   std::string text() const;
+  const std::vector<std::string>& words() const { return words_; }
 
  private:
   std::vector<std::string> words_;

@@ -101,7 +101,8 @@ struct RunCommand {
   std::vector<std::string> paths;  // files and folders (all scenarios below them)
   bool pass_over = false;          // laws that are named too, not only those in folders
   Format format = Format::Text;
-  std::optional<std::string> output;   // a file instead of stdout
+  std::optional<std::string> output;   // a file instead of stdout; with `part` a folder
+  std::optional<std::string> part;     // "I/N": only run these files, into the folder
   std::vector<std::string> values;     // ids, or "all" alone
   std::optional<std::string> explain;  // an id of an op or a value
   std::vector<std::string> let;        // values of a law's names, each NAME=VALUE,..
@@ -140,7 +141,8 @@ struct VerifyCommand {
   std::optional<uint64_t> only;  // the number of the only case
   unsigned jobs = 1;
   Format format = Format::Text;
-  std::optional<std::string> output;  // a file instead of stdout
+  std::optional<std::string> output;  // a file instead of stdout; with `part` a folder
+  std::optional<std::string> part;    // "I/N": only run these cases, into the folder
   CiOptions ci;
   std::optional<std::filesystem::path> folder;  // of counterexamples
   OnUndecided undecided = OnUndecided::Fail;
@@ -163,12 +165,15 @@ struct PlanCommand {
   Limits limits;
 };
 
+/// This command writes what `orrery plan`, `verify` or `run` would, whose parts are there.
 struct MergeCommand {
-  std::string folder;  // of `orrery plan --part`
-  bool all_points = false;
+  std::string folder;       // of --part
+  bool all_points = false;  // of plan
   PlanFormat format = PlanFormat::Text;
   std::optional<std::string> output;
   unsigned jobs = 1;
+  std::optional<std::filesystem::path> counterexamples;  // their folder, of verify
+  OnUndecided undecided = OnUndecided::Fail;             // of verify and run
 };
 
 struct ProveCommand {

@@ -26,6 +26,17 @@ const char* const kExitCodes =
     "Exit codes: 0 all holds, 1 a verdict fails or is undecided, 2 the input is wrong, 3 a bug in "
     "orrery.\n";
 
+/// Adds --part. `units` says what there are parts of.
+void add_part(CLI::App& command, std::optional<std::string>& part, std::string_view units) {
+  command
+      .add_option("--part", part,
+                  fmt::format("Only work out the I-th of N parts of the {}, into the folder of "
+                              "--output; what is there is not worked out again. `orrery merge` "
+                              "writes the answer",
+                              units))
+      ->type_name("I/N");
+}
+
 void add_run(CLI::App& app, RunCommand& run) {
   CLI::App& command = *app.add_subcommand("run", "Run scenarios: values, time, memory, verdicts");
   command.add_option("FILE", run.paths, "Scenario files, or folders of them; - is standard input")
@@ -39,6 +50,7 @@ void add_run(CLI::App& app, RunCommand& run) {
       "--verbose", [&run](int64_t) { run.text.checks = ShownChecks::All; },
       "In text: checks that hold one by one, and sections whole, however long");
   command.add_option("-o,--output", run.output, "Write the report to this file")->type_name("FILE");
+  add_part(command, run.part, "files");
   command
       .add_option_function<std::string>(
           "--values",
@@ -126,6 +138,7 @@ void add_run(CLI::App& app, RunCommand& run) {
       "  orrery run scenarios/quickstart.json --backend cuda\n"
       "  orrery run scenarios/quickstart.json --cluster h100-sxm-8\n"
       "  orrery run scenarios            all scenarios below the folder, with a summary\n"
+      "  orrery run scenarios --part 2/8 -o parts\n"
       "  orrery run scenarios --junit verdicts.xml --annotate github\n"
       "  orrery run huge.json --limit devices=2000000 --limit \"data=16 GiB\"\n" +
       std::string(kExitCodes));
@@ -160,6 +173,7 @@ void add_verify(CLI::App& app, VerifyCommand& verify) {
                      {{"text", Format::Text}, {"json", Format::Json}}, "The form of the answer");
   command.add_option("-o,--output", verify.output, "Write the answer to this file")
       ->type_name("FILE");
+  add_part(command, verify.part, "cases");
   command
       .add_option("--out", verify.folder,
                   "Write counterexamples into this folder (default: beside their laws)")
@@ -175,7 +189,8 @@ void add_verify(CLI::App& app, VerifyCommand& verify) {
       "Examples:\n"
       "  orrery verify scenarios/laws/L01.json\n"
       "  orrery verify --laws all --cases 1000 --jobs 2\n"
-      "  orrery verify mine.json --seed 7 --case 12    one case again\n" +
+      "  orrery verify mine.json --seed 7 --case 12    one case again\n"
+      "  orrery verify --laws all --cases 100000 --part 2/8 -o parts\n" +
       std::string(kExitCodes));
 }
 
@@ -184,8 +199,8 @@ constexpr std::string_view kPlanExitCodes =
 
 /// Adds the options that say how the answer of a plan is made and written.
 template <class PlanAnswer>
-void add_plan_answer(CLI::App& command, PlanAnswer& answer) {
-  command.add_flag("--all", answer.all_points, "In text: a row for each point");
+void add_plan_answer(CLI::App& command, PlanAnswer& answer, const std::string& of_plans) {
+  command.add_flag("--all", answer.all_points, of_plans + "In text: a row for each point");
   add_choice<PlanFormat>(command, "--format", answer.format,
                          {{"text", PlanFormat::Text},
                           {"json", PlanFormat::Json},
@@ -221,12 +236,8 @@ void add_plan(CLI::App& app, PlanCommand& plan) {
       .add_option("--scenario", plan.scenario,
                   "Write the scenario of this point or case, which `orrery run` runs")
       ->type_name("ID");
-  command
-      .add_option("--part", plan.part,
-                  "Only work out the I-th of N parts of the points, into the folder of --output; "
-                  "what is there is not worked out again. `orrery merge` writes the answer")
-      ->type_name("I/N");
-  add_plan_answer(command, plan);
+  add_part(command, plan.part, "points");
+  add_plan_answer(command, plan, "");
   command.add_option("--seed", plan.seed, "Of jitter (default: 0)")
       ->check(whole_number(0, std::numeric_limits<int64_t>::max()))
       ->type_name("N");
@@ -244,10 +255,19 @@ void add_plan(CLI::App& app, PlanCommand& plan) {
 
 void add_merge(CLI::App& app, MergeCommand& merge) {
   CLI::App& command = *app.add_subcommand(
-      "merge", "Answer a plan whose parts were worked out by `orrery plan --part`");
+      "merge", "Write what a command would whose parts are there: plan, verify, run with --part");
   command.add_option("FOLDER", merge.folder, "The folder of the parts")->required();
-  add_plan_answer(command, merge);
-  command.footer("Examples:\n  orrery merge parts --format json\n" + std::string(kPlanExitCodes));
+  add_plan_answer(command, merge, "Of a plan: ");
+  command
+      .add_option("--out", merge.counterexamples,
+                  "Of verify: write counterexamples into this folder (default: beside their laws)")
+      ->type_name("FOLDER");
+  command.add_flag_function(
+      "--allow-undecided", [&merge](int64_t) { merge.undecided = OnUndecided::Allow; },
+      "Of verify and run: exit with 0 where something is undecided and nothing fails");
+  command.footer(
+      "Examples:\n  orrery merge parts --format json\n"
+      "Exit codes: those of the command, 2 also if a part is missing.\n");
 }
 
 void add_diff(CLI::App& app, DiffCommand& diff) {

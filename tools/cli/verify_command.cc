@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
@@ -20,6 +22,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/cli/overrides.h"
+#include "tools/cli/parts.h"
 #include "tools/report/laws.h"
 #include "verifier/laws/verify.h"
 
@@ -31,7 +34,8 @@ constexpr std::string_view kComment = "// ";
 
 struct LawText {
   std::string file;  // as the user named it
-  std::string text;
+  std::string text;  // of a built-in law
+  bool is_file() const { return text.empty(); }
 };
 
 constexpr std::string_view kSeed = " --seed ";
@@ -86,11 +90,46 @@ std::vector<LawText> builtin_laws_named(const std::vector<std::string>& ids) {
   return chosen;
 }
 
+/// Returns the unit of a block of a law's cases.
+Unit unit_of(const Law& law, uint64_t block, uint64_t cases) {
+  const uint64_t first = block * kCasesOfBlock;
+  return {fmt::format("cases {} to {} of {}", first, std::min(first + kCasesOfBlock, cases) - 1,
+                      law.file()),
+          law.text()};
+}
+
+/// Returns what is kept of a block: the number of the case that ends it, if one does, and those of
+/// the undecided ones.
+UnitFiles::Texts texts_of(const CaseBlock& found) {
+  UnitFiles::Texts texts = {found.end ? std::to_string(*found.end) : ""};
+  for (const uint64_t number : found.undecided)
+    texts.push_back(std::to_string(number));
+  return texts;
+}
+
+std::optional<CaseBlock> block_in(const UnitFiles& units, const Unit& unit) {
+  const std::optional<UnitFiles::Texts> texts = units.find(unit);
+  if (!texts)
+    return std::nullopt;
+  CaseBlock found;
+  for (size_t i = 0; i < texts->size(); ++i) {
+    const std::optional<uint64_t> number = whole_number_in((*texts)[i]);
+    if (!number && (i > 0 || !(*texts)[i].empty()))
+      units.refuse_damaged(unit);
+    if (i == 0)
+      found.end = number;
+    else
+      found.undecided.push_back(*number);
+  }
+  return found;
+}
+
 class Verifier {
  public:
-  Verifier(const VerifyCommand& command, const Terminal& terminal)
+  Verifier(const VerifyCommand& command, const Terminal& terminal, const UnitFiles* units = nullptr)
       : command_(command),
         terminal_(terminal),
+        units_(units),
         ci_(command.ci),
         style_(command.output ? Style() : terminal.style) {}
 
@@ -99,20 +138,68 @@ class Verifier {
         !command_.output)
       refuse("--annotate", "expected -o FILE for the JSON report, since annotations go to stdout");
     keep_apart("--junit", command_.ci.junit, "--output", command_.output);
+    const std::vector<LawText> laws = laws_given();
+    for (const LawText& given : laws)
+      tell_errors(given, [&] {
+        if (const std::unique_ptr<const Law> law = read(given))
+          verify_law(*law, given.is_file());
+      });
+    tell_scenarios(laws.size());
+    deliver();
+    return outcome_;
+  }
+
+  /// Works out a part of the units: the blocks of each law in turn.
+  Outcome work_out(const PartNumber& part) {
+    const std::vector<LawText> laws = laws_given();
+    units_->begin();
+    UnitsDone done;
+    uint64_t unit = 0;
+    for_each_law(laws, [&](const Law& law) {
+      std::vector<uint64_t> blocks;
+      for (uint64_t block = 0; block < blocks_of_law(); ++block)
+        if (part.has(unit++))
+          blocks.push_back(block);
+      work_out(law, blocks, done);
+    });
+    tell_scenarios(laws.size());
+    terminal_.out << done_text(part, "blocks of cases", units_->folder(), done);
+    return outcome_;
+  }
+
+  /// Refuses to answer before all units are there that verify() needs.
+  void check_whole() {
+    uint64_t missing = 0;
+    std::string first;
+    for_each_law(laws_given(), [&](const Law& law) {
+      for (uint64_t block = 0; block < blocks_of_law(); ++block) {
+        const Unit unit = unit_of(law, block, command_.cases);
+        const std::optional<CaseBlock> found = block_in(*units_, unit);
+        if (found && found->end)
+          break;
+        if (!found && ++missing == 1)
+          first = unit.name;
+      }
+    });
+    if (missing > 0)
+      refuse(
+          units_->folder(),
+          fmt::format("expected all blocks of cases, got all but {}, the first of them {}; start "
+                      "the parts again as they were started: `{}`",
+                      missing, first, units_->part_command()));
+  }
+
+ private:
+  std::vector<LawText> laws_given() const {
     std::vector<LawText> laws = builtin_laws_named(command_.laws);
     if (!command_.paths.empty())
       for (const std::string& file : law_files())
         laws.push_back({file, {}});
     if (laws.empty())
       refuse("FILE", "expected laws: files, folders, or --laws");
-    for (LawText& law : laws)
-      verify_law(std::move(law));
-    tell_scenarios(laws.size());
-    deliver();
-    return outcome_;
+    return laws;
   }
 
- private:
   std::vector<std::string> law_files() const {
     const std::vector<std::string> files = json_files(command_.paths, "law");
     if (command_.output)
@@ -122,32 +209,12 @@ class Verifier {
     return files;
   }
 
-  void verify_law(LawText given) {
-    const bool is_file = given.text.empty();
+  /// Does something with a law. Tells errors of its file, and goes on.
+  void tell_errors(const LawText& given, FunctionRef<void()> work) {
     try {
-      if (is_file)
-        given.text = load_text(given.file, command_.limits);
-      if (is_file && is_plan(given.text, command_.limits)) {
-        if (std::find(command_.paths.begin(), command_.paths.end(), given.file) !=
-                command_.paths.end() &&
-            !command_.pass_over)
-          refuse_template(given.file, given.text, command_.limits);
-        ++plans_;
-        return;
-      }
-      if (is_file && is_scenario(given)) {
-        if (command_.pass_over || std::find(command_.paths.begin(), command_.paths.end(),
-                                            given.file) == command_.paths.end()) {
-          ++passed_over_;
-          return;
-        }
-        refuse(given.file,
-               fmt::format("expected a law, with \"forall\", got a scenario: `{}` runs it",
-                           Replay({"orrery", "run"}, given.file).text()));
-      }
-      const Law law(given.file, std::move(given.text), command_.limits);
-      verify_law(law, is_file);
+      work();
     } catch (const InputError& error) {
+      const bool is_file = given.is_file();
       terminal_.err << error.what() << "\n";
       ci_.add(given.file, error, replay(given.file, is_file).text(), of(is_file));
       if (command_.format == Format::Json)
@@ -157,24 +224,112 @@ class Verifier {
     }
   }
 
+  /// Visits the laws that can be read, and tells the errors of the others. Errors that `visit`
+  /// throws are not those of a law.
+  void for_each_law(const std::vector<LawText>& laws, FunctionRef<void(const Law&)> visit) {
+    for (const LawText& given : laws) {
+      std::unique_ptr<const Law> law;
+      tell_errors(given, [&] { law = read(given); });
+      if (law)
+        visit(*law);
+    }
+  }
+
+  /// Reads a law. Returns null for a scenario or a plan that is passed over.
+  std::unique_ptr<const Law> read(const LawText& given) {
+    if (!given.is_file())
+      return std::make_unique<const Law>(given.file, given.text, command_.limits);
+    const bool is_named =
+        !command_.pass_over &&
+        std::find(command_.paths.begin(), command_.paths.end(), given.file) != command_.paths.end();
+    std::string text = load_text(given.file, command_.limits);
+    if (is_plan(text, command_.limits)) {
+      if (is_named)
+        refuse_template(given.file, text, command_.limits);
+      ++plans_;
+      return nullptr;
+    }
+    if (is_scenario(given.file, text)) {
+      if (is_named)
+        refuse(given.file,
+               fmt::format("expected a law, with \"forall\", got a scenario: `{}` runs it",
+                           Replay({"orrery", "run"}, given.file).text()));
+      ++passed_over_;
+      return nullptr;
+    }
+    return std::make_unique<const Law>(given.file, std::move(text), command_.limits);
+  }
+
   /// Returns whether the text is a scenario and no law. Throws InputError for text that is not
   /// JSON.
-  bool is_scenario(const LawText& given) const {
-    if (is_law(given.text, command_.limits))
+  bool is_scenario(const std::string& file, const std::string& text) const {
+    if (is_law(text, command_.limits))
       return false;
-    Diagnostics diagnostics(given.file);
-    const Document document(given.text, diagnostics, command_.limits);
+    Diagnostics diagnostics(file);
+    const Document document(text, diagnostics, command_.limits);
     diagnostics.throw_if_any();
     return document.root()->find("program") || document.root()->find("programs");
   }
 
-  void verify_law(const Law& law, bool is_file) {
+  uint64_t blocks_of_law() const { return (command_.cases + kCasesOfBlock - 1) / kCasesOfBlock; }
+
+  LawOptions law_options() const {
     LawOptions options;
     options.cases = command_.cases;
     options.seed = command_.seed;
     options.only = command_.only;
     options.jobs = command_.jobs;
     options.limits = command_.limits;
+    return options;
+  }
+
+  /// Works out those of the law's blocks that are not there, up to one with an end.
+  void work_out(const Law& law, const std::vector<uint64_t>& blocks, UnitsDone& done) {
+    std::vector<uint64_t> left;
+    for (const uint64_t block : blocks) {
+      const auto found = block_in(*units_, unit_of(law, block, command_.cases));
+      if (!found) {
+        left.push_back(block);
+        continue;
+      }
+      ++done.units;
+      ++done.were_there;
+      if (found->end)
+        break;
+    }
+    ProgressLine progress(terminal_, law.file(), "blocks of cases");
+    uint64_t ran = 0;
+    run_blocks(law, law_options(), left, [&](uint64_t block, const CaseBlock& found) {
+      units_->add(unit_of(law, block, command_.cases), texts_of(found));
+      ++done.units;
+      progress.show(++ran, left.size());
+    });
+  }
+
+  /// Returns the blocks that are there, up to one with an end.
+  std::vector<CaseBlock> blocks_there(const Law& law) const {
+    std::vector<CaseBlock> blocks;
+    for (uint64_t block = 0; block < blocks_of_law(); ++block) {
+      std::optional<CaseBlock> found = block_in(*units_, unit_of(law, block, command_.cases));
+      if (!found)
+        break;
+      const bool ends = found->end.has_value();
+      blocks.push_back(*std::move(found));
+      if (ends)
+        break;
+    }
+    return blocks;
+  }
+
+  void verify_law(const Law& law, bool is_file) {
+    LawOptions options = law_options();
+    const std::vector<CaseBlock> blocks =
+        units_ == nullptr ? std::vector<CaseBlock>() : blocks_there(law);
+    options.known_to_hold = [&](uint64_t number) {
+      const uint64_t b = number / kCasesOfBlock;
+      return b < blocks.size() && number < blocks[b].end.value_or(number + 1) &&
+             !std::binary_search(blocks[b].undecided.begin(), blocks[b].undecided.end(), number);
+    };
     const uint64_t asked = command_.only ? 1 : command_.cases;
     LawVerdict verdict;
     {
@@ -351,6 +506,7 @@ class Verifier {
 
   const VerifyCommand& command_;
   const Terminal& terminal_;
+  const UnitFiles* const units_;  // null, or those of the command
   CiResults ci_;
   Style style_;
   LawCounts counts_;
@@ -364,8 +520,40 @@ class Verifier {
 
 }  // namespace
 
+UnitFiles units_of(const VerifyCommand& command, const std::string& folder) {
+  Replay shared({"orrery", "verify"});
+  for (const std::string& path : command.paths)
+    shared.file(path);
+  if (!command.laws.empty())
+    shared.option("--laws", fmt::format("{}", fmt::join(command.laws, ",")));
+  if (command.cases != VerifyCommand().cases)
+    shared.option("--cases", std::to_string(command.cases));
+  if (command.seed != 0)
+    shared.option("--seed", std::to_string(command.seed));
+  if (command.pass_over)
+    shared.flag("--pass-over");
+  shared.limits(command.limits);
+  return UnitFiles(folder, std::move(shared), "");
+}
+
+Outcome merge(const VerifyCommand& command, const UnitFiles& units, const Terminal& terminal) {
+  std::ostream nowhere(nullptr);
+  Verifier(command, {nowhere, nowhere, Style(), Style()}, &units).check_whole();
+  return Verifier(command, terminal, &units).run();
+}
+
 Outcome execute(const VerifyCommand& command, const Terminal& terminal) {
-  return Verifier(command, terminal).run();
+  if (!command.part)
+    return Verifier(command, terminal).run();
+  const PartNumber part = part_of(*command.part);
+  check_beside_part(command.output,
+                    command.only || command.folder || command.format != Format::Text ||
+                        command.ci.junit || command.ci.annotations != Annotations::None ||
+                        command.undecided != OnUndecided::Fail,
+                    "--case, --out, --format, --junit, --annotate or --allow-undecided");
+  check_paths(command.paths);
+  const UnitFiles units = units_of(command, *command.output);
+  return Verifier(command, terminal, &units).work_out(part);
 }
 
 }  // namespace orrery

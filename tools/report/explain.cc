@@ -291,9 +291,9 @@ std::string explanation_text(const Report& report, const Explanation& explanatio
   std::string text;
   if (explanation.op)
     text += "\n" + chain_text(report, explanation, style);
-  for (const OpReport& op : report.ops)
-    if (explanation.op == op.op && op.cores && report.completion)
-      text += cores_text(*op.cores, style);
+  if (explanation.op && report.completion)
+    if (const CoreReport* const cores = report.cores_of(*explanation.op))
+      text += cores_text(*cores, style);
   if (explanation.value)
     text += "\n" + lives_text(report, explanation, style);
   return with_units(text, style);

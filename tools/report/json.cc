@@ -167,8 +167,8 @@ void write_op(JsonWriter& json, const Report& report, const OpEntry& entry) {
     choice ? json.value(choice->because) : json.value(nullptr);
     json.key("bytes").value(entry.first().bytes.count());
     json.key("messages").value(entry.messages);
-    if (entry.first().cores)
-      write_cores(json.key("cores"), *entry.first().cores);
+    if (const CoreReport* const cores = report.cores_of(entry.first().op))
+      write_cores(json.key("cores"), *cores);
     if (entry.loop.empty())
       return write_run(json, report, entry.first());
     json.key("start_ps").value(picoseconds(report, entry.first().start.picoseconds()));

@@ -245,8 +245,8 @@ class OpTable {
       if (last.choice)
         note(fmt::format("{}: {}; {} message{}", last.choice->method(), last.choice->because,
                          grouped(entry.messages), entry.messages == 1 ? "" : "s"));
-      if (last.cores)
-        note(cores_text(*last.cores));
+      if (const CoreReport* const cores = report_.cores_of(last.op))
+        note(cores_text(*cores));
       if (last.reached && (bounds_ == ShownBounds::All || last.reached->is_missed_by_links()))
         note(bound_text(*last.reached));
       // The times of left-out iterations are not known here.

@@ -246,8 +246,8 @@ class Trace {
         case ListSlice::Kind::Compute:
           file_.event(R"({},"args":{{{}}})", complete(row, "compute", name, slice.span),
                       op_figures(slice.op));
-          if (reports_[slice.op.index()]->cores)
-            write_cores(row, slice.span, *reports_[slice.op.index()]->cores);
+          if (const CoreReport* const cores = report_.cores_of(slice.op))
+            write_cores(row, slice.span, *cores);
           break;
         case ListSlice::Kind::Wait:
           file_.event("{}", complete(row, "wait", waits_for(slice.op), slice.span));

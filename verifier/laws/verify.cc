@@ -67,6 +67,45 @@ void check_refused(const Law& law, uint64_t refused, uint64_t cases, uint64_t se
                                                       cases, all)}});
 }
 
+/// Runs a case. Returns its first check with the worst verdict; nothing if all hold.
+std::optional<Check> check_of_case(const Law& law, const LawCase& drawn, const Checker& checker,
+                                   DrawnClusters& clusters) {
+  try {
+    return worst(checker.checks_of(scenario_of(law, drawn, clusters)));
+  } catch (const InputError& error) {
+    throw with_values_told(law, drawn.values, error);
+  } catch (const std::bad_alloc&) {
+    throw with_values_told(
+        law, drawn.values,
+        InputError(law.file(), {{{}, "a case needs more memory than there is"}}));
+  }
+}
+
+/// Runs the cases of a block in order.
+CaseBlock run_block(const Law& law, const LawOptions& options, uint64_t block,
+                    const Checker& checker, DrawnClusters& clusters) {
+  CaseBlock found;
+  const uint64_t first = block * kCasesOfBlock;
+  for (uint64_t number = first; number < std::min(first + kCasesOfBlock, options.cases); ++number) {
+    std::optional<Check> check;
+    try {
+      uint64_t refused = 0;
+      check = check_of_case(law, drawn_case(law, options.seed, number, refused), checker, clusters);
+    } catch (...) {
+      found.end = number;  // verify() runs the case again, and throws what this is
+      return found;
+    }
+    if (!check)
+      continue;
+    if (check->verdict == Verdict::Fails) {
+      found.end = number;
+      return found;
+    }
+    found.undecided.push_back(number);
+  }
+  return found;
+}
+
 /// Runs cases in several threads, up to the first in order that fails or is no scenario.
 class CaseRunner {
  public:
@@ -151,7 +190,9 @@ class CaseRunner {
       Result& result = results_[c];
       try {
         const LawCase drawn = drawn_case(law_, options_.seed, number(c), result.refused);
-        if (std::optional<Check> check = run_case(checker, clusters, drawn))
+        const bool holds = options_.known_to_hold && options_.known_to_hold(number(c));
+        if (std::optional<Check> check =
+                holds ? std::nullopt : check_of_case(law_, drawn, checker, clusters))
           result.worst = std::make_unique<const Check>(std::move(*check));
       } catch (...) {
         error = std::current_exception();
@@ -164,19 +205,6 @@ class CaseRunner {
       }
       if (options_.progress)
         options_.progress(ran_);
-    }
-  }
-
-  std::optional<Check> run_case(const Checker& checker, DrawnClusters& clusters,
-                                const LawCase& drawn) const {
-    try {
-      return worst(checker.checks_of(scenario_of(law_, drawn, clusters)));
-    } catch (const InputError& error) {
-      throw with_values_told(law_, drawn.values, error);
-    } catch (const std::bad_alloc&) {
-      throw with_values_told(
-          law_, drawn.values,
-          InputError(law_.file(), {{{}, "a case needs more memory than there is"}}));
     }
   }
 
@@ -243,6 +271,33 @@ LawVerdict verify(const Law& law, const LawOptions& options) {
                        runner.failing_check(), options);
   }
   return made;
+}
+
+void run_blocks(const Law& law, const LawOptions& options, const std::vector<uint64_t>& blocks,
+                FunctionRef<void(uint64_t block, const CaseBlock& found)> done) {
+  std::atomic<size_t> next = 0;
+  std::atomic<size_t> last = blocks.size();
+  std::mutex mutex;
+  std::exception_ptr error;
+  run_in_threads(static_cast<unsigned>(std::min<size_t>(options.jobs, blocks.size())), [&] {
+    const Checker checker(options);
+    DrawnClusters clusters;
+    for (size_t b = next++; b < last; b = next++) {
+      const CaseBlock found = run_block(law, options, blocks[b], checker, clusters);
+      const std::lock_guard lock(mutex);
+      if (found.end)
+        last = std::min<size_t>(last, b + 1);
+      try {
+        if (!error)
+          done(blocks[b], found);
+      } catch (...) {
+        error = std::current_exception();
+        last = 0;
+      }
+    }
+  });
+  if (error)
+    std::rethrow_exception(error);
 }
 
 }  // namespace orrery

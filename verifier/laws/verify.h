@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/base/callable.h"
 #include "models/scenario/law.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
@@ -35,6 +36,9 @@ struct LawOptions {
   /// If it is given, it is told the number of cases that have run, from time to time, by one thread
   /// at a time.
   std::function<void(uint64_t cases)> progress = {};
+  /// If it is given, a case for which it returns true is drawn but not run: it is known to hold.
+  /// Several threads call it.
+  std::function<bool(uint64_t number)> known_to_hold = {};
 };
 
 /// A Counterexample is a case in which a check fails.
@@ -78,6 +82,24 @@ struct LawVerdict {
 /// than one in ten of the values drawn, of which 2,000 are judged at least. It also throws if a
 /// case is no scenario that can run; the message then has the drawn values.
 LawVerdict verify(const Law& law, const LawOptions& options = {});
+
+/// A law's cases are run in blocks by those who share the work: block B begins with case
+/// B * kCasesOfBlock.
+inline constexpr uint64_t kCasesOfBlock = 50;
+
+/// A CaseBlock is what came of a block, as numbers of its cases. The others hold, up to the end.
+struct CaseBlock {
+  std::vector<uint64_t> undecided;
+  /// The first case that fails, or is no scenario that can run. No case beyond it was run, since
+  /// verify() does not go beyond it either.
+  std::optional<uint64_t> end;
+};
+
+/// Runs blocks, of which the last of a law may have fewer cases. `blocks` ascends. Blocks beyond
+/// one with an end may be left out. Tells `done` of each block, by one thread at a time; what it
+/// throws is thrown.
+void run_blocks(const Law& law, const LawOptions& options, const std::vector<uint64_t>& blocks,
+                FunctionRef<void(uint64_t block, const CaseBlock& found)> done);
 
 /// A BuiltinLaw is a law of scenarios/laws, as the executable has it.
 struct BuiltinLaw {

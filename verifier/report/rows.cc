@@ -57,8 +57,9 @@ class Rows {
                               waits[i] ? std::optional(tape[*waits[i]].op) : std::nullopt);
         } else {
           if (op.kind == OpKind::MpmdMap)
-            described.cores = cores(op);
-          described.bytes = described.cores ? described.cores->work.bytes : bytes_touched(op);
+            described.bytes = (report_.cores[id] = cores(op))->work.bytes;
+          else
+            described.bytes = bytes_touched(op);
         }
       }
     }
