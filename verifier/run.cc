@@ -166,7 +166,10 @@ class Run {
  private:
   Report figures() {
     const bool timed = !options_.times_if || options_.times_if(report_.memory);
-    if (timed && may_end())
+    std::optional<Check> spaces =
+        timed ? space_capacity(stages_.program_to_run(), scenario_.cluster.device) : std::nullopt;
+    const bool fits = !spaces || spaces->holds();
+    if (timed && fits && may_end())
       report_.completion = stages_.times();
     for (const Fault& fault : scenario_.faults)
       report_.labels.push_back(fault_text(fault, stages_.fabric(), options_.seed));
@@ -174,6 +177,8 @@ class Run {
       report_.labels.push_back(std::move(each));
     if (!tables_.agree)
       report_.checks = tables_.checks;
+    else if (!fits)
+      check(std::move(*spaces));
     else if (timed && !report_.completion)
       check_end();
     return finished();

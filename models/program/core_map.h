@@ -107,6 +107,8 @@ struct CoreMap {
 std::string_view word(const CoreOp& op);
 
 /// The most body ops of all instances together. The checks of an mpmd_map look at pairs of them.
-inline constexpr int64_t kMostCoreSteps = 100'000;
+inline constexpr int64_t kMostCoreSteps = 100'000;  // also the most semaphores
+/// The most arrays, those that each instance has of its own counted for each.
+inline constexpr size_t kMostCoreStorages = 1'000'000;
 
 }  // namespace orrery

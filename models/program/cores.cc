@@ -196,6 +196,8 @@ class Resolver {
         meaning.rows = scratch.shape[0];
       if (!meaning.rows)
         cores_.counters.push_back(scratch.name);
+      if (meaning.rows.value_or(0) > kMostCoreSteps - static_cast<int64_t>(cores_.counters.size()))
+        refuse(path, "expected at most {} semaphores together, got more", kMostCoreSteps);
       for (int64_t row = 0; row < meaning.rows.value_or(0); ++row)
         cores_.counters.push_back(fmt::format("{}[{}]", scratch.name, row));
       meanings_.emplace(scratch.name, std::move(meaning));
@@ -222,6 +224,10 @@ class Resolver {
     }
     meaning.core = scratch.core;
     meaning.per_instance = is_per_core(scratch.space);
+    if (meaning.per_instance &&
+        cores_.storages.size() + cores_.instances.size() > kMostCoreStorages)
+      refuse(path, "expected at most {} arrays of all instances together, got more",
+             kMostCoreStorages);
     if (!meaning.per_instance) {
       meaning.storages = {add_storage(
           {CoreStorage::Role::Scratch, scratch.name, scratch.dtype, scratch.shape, scratch.space})};

@@ -135,6 +135,12 @@ TEST_CASE(
   const auto capacity =
       std::find_if(over.checks.begin(), over.checks.end(),
                    [](const Check& check) { return check.name == "SPACE.CAPACITY"; });
+  // A point of a plan that does not fit its spaces is not timed.
+  RunOptions figures;
+  figures.wanted = Wanted::Figures;
+  const Report point = run(over.scenario, figures);
+  CHECK(!point.completion);
+  CHECK(point.checks.at(0).name == "SPACE.CAPACITY");
   CHECK(capacity->message ==
         "The scratch of \"m\" takes 132 B in vmem of each core of \"v\", which has 128 B.");
 }
@@ -163,6 +169,26 @@ TEST_CASE("cores: an op that the cluster's cores cannot run is refused") {
   CHECK(refusal(R"({"mesh": {"type": "tensor", "name": "v", "core_axis": "c", "cores": 1}})") ==
         "f:7:14: /program/0: mpmd_map \"m\": expected cores that the cluster has (scalar, vector), "
         "got \"v\" of tensor cores");
+}
+
+TEST_CASE("cores: what is wrong for certain comes before what is undecided") {
+  const std::string waits =
+      R"({"mesh": {"type": "tensor", "name": "w", "core_axis": "c", "cores": 44},
+          "body": [{"op": "signal", "sem": "s"}, {"op": "wait", "sem": "s"}]})";
+  const std::string first =
+      R"({"mesh": {"type": "tensor", "name": "w", "core_axis": "c", "cores": 1},
+          "body": [{"op": "wait", "sem": "s"}]})";
+  const auto map = [](const std::string& id, const std::string& functions) {
+    return R"({"id": ")" + id + R"(", "op": "mpmd_map", "of": "a", "out": [],
+      "scratch": {"s": {"semaphore": true}}, "functions": [)" +
+           functions + "]}";
+  };
+  const Report report = report_of(R"({"orrery": 1, "mesh": {"x": 1},
+ "cluster": {"devices": 1, "topology": "ring"}, "arrays": {"a": {"shape": [2], "dtype": "f32"}},
+ "program": [)" + map("p", waits) +
+                                  "," + map("d", first) + "]}");
+  CHECK(report.checks.front().verdict == Verdict::Fails);
+  CHECK(report.checks.front().message.starts_with("In \"d\", w (c=0) waits"));
 }
 
 TEST_CASE("cores: maps of the most body ops are decided") {

@@ -22,11 +22,12 @@ namespace orrery {
 
 namespace {
 
-/// Calls `visit(op, cores)` for each mpmd_map until it returns a check. Copies of an op in
-/// iterations of a loop are visited once.
+/// Calls `visit(op, cores)` for each mpmd_map until it returns a check that fails. Returns that, or
+/// else the first undecided one. Copies of an op in iterations of a loop are visited once.
 template <class F>
 std::optional<Check> first_of_maps(const Program& program, F&& visit) {
   std::set<std::pair<const CoreMap*, std::vector<std::string>>> seen;
+  std::optional<Check> undecided;
   for (const Op& op : program.ops) {
     if (op.kind != OpKind::MpmdMap)
       continue;
@@ -36,10 +37,13 @@ std::optional<Check> first_of_maps(const Program& program, F&& visit) {
       operands.push_back(text(program.value(operand).type, program.mesh));
     if (!seen.emplace(&map, std::move(operands)).second)
       continue;
-    if (std::optional<Check> check = visit(op, cores_of(program, op)))
+    std::optional<Check> check = visit(op, cores_of(program, op));
+    if (check && check->verdict == Verdict::Fails)
       return check;
+    if (!undecided)
+      undecided = std::move(check);
   }
-  return std::nullopt;
+  return undecided;
 }
 
 std::string counter_text(const Cores& cores, uint32_t counter) {
@@ -186,7 +190,8 @@ class RaceSearch {
   }
 
  private:
-  static constexpr int64_t kBudget = 200'000'000;  // pairs that are compared, and steps walked
+  static constexpr int64_t kBudget = 200'000'000;  // of pairs that are compared, and of walks
+  static constexpr int64_t kStepOfWalk = 16;  // a step of a walk takes as long as so many pairs
 
   /// The accesses of a storage by their row; without a row, those of all of it.
   using ByRow = std::map<std::optional<int64_t>, std::vector<Access>>;
@@ -264,7 +269,7 @@ class RaceSearch {
     std::vector<uint32_t>& reached = reached_[{a.instance, a.position}];
     if (reached.empty()) {
       reached = walk_cores(cores_, a).reached;
-      left_ -= static_cast<int64_t>(whole_.runs.size());
+      left_ -= kStepOfWalk * static_cast<int64_t>(whole_.runs.size());
     }
     return reached[b.instance] <= b.position;
   }

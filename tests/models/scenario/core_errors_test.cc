@@ -134,6 +134,27 @@ TEST_CASE("mpmd_map: the most body ops are taken, and one more is not") {
             "expected at most 100000 body ops of all instances together, got more");
 }
 
+TEST_CASE("mpmd_map: so many semaphores and arrays are refused") {
+  const auto tensor = [](int64_t cores, const std::string& scratch) {
+    MapText map;
+    map.scratch = scratch;
+    map.functions = fmt::format(
+        R"("functions": [{{"mesh": {{"type": "tensor", "name": "w", "core_axis": "c", "cores": {}}}}}],)",
+        cores);
+    return error_of(map.text());
+  };
+  CHECK(tensor(1, R"({"s": {"semaphore": true, "shape": [100000]}})") == "");
+  CHECK(tensor(1, R"({"s": {"semaphore": true, "shape": [1000000000000]}})") ==
+        "/program/0/scratch/s: " + kMap + "expected at most 100000 semaphores together, got more");
+  std::string arrays = "{";
+  for (int i = 0; i < 11; ++i)
+    arrays += fmt::format(R"({}"v{}": {{"shape": [], "dtype": "f32", "space": "vmem"}})",
+                          i == 0 ? "" : ", ", i + 10);
+  CHECK(tensor(100'000, arrays + "}") ==
+        "/program/0/scratch/v19: " + kMap +
+            "expected at most 1000000 arrays of all instances together, got more");
+}
+
 TEST_CASE("mpmd_map: functions of the wrong form") {
   check(&MapText::functions,
         {{R"("functions": [],)",
