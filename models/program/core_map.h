@@ -103,6 +103,9 @@ struct CoreMap {
   friend bool operator==(const CoreMap&, const CoreMap&) = default;
 };
 
+/// Returns whether an op of the op table may be in a body.
+bool is_body_op(OpKind kind);
+
 /// Returns the word of a body's op: "copy", "add", "wait".
 std::string_view word(const CoreOp& op);
 

@@ -42,7 +42,7 @@ class Body {
         add(run.place);
     std::vector<std::string> outputs;
     for (const uint32_t storage : cores_.outputs) {
-      // An output is a value of its own, also where it is an input or another output.
+      // An output has a name of its own, also where it is an input or another output.
       outputs.push_back(reshaped(whole(storage), cores_.storages[storage].shape));
     }
     return std::move(body_).finish(outputs);

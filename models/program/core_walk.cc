@@ -1,6 +1,7 @@
+#include <algorithm>
 #include <functional>
+#include <numeric>
 #include <queue>
-#include <set>
 #include <utility>
 
 #include "models/program/cores.h"
@@ -11,13 +12,8 @@ namespace {
 
 class Walk {
  public:
-  Walk(const Cores& cores, std::optional<CorePlace> stopped,
-       FunctionRef<Duration(const CoreInstance&, const CoreStep&)> takes)
-      : cores_(cores),
-        stopped_(stopped),
-        takes_(takes),
-        state_(cores),
-        waiting_(cores.counters.size()) {}
+  Walk(const Cores& cores, FunctionRef<Duration(const CoreInstance&, const CoreStep&)> takes)
+      : cores_(cores), takes_(takes), state_(cores), waiting_(cores.counters.size()) {}
 
   // The instance whose clock is the least goes next. So signals come in the order of their times.
   CoreWalk run() && {
@@ -41,7 +37,7 @@ class Walk {
 
   void advance(uint32_t instance, Instant now) {
     const CorePlace place = next(instance);
-    if (place.position == cores_.instances[instance].steps.size() || place == stopped_)
+    if (place.position == cores_.instances[instance].steps.size())
       return;
     const CoreStep& step = cores_.step(place);
     if (!state_.can_go(cores_, instance)) {
@@ -72,7 +68,6 @@ class Walk {
   }
 
   const Cores& cores_;
-  const std::optional<CorePlace> stopped_;
   const FunctionRef<Duration(const CoreInstance&, const CoreStep&)> takes_;
   CoreState state_;
   using Ready = std::pair<Instant, uint32_t>;
@@ -105,21 +100,74 @@ bool CoreState::is_at_end(const Cores& cores) const {
   return true;
 }
 
-CoreWalk walk_cores(const Cores& cores, std::optional<CorePlace> stopped,
-                    FunctionRef<Duration(const CoreInstance&, const CoreStep&)> takes) {
-  return Walk(cores, stopped, takes).run();
-}
-
-std::vector<uint32_t> contested_counters(const Cores& cores) {
-  std::vector<std::optional<uint32_t>> waiter(cores.counters.size());
-  std::set<uint32_t> contested;
+CoreRunner::CoreRunner(const Cores& cores) : cores_(cores), waiters_(cores.counters.size()) {
   for (uint32_t i = 0; i < cores.instances.size(); ++i)
     for (const CoreStep& step : cores.instances[i].steps)
-      if (step.op->kind == CoreOp::Kind::Wait && waiter[step.counter].value_or(i) != i)
-        contested.insert(step.counter);
-      else if (step.op->kind == CoreOp::Kind::Wait)
-        waiter[step.counter] = i;
-  return {contested.begin(), contested.end()};
+      if (step.op->kind == CoreOp::Kind::Wait) {
+        std::vector<uint32_t>& waiters = waiters_[step.counter];
+        if (waiters.empty() || waiters.back() != i)
+          waiters.push_back(i);
+      }
+}
+
+std::vector<uint32_t> CoreRunner::all_instances() const {
+  std::vector<uint32_t> all(cores_.instances.size());
+  std::iota(all.begin(), all.end(), 0U);
+  return all;
+}
+
+void CoreRunner::run(CoreState& state, std::vector<uint32_t> open,
+                     FunctionRef<bool(uint32_t)> may_go) const {
+  while (!open.empty()) {
+    const uint32_t i = open.back();
+    open.pop_back();
+    while (state.can_go(cores_, i) && may_go(i)) {
+      const CoreStep& step = cores_.step({i, state.reached[i]});
+      state.go(cores_, i);
+      if (step.op->kind == CoreOp::Kind::Signal && waiters_[step.counter].size() == 1)
+        open.push_back(waiters_[step.counter].front());
+    }
+  }
+}
+
+StoppedWalk::StoppedWalk(const CoreRunner& runner, uint32_t stopped)
+    : reached_(runner.cores().instances.size()) {
+  const Cores& cores = runner.cores();
+  CoreState state(cores);
+  uint32_t step = 0;
+  const auto go_on = [&](std::vector<uint32_t> open) {
+    runner.run(state, std::move(open), [&](uint32_t instance) {
+      if (instance == stopped)
+        return false;
+      std::vector<Reached>& all = reached_[instance];
+      if (all.empty() || all.back().stopped_before != step)
+        all.push_back({step, state.reached[instance]});
+      ++all.back().steps;
+      return true;
+    });
+  };
+  go_on(runner.all_instances());
+  while (state.can_go(cores, stopped)) {
+    const CoreStep& next = cores.step({stopped, step++});
+    state.go(cores, stopped);
+    if (next.op->kind == CoreOp::Kind::Signal) {
+      const std::span<const uint32_t> waiters = runner.waiters(next.counter);
+      go_on({waiters.begin(), waiters.end()});
+    }
+  }
+}
+
+uint32_t StoppedWalk::reached(uint32_t instance, uint32_t stopped_before) const {
+  const std::vector<Reached>& all = reached_[instance];
+  const auto later = std::upper_bound(
+      all.begin(), all.end(), stopped_before,
+      [](uint32_t step, const Reached& each) { return step < each.stopped_before; });
+  return later == all.begin() ? 0 : std::prev(later)->steps;
+}
+
+CoreWalk walk_cores(const Cores& cores,
+                    FunctionRef<Duration(const CoreInstance&, const CoreStep&)> takes) {
+  return Walk(cores, takes).run();
 }
 
 }  // namespace orrery

@@ -11,6 +11,7 @@
 #include "models/base/diagnostics.h"
 #include "models/program/builder.h"
 #include "models/program/did_you_mean.h"
+#include "models/program/type_checks.h"
 
 namespace orrery {
 
@@ -126,7 +127,12 @@ class Resolver {
     }
   }
 
-  uint32_t add_storage(CoreStorage storage) {
+  uint32_t add_storage(CoreStorage storage, const std::string& path) {
+    try {
+      total_ += storage.size();
+    } catch (const Overflow&) {
+      refuse(path, "expected arrays whose bytes together fit 64 bits, got more");
+    }
     cores_.storages.push_back(std::move(storage));
     return static_cast<uint32_t>(cores_.storages.size() - 1);
   }
@@ -137,7 +143,7 @@ class Resolver {
     for (size_t i = 0; i < operands_.size(); ++i) {
       const std::string ref = fmt::format("in{}", i);
       const uint32_t storage = add_storage(
-          {CoreStorage::Role::Input, ref, operands_[i].dtype, operands_[i].shape, space});
+          {CoreStorage::Role::Input, ref, operands_[i].dtype, operands_[i].shape, space}, "of");
       cores_.inputs.push_back(storage);
       meanings_[ref] = {{storage}, {}, {}, {}, false, /*read_only=*/true};
     }
@@ -151,7 +157,8 @@ class Resolver {
         meanings_[cores_.storages[storage].ref].read_only = false;
       } else {
         storage = add_storage(
-            {CoreStorage::Role::Output, ref, map().out[o].dtype, map().out[o].shape, space});
+            {CoreStorage::Role::Output, ref, map().out[o].dtype, map().out[o].shape, space},
+            fmt::format("out/{}", o));
       }
       cores_.outputs.push_back(storage);
       meanings_[ref] = {{storage}};
@@ -161,7 +168,6 @@ class Resolver {
   /// Returns the input of each output that has one.
   std::map<int64_t, int64_t> checked_aliases() const {
     std::map<int64_t, int64_t> input_of;
-    std::set<int64_t> inputs;
     for (const auto& [input, output] : map().aliases) {
       const std::string path = fmt::format("aliases/{}", input);
       const auto operands = static_cast<int64_t>(operands_.size());
@@ -170,8 +176,6 @@ class Resolver {
         refuse(path, "expected one of {} operands, counted from 0, got {}", operands, input);
       if (output < 0 || output >= outputs)
         refuse(path, "expected one of {} outputs, counted from 0, got {}", outputs, output);
-      if (!inputs.insert(input).second)
-        refuse(path, "expected each operand once, got {} twice", input);
       if (!input_of.emplace(output, input).second)
         refuse(path, "expected each output once, got {} twice", output);
       const ValueType& in = operands_[static_cast<size_t>(input)];
@@ -230,13 +234,15 @@ class Resolver {
              kMostCoreStorages);
     if (!meaning.per_instance) {
       meaning.storages = {add_storage(
-          {CoreStorage::Role::Scratch, scratch.name, scratch.dtype, scratch.shape, scratch.space})};
+          {CoreStorage::Role::Scratch, scratch.name, scratch.dtype, scratch.shape, scratch.space},
+          path)};
     } else {
       for (uint32_t i = 0; i < cores_.instances.size(); ++i) {
         const bool has_it = !scratch.core || cores_.mesh(cores_.instances[i]).name == *scratch.core;
         meaning.storages.push_back(
             has_it ? add_storage({CoreStorage::Role::Scratch, scratch.name, scratch.dtype,
-                                  scratch.shape, scratch.space, i})
+                                  scratch.shape, scratch.space, i},
+                                 path)
                    : 0);
       }
     }
@@ -262,8 +268,11 @@ class Resolver {
     std::vector<std::string_view> names;
     for (const auto& [known, meaning] : meanings_)
       names.push_back(known);
-    refuse(path, "expected a ref ({}), got \"{}\"{}", fmt::join(names, ", "), ref.name,
-           did_you_mean(ref.name, names));
+    constexpr size_t kShown = 8;
+    const std::span shown = std::span(names).first(std::min(names.size(), kShown));
+    refuse(path, "expected a ref ({}{}), got \"{}\"{}", fmt::join(shown, ", "),
+           names.size() > kShown ? fmt::format(" and {} more", names.size() - kShown) : "",
+           ref.name, did_you_mean(ref.name, names));
   }
 
   /// Finds the row of a ref that has `rows` of them; nothing: it has none.
@@ -300,7 +309,8 @@ class Resolver {
            fmt::join(names, ", "), axis);
   }
 
-  Use array(const CoreRef& ref, const CoreMesh& mesh, const std::string& path, bool writes) const {
+  Use array(const CoreRef& ref, size_t function, const std::string& path, bool writes) const {
+    const CoreMesh& mesh = map().functions[function].mesh;
     Use use{&meaning_of(ref, path)};
     if (use.meaning->counter)
       refuse(path, "expected an array, got \"{}\", a semaphore", ref.name);
@@ -311,10 +321,9 @@ class Resolver {
       refuse(path,
              "expected a ref that may be written, got \"{}\", an input without an output as alias",
              ref.name);
-    const auto own = std::find_if(cores_.storages.begin(), cores_.storages.end(),
-                                  [&](const CoreStorage& each) { return each.ref == ref.name; });
     const CoreStorage& storage =
-        own != cores_.storages.end() ? *own : cores_.storages[use.meaning->storages.front()];
+        cores_.storages[use.meaning
+                            ->storages[use.meaning->per_instance ? first_instance_[function] : 0]];
     use.type.dtype = storage.dtype;
     use.type.shape = storage.shape;
     find_row(ref, mesh, storage.shape.rank() > 0 ? std::optional(storage.shape[0]) : std::nullopt,
@@ -353,10 +362,10 @@ class Resolver {
     const char* const from = op.kind == CoreOp::Kind::Copy ? "/from" : "/of";
     std::vector<Use> reads;
     for (size_t k = 0; k < op.of.size(); ++k)
-      reads.push_back(array(op.of[k], mesh,
+      reads.push_back(array(op.of[k], function,
                             op.of.size() == 1 ? path + from : fmt::format("{}{}/{}", path, from, k),
                             false));
-    const Use to = array(op.to.value(), mesh, path + "/to", true);
+    const Use to = array(op.to.value(), function, path + "/to", true);
     if (checks_ == CoreChecks::On)
       check_types(op, mesh, reads, to, path);
     for_each_instance(function, [&](CoreInstance& instance, uint32_t number) {
@@ -404,7 +413,11 @@ class Resolver {
                   const std::string& path) const {
     if (!is_integer(to.type.dtype))
       refuse(path + "/to", "expected a ref of integers for {}, got {}", word(op), form(to.type));
-    for (const std::string& axis : op.attributes.names("axis_name")) {
+    const std::vector<std::string>& names = op.attributes.names("axis_name");
+    std::set<std::string_view> given;
+    for (const std::string& axis : names) {
+      if (!given.insert(axis).second)
+        refuse(path + "/axis_name", "expected each axis once, got \"{}\" twice", axis);
       if (op.op == OpKind::AxisIndex) {
         own_axis(axis, mesh, path + "/axis_name");
         continue;
@@ -417,6 +430,11 @@ class Resolver {
         refuse(path + "/axis_name", "expected an axis of the meshes ({}), got \"{}\"",
                fmt::join(bound, ", "), axis);
     }
+    const int64_t size = cores_.axes_size(names);
+    const int64_t most = op.op == OpKind::AxisIndex ? size - 1 : size;
+    if (number_error("to", to.type.dtype, static_cast<double>(most)))
+      refuse(path + "/to", "expected integers up to {}, which {} can give, got {}", most, word(op),
+             form(to.type));
   }
 
   /// Returns the type of what an op of the op table makes of these refs.
@@ -448,6 +466,7 @@ class Resolver {
   std::span<const ValueType> operands_;
   const CoreChecks checks_;
   Cores cores_;
+  Bytes total_;  // of the storages
   std::map<std::string, Meaning, std::less<>> meanings_;
   std::vector<uint32_t> first_instance_;
 };
@@ -514,25 +533,28 @@ std::map<CoreSpace, Bytes> Cores::touched(const CoreStep& step) const {
 int64_t Cores::axis_value(CorePlace place) const {
   const CoreInstance& instance = instances[place.instance];
   const CoreOp& op = *step(place).op;
+  const std::vector<std::string>& names = op.attributes.names("axis_name");
+  if (op.op == OpKind::AxisSize)
+    return axes_size(names);
   int64_t index = 0;
-  int64_t size = 1;
-  for (const std::string& name : op.attributes.names("axis_name")) {
-    const std::span<const Axis> own = mesh(instance).axes;
-    const auto named = [&](const Axis& axis) { return axis.name == name; };
-    if (op.op == OpKind::AxisIndex) {
-      const auto axis = std::find_if(own.begin(), own.end(), named);
-      index = index * axis->size + instance.index[static_cast<size_t>(axis - own.begin())];
-      continue;
-    }
-    for (const CoreFunction& function : map->functions)
-      if (const auto axis =
-              std::find_if(function.mesh.axes.begin(), function.mesh.axes.end(), named);
-          axis != function.mesh.axes.end()) {
-        size *= axis->size;
-        break;
-      }
+  const std::span<const Axis> own = mesh(instance).axes;
+  for (const std::string& name : names) {
+    const auto axis =
+        std::find_if(own.begin(), own.end(), [&](const Axis& each) { return each.name == name; });
+    index = index * axis->size + instance.index[static_cast<size_t>(axis - own.begin())];
   }
-  return op.op == OpKind::AxisIndex ? index : size;
+  return index;
+}
+
+int64_t Cores::axes_size(std::span<const std::string> names) const {
+  std::map<std::string_view, int64_t> sizes;  // axes of one name have one size
+  for (const CoreFunction& function : map->functions)
+    for (const Axis& axis : function.mesh.axes)
+      sizes.emplace(axis.name, axis.size);
+  int64_t size = 1;
+  for (const std::string& name : names)
+    size *= sizes.at(name);
+  return size;
 }
 
 std::variant<Cores, TypeError> cores_of(const SharedCoreMap& map,

@@ -5,7 +5,8 @@
 // for semaphores, and communicate by the elements of storages alone.
 //
 // walk_cores() runs the instances, with times or without. CoreState has the rule of semaphores: a
-// wait goes on once the signals before it, less what other waits took, reach its amount.
+// wait goes on once the signals before it, less what other waits took, reach its amount. A
+// CoreRunner and a StoppedWalk say what can be reached at all.
 
 #include <cstdint>
 #include <map>
@@ -92,6 +93,8 @@ struct Cores {
   std::map<CoreSpace, Bytes> touched(const CoreStep& step) const;
   /// Returns the value of an axis_index or an axis_size.
   int64_t axis_value(CorePlace place) const;
+  /// Returns the product of the sizes of axes of the meshes.
+  int64_t axes_size(std::span<const std::string> names) const;
 };
 
 /// With Off, the types of body ops are not checked: they were before.
@@ -122,6 +125,44 @@ struct CoreState {
   bool is_at_end(const Cores& cores) const;
 };
 
+/// A CoreRunner runs instances as far as they come, whatever the order.
+class CoreRunner {
+ public:
+  explicit CoreRunner(const Cores& cores);
+
+  const Cores& cores() const { return cores_; }
+  /// Returns the instances that wait for the counter, ascending. If there are several, timing
+  /// decides who gets a signal.
+  std::span<const uint32_t> waiters(uint32_t counter) const { return waiters_[counter]; }
+  std::vector<uint32_t> all_instances() const;
+
+  /// Runs the `open` instances, and those that their signals let go on, while `may_go(instance)`. A
+  /// signal on a counter with several waiters lets none go on.
+  void run(CoreState& state, std::vector<uint32_t> open, FunctionRef<bool(uint32_t)> may_go) const;
+
+ private:
+  const Cores& cores_;
+  std::vector<std::vector<uint32_t>> waiters_;  // per counter
+};
+
+/// A StoppedWalk says how far all instances come while one of them stops before one of its steps.
+/// Requires counters with one waiter each, so that the order in which they go makes no difference.
+class StoppedWalk {
+ public:
+  StoppedWalk(const CoreRunner& runner, uint32_t stopped);
+
+  /// Returns how many steps of an instance are reached.
+  uint32_t reached(uint32_t instance, uint32_t stopped_before) const;
+
+ private:
+  struct Reached {
+    uint32_t stopped_before = 0;
+    uint32_t steps = 0;
+  };
+
+  std::vector<std::vector<Reached>> reached_;  // per instance, ascending
+};
+
 /// A CoreRun is a step that ended. A wait begins when its instance comes to it.
 struct CoreRun {
   CorePlace place;
@@ -136,15 +177,10 @@ struct CoreWalk {
 };
 
 /// Runs the instances until none can go on. Each step takes the time that `takes` gives; without
-/// it, none. An instance stops before the step `stopped`. If several instances wait on one counter,
-/// the one that came first goes first, and among equals that of the lowest number.
+/// it, none. If several instances wait on one counter, the one that came first goes first, and
+/// among equals that of the lowest number.
 CoreWalk walk_cores(
-    const Cores& cores, std::optional<CorePlace> stopped = {},
-    FunctionRef<Duration(const CoreInstance&, const CoreStep&)> takes =
-        [](const CoreInstance&, const CoreStep&) { return Duration(); });
-
-/// Returns the counters on which several instances wait, each once. Who gets a signal of these
-/// depends on timing.
-std::vector<uint32_t> contested_counters(const Cores& cores);
+    const Cores& cores, FunctionRef<Duration(const CoreInstance&, const CoreStep&)> takes =
+                            [](const CoreInstance&, const CoreStep&) { return Duration(); });
 
 }  // namespace orrery

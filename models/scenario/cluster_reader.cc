@@ -270,6 +270,8 @@ class ClusterReader {
       if (const auto of_type = fields.optional(orrery::name(type)))
         device.cores.emplace(type, read_core(*of_type, type));
     fields.finish();
+    if (node.size() == 0)
+      expected(node, "at least one of \"tensor\", \"scalar\" and \"vector\"", diagnostics_);
   }
 
   CoreFigures read_core(DocumentNode node, CoreType type) {

@@ -20,28 +20,11 @@ constexpr IntegerRange kNotNegative = {0, std::numeric_limits<int64_t>::max()};
 constexpr IntegerRange kAtLeastOne = {1, std::numeric_limits<int64_t>::max()};
 constexpr IntegerRange kAmount = {1, 1'000'000'000};
 
-/// Returns whether an op of the op table may be in a body.
-bool is_body_op(const OpRules& rules) {
-  switch (rules.kind) {
-    case OpKind::AxisIndex:
-    case OpKind::AxisSize:
-    case OpKind::ConvertElementType:
-    case OpKind::DotGeneral:
-    case OpKind::Full:
-    case OpKind::ReduceSum:
-    case OpKind::Reshape:
-    case OpKind::Transpose:
-      return true;
-    default:
-      return rules.elementwise.has_value();
-  }
-}
-
 /// Returns the words that a body's op may have.
 std::vector<std::string_view> body_words() {
   std::vector<std::string_view> words = {"copy", "signal", "wait"};
   for (const OpRules& each : all_rules())
-    if (is_body_op(each))
+    if (is_body_op(each.kind))
       words.push_back(each.name);
   return words;
 }
@@ -72,7 +55,10 @@ class Reader {
  private:
   std::optional<std::string> name(Fields& fields, std::string_view key) {
     const auto node = fields.required(key);
-    return node ? read_text(*node, "a name", diagnostics_) : std::nullopt;
+    auto name = node ? read_text(*node, "a name", diagnostics_) : std::nullopt;
+    if (name && name->empty())
+      expected(*node, "a name", diagnostics_);
+    return name;
   }
 
   std::optional<int64_t> count(Fields& fields, std::string_view key) {
@@ -119,6 +105,8 @@ class Reader {
     Fields fields(node, diagnostics_);
     CoreScratch scratch;
     scratch.name = std::move(name);
+    if (scratch.name.empty())
+      diagnostics_.add(node.key_origin(), "expected a name, got \"\"");
     if (const auto given = fields.optional("semaphore")) {
       const std::optional<bool> semaphore = read_boolean(*given, diagnostics_);
       if (!semaphore)
@@ -160,7 +148,7 @@ class Reader {
       const std::string& key = entry.key();
       int64_t input = 0;
       const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), input);
-      if (error != std::errc() || end != key.data() + key.size())
+      if (error != std::errc() || end != key.data() + key.size() || std::to_string(input) != key)
         diagnostics_.add(
             entry.key_origin(),
             fmt::format("expected the number of an operand as key, got {}", in_quotes(key)));
@@ -318,7 +306,7 @@ class Reader {
 
   bool read_local(const std::string& word, DocumentNode at, Fields& fields, CoreOp& op) {
     const std::optional<OpName> named = op_named(word);
-    if (!named || named->issue != Issue::Sync || !is_body_op(rules(named->kind))) {
+    if (!named || named->issue != Issue::Sync || !is_body_op(named->kind)) {
       const std::vector<std::string_view> words = body_words();
       const bool is_op = named || word == kLoopOp || word == kGroupOp;
       diagnostics_.add(

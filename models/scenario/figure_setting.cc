@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 /// Returns the value as a file states it: figures that count something are numbers.
 Json value_of(const std::string& figure, const std::string& text) {
   const bool counts = figure == "slots" || figure == "channels" || figure == "pieces" ||
-                      figure.starts_with("half_");
+                      figure == "cores" || figure == "subcores" || figure.starts_with("half_");
   const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),
                                                    [](char c) { return c >= '0' && c <= '9'; });
   return counts && digits && text.size() < 10 ? Json(std::stoi(text)) : Json(text);

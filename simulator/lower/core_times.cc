@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "simulator/lower/local_cost.h"
+
 namespace orrery {
 
 namespace {
@@ -38,7 +40,7 @@ class Durations {
       if (std::any_of(instance.steps.begin(), instance.steps.end(),
                       [&](const CoreStep& step) { return uses_device_memory(cores, step); }))
         ++sharers_;
-    if (sharers_ > 1)
+    if (sharers_ > 1 && device.memory_bandwidth)
       times_.assumed.insert(
           "cores: the bandwidth of the device's memory is divided evenly among those that use it");
   }
@@ -66,7 +68,8 @@ class Durations {
       figures.memory_share = device_.memory_share;
       const CoreFigures::Space* const own = space_of(core, space);
       if (is_device_memory(space)) {
-        figures.memory_share.whole = checked_multiply(figures.memory_share.whole, sharers_);
+        // The bytes are multiplied, since a divided rate would be rounded.
+        cost.bytes = bytes * sharers_;
       } else if (own != nullptr && own->bandwidth) {
         figures.memory_bandwidth = own->bandwidth;
         figures.memory_share = {};
@@ -77,7 +80,8 @@ class Durations {
       }
       const LocalDuration one = local_duration(cost, figures);
       longest = std::max(longest, one.takes - one.launch);
-      times_.whole.lacks_peak_rate = times_.whole.lacks_peak_rate || one.lacks_peak_rate;
+      if (one.lacks_peak_rate)
+        lacks_rate(step, cost.dtype);
       times_.whole.lacks_memory_bandwidth =
           times_.whole.lacks_memory_bandwidth || one.lacks_memory_bandwidth;
     }
@@ -85,6 +89,12 @@ class Durations {
   }
 
  private:
+  void lacks_rate(const CoreStep& step, Dtype dtype) {
+    times_.without_rate.insert(dtype);
+    if (is_about_flops(step.op->op))
+      times_.product_without_rate = dtype;
+  }
+
   const Cores& cores_;
   const DeviceFigures& device_;
   CoreTimes& times_;
@@ -101,7 +111,7 @@ CoreTimes core_times(const Cores& cores, const DeviceFigures& device) {
     times.whole.launch = std::max(times.whole.launch, own.value_or(launch_duration(device)));
   }
   Durations durations(cores, device, times);
-  times.walk = walk_cores(cores, {}, [&](const CoreInstance& instance, const CoreStep& step) {
+  times.walk = walk_cores(cores, [&](const CoreInstance& instance, const CoreStep& step) {
     return durations.of(instance, step);
   });
   Instant end;

@@ -23,6 +23,8 @@ struct CoreTimes {
   CoreWalk walk;  // from when the launch has ended
   LocalDuration whole;
   std::set<std::string> assumed;  // labels of figures that the cluster lacks
+  std::set<Dtype> without_rate;   // of flops that are not charged
+  std::optional<Dtype> product_without_rate;
 };
 
 CoreTimes core_times(const Cores& cores, const DeviceFigures& device);

@@ -36,6 +36,8 @@ LocalDuration op_duration(const Program& program, const Op& op, const DeviceFigu
 Duration LocalCosts::of(const Op& op) {
   const Cost cost = cost_of(program_, op);
   LocalDuration duration;
+  std::set<Dtype> without_rate;
+  std::optional<Dtype> needs_rate;
   if (op.kind == OpKind::MpmdMap) {
     const Cores cores = cores_of(program_, op);
     if (const std::string misfit = core_misfit(cores, device_); !misfit.empty())
@@ -43,16 +45,20 @@ Duration LocalCosts::of(const Op& op) {
     CoreTimes times = core_times(cores, device_);
     duration = times.whole;
     assumed_of_cores_.merge(times.assumed);
+    without_rate = std::move(times.without_rate);
+    needs_rate = times.product_without_rate;
   } else {
     duration = op_duration(program_, op, device_);
+    if (duration.lacks_peak_rate)
+      without_rate.insert(cost.dtype);
+    if (duration.lacks_peak_rate && is_about_flops(op.kind))
+      needs_rate = cost.dtype;
   }
-  if (duration.lacks_peak_rate) {
-    if (is_about_flops(op.kind))
-      diagnostics_.add(origin_of(op.name, op.origin),
-                       fmt::format("{}: {}", op_title(op), no_rate(cost.dtype, device_)));
-    else if (!duration.lacks_memory_bandwidth)
-      flops_not_charged_.insert(cost.dtype);
-  }
+  if (needs_rate)
+    diagnostics_.add(origin_of(op.name, op.origin),
+                     fmt::format("{}: {}", op_title(op), no_rate(*needs_rate, device_)));
+  else if (!duration.lacks_memory_bandwidth)
+    flops_not_charged_.merge(without_rate);
   const auto efficiency = device_.efficiency.find(cost.dtype);
   if (op.kind == OpKind::DotProductAttentionVjp && efficiency != device_.efficiency.end() &&
       efficiency->second.attention)

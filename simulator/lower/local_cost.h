@@ -23,7 +23,8 @@ LocalDuration op_duration(const Program& program, const Op& op, const DeviceFigu
 /// LocalCosts says what the ops of one program cost. A figure that the cluster lacks is an error or
 /// a label:
 ///  - no peak rate for the dtype of flops: an error for dot_general and compute, which are mainly
-///    flops. Other ops are bound by memory: only their bytes cost time, labelled.
+///    flops, also in the body of an mpmd_map. Other ops are bound by memory: only their bytes cost
+///    time, labelled.
 ///  - no memory bandwidth: only flops cost time, labelled. The label names ops that then take
 ///    nothing but their launch.
 ///  - no launch time: 0, labelled.

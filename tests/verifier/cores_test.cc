@@ -104,6 +104,91 @@ TEST_CASE("cores: a wait goes on with the earliest signals that suffice") {
   }
 }
 
+TEST_CASE("cores: the device's memory is divided without rounding its rate") {
+  // 16 instances each read and write a row of 32 B.
+  const std::string figures = R"("memory_bandwidth": "7 B/s")";
+  const std::string body =
+      R"({"op": "copy", "from": ["in0", {"row": "s"}], "to": ["out0", {"row": "s"}]})";
+  constexpr int64_t kPsPerSecond = 1'000'000'000'000;
+  CHECK(makespan(scenario(vector(1, 16, body), "", figures)) ==
+        (2 * 16 * kRowBytes * kPsPerSecond + 6) / 7);
+}
+
+TEST_CASE("cores: without a memory bandwidth nothing is divided") {
+  for (const std::string& label :
+       report_of(scenario(vector(1, 2, kRowToT + "," + kTToRow), kT, R"("launch": "1 us")")).labels)
+    CHECK_MESSAGE(label.find("divided") == std::string::npos, label);
+}
+
+TEST_CASE("cores: a product in a body needs a peak rate, as it does elsewhere") {
+  const std::string product =
+      R"({"op": "dot_general", "of": ["t", "t"], "to": "r", "dimension_numbers": [[[0], [0]], [[], []]]})";
+  const std::string text =
+      scenario(vector(1, 1, kRowToT + "," + product),
+               kT + R"(, "r": {"shape": [], "dtype": "f32", "space": "vmem", "core": "v"})",
+               R"("memory_bandwidth": "1 TB/s", "flops": {"bf16": "1 TFLOP/s"})");
+  try {
+    (void)report_of(text);
+    FAIL("it was run");
+  } catch (const InputError& error) {
+    CHECK(error.diagnostics().front().message ==
+          "mpmd_map \"m\": expected a peak rate for f32 under the cluster's \"flops\", got only "
+          "bf16");
+  }
+}
+
+TEST_CASE("cores: two instances of one function that meet are told what can be done") {
+  const Report report =
+      report_of(scenario(vector(1, 2, R"({"op": "copy", "from": "in0", "to": "out0"})"), ""));
+  const auto race =
+      std::find_if(report.checks.begin(), report.checks.end(), [](const Check& check) {
+        return check.name == "RACE.FREE" && check.verdict == Verdict::Fails;
+      });
+  REQUIRE(race != report.checks.end());
+  CHECK(
+      race->message ==
+      "In \"m\", the write at functions/0/body/0 of v (c=0, s=0) and the write at "
+      "functions/0/body/0 of v (c=0, s=1) touch elements 0 to 127 of \"out0\", and nothing orders "
+      "the two. Both run the body of \"v\": each needs a row of its own, or another function that "
+      "signals them in turn.");
+}
+
+/// Returns a map in which a scalar core and `n` subcores take turns: each subcore writes the one
+/// array "h" when it is its turn.
+std::string turns(int64_t n) {
+  std::string body;
+  for (int64_t s = 0; s < n; ++s)
+    body += fmt::format(R"({}{{"op": "signal", "sem": ["go", {{"row": {}}}]}},
+                            {{"op": "wait", "sem": ["done", {{"row": {}}}]}})",
+                        s == 0 ? "" : ", ", s, s);
+  return scenario(
+      scalar(1, body) + "," + vector(1, n, R"({"op": "wait", "sem": ["go", {"row": "s"}]},
+                          {"op": "copy", "from": "in0", "to": "h"},
+                          {"op": "signal", "sem": ["done", {"row": "s"}]})"),
+      fmt::format(R"("h": {{"shape": [16, 8], "dtype": "f32", "space": "hbm"}},
+                     "go": {{"semaphore": true, "shape": [{}]}},
+                     "done": {{"semaphore": true, "shape": [{}]}})",
+                  n, n),
+      R"("memory_bandwidth": "1 TB/s")");
+}
+
+TEST_CASE("cores: a thousand signals before each access are within the budget") {
+  CHECK(report_of(turns(3)).holds());
+  CHECK(report_of(turns(700)).holds());
+}
+
+TEST_CASE("cores: a semaphore for which thousands wait is undecided, and no more memory") {
+  const std::string body = R"({"op": "signal", "sem": "s"}, {"op": "wait", "sem": "s"})";
+  const Report report = report_of(fmt::format(
+      R"({{"orrery": 1, "mesh": {{"x": 1}}, "cluster": {{"devices": 1, "topology": "ring"}},
+ "arrays": {{"a": {{"shape": [2], "dtype": "f32"}}}},
+ "program": [{{"id": "m", "op": "mpmd_map", "of": "a", "out": [],
+   "scratch": {{"s": {{"semaphore": true}}}}, "functions": [{{"mesh": {{"type": "tensor",
+   "name": "w", "core_axis": "c", "cores": 3000}}, "body": [{}]}}]}}]}})",
+      body));
+  CHECK(report.checks.front().verdict == Verdict::Undecided);
+}
+
 TEST_CASE("cores: figures that are absent are the device's, labelled") {
   const std::string text = scenario(
       vector(1, 2, kRowToT + "," + R"({"op": "mul", "of": ["t", "t"], "to": "t"})" + "," + kTToRow),

@@ -138,6 +138,48 @@ TEST_CASE("with --fast-dot every element of every scenario is compared, and none
   CHECK(products >= 40);
 }
 
+/// Returns a scenario of one mpmd_map, whose operands are values that nobody needs afterwards.
+std::string two_refs(const std::string& aliases, const std::string& body) {
+  return fmt::format(
+      R"({{"orrery": 1, "mesh": {{"x": 1}},
+ "cluster": {{"devices": 1, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"}},
+ "arrays": {{"a": {{"shape": [5], "dtype": "s32", "init": "iota"}}}},
+ "program": [{{"id": "p", "op": "neg", "of": "a"}},
+  {{"id": "q", "op": "add", "of": ["a", "a"]}},
+  {{"id": ["m", "n"], "op": "mpmd_map", "of": ["p", "q"], "aliases": {},
+   "out": [{{"shape": [5], "dtype": "s32"}}, {{"shape": [5], "dtype": "s32"}}],
+   "scratch": {{"t": {{"shape": [5], "dtype": "s32"}}}},
+   "functions": [{{"mesh": {{"type": "tensor", "name": "v", "core_axis": "c", "cores": 1}},
+                  "body": [{}]}}]}}], "outputs": ["m", "n"]}})",
+      aliases, body);
+}
+
+TEST_CASE("results of an mpmd_map have their values on GPUs where they trade places in memory") {
+  const auto copy = [](const char* from, const char* to) {
+    return fmt::format(R"({{"op": "copy", "from": "{}", "to": "{}"}})", from, to);
+  };
+  const std::string swapped =
+      fmt::format("{}, {}, {}", copy("in0", "t"), copy("in1", "out0"), copy("t", "out1"));
+  const std::string overwritten = fmt::format("{}, {}", copy("in0", "out1"), copy("in1", "out0"));
+  for (const std::string& text :
+       {two_refs(R"({"0": 0, "1": 1})", swapped), two_refs(R"({"0": 0})", overwritten)}) {
+    CAPTURE(text);
+    mock().reset();
+    RunOptions options = of_little_data();
+    options.gpus = GpuOptions{MockControl::library(), 0, cuda::Measured::Ops};
+    const Report report = run(read_scenario("f", text), options);
+    REQUIRE(report.gpus);
+    size_t compared = 0;
+    for (const Check& check : report.checks)
+      if (check.name == "VALUES.GPUS") {
+        ++compared;
+        CHECK_MESSAGE(check.holds(), check.message);
+      }
+    CHECK(compared == 1);
+    CHECK(mock().misuses() == "");
+  }
+}
+
 TEST_CASE("VALUES.GPUS names the first element that differs") {
   HostRig rig({{"x", 2}});
   add_sum(rig);

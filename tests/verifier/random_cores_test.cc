@@ -510,7 +510,7 @@ TEST_CASE("cores: planted faults are found, and named") {
             "(c=0, u=0) both wait for \"s[0]\": who gets a signal depends on timing. Each needs a "
             "semaphore of its own.");
     }
-    {  // An alias lets a write meet a read of the input.
+    {  // An alias lets all instances write one row of the input.
       Map map = right;
       map.alias = true;
       map.functions[1].body[1].to = {"out0", "", 0};
@@ -518,7 +518,19 @@ TEST_CASE("cores: planted faults are found, and named") {
       if (cores == 1)
         CHECK(message == "");  // the read of in0 comes before the signal
       else
-        CHECK(message.find(" of \"in0\", and nothing orders the two") != std::string::npos);
+        CHECK(
+            message.find(" of \"out0\", and nothing orders the two. Both run the body of \"v\"") !=
+            std::string::npos);
+    }
+    {  // An alias lets a write meet a read of the input.
+      Map map = right;
+      map.alias = true;
+      std::swap(map.functions[0].body[0], map.functions[0].body[1]);
+      CHECK(said(map, "RACE.FREE")
+                .find("the write at functions/1/body/1 of v (c=0, u=0) and the read at "
+                      "functions/0/body/1 of z (c=0) touch elements 0 to 1 of \"out0\", which is "
+                      "\"in0\" too, and nothing orders the two. A signal that") !=
+            std::string::npos);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "models/base/callable.h"
 #include "models/base/check.h"
 #include "models/fabric/fabric.h"
+#include "models/program/core_map.h"
 #include "models/program/rules.h"
 #include "models/scenario/draw.h"
 #include "models/scenario/expression.h"
@@ -247,6 +248,52 @@ void define_ops(Json& definitions) {
                        {"allOf", std::move(cases)}};
 }
 
+/// Defines the ops in bodies of an mpmd_map. Ops with equal keys share a case.
+void define_body_ops(Json& definitions) {
+  const Json ref = reference("core_ref");
+  const Json& own = definitions["core_op"]["properties"];
+  std::vector<std::pair<Json, Json>> cases;  // the keys, and the ops that have them
+  Json words = Json::array();
+  const auto add = [&](std::string_view word, Json properties, Json required) {
+    properties["op"] = Json::object();
+    Json keys = {{"required", std::move(required)},
+                 {"additionalProperties", false},
+                 {"properties", std::move(properties)}};
+    auto same = std::find_if(cases.begin(), cases.end(),
+                             [&](const auto& each) { return each.first == keys; });
+    if (same == cases.end())
+      same = cases.emplace(cases.end(), std::move(keys), Json::array());
+    same->second.push_back(word);
+    words.push_back(word);
+  };
+  add("copy", {{"from", ref}, {"to", ref}}, Json::array({"from", "to"}));
+  add("signal", {{"sem", ref}, {"by", own["by"]}}, Json::array({"sem"}));
+  add("wait", {{"sem", ref}, {"for", own["for"]}}, Json::array({"sem"}));
+  for (const OpRules& op : all_rules()) {
+    if (!is_body_op(op.kind))
+      continue;
+    Json properties = {{"to", ref}};
+    Json required = Json::array({"to"});
+    if (op.most_operands > 0) {
+      properties["of"] = own["of"];
+      required.push_back("of");
+    }
+    for (const Parameter& parameter : op.parameters) {
+      properties[std::string(parameter.name)] = parameter_schema(parameter, op.kind);
+      if (parameter.need == Parameter::Need::Required)
+        required.push_back(parameter.name);
+    }
+    add(op.name, std::move(properties), std::move(required));
+  }
+  Json all = Json::array();
+  for (auto& [keys, names] : cases)
+    all.push_back({{"if", {{"required", {"op"}}, {"properties", {{"op", {{"enum", names}}}}}}},
+                   {"then", std::move(keys)}});
+  Json& op = definitions["core_op"];
+  op["properties"] = {{"op", {{"enum", std::move(words)}}}};
+  op["allOf"] = std::move(all);
+}
+
 void define_dtypes(Json& schema) {
   Json names = Json::array();
   Json& rates = schema["$defs"]["cluster"]["properties"]["flops"]["properties"];
@@ -426,6 +473,7 @@ std::string scenario_schema() {
       {"examples", Json::array({Json::parse("[[[1], [0]], [[], []]]")})}};
   define_dtypes(schema);
   define_ops(definitions);
+  define_body_ops(definitions);
   define_quantities(definitions);
   add_suffixed_keys(schema);
   return schema.dump(2) + "\n";

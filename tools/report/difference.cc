@@ -154,6 +154,7 @@ class Comparer {
       add(Aspect::Algorithm, op_key(position), a.id,
           [&] { return Difference{a.id, std::nullopt, "algorithm", text(a), text(b), ""}; });
     }
+    compare_spaces(position, b);
     if (a.by_device.empty() || b.by_device.empty()) {
       if (a.span && b.span)
         compare_span(position, std::nullopt, *a.span, *b.span);
@@ -166,6 +167,29 @@ class Comparer {
       if (in_b != b.by_device.end() && in_b->first == device)
         compare_span(position, device, span, in_b->second);
     }
+  }
+
+  void compare_spaces(size_t position, const RecordedOp& b) {
+    const RecordedOp& a = a_.ops[position];
+    std::set<std::string> spaces;
+    for (const auto& [space, peak] : a.spaces)
+      spaces.insert(space);
+    for (const auto& [space, peak] : b.spaces)
+      spaces.insert(space);
+    const auto held = [](const RecordedOp& op, const std::string& space) {
+      const auto found = op.spaces.find(space);
+      return found == op.spaces.end() ? Bytes() : found->second;
+    };
+    for (const std::string& space : spaces)
+      if (held(a, space) != held(b, space))
+        add(Aspect::Space, op_key(position), a.id, [&] {
+          return Difference{a.id,
+                            std::nullopt,
+                            space,
+                            quantity_text(held(a, space)),
+                            quantity_text(held(b, space)),
+                            ""};
+        });
   }
 
   void compare_span(size_t position, std::optional<LogicalId> device, const RecordedSpan& a,
@@ -383,8 +407,8 @@ class Comparer {
 }  // namespace
 
 std::string_view name(Aspect aspect) {
-  static constexpr std::array<std::string_view, 7> kNames = {"op",   "type",   "algorithm", "value",
-                                                             "time", "memory", "verdict"};
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "op", "type", "algorithm", "value", "time", "space", "memory", "verdict"};
   return kNames[static_cast<size_t>(aspect)];
 }
 

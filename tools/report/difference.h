@@ -38,12 +38,13 @@ enum class Aspect : uint8_t {
   Algorithm,  // with its messages
   Value,      // elements
   Time,       // start or end
+  Space,      // what an mpmd_map holds in a memory space of its cores
   Memory,     // peak or arena of a device
   Verdict,    // whether a check holds
 };
 
-/// Returns the aspect in texts and in JSON: "op", "type", "algorithm", "value", "time", "memory",
-/// "verdict".
+/// Returns the aspect in texts and in JSON: "op", "type", "algorithm", "value", "time", "space",
+/// "memory", "verdict".
 std::string_view name(Aspect aspect);
 
 /// This is one difference between the runs.

@@ -150,14 +150,18 @@ std::string chain_text(const Report& report, const Explanation& explanation, con
 }
 
 /// Returns the longest chain of body ops inside an mpmd_map, by the clock of its end of launch.
-std::string cores_text(const CoreReport& of, const Style& style) {
+std::string cores_text(const CoreReport& of, bool has_slow_device, const Style& style) {
   const auto time = [&](Instant at) { return time_text(at - Instant(), style.ascii()); };
-  std::string text = fmt::format("  inside, after a launch of {}, the longest chain of body ops:\n",
-                                 time_text(of.times.whole.launch, style.ascii()));
+  const std::vector<size_t> chain = critical_runs(of.times.walk);
+  const std::string launch = time_text(of.times.whole.launch, style.ascii());
+  if (chain.empty())
+    return fmt::format("  inside, a launch of {} and no body ops\n", launch);
+  std::string text =
+      fmt::format("  inside, after a launch of {}, the longest chain of body ops{}:\n", launch,
+                  has_slow_device ? " (on a device that is not slow)" : "");
   using Align = Table::Align;
   Table table({Align::Right, Align::Right, Align::Left, Align::Left});
   table.row({"from", "to", "", ""});
-  const std::vector<size_t> chain = critical_runs(of.times.walk);
   for (size_t r = 0; r < chain.size(); ++r) {
     if (chain.size() > kLinksInText && r == kLinksInText / 2) {
       const size_t left_out = chain.size() - kLinksInText;
@@ -175,6 +179,12 @@ std::string cores_text(const CoreReport& of, const Style& style) {
                of.cores.text(of.cores.instances[run.place.instance]), std::move(what)});
   }
   return text + table.text(style, 2);
+}
+
+bool has_slow_device(const Report& report) {
+  const std::vector<Fault>& faults = report.scenario->faults;
+  return std::any_of(faults.begin(), faults.end(),
+                     [](const Fault& fault) { return std::holds_alternative<SlowDevice>(fault); });
 }
 
 std::string lives_text(const Report& report, const Explanation& explanation, const Style& style) {
@@ -293,7 +303,7 @@ std::string explanation_text(const Report& report, const Explanation& explanatio
     text += "\n" + chain_text(report, explanation, style);
   if (explanation.op && report.completion)
     if (const CoreReport* const cores = report.cores_of(*explanation.op))
-      text += cores_text(*cores, style);
+      text += cores_text(*cores, has_slow_device(report), style);
   if (explanation.value)
     text += "\n" + lives_text(report, explanation, style);
   return with_units(text, style);

@@ -174,8 +174,9 @@ class OpTable {
   static std::string cores_text(const CoreReport& of) {
     const CoreMap& map = *of.cores.map;
     std::string text =
-        fmt::format("{} instances; {} and {} in the device's memory", of.cores.instances.size(),
-                    quantity_text(of.work.flops), size_text(of.work.bytes));
+        fmt::format("{} instance{}; {} and {} in the device's memory", of.cores.instances.size(),
+                    of.cores.instances.size() == 1 ? "" : "s", quantity_text(of.work.flops),
+                    size_text(of.work.bytes));
     if (map.estimate)
       text += fmt::format(", estimated {} and {}", quantity_text(Flops(map.estimate->flops)),
                           size_text(Bytes(map.estimate->bytes_accessed)));

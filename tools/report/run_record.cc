@@ -32,6 +32,11 @@ std::vector<RecordedSetting> settings_of(const MemoryPolicy& memory) {
 
 /// Returns the record of an op. For an op in a loop it is from the beginning of the first run to
 /// the end of the last.
+/// Returns the name of a space that the device has, or each core of a mesh.
+std::string space_text(std::string_view space, const std::optional<std::string>& mesh) {
+  return mesh ? fmt::format("{} of a core of \"{}\"", space, *mesh) : std::string(space);
+}
+
 RecordedOp op_of(const Report& report, const OpEntry& entry) {
   const Program& program = report.scenario->program;
   const Op& op = program.op(entry.first().op);
@@ -41,7 +46,15 @@ RecordedOp op_of(const Report& report, const OpEntry& entry) {
                       entry.first().bytes,
                       entry.messages,
                       std::nullopt,
+                      {},
                       {}};
+  if (const CoreReport* const cores = report.cores_of(entry.first().op))
+    for (const SpaceUse& use : cores->spaces) {
+      std::optional<std::string> mesh;
+      if (use.function)
+        mesh = cores->cores.map->functions[*use.function].mesh.name;
+      recorded.spaces.emplace(space_text(name(use.space), mesh), use.peak);
+    }
   if (entry.first().choice)
     recorded.algorithm = entry.first().choice->method();
   if (!report.completion)
@@ -166,6 +179,16 @@ class SavedReportReader {
     op.messages = static_cast<uint64_t>(count(fields, "messages"));
     if (const auto start = fields.required("start_ps"); start && !is_null(*start))
       op.span = RecordedSpan{Instant(count(fields, "start_ps")), Instant(count(fields, "end_ps"))};
+    if (const auto cores = fields.optional("cores");
+        cores && is_object(*cores, "what goes on inside an mpmd_map, an object", diagnostics_)) {
+      Fields inside(*cores, diagnostics_);
+      each(inside, "spaces", "a memory space, an object", [&](DocumentNode space) {
+        Fields use(space, diagnostics_);
+        const auto name = text(use, "space", "a memory space").value_or("");
+        const auto mesh = text_or_null(use, "core", "the name of a mesh or null");
+        op.spaces.emplace(space_text(name, mesh), Bytes(count(use, "peak_bytes")));
+      });
+    }
     return op;
   }
 

@@ -3,6 +3,7 @@
 // Two runs are compared by their records. A record is taken from a run, or, with less in it, read
 // from a saved JSON report (json.h).
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ struct RecordedOp {
   std::optional<RecordedSpan> span;  // over all devices; empty if the program does not end
   /// The span on each device, by ascending id. A saved report has none.
   std::vector<std::pair<LogicalId, RecordedSpan>> by_device;
+  /// The bytes that an mpmd_map holds in each space: "vmem_shared", "vmem of a core of "v"".
+  std::map<std::string, Bytes> spaces;
 };
 
 struct RecordedDevice {

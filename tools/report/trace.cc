@@ -274,8 +274,6 @@ class Trace {
       return op.begin + Duration(checked_narrow(since * (op.end - op.begin).count() / own.count()));
     };
     for (const CoreRun& run : of.times.walk.runs) {
-      if (run.begin == run.end)
-        continue;
       const std::string instance = of.cores.text(of.cores.instances[run.place.instance]);
       const auto [row, is_new] = core_threads_.try_emplace({compute.thread, instance}, 0);
       if (is_new) {

@@ -52,13 +52,10 @@ std::string counter_text(const Cores& cores, uint32_t counter) {
 
 /// Finds a state in which an instance waits for ever. Signals and waits on a counter with one
 /// waiter take nothing from other instances, so they run as soon as they can. Only waits on
-/// contested counters are tried in all orders.
+/// counters with several waiters are tried in all orders.
 class StuckSearch {
  public:
-  explicit StuckSearch(const Cores& cores) : cores_(cores) {
-    for (const uint32_t counter : contested_counters(cores))
-      contested_.insert(counter);
-  }
+  explicit StuckSearch(const Cores& cores) : cores_(cores), runner_(cores) {}
 
   struct Outcome {
     std::optional<CoreState> stuck;
@@ -66,15 +63,13 @@ class StuckSearch {
   };
 
   Outcome search() {
-    std::vector<CoreState> open = {settled(CoreState(cores_))};
+    std::vector<CoreState> open = {settled(CoreState(cores_), runner_.all_instances())};
     std::set<std::vector<uint32_t>> seen;
     while (!open.empty()) {
       CoreState state = std::move(open.back());
       open.pop_back();
       if (!seen.insert(state.reached).second)
         continue;
-      if (seen.size() > kMostStates)
-        return {{}, true};
       bool goes_on = false;
       for (uint32_t i = 0; i < cores_.instances.size(); ++i) {
         if (!state.can_go(cores_, i))
@@ -82,7 +77,10 @@ class StuckSearch {
         goes_on = true;
         CoreState next = state;
         next.go(cores_, i);
-        open.push_back(settled(std::move(next)));
+        open.push_back(settled(std::move(next), {i}));
+        left_ -= static_cast<int64_t>(state.reached.size() + state.counts.size());
+        if (left_ < 0)
+          return {{}, true};
       }
       if (!goes_on && !state.is_at_end(cores_))
         return {std::move(state)};
@@ -91,28 +89,20 @@ class StuckSearch {
   }
 
  private:
-  static constexpr size_t kMostStates = 100'000;
-
-  bool is_choice(const CoreState& state, uint32_t instance) const {
-    const CoreStep& step = cores_.step({instance, state.reached[instance]});
-    return step.op->kind == CoreOp::Kind::Wait && contested_.contains(step.counter);
-  }
+  static constexpr int64_t kBudget = 10'000'000;  // of numbers in all states
 
   /// Runs all that is no choice.
-  CoreState settled(CoreState state) const {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (uint32_t i = 0; i < cores_.instances.size(); ++i)
-        while (state.can_go(cores_, i) && !is_choice(state, i)) {
-          state.go(cores_, i);
-          moved = true;
-        }
-    }
+  CoreState settled(CoreState state, std::vector<uint32_t> open) const {
+    runner_.run(state, std::move(open), [&](uint32_t i) {
+      const CoreStep& step = cores_.step({i, state.reached[i]});
+      return step.op->kind != CoreOp::Kind::Wait || runner_.waiters(step.counter).size() == 1;
+    });
     return state;
   }
 
   const Cores& cores_;
-  std::set<uint32_t> contested_;
+  const CoreRunner runner_;
+  int64_t left_ = kBudget;
 };
 
 /// Returns who could still signal the counter, as "z (c=0) at functions/0/body/3".
@@ -129,6 +119,7 @@ std::vector<std::string> later_signals(const Cores& cores, const CoreState& stat
   return signals;
 }
 
+/// Returns what an instance does: "waits at functions/0/body/3 for 2 of ..".
 std::string wait_text(const Cores& cores, const CoreState& state, uint32_t instance) {
   const CorePlace place{instance, state.reached[instance]};
   const CoreStep& step = cores.step(place);
@@ -141,9 +132,9 @@ std::string wait_text(const Cores& cores, const CoreState& state, uint32_t insta
         "{}{} would signal it, but {} not reached", fmt::join(shown, ", "),
         signals.size() > kShown ? fmt::format(" and {} more", signals.size() - kShown) : "",
         signals.size() == 1 ? "that is" : "these are");
-  return fmt::format("{} waits at {} for {} of {}, which has {}; {}",
-                     cores.text(cores.instances[instance]), cores.path(place), step.op->amount,
-                     counter_text(cores, step.counter), state.counts[step.counter], who);
+  return fmt::format("waits at {} for {} of {}, which has {}; {}", cores.path(place),
+                     step.op->amount, counter_text(cores, step.counter), state.counts[step.counter],
+                     who);
 }
 
 Check stuck(const Op& op, const Cores& cores, const CoreState& state) {
@@ -157,9 +148,11 @@ Check stuck(const Op& op, const Cores& cores, const CoreState& state) {
     witness.emplace_back(cores.text(cores.instances[waiting[w]]),
                          wait_text(cores, state, waiting[w]));
   add_row_of_rest(witness, waiting.size());
-  return failed(CheckKind::DeadlockFree, pointer_of(op),
-                fmt::format("In {}, {}.", quoted_name(op), wait_text(cores, state, waiting[0])),
-                std::move(witness));
+  return failed(
+      CheckKind::DeadlockFree, pointer_of(op),
+      fmt::format("In {}, {} {}.", quoted_name(op), cores.text(cores.instances[waiting[0]]),
+                  wait_text(cores, state, waiting[0])),
+      std::move(witness));
 }
 
 /// An Access is one of a step that is reached in all timings.
@@ -172,7 +165,15 @@ struct Access {
 /// Finds the first two accesses of one element that nothing orders.
 class RaceSearch {
  public:
-  explicit RaceSearch(const Cores& cores) : cores_(cores), whole_(walk_cores(cores)) {}
+  explicit RaceSearch(const CoreRunner& runner)
+      : cores_(runner.cores()), runner_(runner), whole_(walk_cores(cores_)) {
+    for (const CoreInstance& instance : cores_.instances) {
+      last_signal_.emplace_back();
+      for (uint32_t p = 0; p < instance.steps.size(); ++p)
+        if (instance.steps[p].op->kind == CoreOp::Kind::Signal)
+          last_signal_.back() = p;
+    }
+  }
 
   struct Outcome {
     std::optional<std::pair<Access, Access>> race;
@@ -258,25 +259,23 @@ class RaceSearch {
            !is_before(a.place, b.place) && !is_before(b.place, a.place);
   }
 
-  /// Returns whether `b` cannot be reached while the instance of `a` stops before `a`. It makes no
-  /// difference where it stops between two signals.
+  /// Returns whether `b` cannot be reached while the instance of `a` stops before `a`.
   bool is_before(CorePlace a, CorePlace b) {
-    const std::vector<CoreStep>& steps = cores_.instances[a.instance].steps;
-    while (a.position < steps.size() && steps[a.position].op->kind != CoreOp::Kind::Signal)
-      ++a.position;
-    if (a.position == steps.size())
+    if (last_signal_[a.instance].value_or(0) < a.position)
       return false;
-    std::vector<uint32_t>& reached = reached_[{a.instance, a.position}];
-    if (reached.empty()) {
-      reached = walk_cores(cores_, a).reached;
+    auto walk = walks_.find(a.instance);
+    if (walk == walks_.end()) {
+      walk = walks_.emplace(a.instance, StoppedWalk(runner_, a.instance)).first;
       left_ -= kStepOfWalk * static_cast<int64_t>(whole_.runs.size());
     }
-    return reached[b.instance] <= b.position;
+    return walk->second.reached(b.instance, a.position) <= b.position;
   }
 
   const Cores& cores_;
+  const CoreRunner& runner_;
   const CoreWalk whole_;
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> reached_;
+  std::vector<std::optional<uint32_t>> last_signal_;  // per instance
+  std::map<uint32_t, StoppedWalk> walks_;             // by the instance that stops
   int64_t left_ = kBudget;
 };
 
@@ -285,37 +284,60 @@ std::string access_text(const Access& access, const Cores& cores) {
                      cores.path(access.place), cores.text(cores.instances[access.place.instance]));
 }
 
+/// Returns the name by which a step accesses a storage: that of an alias may be an output's.
+const std::string& name_of(const Access& access, const Cores& cores) {
+  const CoreStep& step = cores.step(access.place);
+  if (access.writes)
+    return step.op->to->name;
+  const auto read = std::find_if(step.reads.begin(), step.reads.end(), [&](const CoreAccess& each) {
+    return each.storage == access.of.storage && each.row == access.of.row;
+  });
+  return step.op->of[static_cast<size_t>(read - step.reads.begin())].name;
+}
+
+std::string advice(const Access& a, const Access& b, const Cores& cores) {
+  const CoreInstance& one = cores.instances[a.place.instance];
+  const CoreInstance& other = cores.instances[b.place.instance];
+  if (one.function == other.function)
+    return fmt::format(
+        "Both run the body of {}: each needs a row of its own, or another function that signals "
+        "them in turn.",
+        quoted(cores.mesh(one).name));
+  return fmt::format("A signal that {} gives after {}, and that {} waits for before {}, would.",
+                     cores.text(one), cores.path(a.place), cores.text(other), cores.path(b.place));
+}
+
 Check race(const Op& op, const Cores& cores, const Access& a, const Access& b) {
   const std::pair one = cores.elements(a.of);
   const std::pair other = cores.elements(b.of);
   const int64_t begin = std::max(one.first, other.first);
   const int64_t last = std::min(one.second, other.second) - 1;
-  const std::string& ref = cores.storages[a.of.storage].ref;
+  const std::string& ref = name_of(a, cores);
+  const std::string& other_ref = name_of(b, cores);
   const std::string elements = begin == last ? fmt::format("element {}", begin)
                                              : fmt::format("elements {} to {}", begin, last);
   return failed(
       CheckKind::RaceFree, pointer_of(op),
-      fmt::format("In {}, {} and {} touch {} of {}, and nothing orders the two. A signal that {} "
-                  "gives after {}, and that {} waits for before {}, would.",
+      fmt::format("In {}, {} and {} touch {} of {}{}, and nothing orders the two. {}",
                   quoted_name(op), access_text(a, cores), access_text(b, cores), elements,
-                  quoted(ref), cores.text(cores.instances[a.place.instance]), cores.path(a.place),
-                  cores.text(cores.instances[b.place.instance]), cores.path(b.place)),
-      {{"ref", ref},
+                  quoted(ref),
+                  other_ref == ref ? "" : fmt::format(", which is {} too", quoted(other_ref)),
+                  advice(a, b, cores)),
+      {{"ref", ref == other_ref ? ref : fmt::format("{}, {}", ref, other_ref)},
        {"elements", begin == last ? std::to_string(begin) : fmt::format("{} to {}", begin, last)},
        {a.writes ? "writes" : "reads", cores.text(a.place)},
        {b.writes ? "and writes" : "and reads", cores.text(b.place)}});
 }
 
-Check contested(const Op& op, const Cores& cores, uint32_t counter) {
+Check contested(const Op& op, const Cores& cores, uint32_t counter,
+                std::span<const uint32_t> waiters) {
   std::vector<CorePlace> waits;  // the first of each instance
-  for (uint32_t i = 0; i < cores.instances.size(); ++i)
-    for (uint32_t p = 0; p < cores.instances[i].steps.size(); ++p) {
-      const CoreStep& step = cores.instances[i].steps[p];
-      if (step.op->kind == CoreOp::Kind::Wait && step.counter == counter) {
-        waits.push_back({i, p});
-        break;
-      }
-    }
+  for (const uint32_t i : waiters) {
+    CorePlace place{i, 0};
+    while (cores.step(place).op->kind != CoreOp::Kind::Wait || cores.step(place).counter != counter)
+      ++place.position;
+    waits.push_back(place);
+  }
   Witness witness;
   for (size_t w = 0; w < rows_shown(waits.size()); ++w)
     witness.emplace_back(fmt::format("waiter {}", w), cores.text(waits[w]));
@@ -346,9 +368,11 @@ std::optional<Check> stuck_cores(const Program& program) {
 
 std::optional<Check> race_of_cores(const Program& program) {
   return first_of_maps(program, [](const Op& op, const Cores& cores) -> std::optional<Check> {
-    if (const std::vector<uint32_t> counters = contested_counters(cores); !counters.empty())
-      return contested(op, cores, counters.front());
-    RaceSearch search(cores);
+    const CoreRunner runner(cores);
+    for (uint32_t counter = 0; counter < cores.counters.size(); ++counter)
+      if (const std::span waiters = runner.waiters(counter); waiters.size() > 1)
+        return contested(op, cores, counter, waiters);
+    RaceSearch search(runner);
     const RaceSearch::Outcome outcome = search.search();
     if (outcome.race)
       return race(op, cores, outcome.race->first, outcome.race->second);

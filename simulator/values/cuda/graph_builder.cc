@@ -238,7 +238,8 @@ class GraphBuilder : public NoVisitor {
   }
 
   /// Runs the ops of a body one after another. Their results lie beside the arena, as in a kernel
-  /// they would lie on the chip.
+  /// they would lie on the chip. Outputs that lie in operands are first copied there too, since a
+  /// result may have the memory of an operand.
   void run_body(const Program& body, LogicalId device, OpId op, const LocalOperands& where,
                 Dependencies& after) {
     constexpr int64_t kAlignment = ReusePool::kAlignment;
@@ -247,10 +248,19 @@ class GraphBuilder : public NoVisitor {
     for (size_t k = 0; k < body.arguments.size(); ++k)
       given[body.value(body.arguments[k].value).buffer.index()] = where.operands[k];
     Bytes size;
-    for (size_t b = 0; b < body.buffers.size(); ++b) {
-      begins[b] = size;
+    const auto place = [&](Bytes bytes) {
+      const Bytes begin = size;
+      size += Bytes((bytes.count() + kAlignment - 1) / kAlignment * kAlignment);
+      return begin;
+    };
+    for (size_t b = 0; b < body.buffers.size(); ++b)
       if (!given[b])
-        size += Bytes((body.buffers[b].size.count() + kAlignment - 1) / kAlignment * kAlignment);
+        begins[b] = place(body.buffers[b].size);
+    std::vector<std::optional<Bytes>> aside;  // per output
+    for (const ValueId output : body.outputs) {
+      const Value& value = body.value(output);
+      aside.push_back(given[value.buffer.index()] ? std::optional(place(value.type.size()))
+                                                  : std::nullopt);
     }
     const BesideArena memory = making_.memory.take_beside(device, size, after);
     const auto address = [&](ValueId id) {
@@ -272,10 +282,19 @@ class GraphBuilder : public NoVisitor {
       for (KernelCall& call : local_calls(body, each, LogicalId(0), {operands, results}))
         making_.chain({std::move(call), device, {op}}, after);
     }
+    const auto copy = [&](DevicePointer to, DevicePointer from, size_t output) {
+      if (const Bytes bytes = body.value(body.outputs[output]).type.size(); bytes > Bytes())
+        making_.chain({Copy{to, from, bytes}, device, {op}}, after);
+    };
+    std::vector<DevicePointer> from = addresses(body.outputs);
     for (size_t r = 0; r < body.outputs.size(); ++r)
-      if (const Bytes bytes = body.value(body.outputs[r]).type.size(); bytes > Bytes())
-        making_.chain({Copy{where.results[r], address(body.outputs[r]), bytes}, device, {op}},
-                      after);
+      if (aside[r]) {
+        const DevicePointer to =
+            making_.memory.address(memory) + static_cast<uint64_t>(aside[r]->count());
+        copy(to, std::exchange(from[r], to), r);
+      }
+    for (size_t r = 0; r < body.outputs.size(); ++r)
+      copy(where.results[r], from[r], r);
     making_.memory.give_back(memory, after.frontier(making_.graph, device, {op}));
   }
 

@@ -245,9 +245,44 @@ TEST_CASE("mpmd_map: aliases that are wrong") {
   map.more = aliases + R"({"0": 0, "1": 0})";
   CHECK(error_of(map.text()) ==
         "/program/0/aliases/1: " + kMap + "expected each output once, got 0 twice");
-  map.more = aliases + R"({"0": 0, "00": 0})";
+  map.more = aliases + R"({"00": 0})";
   CHECK(error_of(map.text()) ==
-        "/program/0/aliases/0: " + kMap + "expected each operand once, got 0 twice");
+        "/program/0/aliases/00: expected the number of an operand as key, got \"00\"");
+}
+
+TEST_CASE(
+    "mpmd_map: an index that the dtype of its ref lacks is refused, and the last one is not") {
+  MapText map;
+  map.scratch = R"({"n": {"shape": [], "dtype": "s8"}})";
+  const auto error = [&](int64_t cores, const std::string& op) {
+    map.functions = fmt::format(
+        R"("functions": [{{"mesh": {{"type": "tensor", "name": "w", "core_axis": "c", "cores": {}}},
+            "body": [{{"op": "{}", "axis_name": "c", "to": "n"}}]}}],)",
+        cores, op);
+    return error_of(map.text());
+  };
+  const std::string begin = "/program/0/functions/0/body/0/to: " + kMap;
+  CHECK(error(128, "axis_index") == "");
+  CHECK(error(129, "axis_index") ==
+        begin + "expected integers up to 128, which axis_index can give, got s8[]");
+  CHECK(error(127, "axis_size") == "");
+  CHECK(error(128, "axis_size") ==
+        begin + "expected integers up to 128, which axis_size can give, got s8[]");
+}
+
+TEST_CASE("mpmd_map: an axis that is named twice, names that are empty, and too many bytes") {
+  check(&MapText::scalar_op,
+        {{R"({"op": "axis_size", "axis_name": ["c", "c"], "to": "n"})",
+          in_scalar("/axis_name", kMap + "expected each axis once, got \"c\" twice")}});
+  check(&MapText::scalar, {{R"({"type": "scalar", "name": "", "core_axis": "c", "cores": 2})",
+                            "/program/0/functions/0/mesh/name: expected a name, got \"\""}});
+  check(
+      &MapText::scratch,
+      {{R"({"": {"shape": [], "dtype": "s32"}})", "/program/0/scratch/: expected a name, got \"\""},
+       {R"({"t": {"shape": [1152921504606846976], "dtype": "f32", "space": "hbm"},
+                                 "u": {"shape": [1152921504606846976], "dtype": "f32", "space": "hbm"}})",
+        "/program/0/scratch/u: " + kMap +
+            "expected arrays whose bytes together fit 64 bits, got more"}});
 }
 
 TEST_CASE("mpmd_map: cost estimates that are wrong") {
@@ -384,6 +419,9 @@ TEST_CASE("cores of a cluster: what is wrong") {
     return error_of(text.replace(text.find(ring), ring.size(), ring + R"(, "cores": )" + cores));
   };
   CHECK(of(R"({"vector": {}, "scalar": {}})") == "");
+  CHECK(of("{}") ==
+        "/cluster/cores: expected at least one of \"tensor\", \"scalar\" and \"vector\", got an "
+        "object");
   CHECK(of("3") ==
         "/cluster/cores: expected an object with \"tensor\", \"scalar\" and \"vector\", got 3");
   CHECK(of(R"({"vectr": {}})") ==

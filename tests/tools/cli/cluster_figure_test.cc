@@ -313,6 +313,10 @@ TEST_CASE("cluster figure: of cores") {
   CHECK(timed(scenario, {"cores/scalar/spaces/vmem/bandwidth=2 GB/s"}).makespan == 6 * kUs);
   CHECK(timed(scenario, {"cores/scalar/launch=5 us"}).makespan == (5 + 12) * kUs);
   CHECK(timed(scenario, {"cores/scalar/flops/float32=50 MFLOP/s"}).makespan == 20 * kUs);
+  CHECK(timed(scenario, {"cores/scalar/cores=1"}).makespan == 12 * kUs);
+  CHECK(timed(scenario, {"cores/scalar/cores=1", "cores/vector/subcores=2"}).makespan == 12 * kUs);
+  CHECK(refused("cores/vector/subcores=none") ==
+        "cores/vector/subcores: expected a number of subcores from 1 to 1000000, got \"none\"");
   CHECK(refused("cores=1") ==
         "expected cores/TYPE/FIGURE, cores/TYPE/flops/DTYPE or cores/TYPE/spaces/SPACE/FIGURE, got "
         "\"cores\"");
