@@ -147,11 +147,13 @@ class Run {
         describe_times();
       check_digests();
     } else {
-      undecided_ = tables_.agree ? "Undecided: the program cannot end."
-                                 : "Undecided: the tables of a ragged exchange do not agree.";
+      const std::string_view why = !tables_.agree ? "the tables of a ragged exchange do not agree"
+                                   : stuck_cores_ && stuck_cores_->verdict == Verdict::Undecided
+                                       ? "the program may not end"
+                                       : "the program cannot end";
+      undecided_ = fmt::format("Undecided: {}.", why);
       if (options_.gpus)
-        label(tables_.agree ? "GPUs: not run (the program cannot end)"
-                            : "GPUs: not run (the tables of a ragged exchange do not agree)");
+        label(fmt::format("GPUs: not run ({})", why));
     }
     if (tables_.agree)
       prove_schedules();

@@ -177,14 +177,32 @@ TEST_CASE("cores: a thousand signals before each access are within the budget") 
   CHECK(report_of(turns(700)).holds());
 }
 
-TEST_CASE("cores: a semaphore for which thousands wait is undecided, and no more memory") {
-  const std::string body = R"({"op": "signal", "sem": "s"}, {"op": "wait", "sem": "s"})";
+TEST_CASE("cores: equal instances that wait for one semaphore may trade places") {
+  const auto verdict = [](int64_t signals) {
+    const Report report = report_of(fmt::format(
+        R"({{"orrery": 1, "mesh": {{"x": 1}}, "cluster": {{"devices": 1, "topology": "ring"}},
+ "arrays": {{"a": {{"shape": [2], "dtype": "f32"}}}},
+ "program": [{{"id": "m", "op": "mpmd_map", "of": "a", "out": [],
+   "scratch": {{"s": {{"semaphore": true}}}}, "functions": [{}, {}]}}]}})",
+        scalar(1, fmt::format(R"({{"op": "signal", "sem": "s", "by": {}}})", signals)),
+        vector(1, 2000, R"({"op": "wait", "sem": "s"})")));
+    return report.checks.front().verdict;
+  };
+  CHECK(verdict(2000) == Verdict::Holds);
+  CHECK(verdict(1999) == Verdict::Fails);
+}
+
+TEST_CASE("cores: a semaphore for which many wait in many ways is undecided, and no more memory") {
+  // Each instance waits for its own semaphore, and then thousands for one.
+  const std::string body =
+      R"({"op": "signal", "sem": ["own", {"row": "c"}]}, {"op": "wait", "sem": ["own", {"row": "c"}]},
+         {"op": "signal", "sem": "s"}, {"op": "wait", "sem": "s"})";
   const Report report = report_of(fmt::format(
       R"({{"orrery": 1, "mesh": {{"x": 1}}, "cluster": {{"devices": 1, "topology": "ring"}},
  "arrays": {{"a": {{"shape": [2], "dtype": "f32"}}}},
  "program": [{{"id": "m", "op": "mpmd_map", "of": "a", "out": [],
-   "scratch": {{"s": {{"semaphore": true}}}}, "functions": [{{"mesh": {{"type": "tensor",
-   "name": "w", "core_axis": "c", "cores": 3000}}, "body": [{}]}}]}}]}})",
+   "scratch": {{"s": {{"semaphore": true}}, "own": {{"semaphore": true, "shape": [3000]}}}},
+   "functions": [{{"mesh": {{"type": "tensor", "name": "w", "core_axis": "c", "cores": 3000}}, "body": [{}]}}]}}]}})",
       body));
   CHECK(report.checks.front().verdict == Verdict::Undecided);
 }
@@ -259,13 +277,14 @@ TEST_CASE("cores: an op that the cluster's cores cannot run is refused") {
 TEST_CASE("cores: what is wrong for certain comes before what is undecided") {
   const std::string waits =
       R"({"mesh": {"type": "tensor", "name": "w", "core_axis": "c", "cores": 44},
-          "body": [{"op": "signal", "sem": "s"}, {"op": "wait", "sem": "s"}]})";
+          "body": [{"op": "signal", "sem": ["own", {"row": "c"}]}, {"op": "wait", "sem": ["own", {"row": "c"}]},
+                   {"op": "signal", "sem": "s"}, {"op": "wait", "sem": "s"}]})";
   const std::string first =
       R"({"mesh": {"type": "tensor", "name": "w", "core_axis": "c", "cores": 1},
           "body": [{"op": "wait", "sem": "s"}]})";
   const auto map = [](const std::string& id, const std::string& functions) {
     return R"({"id": ")" + id + R"(", "op": "mpmd_map", "of": "a", "out": [],
-      "scratch": {"s": {"semaphore": true}}, "functions": [)" +
+      "scratch": {"s": {"semaphore": true}, "own": {"semaphore": true, "shape": [44]}}, "functions": [)" +
            functions + "]}";
   };
   const Report report = report_of(R"({"orrery": 1, "mesh": {"x": 1},

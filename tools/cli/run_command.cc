@@ -273,8 +273,8 @@ class Runner {
 
   void write_trace_of(const Report& report) {
     if (!report.completion) {
-      terminal_.err << fmt::format("{}: no trace is written: the program does not end\n",
-                                   *command_.trace);
+      terminal_.err << fmt::format("{}: no trace is written: the program {}\n", *command_.trace,
+                                   no_end(report));
       return;
     }
     TraceSize size;

@@ -267,7 +267,7 @@ std::string show_critical_path(const ShowCommand& command, const Style& style) {
   options.iterations_budget.reset();
   const Report report = run(scenario_given(command), options);
   if (!report.completion)
-    refuse(command.file, "the program does not end, so it has no critical path");
+    refuse(command.file, fmt::format("the program {}, so it has no critical path", no_end(report)));
   return style.bold(report.scenario->name) + "\n\n" + critical_path_text(report, style);
 }
 

@@ -123,7 +123,8 @@ std::string chain_text(const Report& report, const Explanation& explanation, con
   const Op& op = report.scenario->program.op(*explanation.op);
   std::string head = fmt::format("WHY {}", op.name);
   if (!report.completion)
-    return style.bold(head) + "\n  the program does not end, so nothing has an instant\n";
+    return style.bold(head) +
+           fmt::format("\n  the program {}, so nothing has an instant\n", no_end(report));
   const ListRuns runs(report.scenario->program, *report.lowered, *report.completion);
   const OpSpan& span = runs.span(*explanation.op, explanation.device);
   std::string text =

@@ -73,6 +73,10 @@ std::string_view name(Verdict verdict);   // "holds", "undecided", "fails"
 /// Returns the verdict after a noun: "holds", "is undecided", "does not hold".
 std::string_view in_words(Verdict verdict);
 
+/// Returns "does not end", or "may not end" if it is undecided whether the program does. Requires a
+/// report without times.
+std::string_view no_end(const Report& report);
+
 /// Returns the types of the op's results, in parentheses if there are several: "f32[2,3]{V:x,
 /// U:y}". States are shown only for programs with checked types.
 std::string types_text(const Scenario& scenario, const Op& op);

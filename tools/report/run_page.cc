@@ -460,7 +460,8 @@ std::string links(const Report& report) {
 
 void add_run(HtmlPage& page, const Report& report) {
   if (!report.completion) {
-    const std::string no_times = paragraph("The program does not end, so that nothing has a time.");
+    const std::string no_times =
+        paragraph(fmt::format("The program {}, so that nothing has a time.", no_end(report)));
     page.section("timeline", "Timeline", no_times);
     page.section("memory", "Memory", live_at_peak(report));
     page.section("links", "Links", no_times);

@@ -99,7 +99,7 @@ class TextReport {
     else if (has_failed(CheckKind::TablesAgreed))
       answers = "its tables do not agree";
     else if (!report_.ops.empty())
-      answers = "it does not end";
+      answers = fmt::format("it {}", no_end(report_));
     if (const std::optional<Exposed> most = most_exposed(report_))
       answers += fmt::format(", {} of it exposed communication", share_text(most->share));
     if (const std::string peak = peak_text(); !peak.empty())

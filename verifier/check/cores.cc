@@ -46,16 +46,24 @@ std::optional<Check> first_of_maps(const Program& program, F&& visit) {
   return undecided;
 }
 
-std::string counter_text(const Cores& cores, uint32_t counter) {
-  return quoted(cores.counters[counter]);
-}
-
 /// Finds a state in which an instance waits for ever. Signals and waits on a counter with one
 /// waiter take nothing from other instances, so they run as soon as they can. Only waits on
-/// counters with several waiters are tried in all orders.
+/// counters with several waiters are tried in all orders. Instances with equal signals and waits
+/// may trade places, so of the states that differ only in that, one is looked at.
 class StuckSearch {
  public:
-  explicit StuckSearch(const Cores& cores) : cores_(cores), runner_(cores) {}
+  explicit StuckSearch(const Cores& cores) : cores_(cores), runner_(cores) {
+    std::map<std::pair<uint32_t, std::vector<uint32_t>>, std::vector<uint32_t>> equal;
+    for (uint32_t i = 0; i < cores.instances.size(); ++i) {
+      std::vector<uint32_t> counters;
+      for (const CoreStep& step : cores.instances[i].steps)
+        if (!step.writes)
+          counters.push_back(step.counter);
+      equal[{cores.instances[i].function, std::move(counters)}].push_back(i);
+    }
+    for (auto& [key, instances] : equal)
+      equal_.push_back(std::move(instances));
+  }
 
   struct Outcome {
     std::optional<CoreState> stuck;
@@ -68,13 +76,11 @@ class StuckSearch {
     while (!open.empty()) {
       CoreState state = std::move(open.back());
       open.pop_back();
+      put_in_order(state);
       if (!seen.insert(state.reached).second)
         continue;
-      bool goes_on = false;
-      for (uint32_t i = 0; i < cores_.instances.size(); ++i) {
-        if (!state.can_go(cores_, i))
-          continue;
-        goes_on = true;
+      const std::vector<uint32_t> choices = choices_in(state);
+      for (const uint32_t i : choices) {
         CoreState next = state;
         next.go(cores_, i);
         open.push_back(settled(std::move(next), {i}));
@@ -82,7 +88,7 @@ class StuckSearch {
         if (left_ < 0)
           return {{}, true};
       }
-      if (!goes_on && !state.is_at_end(cores_))
+      if (choices.empty() && !state.is_at_end(cores_))
         return {std::move(state)};
     }
     return {};
@@ -90,6 +96,30 @@ class StuckSearch {
 
  private:
   static constexpr int64_t kBudget = 10'000'000;  // of numbers in all states
+
+  void put_in_order(CoreState& state) const {
+    std::vector<uint32_t> reached;
+    for (const std::vector<uint32_t>& equal : equal_) {
+      reached.clear();
+      for (const uint32_t i : equal)
+        reached.push_back(state.reached[i]);
+      std::sort(reached.begin(), reached.end());
+      for (size_t k = 0; k < equal.size(); ++k)
+        state.reached[equal[k]] = reached[k];
+    }
+  }
+
+  /// Returns the instances that can go. Among equal ones that are equally far, the first stands for
+  /// all. Requires a state in order.
+  std::vector<uint32_t> choices_in(const CoreState& state) const {
+    std::vector<uint32_t> choices;
+    for (const std::vector<uint32_t>& equal : equal_)
+      for (size_t k = 0; k < equal.size(); ++k)
+        if ((k == 0 || state.reached[equal[k]] != state.reached[equal[k - 1]]) &&
+            state.can_go(cores_, equal[k]))
+          choices.push_back(equal[k]);
+    return choices;
+  }
 
   /// Runs all that is no choice.
   CoreState settled(CoreState state, std::vector<uint32_t> open) const {
@@ -102,6 +132,7 @@ class StuckSearch {
 
   const Cores& cores_;
   const CoreRunner runner_;
+  std::vector<std::vector<uint32_t>> equal_;  // instances with equal signals and waits
   int64_t left_ = kBudget;
 };
 
@@ -133,8 +164,8 @@ std::string wait_text(const Cores& cores, const CoreState& state, uint32_t insta
         signals.size() > kShown ? fmt::format(" and {} more", signals.size() - kShown) : "",
         signals.size() == 1 ? "that is" : "these are");
   return fmt::format("waits at {} for {} of {}, which has {}; {}", cores.path(place),
-                     step.op->amount, counter_text(cores, step.counter), state.counts[step.counter],
-                     who);
+                     step.op->amount, quoted(cores.counters[step.counter]),
+                     state.counts[step.counter], who);
 }
 
 Check stuck(const Op& op, const Cores& cores, const CoreState& state) {
@@ -346,7 +377,7 @@ Check contested(const Op& op, const Cores& cores, uint32_t counter,
                 fmt::format("In {}, {} and {} both wait for {}: who gets a signal depends on "
                             "timing. Each needs a semaphore of its own.",
                             quoted_name(op), cores.text(waits[0]), cores.text(waits[1]),
-                            counter_text(cores, counter)),
+                            quoted(cores.counters[counter])),
                 std::move(witness));
 }
 

@@ -87,7 +87,8 @@ TEST_CASE("cores: a difference of two runs tells what is held in a space") {
 TEST_CASE("cores: a saved report has what is held in spaces") {
   const Report report = report_of(scenario(vector(1, 1, kRowToT + "," + kTToRow), kT));
   Diagnostics diagnostics("saved");
-  const Document document(json_text(report, {}), diagnostics, {});
+  const std::string json = json_text(report, {});
+  const Document document(json, diagnostics, {});
   const RunRecord saved = read_saved_report(document.root().value(), diagnostics);
   CHECK(saved.ops.at(0).spaces ==
         std::map<std::string, Bytes>{{"vmem of a core of \"v\"", Bytes(32)}});
