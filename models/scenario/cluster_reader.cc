@@ -271,7 +271,8 @@ class ClusterReader {
         device.cores.emplace(type, read_core(*of_type, type));
     fields.finish();
     if (node.size() == 0)
-      expected(node, "at least one of \"tensor\", \"scalar\" and \"vector\"", diagnostics_);
+      diagnostics_.add(node.origin(),
+                       "expected at least one of \"tensor\", \"scalar\" and \"vector\", got {}");
   }
 
   CoreFigures read_core(DocumentNode node, CoreType type) {

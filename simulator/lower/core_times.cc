@@ -90,6 +90,7 @@ class Durations {
 
  private:
   void lacks_rate(const CoreStep& step, Dtype dtype) {
+    times_.whole.lacks_peak_rate = true;
     times_.without_rate.insert(dtype);
     if (is_about_flops(step.op->op))
       times_.product_without_rate = dtype;

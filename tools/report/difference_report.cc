@@ -58,7 +58,7 @@ std::string extent_text(const Finding& finding) {
 
 std::string makespan_text(const RunRecord& record, const Style& style) {
   return record.makespan ? "makespan " + time_text(*record.makespan - Instant(), style.ascii())
-                         : "does not end";
+                         : std::string(no_end(record));
 }
 
 class DifferenceText {

@@ -8,7 +8,6 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/check.h"
-#include "verifier/check/names.h"
 
 namespace orrery {
 namespace {
@@ -103,15 +102,6 @@ std::string_view name(TimedBy timed_by) {
 std::string_view name(Verdict verdict) {
   static constexpr std::array<std::string_view, 3> kNames = {"holds", "undecided", "fails"};
   return kNames[static_cast<size_t>(verdict)];
-}
-
-std::string_view no_end(const Report& report) {
-  const bool is_undecided =
-      std::any_of(report.checks.begin(), report.checks.end(), [](const Check& check) {
-        return check.name == info(CheckKind::DeadlockFree).name &&
-               check.verdict == Verdict::Undecided;
-      });
-  return is_undecided ? "may not end" : "does not end";
 }
 
 std::string_view in_words(Verdict verdict) {

@@ -16,6 +16,7 @@
 #include "models/scenario/scenario.h"
 #include "simulator/memory/profile.h"
 #include "simulator/time/completion.h"
+#include "verifier/check/names.h"
 #include "verifier/report.h"
 #include "verifier/verdict.h"
 
@@ -73,9 +74,15 @@ std::string_view name(Verdict verdict);   // "holds", "undecided", "fails"
 /// Returns the verdict after a noun: "holds", "is undecided", "does not hold".
 std::string_view in_words(Verdict verdict);
 
-/// Returns "does not end", or "may not end" if it is undecided whether the program does. Requires a
-/// report without times.
-std::string_view no_end(const Report& report);
+/// Returns "does not end", or "may not end" if that is undecided. Requires a Report or a RunRecord
+/// without times.
+template <class Run>
+std::string_view no_end(const Run& run) {
+  for (const auto& check : run.checks)
+    if (check.name == info(CheckKind::DeadlockFree).name && check.verdict == Verdict::Undecided)
+      return "may not end";
+  return "does not end";
+}
 
 /// Returns the types of the op's results, in parentheses if there are several: "f32[2,3]{V:x,
 /// U:y}". States are shown only for programs with checked types.

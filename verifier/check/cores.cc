@@ -97,6 +97,7 @@ class StuckSearch {
  private:
   static constexpr int64_t kBudget = 10'000'000;  // of numbers in all states
 
+  /// Sorts equal instances by how far they are.
   void put_in_order(CoreState& state) const {
     std::vector<uint32_t> reached;
     for (const std::vector<uint32_t>& equal : equal_) {
@@ -292,7 +293,8 @@ class RaceSearch {
 
   /// Returns whether `b` cannot be reached while the instance of `a` stops before `a`.
   bool is_before(CorePlace a, CorePlace b) {
-    if (last_signal_[a.instance].value_or(0) < a.position)
+    const std::optional<uint32_t> last_signal = last_signal_[a.instance];
+    if (!last_signal || *last_signal < a.position)
       return false;
     auto walk = walks_.find(a.instance);
     if (walk == walks_.end()) {
@@ -315,7 +317,8 @@ std::string access_text(const Access& access, const Cores& cores) {
                      cores.path(access.place), cores.text(cores.instances[access.place.instance]));
 }
 
-/// Returns the name by which a step accesses a storage: that of an alias may be an output's.
+/// Returns the ref that the access names. An input and the output that is its alias are two names
+/// of one storage.
 const std::string& name_of(const Access& access, const Cores& cores) {
   const CoreStep& step = cores.step(access.place);
   if (access.writes)

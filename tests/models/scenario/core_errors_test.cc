@@ -420,8 +420,7 @@ TEST_CASE("cores of a cluster: what is wrong") {
   };
   CHECK(of(R"({"vector": {}, "scalar": {}})") == "");
   CHECK(of("{}") ==
-        "/cluster/cores: expected at least one of \"tensor\", \"scalar\" and \"vector\", got an "
-        "object");
+        "/cluster/cores: expected at least one of \"tensor\", \"scalar\" and \"vector\", got {}");
   CHECK(of("3") ==
         "/cluster/cores: expected an object with \"tensor\", \"scalar\" and \"vector\", got 3");
   CHECK(of(R"({"vectr": {}})") ==

@@ -313,7 +313,17 @@ TEST_CASE("cluster figure: of cores") {
   CHECK(timed(scenario, {"cores/scalar/spaces/vmem/bandwidth=2 GB/s"}).makespan == 6 * kUs);
   CHECK(timed(scenario, {"cores/scalar/launch=5 us"}).makespan == (5 + 12) * kUs);
   CHECK(timed(scenario, {"cores/scalar/flops/float32=50 MFLOP/s"}).makespan == 20 * kUs);
+  // The op runs on one core. On a cluster of one a mesh of two is refused.
   CHECK(timed(scenario, {"cores/scalar/cores=1"}).makespan == 12 * kUs);
+  std::string two = scenario;
+  two.replace(two.find(R"("cores": 1)"), 10, R"("cores": 2)");
+  const TemporaryFolder folder;
+  const Ran refusal =
+      ran({"run", folder.file("two.json", two), "--cluster-figure", "cores/scalar/cores=1"});
+  CHECK(refusal.outcome == Outcome::WrongInput);
+  CHECK(
+      refusal.err.find("expected at most 1 scalar cores, which the cluster has, got 2 of \"z\"") !=
+      std::string::npos);
   CHECK(timed(scenario, {"cores/scalar/cores=1", "cores/vector/subcores=2"}).makespan == 12 * kUs);
   CHECK(refused("cores/vector/subcores=none") ==
         "cores/vector/subcores: expected a number of subcores from 1 to 1000000, got \"none\"");
