@@ -56,14 +56,13 @@ std::shared_ptr<QuietTimes> Stages::quiet_times() const {
   cluster.device.memory_share = {};
   cluster.device.flops.clear();
   cluster.device.efficiency.clear();
-  const std::string of_cluster = key(cluster);
-  if (std::optional<std::shared_ptr<QuietTimes>> known =
-          shared_->times->of_cluster.find(of_cluster))
-    return *std::move(known);
-  const Cluster only_fabric{"", cluster_.fabric, {}};
-  auto times = std::make_shared<QuietTimes>();
-  times->alone = shared_->times->of_fabric.add(key(only_fabric), std::make_shared<AloneTimes>());
-  return shared_->times->of_cluster.add(of_cluster, std::move(times));
+  return shared_->times->of_cluster.get(key(cluster), [&] {
+    const Cluster only_fabric{"", cluster_.fabric, {}};
+    auto times = std::make_shared<QuietTimes>();
+    times->alone = shared_->times->of_fabric.get(key(only_fabric),
+                                                 [] { return std::make_shared<AloneTimes>(); });
+    return times;
+  });
 }
 
 bool Stages::has_routes() {

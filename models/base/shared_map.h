@@ -1,11 +1,13 @@
 #pragma once
 
-// A SharedMap has results that several threads look up, and add. A result depends only on its key,
-// so it does not matter which thread found it.
+// A SharedMap has results that several threads look up, and make. A result depends only on its key,
+// so it does not matter which thread made it.
 
+#include <condition_variable>
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -18,18 +20,35 @@ class SharedMap {
   /// All is forgotten before there would be more than `most` results.
   explicit SharedMap(size_t most = std::numeric_limits<size_t>::max()) : most_(most) {}
 
-  std::optional<Value> find(const Key& key) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = known_.find(key);
-    return found == known_.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  /// Adds the result, unless the key has one. Returns that of the key.
-  Value add(Key key, Value value) {
-    const std::lock_guard lock(mutex_);
-    if (known_.size() >= most_)
+  /// Returns the result of the key. If there is none, it is that of make(). One thread makes it;
+  /// others that ask for the key meanwhile wait. If make() throws, the next of them makes it.
+  /// `make` must not ask this map for anything.
+  template <class Make>
+  Value get(const Key& key, Make&& make) {
+    std::unique_lock lock(mutex_);
+    if (known_.size() >= most_ && !known_.contains(key))
       known_.clear();
-    return known_.try_emplace(std::move(key), std::move(value)).first->second;
+    const std::shared_ptr<Result> result =
+        known_.try_emplace(key, std::make_shared<Result>()).first->second;
+    made_.wait(lock, [&] { return !result->is_being_made; });
+    if (result->value)
+      return *result->value;
+    result->is_being_made = true;
+    lock.unlock();
+    std::optional<Value> value;
+    try {
+      value = make();
+    } catch (...) {
+      lock.lock();
+      result->is_being_made = false;
+      made_.notify_all();
+      throw;
+    }
+    lock.lock();
+    result->is_being_made = false;
+    result->value = std::move(value);
+    made_.notify_all();
+    return *result->value;
   }
 
   size_t size() const {
@@ -38,9 +57,15 @@ class SharedMap {
   }
 
  private:
+  struct Result {
+    std::optional<Value> value;
+    bool is_being_made = false;
+  };
+
   const size_t most_;
   mutable std::mutex mutex_;
-  std::map<Key, Value> known_;
+  std::condition_variable made_;
+  std::map<Key, std::shared_ptr<Result>> known_;
 };
 
 }  // namespace orrery

@@ -22,6 +22,7 @@
 #include "simulator/algorithm/tree.h"
 #include "simulator/schedule/schedule.h"
 #include "simulator/schedule/sliced_schedule.h"
+#include "simulator/schedule/stored_schedule.h"
 
 namespace orrery {
 
@@ -54,6 +55,8 @@ decltype(auto) with_algorithm(const Schedule& schedule, Use&& use) {
     return use(*in_switch);
   if (const auto* one_shot = dynamic_cast<const OneShotSchedule*>(&schedule))
     return use(*one_shot);
+  if (const auto* stored = dynamic_cast<const StoredSchedule*>(&schedule))
+    return use(*stored);
   return use(schedule);
 }
 

@@ -86,6 +86,8 @@ class RingSchedule final : public Schedule {
         ranks.ranks.push_back(rank);
       }
     }
+    for (uint32_t c = 0; c < extent_.channels && !orders_.empty(); ++c)
+      order_of_.push_back(c % onward_ % orders_.size());
     extent_.nodes = nodes;
     extent_.slots = transport.slots;
     extent_.window = std::min(transport.slots, last_ + 1);
@@ -186,9 +188,7 @@ class RingSchedule final : public Schedule {
   };
 
   bool goes_back(Channel channel) const { return channel.index() >= onward_; }
-  const Order& order(Channel channel) const {
-    return orders_[channel.index() % onward_ % orders_.size()];
-  }
+  const Order& order(Channel channel) const { return orders_[order_of_[channel.index()]]; }
 
   Node next(Node node, Channel channel) const {
     return goes_back(channel) ? before(node, channel) : after(node, channel);
@@ -237,6 +237,7 @@ class RingSchedule final : public Schedule {
   Split chunks_;
   std::vector<std::array<Piece, 2>> pieces_;  // per channel: of a smaller and of a larger chunk
   std::vector<Order> orders_;                 // none: by rank
+  std::vector<size_t> order_of_;              // per channel, if there are orders
   Extent extent_;
 };
 

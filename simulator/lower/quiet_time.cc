@@ -178,16 +178,14 @@ QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
                                    std::span<const VertexId> vertices) {
   if (known_ == nullptr)
     return found(method, asked, request, work, vertices);
-  QuietTimes::Key key{method.algorithm,
-                      method.protocol == nullptr ? "" : method.protocol->name,
-                      asked,
-                      request,
-                      work.dtype,
-                      work.ranked,
-                      {vertices.begin(), vertices.end()}};
-  if (std::optional<Outcome> before = known_->by_method.find(key))
-    return *std::move(before);
-  return known_->by_method.add(std::move(key), found(method, asked, request, work, vertices));
+  const QuietTimes::Key key{method.algorithm,
+                            method.protocol == nullptr ? "" : method.protocol->name,
+                            asked,
+                            request,
+                            work.dtype,
+                            work.ranked,
+                            {vertices.begin(), vertices.end()}};
+  return known_->by_method.get(key, [&] { return found(method, asked, request, work, vertices); });
 }
 
 QuietTimer::Outcome QuietTimer::found(const Method& method, const Hints& asked,

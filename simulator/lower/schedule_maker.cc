@@ -8,6 +8,7 @@
 #include "models/program/rules.h"
 #include "models/program/sides.h"
 #include "simulator/algorithm/concrete.h"
+#include "simulator/algorithm/staged.h"
 #include "simulator/schedule/stored_schedule.h"
 
 namespace orrery {
@@ -82,6 +83,11 @@ void set_channels(const Method& method, WorkType work, ScheduleRequest& request)
   request.transport.channels = static_cast<uint32_t>(std::max<int64_t>(1, channels));
 }
 
+/// Schedules of up to so many steps are stored, in 7 MiB, if it takes long to answer for their
+/// steps: executors ask for each one several times, and again in each iteration. Those in lockstep
+/// are quick, and the sweep knows their classes.
+constexpr uint64_t kMostStored = uint64_t{1} << 16U;
+
 /// Returns a schedule in which each rank has one channel without steps.
 std::unique_ptr<const Schedule> without_steps(uint32_t ranks) {
   return std::make_unique<StoredSchedule>(Extent(),
@@ -153,14 +159,14 @@ MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& re
                                  WorkType work, MadeSchedules& known,
                                  const ReplaceSchedule& replace) const {
   const auto key = std::tuple(method.algorithm, request, message_cut(method, work), most_steps_);
-  if (std::optional<MadeSchedule> before = known.find(key))
-    return *std::move(before);
-  MadeSchedule made = make(method, request, work);
-  if (replace && !made.too_long && made.steps <= most_steps_) {
-    made.schedule = replace(*method.algorithm, request, std::move(made.schedule));
-    made.steps = count_steps(*made.schedule);
-  }
-  return known.add(key, std::move(made));
+  return known.get(key, [&] {
+    MadeSchedule made = make(method, request, work);
+    if (replace && !made.too_long && made.steps <= most_steps_) {
+      made.schedule = replace(*method.algorithm, request, std::move(made.schedule));
+      made.steps = count_steps(*made.schedule);
+    }
+    return made;
+  });
 }
 
 MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& request,
@@ -186,7 +192,11 @@ MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& re
   const auto times = [&](uint64_t steps) {
     return UInt128{steps} * static_cast<uint64_t>(iterations);
   };
-  const UInt128 steps = times(count_steps(*schedule));
+  const uint64_t steps_of_one = count_steps(*schedule);
+  const bool takes_long = iterations > 1 || dynamic_cast<const StagedSchedule*>(schedule.get());
+  if (takes_long && !schedule->extent().lockstep && steps_of_one <= kMostStored)
+    schedule = std::make_unique<StoredSchedule>(*schedule);
+  const UInt128 steps = times(steps_of_one);
   made.steps = static_cast<uint64_t>(std::min<UInt128>(steps, UInt128{most_steps_} + 1));
   if (iterations > 1 && made.steps <= most_steps_) {
     made.too_long = times(longest_channel(*schedule)) >= kTooLong;

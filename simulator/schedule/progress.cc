@@ -34,7 +34,8 @@ Progress::Progress(const Schedule& schedule, Arrival arrival)
       entry_waiters_(extent_.nodes, kNobody),
       entered_(extent_.nodes, false),
       unfinished_(extent_.nodes, 0),
-      arrived_(told_ ? extent_ : Extent{}, false) {
+      arrived_(told_ ? extent_ : Extent{}, false),
+      arrived_at_(told_ ? cursors_.size() : 0) {
   ORRERY_CHECK(cursors_.size() < kNobody, "channels have numbers of 30 bits");
   for (uint32_t n = 0; n < extent_.nodes; ++n)
     for_each_cause_of_end(schedule_, extent_, Node(n), [&](const Cause&) { ++unfinished_[n]; });
@@ -63,8 +64,10 @@ void Progress::let_send_to(Node node, std::vector<HalfRef>& ready) {
 
 void Progress::arrive(StepRef receiver, std::vector<HalfRef>& ready) {
   ORRERY_CHECK(told_, "messages arrive with their sends, or when this is called");
+  const uint32_t id = cursor_of(receiver.node, receiver.channel);
   arrived_.at(receiver) = true;
-  Cursor& cursor = cursors_[cursor_of(receiver.node, receiver.channel)];
+  ++arrived_at_[id];
+  Cursor& cursor = cursors_[id];
   if (cursor.awaits_message && cursor.index == receiver.index) {
     cursor.awaits_message = false;
     // The half was parked on its first unmet cause. Only causes of sending come after a message.
@@ -81,8 +84,8 @@ void Progress::retire(HalfRef half, const Step& step, std::vector<HalfRef>& read
   const uint32_t id = cursor_of(half.step.node, half.step.channel);
   Cursor& cursor = cursors_[id];
   ORRERY_CHECK(cursor.index == half.step.index && !cursor.received, kInOrder);
-  if (told_)
-    arrived_.at(half.step) = false;
+  if (told_ && std::exchange(arrived_.at(half.step), false))
+    --arrived_at_[id];
   cursor.received = true;
   examine({half.step, Half::Send}, step, ready);
   // Another channel waits for a receive half only if that frees the slot of a message.
@@ -104,10 +107,11 @@ void Progress::retire_send(StepRef ref, std::vector<HalfRef>& ready) {
 }
 
 void Progress::append_state(std::vector<uint64_t>& words) const {
-  for (const Cursor& cursor : cursors_)
-    words.push_back(uint64_t{cursor.index} << 1U | (cursor.received ? 1U : 0U));
   append_bits(entered_, words);
-  append_bits(arrived_.entries(), words);
+  for (uint32_t id = 0; id < cursors_.size(); ++id) {
+    words.push_back(uint64_t{cursors_[id].index} << 1U | (cursors_[id].received ? 1U : 0U));
+    append_arrived(id, words);
+  }
 }
 
 void Progress::append_state(const SlicedSchedule& cut, uint32_t iteration,
@@ -121,15 +125,21 @@ void Progress::append_state(const SlicedSchedule& cut, uint32_t iteration,
     }
     const uint64_t begin = uint64_t{iteration} * cut.length(step.node, step.channel);
     words.push_back((step.index - begin) << 1U | (cursors_[id].received ? 1U : 0U));
-    uint64_t bits = 0;
-    uint32_t count = 0;
-    arrived_.for_each_from(step, [&](uint8_t arrived) {
-      bits |= uint64_t{arrived} << (count++ % 64);
-      if (count % 64 == 0)
-        words.push_back(std::exchange(bits, 0));
-    });
-    words.push_back(bits);
+    append_arrived(id, words);
   }
+}
+
+/// Appends how many messages wait for a channel, and for which steps, counted from the one that it
+/// is at.
+void Progress::append_arrived(uint32_t id, std::vector<uint64_t>& words) const {
+  uint32_t left = told_ ? arrived_at_[id] : 0;
+  words.push_back(left);
+  StepRef step = next_half(id).step;
+  for (uint32_t ahead = 0; left > 0; ++ahead, ++step.index)
+    if (arrived_.at(step)) {
+      words.push_back(ahead);
+      --left;
+    }
 }
 
 uint32_t Progress::last_iteration(const SlicedSchedule& cut) const {

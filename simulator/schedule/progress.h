@@ -56,6 +56,17 @@ class Progress {
   /// Records that a send half has run. Its Step need not be known.
   void retire_send(StepRef ref, std::vector<HalfRef>& ready);
 
+  /// Returns the step, valid until the next call of this Progress that is not const. It is
+  /// remembered, since a half is mostly examined right before it begins, and the halves of a step
+  /// often begin one after the other.
+  const Step& step(StepRef ref) {
+    if (last_ref_ != ref) {
+      last_step_ = schedule_.step(ref);
+      last_ref_ = ref;
+    }
+    return last_step_;
+  }
+
   /// Returns the step that a channel is at. Channels are numbered by node, then channel.
   StepRef at_work(uint32_t channel) const { return next_half(channel).step; }
 
@@ -121,8 +132,9 @@ class Progress {
   void examine_first_steps(Node node, std::vector<HalfRef>& ready);
   void examine(const HalfRef& half, const Step& step, std::vector<HalfRef>& ready);
   void examine(const HalfRef& half, std::vector<HalfRef>& ready) {
-    examine(half, schedule_.step(half.step), ready);
+    examine(half, step(half.step), ready);
   }
+  void append_arrived(uint32_t id, std::vector<uint64_t>& words) const;
   void park(uint32_t id, const Cause& unmet);
   void wake(uint32_t& head, std::vector<HalfRef>& ready);
 
@@ -135,7 +147,11 @@ class Progress {
   std::vector<bool> entered_;
   std::vector<bool> keeps_for_;       // per node: let_send_to; empty: none
   std::vector<uint32_t> unfinished_;  // per node: channels that have steps left
-  StepTable<uint8_t> arrived_;  // Arrival::Told: messages that have arrived and are not yet taken
+  // With Arrival::Told: messages that have arrived and are not yet taken.
+  StepTable<uint8_t> arrived_;
+  std::vector<uint32_t> arrived_at_;  // how many, per channel
+  std::optional<StepRef> last_ref_;
+  Step last_step_;  // that of last_ref_
 };
 
 }  // namespace orrery

@@ -30,12 +30,6 @@ class StepTable {
 
   T& at(StepRef ref) { return entries_[index_of(ref)]; }
   const T& at(StepRef ref) const { return entries_[index_of(ref)]; }
-  /// Visits the entries of the channel from this step on: as many as the table has.
-  template <class Visit>
-  void for_each_from(StepRef ref, Visit&& visit) const {
-    for (uint32_t i = 0; i < 1U << shift_; ++i)
-      visit(at({ref.node, ref.channel, ref.index + i}));
-  }
   /// Moves the entries of the step's channel to steps that are `steps` later.
   void move(StepRef channel, uint32_t steps) {
     const auto begin = entries_.begin() +
@@ -44,8 +38,6 @@ class StepTable {
     std::rotate(begin, begin + (size - static_cast<std::ptrdiff_t>(steps) % size) % size,
                 begin + size);
   }
-  /// Returns the entries of all channels. An entry's place depends on channel and step index only.
-  const std::vector<T>& entries() const { return entries_; }
 
  private:
   uint64_t index_of(StepRef ref) const {

@@ -8,23 +8,6 @@
 #include "models/base/check.h"
 
 namespace orrery {
-namespace {
-
-template <class PerStep>
-auto& at(PerStep& table, StepRef ref) {
-  return table[ref.node.index()][ref.channel.index()][ref.index];
-}
-
-/// Calls visit(StepRef, const Step&) for every step, by node, channel and index.
-template <class Visit>
-void for_each_step(const StoredSteps& steps, Visit&& visit) {
-  for (size_t n = 0; n < steps.size(); ++n)
-    for (size_t c = 0; c < steps[n].size(); ++c)
-      for (uint32_t i = 0; i < steps[n][c].size(); ++i)
-        visit(StepRef{Node(n), Channel(c), i}, steps[n][c][i]);
-}
-
-}  // namespace
 
 PackedStep pack(const Step& step) {
   PackedStep packed;
@@ -83,28 +66,29 @@ StoredSchedule::StoredSchedule(Extent extent, const StoredSteps& steps,
   extent_.channels = 0;
   extent_.window = 0;
   extent_.lockstep = false;
-  for (const auto& channels : steps) {
+  for (const auto& channels : steps)
     extent_.channels = std::max(extent_.channels, static_cast<uint32_t>(channels.size()));
-    ends_.emplace_back();
-    steps_.emplace_back();
-    for (const std::vector<Step>& channel : channels) {
-      extent_.window = std::max(extent_.window, static_cast<uint32_t>(channel.size()));
-      ends_.back().emplace_back(channel.size());
-      std::vector<PackedStep>& packed = steps_.back().emplace_back();
-      for (const Step& step : channel) {
-        packed.push_back(pack(step));
-        extent_.copies |= timed_actions(step.form(), Half::Receive).copies;
-      }
+  for (const auto& channels : steps)
+    for (uint32_t c = 0; c < extent_.channels; ++c) {
+      if (c < channels.size())
+        for (const Step& step : channels[c]) {
+          add(step);
+          extent_.copies |= timed_actions(step.form(), Half::Receive).copies;
+        }
+      extent_.window =
+          std::max(extent_.window, static_cast<uint32_t>(steps_.size() - begins_.back()));
+      begins_.push_back(steps_.size());
     }
-  }
 
   using Connection = std::tuple<Node, Channel, Node, Channel>;
   std::map<Connection, std::vector<StepRef>> received;  // by the messages so far, in order
   for (const auto& [send, receive] : messages) {
-    ORRERY_CHECK(at(steps, send).to == receive.node, "a message goes where its sender says");
-    ORRERY_CHECK(at(steps, receive).from == send.node, "a message comes from where it was sent");
-    Ends& sender = at(ends_, send);
-    Ends& receiver = at(ends_, receive);
+    Stored& sender = at(send);
+    Stored& receiver = at(receive);
+    const Step sending = step(send);
+    const Step receiving = step(receive);
+    ORRERY_CHECK(sending.to == receive.node, "a message goes where its sender says");
+    ORRERY_CHECK(receiving.from == send.node, "a message comes from where it was sent");
     ORRERY_CHECK(!sender.receiver && !receiver.sender, "a step has one message each way");
     sender.receiver = receive;
     receiver.sender = send;
@@ -114,32 +98,56 @@ StoredSchedule::StoredSchedule(Extent extent, const StoredSteps& steps,
       sender.slot_user = before[before.size() - extent_.slots];
     before.push_back(receive);
   }
-  for_each_step(steps, [&](StepRef ref, const Step& step) {
-    ORRERY_CHECK(step.to.has_value() == at(ends_, ref).receiver.has_value() &&
-                     step.from.has_value() == at(ends_, ref).sender.has_value(),
+  for (const Stored& stored : steps_)
+    ORRERY_CHECK(stored.step.has(PackedStep::kTo) == stored.receiver.has_value() &&
+                     stored.step.has(PackedStep::kFrom) == stored.sender.has_value(),
                  "every message has two ends");
-  });
+}
+
+StoredSchedule::StoredSchedule(const Schedule& schedule)
+    : extent_(schedule.extent()), one_message_a_connection_(schedule.one_message_a_connection()) {
+  steps_.reserve(count_steps(schedule));
+  for (size_t number = 0; number < extent_.all_channels(); ++number) {
+    StepRef ref{extent_.node_of(number), extent_.channel_of(number)};
+    for (const uint32_t end = schedule.steps(ref.node, ref.channel); ref.index < end; ++ref.index) {
+      const Step step = schedule.step(ref);
+      add(step);
+      Stored& stored = steps_.back();
+      if (step.from)
+        stored.sender = schedule.peer(ref, Half::Receive);
+      if (step.to) {
+        stored.receiver = schedule.peer(ref, Half::Send);
+        stored.slot_user = schedule.takes_slot_of(ref);
+      }
+    }
+    begins_.push_back(steps_.size());
+  }
+}
+
+void StoredSchedule::add(const Step& step) {
+  steps_.push_back({pack(step), std::nullopt, std::nullopt, std::nullopt});
+  if (step.to)
+    largest_message_ = std::max(largest_message_, step.count());
 }
 
 uint32_t StoredSchedule::steps(Node node, Channel channel) const {
-  const auto& channels = steps_[node.index()];
-  return channel.index() < channels.size() ? static_cast<uint32_t>(channels[channel.index()].size())
-                                           : 0;
+  const size_t number = extent_.number_of(node, channel);
+  return static_cast<uint32_t>(begins_[number + 1] - begins_[number]);
 }
 
 Step StoredSchedule::step(StepRef ref) const {
-  return unpack(at(steps_, ref), ref.node);
+  return unpack(at(ref).step, ref.node);
 }
 
 StepRef StoredSchedule::peer(StepRef ref, Half half) const {
-  const Ends& ends = at(ends_, ref);
-  const std::optional<StepRef>& peer = half == Half::Receive ? ends.sender : ends.receiver;
+  const Stored& stored = at(ref);
+  const std::optional<StepRef>& peer = half == Half::Receive ? stored.sender : stored.receiver;
   ORRERY_CHECK(peer.has_value(), "only a half with a message has a peer");
   return *peer;
 }
 
 std::optional<StepRef> StoredSchedule::takes_slot_of(StepRef ref) const {
-  return at(ends_, ref).slot_user;
+  return at(ref).slot_user;
 }
 
 }  // namespace orrery

@@ -1,6 +1,7 @@
 #pragma once
 
-// A StoredSchedule is stored step by step. It serves imported algorithms, mutants and tests.
+// A StoredSchedule is stored step by step. It serves imported algorithms, mutants and tests, and in
+// place of schedules whose steps take long to work out.
 
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,7 @@ struct PackedStep {
   uint8_t source_area = 0;
   uint8_t target_area = 0;
 
+  friend bool operator==(const PackedStep&, const PackedStep&) = default;
   constexpr bool has(uint8_t part) const { return (parts & part) != 0; }
   constexpr StepForm form() const {
     return {has(kFrom), has(kTo), has(kSource), has(kTarget), combine != 0};
@@ -59,23 +61,36 @@ class StoredSchedule final : public Schedule {
   /// connection (a sending and a receiving channel) are in the order of their sends. Nodes,
   /// channels and window of `extent` are filled in from the steps; lockstep is off.
   StoredSchedule(Extent extent, const StoredSteps& steps, const std::vector<Message>& messages);
+  /// Stores another schedule.
+  explicit StoredSchedule(const Schedule& schedule);
 
   const Extent& extent() const override { return extent_; }
   uint32_t steps(Node node, Channel channel) const override;
   Step step(StepRef ref) const override;
   StepRef peer(StepRef ref, Half half) const override;
   std::optional<StepRef> takes_slot_of(StepRef ref) const override;
+  int64_t largest_message() const override { return largest_message_; }
+  bool one_message_a_connection() const override { return one_message_a_connection_; }
 
  private:
-  struct Ends {
+  struct Stored {
+    PackedStep step;
     std::optional<StepRef> sender;     // of the message it receives
     std::optional<StepRef> receiver;   // of the message it sends
     std::optional<StepRef> slot_user;  // whose slot its message takes
   };
+  Stored& at(StepRef ref) { return steps_[number_of(ref)]; }
+  const Stored& at(StepRef ref) const { return steps_[number_of(ref)]; }
+  size_t number_of(StepRef ref) const {
+    return begins_[extent_.number_of(ref.node, ref.channel)] + ref.index;
+  }
+  void add(const Step& step);
 
   Extent extent_;
-  std::vector<std::vector<std::vector<PackedStep>>> steps_;
-  std::vector<std::vector<std::vector<Ends>>> ends_;
+  std::vector<size_t> begins_ = {0};  // of the channels in `steps_`, and the end
+  std::vector<Stored> steps_;         // by node, channel and index
+  int64_t largest_message_ = 0;
+  bool one_message_a_connection_ = false;
 };
 
 }  // namespace orrery

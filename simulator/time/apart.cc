@@ -29,21 +29,11 @@ CollectiveAlone::CollectiveAlone(Collective collective) {
   lowered = lowered_alone(program, std::move(alone));
 }
 
-std::optional<CollectiveTimes> time_alone(Collective collective,
-                                          std::shared_ptr<const Schedule> schedule,
-                                          std::span<const Duration> entries, Paths& paths,
-                                          const TimeOptions& options) {
-  collective.figures.launch = {};  // it comes before the entry
-  const bool is_remembered = options.only_times && entries.size() <= AloneTimes::kMostRanks;
-  AloneTimes* const known = is_remembered ? options.alone : nullptr;
-  const AloneTimes::Key key{std::move(schedule),
-                            itemsize(collective.work),
-                            collective.figures,
-                            collective.vertices,
-                            {entries.begin(), entries.end()}};
-  if (known != nullptr)
-    if (std::optional<CollectiveTimes> before = known->times.find(key))
-      return before;
+namespace {
+
+/// Times a collective whose figures have no launch.
+std::optional<CollectiveTimes> times_of(Collective collective, std::span<const Duration> entries,
+                                        Paths& paths, const TimeOptions& options) {
   TimeOptions from_first = options;
   for (const Duration entry : entries)
     from_first.device_start.push_back(Instant() + entry);
@@ -55,7 +45,25 @@ std::optional<CollectiveTimes> time_alone(Collective collective,
   CollectiveTimes times{completion->messages, completion->digest, {}};
   for (const OpSpan& span : completion->spans[0])
     times.exits.push_back({span.end, span.held_up_by});
-  return known == nullptr ? times : known->times.add(key, std::move(times));
+  return times;
+}
+
+}  // namespace
+
+std::optional<CollectiveTimes> time_alone(Collective collective,
+                                          std::shared_ptr<const Schedule> schedule,
+                                          std::span<const Duration> entries, Paths& paths,
+                                          const TimeOptions& options) {
+  collective.figures.launch = {};  // it comes before the entry
+  if (options.alone == nullptr || !options.only_times || entries.size() > AloneTimes::kMostRanks)
+    return times_of(std::move(collective), entries, paths, options);
+  const AloneTimes::Key key{std::move(schedule),
+                            itemsize(collective.work),
+                            collective.figures,
+                            collective.vertices,
+                            {entries.begin(), entries.end()}};
+  return options.alone->times.get(key,
+                                  [&] { return times_of(collective, entries, paths, options); });
 }
 
 CollectivesApart::CollectivesApart(const Lowered& lowered, Paths& paths, const Demands* demands)

@@ -56,7 +56,7 @@ struct AloneTimes {
   using Key = std::tuple<std::shared_ptr<const Schedule>, Bytes, CollectiveFigures,
                          SharedList<VertexId>, std::vector<Duration>>;
   static constexpr size_t kMostRanks = 1024;  // of a collective that is remembered
-  SharedMap<Key, CollectiveTimes> times{size_t{1} << 11U};
+  SharedMap<Key, std::optional<CollectiveTimes>> times{size_t{1} << 11U};  // nothing: no end
 };
 
 /// Times a collective by time_program(), with nothing else on the fabric. The times count from the

@@ -88,7 +88,6 @@ class CollectiveEngine {
   /// Returns the schedule if iterations may be added up.
   const SlicedSchedule* cut() const { return watched_ ? cut_ : nullptr; }
   size_t channels() const { return extent_.all_channels(); }
-  size_t table_entries() const { return marks_.entries().size(); }
   uint32_t channel_of(StepRef ref) const {
     return static_cast<uint32_t>(extent_.number_of(ref.node, ref.channel));
   }
@@ -134,7 +133,6 @@ class CollectiveEngine {
       marks_.move(at, steps);
     }
     progress_.skip(*cut_, iterations);
-    last_ref_.reset();
   }
 
   // Each function handles one event of the current instant and starts every half that it allows. It
@@ -293,15 +291,8 @@ class CollectiveEngine {
     retire({last, Half::Receive}, step_at(last), host_.now());
   }
 
-  /// Returns the step, valid until the next call. It is remembered, since the halves of a step
-  /// often begin one after the other.
-  const Step& step_at(StepRef ref) {
-    if (last_ref_ != ref) {
-      last_step_ = schedule_.step(ref);
-      last_ref_ = ref;
-    }
-    return last_step_;
-  }
+  /// Returns the step, valid until the progress changes.
+  const Step& step_at(StepRef ref) { return progress_.step(ref); }
 
   void transmit(StepRef ref, Node to, Bytes size) {
     Way first;
@@ -457,8 +448,6 @@ class CollectiveEngine {
   Host& host_;
   EventLog* const log_;
   Progress progress_;
-  std::optional<StepRef> last_ref_;  // of step_at()
-  Step last_step_;
   StepTable<Marks> marks_;
   StepTable<InstantNumber> arrivals_;   // of the messages for Atomic steps; else empty
   std::vector<InstantNumber> entries_;  // per rank

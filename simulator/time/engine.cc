@@ -288,8 +288,7 @@ class Engine {
       return;
     std::vector<uint64_t> words;
     append_running(words, iteration);
-    constexpr size_t kEntriesPerWord = 8;  // of tables, which are looked through for the words
-    words_of_look_ = words.size() + run.table_entries() / kEntriesPerWord;
+    words_of_look_ = words.size();
     const std::optional<IterationAt> same = iterations_.look(words, [&] { return looked_at_; });
     if (!same)
       return;

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -55,6 +56,18 @@ double excess(double got, double most) {
   return most > 0 ? got / most - 1 : got;
 }
 
+/// Returns an order of so many tasks in which neighbours lie far apart. Points that differ little
+/// need the same collectives, so threads that took them at the same time would wait for each other.
+std::vector<size_t> scattered(size_t tasks) {
+  size_t stride = std::max<size_t>(1, tasks * 5 / 8);
+  while (std::gcd(stride, tasks) != 1)
+    ++stride;
+  std::vector<size_t> order(tasks);
+  for (size_t i = 0; i < tasks; ++i)
+    order[i] = i * stride % tasks;
+  return order;
+}
+
 std::string more_than(std::string_view what, std::string_view more, std::string_view most) {
   return fmt::format("{}, {} more than {}", what, more, most);
 }
@@ -67,13 +80,15 @@ class PointRunner {
   /// Returns the points of the tasks.
   std::vector<PlanPoint> run(const std::vector<PointTask>& tasks, bool tells_progress = false) {
     std::vector<PlanPoint> points(tasks.size());
+    const std::vector<size_t> order = scattered(tasks.size());
     std::atomic<size_t> next = 0;
     std::mutex mutex;
     uint64_t done = 0;
     std::exception_ptr failure;
     const auto work = [&] {
       RunOptions run = run_options();
-      for (size_t t = next++; t < tasks.size(); t = next++) {
+      for (size_t i = next++; i < tasks.size(); i = next++) {
+        const size_t t = order[i];
         std::exception_ptr error;
         try {
           points[t] = known_or_new(tasks[t], run);

@@ -164,6 +164,27 @@ TEST_CASE("derived: a message takes the slot of the message `slots` before it on
   }
 }
 
+TEST_CASE("derived: a stored copy answers as the schedule does") {
+  for (const Named& of : all_schedules()) {
+    CAPTURE(of.name);
+    const Schedule& schedule = *of.schedule;
+    const StoredSchedule stored(schedule);
+    bool agree = true;
+    for_each_step(schedule, [&](StepRef ref, const Step& step) {
+      agree = agree && pack(stored.step(ref)) == pack(step);
+      if (step.from)
+        agree = agree && stored.peer(ref, Half::Receive) == schedule.peer(ref, Half::Receive);
+      if (step.to)
+        agree = agree && stored.peer(ref, Half::Send) == schedule.peer(ref, Half::Send) &&
+                stored.takes_slot_of(ref) == schedule.takes_slot_of(ref);
+    });
+    CHECK(agree);
+    CHECK(count_steps(stored) == count_steps(schedule));
+    CHECK(stored.largest_message() == schedule.largest_message());
+    CHECK(stored.one_message_a_connection() == schedule.one_message_a_connection());
+  }
+}
+
 TEST_CASE("derived: members enter as the transport says") {
   for (const Algorithm& algorithm : algorithms())
     for (const OpKind kind : algorithm.kinds)
