@@ -34,8 +34,9 @@ Progress::Progress(const Schedule& schedule, Arrival arrival)
       entry_waiters_(extent_.nodes, kNobody),
       entered_(extent_.nodes, false),
       unfinished_(extent_.nodes, 0),
-      arrived_(told_ ? extent_ : Extent{}, false),
       arrived_at_(told_ ? cursors_.size() : 0) {
+  if (told_)
+    arrived_ = StepTable<uint8_t>(schedule, 0);
   ORRERY_CHECK(cursors_.size() < kNobody, "channels have numbers of 30 bits");
   for (uint32_t n = 0; n < extent_.nodes; ++n)
     for_each_cause_of_end(schedule_, extent_, Node(n), [&](const Cause&) { ++unfinished_[n]; });

@@ -59,25 +59,27 @@ class CollectiveEngine {
         host_(host),
         log_(log),
         progress_(schedule_, Arrival::Told),
-        marks_(extent_, Marks{}),
-        arrivals_(extent_.fused == FusedStep::Atomic ? extent_ : Extent{}, InstantNumber()),
+        marks_(schedule_, Marks{}),
         entries_(extent_.ranks()),
         begun_(log == nullptr ? 0 : size_t{extent_.nodes} * extent_.channels),
         nodes_left_(extent_.nodes),
         adds_iterations_(adds_iterations) {
+    if (extent_.fused == FusedStep::Atomic)
+      arrivals_ = StepTable<InstantNumber>(schedule_, {});
     if (adds_iterations_ && cut_ != nullptr && extent_.fused != FusedStep::Atomic)
       watched_ = first_that_exchanges();
   }
 
   /// Returns the memory of a run, with what the event engine holds for its messages under way.
-  static Int128 bytes(const Extent& extent) {
+  static Int128 bytes(const Schedule& schedule) {
+    const Extent& extent = schedule.extent();
     const Int128 channels = Int128{extent.nodes} * extent.channels;
     const Int128 arrivals =
-        extent.fused == FusedStep::Atomic ? StepTable<InstantNumber>::bytes(extent) : Int128{0};
-    return StepTable<Marks>::bytes(extent) + StepTable<bool>::bytes(extent) + arrivals +
+        extent.fused == FusedStep::Atomic ? StepTable<InstantNumber>::bytes(schedule) : Int128{0};
+    return StepTable<Marks>::bytes(schedule) + StepTable<bool>::bytes(schedule) + arrivals +
            channels * Int128{sizeof(Way) + kBytesUnderWay};
   }
-  Int128 bytes() const { return bytes(extent_); }
+  Int128 bytes() const { return bytes(schedule_); }
 
   /// Appends the progress, at the end of an instant. Nothing else is needed: halves that run are
   /// among the engine's events and flows, origins do not change times, and ways save work.

@@ -32,7 +32,7 @@ HostVisitor::Running::Running(const Collective& of, const Folding& how)
       folding(how),
       held_item(itemsize(how.held)),
       work_item(itemsize(of.work)),
-      messages(of.schedule->extent(), {}),
+      messages(*of.schedule, {}),
       held(of.schedule->extent().all_channels()),
       members(of.members.size()),
       nodes(of.schedule->extent().nodes),

@@ -33,7 +33,7 @@ class Visitor {
         id_(id),
         itemsize_(itemsize),
         budget_(budget),
-        messages_(extent_, {}),
+        messages_(schedule_, {}),
         held_(extent_.all_channels()) {
     areas_.reserve(size_t{extent_.nodes} * 3);
     for (uint32_t n = 0; n < extent_.nodes; ++n) {

@@ -1,3 +1,5 @@
+// Tests that a StepTable keeps the entries that can still matter apart, and no more of them.
+
 #include "simulator/schedule/step_table.h"
 
 #include <doctest/doctest.h>
@@ -5,34 +7,78 @@
 namespace orrery {
 namespace {
 
+/// Two nodes with three channels. Channel c of node n has `steps` - n - 5 c steps.
+class UnequalSchedule final : public Schedule {
+ public:
+  UnequalSchedule(uint32_t window, uint32_t steps) : steps_(steps) {
+    extent_.nodes = 2;
+    extent_.channels = 3;
+    extent_.window = window;
+  }
+  const Extent& extent() const override { return extent_; }
+  uint32_t steps(Node node, Channel channel) const override {
+    return steps_ - node.index() - 5 * channel.index();
+  }
+  Step step(StepRef /*ref*/) const override { return {}; }
+  StepRef peer(StepRef ref, Half /*half*/) const override { return ref; }
+  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
+
+ private:
+  Extent extent_;
+  uint32_t steps_;
+};
+
+/// Calls visit(StepRef, number of the step) for the last `most` steps of each channel, in order.
+template <class Visit>
+void for_each_of_last(const Schedule& schedule, uint32_t most, Visit&& visit) {
+  for (uint32_t n = 0; n < 2; ++n)
+    for (uint32_t c = 0; c < 3; ++c) {
+      const uint32_t steps = schedule.steps(Node(n), Channel(c));
+      for (uint32_t i = steps - std::min(steps, most); i < steps; ++i)
+        visit(StepRef{Node(n), Channel(c), i}, 1000 * n + 100 * c + i);
+    }
+}
+
 TEST_CASE(
     "step table: the current step of a channel and the window before it have entries of their "
     "own") {
-  for (uint32_t window = 0; window <= 9; ++window) {
-    Extent extent;
-    extent.nodes = 2;
-    extent.channels = 3;
-    extent.window = window;
-    StepTable<uint32_t> table(extent, 0);
-    const uint32_t steps = 40;
-    for (uint32_t i = 0; i < steps; ++i)
-      for (uint32_t n = 0; n < extent.nodes; ++n)
-        for (uint32_t c = 0; c < extent.channels; ++c)
+  for (const uint32_t steps : {13U, 40U})
+    for (const uint32_t window : {0U, 1U, 2U, 3U, 4U, 7U, 8U, 9U, 12U, 13U, 40U, 41U}) {
+      CAPTURE(steps);
+      CAPTURE(window);
+      const UnequalSchedule schedule(window, steps);
+      StepTable<uint32_t> table(schedule, 0);
+      for_each_of_last(schedule, steps,
+                       [&](StepRef ref, uint32_t number) { table.at(ref) = number; });
+      for_each_of_last(schedule, window + 1,
+                       [&](StepRef ref, uint32_t number) { CHECK(table.at(ref) == number); });
+    }
+}
+
+TEST_CASE("step table: entries move to later steps of their channel, those of others stay") {
+  for (const uint32_t window : {3U, 40U}) {
+    CAPTURE(window);
+    const UnequalSchedule schedule(window, 40);
+    StepTable<uint32_t> table(schedule, 0);
+    for (uint32_t n = 0; n < 2; ++n)
+      for (uint32_t c = 0; c < 3; ++c)
+        for (uint32_t i = 6; i < 10; ++i)
           table.at({Node(n), Channel(c), i}) = 1000 * n + 100 * c + i;
-    for (uint32_t back = 0; back <= window; ++back)
-      for (uint32_t n = 0; n < extent.nodes; ++n)
-        for (uint32_t c = 0; c < extent.channels; ++c) {
-          const uint32_t i = steps - 1 - back;
-          CAPTURE(window);
-          CAPTURE(back);
-          CHECK(table.at({Node(n), Channel(c), i}) == 1000 * n + 100 * c + i);
-        }
+    table.move({Node(1), Channel(1), 9}, 15);
+    for (uint32_t i = 6; i < 10; ++i) {
+      CHECK(table.at({Node(1), Channel(1), i + 15}) == 1100 + i);
+      CHECK(table.at({Node(1), Channel(0), i}) == 1000 + i);
+      CHECK(table.at({Node(1), Channel(2), i}) == 1200 + i);
+      CHECK(table.at({Node(0), Channel(1), i}) == 100 + i);
+    }
   }
 }
 
-TEST_CASE("step table: an empty extent needs no entries") {
-  const StepTable<int> table(Extent{}, 0);
-  static_cast<void>(table);
+TEST_CASE("step table: memory is that of the window, or that of the steps if all fit the window") {
+  // A window of 12 takes 16 entries in each of 6 channels.
+  CHECK(StepTable<uint32_t>::bytes(UnequalSchedule(12, 13)) == 6 * 16 * 4);
+  // 2 x (13 + 8 + 3) - 3 steps, and where each channel begins.
+  CHECK(StepTable<uint32_t>::bytes(UnequalSchedule(13, 13)) == 6 * 8 + 45 * 4);
 }
 
 }  // namespace
