@@ -58,6 +58,13 @@ std::string part_at(BackwardCall& call, const std::string& value, const Shape& s
   return call.ops().op(DynamicSlice, std::move(operands), with({{"slice_sizes", dims_of(shape)}}));
 }
 
+std::string index(BackwardCall& call, int64_t value) {
+  return call.ops().op(Full, {},
+                       with({{"shape", std::vector<int64_t>()},
+                             {"fill_value", static_cast<double>(value)},
+                             {"dtype", Dtype::S32}}));
+}
+
 std::string updated(BackwardCall& call, const std::string& value, const std::string& update,
                     size_t first, std::vector<std::string> donated = {}) {
   std::vector<std::string> operands = {value, update};
@@ -82,12 +89,15 @@ Cotangents transpose(BackwardCall& call) {
   });
 }
 
+/// Adds to the slice of the sum so far, if there is a sum and the slice has no gaps. So of many
+/// slices of an array only one makes an array of its size.
 Cotangents slice(BackwardCall& call) {
   return one(call, [&] {
     const Shape& from = call.operand_type(0).shape;
     const Shape& part = call.result_type().shape;
     const std::vector<int64_t>& start = call.attributes().integers("start_indices");
     std::vector<std::vector<int64_t>> config;
+    bool has_gaps = part.elements() == 0;
     for (size_t d = 0; d < from.rank(); ++d) {
       const int64_t stride =
           call.attributes().has("strides") ? call.attributes().integers("strides")[d] : 1;
@@ -95,7 +105,19 @@ Cotangents slice(BackwardCall& call) {
       const int64_t interior = part[d] > 1 ? stride - 1 : 0;
       const int64_t span = part[d] == 0 ? 0 : (part[d] - 1) * (interior + 1) + 1;
       config.push_back({start[d], from[d] - start[d] - span, interior});
+      has_gaps |= interior > 0;
     }
+    if (!has_gaps)
+      if (const std::optional<std::string> sum = call.sum_so_far(0)) {
+        std::vector<int64_t> limit = start;
+        for (size_t d = 0; d < limit.size(); ++d)
+          limit[d] += part[d];
+        const std::string before = slice_of(call, *sum, start, std::move(limit));
+        std::vector<std::string> operands = {*sum, op(call, Add, {before, call.cotangent()})};
+        for (const int64_t first : start)
+          operands.push_back(index(call, first));
+        return call.ops().op(DynamicUpdateSlice, std::move(operands), {}, {*sum});
+      }
     return padded(call, call.cotangent(), std::move(config));
   });
 }

@@ -383,6 +383,39 @@ TEST_CASE("vjp: random loops have the gradients of their iterations written out"
   CHECK(prefetched >= programs / 4);
 }
 
+TEST_CASE("vjp: slices of an array have the gradients that dynamic slices of it have") {
+  const auto program = [](bool is_dynamic) {
+    std::vector<std::string> ops;
+    const auto rows = [&](const std::string& name, int first, int count) {
+      if (is_dynamic) {
+        for (const int start : {first, 0})
+          ops.push_back(fmt::format(
+              R"({{"id": "{}.{}", "op": "full", "shape": [], "dtype": "s32", "fill_value": {}}})",
+              name, start == first ? "i" : "z", start));
+        ops.push_back(fmt::format(
+            R"({{"id": "{0}.s", "op": "dynamic_slice", "of": ["w", "{0}.i", "{0}.{1}"], "slice_sizes": [{2}, 2]}})",
+            name, first == 0 ? "i" : "z", count));
+      } else {
+        ops.push_back(fmt::format(
+            R"({{"id": "{}.s", "op": "slice", "of": "w", "start_indices": [{}, 0], "limit_indices": [{}, 2]}})",
+            name, first, first + count));
+      }
+      ops.push_back(
+          fmt::format(R"({{"id": "{0}", "op": "reduce_sum", "of": "{0}.s", "axes": [0]}})", name));
+    };
+    rows("m", 1, 1);
+    ops.emplace_back(R"({"id": "y", "op": "mul", "of": ["a", "m"]})");
+    rows("n", 1, 2);
+    ops.emplace_back(R"({"id": "v", "op": "mul", "of": ["y", "n"]})");
+    rows("o", 3, 1);
+    ops.emplace_back(R"({"id": "u", "op": "mul", "of": ["v", "o"]})");
+    ops.emplace_back(R"({"id": "r", "op": "mul", "of": ["u", "b"]})");
+    return ops;
+  };
+  for (const bool checked : {false, true})
+    check_equal(gradients(program(false), checked, ""), gradients(program(true), checked, ""), 0);
+}
+
 /// Returns the peak of a gradient of a loop of so many iterations. The arrays have 1 KiB a row.
 Bytes peak(const std::vector<Item>& body, int64_t trips, bool is_written) {
   const auto loop = std::make_shared<TextLoop>(

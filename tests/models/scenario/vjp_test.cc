@@ -32,6 +32,28 @@ TEST_CASE("vjp: the cotangent of an invarying value that varying ones are made o
         "ct_a = r.bwd.1\n");
 }
 
+TEST_CASE("vjp: of the slices of an array one makes an array of its size, others add to slices") {
+  CHECK(added(with_vjp(R"([
+    {"id": "s", "op": "slice", "of": "q", "start_indices": [0], "limit_indices": [2]},
+    {"id": "t", "op": "slice", "of": "q", "start_indices": [1], "limit_indices": [3]},
+    {"id": "u", "op": "slice", "of": "q", "start_indices": [0], "limit_indices": [3], "strides": [2]},
+    {"id": "v", "op": "add", "of": ["s", "t"]}, {"id": "r", "op": "add", "of": ["v", "u"]}])",
+                       R"("of": ["r"], "with_respect_to": ["q"])",
+                       R"("q": {"shape": [4], "dtype": "f32"},
+                          "ct_r": {"shape": [2], "dtype": "f32"})")) ==
+        "u.bwd = full(): f32[]\n"
+        "u.bwd.1 = pad(ct_r, u.bwd): f32[4]\n"
+        "t.bwd = slice(u.bwd.1): f32[2]\n"
+        "t.bwd.1 = add(t.bwd, ct_r): f32[2]\n"
+        "t.bwd.2 = full(): s32[]\n"
+        "t.bwd.3 = dynamic_update_slice(u.bwd.1, t.bwd.1, t.bwd.2): f32[4]\n"
+        "s.bwd = slice(t.bwd.3): f32[2]\n"
+        "s.bwd.1 = add(s.bwd, ct_r): f32[2]\n"
+        "s.bwd.2 = full(): s32[]\n"
+        "s.bwd.3 = dynamic_update_slice(t.bwd.3, s.bwd.1, s.bwd.2): f32[4]\n"
+        "ct_q = s.bwd.3\n");
+}
+
 TEST_CASE("vjp: the zeros around the cotangent of a reduced array are addends too") {
   const auto of = [](const std::string& op, const std::string& type) {
     return added(with_vjp(R"([{"id": "r", )" + op + "}]",
