@@ -18,12 +18,12 @@ void add_tensor(Hasher& hash, const Tensor& tensor) {
   hash.add(tensor.bytes());
 }
 
-void add_memory(Hasher& hash, const ThreadMemory& memory) {
+void add_memory(Hasher& hash, const ListMemory& memory, Bytes reserved) {
   for (const Bytes live : memory.live)
     hash.add(live.count());
   for (const Held& held : memory.live_at_peak)
     hash.add(held.size.count());
-  hash.add(memory.peak.count());
+  hash.add((memory.peak + reserved).count());
   hash.add(memory.arena.count());
 }
 
@@ -71,13 +71,12 @@ class Shortened {
     }
   }
 
-  void add_memory(Hasher& hash, ThreadId thread) const {
-    const ThreadMemory& memory = report_.memory.threads[thread.index()];
-    const std::vector<OpId>& ops = program_.thread(thread).issue_order;
+  void add_memory(Hasher& hash, const ListMemory& memory, Bytes reserved) const {
+    const std::vector<OpId>& ops = program_.thread(memory.thread.value()).issue_order;
     for (size_t position = 0; position < ops.size(); ++position)
       if (shows(ops[position]))
         hash.add(memory.live[position].count());
-    hash.add(memory.peak.count());
+    hash.add((memory.peak + reserved).count());
   }
 
  private:
@@ -154,15 +153,17 @@ std::string fingerprint(const Report& report) {
         hash.add(span.entered.picoseconds());
         hash.add(span.end.picoseconds());
       }
+      const ListMemory& memory = report.memory.of(LogicalId(d), thread);
+      const Bytes reserved = report.memory.of(LogicalId(d)).reserved;
       if (shortened) {
         shortened->add_hidden(hash, thread, device);
-        shortened->add_memory(hash, thread);
+        shortened->add_memory(hash, memory, reserved);
       } else {
-        add_memory(hash, report.memory.threads[thread.index()]);
+        add_memory(hash, memory, reserved);
       }
     }
-    if (const Bytes beside = report.memory.of(LogicalId(d)).beside; beside > Bytes())
-      hash.add(beside.count());
+    if (threads_of[d].empty() && report.memory.kind_of[d])
+      hash.add(report.memory.of(LogicalId(d)).peak.count());
     if (!report.values)
       continue;
     for (size_t v = 0; v < program.values.size(); ++v)

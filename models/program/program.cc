@@ -11,11 +11,6 @@ std::map<std::string_view, ValueId> values_by_name(const Program& program) {
   return names;
 }
 
-bool all_have(const Argument& argument, std::span<const LogicalId> devices) {
-  return !argument.on ||
-         std::includes(argument.on->begin(), argument.on->end(), devices.begin(), devices.end());
-}
-
 bool has_groups(const Program& program) {
   return std::ranges::any_of(program.ops, [](const Op& op) { return !op.group.empty(); });
 }

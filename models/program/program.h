@@ -99,9 +99,6 @@ struct Program {
 /// Returns every value by its name and by its other names. The program must outlive the views.
 std::map<std::string_view, ValueId> values_by_name(const Program& program);
 
-/// Returns whether all of these devices have the argument. Requires ascending devices.
-bool all_have(const Argument& argument, std::span<const LogicalId> devices);
-
 /// Returns, per device (logical id), the threads whose lists it runs, ascending.
 std::vector<std::vector<ThreadId>> threads_by_device(const Program& program);
 

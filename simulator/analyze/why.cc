@@ -292,22 +292,25 @@ std::vector<ValueId> others(const Program& program, const Thread& thread, ValueI
 }  // namespace
 
 std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowered,
-                                   const MemoryPolicy& policy, ValueId value) {
+                                   const MemoryPolicy& policy, const MemoryProfile& memory,
+                                   ValueId value) {
   std::vector<ValueLife> lives;
   const BufferId buffer = buffer_of(program, value);
   const Lifetimes lifetimes(program, lowered, policy);
-  for (size_t t = 0; t < program.threads.size(); ++t) {
-    const Thread& thread = program.threads[t];
-    const std::vector<Lifetime> all = lifetimes.of(ThreadId(t));
+  for (const ListMemory& list : memory.lists) {
+    if (!list.thread || std::ranges::find(lives, *list.thread, &ValueLife::thread) != lives.end())
+      continue;
+    const Thread& thread = program.thread(*list.thread);
+    const std::vector<Lifetime> all = lifetimes.of(list.thread, list.holds);
     const auto lifetime = std::find_if(all.begin(), all.end(),
                                        [&](const Lifetime& one) { return one.buffer == buffer; });
-    if (lifetime == all.end())  // the thread does not hold it
+    if (lifetime == all.end())  // the list does not hold it
       continue;
     const auto op_at = [&](int64_t position) {
       return thread.issue_order[static_cast<size_t>(position)];
     };
     ValueLife& life = lives.emplace_back();
-    life.thread = ThreadId(t);
+    life.thread = *list.thread;
     life.size = lifetime->size;
     life.together = others(program, thread, value);
     if (lifetime->held.from != kBeforeFirst)

@@ -14,6 +14,7 @@
 #include "models/program/program.h"
 #include "models/scenario/scenario.h"
 #include "simulator/memory/lifetimes.h"
+#include "simulator/memory/profile.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 
@@ -86,8 +87,10 @@ struct ValueLife {
   std::vector<ValueId> together;  // the other values of the thread in the same storage
 };
 
-/// Returns one entry for each thread whose devices hold the value.
+/// Returns one entry for each thread whose list holds the value on some device. `memory` is the
+/// profile of the program.
 std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowered,
-                                   const MemoryPolicy& policy, ValueId value);
+                                   const MemoryPolicy& policy, const MemoryProfile& memory,
+                                   ValueId value);
 
 }  // namespace orrery

@@ -4,14 +4,13 @@
 // that the memory profile counts as `arena`: an executor that takes its addresses from here needs
 // exactly so many bytes.
 //
-// A device of several lists has one arena for each list, one after another. An argument that
-// several lists hold to the end is only in the first of their arenas. Arguments that none of its
-// lists counts come before all else.
+// A device of several lists has one arena for each list, one after another. An argument that a list
+// reads and does not hold lies where another list of the device holds it to the end.
 
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <utility>
+#include <set>
 #include <vector>
 
 #include "models/program/program.h"
@@ -46,30 +45,28 @@ class ArenaLayout {
   Bytes arena(LogicalId device) const { return arenas_[device.index()]; }
 
  private:
-  /// The list of one thread.
-  struct OfThread {
+  /// A list, with places from the start of its arena.
+  struct OfList {
+    std::optional<ThreadId> thread;
     std::map<BufferId, Place> buffers;
     std::map<OpId, Place> scratch;
-    std::map<BufferId, Place> kept;  // arguments that it holds to the end
-    Bytes arena;
+    std::set<BufferId> kept;  // arguments that it holds to the end
   };
 
-  /// The list of one thread on one device.
-  struct OfList {
-    ThreadId thread;
-    Bytes begin;                          // of its arena
-    std::map<BufferId, Place> elsewhere;  // buffers that an earlier list of the device holds
-    std::vector<Place> left_out;          // the places of these buffers in its own arena, ascending
-    Place moved(Place in_thread) const;
+  /// A list on one device.
+  struct OnDevice {
+    size_t list = 0;
+    Bytes begin;  // of its arena
+
+    Place place(Place in_list) const { return {begin + in_list.begin, in_list.size}; }
   };
 
-  void add_device(const Program& program, const MemoryPolicy& policy, LogicalId device,
-                  const std::vector<ThreadId>& threads);
-  const OfList& list(LogicalId device, ThreadId thread) const;
+  const OnDevice& list(LogicalId device, ThreadId thread) const;
+  /// Returns where a list of the device has the buffer. The result is empty if it does not hold it.
+  std::optional<Place> place_in(const OnDevice& on, BufferId buffer) const;
 
-  std::vector<OfThread> threads_;                  // per thread
-  std::vector<std::vector<OfList>> lists_;         // per device, by thread
-  std::vector<std::map<BufferId, Place>> beside_;  // per device: arguments that no list counts
+  std::vector<OfList> lists_;                      // as in the profile
+  std::vector<std::vector<OnDevice>> on_devices_;  // per device, by thread
   std::vector<Bytes> arenas_;                      // per device
 };
 

@@ -16,35 +16,20 @@ namespace orrery {
 
 namespace {
 
-bool reads(const Program& program, const Thread& thread, BufferId buffer) {
-  return std::any_of(thread.issue_order.begin(), thread.issue_order.end(), [&](OpId op) {
-    const std::vector<ValueId>& operands = program.op(op).operands;
-    return std::any_of(operands.begin(), operands.end(),
-                       [&](ValueId value) { return program.value(value).buffer == buffer; });
-  });
-}
-
-bool on_all_devices_of(const Thread& thread, const Thread& other) {
-  return std::includes(other.devices.begin(), other.devices.end(), thread.devices.begin(),
-                       thread.devices.end());
-}
-
 class Ledger {
  public:
-  using Donors = Lifetimes::Donors;
-
-  Ledger(const Program& program, const Lowered& lowered, ThreadId thread,
-         const MemoryPolicy& policy, const std::vector<bool>& output, const Donors& donors,
-         const std::vector<std::vector<size_t>>& repeated_in)
+  Ledger(const Program& program, const Lowered& lowered, std::optional<ThreadId> thread,
+         const std::vector<ValueId>& arguments, const MemoryPolicy& policy,
+         const std::vector<bool>& output, const std::vector<std::vector<size_t>>& repeated_in)
       : program_(program),
         lowered_(lowered),
-        thread_(program.thread(thread)),
+        thread_(thread ? program.thread(*thread) : kNoThread),
         policy_(policy),
         output_(output),
         repeated_in_(repeated_in),
         end_(static_cast<int64_t>(thread_.issue_order.size())),
-        ends_(ends_of_use(lowered.tapes[thread.index()])),
-        arguments_(arguments_of(donors)),
+        ends_(thread ? ends_of_use(lowered.tapes[thread->index()]) : std::vector<uint32_t>()),
+        arguments_(arguments),
         buffers_(buffers()),
         uses_(buffers_.size()),
         lifetime_of_(buffers_.size()) {}
@@ -79,34 +64,17 @@ class Ledger {
   const Op& op_at(int64_t position) const { return program_.op(id_at(position)); }
   BufferId buffer_of(ValueId value) const { return program_.value(value).buffer; }
 
-  /// Returns the arguments that all devices of the thread have. An argument that the thread never
-  /// reads is left to another thread that runs on all these devices and donates it.
-  std::vector<ValueId> arguments_of(const Donors& donors) const {
-    const auto is_left_to_another = [&](BufferId buffer) {
-      const auto found = donors.find(buffer);
-      return found != donors.end() &&
-             std::any_of(found->second.begin(), found->second.end(),
-                         [&](ThreadId donor) {
-                           return on_all_devices_of(thread_, program_.thread(donor));
-                         }) &&
-             !reads(program_, thread_, buffer);
-    };
-    std::vector<ValueId> arguments;
-    for (const Argument& argument : program_.arguments)
-      if (all_have(argument, thread_.devices) && !is_left_to_another(buffer_of(argument.value)))
-        arguments.push_back(argument.value);
-    return arguments;
-  }
-
-  /// Returns the buffers of the arguments and of the results of the thread's ops, ascending. All
-  /// operands are among them.
+  /// Returns the buffers of the arguments, and of the operands and results of the thread's ops,
+  /// ascending.
   std::vector<BufferId> buffers() const {
     std::vector<BufferId> buffers;
     for (const ValueId argument : arguments_)
       buffers.push_back(buffer_of(argument));
     for (const OpId op : thread_.issue_order)
-      for (const ValueId value : program_.op(op).results)
-        buffers.push_back(buffer_of(value));
+      for (const std::vector<ValueId>* values :
+           {&program_.op(op).operands, &program_.op(op).results})
+        for (const ValueId value : *values)
+          buffers.push_back(buffer_of(value));
     std::sort(buffers.begin(), buffers.end());
     buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
     return buffers;
@@ -332,6 +300,8 @@ class Ledger {
     lifetime.held = {position, ends_[static_cast<size_t>(position)]};
   }
 
+  static inline const Thread kNoThread = {};
+
   const Program& program_;
   const Lowered& lowered_;
   const Thread& thread_;
@@ -340,7 +310,7 @@ class Ledger {
   const std::vector<std::vector<size_t>>& repeated_in_;  // per op; empty where all are written
   int64_t end_;
   const std::vector<uint32_t> ends_;  // per position
-  std::vector<ValueId> arguments_;
+  const std::vector<ValueId>& arguments_;
   std::vector<BufferId> buffers_;                   // of the thread; ascending
   std::vector<Use> uses_;                           // per buffer of the thread
   std::vector<std::optional<size_t>> lifetime_of_;  // per buffer of the thread
@@ -361,8 +331,43 @@ Lifetimes::Lifetimes(const Program& program, const Lowered& lowered, const Memor
         donors_[program.value(value).buffer].emplace_back(t);
 }
 
-std::vector<Lifetime> Lifetimes::of(ThreadId thread) const {
-  return Ledger(program_, lowered_, thread, policy_, output_, donors_, repeated_in_).lifetimes();
+bool Lifetimes::reads(ThreadId thread, BufferId buffer) const {
+  const std::vector<OpId>& ops = program_.thread(thread).issue_order;
+  return std::any_of(ops.begin(), ops.end(), [&](OpId op) {
+    const std::vector<ValueId>& operands = program_.op(op).operands;
+    return std::any_of(operands.begin(), operands.end(),
+                       [&](ValueId value) { return program_.value(value).buffer == buffer; });
+  });
+}
+
+std::vector<std::vector<ValueId>> Lifetimes::held_arguments(
+    std::span<const ThreadId> threads, std::span<const ValueId> arguments) const {
+  if (threads.empty())
+    return {{arguments.begin(), arguments.end()}};
+  std::vector<std::vector<ValueId>> held(threads.size());
+  for (const ValueId argument : arguments) {
+    const BufferId buffer = program_.value(argument).buffer;
+    const auto donors = donors_.find(buffer);
+    const auto donates = [&](ThreadId thread) {
+      return donors != donors_.end() && std::find(donors->second.begin(), donors->second.end(),
+                                                  thread) != donors->second.end();
+    };
+    const bool is_donated = std::any_of(threads.begin(), threads.end(), donates);
+    bool is_kept = false;
+    for (size_t l = 0; l < threads.size(); ++l) {
+      const bool keeps =
+          !is_kept && !donates(threads[l]) && (!is_donated || reads(threads[l], buffer));
+      if (keeps || donates(threads[l]))
+        held[l].push_back(argument);
+      is_kept |= keeps;
+    }
+  }
+  return held;
+}
+
+std::vector<Lifetime> Lifetimes::of(std::optional<ThreadId> thread,
+                                    const std::vector<ValueId>& arguments) const {
+  return Ledger(program_, lowered_, thread, arguments, policy_, output_, repeated_in_).lifetimes();
 }
 
 }  // namespace orrery

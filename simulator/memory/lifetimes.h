@@ -1,8 +1,10 @@
 #pragma once
 
-// The lifetimes of a thread are the positions of its list between which each buffer, and each op's
-// scratch, is held. A thread has the arguments that all its devices have. It lacks an argument that
-// it never reads and that another thread of these devices donates.
+// The lifetimes of a list are the positions between which each buffer, and each op's scratch, is
+// held. A device's arguments are held by its lists:
+//  - An argument that a list donates is held by that list. Another list of the device holds it too
+//    if it reads it.
+//  - Of several lists that would hold an argument to the end, the first one holds it.
 //  - Results and scratch are held from their op on, arguments from before the first op.
 //  - Operands, results and scratch of a started collective are held at least to its first `done`.
 //    Without a `done` they are held to the end.
@@ -11,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,21 +59,27 @@ struct Lifetime {
 /// It keeps references to its arguments.
 class Lifetimes {
  public:
-  /// The threads that donate a buffer.
-  using Donors = std::map<BufferId, std::vector<ThreadId>>;
-
   Lifetimes(const Program& program, const Lowered& lowered, const MemoryPolicy& policy);
 
-  /// Returns the lifetimes in the order of allocation: arguments by value id, then for each op its
-  /// new buffers by value id and its scratch.
-  std::vector<Lifetime> of(ThreadId thread) const;
+  /// Returns which of its arguments each list of a device holds. A device without lists holds its
+  /// arguments as if it had one that is empty. `arguments` ascend, and so do the results.
+  std::vector<std::vector<ValueId>> held_arguments(std::span<const ThreadId> threads,
+                                                   std::span<const ValueId> arguments) const;
+
+  /// Returns the lifetimes of a list that holds these arguments, in the order of allocation:
+  /// arguments by value id, then for each op its new buffers by value id and its scratch. Without a
+  /// thread the list is empty.
+  std::vector<Lifetime> of(std::optional<ThreadId> thread,
+                           const std::vector<ValueId>& arguments) const;
 
  private:
+  bool reads(ThreadId thread, BufferId buffer) const;
+
   const Program& program_;
   const Lowered& lowered_;
   const MemoryPolicy& policy_;
-  Donors donors_;
-  std::vector<bool> output_;                      // per buffer: whether an output lives there
+  std::map<BufferId, std::vector<ThreadId>> donors_;  // the threads that donate a buffer
+  std::vector<bool> output_;                          // per buffer: whether an output lives there
   std::vector<std::vector<size_t>> repeated_in_;  // per op; empty where no iterations are left out
 };
 

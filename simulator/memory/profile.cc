@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "models/base/amount_text.h"
+#include "models/base/check.h"
 #include "models/program/op_overflow.h"
 #include "simulator/memory/lifetimes.h"
 #include "simulator/memory/placement.h"
@@ -52,7 +51,7 @@ std::vector<Bytes> live_sizes(const std::vector<Lifetime>& lifetimes,
   return sizes;
 }
 
-Bytes& part(ThreadMemory& memory, HeldAs kind) {
+Bytes& part(ListMemory& memory, HeldAs kind) {
   switch (kind) {
     case HeldAs::Argument:
       return memory.arguments;
@@ -72,7 +71,7 @@ bool larger(const Held& a, const Held& b) {
   return std::tie(b.size, a.value, a.kind) < std::tie(a.size, b.value, b.kind);
 }
 
-void add_peak(ThreadMemory& memory, const std::vector<Lifetime>& lifetimes, int64_t position) {
+void add_peak(ListMemory& memory, const std::vector<Lifetime>& lifetimes, int64_t position) {
   for (const Lifetime& lifetime : lifetimes) {
     if (!lifetime.held.has(position) || lifetime.size == Bytes())
       continue;
@@ -83,8 +82,11 @@ void add_peak(ThreadMemory& memory, const std::vector<Lifetime>& lifetimes, int6
   std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(), larger);
 }
 
-ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& all,
-                     Bytes reserved) {
+ListMemory memory_of(const Program& program, const Lifetimes& lifetimes,
+                     std::optional<ThreadId> thread, std::vector<ValueId> arguments) {
+  static const std::vector<OpId> kNoOps;
+  const std::vector<OpId>& ops = thread ? program.thread(*thread).issue_order : kNoOps;
+  const std::vector<Lifetime> all = lifetimes.of(thread, arguments);
   const std::vector<LifetimeChanges> at = changes(all, ops.size());
   const std::vector<Bytes> sizes = live_sizes(all, at, ops);
 
@@ -92,65 +94,16 @@ ThreadMemory profile(const std::vector<OpId>& ops, const std::vector<Lifetime>& 
   const auto peak = std::max_element(sizes.begin() + (ops.empty() ? 0 : 1), sizes.end());
   const int64_t position = peak - sizes.begin() - 1;
 
-  ThreadMemory memory;
+  ListMemory memory;
+  memory.thread = thread;
+  memory.holds = std::move(arguments);
   memory.live.assign(sizes.begin() + 1, sizes.end());
-  memory.reserved = reserved;
-  memory.peak =
-      on_behalf_of_entry(ops, static_cast<size_t>(position + 1), [&] { return *peak + reserved; });
+  memory.peak = *peak;
   if (position != kBeforeFirst)
     memory.peak_at = ops[static_cast<size_t>(position)];
   memory.arena = placed(all, at, ops).high_water;
-  for (const Lifetime& lifetime : all)
-    if (lifetime.role == Lifetime::Role::Argument && lifetime.size > Bytes() &&
-        lifetime.held.to == static_cast<int64_t>(ops.size()))
-      memory.kept.push_back({lifetime.name, lifetime.size, HeldAs::Argument});
   add_peak(memory, all, position);
   return memory;
-}
-
-/// An argument on a device that none of its threads counts.
-struct Beside {
-  LogicalId device;
-  size_t argument;
-};
-
-/// Returns these arguments by device, then by argument.
-std::vector<Beside> arguments_beside(const Program& program,
-                                     const std::vector<std::vector<ThreadId>>& threads_of) {
-  std::vector<Beside> beside;
-  for (size_t a = 0; a < program.arguments.size(); ++a) {
-    const Argument& argument = program.arguments[a];
-    const BufferId buffer = program.value(argument.value).buffer;
-    if (!argument.on || program.buffer(buffer).space != MemorySpace::Device)
-      continue;
-    std::map<ThreadId, bool> known;
-    const auto counts = [&](ThreadId thread) {
-      const auto [at, added] = known.emplace(thread, false);
-      if (added)
-        at->second = all_have(argument, program.thread(thread).devices);
-      return at->second;
-    };
-    for (const LogicalId device : *argument.on) {
-      const std::vector<ThreadId>& threads = threads_of[device.index()];
-      if (std::none_of(threads.begin(), threads.end(), counts))
-        beside.push_back({device, a});
-    }
-  }
-  std::stable_sort(beside.begin(), beside.end(),
-                   [](const Beside& a, const Beside& b) { return a.device < b.device; });
-  return beside;
-}
-
-/// Returns the buffers that several of the threads hold to the end, once for each of these threads
-/// except the first.
-std::vector<Held> held_again(const MemoryProfile& profile, const std::vector<ThreadId>& threads) {
-  std::vector<Held> again;
-  std::set<std::string_view> seen;
-  for (const ThreadId thread : threads)
-    for (const Held& held : profile.threads[thread.index()].kept)
-      if (!seen.insert(held.value).second)
-        again.push_back(held);
-  return again;
 }
 
 Bytes total(const std::vector<ConnectionBuffers>& connections) {
@@ -160,77 +113,100 @@ Bytes total(const std::vector<ConnectionBuffers>& connections) {
   return all;
 }
 
-DeviceMemory of_device(const Program& program, const MemoryPolicy& policy,
-                       const MemoryProfile& profile, const std::vector<ThreadId>& threads,
-                       const std::vector<size_t>& arguments,
-                       const std::vector<ConnectionBuffers>& connections) {
-  DeviceMemory memory;
-  memory.threads = threads;
-  memory.connections = connections;
-  memory.transport = total(connections);
-  memory.reserved = policy.reserved + memory.transport;
-  memory.peak = memory.reserved;
-  for (const ThreadId thread : threads) {
-    const ThreadMemory& counted = profile.threads[thread.index()];
-    const auto add = [&] {
-      memory.peak += counted.peak - counted.reserved;
-      memory.arena += counted.arena;
-    };
-    if (counted.peak_at)
-      on_behalf_of(*counted.peak_at, add);
-    else
-      add();
-    memory.live_at_peak.insert(memory.live_at_peak.end(), counted.live_at_peak.begin(),
-                               counted.live_at_peak.end());
-    if (threads.size() == 1)
-      memory.peak_at = counted.peak_at;
-  }
-  if (threads.size() > 1) {
-    for (const Held& held : held_again(profile, threads)) {
-      memory.live_at_peak.erase(
-          std::find(memory.live_at_peak.begin(), memory.live_at_peak.end(), held));
-      memory.beside -= held.size;
-    }
-  }
-  for (const size_t a : arguments) {
-    const Value& value = program.value(program.arguments[a].value);
-    const Bytes size = align_up(program.buffer(value.buffer).size, policy.alignment);
-    if (size > Bytes())
-      memory.live_at_peak.push_back({value.name, size, HeldAs::Argument});
-    memory.beside += size;
-  }
-  // Arguments come first in the arena: one more or less moves all the others by its size.
-  memory.peak += memory.beside;
-  memory.arena += memory.beside;
-  std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(), larger);
-  return memory;
-}
+/// Finds the lists and the kinds of devices.
+class Profiler {
+ public:
+  Profiler(const Program& program, const Lowered& lowered, const MemoryPolicy& policy)
+      : program_(program), policy_(policy), lifetimes_(program, lowered, policy) {}
 
-/// Finds the kinds of devices. `connections` are those of each device.
-void find_devices(const Program& program, const MemoryPolicy& policy,
-                  const std::vector<std::vector<ConnectionBuffers>>& connections,
-                  MemoryProfile& profile) {
-  const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program);
-  const std::vector<Beside> beside = arguments_beside(program, threads_of);
-  std::map<std::tuple<std::vector<ThreadId>, std::vector<size_t>, std::vector<ConnectionBuffers>>,
-           size_t>
-      known;
-  auto next = beside.begin();
-  for (size_t d = 0; d < threads_of.size(); ++d) {
-    std::vector<size_t> arguments;
-    for (; next != beside.end() && next->device == LogicalId(d); ++next)
-      arguments.push_back(next->argument);
-    std::optional<size_t>& kind = profile.kind_of.emplace_back();
-    if (threads_of[d].empty() && arguments.empty())
-      continue;
-    const auto [at, added] =
-        known.emplace(std::tuple(threads_of[d], arguments, connections[d]), profile.kinds.size());
-    if (added)
-      profile.kinds.push_back(
-          of_device(program, policy, profile, threads_of[d], arguments, connections[d]));
-    kind = at->second;
+  /// `connections` are those of each device.
+  MemoryProfile profile(const std::vector<std::vector<ConnectionBuffers>>& connections) && {
+    const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
+    const std::vector<std::vector<size_t>> arguments_on = this->arguments_on();
+    std::map<std::tuple<std::vector<ThreadId>, std::vector<size_t>, std::vector<ConnectionBuffers>>,
+             size_t>
+        known;
+    for (size_t d = 0; d < threads_of.size(); ++d) {
+      std::optional<size_t>& kind = profile_.kind_of.emplace_back();
+      if (threads_of[d].empty() && arguments_on[d].empty())
+        continue;
+      const auto [at, added] = known.emplace(
+          std::tuple(threads_of[d], arguments_on[d], connections[d]), profile_.kinds.size());
+      if (added)
+        profile_.kinds.push_back(
+            of_device(lists_of(threads_of[d], arguments_on[d]), connections[d]));
+      kind = at->second;
+    }
+    return std::move(profile_);
   }
-}
+
+ private:
+  /// Returns, per device, the arguments in device memory that not all devices have.
+  std::vector<std::vector<size_t>> arguments_on() const {
+    std::vector<std::vector<size_t>> on(program_.mesh.devices());
+    for (size_t a = 0; a < program_.arguments.size(); ++a) {
+      const Argument& argument = program_.arguments[a];
+      if (argument.on &&
+          program_.buffer(program_.value(argument.value).buffer).space == MemorySpace::Device)
+        for (const LogicalId device : *argument.on)
+          on[device.index()].push_back(a);
+    }
+    return on;
+  }
+
+  std::vector<size_t> lists_of(const std::vector<ThreadId>& threads,
+                               const std::vector<size_t>& arguments_on) {
+    std::vector<ValueId> arguments;
+    for (size_t a = 0; a < program_.arguments.size(); ++a)
+      if (program_.arguments[a].on ? std::binary_search(arguments_on.begin(), arguments_on.end(), a)
+                                   : !threads.empty())
+        arguments.push_back(program_.arguments[a].value);
+    std::vector<size_t> lists;
+    std::vector<std::vector<ValueId>> held = lifetimes_.held_arguments(threads, arguments);
+    for (size_t l = 0; l < held.size(); ++l) {
+      const std::optional<ThreadId> thread =
+          threads.empty() ? std::nullopt : std::optional(threads[l]);
+      const auto [at, added] = lists_.emplace(std::pair(thread, held[l]), profile_.lists.size());
+      if (added)
+        profile_.lists.push_back(memory_of(program_, lifetimes_, thread, std::move(held[l])));
+      lists.push_back(at->second);
+    }
+    return lists;
+  }
+
+  DeviceMemory of_device(std::vector<size_t> lists,
+                         const std::vector<ConnectionBuffers>& connections) const {
+    DeviceMemory memory;
+    memory.connections = connections;
+    memory.transport = total(connections);
+    memory.reserved = policy_.reserved + memory.transport;
+    memory.peak = memory.reserved;
+    for (const size_t l : lists) {
+      const ListMemory& list = profile_.lists[l];
+      const auto add = [&] {
+        memory.peak += list.peak;
+        memory.arena += list.arena;
+      };
+      if (list.peak_at)
+        on_behalf_of(*list.peak_at, add);
+      else
+        add();
+      memory.live_at_peak.insert(memory.live_at_peak.end(), list.live_at_peak.begin(),
+                                 list.live_at_peak.end());
+      if (lists.size() == 1)
+        memory.peak_at = list.peak_at;
+    }
+    std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(), larger);
+    memory.lists = std::move(lists);
+    return memory;
+  }
+
+  const Program& program_;
+  const MemoryPolicy& policy_;
+  const Lifetimes lifetimes_;
+  std::map<std::pair<std::optional<ThreadId>, std::vector<ValueId>>, size_t> lists_;
+  MemoryProfile profile_;
+};
 
 }  // namespace
 
@@ -249,22 +225,19 @@ Bytes MemoryProfile::largest_peak() const {
   return peak;
 }
 
+const ListMemory& MemoryProfile::of(LogicalId device, ThreadId thread) const {
+  const std::vector<size_t>& of_device = of(device).lists;
+  const auto found = std::find_if(of_device.begin(), of_device.end(),
+                                  [&](size_t list) { return lists[list].thread == thread; });
+  ORRERY_CHECK(found != of_device.end(), "the device runs the list of the thread");
+  return lists[*found];
+}
+
 MemoryProfile profile(const Program& program, const Lowered& lowered, const MemoryPolicy& policy) {
-  MemoryProfile result;
-  const Lifetimes lifetimes(program, lowered, policy);
   std::vector<std::vector<ConnectionBuffers>> connections(program.mesh.devices());
   if (policy.counts_transport)
     connections = transport_buffers(program, lowered, policy.channels);
-  for (size_t t = 0; t < program.threads.size(); ++t) {
-    const Thread& thread = program.threads[t];
-    Bytes most;
-    for (const LogicalId device : thread.devices)
-      most = std::max(most, total(connections[device.index()]));
-    result.threads.push_back(
-        profile(thread.issue_order, lifetimes.of(ThreadId(t)), policy.reserved + most));
-  }
-  find_devices(program, policy, connections, result);
-  return result;
+  return Profiler(program, lowered, policy).profile(connections);
 }
 
 }  // namespace orrery

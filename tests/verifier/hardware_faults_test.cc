@@ -63,9 +63,9 @@ void same_but_for_time(const Ran& a, const Ran& b) {
     for (uint32_t d = 0; d < a.report.scenario->program.mesh.devices(); ++d)
       CHECK(a.report.values->at(ValueId(v), LogicalId(d)) ==
             b.report.values->at(ValueId(v), LogicalId(d)));
-  for (size_t t = 0; t < a.report.memory.threads.size(); ++t) {
-    CHECK(a.report.memory.threads[t].live == b.report.memory.threads[t].live);
-    CHECK(a.report.memory.threads[t].arena == b.report.memory.threads[t].arena);
+  for (size_t t = 0; t < a.report.memory.lists.size(); ++t) {
+    CHECK(a.report.memory.lists[t].live == b.report.memory.lists[t].live);
+    CHECK(a.report.memory.lists[t].arena == b.report.memory.lists[t].arena);
   }
   for (size_t i = 0; i < a.report.ops.size(); ++i) {
     CHECK(a.report.ops[i].messages == b.report.ops[i].messages);

@@ -168,8 +168,8 @@ Outcome check_same(const std::string& text, const std::vector<Fault>& faults) {
   REQUIRE(ours.has_value() == theirs.has_value());
   CHECK(few.stages.lowered().steps == all.stages.lowered().steps);
   CHECK(bytes_of(few.stages.demands()) == bytes_of(all.stages.demands()));
-  for (size_t t = 0; t < few.scenario.program.threads.size(); ++t)
-    CHECK(few.stages.memory().threads[t].peak == all.stages.memory().threads[t].peak);
+  for (size_t t = 0; t < few.stages.memory().lists.size(); ++t)
+    CHECK(few.stages.memory().lists[t].peak == all.stages.memory().lists[t].peak);
   if (!ours)
     return {};
   check_without_kept_runs(few.stages);

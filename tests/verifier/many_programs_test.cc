@@ -62,8 +62,9 @@ TEST_CASE("many programs: groups, members, values and lifetimes cover their own 
     held += holders.of(ValueId(v)).size();
   CHECK(held == 5 * kCount);  // a on every device, and four results
   const Lifetimes lifetimes(program, *ran.report.lowered, ran.report.scenario->memory);
-  for (size_t t = 0; t < kCount; ++t)
-    CHECK(lifetimes.of(ThreadId(t)).size() == 5);
+  for (const ListMemory& list : ran.report.memory.lists)
+    CHECK(lifetimes.of(list.thread, list.holds).size() == 5);
+  CHECK(ran.report.memory.lists.size() == kCount);
 }
 
 TEST_CASE("many programs: the limit on ops over all devices counts each op's own devices") {

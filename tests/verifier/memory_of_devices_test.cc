@@ -106,7 +106,7 @@ Bytes peak(const std::string& program, LongLoops long_loops) {
   Diagnostics diagnostics("f");
   Stages stages(scenario.program, scenario.cluster, {}, diagnostics);
   REQUIRE(diagnostics.empty());
-  return stages.memory().threads.front().peak;
+  return stages.memory().lists.front().peak;
 }
 
 TEST_CASE("memory: what a long loop leaks counts for each iteration") {

@@ -123,7 +123,7 @@ TEST_CASE("scratch: fits to the byte, and not in a byte less") {
   const int64_t most = 32 + 4 + 100;
   const Ran fits = run_packed(program, fmt::format("{} B", most));
   CHECK(fits.report.memory.largest_peak() == Bytes(most));
-  CHECK(fits.report.memory.threads[0].arena == Bytes(most));
+  CHECK(fits.report.memory.lists[0].arena == Bytes(most));
   CHECK(fits.broken().empty());
   CHECK(run_packed(program, fmt::format("{} B", most - 1)).broken() ==
         std::vector<std::string>{"MEMORY.CAPACITY"});
@@ -135,7 +135,7 @@ TEST_CASE("scratch: a product's workspace is held while it runs") {
                            "dimension_numbers": [[[0], [0]], [[], []]])" +
                       scratch + "}, " + R"({"id": "e", "op": "concatenate", "of": ["a", "a"],
                            "dimension": 0}])")
-        .report.memory.threads[0];
+        .report.memory.lists[0];
   };
   CHECK(peak("").live == std::vector<Bytes>{Bytes(32 + 4), Bytes(32 + 64)});
   CHECK(peak(R"(, "scratch": 1000)").live == std::vector<Bytes>{Bytes(32 + 4 + 1000), Bytes(96)});
@@ -150,7 +150,7 @@ TEST_CASE("in place: a result takes no room of its own, and what it is written o
   const Ran fits = run_packed(good, "64 B");
   CHECK(fits.broken().empty());
   // a + n | u in a + n | u + v
-  CHECK(fits.report.memory.threads[0].live == std::vector<Bytes>{Bytes(64), Bytes(64), Bytes(36)});
+  CHECK(fits.report.memory.lists[0].live == std::vector<Bytes>{Bytes(64), Bytes(64), Bytes(36)});
   CHECK(run_packed(good, "63 B").broken() == std::vector<std::string>{"MEMORY.CAPACITY"});
   CHECK(run_packed(program + R"({"id": "v", "op": "reduce_sum", "of": "a", "axes": [0]}])")
             .broken() == std::vector<std::string>{"DONATION.USE"});

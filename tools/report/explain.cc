@@ -244,8 +244,8 @@ std::vector<Explanation> explain(const Report& report, const std::vector<std::st
       of_ends.push_back(explanations.size() - 1);
     }
     if (explanation.value)
-      explanation.lives =
-          value_lives(program, *report.lowered, report.scenario->memory, *explanation.value);
+      explanation.lives = value_lives(program, *report.lowered, report.scenario->memory,
+                                      report.memory, *explanation.value);
   }
   if (!ends.empty()) {
     std::vector<std::vector<Reason>> chains =

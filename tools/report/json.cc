@@ -258,9 +258,9 @@ void write_device(JsonWriter& json, const Report& report, const DeviceReport& en
       json.key("programs").array([&] {
         for (const ThreadId thread : entry.threads)
           json.object([&] {
-            const ThreadMemory& list = report.memory.threads[thread.index()];
+            const ListMemory& list = report.memory.of(entry.device, thread);
             json.key("name").value(report.scenario->program.thread(thread).name);
-            json.key("peak_bytes").value(list.peak.count());
+            json.key("peak_bytes").value((list.peak + memory.reserved).count());
             json.key("peak_at");
             list.peak_at ? json.value(report.scenario->program.op(*list.peak_at).name)
                          : json.value(nullptr);

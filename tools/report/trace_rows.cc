@@ -58,7 +58,7 @@ std::vector<LiveBytes> live_bytes(const Report& report, const ListRuns& runs,
   for (size_t l = 0; l < device.threads.size(); ++l) {
     const ListId list(first.index() + l);
     const ThreadId thread = device.threads[l];
-    const std::vector<Bytes>& live = report.memory.threads[thread.index()].live;
+    const std::vector<Bytes>& live = report.memory.of(device.device, thread).live;
     const std::vector<OpId>& ops = program.thread(thread).issue_order;
     for (size_t p = 0; p < ops.size(); ++p)
       changes.push_back({runs.span(ops[p], list).start, l, live[p]});
@@ -72,7 +72,7 @@ std::vector<LiveBytes> live_bytes(const Report& report, const ListRuns& runs,
   std::vector<LiveBytes> shown;
   for (const Change& change : changes) {
     lives[change.list] = change.live;
-    const Bytes live = std::accumulate(lives.begin(), lives.end(), memory.reserved + memory.beside);
+    const Bytes live = std::accumulate(lives.begin(), lives.end(), memory.reserved);
     if (shown.empty() || live != shown.back().live)
       shown.push_back({change.at, live});
   }

@@ -33,13 +33,12 @@ std::string_view text(HeldAs kind) {
 /// Returns the first op of a device's only list at which the device holds more than its capacity.
 std::optional<OpId> first_over(const Program& program, const MemoryProfile& memory,
                                const DeviceMemory& held, Bytes capacity) {
-  if (held.threads.size() != 1)
+  if (held.lists.size() != 1)
     return std::nullopt;
-  const ThreadId thread = held.threads.front();
-  const std::vector<Bytes>& live = memory.threads[thread.index()].live;
-  for (size_t i = 0; i < live.size(); ++i)
-    if (live[i] + held.beside + held.reserved > capacity)
-      return program.thread(thread).issue_order[i];
+  const ListMemory& list = memory.lists[held.lists.front()];
+  for (size_t i = 0; i < list.live.size(); ++i)
+    if (list.live[i] + held.reserved > capacity)
+      return program.thread(list.thread.value()).issue_order[i];
   return std::nullopt;
 }
 
@@ -51,9 +50,9 @@ Check memory_capacity(const Program& program, const MemoryProfile& memory, Bytes
     if (!memory.kind_of[d] || memory.of(device).peak <= capacity)
       continue;
     const DeviceMemory& held = memory.of(device);
-    const bool several = held.threads.size() > 1;
+    const bool several = held.lists.size() > 1;
     const std::string at =
-        several        ? fmt::format("With its {} programs at their peaks", held.threads.size())
+        several        ? fmt::format("With its {} programs at their peaks", held.lists.size())
         : held.peak_at ? "At " + quoted(program.op(*held.peak_at).name)
                        : "Before the first op";
     Witness witness = {{"device", std::to_string(device.index())},

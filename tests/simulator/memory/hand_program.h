@@ -132,8 +132,10 @@ class HandProgram {
       lowered.tapes.emplace_back(program, each, lowered.iterations);
     return orrery::profile(program, lowered, policy);
   }
-  /// Returns the memory that a thread holds at each position.
-  ThreadMemory memory(size_t thread = 0) { return profile().threads[thread]; }
+  /// Returns the memory of a thread's list, on the first of its devices.
+  ListMemory memory(size_t thread = 0) {
+    return profile().of(program.threads[thread].devices.front(), ThreadId(thread));
+  }
   /// Returns the bytes that a thread holds at each position.
   std::vector<int64_t> live(size_t thread = 0) {
     std::vector<int64_t> live;

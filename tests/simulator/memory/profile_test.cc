@@ -46,7 +46,7 @@ TEST_CASE("memory: an async collective holds operand and result from start to do
   // o: a + s + o = 510.
   CHECK(p.live() == Live{200, 600, 630, 600, 510});
   CHECK(p.peak_at() == "c");
-  const ThreadMemory memory = p.memory();
+  const ListMemory memory = p.memory();
   CHECK(memory.live_at_peak == std::vector<Held>{{"s", Bytes(400), HeldAs::InFlight},
                                                  {"a", Bytes(100), HeldAs::Argument},
                                                  {"t", Bytes(100), HeldAs::InFlight},
@@ -119,7 +119,7 @@ TEST_CASE("memory: the scratch of a sync collective is held while it runs") {
   p.op(OpKind::Slice, "z", {s}, 10);
   // a + s + 64 | a + s + z
   CHECK(p.live() == Live{264, 210});
-  const ThreadMemory memory = p.memory();
+  const ListMemory memory = p.memory();
   CHECK(memory.scratch == Bytes(64));
   CHECK(memory.live_at_peak.back() == Held{"s", Bytes(64), HeldAs::Scratch});
 }
@@ -212,7 +212,7 @@ TEST_CASE("memory: declared scratch is held while the op runs, and only then") {
   p.declare_scratch(0);
   // a + c + 48 | a + c + d
   CHECK(p.live() == Live{112 + 32 + 48, 112 + 32 + 16});
-  const ThreadMemory memory = p.memory();
+  const ListMemory memory = p.memory();
   CHECK(memory.peak == Bytes(192));
   CHECK(memory.scratch == Bytes(48));
   CHECK(memory.live_at_peak[1] == Held{"c", Bytes(48), HeldAs::Scratch});
@@ -362,7 +362,7 @@ TEST_CASE("memory: the reserved size counts towards the peak, not as live") {
   HandProgram p;
   p.policy.reserved = Bytes(1000);
   p.op(OpKind::Full, "t", {}, 24);
-  const ThreadMemory memory = p.memory();
+  const DeviceMemory memory = p.profile().of(LogicalId(0));
   CHECK(p.live() == Live{24});
   CHECK(memory.peak == Bytes(1024));
   CHECK(memory.reserved == Bytes(1000));
@@ -372,15 +372,14 @@ TEST_CASE("memory: the reserved size counts towards the peak, not as live") {
 TEST_CASE("memory: a thread without ops holds its arguments, and peaks at no op") {
   HandProgram p;
   p.argument("a", 10);
-  const ThreadMemory memory = p.memory();
+  const ListMemory memory = p.memory();
   CHECK(memory.peak == Bytes(10));
   CHECK(!memory.peak_at);
   CHECK(memory.arguments == Bytes(10));
   CHECK(memory.arena == Bytes(10));
 }
 
-TEST_CASE(
-    "memory: a thread counts the arguments that all its devices have, a device also its own") {
+TEST_CASE("memory: devices that have other arguments are of another kind") {
   HandProgram p(3);
   const ValueId a = p.argument("a", 100);
   p.argument("b", 10);
@@ -394,13 +393,13 @@ TEST_CASE(
   p.thread({LogicalId(2)});
   p.op(OpKind::Full, "y", {}, 5);
   const MemoryProfile profile = p.profile();
-  CHECK(profile.threads[0].peak == Bytes(100 + 10 + 20));
   CHECK(profile.of(LogicalId(0)).peak == Bytes(130));
   CHECK(profile.of(LogicalId(1)).peak == Bytes(131));  // and c, which device 0 does not have
   CHECK(profile.of(LogicalId(1)).arena == Bytes(131));
+  CHECK(profile.of(LogicalId(0), ThreadId(0)).live == std::vector<Bytes>{Bytes(130)});
+  CHECK(profile.of(LogicalId(1), ThreadId(0)).live == std::vector<Bytes>{Bytes(131)});
   CHECK(profile.of(LogicalId(1)).live_at_peak.back() == Held{"c", Bytes(1), HeldAs::Argument});
   CHECK(profile.of(LogicalId(2)).peak == Bytes(100 + 1 + 1000 + 5));
-  CHECK(profile.of(LogicalId(2)).beside == Bytes());
   CHECK(profile.kinds.size() == 3);
   CHECK(profile.largest_peak() == Bytes(1106));
 }
@@ -416,18 +415,48 @@ TEST_CASE("memory: a device of several lists adds their peaks, and counts shared
   p.op(OpKind::Full, "z", {}, 5);
   p.policy.reserved = Bytes(1000);
   const MemoryProfile profile = p.profile();
-  CHECK(profile.threads[0].peak == Bytes(1000 + 100 + 10 + 20));
-  CHECK(profile.threads[1].peak == Bytes(1000 + 100 + 5));
+  CHECK(profile.of(LogicalId(1), ThreadId(0)).peak == Bytes(100 + 10 + 20));
+  CHECK(profile.of(LogicalId(1), ThreadId(1)).peak == Bytes(5));
   CHECK(profile.of(LogicalId(0)).peak == Bytes(1130));
   // a counts once. b counts only in the list that donates it, since the other list does not read
   // it.
   const DeviceMemory& both = profile.of(LogicalId(1));
-  CHECK(both.threads == std::vector<ThreadId>{ThreadId(0), ThreadId(1)});
+  CHECK(both.lists.size() == 2);
   CHECK(both.peak == Bytes(1000 + 100 + 10 + 20 + 5));
   CHECK(both.arena == Bytes(100 + 10 + 20 + 5));
-  CHECK(both.beside == Bytes(-100));
   CHECK_FALSE(both.peak_at.has_value());
   CHECK(both.live_at_peak.size() == 4);
+}
+
+TEST_CASE("memory: an argument that one list donates and another one reads is held by both") {
+  HandProgram p;
+  const ValueId a = p.argument("a", 100);
+  p.op(OpKind::Slice, "x", {a}, 20);
+  p.donate(a);
+  p.op(OpKind::Slice, "y", {p.program.ops[0].results[0]}, 30);
+  p.thread({LogicalId(0)});
+  p.op(OpKind::Slice, "z", {a}, 5);
+  const MemoryProfile profile = p.profile();
+  CHECK(profile.of(LogicalId(0), ThreadId(0)).live ==
+        std::vector<Bytes>{Bytes(100 + 20), Bytes(20 + 30)});
+  CHECK(profile.of(LogicalId(0), ThreadId(1)).live == std::vector<Bytes>{Bytes(100 + 5)});
+  CHECK(profile.of(LogicalId(0)).peak == Bytes(120 + 105));
+}
+
+TEST_CASE("memory: a device that runs nothing holds the arguments that it alone has") {
+  HandProgram p(2);
+  p.argument("a", 100);
+  p.argument("b", 10);
+  p.program.arguments[1].on = {LogicalId(1)};
+  p.program.threads[0].devices = {LogicalId(0)};
+  p.op(OpKind::Full, "t", {}, 5);
+  const MemoryProfile profile = p.profile();
+  CHECK(profile.of(LogicalId(0)).peak == Bytes(105));
+  const DeviceMemory& idle = profile.of(LogicalId(1));
+  CHECK(idle.peak == Bytes(10));
+  CHECK(idle.arena == Bytes(10));
+  CHECK(idle.live_at_peak == std::vector<Held>{{"b", Bytes(10), HeldAs::Argument}});
+  CHECK_FALSE(idle.peak_at.has_value());
 }
 
 TEST_CASE("memory: host buffers are not counted") {

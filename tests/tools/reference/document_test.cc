@@ -39,7 +39,7 @@ Bytes held_between_passes(const Report& report) {
     return program.op(op).name.find(".bwd") != std::string::npos;
   });
   REQUIRE(first != ops.end());
-  return report.memory.threads.front().live[static_cast<size_t>(first - ops.begin())];
+  return report.memory.lists.front().live[static_cast<size_t>(first - ops.begin())];
 }
 
 TEST_CASE("docs/training.md: the table has the figures of both scenarios") {

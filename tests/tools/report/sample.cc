@@ -54,8 +54,9 @@ std::vector<OpReport> ops() {
   return {scatter, compute, done};
 }
 
-ThreadMemory memory() {
-  ThreadMemory memory;
+ListMemory memory() {
+  ListMemory memory;
+  memory.thread = ThreadId(0);
   memory.live = {Bytes(512), Bytes(512), Bytes(512)};
   memory.peak = Bytes(512);
   memory.peak_at = OpId(0);
@@ -83,17 +84,10 @@ Report sample_report() {
   report.critical_path = {{OpId(1), LogicalId(0), at(0), at(1'000'000)},
                           {OpId(0), LogicalId(1), at(1'000'000), at(1'500'000)}};
   report.ops = ops();
-  const ThreadMemory held = memory();
-  report.memory.threads = {held};
-  report.memory.kinds = {{{ThreadId(0)},
-                          held.peak,
-                          held.peak_at,
-                          held.live_at_peak,
-                          held.reserved,
-                          Bytes(),
-                          {},
-                          held.arena,
-                          Bytes()}};
+  const ListMemory held = memory();
+  report.memory.lists = {held};
+  report.memory.kinds = {
+      {{0}, held.peak, held.peak_at, held.live_at_peak, Bytes(), Bytes(), {}, held.arena}};
   report.memory.kind_of = {0, 0};
   for (uint32_t d = 0; d < 2; ++d)
     report.devices.push_back(
