@@ -296,6 +296,15 @@ SharedList<ExchangedSlice> exchanged_slices(const RaggedGroup& group, int64_t ro
   return slices;
 }
 
+std::unique_ptr<const SlicedSchedule> cut(std::unique_ptr<const Schedule> whole, int64_t stretch) {
+  const auto* const ring = dynamic_cast<const RingSchedule*>(whole.get());
+  if (ring == nullptr)
+    return std::make_unique<const SlicedOver<>>(std::move(whole), stretch);
+  whole.release();
+  return std::make_unique<const SlicedOver<RingSchedule>>(std::unique_ptr<const RingSchedule>(ring),
+                                                          stretch);
+}
+
 std::span<const Algorithm> algorithms() {
   static const std::vector<OpKind> kReductions = {OpKind::Psum, OpKind::Pmean,   OpKind::Pmax,
                                                   OpKind::Pmin, OpKind::Pargmax, OpKind::Pargmin};

@@ -9,16 +9,15 @@
 //   make        makes the Schedule of a group that fits
 //   set_aside   returns why lowering does not time the algorithm if the scenario names none
 //
-// Each algorithm has a Schedule class in a header of its own; chunks.h has what they share, and
-// concrete.h lists the classes. A class computes each step from its node, channel and number, so it
-// stores no steps. The class states
+// Each algorithm has a Schedule class in a header of its own; chunks.h has what they share. A class
+// computes each step from its node, channel and number, so it stores no steps. The class states
 //   step           what a step reads and stores, and its sender and receiver
 //   peer           the step at the other end of a message
 //   takes_slot_of  the step that must free the slot of a message first
 //   extent         the areas, the channels, and how far channels run ahead of each other
 // A class says nothing of time: simulator/time walks its steps by simulator/schedule/causes.h.
 //
-// To add an algorithm, write its class, add a row to the table, and add the class to concrete.h.
+// To add an algorithm, write its class and add a row to the table.
 
 #include <compare>
 #include <cstdint>
@@ -39,6 +38,7 @@
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/ragged_exchange.h"
 #include "simulator/schedule/schedule.h"
+#include "simulator/schedule/sliced_schedule.h"
 
 namespace orrery {
 
@@ -203,6 +203,9 @@ std::optional<VertexId> reducing_switch(const PlacedGroup& group);
 /// nodes. Requires that the group fits.
 SharedList<VertexId> vertices_of_nodes(const Algorithm& algorithm, const Schedule& schedule,
                                        const PlacedGroup& group);
+
+/// Returns the schedule with its messages cut. A ring stays one that the sweep knows.
+std::unique_ptr<const SlicedSchedule> cut(std::unique_ptr<const Schedule> whole, int64_t stretch);
 
 /// Returns the table, in order of preference where times are equal.
 std::span<const Algorithm> algorithms();

@@ -30,8 +30,6 @@ namespace orrery {
 ///    scratch behind that of the message. At the end a rank copies all parts to the output.
 class BruckSchedule final : public ShiftedRounds {
  public:
-  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
-
   enum class Form : uint8_t { AllGather, AllToAll };
 
   BruckSchedule(Form form, uint32_t nodes, int64_t part, Transport transport)

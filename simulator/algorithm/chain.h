@@ -26,8 +26,6 @@ namespace orrery {
 /// receives. With one node the input is copied to the output.
 class ChainSchedule final : public Schedule {
  public:
-  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
-
   /// Requires that `source` is one of the nodes.
   ChainSchedule(uint32_t nodes, int64_t count, Node source, Transport transport)
       : nodes_(nodes), source_(source), parts_(count, transport.channels) {
@@ -40,7 +38,6 @@ class ChainSchedule final : public Schedule {
     extent_.lookback = 1;
     extent_.lockstep = nodes == 1;  // else messages arrive in the row that sends them
     extent_.entry = transport.entry;
-    extent_.fused = kFused;
     extent_.input = count;
     extent_.output = count;
     extent_.copies = true;          // the source

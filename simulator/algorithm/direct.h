@@ -32,8 +32,6 @@ struct DirectExchange {
 /// another's order.
 class DirectSchedule final : public Schedule {
  public:
-  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
-
   /// In `rounds[round][node]`, the `to` of one node takes what it sends in the same round. `areas`
   /// gives input, output and zero_output; the rest of the extent is filled in.
   DirectSchedule(Extent areas, std::vector<std::vector<DirectExchange>> rounds, Transport transport)
@@ -46,7 +44,6 @@ class DirectSchedule final : public Schedule {
     extent_.window = 1;
     extent_.lookback = 1;
     extent_.entry = transport.entry;
-    extent_.fused = kFused;
     extent_.lockstep = true;
     for (uint32_t round = 0; round < rounds_.size(); ++round) {
       for (uint32_t n = 0; n < extent_.nodes; ++n) {

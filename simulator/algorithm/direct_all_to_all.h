@@ -17,8 +17,6 @@ namespace orrery {
 /// receives, so no node waits for another's order.
 class DirectAllToAllSchedule final : public Schedule {
  public:
-  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
-
   DirectAllToAllSchedule(uint32_t nodes, int64_t part, Transport transport)
       : nodes_(nodes), part_(part), channels_(transport.channels), pieces_(part, transport) {
     ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a group has a node");
@@ -29,7 +27,6 @@ class DirectAllToAllSchedule final : public Schedule {
     extent_.lookback = 1;
     extent_.lockstep = true;
     extent_.entry = transport.entry;
-    extent_.fused = kFused;
     extent_.input = nodes * part;
     extent_.output = nodes * part;
     extent_.copies = true;  // the rank's own part

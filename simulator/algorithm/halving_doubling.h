@@ -52,8 +52,6 @@ namespace orrery {
 /// the order of Round; the result for the folded rank; copies.
 class HalvingDoublingSchedule final : public Schedule {
  public:
-  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
-
   enum class Form : uint8_t { AllGather, ReduceScatter, AllReduce };
 
   /// `combine` is None exactly for an all-gather.
@@ -75,7 +73,6 @@ class HalvingDoublingSchedule final : public Schedule {
     extent_.slots = transport.slots;
     extent_.lockstep = surplus_ == 0;  // else ranks with a folded one have more steps before rounds
     extent_.entry = transport.entry;
-    extent_.fused = kFused;
     extent_.input = form == Form::AllGather ? part_ : count;
     extent_.output = form == Form::ReduceScatter ? part_ : count;
     extent_.copies = nodes == 1 || packed_ || form == Form::AllGather ||

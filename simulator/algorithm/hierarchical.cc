@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/program/rules.h"
-#include "simulator/algorithm/concrete.h"
+#include "simulator/algorithm/algorithms.h"
 #include "simulator/algorithm/direct_all_to_all.h"
 #include "simulator/algorithm/halving_doubling.h"
 #include "simulator/algorithm/in_switch.h"

@@ -43,8 +43,6 @@ namespace orrery {
 /// (A fold computes y + x for an arriving y, where the order says x + y: both have the same bits.)
 class InSwitchSchedule final : public Schedule {
  public:
-  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
-
   enum class Form : uint8_t { AllReduce, ReduceScatter, AllGather, Broadcast, FoldAndCast };
 
   /// The input and the output have `count` canonical elements, but in a reduce-scatter only the
@@ -74,7 +72,6 @@ class InSwitchSchedule final : public Schedule {
     extent_.window = std::max(1U, ranks - 1);  // the messages of all ranks to a fold
     extent_.lookback = 1;
     extent_.entry = transport.entry;
-    extent_.fused = kFused;
     extent_.input = form == Form::AllGather ? chunks_.largest() : count;
     extent_.output = form == Form::ReduceScatter ? chunks_.largest() : count;
     extent_.switch_scratch =

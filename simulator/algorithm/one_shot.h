@@ -25,8 +25,6 @@ namespace orrery {
 ///  - reduce-scatter: a rank needs its own part of every input.
 class OneShotSchedule final : public Schedule {
  public:
-  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
-
   enum class Form : uint8_t { AllReduce, ReduceScatter };
 
   /// The input has `count` canonical elements. The ranks divide those of a reduce-scatter.
@@ -45,7 +43,6 @@ class OneShotSchedule final : public Schedule {
     extent_.window = 1;
     extent_.lookback = 1;
     extent_.entry = transport.entry;
-    extent_.fused = kFused;
     extent_.input = count;
     extent_.output = result_;
     extent_.scratch = (nodes - 1) * result_;

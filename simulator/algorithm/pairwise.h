@@ -18,8 +18,6 @@ namespace orrery {
 /// each distance j from 1 to n - 1 it has a send (step 2j - 1) and a receive (step 2j).
 class PairwiseSchedule final : public Schedule {
  public:
-  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
-
   PairwiseSchedule(uint32_t nodes, int64_t part, Transport transport)
       : nodes_(nodes), part_(part), pieces_(part, transport) {
     ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a group has a node");
@@ -30,7 +28,6 @@ class PairwiseSchedule final : public Schedule {
     extent_.lookback = 1;
     extent_.lockstep = true;
     extent_.entry = transport.entry;
-    extent_.fused = kFused;
     extent_.input = nodes * part;
     extent_.output = nodes * part;
     extent_.copies = true;

@@ -40,8 +40,6 @@ namespace orrery {
 /// into two runs, so a round may have two messages.
 class PatSchedule final : public ShiftedRounds {
  public:
-  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
-
   /// A rank has a part of `part` elements, of the operand if `combine` is None (an all-gather),
   /// else of the result.
   PatSchedule(uint32_t nodes, int64_t part, Combine combine, Transport transport)

@@ -16,7 +16,6 @@ RaggedExchangeSchedule::RaggedExchangeSchedule(const RaggedSlices& what, Transpo
   extent_.channels = nodes_ * transport.channels;
   extent_.slots = transport.slots;
   extent_.entry = transport.entry;
-  extent_.fused = kFused;
   extent_.input = checked_add(what.operand, what.output);
   extent_.output = what.output;
   number_messages();

@@ -47,8 +47,6 @@ struct RaggedSlices {
 /// to Transport::largest, so a short slice does not wait for a long one to another rank.
 class RaggedExchangeSchedule final : public Schedule {
  public:
-  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
-
   RaggedExchangeSchedule(const RaggedSlices& what, Transport transport);
 
   const Extent& extent() const override { return extent_; }

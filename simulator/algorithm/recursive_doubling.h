@@ -28,8 +28,6 @@ namespace orrery {
 /// s, r.
 class RecursiveDoublingSchedule final : public Schedule {
  public:
-  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
-
   RecursiveDoublingSchedule(uint32_t nodes, int64_t count, Combine combine, Transport transport)
       : core_(std::bit_floor(nodes)),
         surplus_(nodes - core_),
@@ -46,7 +44,6 @@ class RecursiveDoublingSchedule final : public Schedule {
     extent_.lockstep =
         surplus_ == 0;  // else rank r - p receives a message in the row that sends it
     extent_.entry = transport.entry;
-    extent_.fused = kFused;
     extent_.input = count;
     extent_.output = count;
     extent_.copies = true;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "models/base/check.h"
-#include "simulator/algorithm/concrete.h"
+#include "simulator/algorithm/algorithms.h"
 
 namespace orrery {
 

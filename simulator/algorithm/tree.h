@@ -42,8 +42,6 @@ namespace orrery {
 /// The last machine may have fewer ranks.
 class TreeSchedule final : public Schedule {
  public:
-  static constexpr FusedStep kFused = FusedStep::StoreAndForward;
-
   TreeSchedule(uint32_t nodes, int64_t count, Combine combine, uint32_t together,
                Transport transport)
       : nodes_(nodes),
@@ -61,7 +59,6 @@ class TreeSchedule final : public Schedule {
     extent_.lookback = 1;
     extent_.lockstep = nodes == 1;  // else messages arrive in the row that sends them
     extent_.entry = transport.entry;
-    extent_.fused = kFused;
     extent_.input = count;
     extent_.output = count;
     extent_.copies = nodes == 1;

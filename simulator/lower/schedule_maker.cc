@@ -7,7 +7,7 @@
 #include "models/base/compiler.h"
 #include "models/program/rules.h"
 #include "models/program/sides.h"
-#include "simulator/algorithm/concrete.h"
+#include "simulator/algorithm/algorithms.h"
 #include "simulator/algorithm/staged.h"
 #include "simulator/schedule/stored_schedule.h"
 

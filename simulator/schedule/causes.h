@@ -27,8 +27,8 @@ struct Cause {
   Half half = Half::Send;
 };
 
-/// Returns the rule of a schedule for its fused steps. Computed schedules state it as a constant of
-/// their class, so that it costs nothing in the loops over their steps.
+/// Returns the rule of a schedule for its fused steps. Rings state it as a constant of their class,
+/// so that it costs nothing in the loops over their steps.
 template <class S>
 constexpr FusedStep fused_step(const Extent& extent) {
   if constexpr (requires { S::kFused; })

@@ -174,8 +174,7 @@ struct Sent {
 };
 
 /// Schedules are abstract, so that imported, mutated and computed ones are walked alike. Only the
-/// sweep knows the classes of computed schedules (algorithm/concrete.h), which are `final` for
-/// that.
+/// sweep knows a class: that of rings.
 class Schedule {
  public:
   Schedule() = default;

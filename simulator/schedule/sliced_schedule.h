@@ -108,7 +108,7 @@ struct FusedStepOf<Whole> {
 
 /// If a channel of `whole` has n steps, step i of the channel here is step i % n in iteration i /
 /// n. Iteration k does the k-th `stretch` elements of each slice of `whole`. SlicedOver is a
-/// template over the class of `whole`, so that the sweep makes no virtual call per step.
+/// template over the class of `whole`, so that the sweep of a ring makes no virtual call per step.
 ///
 /// Slices of `whole` that share elements must begin and end together, and no copy may be larger
 /// than the largest message. Then each element is in the same iteration in all its steps, and

@@ -1,9 +1,10 @@
 #pragma once
 
 // A CollectiveSweep runs one collective in max-plus time, with all its entries known. It is a
-// template over the concrete schedule, so that the compiler folds the schedule's steps and the
-// enumeration of their causes into the loop. It takes long to compile, so only sweep_whole.cc and
-// sweep_cut.cc instantiate it, for schedules with whole messages and with cut ones.
+// template over the schedule. For rings, which have the most steps, the compiler folds the steps
+// and the enumeration of their causes into the loop. All other schedules are swept as a Schedule.
+// With classes of their own they were swept in the same time, some 14 % faster (bruck, pat), and
+// took 45 s to compile instead of 7 s (g++ 12, 2026-11-29).
 
 #include <algorithm>
 #include <array>
@@ -42,14 +43,14 @@ struct SweptCollective {
   StateBudget& state;
 };
 
-/// These sweep a collective. They return nothing if the sweep stops: a link's capacity is exceeded,
-/// or some step never runs. They throw OpOverflow and TooMuchState.
-std::optional<CollectiveTimes> sweep_whole(const Schedule& schedule, const SweptCollective& of);
-std::optional<CollectiveTimes> sweep_cut(const SlicedSchedule& schedule, const SweptCollective& of);
+/// Sweeps a collective. Returns nothing if the sweep stops: a link's capacity is exceeded, or some
+/// step never runs. Throws OpOverflow and TooMuchState.
+std::optional<CollectiveTimes> sweep_collective(const Schedule& schedule,
+                                                const SweptCollective& of);
 
 /// Sweeps a collective without a log and a check, and adds up the iterations that repeat. Messages
-/// and digest are left out. The result is empty if nothing would be gained: sweep_cut() must sweep
-/// it.
+/// and digest are left out. The result is empty if nothing would be gained: sweep_collective() must
+/// sweep it.
 std::optional<CollectiveTimes> sweep_repeating(const SlicedSchedule& schedule,
                                                const SweptCollective& of);
 

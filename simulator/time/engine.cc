@@ -565,8 +565,7 @@ class Engine {
 
   std::unique_ptr<Run> run_of(CollectiveId id, uint32_t slot) {
     const Collective& collective = lowered_.collective(id);
-    state_.take(program_.site(collective.site).ops.front(),
-                Run::bytes(*collective.schedule));
+    state_.take(program_.site(collective.site).ops.front(), Run::bytes(*collective.schedule));
     return std::make_unique<Run>(collective, id, slot, paths_, *this, log_, adds_iterations_);
   }
 

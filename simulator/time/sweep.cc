@@ -257,7 +257,7 @@ class ProgramSweep {
     std::optional<CollectiveTimes> times;
     if (cut != nullptr && only_times_ && of.log == nullptr && of.capacity == nullptr)
       times = sweep_repeating(*cut, of);
-    return times ? times : cut != nullptr ? sweep_cut(*cut, of) : sweep_whole(schedule, of);
+    return times ? times : sweep_collective(schedule, of);
   }
 
   /// Lets lists that are held at the ends of iterations go on, when nothing else can happen. Mates

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "simulator/algorithm/concrete.h"
+#include "simulator/algorithm/algorithms.h"
 #include "tests/simulator/algorithm/any_transport.h"
 #include "tests/simulator/algorithm/form.h"
 #include "tests/simulator/algorithm/interpreter.h"

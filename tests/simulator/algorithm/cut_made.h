@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/algorithm/concrete.h"
 
 namespace orrery::test {
 

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/algorithm/concrete.h"
 #include "tests/simulator/algorithm/form.h"
 #include "tests/simulator/algorithm/steps_text.h"
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/values/provenance.h"
 #include "tests/simulator/algorithm/form.h"
 #include "tests/simulator/algorithm/steps_text.h"

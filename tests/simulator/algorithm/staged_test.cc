@@ -13,7 +13,6 @@
 
 #include "models/fabric/fabric.h"
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/hierarchical.h"
 #include "tests/simulator/algorithm/any_transport.h"
 #include "tests/simulator/algorithm/form.h"

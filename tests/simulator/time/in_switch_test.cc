@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "models/fabric/fabric.h"
-#include "simulator/algorithm/concrete.h"
+#include "simulator/algorithm/algorithms.h"
 #include "simulator/network/demand.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"

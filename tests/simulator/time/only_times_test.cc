@@ -10,7 +10,6 @@
 #include "models/base/random.h"
 #include "models/fabric/topology.h"
 #include "simulator/algorithm/algorithms.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/hierarchical.h"
 #include "simulator/event/recording.h"
 #include "simulator/lower/groupings.h"

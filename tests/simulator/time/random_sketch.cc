@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "models/base/random.h"
+#include "simulator/algorithm/algorithms.h"
 #include "simulator/algorithm/bruck.h"
 #include "simulator/algorithm/chain.h"
-#include "simulator/algorithm/concrete.h"
 #include "simulator/algorithm/direct.h"
 #include "simulator/algorithm/halving_doubling.h"
 #include "simulator/algorithm/in_switch.h"

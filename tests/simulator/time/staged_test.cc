@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "models/fabric/fabric.h"
-#include "simulator/algorithm/concrete.h"
+#include "simulator/algorithm/algorithms.h"
 #include "simulator/algorithm/hierarchical.h"
 #include "simulator/time/engine.h"
 #include "tests/simulator/time/sketch.h"
