@@ -544,7 +544,7 @@ std::string too_large(const Overflow& overflow) {
 }
 
 Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
-  constexpr size_t kMostShared = 1024;  // schedules
+  constexpr size_t kMostShared = 512;  // schedules; some are stored, in up to 1.7 MiB each
   if (options.shared != nullptr && options.shared->schedules->size() > kMostShared)
     options.shared->forget_schedules();
   if (options.gpus)

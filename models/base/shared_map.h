@@ -17,7 +17,7 @@ namespace orrery {
 template <class Key, class Value>
 class SharedMap {
  public:
-  /// All is forgotten before there would be more than `most` results.
+  /// All results are forgotten before there would be more than `most`.
   explicit SharedMap(size_t most = std::numeric_limits<size_t>::max()) : most_(most) {}
 
   /// Returns the result of the key. If there is none, it is that of make(). One thread makes it;
@@ -27,7 +27,7 @@ class SharedMap {
   Value get(const Key& key, Make&& make) {
     std::unique_lock lock(mutex_);
     if (known_.size() >= most_ && !known_.contains(key))
-      known_.clear();
+      std::erase_if(known_, [](const auto& each) { return !each.second->is_being_made; });
     const std::shared_ptr<Result> result =
         known_.try_emplace(key, std::make_shared<Result>()).first->second;
     made_.wait(lock, [&] { return !result->is_being_made; });

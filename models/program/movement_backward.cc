@@ -1,6 +1,8 @@
 // This file has the backward rules of the ops that move elements.
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "models/base/quantity.h"
 #include "models/program/backward_ops.h"
@@ -89,15 +91,15 @@ Cotangents transpose(BackwardCall& call) {
   });
 }
 
-/// Adds to the slice of the sum so far, if there is a sum and the slice has no gaps. So of many
-/// slices of an array only one makes an array of its size.
+/// Adds to the slice of the sum so far, if the rule may donate the sum, the slice has no gaps, and
+/// its place fits an index. Else the cotangent becomes an array of the operand's size.
 Cotangents slice(BackwardCall& call) {
   return one(call, [&] {
     const Shape& from = call.operand_type(0).shape;
     const Shape& part = call.result_type().shape;
     const std::vector<int64_t>& start = call.attributes().integers("start_indices");
     std::vector<std::vector<int64_t>> config;
-    bool has_gaps = part.elements() == 0;
+    bool adds_in_place = part.elements() > 0;
     for (size_t d = 0; d < from.rank(); ++d) {
       const int64_t stride =
           call.attributes().has("strides") ? call.attributes().integers("strides")[d] : 1;
@@ -105,9 +107,9 @@ Cotangents slice(BackwardCall& call) {
       const int64_t interior = part[d] > 1 ? stride - 1 : 0;
       const int64_t span = part[d] == 0 ? 0 : (part[d] - 1) * (interior + 1) + 1;
       config.push_back({start[d], from[d] - start[d] - span, interior});
-      has_gaps |= interior > 0;
+      adds_in_place &= interior == 0 && start[d] <= std::numeric_limits<int32_t>::max();
     }
-    if (!has_gaps)
+    if (adds_in_place)
       if (const std::optional<std::string> sum = call.sum_so_far(0)) {
         std::vector<int64_t> limit = start;
         for (size_t d = 0; d < limit.size(); ++d)

@@ -297,8 +297,9 @@ std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowere
   std::vector<ValueLife> lives;
   const BufferId buffer = buffer_of(program, value);
   const Lifetimes lifetimes(program, lowered, policy);
-  for (const ListMemory& list : memory.lists) {
-    if (!list.thread || std::ranges::find(lives, *list.thread, &ValueLife::thread) != lives.end())
+  for (size_t l = 0; l < memory.lists.size(); ++l) {
+    const ListMemory& list = memory.lists[l];
+    if (!list.thread)
       continue;
     const Thread& thread = program.thread(*list.thread);
     const std::vector<Lifetime> all = lifetimes.of(list.thread, list.holds);
@@ -309,8 +310,16 @@ std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowere
     const auto op_at = [&](int64_t position) {
       return thread.issue_order[static_cast<size_t>(position)];
     };
-    ValueLife& life = lives.emplace_back();
+    const auto known = std::ranges::find(lives, *list.thread, &ValueLife::thread);
+    const bool is_new = known == lives.end();
+    ValueLife& life = is_new ? lives.emplace_back() : *known;
     life.thread = *list.thread;
+    for (const LogicalId device : thread.devices)
+      if (const auto& lists = memory.of(device).lists; std::ranges::find(lists, l) != lists.end())
+        life.devices.push_back(device);
+    std::ranges::sort(life.devices);
+    if (!is_new)
+      continue;  // the list is the same, so it holds the value as long
     life.size = lifetime->size;
     life.together = others(program, thread, value);
     if (lifetime->held.from != kBeforeFirst)

@@ -80,14 +80,15 @@ std::vector<std::vector<Reason>> why(const Program& program, const Lowered& lowe
 /// rules of simulator/memory/lifetimes.h.
 struct ValueLife {
   ThreadId thread;
-  Bytes size;                // rounded up to the alignment
-  std::optional<OpId> from;  // the op that makes it; empty: an argument
-  std::optional<OpId> to;    // the op that HeldUntil names; empty: to the end of the program
+  std::vector<LogicalId> devices;  // of the thread, whose list holds it; ascending
+  Bytes size;                      // rounded up to the alignment
+  std::optional<OpId> from;        // the op that makes it; empty: an argument
+  std::optional<OpId> to;          // the op that HeldUntil names; empty: to the end of the program
   HeldUntil until = HeldUntil::LastUse;
   std::vector<ValueId> together;  // the other values of the thread in the same storage
 };
 
-/// Returns one entry for each thread whose list holds the value on some device. `memory` is the
+/// Returns an entry for each thread whose list holds the value on some devices. `memory` is the
 /// profile of the program.
 std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowered,
                                    const MemoryPolicy& policy, const MemoryProfile& memory,

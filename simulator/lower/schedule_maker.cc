@@ -8,6 +8,7 @@
 #include "models/program/rules.h"
 #include "models/program/sides.h"
 #include "simulator/algorithm/algorithms.h"
+#include "simulator/algorithm/ring.h"
 #include "simulator/algorithm/staged.h"
 #include "simulator/schedule/stored_schedule.h"
 
@@ -83,10 +84,10 @@ void set_channels(const Method& method, WorkType work, ScheduleRequest& request)
   request.transport.channels = static_cast<uint32_t>(std::max<int64_t>(1, channels));
 }
 
-/// Schedules of up to so many steps are stored, in 7 MiB, if it takes long to answer for their
-/// steps: executors ask for each one several times, and again in each iteration. Those in lockstep
-/// are quick, and the sweep knows their classes.
-constexpr uint64_t kMostStored = uint64_t{1} << 16U;
+/// Schedules of up to so many steps are stored, in 1.7 MiB, if it takes long to answer for their
+/// steps: executors ask for each one several times, and again in each iteration. The steps of rings
+/// and of schedules in lockstep are found quickly.
+constexpr uint64_t kMostStored = uint64_t{1} << 14U;
 
 /// Returns a schedule in which each rank has one channel without steps.
 std::unique_ptr<const Schedule> without_steps(uint32_t ranks) {
@@ -194,7 +195,9 @@ MadeSchedule ScheduleMaker::make(const Method& method, const ScheduleRequest& re
   };
   const uint64_t steps_of_one = count_steps(*schedule);
   const bool takes_long = iterations > 1 || dynamic_cast<const StagedSchedule*>(schedule.get());
-  if (takes_long && !schedule->extent().lockstep && steps_of_one <= kMostStored)
+  const bool is_quick =
+      schedule->extent().lockstep || dynamic_cast<const RingSchedule*>(schedule.get());
+  if (takes_long && !is_quick && steps_of_one <= kMostStored)
     schedule = std::make_unique<StoredSchedule>(*schedule);
   const UInt128 steps = times(steps_of_one);
   made.steps = static_cast<uint64_t>(std::min<UInt128>(steps, UInt128{most_steps_} + 1));

@@ -20,12 +20,14 @@ class Ledger {
  public:
   Ledger(const Program& program, const Lowered& lowered, std::optional<ThreadId> thread,
          const std::vector<ValueId>& arguments, const MemoryPolicy& policy,
-         const std::vector<bool>& output, const std::vector<std::vector<size_t>>& repeated_in)
+         const std::vector<bool>& output, const std::vector<bool>& argument,
+         const std::vector<std::vector<size_t>>& repeated_in)
       : program_(program),
         lowered_(lowered),
         thread_(thread ? program.thread(*thread) : kNoThread),
         policy_(policy),
         output_(output),
+        argument_(argument),
         repeated_in_(repeated_in),
         end_(static_cast<int64_t>(thread_.issue_order.size())),
         ends_(thread ? ends_of_use(lowered.tapes[thread->index()]) : std::vector<uint32_t>()),
@@ -120,13 +122,16 @@ class Ledger {
     return use.used == use.last ? HeldUntil::LastUse : HeldUntil::NeverUsed;
   }
 
-  /// Begins the lifetimes of those buffers of `values` that have none yet.
+  /// Begins the lifetimes of those buffers of `values` that have none yet. A result may lie in an
+  /// argument that another list of the device holds.
   void allocate(std::vector<ValueId> values, Lifetime::Role role, int64_t position) {
     std::sort(values.begin(), values.end());
     for (const ValueId value : values) {
       const Buffer& buffer = program_.buffer(buffer_of(value));
       std::optional<size_t>& lifetime_index = lifetime_of(value);
-      if (lifetime_index || buffer.space != MemorySpace::Device)
+      const bool held_elsewhere =
+          role != Lifetime::Role::Argument && argument_[buffer_of(value).index()];
+      if (lifetime_index || held_elsewhere || buffer.space != MemorySpace::Device)
         continue;
       lifetime_index = lifetimes_.size();
       const Use& use = use_of(value);
@@ -307,6 +312,7 @@ class Ledger {
   const Thread& thread_;
   const MemoryPolicy& policy_;
   const std::vector<bool>& output_;                      // per buffer
+  const std::vector<bool>& argument_;                    // per buffer
   const std::vector<std::vector<size_t>>& repeated_in_;  // per op; empty where all are written
   int64_t end_;
   const std::vector<uint32_t> ends_;  // per position
@@ -320,7 +326,13 @@ class Ledger {
 }  // namespace
 
 Lifetimes::Lifetimes(const Program& program, const Lowered& lowered, const MemoryPolicy& policy)
-    : program_(program), lowered_(lowered), policy_(policy), output_(program.buffers.size()) {
+    : program_(program),
+      lowered_(lowered),
+      policy_(policy),
+      output_(program.buffers.size()),
+      argument_(program.buffers.size()) {
+  for (const Argument& argument : program.arguments)
+    argument_[program.value(argument.value).buffer.index()] = true;
   for (const ValueId value : program.outputs)
     output_[program.value(value).buffer.index()] = true;
   if (leaves_out_iterations(program))
@@ -367,7 +379,8 @@ std::vector<std::vector<ValueId>> Lifetimes::held_arguments(
 
 std::vector<Lifetime> Lifetimes::of(std::optional<ThreadId> thread,
                                     const std::vector<ValueId>& arguments) const {
-  return Ledger(program_, lowered_, thread, arguments, policy_, output_, repeated_in_).lifetimes();
+  return Ledger(program_, lowered_, thread, arguments, policy_, output_, argument_, repeated_in_)
+      .lifetimes();
 }
 
 }  // namespace orrery

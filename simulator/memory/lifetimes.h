@@ -80,6 +80,7 @@ class Lifetimes {
   const MemoryPolicy& policy_;
   std::map<BufferId, std::vector<ThreadId>> donors_;  // the threads that donate a buffer
   std::vector<bool> output_;                          // per buffer: whether an output lives there
+  std::vector<bool> argument_;                        // per buffer: whether it is an argument's
   std::vector<std::vector<size_t>> repeated_in_;  // per op; empty where no iterations are left out
 };
 

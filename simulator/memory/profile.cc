@@ -141,7 +141,8 @@ class Profiler {
   }
 
  private:
-  /// Returns, per device, the arguments in device memory that not all devices have.
+  /// Returns, per device, the arguments that not all devices have. Those in host memory take none
+  /// of the device's.
   std::vector<std::vector<size_t>> arguments_on() const {
     std::vector<std::vector<size_t>> on(program_.mesh.devices());
     for (size_t a = 0; a < program_.arguments.size(); ++a) {

@@ -39,8 +39,8 @@ struct Held {
   friend bool operator==(const Held&, const Held&) = default;
 };
 
-/// The memory of the list of one thread on devices of some kinds, all of which hold the same for
-/// it. If the devices of the thread are in groups with different scratch, the largest counts.
+/// The memory of a thread's list on those of its devices where it holds the same arguments. If the
+/// devices of the thread are in groups with different scratch, the largest counts.
 struct ListMemory {
   std::optional<ThreadId> thread;  // empty for devices that have arguments and run nothing
   std::vector<ValueId> holds;      // the arguments that it holds, ascending

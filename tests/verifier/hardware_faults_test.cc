@@ -63,6 +63,7 @@ void same_but_for_time(const Ran& a, const Ran& b) {
     for (uint32_t d = 0; d < a.report.scenario->program.mesh.devices(); ++d)
       CHECK(a.report.values->at(ValueId(v), LogicalId(d)) ==
             b.report.values->at(ValueId(v), LogicalId(d)));
+  REQUIRE(a.report.memory.lists.size() == b.report.memory.lists.size());
   for (size_t t = 0; t < a.report.memory.lists.size(); ++t) {
     CHECK(a.report.memory.lists[t].live == b.report.memory.lists[t].live);
     CHECK(a.report.memory.lists[t].arena == b.report.memory.lists[t].arena);

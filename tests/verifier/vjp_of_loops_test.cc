@@ -416,6 +416,21 @@ TEST_CASE("vjp: slices of an array have the gradients that dynamic slices of it 
     check_equal(gradients(program(false), checked, ""), gradients(program(true), checked, ""), 0);
 }
 
+TEST_CASE("vjp: a slice that begins beyond an index of s32 has a gradient") {
+  RunOptions options;
+  options.data = Data::Off;
+  CHECK(run(read_scenario("f", R"({"orrery": 1, "mesh": {"x": 2},
+  "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
+  "arrays": {"q": {"shape": [3000000010], "dtype": "f32"}, "ct_r": {"shape": [2], "dtype": "f32"}},
+  "program": [
+    {"id": "s", "op": "slice", "of": "q", "start_indices": [3000000000], "limit_indices": [3000000002]},
+    {"id": "t", "op": "slice", "of": "q", "start_indices": [0], "limit_indices": [2]},
+    {"id": "r", "op": "mul", "of": ["s", "t"]}],
+  "transform": {"vjp": {"of": ["r"], "with_respect_to": ["q"]}}, "outputs": ["ct_q"]})"),
+            options)
+            .holds());
+}
+
 /// Returns the peak of a gradient of a loop of so many iterations. The arrays have 1 KiB a row.
 Bytes peak(const std::vector<Item>& body, int64_t trips, bool is_written) {
   const auto loop = std::make_shared<TextLoop>(

@@ -269,9 +269,8 @@ std::string sentence(const Report& report, const Reason& reason) {
 
 std::string sentence(const Report& report, const ValueLife& life, const Style& style) {
   const Program& program = report.scenario->program;
-  const std::vector<LogicalId>& devices = program.thread(life.thread).devices;
   std::string text = fmt::format(
-      "{}: {} held from {} {}", devices_text(devices), size_text(life.size),
+      "{}: {} held from {} {}", devices_text(life.devices), size_text(life.size),
       life.from ? name_of(report, *life.from) + ", which makes it," : "before the first op",
       until(report, life));
   if (report.completion && (life.from || life.to)) {

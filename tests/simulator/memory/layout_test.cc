@@ -72,6 +72,19 @@ TEST_CASE(
   CHECK(layout.argument(LogicalId(0), p.program.value(b).buffer).size() == 1);
 }
 
+TEST_CASE("layout: a view in one list lies where another list holds the argument") {
+  HandProgram p;
+  const ValueId a = p.argument("a", 100);
+  p.op(OpKind::Slice, "x", {a}, 20);
+  p.thread({LogicalId(0)});
+  p.op(OpKind::Full, "q", {}, 100);
+  const ValueId view = p.alias(OpKind::Reshape, "v", a);
+  p.op(OpKind::Slice, "y", {view}, 5);
+  const ArenaLayout layout = layout_of(p);
+  CHECK(begin(p, layout, 0, 1, view) == begin(p, layout, 0, 0, a));
+  CHECK(layout.argument(LogicalId(0), p.program.value(a).buffer).size() == 1);
+}
+
 TEST_CASE("layout: an argument that only some devices of a list have lies among the others") {
   HandProgram p(2);
   const ValueId a = p.argument("a", 100);

@@ -443,6 +443,24 @@ TEST_CASE("memory: an argument that one list donates and another one reads is he
   CHECK(profile.of(LogicalId(0)).peak == Bytes(120 + 105));
 }
 
+TEST_CASE("memory: a view in one list of an argument that another list holds takes no memory") {
+  for (const bool is_output : {false, true}) {
+    CAPTURE(is_output);
+    HandProgram p;
+    p.policy.reuse = MemoryPolicy::Reuse::Xla;
+    const ValueId a = p.argument("a", 100);
+    p.op(OpKind::Slice, "x", {a}, 20);
+    p.thread({LogicalId(0)});
+    const ValueId view = p.alias(OpKind::Reshape, "v", a);
+    if (is_output)
+      p.output(view);
+    p.op(OpKind::Slice, "y", {view}, 5);
+    const MemoryProfile profile = p.profile();
+    CHECK(profile.of(LogicalId(0), ThreadId(0)).live == std::vector<Bytes>{Bytes(120)});
+    CHECK(profile.of(LogicalId(0), ThreadId(1)).live == std::vector<Bytes>{Bytes(0), Bytes(5)});
+  }
+}
+
 TEST_CASE("memory: a device that runs nothing holds the arguments that it alone has") {
   HandProgram p(2);
   p.argument("a", 100);

@@ -109,6 +109,19 @@ TEST_CASE("explain: why a value is held from when to when") {
   CHECK(sentence("total").find("to the end of the program, as an output") != std::string::npos);
 }
 
+TEST_CASE("explain: an array on some devices of a program is held there alone") {
+  const TemporaryFolder folder;
+  std::string text = scenario(kPlain);
+  const std::string place = R"("arrays": {)";
+  text.insert(text.find(place) + place.size(),
+              R"("other": {"shape": [64], "dtype": "f32", "init": "zeros", "on": [1]}, )");
+  const Json lives = explained(folder.file("small.json", text), "other")["value"];
+  REQUIRE(lives.size() == 1);
+  CHECK(lives[0]["text"] ==
+        "device 1: 256 B held from before the first op to the end of the program, as an argument "
+        "that is not donated");
+}
+
 TEST_CASE("explain: an operand in flight lives to the done") {
   const TemporaryFolder folder;
   const std::string file = folder.file("flight.json", scenario(R"(
