@@ -13,6 +13,7 @@
 #include "models/program/loops.h"
 #include "models/scenario/reader.h"
 #include "simulator/lower/faults.h"
+#include "simulator/lower/lower.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"
 #include "tests/support/property.h"
