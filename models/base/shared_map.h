@@ -17,7 +17,7 @@ namespace orrery {
 template <class Key, class Value>
 class SharedMap {
  public:
-  /// All results are forgotten before there would be more than `most`.
+  /// All results that are made are forgotten before there would be more than `most` keys.
   explicit SharedMap(size_t most = std::numeric_limits<size_t>::max()) : most_(most) {}
 
   /// Returns the result of the key. If there is none, it is that of make(). One thread makes it;

@@ -11,10 +11,9 @@ namespace orrery {
 ArenaLayout::ArenaLayout(const Program& program, const Lowered& lowered, const MemoryPolicy& policy,
                          const MemoryProfile& profile) {
   const Lifetimes lifetimes(program, lowered, policy);
-  static const std::vector<OpId> kNoOps;
   lists_.reserve(profile.lists.size());
   for (const ListMemory& list : profile.lists) {
-    const std::vector<OpId>& ops = list.thread ? program.thread(*list.thread).issue_order : kNoOps;
+    const std::vector<OpId>& ops = ops_of_list(program, list.thread);
     const std::vector<Lifetime> all = lifetimes.of(list.thread, list.holds);
     const Placed places = placed(all, changes(all, ops.size()), ops);
     ORRERY_CHECK(places.high_water == list.arena,

@@ -325,6 +325,11 @@ class Ledger {
 
 }  // namespace
 
+const std::vector<OpId>& ops_of_list(const Program& program, std::optional<ThreadId> thread) {
+  static const std::vector<OpId> kNone;
+  return thread ? program.thread(*thread).issue_order : kNone;
+}
+
 Lifetimes::Lifetimes(const Program& program, const Lowered& lowered, const MemoryPolicy& policy)
     : program_(program),
       lowered_(lowered),

@@ -56,6 +56,9 @@ struct Lifetime {
   std::optional<size_t> takes_over;
 };
 
+/// Returns the ops of a list. The list of no thread is empty.
+const std::vector<OpId>& ops_of_list(const Program& program, std::optional<ThreadId> thread);
+
 /// It keeps references to its arguments.
 class Lifetimes {
  public:

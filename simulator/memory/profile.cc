@@ -84,8 +84,7 @@ void add_peak(ListMemory& memory, const std::vector<Lifetime>& lifetimes, int64_
 
 ListMemory memory_of(const Program& program, const Lifetimes& lifetimes,
                      std::optional<ThreadId> thread, std::vector<ValueId> arguments) {
-  static const std::vector<OpId> kNoOps;
-  const std::vector<OpId>& ops = thread ? program.thread(*thread).issue_order : kNoOps;
+  const std::vector<OpId>& ops = ops_of_list(program, thread);
   const std::vector<Lifetime> all = lifetimes.of(thread, arguments);
   const std::vector<LifetimeChanges> at = changes(all, ops.size());
   const std::vector<Bytes> sizes = live_sizes(all, at, ops);
